@@ -1,0 +1,265 @@
+//! What stands in `#[tool(…)]` and `#[toolset(…)]`.
+
+use std::time::Duration;
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{Expr, LitStr, Meta, Path, Token};
+
+use crate::name::check_name;
+use crate::report::{Report, suggest};
+use crate::requirements::{self, Icon, Requirements};
+use crate::tags::{MAX_TAGS, normalize_tag};
+use crate::value::{duration, flag, key_of, text, texts, value_of};
+
+/// The arguments of one attribute, checked.
+#[derive(Default)]
+pub(crate) struct Attribute {
+    pub(crate) krate: Option<Path>,
+    pub(crate) namespace: Option<LitStr>,
+    pub(crate) name: Option<LitStr>,
+    pub(crate) version: Option<String>,
+    pub(crate) title: Option<LitStr>,
+    pub(crate) description: Option<LitStr>,
+    pub(crate) category: Option<LitStr>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) read_only: Option<bool>,
+    pub(crate) destructive: Option<bool>,
+    pub(crate) idempotent: Option<bool>,
+    pub(crate) open_world: Option<bool>,
+    pub(crate) aliases: Vec<LitStr>,
+    pub(crate) deprecated: Option<LitStr>,
+    pub(crate) icons: Vec<Icon>,
+    pub(crate) meta: Option<LitStr>,
+    pub(crate) examples: Vec<LitStr>,
+    pub(crate) requirements: Requirements,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) blocking: bool,
+}
+
+const TOOL: &[&str] = &[
+    "namespace",
+    "name",
+    "version",
+    "title",
+    "description",
+    "category",
+    "tags",
+    "read_only",
+    "destructive",
+    "idempotent",
+    "open_world",
+    "aliases",
+    "deprecated",
+    "icons",
+    "meta",
+    "examples",
+    "requires",
+    "timeout",
+    "blocking",
+    "crate",
+];
+
+const TOOLSET: &[&str] = &["namespace", "version", "category", "tags", "crate"];
+
+impl Attribute {
+    // #[tool(namespace = "weather", version = "1.2.0", tags = ["forecast"], read_only, open_world = false)]
+    // #[tool(requires(secret = "KEY"), timeout = "30s", crate = ::renamed)]
+    pub(crate) fn tool(arguments: TokenStream, report: &mut Report) -> Self {
+        Self::parse("#[tool]", TOOL, arguments, report)
+    }
+
+    // #[toolset(namespace = "notes", version = "0.3.0")]
+    pub(crate) fn toolset(arguments: TokenStream, report: &mut Report) -> Self {
+        Self::parse("#[toolset]", TOOLSET, arguments, report)
+    }
+
+    fn parse(attribute: &str, keys: &[&str], arguments: TokenStream, report: &mut Report) -> Self {
+        let mut parsed = Self::default();
+        let metas = match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(arguments) {
+            Ok(metas) => metas,
+            Err(error) => {
+                report.push(error);
+                return parsed;
+            }
+        };
+        let mut seen: Vec<String> = Vec::new();
+        for meta in &metas {
+            let key = key_of(meta);
+            if seen.contains(&key) {
+                report.error(
+                    meta.path(),
+                    format!("duplicate `{attribute}` argument `{key}`"),
+                );
+            } else if keys.contains(&key.as_str()) {
+                parsed.set(&key, meta, report);
+                seen.push(key);
+            } else {
+                report.error(meta.path(), unknown(attribute, &key, keys));
+            }
+        }
+        if parsed.read_only == Some(true) && parsed.destructive == Some(true) {
+            let destructive = metas
+                .iter()
+                .find(|meta| meta.path().is_ident("destructive"));
+            report.error(
+                destructive.map(Meta::path),
+                "`destructive` contradicts `read_only`; keep the one that is true",
+            );
+        }
+        parsed
+    }
+
+    fn set(&mut self, key: &str, meta: &Meta, report: &mut Report) {
+        match key {
+            "namespace" => self.namespace = named(meta, "weather", report),
+            "name" => self.name = named(meta, "forecast", report),
+            "version" => {
+                self.version = text(meta, "1.0.0", report).and_then(|text| version(&text, report))
+            }
+            "title" => self.title = text(meta, "Weather forecast", report),
+            "description" => self.description = description(meta, report),
+            "category" => self.category = text(meta, "weather", report),
+            "tags" => self.tags = tags(meta, report),
+            "read_only" => self.read_only = flag(meta, report),
+            "destructive" => self.destructive = flag(meta, report),
+            "idempotent" => self.idempotent = flag(meta, report),
+            "open_world" => self.open_world = flag(meta, report),
+            "aliases" => self.aliases = aliases(meta, report),
+            "deprecated" => self.deprecated = text(meta, "use `weather:outlook`", report),
+            "icons" => self.icons = requirements::icons(meta, report),
+            "meta" => self.meta = text(meta, "{\\\"com.example/key\\\": 1}", report),
+            "examples" => {
+                self.examples =
+                    texts(meta, "{\\\"city\\\": \\\"Lima\\\"}", report).unwrap_or_default();
+            }
+            "requires" => self.requirements = requirements::requires(meta, report),
+            "timeout" => {
+                self.timeout = text(meta, "30s", report).and_then(|text| duration(&text, report))
+            }
+            "blocking" => self.blocking = flag(meta, report) == Some(true),
+            _ => self.krate = krate(meta, report),
+        }
+    }
+}
+
+pub(crate) fn unknown(attribute: &str, key: &str, keys: &[&str]) -> String {
+    match suggest(key, keys) {
+        Some(near) => format!("unknown `{attribute}` argument `{key}`; did you mean `{near}`?"),
+        None => format!(
+            "unknown `{attribute}` argument `{key}`; expected one of `{}`",
+            keys.join("`, `")
+        ),
+    }
+}
+
+fn named(meta: &Meta, example: &str, report: &mut Report) -> Option<LitStr> {
+    let text = text(meta, example, report)?;
+    match check_name(&text.value()) {
+        Ok(()) => Some(text),
+        Err(reason) => {
+            report.error(&text, format!("`{}` {reason}", key_of(meta)));
+            None
+        }
+    }
+}
+
+fn version(text: &LitStr, report: &mut Report) -> Option<String> {
+    let written = text.value();
+    let bare = written.strip_prefix('v').unwrap_or(&written);
+    if semver::Version::parse(bare).is_ok() {
+        return Some(bare.to_owned());
+    }
+    let fix = [format!("{bare}.0"), format!("{bare}.0.0")];
+    let fix = fix
+        .iter()
+        .find(|version| semver::Version::parse(version).is_ok());
+    let fix = match fix {
+        Some(version) => format!("did you mean `\"{version}\"`?"),
+        None => "write `\"major.minor.patch\"`, as in `\"1.0.0\"`".to_owned(),
+    };
+    report.error(
+        text,
+        format!("`{written}` is not a semantic version; {fix}"),
+    );
+    None
+}
+
+fn description(meta: &Meta, report: &mut Report) -> Option<LitStr> {
+    let text = text(meta, "Forecast for a city.", report)?;
+    if text.value().trim().is_empty() {
+        report.error(
+            &text,
+            "the description is empty; a model reads it to decide whether to call the tool",
+        );
+    }
+    Some(text)
+}
+
+fn tags(meta: &Meta, report: &mut Report) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for text in texts(meta, "forecast", report).unwrap_or_default() {
+        let written = text.value();
+        let Some(tag) = normalize_tag(&written) else {
+            let message = format!(
+                "nothing is left of the tag `{written}`; use letters, digits, `-`, `_` and `.`"
+            );
+            report.error(&text, message);
+            continue;
+        };
+        // What the cut at the limit left is as long as the limit; without it there was more.
+        if written.chars().filter(|c| !c.is_whitespace()).count() > tag.len()
+            && tag.len() == crate::tags::MAX_TAG_LEN
+        {
+            let message = format!(
+                "the tag is too long; at most {} characters are kept",
+                crate::tags::MAX_TAG_LEN
+            );
+            report.error(&text, message);
+        } else if kept.contains(&tag) {
+            report.error(&text, format!("the tag `{tag}` stands here already"));
+        } else if kept.len() == MAX_TAGS {
+            report.error(
+                &text,
+                format!("a tool has at most {MAX_TAGS} tags; drop this one"),
+            );
+        } else {
+            kept.push(tag);
+        }
+    }
+    kept
+}
+
+fn aliases(meta: &Meta, report: &mut Report) -> Vec<LitStr> {
+    let mut kept = Vec::new();
+    for text in texts(meta, "weather:outlook", report).unwrap_or_default() {
+        let alias = text.value();
+        let wrong = alias.split(':').find_map(|part| check_name(part).err());
+        let wrong = wrong.or_else(|| {
+            (alias.split(':').count() > 3).then(|| "has more than two colons".to_owned())
+        });
+        match wrong {
+            Some(reason) => report.error(
+                &text,
+                format!("an alias is a former name or id, and this {reason}"),
+            ),
+            None => kept.push(text),
+        }
+    }
+    kept
+}
+
+fn krate(meta: &Meta, report: &mut Report) -> Option<Path> {
+    match value_of(meta) {
+        Some(Expr::Path(path)) if path.qself.is_none() => Some(path.path.clone()),
+        _ => {
+            report.error(
+                meta.to_token_stream(),
+                "`crate` must be a path, as in `crate = ::my_toolkit`",
+            );
+            None
+        }
+    }
+}

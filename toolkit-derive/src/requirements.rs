@@ -1,0 +1,182 @@
+//! `requires(…)` and `icons = […]`: arguments with a grammar of their own.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{Expr, ExprLit, Lit, LitStr, Meta, Path, Token};
+
+use crate::attribute::unknown;
+use crate::report::Report;
+use crate::value::{flag, key_of, text, texts, ungrouped, value_of};
+
+/// What the host must hold.
+#[derive(Default)]
+pub(crate) struct Requirements {
+    authorization: Vec<(LitStr, Vec<LitStr>)>,
+    secrets: Vec<LitStr>,
+    user_id: bool,
+}
+
+impl Requirements {
+    /// The value of the record's field.
+    pub(crate) fn expand(&self, krate: &Path) -> TokenStream {
+        let authorization = self.authorization.iter().map(|(id, scopes)| {
+            quote!(#krate::Authorization { id: #id, oauth2: #krate::OAuth2 { scopes: &[#(#scopes),*] } })
+        });
+        let Self {
+            secrets, user_id, ..
+        } = self;
+        quote! {
+            #krate::Requirements {
+                authorization: &[#(#authorization),*],
+                secrets: &[#(#krate::Secret { id: #secrets }),*],
+                user_id: #user_id,
+            }
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.authorization.is_empty() && self.secrets.is_empty() && !self.user_id
+    }
+}
+
+// requires(oauth2(id = "google", scopes = ["calendar"]), secret = "API_KEY", user_id)
+pub(crate) fn requires(meta: &Meta, report: &mut Report) -> Requirements {
+    let mut requirements = Requirements::default();
+    for meta in nested(meta, "requires(secret = \"API_KEY\")", report) {
+        match key_of(&meta).as_str() {
+            "oauth2" => requirements.authorization.extend(oauth2(&meta, report)),
+            "secret" => requirements.secrets.extend(text(&meta, "API_KEY", report)),
+            "user_id" => requirements.user_id = flag(&meta, report) == Some(true),
+            key => report.error(
+                meta.path(),
+                unknown("requires", key, &["oauth2", "secret", "user_id"]),
+            ),
+        }
+    }
+    requirements
+}
+
+fn oauth2(meta: &Meta, report: &mut Report) -> Option<(LitStr, Vec<LitStr>)> {
+    let mut id = None;
+    let mut scopes = Vec::new();
+    for meta in nested(
+        meta,
+        "oauth2(id = \"google\", scopes = [\"calendar\"])",
+        report,
+    ) {
+        match key_of(&meta).as_str() {
+            "id" => id = text(&meta, "google", report),
+            "scopes" => scopes = texts(&meta, "calendar", report).unwrap_or_default(),
+            key => report.error(meta.path(), unknown("oauth2", key, &["id", "scopes"])),
+        }
+    }
+    if id.is_none() {
+        report.error(
+            meta.path(),
+            "`oauth2` needs its provider, as in `oauth2(id = \"google\")`",
+        );
+    }
+    Some((id?, scopes))
+}
+
+fn nested(meta: &Meta, example: &str, report: &mut Report) -> Vec<Meta> {
+    let Meta::List(list) = meta else {
+        report.error(
+            meta,
+            format!("`{}` takes a list, as in `{example}`", key_of(meta)),
+        );
+        return Vec::new();
+    };
+    match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(list.tokens.clone()) {
+        Ok(metas) => metas.into_iter().collect(),
+        Err(error) => {
+            report.push(error);
+            Vec::new()
+        }
+    }
+}
+
+/// A picture for clients.
+pub(crate) struct Icon {
+    src: LitStr,
+    mime_type: Option<LitStr>,
+    sizes: Vec<LitStr>,
+    theme: Option<LitStr>,
+}
+
+impl Icon {
+    /// The value of the record's item.
+    pub(crate) fn expand(&self, krate: &Path) -> TokenStream {
+        let option = |text: &Option<LitStr>| match text {
+            Some(text) => quote!(#krate::Option::Some(#text)),
+            None => quote!(#krate::Option::None),
+        };
+        let Self { src, sizes, .. } = self;
+        let (mime_type, theme) = (option(&self.mime_type), option(&self.theme));
+        quote!(#krate::Icon { src: #src, mime_type: #mime_type, sizes: &[#(#sizes),*], theme: #theme })
+    }
+}
+
+// icons = ["https://example.com/a.png", icon(src = "…", mime_type = "image/png", sizes = ["48x48"], theme = "dark")]
+pub(crate) fn icons(meta: &Meta, report: &mut Report) -> Vec<Icon> {
+    let example = "icons = [icon(src = \"https://example.com/a.png\")]";
+    let Some(Expr::Array(array)) = value_of(meta) else {
+        report.error(meta, format!("`icons` must be a list, as in `{example}`"));
+        return Vec::new();
+    };
+    let icons = array.elems.iter().filter_map(|item| match ungrouped(item) {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(src), ..
+        }) => Some(Icon {
+            src: src.clone(),
+            mime_type: None,
+            sizes: Vec::new(),
+            theme: None,
+        }),
+        Expr::Call(call) if matches!(&*call.func, Expr::Path(path) if path.path.is_ident("icon")) =>
+        {
+            let arguments = &call.args;
+            let meta: Meta = syn::parse_quote!(icon(#arguments));
+            icon(&meta, report)
+        }
+        other => {
+            report.error(
+                other,
+                format!("an icon is its source or `icon(…)`, as in `{example}`"),
+            );
+            None
+        }
+    });
+    icons.collect()
+}
+
+fn icon(meta: &Meta, report: &mut Report) -> Option<Icon> {
+    let (mut src, mut mime_type, mut sizes, mut theme) = (None, None, Vec::new(), None);
+    for meta in nested(meta, "icon(src = \"https://example.com/a.png\")", report) {
+        match key_of(&meta).as_str() {
+            "src" => src = text(&meta, "https://example.com/a.png", report),
+            "mime_type" => mime_type = text(&meta, "image/png", report),
+            "sizes" => sizes = texts(&meta, "48x48", report).unwrap_or_default(),
+            "theme" => theme = text(&meta, "dark", report),
+            key => report.error(
+                meta.path(),
+                unknown("icon", key, &["src", "mime_type", "sizes", "theme"]),
+            ),
+        }
+    }
+    let Some(src) = src else {
+        report.error(
+            meta,
+            "an icon needs its source, as in `icon(src = \"https://example.com/a.png\")`",
+        );
+        return None;
+    };
+    Some(Icon {
+        src,
+        mime_type,
+        sizes,
+        theme,
+    })
+}

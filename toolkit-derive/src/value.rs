@@ -1,0 +1,121 @@
+//! The values that attribute arguments take.
+
+use std::time::Duration;
+
+use quote::ToTokens;
+use syn::{Expr, ExprLit, Lit, LitStr, Meta};
+
+use crate::report::Report;
+
+/// `key = "text"`.
+pub(crate) fn text(meta: &Meta, example: &str, report: &mut Report) -> Option<LitStr> {
+    let key = key_of(meta);
+    match value_of(meta) {
+        Some(Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        })) => Some(text.clone()),
+        other => {
+            let message =
+                format!("`{key}` must be a string literal, as in `{key} = \"{example}\"`");
+            match other {
+                Some(value) => report.error(value, message),
+                None => report.error(meta, message),
+            }
+            None
+        }
+    }
+}
+
+/// `key`, `key = true` or `key = false`.
+pub(crate) fn flag(meta: &Meta, report: &mut Report) -> Option<bool> {
+    match (meta, value_of(meta)) {
+        (Meta::Path(_), _) => Some(true),
+        (
+            _,
+            Some(Expr::Lit(ExprLit {
+                lit: Lit::Bool(value),
+                ..
+            })),
+        ) => Some(value.value),
+        (_, other) => {
+            let key = key_of(meta);
+            let message = format!("`{key}` is a flag; write `{key}` or `{key} = false`");
+            match other {
+                Some(value) => report.error(value, message),
+                None => report.error(meta, message),
+            }
+            None
+        }
+    }
+}
+
+/// `key = ["text", "text"]`.
+pub(crate) fn texts(meta: &Meta, example: &str, report: &mut Report) -> Option<Vec<LitStr>> {
+    let key = key_of(meta);
+    let Some(Expr::Array(array)) = value_of(meta) else {
+        let message =
+            format!("`{key}` must be a list of string literals, as in `{key} = [\"{example}\"]`");
+        match value_of(meta) {
+            Some(value) => report.error(value, message),
+            None => report.error(meta, message),
+        }
+        return None;
+    };
+    let mut texts = Vec::new();
+    for item in &array.elems {
+        match item {
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(text),
+                ..
+            }) => texts.push(text.clone()),
+            other => report.error(
+                other,
+                format!("`{key}` holds string literals, as in `\"{example}\"`"),
+            ),
+        }
+    }
+    Some(texts)
+}
+
+/// `"30s"`, `"500ms"`, `"2m"`.
+pub(crate) fn duration(text: &LitStr, report: &mut Report) -> Option<Duration> {
+    let value = text.value();
+    let digits = value.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let millis = match &value[digits.len()..] {
+        "ms" => Some(1),
+        "s" => Some(1_000),
+        "m" => Some(60_000),
+        _ => None,
+    };
+    let parsed = digits.parse::<u64>().ok().zip(millis);
+    let millis = parsed
+        .and_then(|(n, unit)| n.checked_mul(unit))
+        .filter(|&millis| millis > 0);
+    if millis.is_none() {
+        report.error(
+            text,
+            format!("`{value}` is not a time; write `\"500ms\"`, `\"30s\"` or `\"2m\"`"),
+        );
+    }
+    millis.map(Duration::from_millis)
+}
+
+pub(crate) fn value_of(meta: &Meta) -> Option<&Expr> {
+    match meta {
+        Meta::NameValue(pair) => Some(ungrouped(&pair.value)),
+        _ => None,
+    }
+}
+
+/// What `macro_rules!` passes on stands in an invisible group.
+pub(crate) fn ungrouped(mut value: &Expr) -> &Expr {
+    while let Expr::Group(group) = value {
+        value = &group.expr;
+    }
+    value
+}
+
+pub(crate) fn key_of(meta: &Meta) -> String {
+    meta.path().to_token_stream().to_string()
+}

@@ -1,0 +1,19 @@
+//! One call: what comes in, what goes along, what comes out.
+
+mod arguments;
+mod cancel;
+mod coerce;
+mod content;
+mod context;
+mod error;
+mod json;
+mod result;
+
+pub use self::arguments::Arguments;
+pub use self::cancel::CancelToken;
+pub(crate) use self::coerce::admit;
+pub use self::coerce::{Change, Coercion};
+pub use self::content::{Content, Structured};
+pub use self::context::{Context, Progress};
+pub use self::error::{ErrorKind, Stage, ToolError};
+pub use self::result::RunResult;

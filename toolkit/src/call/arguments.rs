@@ -1,0 +1,94 @@
+//! The arguments of a call, in the form the caller has them.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::error::{ErrorKind, ToolError};
+use super::json;
+
+/// The arguments of a call: JSON text, or a JSON value.
+///
+/// Text is the fast form: it becomes the typed argument in one pass.
+#[derive(Clone, Debug)]
+pub enum Arguments<'a> {
+    /// JSON text.
+    Json(Cow<'a, [u8]>),
+    /// A JSON value.
+    Value(Cow<'a, Value>),
+}
+
+impl Arguments<'_> {
+    /// An empty object, for a tool that takes nothing.
+    pub const NONE: Arguments<'static> = Arguments::Json(Cow::Borrowed(b"{}"));
+
+    /// The same arguments, owned.
+    #[must_use]
+    pub fn into_owned(self) -> Arguments<'static> {
+        match self {
+            Arguments::Json(text) => Arguments::Json(Cow::Owned(text.into_owned())),
+            Arguments::Value(value) => Arguments::Value(Cow::Owned(value.into_owned())),
+        }
+    }
+
+    /// The arguments as a tree: every key once, no deeper than the parser allows.
+    pub(crate) fn to_value(&self) -> Result<Value, ToolError> {
+        match self {
+            Arguments::Json(text) => {
+                json::parse(text).map_err(|reason| ToolError::new(ErrorKind::MalformedJson, reason))
+            }
+            Arguments::Value(value) => Ok(value.clone().into_owned()),
+        }
+    }
+
+    /// The length of the text; a value is in memory already.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Arguments::Json(text) => text.len(),
+            Arguments::Value(_) => 0,
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Arguments<'a> {
+    fn from(json: &'a str) -> Self {
+        Arguments::Json(Cow::Borrowed(json.as_bytes()))
+    }
+}
+
+impl<'a> From<&'a [u8]> for Arguments<'a> {
+    fn from(json: &'a [u8]) -> Self {
+        Arguments::Json(Cow::Borrowed(json))
+    }
+}
+
+impl<'a> From<&'a RawValue> for Arguments<'a> {
+    fn from(json: &'a RawValue) -> Self {
+        json.get().into()
+    }
+}
+
+impl From<String> for Arguments<'static> {
+    fn from(json: String) -> Self {
+        Arguments::Json(Cow::Owned(json.into_bytes()))
+    }
+}
+
+impl From<Vec<u8>> for Arguments<'static> {
+    fn from(json: Vec<u8>) -> Self {
+        Arguments::Json(Cow::Owned(json))
+    }
+}
+
+impl From<Value> for Arguments<'static> {
+    fn from(value: Value) -> Self {
+        Arguments::Value(Cow::Owned(value))
+    }
+}
+
+impl<'a> From<&'a Value> for Arguments<'a> {
+    fn from(value: &'a Value) -> Self {
+        Arguments::Value(Cow::Borrowed(value))
+    }
+}

@@ -1,0 +1,54 @@
+//! Cancelling a call from outside.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Tells a call that nobody waits for it any more.
+///
+/// Clones share one flag. Dropping a token cancels nothing.
+#[derive(Clone, Debug, Default)]
+pub struct CancelToken {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    cancelled: AtomicBool,
+    #[cfg(feature = "async")]
+    wake: tokio::sync::Notify,
+}
+
+impl CancelToken {
+    /// A token that nobody has cancelled.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Cancels every call that carries this token or a clone of it.
+    pub fn cancel(&self) {
+        self.shared.cancelled.store(true, Ordering::Release);
+        #[cfg(feature = "async")]
+        self.shared.wake.notify_waiters();
+    }
+
+    /// Whether somebody has cancelled it.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.shared.cancelled.load(Ordering::Acquire)
+    }
+
+    /// Waits until somebody cancels it.
+    #[cfg(feature = "async")]
+    pub async fn cancelled(&self) {
+        loop {
+            // Listening starts before the flag is read, so that a cancellation in between is not missed.
+            let mut woken = std::pin::pin!(self.shared.wake.notified());
+            woken.as_mut().enable();
+            if self.is_cancelled() {
+                return;
+            }
+            woken.await;
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Arguments that the schema refuses, and what may be done about it before the call is.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::arguments::Arguments;
+use super::error::{ErrorKind, ToolError};
+use crate::schema::{Schema, Violation, Violations};
+use crate::tool::Tool;
+
+/// How far a dispatcher goes to meet arguments that the schema refuses.
+///
+/// Coercion is a stage of its own, tried only after a refusal. What it changed is checked again in full, and listed
+/// in the result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Coercion {
+    /// Not at all.
+    Off,
+    /// A `null` for an optional argument whose schema does not allow `null` counts as absent.
+    #[default]
+    NullAsAbsent,
+    /// That, and text is read as what the schema asks for (`"3"` as 3, `"[1]"` as a list, `"true"` as true), a number
+    /// as text where text is asked for, and a lone value as a list of one.
+    Lenient,
+}
+
+/// One change that made arguments fit their schema.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// Where, as a JSON Pointer into the arguments.
+    pub pointer: String,
+    /// What was done, such as `text read as an integer`.
+    pub what: &'static str,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.pointer, self.what)
+    }
+}
+
+/// A change uncovers what lies beneath it, so refusals come in rounds; no real call needs this many.
+const MAX_ROUNDS: usize = 8;
+
+/// The arguments of `tool` as a tree that its input schema accepts, and what was changed to that end.
+///
+/// # Errors
+///
+/// The text is not JSON, or the schema refuses it, with every violation.
+pub(crate) fn admit(
+    tool: &Tool,
+    arguments: &Arguments<'_>,
+    coercion: Coercion,
+) -> Result<(Value, Vec<Change>), ToolError> {
+    let schema = tool.input();
+    let mut value = arguments.to_value()?;
+    let mut changes = Vec::new();
+    for _ in 0..MAX_ROUNDS {
+        let Err(violations) = schema.validate(&value) else {
+            return Ok((value, changes));
+        };
+        let before = changes.len();
+        for violation in violations.iter() {
+            coerce(schema, &mut value, violation, coercion, &mut changes);
+        }
+        if changes.len() == before {
+            return Err(refusal(tool, violations));
+        }
+    }
+    schema
+        .validate(&value)
+        .map(|()| (value, changes))
+        .map_err(|violations| refusal(tool, violations))
+}
+
+/// The refusal as a model reads it: every violation, and a call that would have been accepted.
+pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
+    /// More lines than this help nobody; the data has them all.
+    const MAX_LINES: usize = 20;
+
+    let mut message = String::from("the arguments do not fit");
+    for violation in violations.iter().take(MAX_LINES) {
+        message.push_str("\n- ");
+        message.push_str(&violation.to_string());
+    }
+    if violations.len() > MAX_LINES {
+        message.push_str(&format!("\n- and {} more", violations.len() - MAX_LINES));
+    }
+    let example = tool
+        .examples()
+        .into_iter()
+        .find(|example| tool.input().is_valid(example));
+    if let Some(example) = example.or_else(|| tool.input().example()) {
+        message.push_str(&format!("\nfor example: {example}"));
+    }
+    ToolError::new(ErrorKind::InvalidArguments, message).with_violations(violations.into_vec())
+}
+
+fn coerce(
+    schema: &Schema,
+    value: &mut Value,
+    violation: &Violation,
+    coercion: Coercion,
+    changes: &mut Vec<Change>,
+) {
+    let mut change = |what: &'static str| {
+        changes.push(Change {
+            pointer: violation.pointer.clone(),
+            what,
+        });
+    };
+    let Some(sent) = value.pointer(&violation.pointer) else {
+        return;
+    };
+    if sent.is_null() {
+        if coercion != Coercion::Off && remove_optional(schema, value, &violation.pointer) {
+            change("null taken as absent");
+        }
+        return;
+    }
+    if coercion != Coercion::Lenient || violation.keyword != "type" {
+        return;
+    }
+    let wanted = violation.allowed.iter().filter_map(Value::as_str);
+    for wanted in wanted {
+        if let Some((read, what)) = read_as(sent, wanted) {
+            if let Some(slot) = value.pointer_mut(&violation.pointer) {
+                *slot = read;
+                change(what);
+            }
+            return;
+        }
+    }
+}
+
+/// Removes the value at `pointer` if it is a property that the schema does not need: without it, its absence is no
+/// violation.
+fn remove_optional(schema: &Schema, value: &mut Value, pointer: &str) -> bool {
+    let Some((parent, key)) = pointer.rsplit_once('/') else {
+        return false;
+    };
+    let key = key.replace("~1", "/").replace("~0", "~");
+    let Some(Value::Object(object)) = value.pointer_mut(parent) else {
+        return false;
+    };
+    let Some(removed) = object.remove(&key) else {
+        return false;
+    };
+    let missing = |violations: Violations| {
+        let mut required = violations
+            .iter()
+            .filter(|violation| violation.keyword == "required");
+        required.any(|violation| violation.pointer == pointer)
+    };
+    if schema.validate(value).is_err_and(missing) {
+        if let Some(Value::Object(object)) = value.pointer_mut(parent) {
+            object.insert(key, removed);
+        }
+        return false;
+    }
+    true
+}
+
+/// What `sent` says, read as a value of the JSON type `wanted`.
+fn read_as(sent: &Value, wanted: &str) -> Option<(Value, &'static str)> {
+    match (sent, wanted) {
+        (Value::String(text), "integer" | "number" | "boolean" | "array" | "object" | "null") => {
+            let read: Value = super::json::parse(text.trim().as_bytes()).ok()?;
+            let (fits, what) = match wanted {
+                "integer" => (read.is_i64() || read.is_u64(), "text read as an integer"),
+                "number" => (read.is_number(), "text read as a number"),
+                "boolean" => (read.is_boolean(), "text read as a boolean"),
+                "array" => (read.is_array(), "text read as a list"),
+                "object" => (read.is_object(), "text read as an object"),
+                _ => (read.is_null(), "text read as null"),
+            };
+            fits.then_some((read, what)).or_else(|| {
+                (wanted == "array")
+                    .then(|| (Value::Array(vec![sent.clone()]), "taken as a list of one"))
+            })
+        }
+        (Value::Number(number), "string") => {
+            Some((number.to_string().into(), "a number taken as text"))
+        }
+        (Value::Bool(_) | Value::Number(_) | Value::Object(_), "array") => {
+            Some((Value::Array(vec![sent.clone()]), "taken as a list of one"))
+        }
+        _ => None,
+    }
+}

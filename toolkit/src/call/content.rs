@@ -1,0 +1,126 @@
+//! Content blocks: what a model reads beside, or instead of, structured data.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// One block of content (MCP `ContentBlock`).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Content {
+    /// Text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// A picture.
+    #[serde(rename_all = "camelCase")]
+    Image {
+        /// The bytes, as base64.
+        data: String,
+        /// The media type, such as `image/png`.
+        mime_type: String,
+    },
+    /// A sound.
+    #[serde(rename_all = "camelCase")]
+    Audio {
+        /// The bytes, as base64.
+        data: String,
+        /// The media type, such as `audio/wav`.
+        mime_type: String,
+    },
+    /// A resource that the client may fetch.
+    #[serde(rename_all = "camelCase")]
+    ResourceLink {
+        /// Where it is.
+        uri: String,
+        /// What it is called.
+        name: String,
+        /// The media type, where it is known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mime_type: Option<String>,
+    },
+    /// A resource that comes along.
+    Resource {
+        /// `uri`, `mimeType`, and `text` or `blob`.
+        resource: Map<String, Value>,
+    },
+}
+
+impl Content {
+    /// A block of text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Content::Text { text: text.into() }
+    }
+
+    /// A picture from its bytes.
+    #[must_use]
+    pub fn image(bytes: &[u8], mime_type: impl Into<String>) -> Self {
+        Content::Image {
+            data: base64(bytes),
+            mime_type: mime_type.into(),
+        }
+    }
+
+    /// A sound from its bytes.
+    #[must_use]
+    pub fn audio(bytes: &[u8], mime_type: impl Into<String>) -> Self {
+        Content::Audio {
+            data: base64(bytes),
+            mime_type: mime_type.into(),
+        }
+    }
+
+    /// A resource that the client may fetch.
+    #[must_use]
+    pub fn resource_link(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Content::ResourceLink {
+            uri: uri.into(),
+            name: name.into(),
+            mime_type: None,
+        }
+    }
+
+    /// A text resource that comes along.
+    #[must_use]
+    pub fn resource_text(
+        uri: impl Into<String>,
+        mime_type: impl Into<String>,
+        text: impl Into<String>,
+    ) -> Self {
+        let entry = |key: &str, value: String| (key.to_owned(), Value::String(value));
+        Content::Resource {
+            resource: Map::from_iter([
+                entry("uri", uri.into()),
+                entry("mimeType", mime_type.into()),
+                entry("text", text.into()),
+            ]),
+        }
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    data_encoding::BASE64.encode(bytes)
+}
+
+/// A structured result with content of the author's choice beside it.
+///
+/// The output schema is that of `T`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Structured<T> {
+    /// What programs read.
+    pub value: T,
+    /// What a model reads; where it is empty, it reads the value.
+    pub content: Vec<Content>,
+}
+
+impl<T> Structured<T> {
+    /// `value` for programs, and `content` for the model.
+    pub fn new(value: T, content: impl IntoIterator<Item = Content>) -> Self {
+        Self {
+            value,
+            content: content.into_iter().collect(),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What a host sends along with a call, and a tool may ask for as `&Context`.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::cancel::CancelToken;
+
+/// What goes along with one call: cancellation, progress, and whatever the host attaches.
+///
+/// A tool takes it as a parameter `ctx: &Context`.
+#[derive(Clone, Default)]
+pub struct Context {
+    /// Most calls are never cancelled, so a token is made only when somebody wants one.
+    cancel: Option<CancelToken>,
+    /// Set where the work goes on although its caller may be gone: on a thread of its own.
+    abandoned: Option<CancelToken>,
+    progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+    extensions: Option<Arc<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>>,
+}
+
+impl Context {
+    /// Nothing to cancel it, nobody who listens.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets `token` cancel the call.
+    #[must_use]
+    pub fn with_cancel(mut self, token: CancelToken) -> Self {
+        self.cancel = Some(token);
+        self
+    }
+
+    /// Sends every progress report of the call to `listener`.
+    #[must_use]
+    pub fn on_progress(mut self, listener: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Arc::new(listener));
+        self
+    }
+
+    /// Attaches a value of the host's, one for each type, such as who the caller is.
+    #[must_use]
+    pub fn with<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        let mut extensions = self.extensions.take().map_or_else(HashMap::new, |shared| {
+            Arc::try_unwrap(shared).unwrap_or_else(|shared| (*shared).clone())
+        });
+        extensions.insert(TypeId::of::<T>(), Arc::new(value));
+        self.extensions = Some(Arc::new(extensions));
+        self
+    }
+
+    /// The value of type `T` that the host attached.
+    #[must_use]
+    pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.extensions
+            .as_ref()?
+            .get(&TypeId::of::<T>())?
+            .downcast_ref()
+    }
+
+    /// Reports that `done` of `total` is done; a `total` of `None` is "not known".
+    ///
+    /// Costs next to nothing where nobody listens.
+    pub fn progress(&self, done: f64, total: impl Into<Option<f64>>, message: &str) {
+        if let Some(listener) = &self.progress {
+            listener(Progress {
+                done,
+                total: total.into(),
+                message: message.to_owned(),
+            });
+        }
+    }
+
+    /// Whether nobody waits for the call any more; a tool with a long loop looks here.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        let tokens = [&self.cancel, &self.abandoned];
+        tokens.into_iter().flatten().any(CancelToken::is_cancelled)
+    }
+
+    /// Waits until the caller gives up; for ever, where nothing can cancel the call.
+    #[cfg(feature = "async")]
+    pub async fn cancelled(&self) {
+        match &self.cancel {
+            Some(token) => token.cancelled().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Whether the caller can give up.
+    #[cfg(feature = "async")]
+    pub(crate) fn is_cancellable(&self) -> bool {
+        self.cancel.is_some()
+    }
+
+    /// The same context for work on another thread: it learns that nobody waits for it when the guard is dropped.
+    #[cfg(feature = "async")]
+    pub(crate) fn abandonable(&self) -> (Self, Abandon) {
+        let token = CancelToken::new();
+        let context = Self {
+            abandoned: Some(token.clone()),
+            ..self.clone()
+        };
+        (context, Abandon(token))
+    }
+}
+
+/// Says, when it is dropped, that nobody waits any more.
+#[cfg(feature = "async")]
+pub(crate) struct Abandon(CancelToken);
+
+#[cfg(feature = "async")]
+impl Drop for Abandon {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("cancelled", &self.is_cancelled())
+            .field("listens", &self.progress.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// How far a call has come.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Progress {
+    /// How much is done, in units of the tool's choice; grows from report to report.
+    pub done: f64,
+    /// How much there is, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<f64>,
+    /// What the tool is doing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}

@@ -1,0 +1,249 @@
+//! Why a call did not succeed.
+
+use std::convert::Infallible;
+use std::fmt;
+
+use super::content::Content;
+use crate::schema::Violation;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a call did not succeed.
+///
+/// `Display` prints what a model may read: it never holds the text of an unexpected error or of a panic. Those are
+/// logged with `tracing`, and stand in [`source`](std::error::Error::source) for the host's own eyes.
+///
+/// A tool makes one with [`ToolError::failed`], whose text is meant for the model, or by `?` from an error of another
+/// kind, whose text is not.
+pub struct ToolError(Box<Repr>);
+
+struct Repr {
+    kind: ErrorKind,
+    tool: Option<String>,
+    message: String,
+    violations: Vec<Violation>,
+    content: Vec<Content>,
+    source: Option<BoxError>,
+}
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// No tool has that name or id.
+    UnknownTool,
+    /// Several tools have that name, in different namespaces.
+    AmbiguousTool,
+    /// The arguments are longer than the dispatcher takes.
+    TooLarge,
+    /// The arguments are not JSON.
+    MalformedJson,
+    /// The input schema refuses the arguments; [`ToolError::violations`] has every reason.
+    InvalidArguments,
+    /// As many calls run as may; try again later.
+    Overloaded,
+    /// The tool says that it failed, and its message says why.
+    Failed,
+    /// The tool failed with an error that it did not expect.
+    Internal,
+    /// The tool panicked.
+    Panicked,
+    /// The tool took longer than it may.
+    TimedOut,
+    /// The caller gave up.
+    Cancelled,
+    /// The tool is asynchronous or needs a thread of its own, and the call was made without a runtime.
+    NeedsRuntime,
+    /// The tool broke its own output schema; what it returned is withheld.
+    InvalidOutput,
+}
+
+/// The stage of the call that refused or failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Finding the tool.
+    Resolve,
+    /// Checking the arguments.
+    ValidateInput,
+    /// Waiting for a place, or running the tool.
+    Invoke,
+    /// Checking the result.
+    ValidateOutput,
+}
+
+impl ToolError {
+    /// A failure that the model is told of in these words.
+    #[must_use]
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Failed, message)
+    }
+
+    /// A failure that nobody expected: it is logged, and the model is told only that the tool failed.
+    #[must_use]
+    pub fn internal(error: impl Into<BoxError>) -> Self {
+        let error = error.into();
+        match error.downcast::<ToolError>() {
+            Ok(error) => *error,
+            Err(error) => Self::new(
+                ErrorKind::Internal,
+                "the tool failed with an internal error",
+            )
+            .caused_by(error),
+        }
+    }
+
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Repr {
+            kind,
+            tool: None,
+            message: message.into(),
+            violations: Vec::new(),
+            content: Vec::new(),
+            source: None,
+        }))
+    }
+
+    /// Adds content for the model beside the message, such as a picture of what went wrong.
+    #[must_use]
+    pub fn with_content(mut self, content: impl IntoIterator<Item = Content>) -> Self {
+        self.0.content.extend(content);
+        self
+    }
+
+    /// Keeps what caused it, for the host; a model never sees it.
+    #[must_use]
+    pub fn caused_by(mut self, error: impl Into<BoxError>) -> Self {
+        self.0.source = Some(error.into());
+        self
+    }
+
+    pub(crate) fn with_violations(mut self, violations: Vec<Violation>) -> Self {
+        self.0.violations = violations;
+        self
+    }
+
+    /// Says which tool it was, where that is not said yet: a tool that calls another keeps the other's name.
+    pub(crate) fn of_tool(mut self, tool: &str) -> Self {
+        self.0.tool.get_or_insert_with(|| tool.to_owned());
+        self
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The stage that refused or failed.
+    #[must_use]
+    pub fn stage(&self) -> Stage {
+        match self.kind() {
+            ErrorKind::UnknownTool | ErrorKind::AmbiguousTool => Stage::Resolve,
+            ErrorKind::TooLarge | ErrorKind::MalformedJson | ErrorKind::InvalidArguments => {
+                Stage::ValidateInput
+            }
+            ErrorKind::InvalidOutput => Stage::ValidateOutput,
+            _ => Stage::Invoke,
+        }
+    }
+
+    /// The id of the tool, once it was found.
+    #[must_use]
+    pub fn tool(&self) -> Option<&str> {
+        self.0.tool.as_deref()
+    }
+
+    /// What the model may read, without the tool's name.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Every reason for which the schema refused the arguments.
+    #[must_use]
+    pub fn violations(&self) -> &[Violation] {
+        &self.0.violations
+    }
+
+    /// Content that the tool added for the model.
+    #[must_use]
+    pub fn content(&self) -> &[Content] {
+        &self.0.content
+    }
+
+    /// Whether the same call may succeed later.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Overloaded | ErrorKind::TimedOut)
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(tool) = &self.0.tool {
+            write!(f, "{tool}: ")?;
+        }
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolError")
+            .field("kind", &self.0.kind)
+            .field("tool", &self.0.tool)
+            .field("message", &self.0.message)
+            .field("source", &self.0.source)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::error::Error for ToolError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+impl From<String> for ToolError {
+    fn from(message: String) -> Self {
+        Self::failed(message)
+    }
+}
+
+impl From<&str> for ToolError {
+    fn from(message: &str) -> Self {
+        Self::failed(message)
+    }
+}
+
+impl From<Infallible> for ToolError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+/// Errors of the standard library and of JSON, for `?` in a tool: unexpected, so their text is masked.
+macro_rules! masked {
+    ($($error:ty),* $(,)?) => {$(
+        impl From<$error> for ToolError {
+            fn from(error: $error) -> Self {
+                Self::internal(error)
+            }
+        }
+    )*};
+}
+
+masked!(
+    BoxError,
+    std::io::Error,
+    std::fmt::Error,
+    std::env::VarError,
+    std::num::ParseIntError,
+    std::num::ParseFloatError,
+    std::num::TryFromIntError,
+    std::str::Utf8Error,
+    std::string::FromUtf8Error,
+    std::time::SystemTimeError,
+    serde_json::Error,
+);

@@ -1,0 +1,138 @@
+//! All tools of a program: collected, checked, sorted, and found by name.
+
+mod check;
+mod entry;
+mod names;
+mod problem;
+mod wire;
+
+pub use self::entry::{Entry, Location, StateType};
+use self::names::{Names, Resolved};
+pub use self::problem::{Problem, ProblemKind, Problems};
+pub use self::wire::{Naming, WireNames};
+use crate::call::{ErrorKind, ToolError};
+use crate::suggest::suggest;
+use crate::tool::{Tool, ToolId};
+
+/// The tools of a program, in the order of their ids.
+///
+/// Collecting costs a few words a tool; schemas are built when they are first used.
+#[derive(Debug)]
+pub struct Catalog {
+    tools: Vec<Tool>,
+    names: Names,
+}
+
+impl Catalog {
+    /// Every tool that is linked into this program, from every crate.
+    ///
+    /// A dependency that nothing refers to is not linked, and neither are its tools: name it in
+    /// [`link!`](crate::link).
+    ///
+    /// # Errors
+    ///
+    /// Every problem at once, each with the place of the tools concerned: two tools with one id, a former name that is
+    /// taken.
+    pub fn linked() -> Result<Self, Problems> {
+        let entries: Vec<&'static Entry> = inventory::iter::<&'static Entry>().copied().collect();
+        Self::from_entries(&entries)
+    }
+
+    /// The tools of an explicit list; see [`catalog!`](crate::catalog).
+    ///
+    /// # Errors
+    ///
+    /// As for [`Catalog::linked`].
+    pub fn from_entries(entries: &[&'static Entry]) -> Result<Self, Problems> {
+        let mut tools: Vec<Tool> = entries.iter().map(|entry| Tool::linked(entry)).collect();
+        tools.sort_by(|a, b| (a.id(), a.location()).cmp(&(b.id(), b.location())));
+        // A crate whose dev-dependency depends on it is linked twice into its own tests: one tool, two copies.
+        tools.dedup_by(|a, b| a.id() == b.id() && a.location() == b.location());
+
+        let mut problems = Vec::new();
+        for pair in tools.windows(2) {
+            if pair[0].id().to_string() == pair[1].id().to_string() {
+                problems.push(Problem::duplicate_id(&pair[0], &pair[1]));
+            }
+        }
+        let names = Names::of(&tools, &mut problems);
+        Problems::none_or(problems)?;
+        Ok(Self { tools, names })
+    }
+
+    /// The tools, in the order of their ids; all versions of each.
+    pub fn iter(&self) -> std::slice::Iter<'_, Tool> {
+        self.tools.iter()
+    }
+
+    /// The tools, in the order of their ids; of each its highest version.
+    pub fn latest(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().filter(|tool| {
+            let unversioned = tool.id().unversioned().to_string();
+            matches!(self.names.get(&unversioned), Some(Resolved::One(idx)) if std::ptr::eq(&raw const self.tools[*idx], &raw const **tool))
+        })
+    }
+
+    /// How many tools there are, each version counted.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// The tool that `name` means, or `None`; see [`Catalog::resolve`].
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Tool> {
+        match self.names.get(name)? {
+            Resolved::One(idx) => Some(&self.tools[*idx]),
+            Resolved::Several(_) => None,
+        }
+    }
+
+    /// The tool that `name` means: its id, its id without a version (then the highest release), its name alone where
+    /// no other namespace has it, or a former name.
+    ///
+    /// # Errors
+    ///
+    /// No tool has that name, and the error names the nearest; or several have it, and the error names them.
+    pub fn resolve(&self, name: &str) -> Result<&Tool, ToolError> {
+        match self.names.get(name) {
+            Some(Resolved::One(idx)) => Ok(&self.tools[*idx]),
+            Some(Resolved::Several(idxs)) => {
+                let ids: Vec<String> = idxs
+                    .iter()
+                    .map(|&idx| format!("`{}`", self.tools[idx].id()))
+                    .collect();
+                let message = format!("several tools are named `{name}`: {}", ids.join(", "));
+                Err(ToolError::new(ErrorKind::AmbiguousTool, message))
+            }
+            None => Err(ToolError::new(ErrorKind::UnknownTool, self.not_found(name))),
+        }
+    }
+
+    fn not_found(&self, name: &str) -> String {
+        let shown: String = name.chars().take(120).collect();
+        let shown = shown.escape_debug();
+        if let Err(invalid) = name.parse::<ToolId>() {
+            return format!("no tool is named `{shown}`: {invalid}");
+        }
+        match suggest(name, self.names.iter()) {
+            Some(near) => format!("no tool is named `{shown}`; did you mean `{near}`?"),
+            None => format!("no tool is named `{shown}`"),
+        }
+    }
+}
+
+impl<'a> IntoIterator for &'a Catalog {
+    type Item = &'a Tool;
+    type IntoIter = std::slice::Iter<'a, Tool>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

@@ -1,0 +1,129 @@
+//! Every name under which a tool answers.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as Slot;
+
+use semver::Version;
+
+use super::problem::Problem;
+use crate::tool::Tool;
+
+/// From ids, ids without version, bare names and former names to tools.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    names: HashMap<Box<str>, Resolved>,
+}
+
+/// What a name means.
+#[derive(Debug)]
+pub(super) enum Resolved {
+    /// One tool, by its index.
+    One(usize),
+    /// Tools in several namespaces, by their indexes.
+    Several(Vec<usize>),
+}
+
+impl Names {
+    /// Indexes tools that are in the order of their ids; a former name that something else has is a problem.
+    pub(super) fn of(tools: &[Tool], problems: &mut Vec<Problem>) -> Self {
+        let mut names = Self::default();
+        names.names.reserve(tools.len() * 3);
+        for (idx, tool) in tools.iter().enumerate() {
+            names
+                .names
+                .insert(tool.id().to_string().into(), Resolved::One(idx));
+        }
+        // The versions of one tool stand next to each other, in ascending order.
+        let unversioned = |tool: &Tool| {
+            (
+                tool.id().namespace().map(str::to_owned),
+                tool.name().to_owned(),
+            )
+        };
+        let mut start = 0;
+        while start < tools.len() {
+            let key = unversioned(&tools[start]);
+            let n_versions = tools[start..]
+                .iter()
+                .take_while(|tool| unversioned(tool) == key)
+                .count();
+            let versions = start..start + n_versions;
+            start = versions.end;
+            let release = |idx: &usize| {
+                tools[*idx]
+                    .id()
+                    .semver()
+                    .is_none_or(|v: Version| v.pre.is_empty())
+            };
+            let latest = versions
+                .clone()
+                .rev()
+                .find(release)
+                .unwrap_or(versions.end - 1);
+            let id = tools[latest].id().unversioned();
+            if id.namespace().is_some() {
+                names
+                    .names
+                    .insert(id.to_string().into(), Resolved::One(latest));
+            }
+            names.add_bare(tools, id.name(), latest);
+        }
+        for (idx, tool) in tools.iter().enumerate() {
+            for alias in tool.aliases() {
+                names.add_alias(tools, alias, idx, problems);
+            }
+        }
+        names
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Resolved> {
+        self.names.get(name)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.names.keys().map(|name| &**name)
+    }
+
+    fn add_bare(&mut self, tools: &[Tool], name: &str, idx: usize) {
+        match self.names.entry(name.into()) {
+            Slot::Vacant(slot) => {
+                slot.insert(Resolved::One(idx));
+            }
+            Slot::Occupied(mut slot) => match slot.get_mut() {
+                // A tool without a namespace is what its bare name means, whoever else is called so.
+                Resolved::One(other) if tools[*other].id().namespace().is_none() => {
+                    *other = if tools[idx].id().namespace().is_none() {
+                        idx
+                    } else {
+                        *other
+                    };
+                }
+                Resolved::One(other) => {
+                    let several = vec![*other, idx];
+                    slot.insert(Resolved::Several(several));
+                }
+                Resolved::Several(several) => several.push(idx),
+            },
+        }
+    }
+
+    fn add_alias(&mut self, tools: &[Tool], alias: &str, idx: usize, problems: &mut Vec<Problem>) {
+        match self.names.entry(alias.into()) {
+            Slot::Vacant(slot) => {
+                slot.insert(Resolved::One(idx));
+            }
+            Slot::Occupied(slot) => {
+                let other = match slot.get() {
+                    Resolved::One(other) => *other,
+                    Resolved::Several(others) => others[0],
+                };
+                // Two versions of one tool may share their former name; the higher one has it.
+                if tools[other].id().unversioned() == tools[idx].id().unversioned() {
+                    *slot.into_mut() = Resolved::One(idx.max(other));
+                } else {
+                    problems.push(Problem::alias_taken(alias, &tools[idx], &tools[other]));
+                }
+            }
+        }
+    }
+}

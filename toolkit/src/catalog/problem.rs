@@ -1,0 +1,123 @@
+//! What is wrong with a catalogue.
+
+use std::fmt;
+
+use super::Location;
+use crate::tool::Tool;
+
+/// One thing that is wrong with a catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    kind: ProblemKind,
+    message: String,
+    tools: Vec<(String, Location)>,
+}
+
+/// What kind of thing is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ProblemKind {
+    /// Two tools have one id.
+    DuplicateId,
+    /// A former name is the name of something else.
+    AliasTaken,
+    /// A lone argument is neither an object nor marked `#[arg]`.
+    NotAnObject,
+    /// A schema is not sound.
+    InvalidSchema,
+    /// An example is not JSON, or the input schema refuses it.
+    InvalidExample,
+    /// `meta` is not a JSON object.
+    InvalidMeta,
+    /// Under the naming policy, two tools get one name, or a name that clients refuse.
+    WireName,
+    /// Nobody gave the state that a tool borrows.
+    MissingState,
+    /// The tool needs a feature that is switched off.
+    MissingFeature,
+}
+
+impl Problem {
+    pub(crate) fn new<'t>(
+        kind: ProblemKind,
+        message: impl Into<String>,
+        tools: impl IntoIterator<Item = &'t Tool>,
+    ) -> Self {
+        let tools = tools.into_iter();
+        Self {
+            kind,
+            message: message.into(),
+            tools: tools
+                .map(|tool| (tool.id().to_string(), tool.location()))
+                .collect(),
+        }
+    }
+
+    pub(super) fn duplicate_id(a: &Tool, b: &Tool) -> Self {
+        let message = format!("two tools have the id `{}`", a.id());
+        Self::new(ProblemKind::DuplicateId, message, [a, b])
+    }
+
+    pub(super) fn alias_taken(alias: &str, tool: &Tool, other: &Tool) -> Self {
+        let message = format!("the alias `{alias}` is taken");
+        Self::new(ProblemKind::AliasTaken, message, [tool, other])
+    }
+
+    /// What kind of thing is wrong.
+    #[must_use]
+    pub fn kind(&self) -> ProblemKind {
+        self.kind
+    }
+
+    /// What is wrong, without the places.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The tools concerned: their ids, and where they stand.
+    pub fn tools(&self) -> impl Iterator<Item = (&str, Location)> {
+        self.tools.iter().map(|(id, location)| (&**id, *location))
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        for (id, location) in &self.tools {
+            write!(f, "\n  {id} at {location}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Everything that is wrong with a catalogue; at least one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problems(Vec<Problem>);
+
+impl Problems {
+    pub(crate) fn none_or(problems: Vec<Problem>) -> Result<(), Self> {
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Self(problems))
+        }
+    }
+
+    /// The problems, one after the other.
+    pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
+        self.0.iter()
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (idx, problem) in self.0.iter().enumerate() {
+            let separator = if idx == 0 { "" } else { "\n" };
+            write!(f, "{separator}{problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Problems {}

@@ -1,0 +1,302 @@
+//! Runs tools: the only path from a call to a result.
+
+mod builder;
+mod encode;
+mod host;
+mod limit;
+mod run;
+mod unwind;
+
+use std::future::Future;
+use std::sync::Arc;
+
+pub use self::builder::DispatcherBuilder;
+pub use self::encode::{CONTENT, Encode, Returns, STRUCTURED, STRUCTURED_WITH_CONTENT, UNIT};
+pub use self::host::Host;
+pub(crate) use self::host::States;
+use self::limit::{Limiter, Place};
+pub use self::run::{
+    AsyncFunction, BoxFuture, Function, Invocation, Run, SyncFunction, run_async, run_sync,
+};
+use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError};
+use crate::catalog::{Catalog, Problems};
+use crate::tool::Tool;
+
+/// Runs the tools of a catalogue.
+///
+/// A call goes through the same stages each time: the name is resolved, the arguments are checked against the input
+/// schema, the function runs, its result is checked against the output schema. Clones share everything.
+#[derive(Clone, Debug)]
+pub struct Dispatcher {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    catalog: Catalog,
+    states: States,
+    policy: Policy,
+    limiter: Limiter,
+}
+
+/// What a dispatcher asks of every call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Policy {
+    pub(crate) validate_input: bool,
+    pub(crate) validate_output: bool,
+    pub(crate) coercion: Coercion,
+    pub(crate) max_argument_bytes: usize,
+    pub(crate) timeout: Option<std::time::Duration>,
+}
+
+impl Dispatcher {
+    /// A dispatcher for tools that borrow nothing from their host.
+    ///
+    /// # Errors
+    ///
+    /// Every tool that borrows something; see [`Dispatcher::builder`].
+    pub fn new(catalog: Catalog) -> Result<Self, Problems> {
+        Self::builder(catalog).build()
+    }
+
+    /// A dispatcher that is given state, limits and policies.
+    #[must_use]
+    pub fn builder(catalog: Catalog) -> DispatcherBuilder {
+        DispatcherBuilder::new(catalog)
+    }
+
+    /// The tools that it runs.
+    #[must_use]
+    pub fn catalog(&self) -> &Catalog {
+        &self.shared.catalog
+    }
+
+    /// Calls a tool by any of its names.
+    ///
+    /// A synchronous tool runs on the thread that polls, unless it is marked `blocking`.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError`] says which stage refused: the name did not resolve, the arguments did not fit, the tool failed or
+    /// took too long, or it broke its own output schema.
+    pub async fn call<'a>(
+        &self,
+        name: &str,
+        arguments: impl Into<Arguments<'a>>,
+    ) -> Result<RunResult, ToolError> {
+        self.call_with(&Context::new(), name, arguments).await
+    }
+
+    /// Calls a tool with a context of the host's.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Dispatcher::call`].
+    pub async fn call_with<'a>(
+        &self,
+        context: &Context,
+        name: &str,
+        arguments: impl Into<Arguments<'a>>,
+    ) -> Result<RunResult, ToolError> {
+        let tool = self.shared.catalog.resolve(name)?;
+        let outcome = self.run(context, tool, arguments.into()).await;
+        outcome.map_err(|error| report(tool, error))
+    }
+
+    /// Calls a synchronous tool, on this thread, with no runtime.
+    ///
+    /// A time limit cannot stop it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Dispatcher::call`]; an asynchronous tool is refused.
+    pub fn call_sync<'a>(
+        &self,
+        name: &str,
+        arguments: impl Into<Arguments<'a>>,
+    ) -> Result<RunResult, ToolError> {
+        self.call_sync_with(&Context::new(), name, arguments)
+    }
+
+    /// Calls a synchronous tool with a context of the host's.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Dispatcher::call_sync`].
+    pub fn call_sync_with<'a>(
+        &self,
+        context: &Context,
+        name: &str,
+        arguments: impl Into<Arguments<'a>>,
+    ) -> Result<RunResult, ToolError> {
+        let tool = self.shared.catalog.resolve(name)?;
+        let outcome = self.run_sync(context, tool, &arguments.into());
+        outcome.map_err(|error| report(tool, error))
+    }
+
+    fn run_sync(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        arguments: &Arguments<'_>,
+    ) -> Result<RunResult, ToolError> {
+        self.shared.policy.admit(context, arguments)?;
+        let _place = self.shared.limiter.try_enter()?;
+        match tool.entry().run {
+            Run::Sync(run) | Run::Blocking(run) => {
+                unwind::caught(|| run(self.shared.invocation(context, tool, arguments)))
+            }
+            Run::Async(_) => {
+                let message =
+                    "the tool is asynchronous; call it with `Dispatcher::call` on a runtime";
+                Err(ToolError::new(ErrorKind::NeedsRuntime, message))
+            }
+        }
+    }
+
+    async fn run(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        arguments: Arguments<'_>,
+    ) -> Result<RunResult, ToolError> {
+        self.shared.policy.admit(context, &arguments)?;
+        let time_limit = tool.timeout().or(self.shared.policy.timeout);
+        let work = async {
+            let place = self.shared.limiter.enter().await?;
+            match tool.entry().run {
+                Run::Sync(run) => {
+                    unwind::caught(|| run(self.shared.invocation(context, tool, &arguments)))
+                }
+                Run::Async(run) => {
+                    let invocation = self.shared.invocation(context, tool, &arguments);
+                    unwind::caught_future(|| run(invocation)).await
+                }
+                Run::Blocking(run) => {
+                    self.run_blocking(context, tool, arguments, run, place)
+                        .await
+                }
+            }
+        };
+        limit::bounded(work, context, time_limit).await
+    }
+
+    /// Runs a blocking tool on a thread of its own. When nobody waits for it any more it is told so, and keeps its
+    /// place until it has come to its end.
+    #[cfg(feature = "async")]
+    async fn run_blocking(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        arguments: Arguments<'_>,
+        run: for<'a> fn(Invocation<'a>) -> Result<RunResult, ToolError>,
+        place: Place,
+    ) -> Result<RunResult, ToolError> {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            let message = "the tool blocks its thread; call it on a tokio runtime";
+            return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
+        };
+        let (context, _abandoned) = context.abandonable();
+        let arguments = arguments.into_owned();
+        let shared = Arc::clone(&self.shared);
+        let id = tool.entry().id;
+        let finished = runtime.spawn_blocking(move || {
+            let _place = place;
+            let tool = shared.catalog.resolve(id)?;
+            unwind::caught(|| run(shared.invocation(&context, tool, &arguments)))
+        });
+        finished.await.unwrap_or_else(|_| {
+            let message = "the runtime shut down before the tool had run";
+            Err(ToolError::new(ErrorKind::Cancelled, message))
+        })
+    }
+
+    #[cfg(not(feature = "async"))]
+    async fn run_blocking(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        arguments: Arguments<'_>,
+        run: for<'a> fn(Invocation<'a>) -> Result<RunResult, ToolError>,
+        _place: Place,
+    ) -> Result<RunResult, ToolError> {
+        unwind::caught(|| run(self.shared.invocation(context, tool, &arguments)))
+    }
+
+    /// Runs `call`, which is typed by its author, under the limits of this dispatcher.
+    pub(crate) async fn run_typed<'a, O, F>(
+        &'a self,
+        context: &'a Context,
+        id: &str,
+        call: impl FnOnce(Host<'a>) -> F,
+    ) -> Result<O, ToolError>
+    where
+        F: Future<Output = Result<O, ToolError>>,
+    {
+        let tool = self.shared.catalog.resolve(id)?;
+        let work = async {
+            let _place = self.shared.limiter.enter().await?;
+            unwind::caught_future(|| call(self.shared.host(context))).await
+        };
+        let time_limit = tool.timeout().or(self.shared.policy.timeout);
+        let outcome = limit::bounded(work, context, time_limit).await;
+        outcome.map_err(|error| report(tool, error))
+    }
+}
+
+impl Shared {
+    fn host<'a>(&'a self, context: &'a Context) -> Host<'a> {
+        Host::new(context, &self.states)
+    }
+
+    fn invocation<'a>(
+        &'a self,
+        context: &'a Context,
+        tool: &'a Tool,
+        arguments: &'a Arguments<'a>,
+    ) -> Invocation<'a> {
+        Invocation {
+            tool,
+            arguments,
+            host: self.host(context),
+            policy: &self.policy,
+        }
+    }
+}
+
+impl Policy {
+    /// Refuses what need not be looked at.
+    fn admit(&self, context: &Context, arguments: &Arguments<'_>) -> Result<(), ToolError> {
+        if arguments.len() > self.max_argument_bytes {
+            let message = format!(
+                "the arguments have {} bytes; at most {} are taken",
+                arguments.len(),
+                self.max_argument_bytes
+            );
+            return Err(ToolError::new(ErrorKind::TooLarge, message));
+        }
+        if context.is_cancelled() {
+            return Err(ToolError::new(
+                ErrorKind::Cancelled,
+                "the call was cancelled",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Puts the tool's name on an error, and logs what a model must not read.
+#[cold]
+fn report(tool: &Tool, error: ToolError) -> ToolError {
+    let error = error.of_tool(tool.entry().id);
+    if let ErrorKind::Internal | ErrorKind::Panicked | ErrorKind::InvalidOutput = error.kind() {
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        tracing::error!(
+            tool = tool.entry().id,
+            kind = ?error.kind(),
+            cause = cause.as_deref().unwrap_or_default(),
+            "tool failed"
+        );
+    }
+    error
+}

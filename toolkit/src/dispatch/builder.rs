@@ -1,0 +1,135 @@
+//! What a dispatcher is given before it runs anything.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::limit::Limiter;
+use super::{Dispatcher, Policy, Run, Shared, States};
+use crate::call::Coercion;
+use crate::catalog::{Catalog, Problem, ProblemKind, Problems};
+use crate::tool::Tool;
+
+/// Sets up a [`Dispatcher`].
+#[derive(Debug)]
+#[must_use]
+pub struct DispatcherBuilder {
+    catalog: Catalog,
+    states: States,
+    policy: Policy,
+    limiter: Limiter,
+}
+
+/// As much as a model ever sends, with room; a host that expects more says so.
+const MAX_ARGUMENT_BYTES: usize = 16 << 20;
+
+impl DispatcherBuilder {
+    pub(super) fn new(catalog: Catalog) -> Self {
+        Self {
+            catalog,
+            states: States::default(),
+            policy: Policy {
+                validate_input: true,
+                validate_output: true,
+                coercion: Coercion::default(),
+                max_argument_bytes: MAX_ARGUMENT_BYTES,
+                timeout: None,
+            },
+            limiter: Limiter::default(),
+        }
+    }
+
+    /// Gives state to the tools that borrow a `&T`; the instance of a `#[toolset]` is given the same way.
+    pub fn state<T: Send + Sync + 'static>(self, state: T) -> Self {
+        self.shared_state(Arc::new(state))
+    }
+
+    /// Gives state that somebody else holds too, or that is a `dyn Trait`.
+    pub fn shared_state<T: ?Sized + Send + Sync + 'static>(mut self, state: Arc<T>) -> Self {
+        self.states.insert(state);
+        self
+    }
+
+    /// How long a call may take that sets no limit of its own. By default it may take for ever.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.policy.timeout = Some(limit);
+        self
+    }
+
+    /// How many calls may run at once. More than that wait for their turn, or are refused if they were made without a
+    /// runtime. By default all run.
+    pub fn concurrency(mut self, n_calls: usize) -> Self {
+        self.limiter = Limiter::at_most(n_calls);
+        self
+    }
+
+    /// How many bytes of arguments are looked at; 16 MiB by default.
+    pub fn max_argument_bytes(mut self, n_bytes: usize) -> Self {
+        self.policy.max_argument_bytes = n_bytes;
+        self
+    }
+
+    /// How far to go to meet arguments that the schema refuses.
+    pub fn coercion(mut self, coercion: Coercion) -> Self {
+        self.policy.coercion = coercion;
+        self
+    }
+
+    /// Whether arguments are checked against the input schema; they are by default.
+    pub fn validate_input(mut self, check: bool) -> Self {
+        self.policy.validate_input = check;
+        self
+    }
+
+    /// Whether results are checked against the output schema; they are by default.
+    pub fn validate_output(mut self, check: bool) -> Self {
+        self.policy.validate_output = check;
+        self
+    }
+
+    /// Builds the dispatcher.
+    ///
+    /// # Errors
+    ///
+    /// Every tool that borrows state which nobody gave, and every tool that needs a feature which is switched off.
+    pub fn build(self) -> Result<Dispatcher, Problems> {
+        let mut problems = missing_states(&self.catalog, &self.states);
+        if cfg!(not(feature = "async")) {
+            let needs = |tool: &&Tool| {
+                tool.timeout().is_some() || matches!(tool.entry().run, Run::Blocking(_))
+            };
+            problems.extend(self.catalog.iter().filter(needs).map(|tool| {
+                let message = "`timeout` and `blocking` need the feature `async` of `toolkit`";
+                Problem::new(ProblemKind::MissingFeature, message, [tool])
+            }));
+        }
+        Problems::none_or(problems)?;
+        Ok(Dispatcher {
+            shared: Arc::new(Shared {
+                catalog: self.catalog,
+                states: self.states,
+                policy: self.policy,
+                limiter: self.limiter,
+            }),
+        })
+    }
+}
+
+/// One problem for each type that is missing, naming all tools that borrow it.
+fn missing_states(catalog: &Catalog, states: &States) -> Vec<Problem> {
+    let mut missing: BTreeMap<&str, Vec<&Tool>> = BTreeMap::new();
+    for tool in catalog {
+        for state in tool.entry().states.iter().flatten() {
+            if !states.has(state) {
+                missing.entry((state.name)()).or_default().push(tool);
+            }
+        }
+    }
+    let problem = |(name, tools): (&str, Vec<&Tool>)| {
+        let message = format!(
+            "no `{name}` was given, which tools borrow; give it with `DispatcherBuilder::state`"
+        );
+        Problem::new(ProblemKind::MissingState, message, tools)
+    };
+    missing.into_iter().map(problem).collect()
+}

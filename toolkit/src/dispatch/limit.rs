@@ -1,0 +1,167 @@
+//! How many calls run at once, and how long each may take.
+
+use std::future::Future;
+use std::time::Duration;
+
+use crate::call::{Context, ErrorKind, ToolError};
+
+#[cfg(feature = "async")]
+mod places {
+    use std::sync::Arc;
+
+    use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+    use super::{ToolError, overloaded};
+
+    /// A bound on the calls that run at once; none by default.
+    #[derive(Debug, Default)]
+    pub(crate) struct Limiter(Option<Arc<Semaphore>>);
+
+    /// The right to run, until it is dropped.
+    #[derive(Debug)]
+    pub(crate) struct Place {
+        _permit: Option<OwnedSemaphorePermit>,
+    }
+
+    impl Limiter {
+        pub(crate) fn at_most(n_calls: usize) -> Self {
+            Self(Some(Arc::new(Semaphore::new(
+                n_calls.min(Semaphore::MAX_PERMITS),
+            ))))
+        }
+
+        pub(crate) fn try_enter(&self) -> Result<Place, ToolError> {
+            let permit = match &self.0 {
+                Some(places) => Some(
+                    Arc::clone(places)
+                        .try_acquire_owned()
+                        .map_err(|_| overloaded())?,
+                ),
+                None => None,
+            };
+            Ok(Place { _permit: permit })
+        }
+
+        pub(crate) async fn enter(&self) -> Result<Place, ToolError> {
+            let permit = match &self.0 {
+                // The semaphore is never closed, so this only ever waits.
+                Some(places) => Some(
+                    Arc::clone(places)
+                        .acquire_owned()
+                        .await
+                        .map_err(|_| overloaded())?,
+                ),
+                None => None,
+            };
+            Ok(Place { _permit: permit })
+        }
+    }
+}
+
+#[cfg(not(feature = "async"))]
+mod places {
+    use std::sync::Arc;
+
+    use super::{ToolError, overloaded};
+
+    /// A bound on the calls that run at once; none by default. Each running call holds a clone of the inner `Arc`.
+    #[derive(Debug, Default)]
+    pub(crate) struct Limiter(Option<(Arc<()>, usize)>);
+
+    /// The right to run, until it is dropped.
+    #[derive(Debug)]
+    pub(crate) struct Place {
+        _permit: Option<Arc<()>>,
+    }
+
+    impl Limiter {
+        pub(crate) fn at_most(n_calls: usize) -> Self {
+            Self(Some((Arc::new(()), n_calls)))
+        }
+
+        pub(crate) fn try_enter(&self) -> Result<Place, ToolError> {
+            let Some((running, n_calls)) = &self.0 else {
+                return Ok(Place { _permit: None });
+            };
+            let permit = Arc::clone(running);
+            // The limiter's own reference and the new one are no running calls.
+            if Arc::strong_count(&permit) - 1 > *n_calls {
+                return Err(overloaded());
+            }
+            Ok(Place {
+                _permit: Some(permit),
+            })
+        }
+
+        pub(crate) async fn enter(&self) -> Result<Place, ToolError> {
+            self.try_enter()
+        }
+    }
+}
+
+pub(super) use self::places::{Limiter, Place};
+
+fn overloaded() -> ToolError {
+    let message = "as many calls run as may; try again later";
+    ToolError::new(ErrorKind::Overloaded, message)
+}
+
+/// Polls `work` until it ends, the caller gives up, or the time is over.
+#[cfg(feature = "async")]
+pub(super) async fn bounded<T>(
+    work: impl Future<Output = Result<T, ToolError>>,
+    context: &Context,
+    time_limit: Option<Duration>,
+) -> Result<T, ToolError> {
+    let work = until_cancelled(work, context);
+    let Some(time_limit) = time_limit else {
+        return work.await;
+    };
+    if tokio::runtime::Handle::try_current().is_err() {
+        let message = "the tool has a time limit; call it on a tokio runtime";
+        return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
+    }
+    tokio::time::timeout(time_limit, work)
+        .await
+        .unwrap_or_else(|_| {
+            let message = format!("the tool took longer than {time_limit:?}");
+            Err(ToolError::new(ErrorKind::TimedOut, message))
+        })
+}
+
+#[cfg(feature = "async")]
+async fn until_cancelled<T>(
+    work: impl Future<Output = Result<T, ToolError>>,
+    context: &Context,
+) -> Result<T, ToolError> {
+    use std::pin::pin;
+    use std::task::Poll;
+
+    if !context.is_cancellable() {
+        return work.await;
+    }
+    let mut work = pin!(work);
+    let mut cancelled = pin!(context.cancelled());
+    std::future::poll_fn(|cx| {
+        if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
+            return Poll::Ready(outcome);
+        }
+        cancelled.as_mut().poll(cx).map(|()| {
+            Err(ToolError::new(
+                ErrorKind::Cancelled,
+                "the call was cancelled",
+            ))
+        })
+    })
+    .await
+}
+
+/// Polls `work` to its end: without the feature `async` nothing measures time or wakes on cancellation.
+#[cfg(not(feature = "async"))]
+pub(super) async fn bounded<T>(
+    work: impl Future<Output = Result<T, ToolError>>,
+    _context: &Context,
+    _time_limit: Option<Duration>,
+) -> Result<T, ToolError> {
+    work.await
+}

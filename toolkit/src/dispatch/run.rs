@@ -1,0 +1,168 @@
+//! From bytes to a typed argument, through the function, and back to bytes.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{Encode, Host, Policy};
+use crate::call::{Arguments, Change, ErrorKind, RunResult, ToolError, admit};
+use crate::private::IntoInput;
+use crate::schema::Schema;
+use crate::tool::Tool;
+
+/// A future on the heap.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// How a linked function is called, its types forgotten.
+#[derive(Clone, Copy, Debug)]
+pub enum Run {
+    /// On the caller's thread.
+    Sync(fn(Invocation<'_>) -> Result<RunResult, ToolError>),
+    /// On a thread that may block.
+    Blocking(fn(Invocation<'_>) -> Result<RunResult, ToolError>),
+    /// As a future.
+    Async(for<'a> fn(Invocation<'a>) -> BoxFuture<'a, Result<RunResult, ToolError>>),
+}
+
+/// The types of a linked function.
+pub trait Function: 'static {
+    /// What the function takes: the argument struct, or its arguments as a tuple.
+    type Input: Send;
+    /// What the JSON becomes first.
+    type Arguments: DeserializeOwned + JsonSchema + IntoInput<Self::Input>;
+    /// What the function returns.
+    type Returned: Send;
+    /// What that is when it succeeds.
+    type Output: Send;
+    /// How that becomes a result.
+    type Encoding: Encode<Self::Output>;
+
+    /// Sorts the two apart.
+    ///
+    /// # Errors
+    ///
+    /// The function's own.
+    fn finish(returned: Self::Returned) -> Result<Self::Output, ToolError>;
+}
+
+/// A linked function that is synchronous.
+pub trait SyncFunction: Function {
+    /// Calls it.
+    ///
+    /// # Errors
+    ///
+    /// The host lacks the state that the function borrows.
+    fn call(input: Self::Input, host: Host<'_>) -> Result<Self::Returned, ToolError>;
+}
+
+/// A linked function that is asynchronous.
+pub trait AsyncFunction: Function {
+    /// Calls it.
+    fn call<'a>(
+        input: Self::Input,
+        host: Host<'a>,
+    ) -> impl Future<Output = Result<Self::Returned, ToolError>> + Send + 'a;
+}
+
+/// One call on its way through a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Invocation<'a> {
+    pub(super) tool: &'a Tool,
+    pub(super) arguments: &'a Arguments<'a>,
+    pub(super) host: Host<'a>,
+    pub(super) policy: &'a Policy,
+}
+
+/// All stages of a synchronous call.
+///
+/// # Errors
+///
+/// The stage that refused.
+pub fn run_sync<F: SyncFunction>(call: Invocation<'_>) -> Result<RunResult, ToolError> {
+    let (arguments, changes) = call.decode::<F::Arguments>()?;
+    let output = F::finish(F::call(arguments.into_input(), call.host)?)?;
+    F::Encoding::encode(output, call.empty_result(changes), &call)
+}
+
+/// All stages of an asynchronous call.
+pub fn run_async<F: AsyncFunction>(
+    call: Invocation<'_>,
+) -> BoxFuture<'_, Result<RunResult, ToolError>> {
+    Box::pin(async move {
+        let (arguments, changes) = call.decode::<F::Arguments>()?;
+        let output = F::finish(F::call(arguments.into_input(), call.host).await?)?;
+        F::Encoding::encode(output, call.empty_result(changes), &call)
+    })
+}
+
+impl Invocation<'_> {
+    /// The typed argument, once the input schema has accepted it.
+    fn decode<A: DeserializeOwned>(&self) -> Result<(A, Vec<Change>), ToolError> {
+        if !self.policy.validate_input {
+            let decoded = match self.arguments {
+                Arguments::Json(text) => serde_json::from_slice(text),
+                Arguments::Value(value) => A::deserialize(&**value),
+            };
+            let arguments = decoded.map_err(|error| mismatch("", &error))?;
+            return Ok((arguments, Vec::new()));
+        }
+        let (value, changes) = admit(self.tool, self.arguments, self.policy.coercion)?;
+        let arguments = serde_path_to_error::deserialize(&value)
+            .map_err(|error| mismatch(&error.path().to_string(), error.inner()))?;
+        Ok((arguments, changes))
+    }
+
+    fn empty_result(&self, changes: Vec<Change>) -> RunResult {
+        RunResult {
+            tool: self.tool.entry().id,
+            structured: None,
+            content: Vec::new(),
+            changes,
+        }
+    }
+
+    /// The JSON of a result, once the output schema has accepted it.
+    pub(super) fn encode(&self, output: &impl Serialize) -> Result<Vec<u8>, ToolError> {
+        let json = serde_json::to_vec(output).map_err(ToolError::internal)?;
+        if let Some(schema) = self.tool.output().filter(|_| self.policy.validate_output) {
+            check_output(schema, &json)?;
+        }
+        Ok(json)
+    }
+}
+
+/// Arguments that fit the schema and not the type: the type knows a rule that the schema does not state.
+#[cold]
+fn mismatch(path: &str, error: &serde_json::Error) -> ToolError {
+    let message = error.to_string();
+    let place = if path.is_empty() || path == "." {
+        String::new()
+    } else {
+        format!("{path}: ")
+    };
+    ToolError::new(
+        ErrorKind::InvalidArguments,
+        format!("the arguments do not fit: {place}{message}"),
+    )
+}
+
+// A tool that breaks its own schema is its author's bug. The model is told that the tool failed, not what it returned:
+// an unchecked value could carry anything into the conversation.
+fn check_output(schema: &Schema, json: &[u8]) -> Result<(), ToolError> {
+    let output: Value = serde_json::from_slice(json).map_err(ToolError::internal)?;
+    schema.validate(&output).map_err(|violations| {
+        let places: Vec<String> = violations
+            .iter()
+            .map(|violation| format!("{} {}", violation.pointer, violation.rule))
+            .collect();
+        ToolError::new(
+            ErrorKind::InvalidOutput,
+            "the tool returned something that it must not return",
+        )
+        .caused_by(places.join("; "))
+    })
+}

@@ -1,0 +1,121 @@
+//! Calling a tool with Rust types.
+
+use std::fmt;
+
+use crate::call::{Context, ToolError};
+use crate::catalog::Entry;
+use crate::dispatch::{BoxFuture, Dispatcher, Host};
+
+/// A tool as a typed function: what goes in and what comes out is checked by rustc, and JSON is skipped.
+///
+/// [`handle!`](crate::handle!) makes one. The call runs under the dispatcher's limits like any other. What the input
+/// schema asks beyond the types (a range, a pattern) is not checked, as in a call of the Rust function itself.
+///
+/// `R` is what the function returns, and `O` what that is when it succeeds.
+pub struct Handle<I, O, R = O> {
+    linked: Linked<I, R>,
+    finish: fn(R) -> Result<O, ToolError>,
+}
+
+/// A function, its types, and the record of its tool: the hidden item beside it.
+#[doc(hidden)]
+pub struct Linked<I, R> {
+    entry: &'static Entry,
+    call: TypedCall<I, R>,
+}
+
+/// How a typed call is made.
+pub(crate) enum TypedCall<I, R> {
+    Sync(fn(I, Host<'_>) -> Result<R, ToolError>),
+    Async(for<'a> fn(I, Host<'a>) -> BoxFuture<'a, Result<R, ToolError>>),
+}
+
+impl<I, R> Linked<I, R> {
+    pub(crate) const fn new(entry: &'static Entry, call: TypedCall<I, R>) -> Self {
+        Self { entry, call }
+    }
+
+    /// The record of the tool.
+    #[must_use]
+    pub const fn entry(&self) -> &'static Entry {
+        self.entry
+    }
+
+    /// The typed handle; `finish` tells success from failure.
+    pub const fn handle<O>(self, finish: fn(R) -> Result<O, ToolError>) -> Handle<I, O, R> {
+        Handle {
+            linked: self,
+            finish,
+        }
+    }
+}
+
+impl<I: Send, O: Send, R: Send> Handle<I, O, R> {
+    /// The id of the tool.
+    #[must_use]
+    pub const fn id(&self) -> &'static str {
+        self.linked.entry.id
+    }
+
+    /// Calls the tool.
+    ///
+    /// # Errors
+    ///
+    /// The tool is not in the dispatcher's catalogue, it failed, or it took too long.
+    pub async fn call(&self, dispatcher: &Dispatcher, input: I) -> Result<O, ToolError> {
+        self.call_with(&Context::new(), dispatcher, input).await
+    }
+
+    /// Calls the tool with a context of the host's.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Handle::call`].
+    pub async fn call_with(
+        &self,
+        context: &Context,
+        dispatcher: &Dispatcher,
+        input: I,
+    ) -> Result<O, ToolError> {
+        let call = |host| async move {
+            let returned = match self.linked.call {
+                TypedCall::Sync(call) => call(input, host)?,
+                TypedCall::Async(call) => call(input, host).await?,
+            };
+            (self.finish)(returned)
+        };
+        dispatcher.run_typed(context, self.id(), call).await
+    }
+}
+
+impl<I, R> Clone for TypedCall<I, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I, R> Copy for TypedCall<I, R> {}
+
+impl<I, R> Clone for Linked<I, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I, R> Copy for Linked<I, R> {}
+
+impl<I, O, R> Clone for Handle<I, O, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I, O, R> Copy for Handle<I, O, R> {}
+
+impl<I, O, R> fmt::Debug for Handle<I, O, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Handle")
+            .field(&self.linked.entry.id)
+            .finish()
+    }
+}

@@ -1,0 +1,55 @@
+// Not public API. Used by generated code.
+
+mod argument;
+mod borrowed;
+mod function;
+mod returned;
+
+pub use std::borrow::ToOwned;
+pub use std::clone::Clone;
+pub use std::concat;
+pub use std::convert::Into;
+pub use std::future::Future;
+pub use std::marker::Send;
+pub use std::option::Option;
+pub use std::primitive::str;
+pub use std::result::Result::{self, Err, Ok};
+pub use std::time::Duration;
+pub use std::{column, file, line};
+
+pub use inventory;
+pub use schemars;
+pub use serde;
+pub use serde_json::Value;
+
+pub use self::argument::{
+    ArgumentStruct, Arguments, IntoInput, Lone, NoArguments, Pick, ToolArgument, is_tool_argument,
+};
+pub use self::borrowed::{Borrowed, FromHost};
+pub use self::function::{
+    async_entry, async_linked, blocking_entry, not_in, sync_entry, sync_linked,
+};
+pub use self::returned::{
+    Convert, ErrorOf, Failing, Masked, Plain, PlainShape, Returned, Shape, Shown, Succeeds,
+    Unconvertible, is_tool_output,
+};
+pub use crate::ToolError;
+pub use crate::catalog::{Entry, Location, StateType};
+pub use crate::dispatch::{AsyncFunction, Function, Host, Returns, SyncFunction};
+pub use crate::handle::Linked;
+pub use crate::tool::{Annotations, Authorization, Icon, OAuth2, Requirements, Secret};
+
+/// Emits the symbol that makes two tools with one id in one program a link error.
+///
+/// The prefix keeps the symbol apart from every name that C knows: a tool called `read` must not replace libc's. The
+/// tests of a crate link it twice where a dev-dependency depends on it, so there the symbol is left out.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __unique {
+    ($id:literal) => {
+        #[cfg(not(test))]
+        #[unsafe(export_name = concat!("toolkit tool ", $id))]
+        static UNIQUE: &$crate::__private::str = $id;
+    };
+}
+pub use crate::__unique as unique;

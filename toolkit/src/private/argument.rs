@@ -1,0 +1,132 @@
+//! What becomes of owned parameters.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// What can come from a caller's JSON.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a tool argument",
+    label = "not a tool argument",
+    note = "a tool argument implements `serde::Deserialize` and `schemars::JsonSchema`, and owns what it holds",
+    note = "for your own types, add `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
+)]
+pub trait ToolArgument: DeserializeOwned + JsonSchema + Send + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArgument for T {}
+
+/// Reads as a sentence in rustc's "required by a bound in".
+pub const fn is_tool_argument<T: ToolArgument>() {}
+
+/// Turns what was decoded into what the function takes.
+pub trait IntoInput<I> {
+    /// Takes the arguments out.
+    fn into_input(self) -> I;
+}
+
+impl<T> IntoInput<T> for T {
+    fn into_input(self) -> T {
+        self
+    }
+}
+
+/// Asks whether a lone owned parameter of type `T` is the argument struct.
+///
+/// `Lone::<T>::IS_STRUCT` finds an inherent constant for the types below, which are one argument each, and else the
+/// constant of [`ArgumentStruct`]. The compiler decides by the type, so an alias does not change the answer.
+pub struct Lone<T: ?Sized>(PhantomData<T>);
+
+/// The answer for all other types.
+pub trait ArgumentStruct {
+    /// The fields of the type are the tool's arguments.
+    const IS_STRUCT: bool = true;
+}
+
+impl<T: ?Sized> ArgumentStruct for Lone<T> {}
+
+macro_rules! one_argument {
+    ($($ty:ty),* $(,)?) => {$(
+        impl Lone<$ty> {
+            pub const IS_STRUCT: bool = false;
+        }
+        impl Lone<Box<$ty>> {
+            pub const IS_STRUCT: bool = false;
+        }
+    )*};
+}
+
+macro_rules! one_generic_argument {
+    ($(<$($param:ident),*> $ty:ty),* $(,)?) => {$(
+        impl<$($param),*> Lone<$ty> {
+            pub const IS_STRUCT: bool = false;
+        }
+        impl<$($param),*> Lone<Box<$ty>> {
+            pub const IS_STRUCT: bool = false;
+        }
+    )*};
+}
+
+one_argument!(
+    bool,
+    char,
+    String,
+    (),
+    i8,
+    i16,
+    i32,
+    i64,
+    i128,
+    isize,
+    u8,
+    u16,
+    u32,
+    u64,
+    u128,
+    usize,
+    f32,
+    f64,
+    serde_json::Value,
+    std::path::PathBuf,
+);
+
+one_generic_argument!(
+    <T> Vec<T>, <T> VecDeque<T>, <T> Option<T>, <T> BTreeSet<T>, <T, S> HashSet<T, S>,
+    <K, V> BTreeMap<K, V>, <K, V, S> HashMap<K, V, S>,
+    <A> (A,), <A, B> (A, B), <A, B, C> (A, B, C), <A, B, C, D> (A, B, C, D),
+    <A, B, C, D, E> (A, B, C, D, E), <A, B, C, D, E, F> (A, B, C, D, E, F),
+);
+
+impl<T, const N: usize> Lone<[T; N]> {
+    pub const IS_STRUCT: bool = false;
+}
+
+/// A choice by a constant.
+pub struct Pick<const CHOICE: bool>;
+
+/// What the JSON of a lone parameter becomes: the type itself, or a struct that holds it under its name.
+pub trait Arguments<Whole, Wrapped> {
+    /// The choice.
+    type Arguments;
+}
+
+impl<Whole, Wrapped> Arguments<Whole, Wrapped> for Pick<true> {
+    type Arguments = Whole;
+}
+
+impl<Whole, Wrapped> Arguments<Whole, Wrapped> for Pick<false> {
+    type Arguments = Wrapped;
+}
+
+/// The arguments of a tool that takes none.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(description = "")]
+pub struct NoArguments {}
+
+impl IntoInput<()> for NoArguments {
+    fn into_input(self) {}
+}

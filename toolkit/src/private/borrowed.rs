@@ -1,0 +1,82 @@
+//! What becomes of borrowed parameters.
+
+use std::marker::PhantomData;
+
+use crate::call::{Context, ToolError};
+use crate::catalog::StateType;
+use crate::dispatch::Host;
+
+/// Lends a `&T` to a tool.
+///
+/// `Borrowed::<T>::lend` finds the inherent functions below for the types that are special, and else those of
+/// [`FromHost`], by the type, so that an alias changes nothing. `X` only keeps the bounds of the refusals from being
+/// checked where they are declared.
+pub struct Borrowed<T: ?Sized, X = ()>(PhantomData<(X, Box<T>)>);
+
+impl Borrowed<Context> {
+    /// Every call brings a context along.
+    pub const STATE: Option<StateType> = None;
+
+    /// Lends the context.
+    pub fn lend(host: Host<'_>) -> Result<&Context, ToolError> {
+        Ok(host.context())
+    }
+}
+
+/// Lends state of any other type.
+pub trait FromHost<T: ?Sized> {
+    /// What the dispatcher must be given.
+    const STATE: Option<StateType>;
+
+    /// Lends the state.
+    fn lend(host: Host<'_>) -> Result<&T, ToolError>;
+}
+
+impl<T: ?Sized + State> FromHost<T> for Borrowed<T> {
+    const STATE: Option<StateType> = Some(StateType::of::<T>());
+
+    fn lend(host: Host<'_>) -> Result<&T, ToolError> {
+        host.state::<T>()
+    }
+}
+
+/// What a host can lend.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be lent to a tool",
+    label = "not `Send + Sync + 'static`",
+    note = "a borrowed parameter is state that the host gives to the dispatcher and every thread shares"
+)]
+pub trait State: Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized + Send + Sync + 'static> State for T {}
+
+/// A borrowed type that is always meant as an argument.
+pub struct Refused<X>(PhantomData<X>);
+
+macro_rules! refused {
+    ($(<$($param:ident),*> $ty:ty, $refusal:ident, $message:literal;)*) => {$(
+        #[diagnostic::on_unimplemented(message = $message, label = "borrowed")]
+        pub trait $refusal {}
+
+        impl<$($param,)* X> Borrowed<$ty, X> {
+            /// Never lent.
+            pub const STATE: Option<StateType> = None;
+
+            /// Never lent.
+            pub fn lend(_: Host<'_>) -> Result<&$ty, ToolError>
+            where
+                Refused<X>: $refusal,
+            {
+                Err(ToolError::internal($message))
+            }
+        }
+    )*};
+}
+
+refused! {
+    <> str, OwnedText, "tool arguments are decoded from JSON, so they must be owned; use `String`";
+    <> String, OwnedString, "tool arguments are decoded from JSON, so they must be owned; remove the `&`";
+    <T> [T], OwnedSlice, "tool arguments are decoded from JSON, so they must be owned; use a `Vec`";
+    <T> Vec<T>, OwnedList, "tool arguments are decoded from JSON, so they must be owned; remove the `&`";
+}

@@ -1,0 +1,107 @@
+//! Constructors that keep generated code small.
+
+use crate::catalog::{Entry, Location};
+use crate::dispatch::{AsyncFunction, Encode, Function, Run, SyncFunction, run_async, run_sync};
+use crate::handle::{Linked, TypedCall};
+use crate::tool::{Annotations, Requirements};
+
+/// The record of a synchronous function, with everything optional left out.
+pub const fn sync_entry<F: SyncFunction>(
+    id: &'static str,
+    name: &'static str,
+    location: Location,
+) -> Entry {
+    entry::<F>(id, name, location, Run::Sync(run_sync::<F>))
+}
+
+/// The record of a synchronous function that blocks its thread.
+pub const fn blocking_entry<F: SyncFunction>(
+    id: &'static str,
+    name: &'static str,
+    location: Location,
+) -> Entry {
+    entry::<F>(id, name, location, Run::Blocking(run_sync::<F>))
+}
+
+/// The record of an asynchronous function.
+pub const fn async_entry<F: AsyncFunction>(
+    id: &'static str,
+    name: &'static str,
+    location: Location,
+) -> Entry {
+    entry::<F>(id, name, location, Run::Async(run_async::<F>))
+}
+
+const fn entry<F: Function>(
+    id: &'static str,
+    name: &'static str,
+    location: Location,
+    run: Run,
+) -> Entry {
+    Entry {
+        id,
+        namespace: None,
+        name,
+        version: None,
+        title: None,
+        description: "",
+        category: None,
+        tags: &[],
+        annotations: Annotations::NONE,
+        aliases: &[],
+        deprecated: None,
+        icons: &[],
+        meta: None,
+        examples: &[],
+        requirements: Requirements::NONE,
+        timeout: None,
+        location,
+        input: crate::schema::input::<F::Arguments>,
+        output: F::Encoding::schema,
+        states: &[],
+        run,
+    }
+}
+
+/// The hidden item beside a synchronous function.
+pub const fn sync_linked<F: SyncFunction>(entry: &'static Entry) -> Linked<F::Input, F::Returned> {
+    Linked::new(entry, TypedCall::Sync(F::call))
+}
+
+/// The hidden item beside an asynchronous function.
+pub const fn async_linked<F: AsyncFunction>(
+    entry: &'static Entry,
+) -> Linked<F::Input, F::Returned> {
+    Linked::new(
+        entry,
+        TypedCall::Async(|input, host| Box::pin(F::call(input, host))),
+    )
+}
+
+/// Refuses, while compiling, a list that has a tool twice.
+#[track_caller]
+pub const fn not_in(entry: &Entry, earlier: &[&Entry]) {
+    let mut idx = 0;
+    while idx < earlier.len() {
+        assert!(
+            !equal(entry.id, earlier[idx].id),
+            "an earlier tool in this catalogue has the same id"
+        );
+        idx += 1;
+    }
+}
+
+const fn equal(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut idx = 0;
+    while idx < a.len() {
+        if a[idx] != b[idx] {
+            return false;
+        }
+        idx += 1;
+    }
+    true
+}

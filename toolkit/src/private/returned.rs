@@ -1,0 +1,197 @@
+//! What becomes of the value that a function returns.
+//!
+//! Traits cannot tell a `Result` from any other type that serialises, since a `Result` serialises too. An inherent
+//! item can: where the type is known, as it is in generated code, it comes before the items of traits.
+
+use std::convert::Infallible;
+use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::argument::Pick;
+use crate::call::{Content, Structured, ToolError};
+use crate::dispatch::{CONTENT, STRUCTURED, STRUCTURED_WITH_CONTENT, UNIT};
+
+/// A value that a function returned.
+pub struct Returned<R>(pub R);
+
+impl<T, E> Returned<Result<T, E>> {
+    /// It may be an error.
+    pub const FALLIBLE: bool = true;
+
+    /// The value, or the error.
+    pub fn split(self) -> Result<T, E> {
+        self.0
+    }
+}
+
+/// For every type that is no `Result`.
+pub trait Plain<R>: Sized {
+    /// It is no error.
+    const FALLIBLE: bool = false;
+
+    /// The value.
+    fn split(self) -> Result<R, Infallible>;
+}
+
+impl<R> Plain<R> for Returned<R> {
+    fn split(self) -> Result<R, Infallible> {
+        Ok(self.0)
+    }
+}
+
+/// What a function returns when it succeeds.
+pub trait Succeeds<R> {
+    /// That type.
+    type Output;
+}
+
+impl<R> Succeeds<R> for Pick<false> {
+    type Output = R;
+}
+
+impl<T, E> Succeeds<Result<T, E>> for Pick<true> {
+    type Output = T;
+}
+
+/// Asks how a value becomes a result: `Shape::<T>::KIND` is one of the constants beside
+/// [`Returns`](crate::dispatch::Returns).
+pub struct Shape<T>(PhantomData<T>);
+
+impl Shape<()> {
+    pub const KIND: u8 = UNIT;
+}
+
+impl Shape<Content> {
+    pub const KIND: u8 = CONTENT;
+}
+
+impl Shape<Vec<Content>> {
+    pub const KIND: u8 = CONTENT;
+}
+
+impl<T> Shape<Structured<T>> {
+    pub const KIND: u8 = STRUCTURED_WITH_CONTENT;
+}
+
+/// The answer for all other types.
+pub trait PlainShape {
+    /// It is data.
+    const KIND: u8 = STRUCTURED;
+}
+
+impl<T> PlainShape for Shape<T> {}
+
+/// What a tool can return as data.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be returned from a tool",
+    label = "not a tool result",
+    note = "a tool result implements `serde::Serialize` and `schemars::JsonSchema`, or is `()`, `Content`, \
+            `Structured<T>` or a `Result` of these",
+    note = "for your own types, add `#[derive(serde::Serialize, schemars::JsonSchema)]`"
+)]
+pub trait ToolOutput {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + JsonSchema> ToolOutput for T {}
+
+/// Reads as a sentence in rustc's "required by a bound in".
+pub const fn is_tool_output<const KIND: u8, T>()
+where
+    Checked<KIND>: Checks<T>,
+{
+}
+
+/// Checks a type only if it is data.
+pub struct Checked<const KIND: u8>;
+
+/// Holds for every type that is content or nothing, and for data that is a [`ToolOutput`].
+pub trait Checks<T> {}
+
+impl<T: ToolOutput> Checks<T> for Checked<STRUCTURED> {}
+impl<T> Checks<T> for Checked<UNIT> {}
+impl<T> Checks<T> for Checked<CONTENT> {}
+impl<T: ToolOutput> Checks<Structured<T>> for Checked<STRUCTURED_WITH_CONTENT> {}
+
+/// Asks how an error becomes a [`ToolError`].
+///
+/// `(&&&ErrorOf::new(&error)).convert_by()` finds, in this order: the author's own conversion, whose text a model may
+/// read; a conversion to a boxed error, whose text is masked; a message that says what is missing.
+pub struct ErrorOf<E>(PhantomData<E>);
+
+impl<E> ErrorOf<E> {
+    /// For the type of `error`.
+    pub const fn new(_: &E) -> Self {
+        Self(PhantomData)
+    }
+}
+
+/// By the author's own conversion.
+pub struct Shown;
+
+/// By a conversion that masks the text.
+pub struct Masked;
+
+/// There is none.
+pub struct Unconvertible;
+
+/// First choice.
+pub trait Convert {
+    /// How.
+    fn convert_by(&self) -> Shown;
+}
+
+impl<E: Into<ToolError>> Convert for &&ErrorOf<E> {
+    fn convert_by(&self) -> Shown {
+        Shown
+    }
+}
+
+/// Second choice.
+pub trait Failing {
+    /// How.
+    fn convert_by(&self) -> Masked;
+}
+
+impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> Failing for &ErrorOf<E> {
+    fn convert_by(&self) -> Masked {
+        Masked
+    }
+}
+
+impl<E> ErrorOf<E> {
+    /// Last choice.
+    pub fn convert_by(&self) -> Unconvertible {
+        Unconvertible
+    }
+}
+
+impl Shown {
+    /// Converts.
+    pub fn convert<E: Into<ToolError>>(self, error: E) -> ToolError {
+        error.into()
+    }
+}
+
+impl Masked {
+    /// Converts.
+    pub fn convert<E: Into<Box<dyn std::error::Error + Send + Sync>>>(self, error: E) -> ToolError {
+        ToolError::internal(error)
+    }
+}
+
+impl Unconvertible {
+    /// Refused by rustc, with the reason.
+    pub fn convert<E: ToolFailure>(self, _: E) -> ToolError {
+        ToolError::internal("unreachable")
+    }
+}
+
+/// An error that can become a [`ToolError`]; only the refusal's wording is used.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot become a `ToolError`",
+    label = "not a tool error",
+    note = "implement `From<{Self}> for ToolError` to choose what a model reads, or `std::error::Error` to have it masked"
+)]
+pub trait ToolFailure {}

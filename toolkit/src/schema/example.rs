@@ -1,0 +1,86 @@
+//! The smallest value that a schema is likely to accept.
+
+use serde_json::{Map, Value, json};
+
+/// How deep references and objects are followed; a value that needs more is not a small one.
+const MAX_DEPTH: usize = 8;
+
+/// A small value for `schema`, from its own examples and defaults where it has any; the caller checks that it fits.
+pub(super) fn minimal(schema: &Value) -> Option<Value> {
+    value(schema, schema, 0)
+}
+
+fn value(root: &Value, schema: &Value, depth: usize) -> Option<Value> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    let Some(schema) = schema.as_object() else {
+        return (schema == &Value::Bool(true)).then_some(Value::Null);
+    };
+    let given = schema
+        .get("const")
+        .or_else(|| schema.get("examples")?.get(0));
+    let given = given.or_else(|| schema.get("default").filter(|value| !value.is_null()));
+    let given = given.or_else(|| schema.get("enum")?.get(0));
+    if let Some(given) = given {
+        return Some(given.clone());
+    }
+    if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
+        let target = root.pointer(pointer.strip_prefix('#')?)?;
+        return value(root, target, depth + 1);
+    }
+    for keyword in ["anyOf", "oneOf"] {
+        if let Some(branches) = schema.get(keyword).and_then(Value::as_array) {
+            let mut values = branches
+                .iter()
+                .filter_map(|branch| value(root, branch, depth + 1));
+            let first = values.next()?;
+            if !schema.contains_key("properties") {
+                return Some(first);
+            }
+        }
+    }
+    let named = match schema.get("type") {
+        Some(Value::String(name)) => Some(name.as_str()),
+        Some(Value::Array(names)) => names.iter().find_map(Value::as_str),
+        _ => None,
+    };
+    let number = |keyword: &str| schema.get(keyword).and_then(Value::as_i64);
+    match named {
+        Some("object") | None => {
+            let mut object = Map::new();
+            let properties = schema.get("properties").and_then(Value::as_object);
+            let required = schema.get("required").and_then(Value::as_array);
+            for name in required.into_iter().flatten().filter_map(Value::as_str) {
+                let property = properties.and_then(|properties| properties.get(name))?;
+                object.insert(name.to_owned(), value(root, property, depth + 1)?);
+            }
+            Some(Value::Object(object))
+        }
+        Some("array") => {
+            let n_items = usize::try_from(number("minItems").unwrap_or(0)).ok()?;
+            if let Some(prefix) = schema.get("prefixItems").and_then(Value::as_array) {
+                let items = prefix.iter().map(|item| value(root, item, depth + 1));
+                return items.collect::<Option<Vec<_>>>().map(Value::Array);
+            }
+            if n_items == 0 {
+                return Some(json!([]));
+            }
+            let item = value(root, schema.get("items")?, depth + 1)?;
+            (n_items <= 16).then(|| Value::Array(vec![item; n_items]))
+        }
+        Some("string") => {
+            let length = usize::try_from(number("minLength").unwrap_or(1)).ok()?;
+            (length <= 64).then(|| Value::String("a".repeat(length.max(1))))
+        }
+        Some("integer" | "number") => {
+            let least =
+                number("minimum").or_else(|| number("exclusiveMinimum").map(|least| least + 1));
+            let most = number("maximum").unwrap_or(1);
+            Some(json!(least.unwrap_or_else(|| most.min(1))))
+        }
+        Some("boolean") => Some(json!(true)),
+        Some("null") => Some(Value::Null),
+        Some(_) => None,
+    }
+}
