@@ -15,10 +15,8 @@ use std::path::{Path, PathBuf};
 /// If the data is absent although `TOOLKIT_REQUIRE_DATA=1` says that it must be there.
 #[must_use]
 pub fn shared(path: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("TOOLKIT_SHARED").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"),
-        PathBuf::from,
-    );
+    let root = std::env::var_os("TOOLKIT_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
     let found = root.join(path);
     if found.exists() {
         return Some(found);
@@ -61,12 +59,8 @@ fn count(what: &str, n: usize) {
     println!("{n} cases {what}");
     if let Some(log) = std::env::var_os("TOOLKIT_CASE_LOG") {
         // One short line per write: appends of this size do not interleave between processes.
-        let mut log = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(log)
-            .expect("TOOLKIT_CASE_LOG names a writable file");
-        log.write_all(format!("{what} {n}\n").as_bytes())
-            .expect("the case log is writable");
+        let mut log =
+            OpenOptions::new().create(true).append(true).open(log).expect("TOOLKIT_CASE_LOG names a writable file");
+        log.write_all(format!("{what} {n}\n").as_bytes()).expect("the case log is writable");
     }
 }

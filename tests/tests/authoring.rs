@@ -3,9 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolkit::{
-    Catalog, Content, Context, Dispatcher, Structured, ToolError, catalog, handle, tool, toolset,
-};
+use toolkit::{Catalog, Content, Context, Dispatcher, Structured, ToolError, catalog, handle, tool, toolset};
 
 #[derive(Deserialize, JsonSchema)]
 struct AddArgs {
@@ -65,11 +63,7 @@ async fn forecast(
     if city == "Atlantis" {
         return Err(NoCity);
     }
-    Ok(Forecast {
-        city,
-        days,
-        source: db.0.to_owned(),
-    })
+    Ok(Forecast { city, days, source: db.0.to_owned() })
 }
 
 fn three() -> u8 {
@@ -164,61 +158,27 @@ fn first() {
         );
     }
     assert_eq!(add(AddArgs { a: 1, b: 2 }), 3);
-    assert_eq!(
-        d.call_sync("math:add", r#"{"a":1,"b":2}"#).unwrap().value(),
-        json!(3)
-    );
-    println!(
-        "{}",
-        d.call_sync("math:add", r#"{"a":"x","c":2}"#).unwrap_err()
-    );
-    println!(
-        "{}",
-        d.call_sync("math:ad", r#"{"a":"x","c":2}"#).unwrap_err()
-    );
+    assert_eq!(d.call_sync("math:add", r#"{"a":1,"b":2}"#).unwrap().value(), json!(3));
+    println!("{}", d.call_sync("math:add", r#"{"a":"x","c":2}"#).unwrap_err());
+    println!("{}", d.call_sync("math:ad", r#"{"a":"x","c":2}"#).unwrap_err());
     println!("{:?}", d.call_sync("fails", r#"{}"#).unwrap_err());
     assert_eq!(d.call_sync("plus", r#"{"a":1}"#).unwrap().value(), json!(1));
-    assert_eq!(
-        d.call_sync("mode", r#"{"mode":"Fast"}"#).unwrap().value(),
-        json!("fast")
-    );
-    assert_eq!(
-        d.call_sync("double", r#"{"n":4}"#).unwrap().value(),
-        json!(8)
-    );
+    assert_eq!(d.call_sync("mode", r#"{"mode":"Fast"}"#).unwrap().value(), json!("fast"));
+    assert_eq!(d.call_sync("double", r#"{"n":4}"#).unwrap().value(), json!(8));
 }
 
 #[tokio::test]
 async fn second() {
     let d = dispatcher();
-    println!(
-        "{:?}",
-        d.call("weather:forecast", r#"{"city":"Lima"}"#)
-            .await
-            .unwrap()
-            .value()
-    );
-    println!(
-        "{:?}",
-        d.call("weather:forecast", r#"{"city":"Atlantis"}"#)
-            .await
-            .unwrap_err()
-    );
-    println!(
-        "{:?}",
-        d.call("weather:forecast", r#"{"days": 99}"#)
-            .await
-            .unwrap_err()
-    );
+    println!("{:?}", d.call("weather:forecast", r#"{"city":"Lima"}"#).await.unwrap().value());
+    println!("{:?}", d.call("weather:forecast", r#"{"city":"Atlantis"}"#).await.unwrap_err());
+    println!("{:?}", d.call("weather:forecast", r#"{"days": 99}"#).await.unwrap_err());
     println!("{:?}", d.call("panics", r#"{}"#).await.unwrap_err());
     println!("{:?}", d.call("append", r#"{"text":"x"}"#).await.unwrap());
     let h = handle!(forecast);
     let f = h.call(&d, ("Lima".to_owned(), 3)).await.unwrap();
     assert_eq!(f.city, "Lima");
-    assert_eq!(
-        handle!(add).call(&d, AddArgs { a: 1, b: 2 }).await.unwrap(),
-        3
-    );
+    assert_eq!(handle!(add).call(&d, AddArgs { a: 1, b: 2 }).await.unwrap(), 3);
     assert_eq!(handle!(Notebook::count).call(&d, ()).await.unwrap(), 1);
     let c = catalog![add, Notebook::append].unwrap();
     assert_eq!(c.len(), 2);

@@ -89,10 +89,7 @@ impl Attribute {
         for meta in &metas {
             let key = key_of(meta);
             if seen.contains(&key) {
-                report.error(
-                    meta.path(),
-                    format!("duplicate `{attribute}` argument `{key}`"),
-                );
+                report.error(meta.path(), format!("duplicate `{attribute}` argument `{key}`"));
             } else if keys.contains(&key.as_str()) {
                 parsed.set(&key, meta, report);
                 seen.push(key);
@@ -101,13 +98,9 @@ impl Attribute {
             }
         }
         if parsed.read_only == Some(true) && parsed.destructive == Some(true) {
-            let destructive = metas
-                .iter()
-                .find(|meta| meta.path().is_ident("destructive"));
-            report.error(
-                destructive.map(Meta::path),
-                "`destructive` contradicts `read_only`; keep the one that is true",
-            );
+            let destructive = metas.iter().find(|meta| meta.path().is_ident("destructive"));
+            report
+                .error(destructive.map(Meta::path), "`destructive` contradicts `read_only`; keep the one that is true");
         }
         parsed
     }
@@ -116,9 +109,7 @@ impl Attribute {
         match key {
             "namespace" => self.namespace = named(meta, "weather", report),
             "name" => self.name = named(meta, "forecast", report),
-            "version" => {
-                self.version = text(meta, "1.0.0", report).and_then(|text| version(&text, report))
-            }
+            "version" => self.version = text(meta, "1.0.0", report).and_then(|text| version(&text, report)),
             "title" => self.title = text(meta, "Weather forecast", report),
             "description" => self.description = description(meta, report),
             "category" => self.category = text(meta, "weather", report),
@@ -130,15 +121,12 @@ impl Attribute {
             "aliases" => self.aliases = aliases(meta, report),
             "deprecated" => self.deprecated = text(meta, "use `weather:outlook`", report),
             "icons" => self.icons = requirements::icons(meta, report),
-            "meta" => self.meta = text(meta, "{\\\"com.example/key\\\": 1}", report),
+            "meta" => self.meta = text(meta, "{}", report),
             "examples" => {
-                self.examples =
-                    texts(meta, "{\\\"city\\\": \\\"Lima\\\"}", report).unwrap_or_default();
+                self.examples = texts(meta, "{}", report).unwrap_or_default();
             }
             "requires" => self.requirements = requirements::requires(meta, report),
-            "timeout" => {
-                self.timeout = text(meta, "30s", report).and_then(|text| duration(&text, report))
-            }
+            "timeout" => self.timeout = text(meta, "30s", report).and_then(|text| duration(&text, report)),
             "blocking" => self.blocking = flag(meta, report) == Some(true),
             _ => self.krate = krate(meta, report),
         }
@@ -148,10 +136,7 @@ impl Attribute {
 pub(crate) fn unknown(attribute: &str, key: &str, keys: &[&str]) -> String {
     match suggest(key, keys) {
         Some(near) => format!("unknown `{attribute}` argument `{key}`; did you mean `{near}`?"),
-        None => format!(
-            "unknown `{attribute}` argument `{key}`; expected one of `{}`",
-            keys.join("`, `")
-        ),
+        None => format!("unknown `{attribute}` argument `{key}`; expected one of `{}`", keys.join("`, `")),
     }
 }
 
@@ -173,27 +158,19 @@ fn version(text: &LitStr, report: &mut Report) -> Option<String> {
         return Some(bare.to_owned());
     }
     let fix = [format!("{bare}.0"), format!("{bare}.0.0")];
-    let fix = fix
-        .iter()
-        .find(|version| semver::Version::parse(version).is_ok());
+    let fix = fix.iter().find(|version| semver::Version::parse(version).is_ok());
     let fix = match fix {
         Some(version) => format!("did you mean `\"{version}\"`?"),
         None => "write `\"major.minor.patch\"`, as in `\"1.0.0\"`".to_owned(),
     };
-    report.error(
-        text,
-        format!("`{written}` is not a semantic version; {fix}"),
-    );
+    report.error(text, format!("`{written}` is not a semantic version; {fix}"));
     None
 }
 
 fn description(meta: &Meta, report: &mut Report) -> Option<LitStr> {
     let text = text(meta, "Forecast for a city.", report)?;
     if text.value().trim().is_empty() {
-        report.error(
-            &text,
-            "the description is empty; a model reads it to decide whether to call the tool",
-        );
+        report.error(&text, "the description is empty; a model reads it to decide whether to call the tool");
     }
     Some(text)
 }
@@ -203,28 +180,18 @@ fn tags(meta: &Meta, report: &mut Report) -> Vec<String> {
     for text in texts(meta, "forecast", report).unwrap_or_default() {
         let written = text.value();
         let Some(tag) = normalize_tag(&written) else {
-            let message = format!(
-                "nothing is left of the tag `{written}`; use letters, digits, `-`, `_` and `.`"
-            );
+            let message = format!("nothing is left of the tag `{written}`; use letters, digits, `-`, `_` and `.`");
             report.error(&text, message);
             continue;
         };
         // What the cut at the limit left is as long as the limit; without it there was more.
-        if written.chars().filter(|c| !c.is_whitespace()).count() > tag.len()
-            && tag.len() == crate::tags::MAX_TAG_LEN
-        {
-            let message = format!(
-                "the tag is too long; at most {} characters are kept",
-                crate::tags::MAX_TAG_LEN
-            );
+        if written.chars().filter(|c| !c.is_whitespace()).count() > tag.len() && tag.len() == crate::tags::MAX_TAG_LEN {
+            let message = format!("the tag is too long; at most {} characters are kept", crate::tags::MAX_TAG_LEN);
             report.error(&text, message);
         } else if kept.contains(&tag) {
             report.error(&text, format!("the tag `{tag}` stands here already"));
         } else if kept.len() == MAX_TAGS {
-            report.error(
-                &text,
-                format!("a tool has at most {MAX_TAGS} tags; drop this one"),
-            );
+            report.error(&text, format!("a tool has at most {MAX_TAGS} tags; drop this one"));
         } else {
             kept.push(tag);
         }
@@ -237,14 +204,9 @@ fn aliases(meta: &Meta, report: &mut Report) -> Vec<LitStr> {
     for text in texts(meta, "weather:outlook", report).unwrap_or_default() {
         let alias = text.value();
         let wrong = alias.split(':').find_map(|part| check_name(part).err());
-        let wrong = wrong.or_else(|| {
-            (alias.split(':').count() > 3).then(|| "has more than two colons".to_owned())
-        });
+        let wrong = wrong.or_else(|| (alias.split(':').count() > 3).then(|| "has more than two colons".to_owned()));
         match wrong {
-            Some(reason) => report.error(
-                &text,
-                format!("an alias is a former name or id, and this {reason}"),
-            ),
+            Some(reason) => report.error(&text, format!("an alias is a former name or id, and this {reason}")),
             None => kept.push(text),
         }
     }
@@ -255,10 +217,7 @@ fn krate(meta: &Meta, report: &mut Report) -> Option<Path> {
     match value_of(meta) {
         Some(Expr::Path(path)) if path.qself.is_none() => Some(path.path.clone()),
         _ => {
-            report.error(
-                meta.to_token_stream(),
-                "`crate` must be a path, as in `crate = ::my_toolkit`",
-            );
+            report.error(meta.to_token_stream(), "`crate` must be a path, as in `crate = ::my_toolkit`");
             None
         }
     }

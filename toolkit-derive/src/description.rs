@@ -37,16 +37,10 @@ fn doc(attr: &Attribute) -> Option<&Expr> {
 
 /// The lines of a literal, each without the one space that follows `///`.
 fn literal(doc: &Expr) -> Option<String> {
-    let Expr::Lit(ExprLit {
-        lit: Lit::Str(text),
-        ..
-    }) = doc
-    else {
+    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = doc else {
         return None;
     };
     let text = text.value();
-    let lines = text
-        .lines()
-        .map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
+    let lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
     Some(lines.collect::<Vec<_>>().join("\n"))
 }

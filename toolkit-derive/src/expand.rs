@@ -38,22 +38,12 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
     let vis = &function.vis;
     let input = Input::of(function, &krate);
     let input_type = &input.ty;
-    let returned = function
-        .output
-        .as_ref()
-        .map_or_else(|| quote!(()), |ty| quote!(#ty));
-    let (checks, types) = (
-        checks(function, &krate),
-        types(function, &input, &returned, &krate),
-    );
+    let returned = function.output.as_ref().map_or_else(|| quote!(()), |ty| quote!(#ty));
+    let (checks, types) = (checks(function, &krate), types(function, &input, &returned, &krate));
     let (call, entry) = (call(function, &returned, &krate), entry(function, &krate));
     let (arguments, into_input) = (&input.declaration, &input.conversion);
     let id = id(function);
-    let linked = if function.asyncness.is_some() {
-        quote!(async_linked)
-    } else {
-        quote!(sync_linked)
-    };
+    let linked = if function.asyncness.is_some() { quote!(async_linked) } else { quote!(sync_linked) };
     quote! {
         #[doc(hidden)]
         #[allow(
@@ -68,9 +58,11 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
         )]
         #vis const #hidden: #krate::Linked<#input_type, #returned> = {
             use #krate::{
-                ArgumentStruct as _, Clone as _, Convert as _, Failing as _, FromHost as _, Into as _, Plain as _,
-                PlainShape as _, ToOwned as _,
+                ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _, Plain as _, PlainShape as _,
+                Unfit as _, UnfitData as _,
             };
+            // What the derives call without naming the trait.
+            use #krate::{Clone as _, Into as _, ToOwned as _};
 
             #arguments
             #into_input
@@ -94,6 +86,18 @@ pub(crate) fn krate(attribute: &Attribute) -> Path {
         Some(path) => parse_quote!(#path::__private),
         None => parse_quote!(::toolkit::__private),
     }
+}
+
+/// The same path, pointing elsewhere: rustc shows where the first token of a path is.
+pub(crate) fn at(krate: &Path, span: Span) -> Path {
+    let mut krate = krate.clone();
+    for segment in &mut krate.segments {
+        segment.ident.set_span(segment.ident.span().located_at(span));
+    }
+    if let Some(colons) = &mut krate.leading_colon {
+        colons.spans = colons.spans.map(|colon| colon.located_at(span));
+    }
+    krate
 }
 
 /// The name of the hidden item. It reads as a sentence in "cannot find value `…` in module `…`", which is what rustc
@@ -139,26 +143,24 @@ impl Input {
             [lone] if lone.is_arg => (quote!((#(#types,)*)), quote!(__Arguments)),
             [lone] => {
                 let ty = &lone.ty;
+                let is_struct = quote!(#krate::Lone::<#ty>::IS_STRUCT && #krate::Candidate::<#ty>::FITS);
                 let picked = quote! {
-                    <#krate::Pick<{ #krate::Lone::<#ty>::IS_STRUCT }> as #krate::Arguments<#ty, __Arguments>>::Arguments
+                    <#krate::Pick<{ #is_struct }> as #krate::Arguments<#ty, __Arguments>>::Arguments
                 };
                 (quote!(#ty), picked)
             }
             _ => (quote!((#(#types,)*)), quote!(__Arguments)),
         };
-        let idents: Vec<&Ident> = arguments.iter().map(|argument| &argument.ident).collect();
+        let taken = arguments.iter().map(|argument| argument.taken(krate));
         let value = match &arguments[..] {
-            [lone] if !lone.is_arg => {
-                let ident = &lone.ident;
-                quote!(self.#ident)
-            }
-            _ => quote!((#(self.#idents,)*)),
+            [lone] if !lone.is_arg => lone.taken(krate),
+            _ => quote!((#(#taken,)*)),
         };
-        let fields = arguments.iter().map(
-            |Argument {
-                 ident, ty, attrs, ..
-             }| quote!(#(#attrs)* #ident: #ty),
-        );
+        let fields = arguments.iter().map(|argument| {
+            let Argument { ident, attrs, .. } = argument;
+            let ty = argument.field_type(krate);
+            quote!(#(#attrs)* #ident: #ty)
+        });
         let serde = path_text(krate, "serde");
         let schemars = path_text(krate, "schemars");
         Self {
@@ -183,25 +185,27 @@ impl Input {
 
 fn path_text(krate: &Path, name: &str) -> LitStr {
     let mut path = krate.clone();
-    path.segments
-        .push(Ident::new(name, Span::call_site()).into());
+    path.segments.push(Ident::new(name, Span::call_site()).into());
     LitStr::new(&quote!(#path).to_string(), Span::call_site())
 }
 
 fn types(function: &Function, input: &Input, returned: &TokenStream, krate: &Path) -> TokenStream {
     let Input { ty, arguments, .. } = input;
-    let span = function
-        .output
-        .as_ref()
-        .map_or(Span::call_site(), Spanned::span);
-    let convert = convert(span, krate);
+    let convert = convert(function.error_span(), krate);
     quote! {
+        impl __Tool {
+            const KIND: #krate::u8 = #krate::kind(
+                #krate::Shape::<<Self as #krate::Function>::Output>::KIND,
+                #krate::Data::<<Self as #krate::Function>::Output>::FITS,
+            );
+        }
+
         impl #krate::Function for __Tool {
             type Input = #ty;
             type Arguments = #arguments;
             type Returned = #returned;
             type Output = <#krate::Pick<{ #krate::Returned::<#returned>::FALLIBLE }> as #krate::Succeeds<#returned>>::Output;
-            type Encoding = #krate::Returns<{ #krate::Shape::<<Self as #krate::Function>::Output>::KIND }>;
+            type Encoding = #krate::Returns<{ __Tool::KIND }>;
 
             fn finish(__returned: #returned) -> #krate::Result<Self::Output, #krate::ToolError> {
                 #convert
@@ -210,18 +214,43 @@ fn types(function: &Function, input: &Input, returned: &TokenStream, krate: &Pat
     }
 }
 
+impl Argument {
+    /// `Pick` of whether rustc accepts the type; `None` where the attributes replace its derives.
+    fn accepted(&self, krate: &Path) -> Option<TokenStream> {
+        let Self { ty, .. } = self;
+        let fits = quote!(#krate::Candidate::<#ty>::FITS && !#krate::Candidate::<#ty>::BORROWS);
+        (!self.is_converted()).then(|| quote!(<#krate::Pick<{ #fits }> as #krate::OrStandIn<#ty>>))
+    }
+
+    fn field_type(&self, krate: &Path) -> TokenStream {
+        let Self { ty, .. } = self;
+        self.accepted(krate).map_or_else(|| quote!(#ty), |accepted| quote!(#accepted::Type))
+    }
+
+    fn taken(&self, krate: &Path) -> TokenStream {
+        let Self { ident, .. } = self;
+        self.accepted(krate).map_or_else(|| quote!(self.#ident), |accepted| quote!(#accepted::take(self.#ident)))
+    }
+}
+
 /// Questions put to rustc, each at the tokens that an answer should point to.
 fn checks(function: &Function, krate: &Path) -> TokenStream {
-    let arguments = function.arguments().filter(|argument| {
-        argument
-            .attrs
-            .iter()
-            .all(|attr| !attr.path().is_ident("serde"))
-    });
+    let arguments = function.arguments().filter(|argument| !argument.is_converted());
     let arguments = arguments.map(|Argument { ty, .. }| {
-        quote_spanned!(ty.span()=> const _: () = #krate::is_tool_argument::<#ty>();)
+        let krate = at(krate, ty.span());
+        quote_spanned! {ty.span()=>
+            const _: () = #krate::is_tool_argument::<{ #krate::Candidate::<#ty>::BORROWS }, #ty>();
+        }
     });
-    quote!(#(#arguments)*)
+    let states = function.lent().map(|ty| {
+        let krate = at(krate, ty.span());
+        quote_spanned!(ty.span()=> const _: () = #krate::is_state::<#ty>();)
+    });
+    let output = at(krate, function.output_span());
+    let output = quote_spanned! {function.output_span()=>
+        const _: () = #output::is_tool_output::<{ __Tool::KIND }, <__Tool as #output::Function>::Output>();
+    };
+    quote!(#(#arguments)* #(#states)* #output)
 }
 
 fn call(function: &Function, returned: &TokenStream, krate: &Path) -> TokenStream {
@@ -248,14 +277,15 @@ fn call(function: &Function, returned: &TokenStream, krate: &Path) -> TokenStrea
     };
     match &function.asyncness {
         Some(token) => {
-            let body = quote_spanned!(token.span()=> async move { #krate::Ok(#callee.await) });
-            quote! {
+            // A future that is not `Send` is reported here, so all of it points to the word that makes it one.
+            let krate = at(krate, token.span());
+            quote_spanned! {token.span()=>
                 impl #krate::AsyncFunction for __Tool {
                     fn call<'a>(
                         __input: Self::Input,
                         __host: #krate::Host<'a>,
                     ) -> impl #krate::Future<Output = #krate::Result<#returned, #krate::ToolError>> + #krate::Send + 'a {
-                        #body
+                        async move { #krate::Ok(#callee.await) }
                     }
                 }
             }
@@ -271,11 +301,13 @@ fn call(function: &Function, returned: &TokenStream, krate: &Path) -> TokenStrea
 }
 
 fn lend(ty: &Type, krate: &Path) -> TokenStream {
+    let krate = at(krate, ty.span());
     quote_spanned!(ty.span()=> #krate::Borrowed::<#ty>::lend(__host)?)
 }
 
 /// The body that makes a `Result<_, ToolError>` of `__returned`.
 pub(crate) fn convert(span: Span, krate: &Path) -> TokenStream {
+    let krate = at(krate, span);
     quote_spanned! {span=>
         match #krate::Returned(__returned).split() {
             #krate::Ok(value) => #krate::Ok(value),
@@ -296,38 +328,19 @@ fn entry(function: &Function, krate: &Path) -> TokenStream {
     };
     let texts = |texts: &[LitStr]| (!texts.is_empty()).then(|| quote!(&[#(#texts),*]));
     field("namespace", attribute.namespace.as_ref().map(text));
-    field(
-        "version",
-        attribute
-            .version
-            .as_ref()
-            .map(|version| quote!(#krate::Option::Some(#version))),
-    );
+    field("version", attribute.version.as_ref().map(|version| quote!(#krate::Option::Some(#version))));
     field("title", attribute.title.as_ref().map(text));
     field("category", attribute.category.as_ref().map(text));
-    field(
-        "deprecated",
-        attribute
-            .deprecated
-            .as_ref()
-            .or(function.deprecated.as_ref())
-            .map(text),
-    );
+    field("deprecated", attribute.deprecated.as_ref().or(function.deprecated.as_ref()).map(text));
     field("meta", attribute.meta.as_ref().map(text));
     field("aliases", texts(&attribute.aliases));
     field("examples", texts(&attribute.examples));
     let tags = &attribute.tags;
     field("tags", (!tags.is_empty()).then(|| quote!(&[#(#tags),*])));
     let icons = attribute.icons.iter().map(|icon| icon.expand(krate));
-    field(
-        "icons",
-        (!attribute.icons.is_empty()).then(|| quote!(&[#(#icons),*])),
-    );
+    field("icons", (!attribute.icons.is_empty()).then(|| quote!(&[#(#icons),*])));
     let requirements = &attribute.requirements;
-    field(
-        "requirements",
-        (!requirements.is_empty()).then(|| requirements.expand(krate)),
-    );
+    field("requirements", (!requirements.is_empty()).then(|| requirements.expand(krate)));
     field(
         "timeout",
         attribute.timeout.map(|limit| {
@@ -348,25 +361,11 @@ fn entry(function: &Function, krate: &Path) -> TokenStream {
     let hints: Vec<TokenStream> = hints.collect();
     field(
         "annotations",
-        (!hints.is_empty())
-            .then(|| quote!(#krate::Annotations { #(#hints,)* ..#krate::Annotations::NONE })),
+        (!hints.is_empty()).then(|| quote!(#krate::Annotations { #(#hints,)* ..#krate::Annotations::NONE })),
     );
-    let borrowed = function
-        .parameters
-        .iter()
-        .filter_map(|parameter| match parameter {
-            Parameter::Borrowed(ty) => Some(ty),
-            Parameter::Argument(_) => None,
-        });
-    let instance = function.owner.iter().filter(|_| function.takes_self);
-    let borrowed: Vec<TokenStream> = instance
-        .chain(borrowed)
-        .map(|ty| quote_spanned!(ty.span()=> #krate::Borrowed::<#ty>::STATE))
-        .collect();
-    field(
-        "states",
-        (!borrowed.is_empty()).then(|| quote!(&[#(#borrowed),*])),
-    );
+    let borrowed: Vec<TokenStream> =
+        function.lent().map(|ty| quote_spanned!(ty.span()=> #krate::Borrowed::<#ty>::STATE)).collect();
+    field("states", (!borrowed.is_empty()).then(|| quote!(&[#(#borrowed),*])));
 
     let (id, name) = (id(function), function.name());
     let kind = match (&function.asyncness, attribute.blocking) {

@@ -1,11 +1,12 @@
 //! A function, as a tool sees it.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
-    Attribute as RustAttribute, FnArg, Item, ItemFn, Lifetime, LitStr, Pat, PatType, ReturnType,
+    Attribute as RustAttribute, FnArg, Item, ItemFn, Lifetime, LitStr, Meta, Pat, PatType, PathArguments, ReturnType,
     Safety, Signature, Type, TypeReference, Visibility,
 };
 
@@ -44,20 +45,16 @@ fn report_no_function(item: &Item, report: &mut Report) {
         Item::Enum(_) => "put it on the function that takes this enum as its argument",
         Item::Impl(_) => "an `impl` block takes `#[toolset]`",
         Item::Mod(_) => "put it on each function of the module",
-        Item::Trait(_) => {
-            "a trait has no body to call, so put it on a function that uses the trait"
-        }
-        _ => "this is none",
+        Item::Trait(_) => "a trait has no body to call, so put it on a function that uses the trait",
+        _ => "call it from one that is the tool",
     };
-    report.error(
-        keyword(item),
-        format!("`#[tool]` goes on a function; {message}"),
-    );
+    report.error(keyword(item), format!("`#[tool]` goes on a function; {message}"));
 }
 
 /// The word that says what an item is.
 pub(crate) fn keyword(item: &Item) -> TokenStream {
     match item {
+        Item::Const(item) => item.const_token.to_token_stream(),
         Item::Struct(item) => item.struct_token.to_token_stream(),
         Item::Enum(item) => item.enum_token.to_token_stream(),
         Item::Fn(item) => item.sig.fn_token.to_token_stream(),
@@ -110,14 +107,7 @@ impl Function {
                  where `self` comes from",
             );
         }
-        Self::of(
-            &func.sig,
-            &func.attrs,
-            func.vis.clone(),
-            None,
-            attribute,
-            report,
-        )
+        Self::of(&func.sig, &func.attrs, func.vis.clone(), None, attribute, report)
     }
 
     pub(crate) fn of(
@@ -132,10 +122,7 @@ impl Function {
         let name = sig.ident.unraw().to_string();
         if attribute.name.is_none() {
             if let Err(reason) = check_name(&name) {
-                report.error(
-                    &sig.ident,
-                    format!("the name of a tool {reason}; give it one with `name = \"…\"`"),
-                );
+                report.error(&sig.ident, format!("the name of a tool {reason}; give it one with `name = \"…\"`"));
             }
         }
         let krate = expand::krate(&attribute);
@@ -186,12 +173,60 @@ impl Function {
     }
 
     pub(crate) fn arguments(&self) -> impl Iterator<Item = &Argument> {
-        self.parameters
-            .iter()
-            .filter_map(|parameter| match parameter {
-                Parameter::Argument(argument) => Some(argument),
-                Parameter::Borrowed(_) => None,
-            })
+        self.parameters.iter().filter_map(|parameter| match parameter {
+            Parameter::Argument(argument) => Some(argument),
+            Parameter::Borrowed(_) => None,
+        })
+    }
+}
+
+impl Function {
+    /// The types that the host lends, the instance of a method first.
+    pub(crate) fn lent(&self) -> impl Iterator<Item = &Type> {
+        let instance = self.owner.iter().filter(|_| self.takes_self);
+        instance.chain(self.parameters.iter().filter_map(|parameter| match parameter {
+            Parameter::Borrowed(ty) => Some(ty),
+            Parameter::Argument(_) => None,
+        }))
+    }
+
+    /// Where to say that the returned type is none: the first of `Result<_, _>`, if it is spelled so.
+    pub(crate) fn output_span(&self) -> Span {
+        self.result_span(0)
+    }
+
+    /// Where to say that the error is none: the second of `Result<_, _>`, if it is spelled so.
+    pub(crate) fn error_span(&self) -> Span {
+        self.result_span(1)
+    }
+
+    fn result_span(&self, idx: usize) -> Span {
+        let Some(ty) = &self.output else {
+            return Span::call_site();
+        };
+        if let Type::Path(path) = ungrouped(ty)
+            && let Some(last) = path.path.segments.last().filter(|last| last.ident == "Result")
+            && let PathArguments::AngleBracketed(arguments) = &last.arguments
+            && let Some(argument) = arguments.args.get(idx)
+        {
+            return argument.span();
+        }
+        ty.span()
+    }
+}
+
+impl Argument {
+    /// Whether an attribute replaces what the type's own derives would do.
+    pub(crate) fn is_converted(&self) -> bool {
+        let conversions = ["with", "deserialize_with", "schema_with", "skip", "skip_deserializing"];
+        let names =
+            |attr: &RustAttribute| match &attr.meta {
+                Meta::List(list) => list.tokens.clone().into_iter().any(
+                    |token| matches!(token, TokenTree::Ident(ident) if conversions.iter().any(|name| ident == name)),
+                ),
+                _ => false,
+            };
+        self.attrs.iter().any(names)
     }
 }
 
@@ -204,16 +239,16 @@ fn check_signature(sig: &Signature, report: &mut Report) {
         report.error(&sig.generics, message);
     }
     if let Safety::Unsafe(token) = &sig.safety {
-        report.error(
-            token,
-            "a tool cannot be `unsafe`; a model cannot keep the promises that the caller owes",
-        );
+        report.error(token, "a tool cannot be `unsafe`; a model cannot keep the promises that the caller owes");
     }
 }
 
 fn parameter(typed: &PatType, report: &mut Report) -> Option<Parameter> {
     if let Some(cfg) = typed.attrs.iter().find(|attr| attr.path().is_ident("cfg")) {
-        report.error(cfg, "an argument cannot come and go with `#[cfg]`; put it on the whole function, once for each case");
+        report.error(
+            cfg,
+            "an argument cannot come and go with `#[cfg]`; put it on the whole function, once for each case",
+        );
     }
     if let Type::Reference(reference) = ungrouped(&typed.ty) {
         return borrowed(typed, reference, report).map(Parameter::Borrowed);
@@ -232,17 +267,13 @@ fn parameter(typed: &PatType, report: &mut Report) -> Option<Parameter> {
         report.error(ty, "`impl Trait` makes the function generic; a tool has one schema, so name a concrete type");
         return None;
     }
-    if let Some(attr) = typed
-        .attrs
-        .iter()
-        .find(|attr| attr.path().is_ident("arg") && attr.meta.require_path_only().is_err())
+    if let Some(attr) =
+        typed.attrs.iter().find(|attr| attr.path().is_ident("arg") && attr.meta.require_path_only().is_err())
     {
         report.error(attr, "`#[arg]` takes nothing");
     }
     let for_field = |attr: &&RustAttribute| {
-        description::is_doc(attr)
-            || attr.path().is_ident("serde")
-            || attr.path().is_ident("schemars")
+        description::is_doc(attr) || attr.path().is_ident("serde") || attr.path().is_ident("schemars")
     };
     Some(Parameter::Argument(Argument {
         ident,
@@ -273,10 +304,7 @@ fn borrowed(typed: &PatType, reference: &TypeReference, report: &mut Report) -> 
 
 fn check_output(ty: &Type, report: &mut Report) {
     if let Type::ImplTrait(ty) = ungrouped(ty) {
-        report.error(
-            ty,
-            "name the type that the tool returns; its schema is derived from it",
-        );
+        report.error(ty, "name the type that the tool returns; its schema is derived from it");
         return;
     }
     let mut borrows = Borrows(None);
@@ -326,10 +354,5 @@ fn deprecation(attr: &RustAttribute) -> Option<LitStr> {
         }
         Ok(())
     });
-    note.or_else(|| {
-        Some(LitStr::new(
-            "do not use it",
-            attr.path().get_ident()?.span(),
-        ))
-    })
+    note.or_else(|| Some(LitStr::new("do not use it", attr.path().get_ident()?.span())))
 }

@@ -8,20 +8,12 @@ mod description;
 mod expand;
 mod function;
 mod list;
-#[allow(
-    dead_code,
-    unreachable_pub,
-    reason = "shared with `toolkit`, which shows more of it"
-)]
+#[allow(dead_code, unreachable_pub, reason = "shared with `toolkit`, which shows more of it")]
 mod name;
 mod recover;
 mod report;
 mod requirements;
-#[allow(
-    dead_code,
-    unreachable_pub,
-    reason = "shared with `toolkit`, which shows more of it"
-)]
+#[allow(dead_code, unreachable_pub, reason = "shared with `toolkit`, which shows more of it")]
 mod tags;
 mod toolset;
 mod value;

@@ -6,7 +6,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Path, Token, parse_quote};
 
-use crate::expand::{convert, hidden_name};
+use crate::expand::{at, convert, hidden_name};
 
 /// Expands `catalog!`.
 pub(crate) fn catalog(input: TokenStream) -> TokenStream {
@@ -24,6 +24,7 @@ pub(crate) fn catalog(input: TokenStream) -> TokenStream {
         .collect();
     let checks = paths.iter().enumerate().map(|(idx, path)| {
         let (entry, earlier) = (&entries[idx], &entries[..idx]);
+        let private = at(&private, last(path).span());
         quote_spanned!(last(path).span()=> const _: () = #private::not_in(#entry, &[#(#earlier),*]);)
     });
     quote! {{
@@ -67,12 +68,8 @@ impl Parse for Paths {
             krate = input.call(Path::parse_mod_style)?;
             input.parse::<Option<Token![,]>>()?;
         }
-        let paths =
-            Punctuated::<Path, Token![,]>::parse_terminated_with(input, Path::parse_mod_style)?;
-        Ok(Self {
-            krate,
-            paths: paths.into_iter().collect(),
-        })
+        let paths = Punctuated::<Path, Token![,]>::parse_terminated_with(input, Path::parse_mod_style)?;
+        Ok(Self { krate, paths: paths.into_iter().collect() })
     }
 }
 
@@ -87,8 +84,5 @@ fn hidden(path: &Path) -> Path {
 
 fn last(path: &Path) -> Ident {
     let last = path.segments.last();
-    last.map_or_else(
-        || Ident::new("_tool", Span::call_site()),
-        |segment| segment.ident.clone(),
-    )
+    last.map_or_else(|| Ident::new("_tool", Span::call_site()), |segment| segment.ident.clone())
 }

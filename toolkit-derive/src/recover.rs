@@ -40,15 +40,9 @@ impl VisitMut for Strip {
 
 /// `#[tool]`, by whatever path.
 pub(crate) fn is_tool(attr: &Attribute) -> bool {
-    attr.path()
-        .segments
-        .last()
-        .is_some_and(|segment| segment.ident == "tool")
+    attr.path().segments.last().is_some_and(|segment| segment.ident == "tool")
 }
 
 fn is_ours(attr: &Attribute) -> bool {
-    is_doc(attr)
-        || ["arg", "serde", "schemars"]
-            .iter()
-            .any(|name| attr.path().is_ident(name))
+    is_doc(attr) || ["arg", "serde", "schemars"].iter().any(|name| attr.path().is_ident(name))
 }

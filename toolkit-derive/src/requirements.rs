@@ -24,9 +24,7 @@ impl Requirements {
         let authorization = self.authorization.iter().map(|(id, scopes)| {
             quote!(#krate::Authorization { id: #id, oauth2: #krate::OAuth2 { scopes: &[#(#scopes),*] } })
         });
-        let Self {
-            secrets, user_id, ..
-        } = self;
+        let Self { secrets, user_id, .. } = self;
         quote! {
             #krate::Requirements {
                 authorization: &[#(#authorization),*],
@@ -49,10 +47,7 @@ pub(crate) fn requires(meta: &Meta, report: &mut Report) -> Requirements {
             "oauth2" => requirements.authorization.extend(oauth2(&meta, report)),
             "secret" => requirements.secrets.extend(text(&meta, "API_KEY", report)),
             "user_id" => requirements.user_id = flag(&meta, report) == Some(true),
-            key => report.error(
-                meta.path(),
-                unknown("requires", key, &["oauth2", "secret", "user_id"]),
-            ),
+            key => report.error(meta.path(), unknown("requires", key, &["oauth2", "secret", "user_id"])),
         }
     }
     requirements
@@ -61,11 +56,7 @@ pub(crate) fn requires(meta: &Meta, report: &mut Report) -> Requirements {
 fn oauth2(meta: &Meta, report: &mut Report) -> Option<(LitStr, Vec<LitStr>)> {
     let mut id = None;
     let mut scopes = Vec::new();
-    for meta in nested(
-        meta,
-        "oauth2(id = \"google\", scopes = [\"calendar\"])",
-        report,
-    ) {
+    for meta in nested(meta, "oauth2(id = \"google\", scopes = [\"calendar\"])", report) {
         match key_of(&meta).as_str() {
             "id" => id = text(&meta, "google", report),
             "scopes" => scopes = texts(&meta, "calendar", report).unwrap_or_default(),
@@ -73,20 +64,14 @@ fn oauth2(meta: &Meta, report: &mut Report) -> Option<(LitStr, Vec<LitStr>)> {
         }
     }
     if id.is_none() {
-        report.error(
-            meta.path(),
-            "`oauth2` needs its provider, as in `oauth2(id = \"google\")`",
-        );
+        report.error(meta.path(), "`oauth2` needs its provider, as in `oauth2(id = \"google\")`");
     }
     Some((id?, scopes))
 }
 
 fn nested(meta: &Meta, example: &str, report: &mut Report) -> Vec<Meta> {
     let Meta::List(list) = meta else {
-        report.error(
-            meta,
-            format!("`{}` takes a list, as in `{example}`", key_of(meta)),
-        );
+        report.error(meta, format!("`{}` takes a list, as in `{example}`", key_of(meta)));
         return Vec::new();
     };
     match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(list.tokens.clone()) {
@@ -127,32 +112,23 @@ pub(crate) fn icons(meta: &Meta, report: &mut Report) -> Vec<Icon> {
         return Vec::new();
     };
     let icons = array.elems.iter().filter_map(|item| match ungrouped(item) {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(src), ..
-        }) => Some(Icon {
-            src: src.clone(),
-            mime_type: None,
-            sizes: Vec::new(),
-            theme: None,
-        }),
-        Expr::Call(call) if matches!(&*call.func, Expr::Path(path) if path.path.is_ident("icon")) =>
-        {
+        Expr::Lit(ExprLit { lit: Lit::Str(src), .. }) => {
+            Some(Icon { src: src.clone(), mime_type: None, sizes: Vec::new(), theme: None })
+        }
+        Expr::Call(call) if matches!(&*call.func, Expr::Path(path) if path.path.is_ident("icon")) => {
             let arguments = &call.args;
             let meta: Meta = syn::parse_quote!(icon(#arguments));
-            icon(&meta, report)
+            icon(&meta, &call.func, report)
         }
         other => {
-            report.error(
-                other,
-                format!("an icon is its source or `icon(…)`, as in `{example}`"),
-            );
+            report.error(other, format!("an icon is its source or `icon(…)`, as in `{example}`"));
             None
         }
     });
     icons.collect()
 }
 
-fn icon(meta: &Meta, report: &mut Report) -> Option<Icon> {
+fn icon(meta: &Meta, at: &Expr, report: &mut Report) -> Option<Icon> {
     let (mut src, mut mime_type, mut sizes, mut theme) = (None, None, Vec::new(), None);
     for meta in nested(meta, "icon(src = \"https://example.com/a.png\")", report) {
         match key_of(&meta).as_str() {
@@ -160,23 +136,12 @@ fn icon(meta: &Meta, report: &mut Report) -> Option<Icon> {
             "mime_type" => mime_type = text(&meta, "image/png", report),
             "sizes" => sizes = texts(&meta, "48x48", report).unwrap_or_default(),
             "theme" => theme = text(&meta, "dark", report),
-            key => report.error(
-                meta.path(),
-                unknown("icon", key, &["src", "mime_type", "sizes", "theme"]),
-            ),
+            key => report.error(meta.path(), unknown("icon", key, &["src", "mime_type", "sizes", "theme"])),
         }
     }
     let Some(src) = src else {
-        report.error(
-            meta,
-            "an icon needs its source, as in `icon(src = \"https://example.com/a.png\")`",
-        );
+        report.error(at, "an icon needs its source, as in `icon(src = \"https://example.com/a.png\")`");
         return None;
     };
-    Some(Icon {
-        src,
-        mime_type,
-        sizes,
-        theme,
-    })
+    Some(Icon { src, mime_type, sizes, theme })
 }

@@ -23,10 +23,7 @@ pub(crate) fn toolset(arguments: TokenStream, item: TokenStream) -> TokenStream 
         }
     };
     let Item::Impl(mut imp) = item else {
-        report.error(
-            keyword(&item),
-            "`#[toolset]` goes on an `impl` block; a function of its own takes `#[tool]`",
-        );
+        report.error(keyword(&item), "`#[toolset]` goes on an `impl` block; a function of its own takes `#[tool]`");
         return recover::expand(item, report.into_errors().unwrap_or_default());
     };
     let tools = tools(&imp, &attribute, &mut report);
@@ -51,52 +48,37 @@ pub(crate) fn toolset(arguments: TokenStream, item: TokenStream) -> TokenStream 
 
 fn tools(imp: &ItemImpl, shared: &Attribute, report: &mut Report) -> Vec<Function> {
     if !imp.generics.params.is_empty() {
-        report.error(
-            &imp.generics,
-            "a toolset cannot be generic; write one `impl` block per concrete type",
-        );
+        report.error(&imp.generics, "a toolset cannot be generic; write one `impl` block per concrete type");
     }
     if let Some((path, _)) = &imp.trait_ {
-        report.error(path, "a toolset is an inherent `impl` block; a method of a trait can be called from one of its own");
+        report.error(
+            path,
+            "a toolset is an inherent `impl` block; a method of a trait can be called from one of its own",
+        );
     }
     let methods = imp.items.iter().filter_map(|item| match item {
         ImplItem::Fn(method) if is_tool(method) => Some(method),
         _ => None,
     });
-    let tools: Vec<Function> = methods
-        .map(|method| tool(method, &imp.self_ty, shared, report))
-        .collect();
+    let tools: Vec<Function> = methods.map(|method| tool(method, &imp.self_ty, shared, report)).collect();
     if tools.is_empty() {
-        report.error(
-            &imp.self_ty,
-            "no method is a tool; mark those that are with `#[tool]`",
-        );
+        report.error(&imp.self_ty, "no method is a tool; mark those that are with `#[tool]`");
     }
     tools
 }
 
 fn tool(method: &ImplItemFn, self_ty: &Type, shared: &Attribute, report: &mut Report) -> Function {
-    let arguments = method
-        .attrs
-        .iter()
-        .find(|attr| recover::is_tool(attr))
-        .map(|attr| match &attr.meta {
-            Meta::List(list) => list.tokens.clone(),
-            _ => TokenStream::new(),
-        });
+    let arguments = method.attrs.iter().find(|attr| recover::is_tool(attr)).map(|attr| match &attr.meta {
+        Meta::List(list) => list.tokens.clone(),
+        _ => TokenStream::new(),
+    });
     let mut attribute = Attribute::tool(arguments.unwrap_or_default(), report);
     attribute.namespace = attribute.namespace.or_else(|| shared.namespace.clone());
     attribute.version = attribute.version.or_else(|| shared.version.clone());
     attribute.category = attribute.category.or_else(|| shared.category.clone());
     attribute.krate = attribute.krate.or_else(|| shared.krate.clone());
     let own = std::mem::take(&mut attribute.tags);
-    attribute.tags = shared
-        .tags
-        .iter()
-        .filter(|tag| !own.contains(tag))
-        .cloned()
-        .chain(own.clone())
-        .collect();
+    attribute.tags = shared.tags.iter().filter(|tag| !own.contains(tag)).cloned().chain(own.clone()).collect();
 
     let mut sig = method.sig.clone();
     if let Some(receiver) = sig.receiver()
@@ -109,14 +91,7 @@ fn tool(method: &ImplItemFn, self_ty: &Type, shared: &Attribute, report: &mut Re
     }
     // Items inside a constant cannot name `Self`.
     NameSelf(self_ty).visit_signature_mut(&mut sig);
-    Function::of(
-        &sig,
-        &method.attrs,
-        method.vis.clone(),
-        Some(self_ty.clone()),
-        attribute,
-        report,
-    )
+    Function::of(&sig, &method.attrs, method.vis.clone(), Some(self_ty.clone()), attribute, report)
 }
 
 fn is_tool(method: &ImplItemFn) -> bool {
@@ -129,9 +104,7 @@ struct NameSelf<'t>(&'t Type);
 impl VisitMut for NameSelf<'_> {
     fn visit_type_mut(&mut self, ty: &mut Type) {
         match ty {
-            Type::Path(path) if path.qself.is_none() && path.path.is_ident("Self") => {
-                *ty = self.0.clone()
-            }
+            Type::Path(path) if path.qself.is_none() && path.path.is_ident("Self") => *ty = self.0.clone(),
             _ => visit_mut::visit_type_mut(self, ty),
         }
     }

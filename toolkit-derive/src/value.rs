@@ -11,13 +11,9 @@ use crate::report::Report;
 pub(crate) fn text(meta: &Meta, example: &str, report: &mut Report) -> Option<LitStr> {
     let key = key_of(meta);
     match value_of(meta) {
-        Some(Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        })) => Some(text.clone()),
+        Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => Some(text.clone()),
         other => {
-            let message =
-                format!("`{key}` must be a string literal, as in `{key} = \"{example}\"`");
+            let message = format!("`{key}` must be a string literal, as in `{key} = \"{example}\"`");
             match other {
                 Some(value) => report.error(value, message),
                 None => report.error(meta, message),
@@ -31,13 +27,7 @@ pub(crate) fn text(meta: &Meta, example: &str, report: &mut Report) -> Option<Li
 pub(crate) fn flag(meta: &Meta, report: &mut Report) -> Option<bool> {
     match (meta, value_of(meta)) {
         (Meta::Path(_), _) => Some(true),
-        (
-            _,
-            Some(Expr::Lit(ExprLit {
-                lit: Lit::Bool(value),
-                ..
-            })),
-        ) => Some(value.value),
+        (_, Some(Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }))) => Some(value.value),
         (_, other) => {
             let key = key_of(meta);
             let message = format!("`{key}` is a flag; write `{key}` or `{key} = false`");
@@ -54,8 +44,7 @@ pub(crate) fn flag(meta: &Meta, report: &mut Report) -> Option<bool> {
 pub(crate) fn texts(meta: &Meta, example: &str, report: &mut Report) -> Option<Vec<LitStr>> {
     let key = key_of(meta);
     let Some(Expr::Array(array)) = value_of(meta) else {
-        let message =
-            format!("`{key}` must be a list of string literals, as in `{key} = [\"{example}\"]`");
+        let message = format!("`{key}` must be a list of string literals, as in `{key} = [\"{example}\"]`");
         match value_of(meta) {
             Some(value) => report.error(value, message),
             None => report.error(meta, message),
@@ -65,14 +54,8 @@ pub(crate) fn texts(meta: &Meta, example: &str, report: &mut Report) -> Option<V
     let mut texts = Vec::new();
     for item in &array.elems {
         match item {
-            Expr::Lit(ExprLit {
-                lit: Lit::Str(text),
-                ..
-            }) => texts.push(text.clone()),
-            other => report.error(
-                other,
-                format!("`{key}` holds string literals, as in `\"{example}\"`"),
-            ),
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => texts.push(text.clone()),
+            other => report.error(other, format!("`{key}` holds string literals, as in `\"{example}\"`")),
         }
     }
     Some(texts)
@@ -89,14 +72,9 @@ pub(crate) fn duration(text: &LitStr, report: &mut Report) -> Option<Duration> {
         _ => None,
     };
     let parsed = digits.parse::<u64>().ok().zip(millis);
-    let millis = parsed
-        .and_then(|(n, unit)| n.checked_mul(unit))
-        .filter(|&millis| millis > 0);
+    let millis = parsed.and_then(|(n, unit)| n.checked_mul(unit)).filter(|&millis| millis > 0);
     if millis.is_none() {
-        report.error(
-            text,
-            format!("`{value}` is not a time; write `\"500ms\"`, `\"30s\"` or `\"2m\"`"),
-        );
+        report.error(text, format!("`{value}` is not a time; write `\"500ms\"`, `\"30s\"` or `\"2m\"`"));
     }
     millis.map(Duration::from_millis)
 }

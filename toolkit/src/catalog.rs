@@ -104,10 +104,7 @@ impl Catalog {
         match self.names.get(name) {
             Some(Resolved::One(idx)) => Ok(&self.tools[*idx]),
             Some(Resolved::Several(idxs)) => {
-                let ids: Vec<String> = idxs
-                    .iter()
-                    .map(|&idx| format!("`{}`", self.tools[idx].id()))
-                    .collect();
+                let ids: Vec<String> = idxs.iter().map(|&idx| format!("`{}`", self.tools[idx].id())).collect();
                 let message = format!("several tools are named `{name}`: {}", ids.join(", "));
                 Err(ToolError::new(ErrorKind::AmbiguousTool, message))
             }

@@ -11,13 +11,11 @@ use std::future::Future;
 use std::sync::Arc;
 
 pub use self::builder::DispatcherBuilder;
-pub use self::encode::{CONTENT, Encode, Returns, STRUCTURED, STRUCTURED_WITH_CONTENT, UNIT};
+pub use self::encode::{CONTENT, Encode, Returns, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
 pub use self::host::Host;
 pub(crate) use self::host::States;
 use self::limit::{Limiter, Place};
-pub use self::run::{
-    AsyncFunction, BoxFuture, Function, Invocation, Run, SyncFunction, run_async, run_sync,
-};
+pub use self::run::{AsyncFunction, BoxFuture, Function, Invocation, Run, SyncFunction, run_async, run_sync};
 use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError};
 use crate::catalog::{Catalog, Problems};
 use crate::tool::Tool;
@@ -79,11 +77,7 @@ impl Dispatcher {
     ///
     /// [`ToolError`] says which stage refused: the name did not resolve, the arguments did not fit, the tool failed or
     /// took too long, or it broke its own output schema.
-    pub async fn call<'a>(
-        &self,
-        name: &str,
-        arguments: impl Into<Arguments<'a>>,
-    ) -> Result<RunResult, ToolError> {
+    pub async fn call<'a>(&self, name: &str, arguments: impl Into<Arguments<'a>>) -> Result<RunResult, ToolError> {
         self.call_with(&Context::new(), name, arguments).await
     }
 
@@ -110,11 +104,7 @@ impl Dispatcher {
     /// # Errors
     ///
     /// As for [`Dispatcher::call`]; an asynchronous tool is refused.
-    pub fn call_sync<'a>(
-        &self,
-        name: &str,
-        arguments: impl Into<Arguments<'a>>,
-    ) -> Result<RunResult, ToolError> {
+    pub fn call_sync<'a>(&self, name: &str, arguments: impl Into<Arguments<'a>>) -> Result<RunResult, ToolError> {
         self.call_sync_with(&Context::new(), name, arguments)
     }
 
@@ -134,12 +124,7 @@ impl Dispatcher {
         outcome.map_err(|error| report(tool, error))
     }
 
-    fn run_sync(
-        &self,
-        context: &Context,
-        tool: &Tool,
-        arguments: &Arguments<'_>,
-    ) -> Result<RunResult, ToolError> {
+    fn run_sync(&self, context: &Context, tool: &Tool, arguments: &Arguments<'_>) -> Result<RunResult, ToolError> {
         self.shared.policy.admit(context, arguments)?;
         let _place = self.shared.limiter.try_enter()?;
         match tool.entry().run {
@@ -147,35 +132,24 @@ impl Dispatcher {
                 unwind::caught(|| run(self.shared.invocation(context, tool, arguments)))
             }
             Run::Async(_) => {
-                let message =
-                    "the tool is asynchronous; call it with `Dispatcher::call` on a runtime";
+                let message = "the tool is asynchronous; call it with `Dispatcher::call` on a runtime";
                 Err(ToolError::new(ErrorKind::NeedsRuntime, message))
             }
         }
     }
 
-    async fn run(
-        &self,
-        context: &Context,
-        tool: &Tool,
-        arguments: Arguments<'_>,
-    ) -> Result<RunResult, ToolError> {
+    async fn run(&self, context: &Context, tool: &Tool, arguments: Arguments<'_>) -> Result<RunResult, ToolError> {
         self.shared.policy.admit(context, &arguments)?;
         let time_limit = tool.timeout().or(self.shared.policy.timeout);
         let work = async {
             let place = self.shared.limiter.enter().await?;
             match tool.entry().run {
-                Run::Sync(run) => {
-                    unwind::caught(|| run(self.shared.invocation(context, tool, &arguments)))
-                }
+                Run::Sync(run) => unwind::caught(|| run(self.shared.invocation(context, tool, &arguments))),
                 Run::Async(run) => {
                     let invocation = self.shared.invocation(context, tool, &arguments);
                     unwind::caught_future(|| run(invocation)).await
                 }
-                Run::Blocking(run) => {
-                    self.run_blocking(context, tool, arguments, run, place)
-                        .await
-                }
+                Run::Blocking(run) => self.run_blocking(context, tool, arguments, run, place).await,
             }
         };
         limit::bounded(work, context, time_limit).await
@@ -249,18 +223,8 @@ impl Shared {
         Host::new(context, &self.states)
     }
 
-    fn invocation<'a>(
-        &'a self,
-        context: &'a Context,
-        tool: &'a Tool,
-        arguments: &'a Arguments<'a>,
-    ) -> Invocation<'a> {
-        Invocation {
-            tool,
-            arguments,
-            host: self.host(context),
-            policy: &self.policy,
-        }
+    fn invocation<'a>(&'a self, context: &'a Context, tool: &'a Tool, arguments: &'a Arguments<'a>) -> Invocation<'a> {
+        Invocation { tool, arguments, host: self.host(context), policy: &self.policy }
     }
 }
 
@@ -268,18 +232,12 @@ impl Policy {
     /// Refuses what need not be looked at.
     fn admit(&self, context: &Context, arguments: &Arguments<'_>) -> Result<(), ToolError> {
         if arguments.len() > self.max_argument_bytes {
-            let message = format!(
-                "the arguments have {} bytes; at most {} are taken",
-                arguments.len(),
-                self.max_argument_bytes
-            );
+            let message =
+                format!("the arguments have {} bytes; at most {} are taken", arguments.len(), self.max_argument_bytes);
             return Err(ToolError::new(ErrorKind::TooLarge, message));
         }
         if context.is_cancelled() {
-            return Err(ToolError::new(
-                ErrorKind::Cancelled,
-                "the call was cancelled",
-            ));
+            return Err(ToolError::new(ErrorKind::Cancelled, "the call was cancelled"));
         }
         Ok(())
     }

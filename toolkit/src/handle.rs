@@ -43,10 +43,7 @@ impl<I, R> Linked<I, R> {
 
     /// The typed handle; `finish` tells success from failure.
     pub const fn handle<O>(self, finish: fn(R) -> Result<O, ToolError>) -> Handle<I, O, R> {
-        Handle {
-            linked: self,
-            finish,
-        }
+        Handle { linked: self, finish }
     }
 }
 
@@ -71,12 +68,7 @@ impl<I: Send, O: Send, R: Send> Handle<I, O, R> {
     /// # Errors
     ///
     /// As for [`Handle::call`].
-    pub async fn call_with(
-        &self,
-        context: &Context,
-        dispatcher: &Dispatcher,
-        input: I,
-    ) -> Result<O, ToolError> {
+    pub async fn call_with(&self, context: &Context, dispatcher: &Dispatcher, input: I) -> Result<O, ToolError> {
         let call = |host| async move {
             let returned = match self.linked.call {
                 TypedCall::Sync(call) => call(input, host)?,
@@ -114,8 +106,6 @@ impl<I, O, R> Copy for Handle<I, O, R> {}
 
 impl<I, O, R> fmt::Debug for Handle<I, O, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Handle")
-            .field(&self.linked.entry.id)
-            .finish()
+        f.debug_tuple("Handle").field(&self.linked.entry.id).finish()
     }
 }

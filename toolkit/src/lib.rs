@@ -19,9 +19,7 @@ pub use self::private as __private;
 #[doc(hidden)]
 pub mod private;
 
-pub use self::call::{
-    Arguments, CancelToken, Coercion, Content, Context, RunResult, Structured, ToolError,
-};
+pub use self::call::{Arguments, CancelToken, Coercion, Content, Context, RunResult, Structured, ToolError};
 pub use self::catalog::Catalog;
 pub use self::dispatch::Dispatcher;
 pub use self::handle::Handle;

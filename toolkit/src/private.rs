@@ -7,34 +7,27 @@ mod returned;
 
 pub use std::borrow::ToOwned;
 pub use std::clone::Clone;
-pub use std::concat;
 pub use std::convert::Into;
 pub use std::future::Future;
 pub use std::marker::Send;
 pub use std::option::Option;
-pub use std::primitive::str;
+pub use std::primitive::{str, u8};
 pub use std::result::Result::{self, Err, Ok};
 pub use std::time::Duration;
-pub use std::{column, file, line};
+pub use std::{column, concat, file, line};
 
-pub use inventory;
-pub use schemars;
-pub use serde;
-pub use serde_json::Value;
+pub use {inventory, schemars, serde};
 
 pub use self::argument::{
-    ArgumentStruct, Arguments, IntoInput, Lone, NoArguments, Pick, ToolArgument, is_tool_argument,
+    ArgumentStruct, Arguments, Candidate, IntoInput, Lone, NoArguments, OrStandIn, Owns, Pick, Unfit, is_tool_argument,
 };
-pub use self::borrowed::{Borrowed, FromHost};
-pub use self::function::{
-    async_entry, async_linked, blocking_entry, not_in, sync_entry, sync_linked,
-};
+pub use self::borrowed::{Borrowed, FromHost, is_state};
+pub use self::function::{async_entry, async_linked, blocking_entry, not_in, sync_entry, sync_linked};
 pub use self::returned::{
-    Convert, ErrorOf, Failing, Masked, Plain, PlainShape, Returned, Shape, Shown, Succeeds,
-    Unconvertible, is_tool_output,
+    Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData, is_tool_output, kind,
 };
-pub use crate::ToolError;
-pub use crate::catalog::{Entry, Location, StateType};
+pub use crate::call::ToolError;
+pub use crate::catalog::{Entry, Location};
 pub use crate::dispatch::{AsyncFunction, Function, Host, Returns, SyncFunction};
 pub use crate::handle::Linked;
 pub use crate::tool::{Annotations, Authorization, Icon, OAuth2, Requirements, Secret};

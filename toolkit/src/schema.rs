@@ -40,10 +40,7 @@ pub(crate) fn output<T: schemars::JsonSchema>() -> Value {
 
 /// The dialects understood, by their `$schema`.
 const DIALECTS: [(&str, Draft); 2] = [
-    (
-        "https://json-schema.org/draft/2020-12/schema",
-        Draft::Draft202012,
-    ),
+    ("https://json-schema.org/draft/2020-12/schema", Draft::Draft202012),
     ("http://json-schema.org/draft-07/schema", Draft::Draft7),
 ];
 
@@ -62,10 +59,7 @@ impl Schema {
 
     /// A schema that was derived from a Rust type, to be checked when it is first used.
     pub(crate) const fn generated(value: Value) -> Self {
-        Self {
-            value,
-            validator: OnceLock::new(),
-        }
+        Self { value, validator: OnceLock::new() }
     }
 
     /// The schema as JSON.
@@ -96,17 +90,13 @@ impl Schema {
         if validator.is_valid(instance) {
             return Ok(());
         }
-        Err(Violations::collect(
-            &self.value,
-            validator.iter_errors(instance),
-        ))
+        Err(Violations::collect(&self.value, validator.iter_errors(instance)))
     }
 
     /// Whether a value fits.
     #[must_use]
     pub fn is_valid(&self, instance: &Value) -> bool {
-        self.validator()
-            .is_ok_and(|validator| validator.is_valid(instance))
+        self.validator().is_ok_and(|validator| validator.is_valid(instance))
     }
 
     pub(crate) fn validator(&self) -> Result<&Validator, SchemaError> {
@@ -144,36 +134,22 @@ fn compile(value: &Value) -> Result<Validator, SchemaError> {
             .iter()
             .find(|(uri, _)| named.as_str().map(|uri| uri.trim_end_matches('#')) == Some(uri))
             .map(|&(_, draft)| draft)
-            .ok_or_else(|| {
-                invalid(format!(
-                    "the dialect {named} is not supported; use draft 2020-12 or draft-07"
-                ))
-            })?,
+            .ok_or_else(|| invalid(format!("the dialect {named} is not supported; use draft 2020-12 or draft-07")))?,
     };
-    jsonschema::options()
-        .with_draft(draft)
-        .should_validate_formats(false)
-        .with_retriever(Nowhere)
-        .build(value)
-        .map_err(|error| {
+    jsonschema::options().with_draft(draft).should_validate_formats(false).with_retriever(Nowhere).build(value).map_err(
+        |error| {
             let place = error.instance_path().to_string();
-            let place = if place.is_empty() {
-                "/".to_owned()
-            } else {
-                place
-            };
+            let place = if place.is_empty() { "/".to_owned() } else { place };
             invalid(format!("at {place}: {error}"))
-        })
+        },
+    )
 }
 
 /// Refuses every reference that leaves the document.
 struct Nowhere;
 
 impl jsonschema::Retrieve for Nowhere {
-    fn retrieve(
-        &self,
-        uri: &jsonschema::Uri<String>,
-    ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+    fn retrieve(&self, uri: &jsonschema::Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
         Err(format!("the reference to {uri} leaves the document; nothing is fetched").into())
     }
 }

@@ -1,10 +1,7 @@
 //! "Did you mean": the nearest of the names there are, where one is near.
 
 /// The candidate nearest to `typed`, if it is near enough to be a typing error of it.
-pub(crate) fn suggest<'a>(
-    typed: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub(crate) fn suggest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // Nobody mistypes a name this long; the distance is quadratic.
     if typed.len() > 128 {
         return None;

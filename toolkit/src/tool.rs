@@ -110,18 +110,14 @@ impl Tool {
     /// The author's `_meta`; anything but an object is a problem that [`Catalog::check`](crate::Catalog::check) reports.
     #[must_use]
     pub fn meta(&self) -> Option<Value> {
-        self.entry
-            .meta
-            .and_then(|text| serde_json::from_str(text).ok())
+        self.entry.meta.and_then(|text| serde_json::from_str(text).ok())
     }
 
     /// Arguments that the author gives as examples.
     #[must_use]
     pub fn examples(&self) -> Vec<Value> {
         let parsed = self.entry.examples.iter();
-        parsed
-            .filter_map(|text| serde_json::from_str(text).ok())
-            .collect()
+        parsed.filter_map(|text| serde_json::from_str(text).ok()).collect()
     }
 
     /// What the host must hold.
@@ -145,16 +141,13 @@ impl Tool {
     /// The contract for its arguments.
     #[must_use]
     pub fn input(&self) -> &Schema {
-        self.input
-            .get_or_init(|| Schema::generated((self.entry.input)()))
+        self.input.get_or_init(|| Schema::generated((self.entry.input)()))
     }
 
     /// The contract for its structured result, where it promises one.
     #[must_use]
     pub fn output(&self) -> Option<&Schema> {
-        let built = self
-            .output
-            .get_or_init(|| (self.entry.output)().map(Schema::generated));
+        let built = self.output.get_or_init(|| (self.entry.output)().map(Schema::generated));
         built.as_ref()
     }
 

@@ -20,11 +20,7 @@ pub enum Revision {
 /// # Errors
 ///
 /// Two tools would get one name, or a name that clients refuse.
-pub fn list_tools(
-    catalog: &Catalog,
-    revision: Revision,
-    naming: Naming,
-) -> Result<Value, Problems> {
+pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Value, Problems> {
     let names = WireNames::of(catalog, naming)?;
     let _ = revision;
     let tools: Vec<Value> = names.iter().map(|(name, tool)| json!({"name": name, "description": tool.description(), "inputSchema": tool.input().as_value()})).collect();

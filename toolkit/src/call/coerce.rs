@@ -70,10 +70,7 @@ pub(crate) fn admit(
             return Err(refusal(tool, violations));
         }
     }
-    schema
-        .validate(&value)
-        .map(|()| (value, changes))
-        .map_err(|violations| refusal(tool, violations))
+    schema.validate(&value).map(|()| (value, changes)).map_err(|violations| refusal(tool, violations))
 }
 
 /// The refusal as a model reads it: every violation, and a call that would have been accepted.
@@ -89,28 +86,16 @@ pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
     if violations.len() > MAX_LINES {
         message.push_str(&format!("\n- and {} more", violations.len() - MAX_LINES));
     }
-    let example = tool
-        .examples()
-        .into_iter()
-        .find(|example| tool.input().is_valid(example));
+    let example = tool.examples().into_iter().find(|example| tool.input().is_valid(example));
     if let Some(example) = example.or_else(|| tool.input().example()) {
         message.push_str(&format!("\nfor example: {example}"));
     }
     ToolError::new(ErrorKind::InvalidArguments, message).with_violations(violations.into_vec())
 }
 
-fn coerce(
-    schema: &Schema,
-    value: &mut Value,
-    violation: &Violation,
-    coercion: Coercion,
-    changes: &mut Vec<Change>,
-) {
+fn coerce(schema: &Schema, value: &mut Value, violation: &Violation, coercion: Coercion, changes: &mut Vec<Change>) {
     let mut change = |what: &'static str| {
-        changes.push(Change {
-            pointer: violation.pointer.clone(),
-            what,
-        });
+        changes.push(Change { pointer: violation.pointer.clone(), what });
     };
     let Some(sent) = value.pointer(&violation.pointer) else {
         return;
@@ -150,9 +135,7 @@ fn remove_optional(schema: &Schema, value: &mut Value, pointer: &str) -> bool {
         return false;
     };
     let missing = |violations: Violations| {
-        let mut required = violations
-            .iter()
-            .filter(|violation| violation.keyword == "required");
+        let mut required = violations.iter().filter(|violation| violation.keyword == "required");
         required.any(|violation| violation.pointer == pointer)
     };
     if schema.validate(value).is_err_and(missing) {
@@ -177,14 +160,10 @@ fn read_as(sent: &Value, wanted: &str) -> Option<(Value, &'static str)> {
                 "object" => (read.is_object(), "text read as an object"),
                 _ => (read.is_null(), "text read as null"),
             };
-            fits.then_some((read, what)).or_else(|| {
-                (wanted == "array")
-                    .then(|| (Value::Array(vec![sent.clone()]), "taken as a list of one"))
-            })
+            fits.then_some((read, what))
+                .or_else(|| (wanted == "array").then(|| (Value::Array(vec![sent.clone()]), "taken as a list of one")))
         }
-        (Value::Number(number), "string") => {
-            Some((number.to_string().into(), "a number taken as text"))
-        }
+        (Value::Number(number), "string") => Some((number.to_string().into(), "a number taken as text")),
         (Value::Bool(_) | Value::Number(_) | Value::Object(_), "array") => {
             Some((Value::Array(vec![sent.clone()]), "taken as a list of one"))
         }

@@ -57,38 +57,24 @@ impl Content {
     /// A picture from its bytes.
     #[must_use]
     pub fn image(bytes: &[u8], mime_type: impl Into<String>) -> Self {
-        Content::Image {
-            data: base64(bytes),
-            mime_type: mime_type.into(),
-        }
+        Content::Image { data: base64(bytes), mime_type: mime_type.into() }
     }
 
     /// A sound from its bytes.
     #[must_use]
     pub fn audio(bytes: &[u8], mime_type: impl Into<String>) -> Self {
-        Content::Audio {
-            data: base64(bytes),
-            mime_type: mime_type.into(),
-        }
+        Content::Audio { data: base64(bytes), mime_type: mime_type.into() }
     }
 
     /// A resource that the client may fetch.
     #[must_use]
     pub fn resource_link(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Content::ResourceLink {
-            uri: uri.into(),
-            name: name.into(),
-            mime_type: None,
-        }
+        Content::ResourceLink { uri: uri.into(), name: name.into(), mime_type: None }
     }
 
     /// A text resource that comes along.
     #[must_use]
-    pub fn resource_text(
-        uri: impl Into<String>,
-        mime_type: impl Into<String>,
-        text: impl Into<String>,
-    ) -> Self {
+    pub fn resource_text(uri: impl Into<String>, mime_type: impl Into<String>, text: impl Into<String>) -> Self {
         let entry = |key: &str, value: String| (key.to_owned(), Value::String(value));
         Content::Resource {
             resource: Map::from_iter([
@@ -118,9 +104,6 @@ pub struct Structured<T> {
 impl<T> Structured<T> {
     /// `value` for programs, and `content` for the model.
     pub fn new(value: T, content: impl IntoIterator<Item = Content>) -> Self {
-        Self {
-            value,
-            content: content.into_iter().collect(),
-        }
+        Self { value, content: content.into_iter().collect() }
     }
 }

@@ -46,9 +46,10 @@ impl Context {
     /// Attaches a value of the host's, one for each type, such as who the caller is.
     #[must_use]
     pub fn with<T: Send + Sync + 'static>(mut self, value: T) -> Self {
-        let mut extensions = self.extensions.take().map_or_else(HashMap::new, |shared| {
-            Arc::try_unwrap(shared).unwrap_or_else(|shared| (*shared).clone())
-        });
+        let mut extensions = self
+            .extensions
+            .take()
+            .map_or_else(HashMap::new, |shared| Arc::try_unwrap(shared).unwrap_or_else(|shared| (*shared).clone()));
         extensions.insert(TypeId::of::<T>(), Arc::new(value));
         self.extensions = Some(Arc::new(extensions));
         self
@@ -57,10 +58,7 @@ impl Context {
     /// The value of type `T` that the host attached.
     #[must_use]
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.extensions
-            .as_ref()?
-            .get(&TypeId::of::<T>())?
-            .downcast_ref()
+        self.extensions.as_ref()?.get(&TypeId::of::<T>())?.downcast_ref()
     }
 
     /// Reports that `done` of `total` is done; a `total` of `None` is "not known".
@@ -68,11 +66,7 @@ impl Context {
     /// Costs next to nothing where nobody listens.
     pub fn progress(&self, done: f64, total: impl Into<Option<f64>>, message: &str) {
         if let Some(listener) = &self.progress {
-            listener(Progress {
-                done,
-                total: total.into(),
-                message: message.to_owned(),
-            });
+            listener(Progress { done, total: total.into(), message: message.to_owned() });
         }
     }
 
@@ -102,10 +96,7 @@ impl Context {
     #[cfg(feature = "async")]
     pub(crate) fn abandonable(&self) -> (Self, Abandon) {
         let token = CancelToken::new();
-        let context = Self {
-            abandoned: Some(token.clone()),
-            ..self.clone()
-        };
+        let context = Self { abandoned: Some(token.clone()), ..self.clone() };
         (context, Abandon(token))
     }
 }

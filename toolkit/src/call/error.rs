@@ -85,11 +85,7 @@ impl ToolError {
         let error = error.into();
         match error.downcast::<ToolError>() {
             Ok(error) => *error,
-            Err(error) => Self::new(
-                ErrorKind::Internal,
-                "the tool failed with an internal error",
-            )
-            .caused_by(error),
+            Err(error) => Self::new(ErrorKind::Internal, "the tool failed with an internal error").caused_by(error),
         }
     }
 
@@ -140,9 +136,7 @@ impl ToolError {
     pub fn stage(&self) -> Stage {
         match self.kind() {
             ErrorKind::UnknownTool | ErrorKind::AmbiguousTool => Stage::Resolve,
-            ErrorKind::TooLarge | ErrorKind::MalformedJson | ErrorKind::InvalidArguments => {
-                Stage::ValidateInput
-            }
+            ErrorKind::TooLarge | ErrorKind::MalformedJson | ErrorKind::InvalidArguments => Stage::ValidateInput,
             ErrorKind::InvalidOutput => Stage::ValidateOutput,
             _ => Stage::Invoke,
         }

@@ -14,15 +14,13 @@ use serde_json::{Map, Number, Value};
 ///
 /// One sentence: where the text stops being JSON, which key stands twice, or that it is nested too deep.
 pub(crate) fn parse(text: &[u8]) -> Result<Value, String> {
-    serde_json::from_slice::<Tree>(text)
-        .map(|tree| tree.0)
-        .map_err(|error| {
-            let error = error.to_string();
-            match error.strip_prefix("recursion limit exceeded") {
-                Some(place) => format!("the JSON is nested deeper than 127 levels{place}"),
-                None => format!("not valid JSON: {error}"),
-            }
-        })
+    serde_json::from_slice::<Tree>(text).map(|tree| tree.0).map_err(|error| {
+        let error = error.to_string();
+        match error.strip_prefix("recursion limit exceeded") {
+            Some(place) => format!("the JSON is nested deeper than 127 levels{place}"),
+            None => format!("not valid JSON: {error}"),
+        }
+    })
 }
 
 struct Tree(Value);

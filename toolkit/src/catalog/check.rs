@@ -57,12 +57,8 @@ fn check_schemas(tool: &Tool, problems: &mut Vec<Problem>) {
 /// Whether every value that fits is an object, as far as the root shows.
 pub(super) fn takes_object(schema: &Value) -> bool {
     let is_object = |schema: &Value| schema.get("type").and_then(Value::as_str) == Some("object");
-    let branches = schema
-        .get("oneOf")
-        .or_else(|| schema.get("anyOf"))
-        .and_then(Value::as_array);
-    is_object(schema)
-        || branches.is_some_and(|branches| !branches.is_empty() && branches.iter().all(is_object))
+    let branches = schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array);
+    is_object(schema) || branches.is_some_and(|branches| !branches.is_empty() && branches.iter().all(is_object))
 }
 
 fn check_texts(tool: &Tool, problems: &mut Vec<Problem>) {

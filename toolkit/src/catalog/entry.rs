@@ -94,9 +94,6 @@ impl StateType {
     /// The record of `T`.
     #[must_use]
     pub const fn of<T: ?Sized + 'static>() -> Self {
-        Self {
-            id: TypeId::of::<T>,
-            name: std::any::type_name::<T>,
-        }
+        Self { id: TypeId::of::<T>, name: std::any::type_name::<T> }
     }
 }

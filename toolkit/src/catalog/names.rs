@@ -29,42 +29,21 @@ impl Names {
         let mut names = Self::default();
         names.names.reserve(tools.len() * 3);
         for (idx, tool) in tools.iter().enumerate() {
-            names
-                .names
-                .insert(tool.id().to_string().into(), Resolved::One(idx));
+            names.names.insert(tool.id().to_string().into(), Resolved::One(idx));
         }
         // The versions of one tool stand next to each other, in ascending order.
-        let unversioned = |tool: &Tool| {
-            (
-                tool.id().namespace().map(str::to_owned),
-                tool.name().to_owned(),
-            )
-        };
+        let unversioned = |tool: &Tool| (tool.id().namespace().map(str::to_owned), tool.name().to_owned());
         let mut start = 0;
         while start < tools.len() {
             let key = unversioned(&tools[start]);
-            let n_versions = tools[start..]
-                .iter()
-                .take_while(|tool| unversioned(tool) == key)
-                .count();
+            let n_versions = tools[start..].iter().take_while(|tool| unversioned(tool) == key).count();
             let versions = start..start + n_versions;
             start = versions.end;
-            let release = |idx: &usize| {
-                tools[*idx]
-                    .id()
-                    .semver()
-                    .is_none_or(|v: Version| v.pre.is_empty())
-            };
-            let latest = versions
-                .clone()
-                .rev()
-                .find(release)
-                .unwrap_or(versions.end - 1);
+            let release = |idx: &usize| tools[*idx].id().semver().is_none_or(|v: Version| v.pre.is_empty());
+            let latest = versions.clone().rev().find(release).unwrap_or(versions.end - 1);
             let id = tools[latest].id().unversioned();
             if id.namespace().is_some() {
-                names
-                    .names
-                    .insert(id.to_string().into(), Resolved::One(latest));
+                names.names.insert(id.to_string().into(), Resolved::One(latest));
             }
             names.add_bare(tools, id.name(), latest);
         }
@@ -92,11 +71,7 @@ impl Names {
             Slot::Occupied(mut slot) => match slot.get_mut() {
                 // A tool without a namespace is what its bare name means, whoever else is called so.
                 Resolved::One(other) if tools[*other].id().namespace().is_none() => {
-                    *other = if tools[idx].id().namespace().is_none() {
-                        idx
-                    } else {
-                        *other
-                    };
+                    *other = if tools[idx].id().namespace().is_none() { idx } else { *other };
                 }
                 Resolved::One(other) => {
                     let several = vec![*other, idx];

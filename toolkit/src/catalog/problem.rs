@@ -47,9 +47,7 @@ impl Problem {
         Self {
             kind,
             message: message.into(),
-            tools: tools
-                .map(|tool| (tool.id().to_string(), tool.location()))
-                .collect(),
+            tools: tools.map(|tool| (tool.id().to_string(), tool.location())).collect(),
         }
     }
 
@@ -97,11 +95,7 @@ pub struct Problems(Vec<Problem>);
 
 impl Problems {
     pub(crate) fn none_or(problems: Vec<Problem>) -> Result<(), Self> {
-        if problems.is_empty() {
-            Ok(())
-        } else {
-            Err(Self(problems))
-        }
+        if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }
     }
 
     /// The problems, one after the other.

@@ -92,7 +92,5 @@ impl<'c> WireNames<'c> {
 fn is_portable(name: &str) -> bool {
     name.len() <= MAX_WIRE_NAME_LEN
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }

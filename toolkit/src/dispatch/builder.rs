@@ -95,9 +95,7 @@ impl DispatcherBuilder {
     pub fn build(self) -> Result<Dispatcher, Problems> {
         let mut problems = missing_states(&self.catalog, &self.states);
         if cfg!(not(feature = "async")) {
-            let needs = |tool: &&Tool| {
-                tool.timeout().is_some() || matches!(tool.entry().run, Run::Blocking(_))
-            };
+            let needs = |tool: &&Tool| tool.timeout().is_some() || matches!(tool.entry().run, Run::Blocking(_));
             problems.extend(self.catalog.iter().filter(needs).map(|tool| {
                 let message = "`timeout` and `blocking` need the feature `async` of `toolkit`";
                 Problem::new(ProblemKind::MissingFeature, message, [tool])
@@ -126,9 +124,7 @@ fn missing_states(catalog: &Catalog, states: &States) -> Vec<Problem> {
         }
     }
     let problem = |(name, tools): (&str, Vec<&Tool>)| {
-        let message = format!(
-            "no `{name}` was given, which tools borrow; give it with `DispatcherBuilder::state`"
-        );
+        let message = format!("no `{name}` was given, which tools borrow; give it with `DispatcherBuilder::state`");
         Problem::new(ProblemKind::MissingState, message, tools)
     };
     missing.into_iter().map(problem).collect()

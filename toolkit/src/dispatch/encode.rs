@@ -32,17 +32,15 @@ pub const UNIT: u8 = 1;
 pub const CONTENT: u8 = 2;
 /// Data with content beside it.
 pub const STRUCTURED_WITH_CONTENT: u8 = 3;
+/// Refused by rustc, at a better place than this.
+pub const UNFIT: u8 = 4;
 
 impl<T: Serialize + JsonSchema> Encode<T> for Returns<STRUCTURED> {
     fn schema() -> Option<Value> {
         Some(crate::schema::output::<T>())
     }
 
-    fn encode(
-        output: T,
-        mut result: RunResult,
-        call: &Invocation<'_>,
-    ) -> Result<RunResult, ToolError> {
+    fn encode(output: T, mut result: RunResult, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
         result.structured = Some(call.encode(&output)?);
         Ok(result)
     }
@@ -63,11 +61,7 @@ impl Encode<Content> for Returns<CONTENT> {
         None
     }
 
-    fn encode(
-        output: Content,
-        mut result: RunResult,
-        _: &Invocation<'_>,
-    ) -> Result<RunResult, ToolError> {
+    fn encode(output: Content, mut result: RunResult, _: &Invocation<'_>) -> Result<RunResult, ToolError> {
         result.content.push(output);
         Ok(result)
     }
@@ -78,11 +72,7 @@ impl Encode<Vec<Content>> for Returns<CONTENT> {
         None
     }
 
-    fn encode(
-        output: Vec<Content>,
-        mut result: RunResult,
-        _: &Invocation<'_>,
-    ) -> Result<RunResult, ToolError> {
+    fn encode(output: Vec<Content>, mut result: RunResult, _: &Invocation<'_>) -> Result<RunResult, ToolError> {
         result.content = output;
         Ok(result)
     }
@@ -93,13 +83,19 @@ impl<T: Serialize + JsonSchema> Encode<Structured<T>> for Returns<STRUCTURED_WIT
         Some(crate::schema::output::<T>())
     }
 
-    fn encode(
-        output: Structured<T>,
-        mut result: RunResult,
-        call: &Invocation<'_>,
-    ) -> Result<RunResult, ToolError> {
+    fn encode(output: Structured<T>, mut result: RunResult, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
         result.structured = Some(call.encode(&output.value)?);
         result.content = output.content;
+        Ok(result)
+    }
+}
+
+impl<T> Encode<T> for Returns<UNFIT> {
+    fn schema() -> Option<Value> {
+        None
+    }
+
+    fn encode(_: T, result: RunResult, _: &Invocation<'_>) -> Result<RunResult, ToolError> {
         Ok(result)
     }
 }

@@ -31,10 +31,10 @@ impl<'a> Host<'a> {
     /// # Errors
     ///
     /// Nobody gave it; a dispatcher that was built has seen to that.
-    pub fn state<T: ?Sized + Send + Sync + 'static>(self) -> Result<&'a T, ToolError> {
-        self.states.get::<T>().ok_or_else(|| {
-            ToolError::internal(format!("no state of type `{}` was given", type_name::<T>()))
-        })
+    pub fn state<T: ?Sized + 'static>(self) -> Result<&'a T, ToolError> {
+        self.states
+            .get::<T>()
+            .ok_or_else(|| ToolError::internal(format!("no state of type `{}` was given", type_name::<T>())))
     }
 }
 
@@ -51,7 +51,7 @@ impl States {
         self.0.contains_key(&(wanted.id)())
     }
 
-    fn get<T: ?Sized + Send + Sync + 'static>(&self) -> Option<&T> {
+    fn get<T: ?Sized + 'static>(&self) -> Option<&T> {
         let state = self.0.get(&TypeId::of::<T>())?;
         state.downcast_ref::<Arc<T>>().map(|state| &**state)
     }

@@ -25,18 +25,12 @@ mod places {
 
     impl Limiter {
         pub(crate) fn at_most(n_calls: usize) -> Self {
-            Self(Some(Arc::new(Semaphore::new(
-                n_calls.min(Semaphore::MAX_PERMITS),
-            ))))
+            Self(Some(Arc::new(Semaphore::new(n_calls.min(Semaphore::MAX_PERMITS)))))
         }
 
         pub(crate) fn try_enter(&self) -> Result<Place, ToolError> {
             let permit = match &self.0 {
-                Some(places) => Some(
-                    Arc::clone(places)
-                        .try_acquire_owned()
-                        .map_err(|_| overloaded())?,
-                ),
+                Some(places) => Some(Arc::clone(places).try_acquire_owned().map_err(|_| overloaded())?),
                 None => None,
             };
             Ok(Place { _permit: permit })
@@ -45,12 +39,7 @@ mod places {
         pub(crate) async fn enter(&self) -> Result<Place, ToolError> {
             let permit = match &self.0 {
                 // The semaphore is never closed, so this only ever waits.
-                Some(places) => Some(
-                    Arc::clone(places)
-                        .acquire_owned()
-                        .await
-                        .map_err(|_| overloaded())?,
-                ),
+                Some(places) => Some(Arc::clone(places).acquire_owned().await.map_err(|_| overloaded())?),
                 None => None,
             };
             Ok(Place { _permit: permit })
@@ -88,9 +77,7 @@ mod places {
             if Arc::strong_count(&permit) - 1 > *n_calls {
                 return Err(overloaded());
             }
-            Ok(Place {
-                _permit: Some(permit),
-            })
+            Ok(Place { _permit: Some(permit) })
         }
 
         pub(crate) async fn enter(&self) -> Result<Place, ToolError> {
@@ -121,12 +108,10 @@ pub(super) async fn bounded<T>(
         let message = "the tool has a time limit; call it on a tokio runtime";
         return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
     }
-    tokio::time::timeout(time_limit, work)
-        .await
-        .unwrap_or_else(|_| {
-            let message = format!("the tool took longer than {time_limit:?}");
-            Err(ToolError::new(ErrorKind::TimedOut, message))
-        })
+    tokio::time::timeout(time_limit, work).await.unwrap_or_else(|_| {
+        let message = format!("the tool took longer than {time_limit:?}");
+        Err(ToolError::new(ErrorKind::TimedOut, message))
+    })
 }
 
 #[cfg(feature = "async")]
@@ -146,12 +131,7 @@ async fn until_cancelled<T>(
         if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
             return Poll::Ready(outcome);
         }
-        cancelled.as_mut().poll(cx).map(|()| {
-            Err(ToolError::new(
-                ErrorKind::Cancelled,
-                "the call was cancelled",
-            ))
-        })
+        cancelled.as_mut().poll(cx).map(|()| Err(ToolError::new(ErrorKind::Cancelled, "the call was cancelled")))
     })
     .await
 }

@@ -89,9 +89,7 @@ pub fn run_sync<F: SyncFunction>(call: Invocation<'_>) -> Result<RunResult, Tool
 }
 
 /// All stages of an asynchronous call.
-pub fn run_async<F: AsyncFunction>(
-    call: Invocation<'_>,
-) -> BoxFuture<'_, Result<RunResult, ToolError>> {
+pub fn run_async<F: AsyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Result<RunResult, ToolError>> {
     Box::pin(async move {
         let (arguments, changes) = call.decode::<F::Arguments>()?;
         let output = F::finish(F::call(arguments.into_input(), call.host).await?)?;
@@ -117,12 +115,7 @@ impl Invocation<'_> {
     }
 
     fn empty_result(&self, changes: Vec<Change>) -> RunResult {
-        RunResult {
-            tool: self.tool.entry().id,
-            structured: None,
-            content: Vec::new(),
-            changes,
-        }
+        RunResult { tool: self.tool.entry().id, structured: None, content: Vec::new(), changes }
     }
 
     /// The JSON of a result, once the output schema has accepted it.
@@ -139,15 +132,8 @@ impl Invocation<'_> {
 #[cold]
 fn mismatch(path: &str, error: &serde_json::Error) -> ToolError {
     let message = error.to_string();
-    let place = if path.is_empty() || path == "." {
-        String::new()
-    } else {
-        format!("{path}: ")
-    };
-    ToolError::new(
-        ErrorKind::InvalidArguments,
-        format!("the arguments do not fit: {place}{message}"),
-    )
+    let place = if path.is_empty() || path == "." { String::new() } else { format!("{path}: ") };
+    ToolError::new(ErrorKind::InvalidArguments, format!("the arguments do not fit: {place}{message}"))
 }
 
 // A tool that breaks its own schema is its author's bug. The model is told that the tool failed, not what it returned:
@@ -155,14 +141,9 @@ fn mismatch(path: &str, error: &serde_json::Error) -> ToolError {
 fn check_output(schema: &Schema, json: &[u8]) -> Result<(), ToolError> {
     let output: Value = serde_json::from_slice(json).map_err(ToolError::internal)?;
     schema.validate(&output).map_err(|violations| {
-        let places: Vec<String> = violations
-            .iter()
-            .map(|violation| format!("{} {}", violation.pointer, violation.rule))
-            .collect();
-        ToolError::new(
-            ErrorKind::InvalidOutput,
-            "the tool returned something that it must not return",
-        )
-        .caused_by(places.join("; "))
+        let places: Vec<String> =
+            violations.iter().map(|violation| format!("{} {}", violation.pointer, violation.rule)).collect();
+        ToolError::new(ErrorKind::InvalidOutput, "the tool returned something that it must not return")
+            .caused_by(places.join("; "))
     })
 }

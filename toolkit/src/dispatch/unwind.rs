@@ -35,9 +35,5 @@ fn panicked(payload: &(dyn Any + Send)) -> ToolError {
         .map(|text| (*text).to_owned())
         .or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a panic without a text".to_owned());
-    ToolError::new(
-        ErrorKind::Panicked,
-        "the tool failed with an internal error",
-    )
-    .caused_by(text)
+    ToolError::new(ErrorKind::Panicked, "the tool failed with an internal error").caused_by(text)
 }

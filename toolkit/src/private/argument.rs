@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool argument",
     label = "not a tool argument",
-    note = "a tool argument implements `serde::Deserialize` and `schemars::JsonSchema`, and owns what it holds",
+    note = "a tool argument implements `serde::Deserialize` and `schemars::JsonSchema`, and is `Send`",
     note = "for your own types, add `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
 )]
 pub trait ToolArgument: DeserializeOwned + JsonSchema + Send + 'static {}
@@ -19,8 +19,84 @@ pub trait ToolArgument: DeserializeOwned + JsonSchema + Send + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArgument for T {}
 
+/// A type that borrows cannot outlive the JSON it was read from.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` borrows; tool arguments are decoded from JSON, so they must be owned",
+    label = "borrowed"
+)]
+pub trait OwnedArgument {}
+
 /// Reads as a sentence in rustc's "required by a bound in".
-pub const fn is_tool_argument<T: ToolArgument>() {}
+pub const fn is_tool_argument<const BORROWS: bool, T>()
+where
+    Pick<BORROWS>: IsToolArgument<T>,
+{
+}
+
+/// Asks for one thing only: that a type is owned, or, once that is known, that it can be decoded.
+pub trait IsToolArgument<T> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: ToolArgument> IsToolArgument<T> for Pick<false> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: OwnedArgument> IsToolArgument<T> for Pick<true> {}
+
+/// Asks rustc about a type without failing: each constant is inherent where the answer is yes, and else comes from
+/// [`Unfit`] or [`Owns`].
+pub struct Candidate<T: ?Sized>(PhantomData<T>);
+
+impl<T: ToolArgument> Candidate<T> {
+    /// It can be a tool argument.
+    pub const FITS: bool = true;
+}
+
+impl<T: ?Sized> Candidate<&T> {
+    /// It is a reference, whatever its alias says.
+    pub const BORROWS: bool = true;
+}
+
+/// The answer for types that lack a derive.
+pub trait Unfit {
+    /// It cannot be a tool argument.
+    const FITS: bool = false;
+}
+
+impl<T: ?Sized> Unfit for Candidate<T> {}
+
+/// The answer for types that are no references.
+pub trait Owns {
+    /// It is no reference.
+    const BORROWS: bool = false;
+}
+
+impl<T: ?Sized> Owns for Candidate<T> {}
+
+/// The type of an argument or, where that is refused, a stand-in: one error is enough, and the derives would add their
+/// own for the same type.
+pub trait OrStandIn<T> {
+    /// The type, or the stand-in.
+    type Type;
+
+    /// The argument.
+    fn take(value: Self::Type) -> T;
+}
+
+impl<T> OrStandIn<T> for Pick<true> {
+    type Type = T;
+
+    fn take(value: T) -> T {
+        value
+    }
+}
+
+impl<T> OrStandIn<T> for Pick<false> {
+    type Type = NoArguments;
+
+    fn take(_: NoArguments) -> T {
+        unreachable!("rustc has refused the argument")
+    }
+}
 
 /// Turns what was decoded into what the function takes.
 pub trait IntoInput<I> {

@@ -32,7 +32,7 @@ pub trait FromHost<T: ?Sized> {
     fn lend(host: Host<'_>) -> Result<&T, ToolError>;
 }
 
-impl<T: ?Sized + State> FromHost<T> for Borrowed<T> {
+impl<T: ?Sized + 'static> FromHost<T> for Borrowed<T> {
     const STATE: Option<StateType> = Some(StateType::of::<T>());
 
     fn lend(host: Host<'_>) -> Result<&T, ToolError> {
@@ -51,32 +51,64 @@ pub trait State: Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized + Send + Sync + 'static> State for T {}
 
-/// A borrowed type that is always meant as an argument.
-pub struct Refused<X>(PhantomData<X>);
+/// Reads as a sentence in rustc's "required by a bound in".
+pub const fn is_state<T: ?Sized + State>() {}
 
-macro_rules! refused {
-    ($(<$($param:ident),*> $ty:ty, $refusal:ident, $message:literal;)*) => {$(
-        #[diagnostic::on_unimplemented(message = $message, label = "borrowed")]
-        pub trait $refusal {}
+/// Implemented by nothing: the bound of what is never lent, because it is always meant as an argument.
+#[diagnostic::on_unimplemented(
+    message = "tool arguments are decoded from JSON, so they must be owned; use `{Self}`",
+    label = "borrowed"
+)]
+pub trait Borrowable<X> {}
 
-        impl<$($param,)* X> Borrowed<$ty, X> {
-            /// Never lent.
-            pub const STATE: Option<StateType> = None;
+impl<X> Borrowed<str, X> {
+    /// Never lent.
+    pub const STATE: Option<StateType> = None;
 
-            /// Never lent.
-            pub fn lend(_: Host<'_>) -> Result<&$ty, ToolError>
-            where
-                Refused<X>: $refusal,
-            {
-                Err(ToolError::internal($message))
-            }
-        }
-    )*};
+    /// Never lent.
+    pub fn lend(_: Host<'_>) -> Result<&str, ToolError>
+    where
+        String: Borrowable<X>,
+    {
+        Ok("")
+    }
 }
 
-refused! {
-    <> str, OwnedText, "tool arguments are decoded from JSON, so they must be owned; use `String`";
-    <> String, OwnedString, "tool arguments are decoded from JSON, so they must be owned; remove the `&`";
-    <T> [T], OwnedSlice, "tool arguments are decoded from JSON, so they must be owned; use a `Vec`";
-    <T> Vec<T>, OwnedList, "tool arguments are decoded from JSON, so they must be owned; remove the `&`";
+impl<X> Borrowed<String, X> {
+    /// Never lent.
+    pub const STATE: Option<StateType> = None;
+
+    /// Never lent.
+    pub fn lend(host: Host<'_>) -> Result<&String, ToolError>
+    where
+        String: Borrowable<X>,
+    {
+        host.state()
+    }
+}
+
+impl<T: 'static, X> Borrowed<[T], X> {
+    /// Never lent.
+    pub const STATE: Option<StateType> = None;
+
+    /// Never lent.
+    pub fn lend(_: Host<'_>) -> Result<&[T], ToolError>
+    where
+        Vec<T>: Borrowable<X>,
+    {
+        Ok(&[])
+    }
+}
+
+impl<T: 'static, X> Borrowed<Vec<T>, X> {
+    /// Never lent.
+    pub const STATE: Option<StateType> = None;
+
+    /// Never lent.
+    pub fn lend(host: Host<'_>) -> Result<&Vec<T>, ToolError>
+    where
+        Vec<T>: Borrowable<X>,
+    {
+        host.state()
+    }
 }

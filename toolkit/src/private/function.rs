@@ -6,38 +6,21 @@ use crate::handle::{Linked, TypedCall};
 use crate::tool::{Annotations, Requirements};
 
 /// The record of a synchronous function, with everything optional left out.
-pub const fn sync_entry<F: SyncFunction>(
-    id: &'static str,
-    name: &'static str,
-    location: Location,
-) -> Entry {
+pub const fn sync_entry<F: SyncFunction>(id: &'static str, name: &'static str, location: Location) -> Entry {
     entry::<F>(id, name, location, Run::Sync(run_sync::<F>))
 }
 
 /// The record of a synchronous function that blocks its thread.
-pub const fn blocking_entry<F: SyncFunction>(
-    id: &'static str,
-    name: &'static str,
-    location: Location,
-) -> Entry {
+pub const fn blocking_entry<F: SyncFunction>(id: &'static str, name: &'static str, location: Location) -> Entry {
     entry::<F>(id, name, location, Run::Blocking(run_sync::<F>))
 }
 
 /// The record of an asynchronous function.
-pub const fn async_entry<F: AsyncFunction>(
-    id: &'static str,
-    name: &'static str,
-    location: Location,
-) -> Entry {
+pub const fn async_entry<F: AsyncFunction>(id: &'static str, name: &'static str, location: Location) -> Entry {
     entry::<F>(id, name, location, Run::Async(run_async::<F>))
 }
 
-const fn entry<F: Function>(
-    id: &'static str,
-    name: &'static str,
-    location: Location,
-    run: Run,
-) -> Entry {
+const fn entry<F: Function>(id: &'static str, name: &'static str, location: Location, run: Run) -> Entry {
     Entry {
         id,
         namespace: None,
@@ -69,13 +52,8 @@ pub const fn sync_linked<F: SyncFunction>(entry: &'static Entry) -> Linked<F::In
 }
 
 /// The hidden item beside an asynchronous function.
-pub const fn async_linked<F: AsyncFunction>(
-    entry: &'static Entry,
-) -> Linked<F::Input, F::Returned> {
-    Linked::new(
-        entry,
-        TypedCall::Async(|input, host| Box::pin(F::call(input, host))),
-    )
+pub const fn async_linked<F: AsyncFunction>(entry: &'static Entry) -> Linked<F::Input, F::Returned> {
+    Linked::new(entry, TypedCall::Async(|input, host| Box::pin(F::call(input, host))))
 }
 
 /// Refuses, while compiling, a list that has a tool twice.
@@ -83,10 +61,7 @@ pub const fn async_linked<F: AsyncFunction>(
 pub const fn not_in(entry: &Entry, earlier: &[&Entry]) {
     let mut idx = 0;
     while idx < earlier.len() {
-        assert!(
-            !equal(entry.id, earlier[idx].id),
-            "an earlier tool in this catalogue has the same id"
-        );
+        assert!(!equal(entry.id, earlier[idx].id), "an earlier tool in this catalogue has the same id");
         idx += 1;
     }
 }

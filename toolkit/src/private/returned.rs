@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::argument::Pick;
 use crate::call::{Content, Structured, ToolError};
-use crate::dispatch::{CONTENT, STRUCTURED, STRUCTURED_WITH_CONTENT, UNIT};
+use crate::dispatch::{CONTENT, Returns, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
 
 /// A value that a function returned.
 pub struct Returned<R>(pub R);
@@ -99,20 +99,50 @@ impl<T: Serialize + JsonSchema> ToolOutput for T {}
 /// Reads as a sentence in rustc's "required by a bound in".
 pub const fn is_tool_output<const KIND: u8, T>()
 where
-    Checked<KIND>: Checks<T>,
+    Returns<KIND>: IsToolOutput<T>,
 {
 }
 
-/// Checks a type only if it is data.
-pub struct Checked<const KIND: u8>;
+/// Holds for content and nothing, and for data that is a [`ToolOutput`].
+pub trait IsToolOutput<T> {}
 
-/// Holds for every type that is content or nothing, and for data that is a [`ToolOutput`].
-pub trait Checks<T> {}
+#[diagnostic::do_not_recommend]
+impl<T: ToolOutput> IsToolOutput<T> for Returns<STRUCTURED> {}
+impl<T> IsToolOutput<T> for Returns<UNIT> {}
+impl<T> IsToolOutput<T> for Returns<CONTENT> {}
+#[diagnostic::do_not_recommend]
+impl<T: ToolOutput> IsToolOutput<Structured<T>> for Returns<STRUCTURED_WITH_CONTENT> {}
+#[diagnostic::do_not_recommend]
+impl<T: ToolOutput> IsToolOutput<T> for Returns<UNFIT> {}
 
-impl<T: ToolOutput> Checks<T> for Checked<STRUCTURED> {}
-impl<T> Checks<T> for Checked<UNIT> {}
-impl<T> Checks<T> for Checked<CONTENT> {}
-impl<T: ToolOutput> Checks<Structured<T>> for Checked<STRUCTURED_WITH_CONTENT> {}
+/// Asks whether a type that is data can be written as data.
+pub struct Data<T>(PhantomData<T>);
+
+impl<T: ToolOutput> Data<T> {
+    /// It can.
+    pub const FITS: bool = true;
+}
+
+impl<T: ToolOutput> Data<Structured<T>> {
+    /// It can.
+    pub const FITS: bool = true;
+}
+
+/// The answer for types that lack a derive.
+pub trait UnfitData {
+    /// It cannot.
+    const FITS: bool = false;
+}
+
+impl<T> UnfitData for Data<T> {}
+
+/// The way in which a type is encoded: a stand-in where it is refused, since one error is enough.
+pub const fn kind(shape: u8, fits: bool) -> u8 {
+    match shape {
+        STRUCTURED | STRUCTURED_WITH_CONTENT if !fits => UNFIT,
+        shape => shape,
+    }
+}
 
 /// Asks how an error becomes a [`ToolError`].
 ///

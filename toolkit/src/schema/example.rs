@@ -17,9 +17,7 @@ fn value(root: &Value, schema: &Value, depth: usize) -> Option<Value> {
     let Some(schema) = schema.as_object() else {
         return (schema == &Value::Bool(true)).then_some(Value::Null);
     };
-    let given = schema
-        .get("const")
-        .or_else(|| schema.get("examples")?.get(0));
+    let given = schema.get("const").or_else(|| schema.get("examples")?.get(0));
     let given = given.or_else(|| schema.get("default").filter(|value| !value.is_null()));
     let given = given.or_else(|| schema.get("enum")?.get(0));
     if let Some(given) = given {
@@ -31,9 +29,7 @@ fn value(root: &Value, schema: &Value, depth: usize) -> Option<Value> {
     }
     for keyword in ["anyOf", "oneOf"] {
         if let Some(branches) = schema.get(keyword).and_then(Value::as_array) {
-            let mut values = branches
-                .iter()
-                .filter_map(|branch| value(root, branch, depth + 1));
+            let mut values = branches.iter().filter_map(|branch| value(root, branch, depth + 1));
             let first = values.next()?;
             if !schema.contains_key("properties") {
                 return Some(first);
@@ -74,8 +70,7 @@ fn value(root: &Value, schema: &Value, depth: usize) -> Option<Value> {
             (length <= 64).then(|| Value::String("a".repeat(length.max(1))))
         }
         Some("integer" | "number") => {
-            let least =
-                number("minimum").or_else(|| number("exclusiveMinimum").map(|least| least + 1));
+            let least = number("minimum").or_else(|| number("exclusiveMinimum").map(|least| least + 1));
             let most = number("maximum").unwrap_or(1);
             Some(json!(least.unwrap_or_else(|| most.min(1))))
         }

@@ -36,11 +36,7 @@ pub struct Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.pointer.is_empty() {
-            "the value"
-        } else {
-            &self.pointer
-        };
+        let place = if self.pointer.is_empty() { "the value" } else { &self.pointer };
         write!(f, "{place} {}", self.rule)?;
         if let Some(sent) = &self.sent {
             write!(f, ", got {sent}")?;
@@ -60,10 +56,7 @@ pub struct Violations(Vec<Violation>);
 const MAX_VIOLATIONS: usize = 256;
 
 impl Violations {
-    pub(crate) fn collect<'i>(
-        schema: &Value,
-        errors: impl Iterator<Item = ValidationError<'i>>,
-    ) -> Self {
+    pub(crate) fn collect<'i>(schema: &Value, errors: impl Iterator<Item = ValidationError<'i>>) -> Self {
         let mut violations = Vec::new();
         for error in errors {
             reason::explain(schema, &error, &mut violations);

@@ -24,12 +24,7 @@ pub struct Annotations {
 
 impl Annotations {
     /// Nothing said.
-    pub const NONE: Self = Self {
-        read_only: None,
-        destructive: None,
-        idempotent: None,
-        open_world: None,
-    };
+    pub const NONE: Self = Self { read_only: None, destructive: None, idempotent: None, open_world: None };
 }
 
 /// A picture that a client may show beside a tool (MCP `Icon`).

@@ -75,10 +75,7 @@ impl ToolId {
     /// The identity without its version: what the versions of one tool have in common.
     #[must_use]
     pub fn unversioned(&self) -> Self {
-        Self {
-            version: None,
-            ..self.clone()
-        }
+        Self { version: None, ..self.clone() }
     }
 }
 
@@ -107,9 +104,7 @@ impl FromStr for ToolId {
             [namespace, name] => (Some(namespace), name, None),
             [namespace, name, version] => (Some(namespace), name, Some(version)),
             _ => {
-                return Err(invalid(
-                    "has more than two colons; an id is `namespace:name:version`".to_owned(),
-                ));
+                return Err(invalid("has more than two colons; an id is `namespace:name:version`".to_owned()));
             }
         };
         if let Some(namespace) = namespace {
@@ -120,11 +115,7 @@ impl FromStr for ToolId {
             return Err(invalid("version must not be empty".to_owned()));
         }
         let owned = |part: &str| Cow::Owned(part.to_owned());
-        Ok(Self {
-            namespace: namespace.map(owned),
-            name: owned(name),
-            version: version.map(owned),
-        })
+        Ok(Self { namespace: namespace.map(owned), name: owned(name), version: version.map(owned) })
     }
 }
 

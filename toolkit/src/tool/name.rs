@@ -23,16 +23,10 @@ pub fn check_name(name: &str) -> Result<(), String> {
     }
     if !bad.is_empty() {
         bad.truncate(8);
-        return Err(format!(
-            "must not contain {}; use letters, digits, `_`, `-` and `.`",
-            bad.join(" or ")
-        ));
+        return Err(format!("must not contain {}; use letters, digits, `_`, `-` and `.`", bad.join(" or ")));
     }
     if name.len() > MAX_NAME_LEN {
-        return Err(format!(
-            "must have at most {MAX_NAME_LEN} characters, and this has {}",
-            name.len()
-        ));
+        return Err(format!("must have at most {MAX_NAME_LEN} characters, and this has {}", name.len()));
     }
     Ok(())
 }

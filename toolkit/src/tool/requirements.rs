@@ -20,11 +20,7 @@ pub struct Requirements {
 
 impl Requirements {
     /// Nothing needed.
-    pub const NONE: Self = Self {
-        authorization: &[],
-        secrets: &[],
-        user_id: false,
-    };
+    pub const NONE: Self = Self { authorization: &[], secrets: &[], user_id: false };
 
     /// Whether nothing is needed.
     #[must_use]

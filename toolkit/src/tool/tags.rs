@@ -43,9 +43,9 @@ pub fn normalize_tag(tag: &str) -> Option<String> {
         if idx > 0 {
             kept.push('-');
         }
-        kept.extend(word.chars().filter(|c| {
-            c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.')
-        }));
+        kept.extend(
+            word.chars().filter(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.')),
+        );
     }
     kept.truncate(MAX_TAG_LEN);
     (!kept.is_empty()).then_some(kept)

@@ -14,9 +14,7 @@ pub(super) fn nodes<'s>(root: &'s Value, evaluation_path: &str) -> Vec<&'s Value
                 .and_then(|reference| reference.strip_prefix('#'))
                 .and_then(|pointer| root.pointer(pointer)),
             (Value::Object(object), key) => object.get(key),
-            (Value::Array(array), index) => {
-                index.parse().ok().and_then(|idx: usize| array.get(idx))
-            }
+            (Value::Array(array), index) => index.parse().ok().and_then(|idx: usize| array.get(idx)),
             _ => None,
         };
         match next {
@@ -30,11 +28,7 @@ pub(super) fn nodes<'s>(root: &'s Value, evaluation_path: &str) -> Vec<&'s Value
 
 /// The tokens of a JSON Pointer, unescaped.
 pub(crate) fn tokens(pointer: &str) -> Vec<String> {
-    pointer
-        .split('/')
-        .skip(1)
-        .map(|token| token.replace("~1", "/").replace("~0", "~"))
-        .collect()
+    pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~")).collect()
 }
 
 /// `pointer` and one more token.
@@ -47,11 +41,7 @@ pub(crate) fn child(pointer: &str, token: &str) -> String {
 pub(super) fn is_secret(path: &[&Value]) -> bool {
     let write_only = |node: &Value| node.get("writeOnly") == Some(&Value::Bool(true));
     path.iter().any(|node| write_only(node))
-        || path
-            .iter()
-            .rev()
-            .find(|node| node.is_object())
-            .is_some_and(|node| holds_secret(node, 0))
+        || path.iter().rev().find(|node| node.is_object()).is_some_and(|node| holds_secret(node, 0))
 }
 
 fn holds_secret(node: &Value, depth: usize) -> bool {

@@ -15,11 +15,7 @@ const MAX_SENT: usize = 80;
 ///
 /// Most errors are one. An unexpected key is one each, and a choice of schemas is explained by the branch that was
 /// most likely meant.
-pub(super) fn explain(
-    schema: &Value,
-    error: &ValidationError<'_>,
-    violations: &mut Vec<Violation>,
-) {
+pub(super) fn explain(schema: &Value, error: &ValidationError<'_>, violations: &mut Vec<Violation>) {
     let pointer = error.instance_path().to_string();
     let path = nodes(schema, error.evaluation_path().as_str());
     let at = |pointer: String, rule: String| Violation {
@@ -31,26 +27,15 @@ pub(super) fn explain(
         allowed: Vec::new(),
         suggestion: None,
     };
-    let limited = |rule: String, limit: Value| Violation {
-        limit: Some(limit),
-        ..at(pointer.clone(), rule)
-    };
+    let limited = |rule: String, limit: Value| Violation { limit: Some(limit), ..at(pointer.clone(), rule) };
     let plural = |n: u64, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
 
     let violation = match error.kind() {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             // The keyword's own schema is last; the properties stand in the one before it.
-            let known = path
-                .iter()
-                .rev()
-                .find_map(|node| node.get("properties")?.as_object());
+            let known = path.iter().rev().find_map(|node| node.get("properties")?.as_object());
             for key in unexpected {
-                let names = || {
-                    known
-                        .into_iter()
-                        .flat_map(serde_json::Map::keys)
-                        .map(String::as_str)
-                };
+                let names = || known.into_iter().flat_map(serde_json::Map::keys).map(String::as_str);
                 let suggestion = suggest(key, names()).map(str::to_owned);
                 let rule = match suggestion {
                     Some(_) => "is not an argument".to_owned(),
@@ -76,21 +61,14 @@ pub(super) fn explain(
                 }
                 return;
             }
-            at(
-                pointer.clone(),
-                "fits none of the forms that may stand there".to_owned(),
-            )
+            at(pointer.clone(), "fits none of the forms that may stand there".to_owned())
         }
-        Kind::OneOfMultipleValid { .. } => at(
-            pointer.clone(),
-            "must fit exactly one form, and fits several".to_owned(),
-        ),
+        Kind::OneOfMultipleValid { .. } => {
+            at(pointer.clone(), "must fit exactly one form, and fits several".to_owned())
+        }
         Kind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            Violation {
-                sent: None,
-                ..at(child(&pointer, name), "is required".to_owned())
-            }
+            Violation { sent: None, ..at(child(&pointer, name), "is required".to_owned()) }
         }
         Kind::Type { kind } => {
             let names = type_names(kind);
@@ -99,73 +77,35 @@ pub(super) fn explain(
                 ..at(pointer.clone(), format!("must be {}", one_of(&names)))
             }
         }
-        Kind::Enum { options } => choice(
-            at(pointer.clone(), String::new()),
-            options,
-            error.instance(),
-        ),
+        Kind::Enum { options } => choice(at(pointer.clone(), String::new()), options, error.instance()),
         Kind::Constant { expected_value } => {
             let options = Value::Array(vec![(**expected_value).clone()]);
-            choice(
-                at(pointer.clone(), String::new()),
-                &options,
-                error.instance(),
-            )
+            choice(at(pointer.clone(), String::new()), &options, error.instance())
         }
         Kind::Maximum { limit } => limited(format!("must be at most {limit}"), limit.clone()),
         Kind::Minimum { limit } => limited(format!("must be at least {limit}"), limit.clone()),
-        Kind::ExclusiveMaximum { limit } => {
-            limited(format!("must be less than {limit}"), limit.clone())
+        Kind::ExclusiveMaximum { limit } => limited(format!("must be less than {limit}"), limit.clone()),
+        Kind::ExclusiveMinimum { limit } => limited(format!("must be more than {limit}"), limit.clone()),
+        Kind::MaxLength { limit } => {
+            limited(format!("must have at most {}", plural(*limit, "character")), (*limit).into())
         }
-        Kind::ExclusiveMinimum { limit } => {
-            limited(format!("must be more than {limit}"), limit.clone())
+        Kind::MinLength { limit } => {
+            limited(format!("must have at least {}", plural(*limit, "character")), (*limit).into())
         }
-        Kind::MaxLength { limit } => limited(
-            format!("must have at most {}", plural(*limit, "character")),
-            (*limit).into(),
-        ),
-        Kind::MinLength { limit } => limited(
-            format!("must have at least {}", plural(*limit, "character")),
-            (*limit).into(),
-        ),
-        Kind::MaxItems { limit } => limited(
-            format!("must have at most {}", plural(*limit, "item")),
-            (*limit).into(),
-        ),
-        Kind::MinItems { limit } => limited(
-            format!("must have at least {}", plural(*limit, "item")),
-            (*limit).into(),
-        ),
-        Kind::MaxProperties { limit } => limited(
-            format!("must have at most {} keys", *limit),
-            (*limit).into(),
-        ),
-        Kind::MinProperties { limit } => limited(
-            format!("must have at least {} keys", *limit),
-            (*limit).into(),
-        ),
-        Kind::MultipleOf { multiple_of } => limited(
-            format!("must be a multiple of {multiple_of}"),
-            (*multiple_of).into(),
-        ),
-        Kind::Pattern { pattern } => {
-            limited(format!("must match `{pattern}`"), pattern.as_str().into())
+        Kind::MaxItems { limit } => limited(format!("must have at most {}", plural(*limit, "item")), (*limit).into()),
+        Kind::MinItems { limit } => limited(format!("must have at least {}", plural(*limit, "item")), (*limit).into()),
+        Kind::MaxProperties { limit } => limited(format!("must have at most {} keys", *limit), (*limit).into()),
+        Kind::MinProperties { limit } => limited(format!("must have at least {} keys", *limit), (*limit).into()),
+        Kind::MultipleOf { multiple_of } => {
+            limited(format!("must be a multiple of {multiple_of}"), (*multiple_of).into())
         }
+        Kind::Pattern { pattern } => limited(format!("must match `{pattern}`"), pattern.as_str().into()),
         Kind::UniqueItems => at(pointer.clone(), "must not have an item twice".to_owned()),
         Kind::FalseSchema => at(pointer.clone(), "must not be there".to_owned()),
         Kind::Not { .. } => at(pointer.clone(), "has a form that is excluded".to_owned()),
-        Kind::Contains => at(
-            pointer.clone(),
-            "lacks an item that must be there".to_owned(),
-        ),
-        Kind::AdditionalItems { limit } => limited(
-            format!("must have at most {} items", *limit),
-            (*limit).into(),
-        ),
-        Kind::UnevaluatedItems { .. } => at(
-            pointer.clone(),
-            "has items that may not be there".to_owned(),
-        ),
+        Kind::Contains => at(pointer.clone(), "lacks an item that must be there".to_owned()),
+        Kind::AdditionalItems { limit } => limited(format!("must have at most {} items", *limit), (*limit).into()),
+        Kind::UnevaluatedItems { .. } => at(pointer.clone(), "has items that may not be there".to_owned()),
         Kind::PropertyNames { error } => {
             explain(schema, error, violations);
             return;
@@ -179,33 +119,19 @@ pub(super) fn explain(
 /// The branch of a choice that was most likely meant: the one whose errors lie deepest, then the one with fewest.
 ///
 /// A branch that refuses the value's type, or its tag, was not meant as long as another one accepts that.
-fn meant<'e>(
-    instance: &Value,
-    context: &'e [Vec<ValidationError<'static>>],
-) -> Option<&'e [ValidationError<'static>]> {
+fn meant<'e>(instance: &Value, context: &'e [Vec<ValidationError<'static>>]) -> Option<&'e [ValidationError<'static>]> {
     let depth = |error: &ValidationError<'_>| error.instance_path().as_str().matches('/').count();
     let here = context.iter().flatten().map(depth).min().unwrap_or(0);
     let score = |branch: &&Vec<ValidationError<'static>>| {
-        let wrong_type = branch
-            .iter()
-            .any(|error| depth(error) == here && matches!(error.kind(), Kind::Type { .. }));
-        let wrong_tag = branch
-            .iter()
-            .any(|error| depth(error) == here + 1 && matches!(error.kind(), Kind::Constant { .. }));
-        let wrong_key = branch
-            .iter()
-            .any(|error| matches!(error.kind(), Kind::Required { .. }));
+        let wrong_type = branch.iter().any(|error| depth(error) == here && matches!(error.kind(), Kind::Type { .. }));
+        let wrong_tag =
+            branch.iter().any(|error| depth(error) == here + 1 && matches!(error.kind(), Kind::Constant { .. }));
+        let wrong_key = branch.iter().any(|error| matches!(error.kind(), Kind::Required { .. }));
         (wrong_type, wrong_tag, wrong_key, branch.len())
     };
-    let best = context
-        .iter()
-        .filter(|branch| !branch.is_empty())
-        .min_by_key(score)?;
+    let best = context.iter().filter(|branch| !branch.is_empty()).min_by_key(score)?;
     let (wrong_type, wrong_tag, ..) = score(&best);
-    let others = context
-        .iter()
-        .filter(|branch| score(branch).0 == wrong_type)
-        .count();
+    let others = context.iter().filter(|branch| score(branch).0 == wrong_type).count();
     // With no branch that even has the right shape, one of them would be a guess among many.
     let only_null_beside = context.len() <= 2 && !instance.is_null();
     ((!wrong_type && !wrong_tag) || others == 1 || only_null_beside).then_some(best)
@@ -214,26 +140,14 @@ fn meant<'e>(
 fn choice(violation: Violation, options: &Value, instance: &Value) -> Violation {
     let allowed = options.as_array().cloned().unwrap_or_default();
     let shown: Vec<String> = allowed.iter().take(40).map(Value::to_string).collect();
-    let more = if allowed.len() > shown.len() {
-        ", …"
-    } else {
-        ""
-    };
+    let more = if allowed.len() > shown.len() { ", …" } else { "" };
     let rule = match &shown[..] {
         [only] => format!("must be {only}"),
         _ => format!("must be one of {}{more}", shown.join(", ")),
     };
     let names = allowed.iter().filter_map(Value::as_str);
-    let suggestion = instance
-        .as_str()
-        .and_then(|sent| suggest(sent, names))
-        .map(str::to_owned);
-    Violation {
-        rule,
-        suggestion,
-        allowed,
-        ..violation
-    }
+    let suggestion = instance.as_str().and_then(|sent| suggest(sent, names)).map(str::to_owned);
+    Violation { rule, suggestion, allowed, ..violation }
 }
 
 /// What may be repeated of a refused value: a short scalar that is no secret.
@@ -252,9 +166,7 @@ fn shorten(key: &str) -> String {
 }
 
 fn type_names(kind: &TypeKind) -> Vec<&'static str> {
-    let all = [
-        "string", "integer", "number", "boolean", "object", "array", "null",
-    ];
+    let all = ["string", "integer", "number", "boolean", "object", "array", "null"];
     match kind {
         TypeKind::Single(single) => {
             let single = single.to_string();
@@ -262,9 +174,7 @@ fn type_names(kind: &TypeKind) -> Vec<&'static str> {
         }
         TypeKind::Multiple(several) => {
             let several: Vec<String> = several.iter().map(|one| one.to_string()).collect();
-            all.into_iter()
-                .filter(|name| several.iter().any(|one| one == name))
-                .collect()
+            all.into_iter().filter(|name| several.iter().any(|one| one == name)).collect()
         }
     }
 }
