@@ -1,7 +1,7 @@
 //! Tokens for a function that has been checked. Nothing in here can fail.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{ItemFn, LitStr, Path, Type, parse_quote};
@@ -143,7 +143,7 @@ impl Input {
             [lone] if lone.is_arg => (quote!((#(#types,)*)), quote!(__Arguments)),
             [lone] => {
                 let ty = &lone.ty;
-                let is_struct = quote!(#krate::Lone::<#ty>::IS_STRUCT && #krate::Candidate::<#ty>::FITS);
+                let is_struct = quote!(#krate::Lone::<#ty>::IS_STRUCT && !#krate::Candidate::<#ty>::BORROWS && #krate::Candidate::<#ty>::FITS);
                 let picked = quote! {
                     <#krate::Pick<{ #is_struct }> as #krate::Arguments<#ty, __Arguments>>::Arguments
                 };
@@ -215,11 +215,13 @@ fn types(function: &Function, input: &Input, returned: &TokenStream, krate: &Pat
 }
 
 impl Argument {
-    /// `Pick` of whether rustc accepts the type; `None` where the attributes replace its derives.
+    /// The type, or a stand-in where rustc says that it borrows or lacks a derive; `None` where the attributes replace
+    /// its derives.
     fn accepted(&self, krate: &Path) -> Option<TokenStream> {
         let Self { ty, .. } = self;
-        let fits = quote!(#krate::Candidate::<#ty>::FITS && !#krate::Candidate::<#ty>::BORROWS);
-        (!self.is_converted()).then(|| quote!(<#krate::Pick<{ #fits }> as #krate::OrStandIn<#ty>>))
+        let owned = stand_in(&quote!(!#krate::Candidate::<#ty>::BORROWS), ty, krate);
+        let fits = quote!(!#krate::Candidate::<#ty>::BORROWS && #krate::Candidate::<#owned::Type>::FITS);
+        (!self.is_converted()).then(|| stand_in(&fits, ty, krate))
     }
 
     fn field_type(&self, krate: &Path) -> TokenStream {
@@ -233,22 +235,34 @@ impl Argument {
     }
 }
 
+/// The path to `ty` if `condition` holds, and else to a type that nobody refuses.
+///
+/// It all points to where the path of the crate does: rustc shows the first token of a type that it refuses.
+fn stand_in(condition: &TokenStream, ty: &impl ToTokens, krate: &Path) -> TokenStream {
+    quote_spanned!(krate.span()=> <#krate::Pick<{ #condition }> as #krate::OrStandIn<#ty>>)
+}
+
 /// Questions put to rustc, each at the tokens that an answer should point to.
 fn checks(function: &Function, krate: &Path) -> TokenStream {
     let arguments = function.arguments().filter(|argument| !argument.is_converted());
     let arguments = arguments.map(|Argument { ty, .. }| {
         let krate = at(krate, ty.span());
+        let owned = stand_in(&quote!(!#krate::Candidate::<#ty>::BORROWS), ty, &krate);
+        let borrowed = stand_in(&quote!(#krate::Candidate::<#ty>::BORROWS), ty, &krate);
         quote_spanned! {ty.span()=>
-            const _: () = #krate::is_tool_argument::<{ #krate::Candidate::<#ty>::BORROWS }, #ty>();
+            const _: () = #krate::is_tool_argument::<#owned::Type>();
+            const _: () = #krate::is_owned::<#borrowed::Type>();
         }
     });
     let states = function.lent().map(|ty| {
         let krate = at(krate, ty.span());
         quote_spanned!(ty.span()=> const _: () = #krate::is_state::<#ty>();)
     });
-    let output = at(krate, function.output_span());
+    let krate = at(krate, function.output_span());
+    let returned = quote!(<__Tool as #krate::Function>::Output);
+    let refused = stand_in(&quote!(__Tool::KIND == #krate::UNFIT), &returned, &krate);
     let output = quote_spanned! {function.output_span()=>
-        const _: () = #output::is_tool_output::<{ __Tool::KIND }, <__Tool as #output::Function>::Output>();
+        const _: () = #krate::is_tool_output::<#refused::Type>();
     };
     quote!(#(#arguments)* #(#states)* #output)
 }

@@ -19,7 +19,8 @@ pub use std::{column, concat, file, line};
 pub use {inventory, schemars, serde};
 
 pub use self::argument::{
-    ArgumentStruct, Arguments, Candidate, IntoInput, Lone, NoArguments, OrStandIn, Owns, Pick, Unfit, is_tool_argument,
+    ArgumentStruct, Arguments, Candidate, IntoInput, Lone, NoArguments, OrStandIn, Owns, Pick, Unfit, is_owned,
+    is_tool_argument,
 };
 pub use self::borrowed::{Borrowed, FromHost, is_state};
 pub use self::function::{async_entry, async_linked, blocking_entry, not_in, sync_entry, sync_linked};
@@ -28,7 +29,7 @@ pub use self::returned::{
 };
 pub use crate::call::ToolError;
 pub use crate::catalog::{Entry, Location};
-pub use crate::dispatch::{AsyncFunction, Function, Host, Returns, SyncFunction};
+pub use crate::dispatch::{AsyncFunction, Function, Host, Returns, SyncFunction, UNFIT};
 pub use crate::handle::Linked;
 pub use crate::tool::{Annotations, Authorization, Icon, OAuth2, Requirements, Secret};
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::marker::PhantomData;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 /// What can come from a caller's JSON.
 #[diagnostic::on_unimplemented(
@@ -19,28 +19,20 @@ pub trait ToolArgument: DeserializeOwned + JsonSchema + Send + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArgument for T {}
 
-/// A type that borrows cannot outlive the JSON it was read from.
+/// Reads as a sentence in rustc's "required by a bound in".
+pub const fn is_tool_argument<T: ToolArgument>() {}
+
+/// What does not borrow from the JSON it was read from; the stand-in alone, since nothing else is asked.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` borrows; tool arguments are decoded from JSON, so they must be owned",
     label = "borrowed"
 )]
 pub trait OwnedArgument {}
 
+impl OwnedArgument for NoArguments {}
+
 /// Reads as a sentence in rustc's "required by a bound in".
-pub const fn is_tool_argument<const BORROWS: bool, T>()
-where
-    Pick<BORROWS>: IsToolArgument<T>,
-{
-}
-
-/// Asks for one thing only: that a type is owned, or, once that is known, that it can be decoded.
-pub trait IsToolArgument<T> {}
-
-#[diagnostic::do_not_recommend]
-impl<T: ToolArgument> IsToolArgument<T> for Pick<false> {}
-
-#[diagnostic::do_not_recommend]
-impl<T: OwnedArgument> IsToolArgument<T> for Pick<true> {}
+pub const fn is_owned<T: OwnedArgument>() {}
 
 /// Asks rustc about a type without failing: each constant is inherent where the answer is yes, and else comes from
 /// [`Unfit`] or [`Owns`].
@@ -72,13 +64,13 @@ pub trait Owns {
 
 impl<T: ?Sized> Owns for Candidate<T> {}
 
-/// The type of an argument or, where that is refused, a stand-in: one error is enough, and the derives would add their
-/// own for the same type.
+/// A type or, where that is refused, a stand-in: one error is enough, and the derives would add their own for the same
+/// type.
 pub trait OrStandIn<T> {
     /// The type, or the stand-in.
     type Type;
 
-    /// The argument.
+    /// The value.
     fn take(value: Self::Type) -> T;
 }
 
@@ -94,7 +86,7 @@ impl<T> OrStandIn<T> for Pick<false> {
     type Type = NoArguments;
 
     fn take(_: NoArguments) -> T {
-        unreachable!("rustc has refused the argument")
+        unreachable!("rustc has refused the type")
     }
 }
 
@@ -198,7 +190,7 @@ impl<Whole, Wrapped> Arguments<Whole, Wrapped> for Pick<false> {
 }
 
 /// The arguments of a tool that takes none.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(description = "")]
 pub struct NoArguments {}

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::argument::Pick;
 use crate::call::{Content, Structured, ToolError};
-use crate::dispatch::{CONTENT, Returns, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
+use crate::dispatch::{CONTENT, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
 
 /// A value that a function returned.
 pub struct Returned<R>(pub R);
@@ -97,23 +97,7 @@ pub trait ToolOutput {}
 impl<T: Serialize + JsonSchema> ToolOutput for T {}
 
 /// Reads as a sentence in rustc's "required by a bound in".
-pub const fn is_tool_output<const KIND: u8, T>()
-where
-    Returns<KIND>: IsToolOutput<T>,
-{
-}
-
-/// Holds for content and nothing, and for data that is a [`ToolOutput`].
-pub trait IsToolOutput<T> {}
-
-#[diagnostic::do_not_recommend]
-impl<T: ToolOutput> IsToolOutput<T> for Returns<STRUCTURED> {}
-impl<T> IsToolOutput<T> for Returns<UNIT> {}
-impl<T> IsToolOutput<T> for Returns<CONTENT> {}
-#[diagnostic::do_not_recommend]
-impl<T: ToolOutput> IsToolOutput<Structured<T>> for Returns<STRUCTURED_WITH_CONTENT> {}
-#[diagnostic::do_not_recommend]
-impl<T: ToolOutput> IsToolOutput<T> for Returns<UNFIT> {}
+pub const fn is_tool_output<T: ToolOutput>() {}
 
 /// Asks whether a type that is data can be written as data.
 pub struct Data<T>(PhantomData<T>);
