@@ -48,6 +48,7 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
         #[doc(hidden)]
         #[allow(
             deprecated,
+            unused_imports,
             private_interfaces,
             non_upper_case_globals,
             trivial_bounds,
@@ -61,8 +62,8 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
                 ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _, Plain as _, PlainShape as _,
                 Unfit as _, UnfitData as _,
             };
-            // What the derives call without naming the trait.
-            use #krate::{Clone as _, Into as _, ToOwned as _};
+            // What the derives use as if the prelude were there.
+            use #krate::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
 
             #arguments
             #into_input
