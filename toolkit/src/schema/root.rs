@@ -2,30 +2,45 @@
 
 use serde_json::Value;
 
-/// How many references are followed before a schema counts as one that leads nowhere.
-const MAX_HOPS: usize = 32;
+/// How many schemas are looked at: more than any type needs, and an end for those that lead back to themselves.
+const MAX_SCHEMAS: usize = 256;
 
 /// Whether every value that fits is an object, as far as the root and what it refers to show.
 pub(crate) fn is_object(schema: &Value) -> bool {
-    is_object_in(schema, schema, MAX_HOPS)
+    Root { document: schema, left: MAX_SCHEMAS }.is_object(schema)
 }
 
-fn is_object_in(document: &Value, schema: &Value, hops: usize) -> bool {
-    let Some(hops) = hops.checked_sub(1) else {
-        return false;
-    };
-    let list = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
-    let holds = |schema: &Value| is_object_in(document, schema, hops);
-    let every =
-        |keyword: &str| list(keyword).is_some_and(|branches| !branches.is_empty() && branches.iter().all(holds));
-    let reference = schema.get("$ref").and_then(Value::as_str);
-    let target = reference.and_then(|reference| document.pointer(reference.strip_prefix('#')?));
+struct Root<'a> {
+    document: &'a Value,
+    left: usize,
+}
 
-    schema.get("type").and_then(Value::as_str) == Some("object")
-        || target.is_some_and(holds)
-        || every("oneOf")
-        || every("anyOf")
-        || list("allOf").is_some_and(|parts| parts.iter().any(holds))
+impl<'a> Root<'a> {
+    fn is_object(&mut self, schema: &'a Value) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        self.left -= 1;
+        schema.get("type").and_then(Value::as_str) == Some("object")
+            || self.target(schema).is_some_and(|target| self.is_object(target))
+            || self.every(schema, "oneOf")
+            || self.every(schema, "anyOf")
+            || list(schema, "allOf").iter().any(|part| self.is_object(part))
+    }
+
+    fn every(&mut self, schema: &'a Value, keyword: &str) -> bool {
+        let branches = list(schema, keyword);
+        !branches.is_empty() && branches.iter().all(|branch| self.is_object(branch))
+    }
+
+    fn target(&self, schema: &Value) -> Option<&'a Value> {
+        let reference = schema.get("$ref")?.as_str()?;
+        self.document.pointer(reference.strip_prefix('#')?)
+    }
+}
+
+fn list<'a>(schema: &'a Value, keyword: &str) -> &'a [Value] {
+    schema.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 #[cfg(test)]
@@ -52,6 +67,7 @@ mod tests {
             json!({ "anyOf": [] }),
             json!({ "anyOf": [object, { "type": "null" }] }),
             json!({ "$ref": "#" }),
+            json!({ "allOf": [{ "$ref": "#" }, { "$ref": "#" }, { "$ref": "#" }] }),
             json!({ "$ref": "#/$defs/B" }),
             json!({ "properties": { "type": "object" } }),
         ] {
