@@ -38,7 +38,7 @@ impl Catalog {
         Self::from_entries(&entries)
     }
 
-    /// The tools of an explicit list; see [`catalog!`](crate::catalog).
+    /// The tools of an explicit list; see [`catalog!`](crate::catalog!).
     ///
     /// # Errors
     ///

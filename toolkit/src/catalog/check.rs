@@ -24,6 +24,7 @@ impl Catalog {
     /// # Errors
     ///
     /// Every problem, each with the place of its tool.
+    #[expect(clippy::test_attr_in_doctest, reason = "the example is a test, and stands where a user puts it")]
     pub fn check(&self, naming: Naming) -> Result<(), Problems> {
         let mut problems = Vec::new();
         for tool in self {
