@@ -102,7 +102,7 @@ impl Function {
     pub(crate) fn of_free(func: &ItemFn, attribute: Attribute, report: &mut Report) -> Self {
         if let Some(FnArg::Receiver(receiver)) = func.sig.inputs.first() {
             report.error(
-                &receiver.self_token,
+                receiver.self_token,
                 "`#[tool]` on a method needs `#[toolset]` on the surrounding `impl` block, which tells the dispatcher \
                  where `self` comes from",
             );
@@ -120,10 +120,10 @@ impl Function {
     ) -> Self {
         check_signature(sig, report);
         let name = sig.ident.unraw().to_string();
-        if attribute.name.is_none() {
-            if let Err(reason) = check_name(&name) {
-                report.error(&sig.ident, format!("the name of a tool {reason}; give it one with `name = \"…\"`"));
-            }
+        if attribute.name.is_none()
+            && let Err(reason) = check_name(&name)
+        {
+            report.error(&sig.ident, format!("the name of a tool {reason}; give it one with `name = \"…\"`"));
         }
         let krate = expand::krate(&attribute);
         let description = match &attribute.description {

@@ -135,7 +135,7 @@ fn icon(meta: &Meta, at: &Expr, report: &mut Report) -> Option<Icon> {
             "src" => src = text(&meta, "https://example.com/a.png", report),
             "mime_type" => mime_type = text(&meta, "image/png", report),
             "sizes" => sizes = texts(&meta, "48x48", report).unwrap_or_default(),
-            "theme" => theme = text(&meta, "dark", report),
+            "theme" => theme = text(&meta, "dark", report).and_then(|text| light_or_dark(text, report)),
             key => report.error(meta.path(), unknown("icon", key, &["src", "mime_type", "sizes", "theme"])),
         }
     }
@@ -144,4 +144,13 @@ fn icon(meta: &Meta, at: &Expr, report: &mut Report) -> Option<Icon> {
         return None;
     };
     Some(Icon { src, mime_type, sizes, theme })
+}
+
+// The two that MCP knows; a client that checks would refuse the whole list for another.
+fn light_or_dark(theme: LitStr, report: &mut Report) -> Option<LitStr> {
+    if matches!(theme.value().as_str(), "light" | "dark") {
+        return Some(theme);
+    }
+    report.error(&theme, "the theme of an icon is `\"light\"` or `\"dark\"`, for the background that it is made for");
+    None
 }

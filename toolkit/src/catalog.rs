@@ -38,7 +38,7 @@ impl Catalog {
         Self::from_entries(&entries)
     }
 
-    /// The tools of an explicit list; see [`catalog!`](crate::catalog).
+    /// The tools of an explicit list; see [`catalog!`](crate::catalog!).
     ///
     /// # Errors
     ///
@@ -65,12 +65,9 @@ impl Catalog {
         self.tools.iter()
     }
 
-    /// The tools, in the order of their ids; of each its highest version.
+    /// The tools, in the order of their ids; of each its highest release, or its highest version where none is released.
     pub fn latest(&self) -> impl Iterator<Item = &Tool> {
-        self.tools.iter().filter(|tool| {
-            let unversioned = tool.id().unversioned().to_string();
-            matches!(self.names.get(&unversioned), Some(Resolved::One(idx)) if std::ptr::eq(&raw const self.tools[*idx], &raw const **tool))
-        })
+        self.names.latest().iter().map(|&idx| &self.tools[idx])
     }
 
     /// How many tools there are, each version counted.

@@ -58,7 +58,6 @@ impl Dispatcher {
     }
 
     /// A dispatcher that is given state, limits and policies.
-    #[must_use]
     pub fn builder(catalog: Catalog) -> DispatcherBuilder {
         DispatcherBuilder::new(catalog)
     }

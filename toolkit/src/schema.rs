@@ -1,6 +1,7 @@
 //! A checked JSON Schema: the contract for a tool's arguments or result.
 
 mod example;
+pub(crate) mod root;
 mod violation;
 
 use std::fmt;

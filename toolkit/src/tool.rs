@@ -19,6 +19,11 @@ pub use self::tags::{MAX_TAG_LEN, MAX_TAGS, normalize_tag, normalize_tags};
 use crate::catalog::{Entry, Location};
 use crate::schema::Schema;
 
+/// The key of `_meta` under which a tool's own record is published, by every adapter that has room for one.
+///
+/// MCP asks for reverse DNS before the slash (`_meta` in the General fields of both revisions).
+pub const META_KEY: &str = "rs.toolkit/tool";
+
 /// A tool: what it is called, what it takes, what it gives, and what it says of itself.
 ///
 /// Its schemas are built when they are first asked for, once.

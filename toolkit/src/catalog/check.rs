@@ -5,12 +5,12 @@ use serde_json::Value;
 use super::Catalog;
 use super::problem::{Problem, ProblemKind, Problems};
 use super::wire::{Naming, WireNames};
-use crate::schema::SchemaError;
-use crate::tool::Tool;
+use crate::schema::{SchemaError, root};
+use crate::tool::{META_KEY, Tool};
 
 impl Catalog {
     /// Checks everything about every tool: that its schemas are sound and take an object, that its examples fit, that
-    /// its `meta` is an object, and that it gets a name of its own on the wire.
+    /// its `meta` is an object without [`META_KEY`], and that it gets a name of its own on the wire.
     ///
     /// It builds every schema, so it belongs into a test:
     ///
@@ -24,16 +24,34 @@ impl Catalog {
     /// # Errors
     ///
     /// Every problem, each with the place of its tool.
+    #[expect(clippy::test_attr_in_doctest, reason = "the example is a test, and stands where a user puts it")]
     pub fn check(&self, naming: Naming) -> Result<(), Problems> {
         let mut problems = Vec::new();
         for tool in self {
             check_schemas(tool, &mut problems);
-            check_texts(tool, &mut problems);
+            check_object(tool, &mut problems);
+            check_examples(tool, &mut problems);
+            check_meta(tool, &mut problems);
         }
-        if let Err(clashes) = WireNames::of(self, naming) {
-            problems.extend(clashes.iter().cloned());
-        }
+        WireNames::collect(self, naming, &mut problems);
         Problems::none_or(problems)
+    }
+
+    /// What others may see: the highest version of every tool, under its name on the wire.
+    ///
+    /// # Errors
+    ///
+    /// What an adapter cannot pass over in silence, for every tool at once: a name that does not work, arguments that
+    /// are no object, a `meta` that is none. Whether the schemas are sound is left to [`Catalog::check`], since it
+    /// takes a validator for each.
+    pub(crate) fn listed(&self, naming: Naming) -> Result<WireNames<'_>, Problems> {
+        let mut problems = Vec::new();
+        for tool in self.latest() {
+            check_object(tool, &mut problems);
+            check_meta(tool, &mut problems);
+        }
+        let names = WireNames::collect(self, naming, &mut problems);
+        Problems::none_or(problems).map(|()| names)
     }
 }
 
@@ -48,20 +66,28 @@ fn check_schemas(tool: &Tool, problems: &mut Vec<Problem>) {
     if let Some(Err(error)) = tool.output().map(|schema| schema.check()) {
         invalid("output", error);
     }
-    if !takes_object(tool.input().as_value()) {
+}
+
+fn check_object(tool: &Tool, problems: &mut Vec<Problem>) {
+    if !root::is_object(tool.input().as_value()) {
         let message = "its only argument is no struct, so it needs a name in the JSON; mark the parameter `#[arg]`";
         problems.push(Problem::new(ProblemKind::NotAnObject, message, [tool]));
     }
 }
 
-/// Whether every value that fits is an object, as far as the root shows.
-pub(super) fn takes_object(schema: &Value) -> bool {
-    let is_object = |schema: &Value| schema.get("type").and_then(Value::as_str) == Some("object");
-    let branches = schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array);
-    is_object(schema) || branches.is_some_and(|branches| !branches.is_empty() && branches.iter().all(is_object))
+fn check_meta(tool: &Tool, problems: &mut Vec<Problem>) {
+    let message = match tool.entry().meta.map(serde_json::from_str) {
+        None => return,
+        Some(Ok(Value::Object(meta))) if !meta.contains_key(META_KEY) => return,
+        Some(Ok(Value::Object(_))) => {
+            format!("`meta` must not have the key `{META_KEY}`, under which the tool's own record is published")
+        }
+        Some(_) => "`meta` must be a JSON object".to_owned(),
+    };
+    problems.push(Problem::new(ProblemKind::InvalidMeta, message, [tool]));
 }
 
-fn check_texts(tool: &Tool, problems: &mut Vec<Problem>) {
+fn check_examples(tool: &Tool, problems: &mut Vec<Problem>) {
     let entry = tool.entry();
     for (idx, text) in entry.examples.iter().enumerate() {
         let wrong = match serde_json::from_str::<Value>(text) {
@@ -73,10 +99,5 @@ fn check_texts(tool: &Tool, problems: &mut Vec<Problem>) {
         };
         let message = format!("example {} does not fit: {wrong}", idx + 1);
         problems.push(Problem::new(ProblemKind::InvalidExample, message, [tool]));
-    }
-    let is_object = |text| matches!(serde_json::from_str(text), Ok(Value::Object(_)));
-    if !entry.meta.is_none_or(is_object) {
-        let message = "`meta` must be a JSON object";
-        problems.push(Problem::new(ProblemKind::InvalidMeta, message, [tool]));
     }
 }

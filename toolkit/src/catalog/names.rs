@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 
-use semver::Version;
-
 use super::problem::Problem;
 use crate::tool::Tool;
 
@@ -12,6 +10,7 @@ use crate::tool::Tool;
 #[derive(Debug, Default)]
 pub(super) struct Names {
     names: HashMap<Box<str>, Resolved>,
+    latest: Vec<usize>,
 }
 
 /// What a name means.
@@ -32,15 +31,12 @@ impl Names {
             names.names.insert(tool.id().to_string().into(), Resolved::One(idx));
         }
         // The versions of one tool stand next to each other, in ascending order.
-        let unversioned = |tool: &Tool| (tool.id().namespace().map(str::to_owned), tool.name().to_owned());
         let mut start = 0;
-        while start < tools.len() {
-            let key = unversioned(&tools[start]);
-            let n_versions = tools[start..].iter().take_while(|tool| unversioned(tool) == key).count();
-            let versions = start..start + n_versions;
-            start = versions.end;
-            let release = |idx: &usize| tools[*idx].id().semver().is_none_or(|v: Version| v.pre.is_empty());
-            let latest = versions.clone().rev().find(release).unwrap_or(versions.end - 1);
+        for versions in tools.chunk_by(is_same_tool) {
+            let highest_release = versions.iter().rposition(is_release);
+            let latest = start + highest_release.unwrap_or(versions.len() - 1);
+            start += versions.len();
+            names.latest.push(latest);
             let id = tools[latest].id().unversioned();
             if id.namespace().is_some() {
                 names.names.insert(id.to_string().into(), Resolved::One(latest));
@@ -57,6 +53,11 @@ impl Names {
 
     pub(super) fn get(&self, name: &str) -> Option<&Resolved> {
         self.names.get(name)
+    }
+
+    /// The highest version of each tool, by its index: a release, or the highest version where none is released.
+    pub(super) fn latest(&self) -> &[usize] {
+        &self.latest
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
@@ -101,4 +102,12 @@ impl Names {
             }
         }
     }
+}
+
+fn is_same_tool(a: &Tool, b: &Tool) -> bool {
+    (a.id().namespace(), a.id().name()) == (b.id().namespace(), b.id().name())
+}
+
+fn is_release(tool: &Tool) -> bool {
+    tool.id().semver().is_none_or(|version| version.pre.is_empty())
 }

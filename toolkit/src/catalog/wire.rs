@@ -1,6 +1,6 @@
 //! The names under which clients and providers see tools.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::Catalog;
 use super::problem::{Problem, ProblemKind, Problems};
@@ -22,7 +22,12 @@ pub enum Naming {
 /// The longest name that every client and provider takes.
 const MAX_WIRE_NAME_LEN: usize = 64;
 
+/// Why renaming is the only way out.
+const NO_OTHER: &str = "since no naming policy fits the whole catalogue";
+
 impl Naming {
+    const ALL: [Self; 2] = [Naming::Name, Naming::NamespaceName];
+
     /// The name of `id` on the wire; `.` becomes `_`.
     #[must_use]
     pub fn wire_name(self, id: &ToolId) -> String {
@@ -37,7 +42,9 @@ impl Naming {
 /// One name for each tool of a catalogue, and the way back.
 #[derive(Clone, Debug)]
 pub struct WireNames<'c> {
-    tools: BTreeMap<String, &'c Tool>,
+    /// In the order of the catalogue.
+    tools: Vec<(String, &'c Tool)>,
+    by_name: HashMap<String, usize>,
 }
 
 impl<'c> WireNames<'c> {
@@ -45,48 +52,78 @@ impl<'c> WireNames<'c> {
     ///
     /// # Errors
     ///
-    /// Every pair of tools that would get one name, and every name outside `[A-Za-z_][A-Za-z0-9_-]{0,63}`, which is
-    /// what all known clients and providers take.
+    /// Every name that several tools would get, and every name outside `[A-Za-z_][A-Za-z0-9_-]{0,63}`, which is what
+    /// all known clients and providers take: OpenAI and the MCP conformance suite stop at 64 characters, OpenAI and
+    /// Anthropic refuse the dots that MCP allows, Gemini refuses a digit or `-` at the start.
     pub fn of(catalog: &'c Catalog, naming: Naming) -> Result<Self, Problems> {
-        let mut tools: BTreeMap<String, &Tool> = BTreeMap::new();
         let mut problems = Vec::new();
-        for tool in catalog.latest() {
-            let name = naming.wire_name(tool.id());
-            if !is_portable(&name) {
-                let message = format!(
-                    "`{name}` is no name that every client takes; it starts with a letter or `_`, goes on with letters, \
-                     digits, `_` and `-`, and has at most {MAX_WIRE_NAME_LEN} characters"
-                );
-                problems.push(Problem::new(ProblemKind::WireName, message, [tool]));
-            }
-            match tools.get(&name) {
-                Some(other) => {
-                    let way_out = match naming {
-                        Naming::Name => "name them by `namespace_name`",
-                        Naming::NamespaceName => "rename one",
-                    };
-                    let message = format!("two tools would be called `{name}`; {way_out}");
-                    problems.push(Problem::new(ProblemKind::WireName, message, [*other, tool]));
-                }
-                None => {
-                    tools.insert(name, tool);
-                }
-            }
+        let names = Self::collect(catalog, naming, &mut problems);
+        Problems::none_or(problems).map(|()| names)
+    }
+
+    /// As [`WireNames::of`]; names are only good for use where there was no problem.
+    pub(super) fn collect(catalog: &'c Catalog, naming: Naming, problems: &mut Vec<Problem>) -> Self {
+        let tools = named(catalog, naming);
+        let faults = faults(&tools);
+        if !faults.is_empty() {
+            let fits = |other: &Naming| self::faults(&named(catalog, *other)).is_empty();
+            let other = Naming::ALL.into_iter().find(fits);
+            problems.extend(faults.into_iter().map(|(fault, tools)| {
+                let way_out = match other {
+                    Some(other) => {
+                        format!("`Naming::{other:?}` gives every tool a name that works")
+                    }
+                    None if tools.len() > 1 => format!("rename one, {NO_OTHER}"),
+                    None => format!("rename it, {NO_OTHER}"),
+                };
+                Problem::new(ProblemKind::WireName, format!("{fault}; {way_out}"), tools)
+            }));
         }
-        Problems::none_or(problems)?;
-        Ok(Self { tools })
+        let names = tools.iter().enumerate();
+        let by_name = names.map(|(idx, (name, _))| (name.clone(), idx)).collect();
+        Self { tools, by_name }
     }
 
     /// The tool that a client means by `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&'c Tool> {
-        self.tools.get(name).copied()
+        self.by_name.get(name).map(|&idx| self.tools[idx].1)
     }
 
-    /// Names and tools, in the order of the names.
+    /// Names and tools, in the order of the catalogue.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &'c Tool)> {
         self.tools.iter().map(|(name, tool)| (&**name, *tool))
     }
+}
+
+fn named(catalog: &Catalog, naming: Naming) -> Vec<(String, &Tool)> {
+    let name = |tool: &Tool| naming.wire_name(tool.id());
+    catalog.latest().map(|tool| (name(tool), tool)).collect()
+}
+
+/// What is wrong with which tools, in the order of the names.
+fn faults<'c>(tools: &[(String, &'c Tool)]) -> Vec<(String, Vec<&'c Tool>)> {
+    let mut by_name: BTreeMap<&str, Vec<&Tool>> = BTreeMap::new();
+    for (name, tool) in tools {
+        by_name.entry(name).or_default().push(tool);
+    }
+    let mut faults = Vec::new();
+    for (name, tools) in by_name {
+        let ids: Vec<String> = tools.iter().map(|tool| format!("`{}`", tool.id())).collect();
+        let ids = ids.join(" and ");
+        if tools.len() > 1 {
+            faults.push((format!("{ids} would all be called `{name}`"), tools.clone()));
+        }
+        if !is_portable(name) {
+            let fault = format!(
+                "{ids} would be called `{name}`, which not every client takes; a name starts with a letter or `_`, \
+                 goes on with letters, digits, `_` and `-`, and has at most {MAX_WIRE_NAME_LEN} characters (this has {})",
+                name.len()
+            );
+            faults.push((fault, tools));
+        }
+    }
+    faults
 }
 
 fn is_portable(name: &str) -> bool {

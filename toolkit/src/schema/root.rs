@@ -1,0 +1,77 @@
+//! What the root of a schema says of every value that fits.
+
+use serde_json::Value;
+
+/// How many schemas are looked at: more than any type needs, and an end for those that lead back to themselves.
+const MAX_SCHEMAS: usize = 256;
+
+/// Whether every value that fits is an object, as far as the root and what it refers to show.
+pub(crate) fn is_object(schema: &Value) -> bool {
+    Root { document: schema, left: MAX_SCHEMAS }.is_object(schema)
+}
+
+struct Root<'a> {
+    document: &'a Value,
+    left: usize,
+}
+
+impl<'a> Root<'a> {
+    fn is_object(&mut self, schema: &'a Value) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        self.left -= 1;
+        schema.get("type").and_then(Value::as_str) == Some("object")
+            || self.target(schema).is_some_and(|target| self.is_object(target))
+            || self.every(schema, "oneOf")
+            || self.every(schema, "anyOf")
+            || list(schema, "allOf").iter().any(|part| self.is_object(part))
+    }
+
+    fn every(&mut self, schema: &'a Value, keyword: &str) -> bool {
+        let branches = list(schema, keyword);
+        !branches.is_empty() && branches.iter().all(|branch| self.is_object(branch))
+    }
+
+    fn target(&self, schema: &Value) -> Option<&'a Value> {
+        let reference = schema.get("$ref")?.as_str()?;
+        self.document.pointer(reference.strip_prefix('#')?)
+    }
+}
+
+fn list<'a>(schema: &'a Value, keyword: &str) -> &'a [Value] {
+    schema.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::is_object;
+
+    #[test]
+    fn a_root_is_an_object_if_every_way_through_it_is() {
+        let object = json!({ "type": "object" });
+        for schema in [
+            object.clone(),
+            json!({ "$ref": "#/$defs/A", "$defs": { "A": object } }),
+            json!({ "oneOf": [object, object] }),
+            json!({ "allOf": [{}, object] }),
+        ] {
+            assert!(is_object(&schema), "{schema}");
+        }
+        for schema in [
+            json!(true),
+            json!({}),
+            json!({ "type": ["object", "null"] }),
+            json!({ "anyOf": [] }),
+            json!({ "anyOf": [object, { "type": "null" }] }),
+            json!({ "$ref": "#" }),
+            json!({ "allOf": [{ "$ref": "#" }, { "$ref": "#" }, { "$ref": "#" }] }),
+            json!({ "$ref": "#/$defs/B" }),
+            json!({ "properties": { "type": "object" } }),
+        ] {
+            assert!(!is_object(&schema), "{schema}");
+        }
+    }
+}
