@@ -1,1 +1,5 @@
 //! JSON Schemas.
+
+pub mod portable;
+
+mod walk;
