@@ -1,5 +1,6 @@
 //! JSON Schemas.
 
+pub mod inline;
 pub mod portable;
 
 mod walk;
