@@ -1,5 +1,6 @@
 //! JSON Schemas.
 
+pub mod close;
 pub mod inline;
 pub mod portable;
 
