@@ -1,5 +1,7 @@
 //! JSON Schemas.
 
+pub mod generate;
+
 pub mod close;
 pub mod inline;
 pub mod portable;
