@@ -5,6 +5,8 @@ mod join;
 mod mode;
 mod overlap;
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 
 use self::copies::Copies;
@@ -52,11 +54,16 @@ struct Closer<'a> {
     copies: Copies<'a>,
     /// What is left to merge with, in JSON values.
     fuel: usize,
+    /// How many schemas may still be looked at before it "can't be told" what they say.
+    looks: Cell<usize>,
     depth: usize,
 }
 
-/// Merging copies, and copies of copies: what a document may grow by.
-const MERGE_FUEL: usize = 200_000;
+/// What a document may grow by, for each of its JSON values and at least: merging copies, and copies of copies.
+const MERGE_FUEL: usize = 20;
+const MERGE_FUEL_MIN: usize = 5_000;
+/// How many schemas are looked at to find out whether parts disagree.
+const LOOKS: usize = 100_000;
 /// How deep a place may be for its schemas to be merged. A merge can lead to another inside it without end, where two
 /// recursive schemas disagree, and each goes deeper.
 const MERGE_DEPTH: usize = 64;
@@ -66,7 +73,8 @@ impl<'a> Closer<'a> {
         Self {
             original,
             copies: Copies::new(original),
-            fuel: MERGE_FUEL,
+            fuel: MERGE_FUEL_MIN + MERGE_FUEL * walk::size(original),
+            looks: Cell::new(LOOKS),
             depth: 0,
         }
     }

@@ -40,7 +40,7 @@ pub fn inline(schema: &mut Value) {
     let original = schema.clone();
     let mut inliner = Inliner {
         definitions: Definitions::of(&original),
-        room: walk::MAX_NODES.saturating_sub(definitions::size(&original)),
+        room: walk::MAX_NODES.saturating_sub(walk::size(&original)),
         legacy: ignores_siblings(&original),
     };
     // The definitions come last: most are not there any more, and writing out in them would take room for nothing.

@@ -192,3 +192,12 @@ fn renames(keyword: &str, depth: usize) -> bool {
         _ => false,
     }
 }
+
+/// The JSON values in `value`.
+pub(super) fn size(value: &Value) -> usize {
+    match value {
+        Value::Array(list) => 1 + list.iter().map(size).sum::<usize>(),
+        Value::Object(map) => 1 + map.values().map(size).sum::<usize>(),
+        _ => 1,
+    }
+}

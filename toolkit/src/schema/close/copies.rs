@@ -12,6 +12,8 @@ pub(super) struct Copies<'a> {
     original: &'a Value,
     /// The reference to each copy, by what it is a copy of.
     made: BTreeMap<(String, Mode), String>,
+    /// Which have nothing to close.
+    inert: BTreeMap<String, bool>,
     names: BTreeSet<String>,
     pending: VecDeque<(String, &'a Value, Mode)>,
 }
@@ -27,6 +29,7 @@ impl<'a> Copies<'a> {
         Self {
             original,
             made: BTreeMap::new(),
+            inert: BTreeMap::new(),
             names,
             pending: VecDeque::new(),
         }
@@ -48,7 +51,14 @@ impl<'a> Copies<'a> {
             return reference.to_owned();
         }
         // One copy serves all uses of a definition that has nothing to close.
-        let mode = if is_inert(target) { Mode::Closed } else { mode };
+        if !self.inert.contains_key(&pointer) {
+            self.inert.insert(pointer.clone(), is_inert(target));
+        }
+        let mode = if self.inert[&pointer] {
+            Mode::Closed
+        } else {
+            mode
+        };
         let key = (pointer, mode);
         if let Some(made) = self.made.get(&key) {
             return made.clone();

@@ -11,28 +11,18 @@ use super::{Closer, mode};
 type Says<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a Value>>;
 
 const ANY: (&str, &str) = ("patternProperties", "");
-/// How many schemas are looked at before the answer is "they might disagree".
-const MAX_PARTS: usize = 10_000;
-/// How many references and parts of parts are followed before it is that.
+/// How many references and parts of parts are followed before the answer is "they might disagree".
 const MAX_DEPTH: usize = 64;
 
 impl Closer<'_> {
     /// Whether two parts of `map` describe the same inner value differently, or it can't be told.
     pub(super) fn overlaps(&self, map: &Map<String, Value>) -> bool {
         let joined = map.keys().any(|k| mode::is_in_place(k));
-        joined && self.says(map, &mut 0, &mut 0).is_none()
+        joined && self.says(map, &mut 0).is_none()
     }
 
-    fn says<'a>(
-        &'a self,
-        map: &'a Map<String, Value>,
-        depth: &mut usize,
-        parts: &mut usize,
-    ) -> Option<Says<'a>> {
-        *parts += 1;
-        if *parts > MAX_PARTS {
-            return None;
-        }
+    fn says<'a>(&'a self, map: &'a Map<String, Value>, depth: &mut usize) -> Option<Says<'a>> {
+        self.look()?;
         let mut all = Says::new();
         for (keyword, value) in map {
             match (keyword.as_str(), value) {
@@ -59,14 +49,14 @@ impl Closer<'_> {
             match (keyword.as_str(), value) {
                 ("$ref", Value::String(reference)) => {
                     let target = walk::resolve(self.original, reference)?;
-                    let says = self.says_of(target, depth, parts)?;
+                    let says = self.says_of(target, depth)?;
                     all = together(all, says)?;
                 }
                 ("anyOf" | "oneOf", Value::Array(branches)) => {
                     // One of them describes the value, so what they say need not agree.
                     let mut either = Says::new();
                     for branch in branches {
-                        for (what, schemas) in self.says_of(branch, depth, parts)? {
+                        for (what, schemas) in self.says_of(branch, depth)? {
                             either.entry(what).or_default().extend(schemas);
                         }
                     }
@@ -74,13 +64,13 @@ impl Closer<'_> {
                 }
                 ("allOf", Value::Array(joined)) => {
                     for part in joined {
-                        all = together(all, self.says_of(part, depth, parts)?)?;
+                        all = together(all, self.says_of(part, depth)?)?;
                     }
                 }
-                ("then" | "else", part) => all = together(all, self.says_of(part, depth, parts)?)?,
+                ("then" | "else", part) => all = together(all, self.says_of(part, depth)?)?,
                 ("dependentSchemas" | "dependencies", Value::Object(named)) => {
                     for part in named.values() {
-                        all = together(all, self.says_of(part, depth, parts)?)?;
+                        all = together(all, self.says_of(part, depth)?)?;
                     }
                 }
                 _ => {}
@@ -89,12 +79,7 @@ impl Closer<'_> {
         Some(all)
     }
 
-    fn says_of<'a>(
-        &'a self,
-        schema: &'a Value,
-        depth: &mut usize,
-        parts: &mut usize,
-    ) -> Option<Says<'a>> {
+    fn says_of<'a>(&'a self, schema: &'a Value, depth: &mut usize) -> Option<Says<'a>> {
         match schema {
             Value::Object(map) => {
                 // Also ends on a schema that joins itself.
@@ -102,7 +87,7 @@ impl Closer<'_> {
                 if *depth > MAX_DEPTH {
                     return None;
                 }
-                let says = self.says(map, depth, parts);
+                let says = self.says(map, depth);
                 *depth -= 1;
                 says
             }
@@ -110,12 +95,17 @@ impl Closer<'_> {
         }
     }
 
+    fn look(&self) -> Option<()> {
+        self.looks.set(self.looks.get().checked_sub(1)?);
+        Some(())
+    }
+
     /// Whether `map`, by itself or by a part of it, describes objects; yes where it can't be told.
     pub(super) fn describes_an_object(&self, map: &Map<String, Value>) -> bool {
         let mut seen = std::collections::BTreeSet::new();
         let mut pending = vec![map];
         while let Some(map) = pending.pop() {
-            if mode::allows_objects(map) {
+            if mode::allows_objects(map) || self.look().is_none() {
                 return true;
             }
             if let Some(Value::String(reference)) = map.get("$ref")

@@ -107,7 +107,7 @@ fn measure<'a>(
         let below = below.map(|used| used.depth).max().unwrap_or(0);
         let definition = Definition {
             schema,
-            size: size(schema),
+            size: walk::size(schema),
             depth: depth(schema) + below,
         };
         measured.insert(pointer.to_owned(), definition);
@@ -164,15 +164,6 @@ fn references(schema: &Value) -> BTreeSet<String> {
         walk::each(map, |_, sub| pending.push(sub));
     }
     found
-}
-
-/// The JSON values in `value`.
-pub(super) fn size(value: &Value) -> usize {
-    match value {
-        Value::Array(list) => 1 + list.iter().map(size).sum::<usize>(),
-        Value::Object(map) => 1 + map.values().map(size).sum::<usize>(),
-        _ => 1,
-    }
 }
 
 fn depth(value: &Value) -> usize {
