@@ -157,3 +157,40 @@ fn what_stands_beside_a_reference_wins_or_is_joined() {
         } }),
     );
 }
+
+#[test]
+fn a_definition_that_refuses_unknown_keys_does_not_refuse_its_neighbours() {
+    let denying =
+        json!({ "type": "object", "properties": { "a": {} }, "additionalProperties": false });
+    check_close(
+        json!({
+            "$ref": "#/$defs/Denying",
+            "properties": { "tag": { "const": "it" }, "lone": { "$ref": "#/$defs/Denying" } },
+            "required": ["tag"],
+            "$defs": { "Denying": denying },
+        }),
+        json!({
+            "type": "object",
+            "properties": { "a": {}, "tag": { "const": "it" }, "lone": { "$ref": "#/$defs/Denying" } },
+            "required": ["tag"],
+            "additionalProperties": false,
+            "$defs": { "Denying": denying },
+        }),
+    );
+}
+
+#[test]
+fn what_the_author_left_open_or_closed_stays_so() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "open": { "type": "object", "properties": { "a": {} }, "additionalProperties": true },
+            "map": { "type": "object", "additionalProperties": { "type": "string" } },
+            "rules": { "type": "object", "propertyNames": { "maxLength": 3 } },
+            "value": { "type": "object", "enum": [{ "a": 1 }] },
+            "late": { "type": "object", "unevaluatedProperties": false, "properties": {} },
+        },
+        "additionalProperties": false,
+    });
+    check_close(schema.clone(), schema);
+}
