@@ -128,6 +128,8 @@ zoo! {
     #[serde(tag = "type")]
     enum InternalMap { One(Point), Mapped(BTreeMap<String, Value>), }
     #[serde(tag = "type")]
+    enum InternalTypedMap { One(FlatTypedMap), }
+    #[serde(tag = "type")]
     enum InternalNested { Inner(Inner), Flat(FlatAdjacent), Other(UntaggedObjects), }
     #[serde(tag = "kind")]
     enum Inner { A { a: i32, }, B(Point), }
@@ -282,6 +284,7 @@ pub(crate) fn zoo() -> Vec<Case> {
         HashMap<String, Point>: "";
         FlatMap: "/**";
         FlatTypedMap: "";
+        InternalTypedMap: "";
         FlatMapAndEnum: "", "/key0/**", "/key1/**";
         InternalMap: "/**";
         Opened: "";
