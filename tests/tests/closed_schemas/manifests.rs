@@ -20,18 +20,18 @@ fn schemas_of_real_servers_survive_every_rewrite() {
         let mut schemas = Vec::new();
         find_schemas(&manifest, &mut schemas);
         for schema in schemas {
-            check(schema, &file);
-            n_schemas += 1;
+            // What no validator takes has no verdict to keep.
+            if let Ok(original) = jsonschema::validator_for(schema) {
+                check(schema, &original, &file);
+                n_schemas += 1;
+            }
         }
     }
     assert!(n_schemas > 100, "only {n_schemas} schemas found");
     toolkit_tests::ran(n_schemas);
 }
 
-fn check(schema: &Value, file: &Path) {
-    let Ok(original) = jsonschema::validator_for(schema) else {
-        return;
-    };
+fn check(schema: &Value, original: &Validator, file: &Path) {
     let mut inlined = schema.clone();
     inline::inline(&mut inlined);
     let mut again = inlined.clone();
