@@ -1,8 +1,14 @@
 //! A checked JSON Schema: the contract for a tool's arguments or result.
 
+pub mod close;
 mod example;
+pub mod generate;
+pub mod inline;
+pub mod plan;
+pub mod portable;
 pub(crate) mod root;
 mod violation;
+mod walk;
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -10,6 +16,8 @@ use std::sync::OnceLock;
 use jsonschema::{Draft, Validator};
 use serde_json::Value;
 
+pub(crate) use self::generate::{input, output};
+use self::plan::Plan;
 pub use self::violation::{Violation, Violations};
 
 /// A JSON Schema, ready to check values.
@@ -19,24 +27,7 @@ pub use self::violation::{Violation, Violations};
 pub struct Schema {
     value: Value,
     validator: OnceLock<Result<Validator, SchemaError>>,
-}
-
-/// The input schema of `T`.
-pub(crate) fn input<T: schemars::JsonSchema>() -> Value {
-    schemars::generate::SchemaSettings::draft2020_12()
-        .for_deserialize()
-        .into_generator()
-        .into_root_schema_for::<T>()
-        .into()
-}
-
-/// The output schema of `T`.
-pub(crate) fn output<T: schemars::JsonSchema>() -> Value {
-    schemars::generate::SchemaSettings::draft2020_12()
-        .for_serialize()
-        .into_generator()
-        .into_root_schema_for::<T>()
-        .into()
+    plan: OnceLock<Option<Plan>>,
 }
 
 /// The dialects understood, by their `$schema`.
@@ -60,7 +51,7 @@ impl Schema {
 
     /// A schema that was derived from a Rust type, to be checked when it is first used.
     pub(crate) const fn generated(value: Value) -> Self {
-        Self { value, validator: OnceLock::new() }
+        Self { value, validator: OnceLock::new(), plan: OnceLock::new() }
     }
 
     /// The schema as JSON.
@@ -103,6 +94,11 @@ impl Schema {
     pub(crate) fn validator(&self) -> Result<&Validator, SchemaError> {
         let compiled = self.validator.get_or_init(|| compile(&self.value));
         compiled.as_ref().map_err(SchemaError::clone)
+    }
+
+    /// The form in which serde checks the schema as it goes, where the schema has one.
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        self.plan.get_or_init(|| Plan::compile(&self.value)).as_ref()
     }
 
     /// A small value that fits, for a caller that sent one that does not.
