@@ -1,1 +1,3 @@
 //! JSON Schemas.
+
+pub mod plan;

@@ -1,0 +1,131 @@
+//! The rules for an object and the walk over one.
+
+use super::at::{At, ok};
+use super::node::{ANY, NEVER, NodeId};
+use super::{PRIVATE, Plan, Refused};
+
+/// `properties`, `required`, `additionalProperties`, `minProperties` and `maxProperties`; or a tagged union of such.
+pub(super) struct Object {
+    /// At most 64, so that the ones met fit one word.
+    pub(super) properties: Box<[Property]>,
+    pub(super) required: u64,
+    /// What holds for every other key.
+    pub(super) rest: NodeId,
+    pub(super) least: usize,
+    pub(super) most: usize,
+    /// Where this is set, it is all there is: the branch that the tag names says the rest.
+    pub(super) tag: Option<Tag>,
+}
+
+pub(super) struct Property {
+    pub(super) name: Box<str>,
+    pub(super) node: NodeId,
+}
+
+/// The property whose value tells the branches of a union apart. It has to come first, since the checks of what comes
+/// before it would be unknown.
+pub(super) struct Tag {
+    pub(super) name: Box<str>,
+    pub(super) branches: Box<[Branch]>,
+}
+
+pub(super) struct Branch {
+    pub(super) value: Box<str>,
+    /// The value as `serde_json` writes it.
+    pub(super) json: Box<[u8]>,
+    pub(super) node: NodeId,
+}
+
+/// What a key announces.
+pub(super) enum Member<'p> {
+    /// A property of the schema; that it comes twice has been ruled out.
+    Known(At<'p>),
+    /// Some other key; it may be one that was there before.
+    Other(At<'p>),
+    /// The tag, which chooses the branch.
+    Tag(&'p Tag),
+}
+
+/// How far into an object the walk is.
+pub(super) struct Members<'p> {
+    plan: &'p Plan,
+    rule: Option<&'p Object>,
+    met: u64,
+    count: usize,
+}
+
+impl<'p> Members<'p> {
+    #[inline]
+    pub(super) fn new(plan: &'p Plan, rule: Option<&'p Object>) -> Self {
+        Members {
+            plan,
+            rule,
+            met: 0,
+            count: 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Takes note of the next key.
+    #[inline]
+    pub(super) fn enter(&mut self, key: &[u8]) -> Result<Member<'p>, Refused> {
+        self.count += 1;
+        let Some(rule) = self.rule else {
+            return self.enter_other(key, ANY);
+        };
+        if let Some(tag) = &rule.tag {
+            return ok(tag.name.as_bytes() == key).map(|()| Member::Tag(tag));
+        }
+        ok(self.count <= rule.most)?;
+        for (place, property) in rule.properties.iter().enumerate() {
+            if property.name.as_bytes() == key {
+                let bit = 1 << place;
+                ok(self.met & bit == 0)?;
+                self.met |= bit;
+                return Ok(Member::Known(At::new(self.plan, property.node)));
+            }
+        }
+        self.enter_other(key, rule.rest)
+    }
+
+    fn enter_other(&self, key: &[u8], rest: NodeId) -> Result<Member<'p>, Refused> {
+        ok(rest != NEVER && !key.starts_with(PRIVATE))?;
+        Ok(Member::Other(At::new(self.plan, rest)))
+    }
+
+    /// Goes on with the branch whose tag `is_it`, once the tag's value is known.
+    pub(super) fn choose(
+        &mut self,
+        tag: &'p Tag,
+        is_it: impl Fn(&Branch) -> bool,
+    ) -> Result<(), Refused> {
+        let branch = tag.branches.iter().find(|branch| is_it(branch));
+        let node = At::new(self.plan, branch.ok_or(Refused)?.node);
+        *self = node.object()?;
+        // The value is the constant that the property asks for, which was all it asked for.
+        match self.enter(tag.name.as_bytes())? {
+            Member::Known(_) => Ok(()),
+            Member::Other(_) | Member::Tag(_) => Err(Refused),
+        }
+    }
+
+    #[inline]
+    pub(super) fn finish(&self) -> Result<(), Refused> {
+        let Some(rule) = self.rule else {
+            return Ok(());
+        };
+        ok(rule.tag.is_none() && rule.required & !self.met == 0 && self.count >= rule.least)
+    }
+
+    /// Whether `minProperties` is met however often the other keys were repeated.
+    #[inline]
+    pub(super) fn finish_with_repeats(&self) -> Result<(), Refused> {
+        let known = self.met.count_ones() as usize;
+        let distinct = known + usize::from(self.count > known);
+        ok(self.rule.is_none_or(|rule| distinct >= rule.least))
+    }
+}
