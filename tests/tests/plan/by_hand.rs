@@ -381,3 +381,19 @@ fn a_schema_that_needs_the_whole_value_has_no_plan() {
         assert!(Plan::compile(&schema).is_none(), "{schema}");
     }
 }
+
+#[test]
+fn a_key_written_twice_does_not_count_twice() {
+    struct Twice;
+    impl Serialize for Twice {
+        fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            s.collect_map([("a", 1), ("a", 2)])
+        }
+    }
+    let two = plan(json!({ "minProperties": 2 }));
+    assert_eq!(two.encode(&Twice, &mut Vec::new()), Err(Refused));
+    assert_eq!(
+        two.encode(&BTreeMap::from([("a", 1), ("b", 2)]), &mut Vec::new()),
+        Ok(())
+    );
+}

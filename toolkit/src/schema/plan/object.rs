@@ -121,11 +121,9 @@ impl<'p> Members<'p> {
         ok(rule.tag.is_none() && rule.required & !self.met == 0 && self.count >= rule.least)
     }
 
-    /// Whether `minProperties` is met however often the other keys were repeated.
+    /// Whether it matters to `minProperties` that no key was counted twice. Where at most one is asked for, it doesn't.
     #[inline]
-    pub(super) fn finish_with_repeats(&self) -> Result<(), Refused> {
-        let known = self.met.count_ones() as usize;
-        let distinct = known + usize::from(self.count > known);
-        ok(self.rule.is_none_or(|rule| distinct >= rule.least))
+    pub(super) fn counts(&self) -> bool {
+        self.rule.is_some_and(|rule| rule.least > 1)
     }
 }

@@ -1,5 +1,7 @@
 //! Writing arrays and objects.
 
+use std::ops::Range;
+
 use serde::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
@@ -75,6 +77,9 @@ pub(in super::super) struct Fields<'p, 'o> {
     depth: u8,
     tail: &'static [u8],
     next: Next<'p>,
+    /// Where the keys are that the schema does not name, if they have to differ: nothing keeps a `Serialize` from
+    /// writing one twice.
+    others: Vec<Range<usize>>,
 }
 
 /// What may be written next.
@@ -99,6 +104,7 @@ impl<'p, 'o> Fields<'p, 'o> {
             depth,
             tail,
             next: Next::Key,
+            others: Vec::new(),
         }
     }
 
@@ -122,8 +128,25 @@ impl<'p, 'o> Fields<'p, 'o> {
     ) -> Result<(), Refused> {
         self.expect_key()?;
         let member = self.members.enter(key.as_bytes())?;
+        let start = self.out.len();
         json(self.out, |s| s.serialize_str(key))?;
+        self.note(&member, start);
         self.value(member, value)
+    }
+
+    /// Takes note of the key that was just written, beginning at `start`.
+    #[inline]
+    fn note(&mut self, member: &Member<'p>, start: usize) {
+        if matches!(member, Member::Other(_)) && self.members.counts() {
+            self.others.push(start..self.out.len());
+        }
+    }
+
+    fn others_differ(&self) -> bool {
+        let key = |range: &Range<usize>| &self.out[range.clone()];
+        let mut keys: Vec<&[u8]> = self.others.iter().map(key).collect();
+        keys.sort_unstable();
+        keys.windows(2).all(|two| two[0] != two[1])
     }
 
     #[inline]
@@ -157,7 +180,9 @@ impl<'p, 'o> Fields<'p, 'o> {
             return Err(Refused);
         }
         self.members.finish()?;
-        self.members.finish_with_repeats()?;
+        if !self.others.is_empty() && !self.others_differ() {
+            return Err(Refused);
+        }
         self.out.extend_from_slice(self.tail);
         Ok(())
     }
@@ -174,6 +199,7 @@ impl SerializeMap for Fields<'_, '_> {
         key.serialize(WriteKey(self.out))?;
         let members = &mut self.members;
         let member = with_text(&self.out[start..], |text| members.enter(text))?;
+        self.note(&member, start);
         self.next = Next::Value(member);
         Ok(())
     }
