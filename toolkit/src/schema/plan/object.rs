@@ -18,8 +18,60 @@ pub(super) struct Object {
 }
 
 pub(super) struct Property {
-    pub(super) name: Box<str>,
-    pub(super) node: NodeId,
+    name: Box<str>,
+    head: u64,
+    node: NodeId,
+    /// The name as JSON, with the colon after it: most keys are written more often than they are looked at.
+    pub(super) json: Box<[u8]>,
+}
+
+impl Property {
+    /// `None` where the name is one that `serde_json` keeps to itself.
+    pub(super) fn new(name: &str, node: NodeId) -> Option<Property> {
+        if name.as_bytes().starts_with(PRIVATE) {
+            return None;
+        }
+        let mut json = serde_json::to_vec(name).ok()?;
+        json.push(b':');
+        Some(Property {
+            name: name.into(),
+            head: head(name.as_bytes()),
+            node,
+            json: json.into(),
+        })
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    #[inline]
+    fn is_named(&self, key: &[u8], head: u64) -> bool {
+        let name = self.name.as_bytes();
+        // Up to eight bytes, length and head tell everything; a call to compare memory costs more than they do.
+        head == self.head && key.len() == name.len() && (key.len() <= 8 || *key == *name)
+    }
+}
+
+/// A word that differs for any two keys of the same length, up to eight bytes.
+#[inline]
+fn head(key: &[u8]) -> u64 {
+    match key {
+        [first, .., last] if key.len() < 4 => {
+            u64::from(*first) << 16 | u64::from(key[1]) << 8 | u64::from(*last)
+        }
+        [only] => u64::from(*only),
+        [] => 0,
+        _ => {
+            let (first, last) = (
+                key.first_chunk::<4>(),
+                key[..key.len().min(8)].last_chunk::<4>(),
+            );
+            let word =
+                |chunk: Option<&[u8; 4]>| chunk.map_or(0, |chunk| u32::from_le_bytes(*chunk));
+            u64::from(word(first)) << 32 | u64::from(word(last))
+        }
+    }
 }
 
 /// The property whose value tells the branches of a union apart. It has to come first, since the checks of what comes
@@ -39,7 +91,7 @@ pub(super) struct Branch {
 /// What a key announces.
 pub(super) enum Member<'p> {
     /// A property of the schema; that it comes twice has been ruled out.
-    Known(At<'p>),
+    Known(At<'p>, &'p Property),
     /// Some other key; it may be one that was there before.
     Other(At<'p>),
     /// The tag, which chooses the branch.
@@ -81,12 +133,13 @@ impl<'p> Members<'p> {
             return ok(tag.name.as_bytes() == key).map(|()| Member::Tag(tag));
         }
         ok(self.count <= rule.most)?;
+        let head = head(key);
         for (place, property) in rule.properties.iter().enumerate() {
-            if property.name.as_bytes() == key {
+            if property.is_named(key, head) {
                 let bit = 1 << place;
                 ok(self.met & bit == 0)?;
                 self.met |= bit;
-                return Ok(Member::Known(At::new(self.plan, property.node)));
+                return Ok(Member::Known(At::new(self.plan, property.node), property));
             }
         }
         self.enter_other(key, rule.rest)
@@ -108,7 +161,7 @@ impl<'p> Members<'p> {
         *self = node.object()?;
         // The value is the constant that the property asks for, which was all it asked for.
         match self.enter(tag.name.as_bytes())? {
-            Member::Known(_) => Ok(()),
+            Member::Known(..) => Ok(()),
             Member::Other(_) | Member::Tag(_) => Err(Refused),
         }
     }

@@ -4,19 +4,34 @@
 //! edges. Here only constructs without such edges are taken: literals, ASCII classes, groups, alternation, `^`, `$`,
 //! `.` and quantifiers. `\d`, `\w`, `\s` and their opposites are spelled out as ECMAScript defines them.
 
+mod steps;
+
 use regex::Regex;
+use steps::Steps;
 
 /// A compiled pattern, searched for anywhere in the string as JSON Schema has it.
-pub(super) struct Pattern(Regex);
+pub(super) enum Pattern {
+    /// One of the many patterns that need no search: `^[a-z]{2}$` and the like.
+    Steps(Steps),
+    Search(Regex),
+}
 
 impl Pattern {
     pub(super) fn compile(pattern: &str) -> Option<Pattern> {
-        Regex::new(&translate(pattern)?).ok().map(Pattern)
+        let pattern = translate(pattern)?;
+        let parsed = regex_syntax::parse(&pattern).ok()?;
+        Some(match Steps::of(&parsed) {
+            Some(steps) => Pattern::Steps(steps),
+            None => Pattern::Search(Regex::new(&pattern).ok()?),
+        })
     }
 
     #[inline]
     pub(super) fn is_match(&self, text: &str) -> bool {
-        self.0.is_match(text)
+        match self {
+            Pattern::Steps(steps) => steps.is_match(text),
+            Pattern::Search(regex) => regex.is_match(text),
+        }
     }
 }
 

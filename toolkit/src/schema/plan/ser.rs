@@ -58,7 +58,7 @@ impl<'p, 'o> Writer<'p, 'o> {
     fn variant(self, variant: &str) -> Result<Writer<'p, 'o>, Refused> {
         let depth = self.deeper()?;
         let mut members = self.at.object()?;
-        let (Member::Known(at) | Member::Other(at)) = members.enter(variant.as_bytes())? else {
+        let (Member::Known(at, _) | Member::Other(at)) = members.enter(variant.as_bytes())? else {
             return Err(Refused);
         };
         members.finish()?;

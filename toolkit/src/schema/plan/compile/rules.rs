@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::super::PRIVATE;
 use super::super::array::Array;
 use super::super::node::{ANY, Node, NodeId};
 use super::super::number::{Number, integer};
@@ -73,13 +72,10 @@ impl<'s> Compiler<'s> {
         if let Some(names) = keywords.get("required") {
             for name in names.as_array()? {
                 let name = name.as_str()?;
-                let place = properties.iter().position(|p| *p.name == *name);
+                let place = properties.iter().position(|p| p.name() == name);
                 let place = place.unwrap_or(properties.len());
                 if place == properties.len() {
-                    properties.push(Property {
-                        name: ordinary(name)?.into(),
-                        node: rest,
-                    });
+                    properties.push(Property::new(name, rest)?);
                 }
                 required |= 1_u64.checked_shl(u32::try_from(place).ok()?)?;
             }
@@ -98,10 +94,7 @@ impl<'s> Compiler<'s> {
     }
 
     pub(super) fn property(&mut self, name: &str, schema: &'s Value) -> Option<Property> {
-        Some(Property {
-            name: ordinary(name)?.into(),
-            node: self.node(schema)?,
-        })
+        Property::new(name, self.node(schema)?)
     }
 
     fn array(&mut self, keywords: &'s Map<String, Value>) -> Option<Array> {
@@ -142,9 +135,4 @@ fn string(node: &mut Node) -> &mut Text {
 
 fn size(value: &Value) -> Option<usize> {
     value.as_u64()?.try_into().ok()
-}
-
-/// A name that no key of `serde_json`'s own can be taken for.
-fn ordinary(name: &str) -> Option<&str> {
-    (!name.as_bytes().starts_with(PRIVATE)).then_some(name)
 }

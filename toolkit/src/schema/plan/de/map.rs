@@ -121,7 +121,7 @@ impl<'de, S: DeserializeSeed<'de>> WatchKey<'_, '_, 'de, S> {
             .enter(key.as_str().as_bytes())
             .map_err(refused)?
         {
-            Member::Known(at) => Next::Value(at),
+            Member::Known(at, _) => Next::Value(at),
             Member::Other(at) => {
                 self.names.add(key).map_err(refused)?;
                 Next::Value(at)

@@ -128,9 +128,14 @@ impl<'p, 'o> Fields<'p, 'o> {
     ) -> Result<(), Refused> {
         self.expect_key()?;
         let member = self.members.enter(key.as_bytes())?;
-        let start = self.out.len();
-        json(self.out, |s| s.serialize_str(key))?;
-        self.note(&member, start);
+        if let Member::Known(_, property) = &member {
+            self.out.extend_from_slice(&property.json);
+        } else {
+            let start = self.out.len();
+            json(self.out, |s| s.serialize_str(key))?;
+            self.note(&member, start);
+            self.out.push(b':');
+        }
         self.value(member, value)
     }
 
@@ -155,10 +160,9 @@ impl<'p, 'o> Fields<'p, 'o> {
         member: Member<'p>,
         value: &T,
     ) -> Result<(), Refused> {
-        self.out.push(b':');
         let (depth, start) = (self.depth, self.out.len());
         match member {
-            Member::Known(at) | Member::Other(at) => value.serialize(Writer {
+            Member::Known(at, _) | Member::Other(at) => value.serialize(Writer {
                 out: self.out,
                 at,
                 depth,
@@ -207,7 +211,10 @@ impl SerializeMap for Fields<'_, '_> {
     #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refused> {
         match std::mem::replace(&mut self.next, Next::Nothing) {
-            Next::Value(member) => self.value(member, value),
+            Next::Value(member) => {
+                self.out.push(b':');
+                self.value(member, value)
+            }
             Next::Key | Next::Nothing => Err(Refused),
         }
     }
