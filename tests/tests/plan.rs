@@ -1,11 +1,13 @@
 //! What the one-pass validation accepts, the validator accepts; and it refuses little that is ordinary.
 
-#[path = "plan/by_hand.rs"]
-mod by_hand;
 #[path = "plan/mutate.rs"]
 mod mutate;
+#[path = "plan/reading.rs"]
+mod reading;
 #[path = "plan/schemas.rs"]
 mod schemas;
+#[path = "plan/writing.rs"]
+mod writing;
 #[path = "plan/zoo.rs"]
 mod zoo;
 

@@ -240,7 +240,9 @@ fn rows() -> Vec<Row> {
             .into_iter()
             .nth((n % 3) as usize)
             .expect("there are three"),
-        note: n.is_multiple_of(4).then(|| "please call back in the afternoon".to_owned()),
+        note: n
+            .is_multiple_of(4)
+            .then(|| "please call back in the afternoon".to_owned()),
     };
     (0..500).map(row).collect()
 }

@@ -124,7 +124,7 @@ fn mutate_once(value: &mut Value, dice: &mut Dice) {
             }
         }
         Value::String(text) if deeper => match dice.below(3) {
-            0 => text.push_str(*dice.pick(WORDS)),
+            0 => text.push_str(dice.pick::<&str>(WORDS)),
             1 => *value = json!({ text.as_str(): null }),
             _ => *text = (*dice.pick(WORDS)).to_owned(),
         },
@@ -139,7 +139,7 @@ pub(crate) fn render(value: &Value, dice: &mut Dice) -> (String, bool) {
     let mut repeats = false;
     write(value, dice, &mut text, &mut repeats);
     if dice.one_in(40) {
-        text.push_str(*dice.pick(&["x", " 1", ",", "]", "}"]));
+        text.push_str(dice.pick::<&str>(&["x", " 1", ",", "]", "}"]));
     }
     (text, repeats)
 }

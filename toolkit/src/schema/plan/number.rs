@@ -11,6 +11,8 @@ pub(super) struct Number {
     most: i128,
     /// The same bounds for a float.
     bounds: Vec<Bound>,
+    /// Between these a float is within all bounds, and stays there if it is read back a little wrong.
+    surely: (f64, f64),
     pub(super) multiple_of: Option<i128>,
     pub(super) one_of: Option<Box<[i128]>>,
 }
@@ -33,6 +35,7 @@ impl Number {
             least: i128::MIN,
             most: i128::MAX,
             bounds: Vec::new(),
+            surely: (f64::NEG_INFINITY, f64::INFINITY),
             multiple_of: None,
             one_of: None,
         }
@@ -51,7 +54,14 @@ impl Number {
             Some(limit) => Limit::Integer(limit),
             None => Limit::Float(limit.as_f64()?),
         };
+        let near = match limit {
+            Limit::Integer(limit) => limit as f64,
+            Limit::Float(limit) => limit,
+        };
+        // Far more than a careless parser is off by, far less than matters away from a limit.
+        let slack = (near.abs() * 1e-9).max(f64::MIN_POSITIVE);
         if side == Ordering::Greater {
+            self.surely.0 = self.surely.0.max(near + slack);
             let least = match limit {
                 Limit::Integer(limit) => limit.saturating_add((!inclusive).into()),
                 Limit::Float(limit) if inclusive => limit.ceil() as i128,
@@ -59,6 +69,7 @@ impl Number {
             };
             self.least = self.least.max(least);
         } else {
+            self.surely.1 = self.surely.1.min(near - slack);
             let most = match limit {
                 Limit::Integer(limit) => limit.saturating_sub((!inclusive).into()),
                 Limit::Float(limit) if inclusive => limit.floor() as i128,
@@ -85,16 +96,19 @@ impl Number {
     /// Whether a float is certainly allowed. Division and equality are left to the slow path.
     #[inline]
     pub(super) fn admits_float(&self, value: f64) -> bool {
-        self.multiple_of.is_none()
-            && self.one_of.is_none()
-            && self.bounds.iter().all(|bound| bound.admits(value))
+        self.admits_around(value)
+            || (self.compares_only() && self.bounds.iter().all(|bound| bound.admits(value)))
     }
 
     /// Whether a float is allowed even if it is not read back as exactly the one that was written.
+    #[inline]
     pub(super) fn admits_around(&self, value: f64) -> bool {
-        // Far more than a careless parser is off by, far less than matters away from a limit.
-        let slack = value.abs() * 1e-9;
-        slack.is_normal() && self.admits_float(value - slack) && self.admits_float(value + slack)
+        self.surely.0 < value && value < self.surely.1 && self.compares_only()
+    }
+
+    #[inline]
+    fn compares_only(&self) -> bool {
+        self.multiple_of.is_none() && self.one_of.is_none()
     }
 }
 

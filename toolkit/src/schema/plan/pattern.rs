@@ -46,6 +46,9 @@ fn translate(pattern: &str) -> Option<String> {
     let mut rest = pattern.chars().peekable();
     // Whether a quantifier may follow.
     let mut atom = false;
+    // For each open group, whether it holds anything that takes a character: repeating a group that doesn't is
+    // allowed by some engines only.
+    let mut groups = vec![false];
     while let Some(c) = rest.next() {
         match c {
             '^' | '|' => {
@@ -62,11 +65,12 @@ fn translate(pattern: &str) -> Option<String> {
                     return None;
                 }
                 out.push_str("(?:");
+                groups.push(false);
                 atom = false;
             }
             ')' => {
                 out.push(')');
-                atom = true;
+                atom = groups.pop()?;
             }
             '*' | '+' | '?' | '{' => {
                 if !std::mem::take(&mut atom) {
@@ -105,8 +109,11 @@ fn translate(pattern: &str) -> Option<String> {
                 atom = true;
             }
         }
+        if atom {
+            *groups.last_mut()? = true;
+        }
     }
-    Some(out)
+    (groups.len() == 1).then_some(out)
 }
 
 type Rest<'a> = std::iter::Peekable<std::str::Chars<'a>>;
