@@ -122,3 +122,19 @@ fn a_schema_that_needs_the_whole_value_has_no_plan() {
         assert!(Plan::compile(&schema).is_none(), "{schema}");
     }
 }
+
+#[test]
+fn a_schema_made_to_be_expensive_has_no_plan_and_takes_no_time() {
+    let mut doubling = serde_json::Map::new();
+    let mut chain = serde_json::Map::new();
+    for n in 0..3000 {
+        let next = json!({ "$ref": format!("#/$defs/{}", n + 1) });
+        doubling.insert(n.to_string(), json!({ "anyOf": [next, next] }));
+        chain.insert(n.to_string(), json!({ "items": next }));
+    }
+    doubling.insert("28".to_owned(), json!({ "type": "string", "minLength": 1 }));
+    for defs in [doubling, chain] {
+        let schema = json!({ "$ref": "#/$defs/0", "$defs": defs });
+        assert!(Plan::compile(&schema).is_none());
+    }
+}

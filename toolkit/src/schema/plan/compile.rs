@@ -5,6 +5,7 @@ mod reference;
 mod rules;
 mod union;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
@@ -17,6 +18,8 @@ pub(super) fn compile(schema: &Value) -> Option<(Box<[Node]>, NodeId)> {
         root: schema,
         nodes: Vec::new(),
         done: HashMap::new(),
+        depth: 0,
+        looks: Cell::new(0),
     };
     compiler.place(Node::plain(Kinds::ALL), ANY)?;
     compiler.place(Node::plain(Kinds::NONE), NEVER)?;
@@ -34,7 +37,14 @@ struct Compiler<'s> {
     nodes: Vec<Node>,
     /// By the address of the schema, so that a recursive schema finds the node that is still being made.
     done: HashMap<*const Value, NodeId>,
+    /// How many schemas the one in hand is nested in, references included.
+    depth: usize,
+    /// How often a branch was looked into.
+    looks: Cell<usize>,
 }
+
+/// The schemas of strangers are compiled too, and must not cost the stack.
+const MAX_DEPTH: usize = 128;
 
 impl<'s> Compiler<'s> {
     /// The node for a schema.
@@ -49,7 +59,10 @@ impl<'s> Compiler<'s> {
                 }
                 let id = self.add(Node::plain(Kinds::NONE))?;
                 self.done.insert(schema, id);
+                self.depth += 1;
+                (self.depth <= MAX_DEPTH).then_some(())?;
                 self.nodes[id as usize] = self.compile(keywords)?;
+                self.depth -= 1;
                 Some(id)
             }
             _ => None,

@@ -9,6 +9,9 @@ use super::Compiler;
 /// How many references in a row are followed: more is a circle, or might as well be.
 const HOPS: usize = 32;
 
+/// How many branches are looked into for one plan: unions of unions can double at every step.
+const MAX_LOOKS: usize = 10_000;
+
 impl<'s> Compiler<'s> {
     /// The schema behind any number of lone `$ref`s and lone one-element `allOf`s.
     pub(super) fn follow(&self, mut schema: &'s Value) -> Option<&'s Value> {
@@ -44,6 +47,8 @@ impl<'s> Compiler<'s> {
     /// The kinds of value that a schema may allow: maybe too many, never too few (but see [`Kinds::FLOAT`]).
     pub(super) fn kinds(&self, schema: &'s Value, hops: usize) -> Option<Kinds> {
         let hops = hops.checked_sub(1)?;
+        self.looks.set(self.looks.get() + 1);
+        (self.looks.get() <= MAX_LOOKS).then_some(())?;
         let keywords = match self.follow(schema)? {
             Value::Bool(true) => return Some(Kinds::ALL),
             Value::Bool(false) => return Some(Kinds::NONE),
