@@ -1,0 +1,165 @@
+//! What the one-pass validation accepts, the validator accepts; and it refuses little that is ordinary.
+
+#[path = "plan/mutate.rs"]
+mod mutate;
+#[path = "plan/reading.rs"]
+mod reading;
+#[path = "plan/schemas.rs"]
+mod schemas;
+#[path = "plan/writing.rs"]
+mod writing;
+#[path = "plan/zoo.rs"]
+mod zoo;
+
+use mutate::Dice;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use toolkit::schema::plan::Plan;
+
+/// Holds the plan to its law for one JSON text read as a tree; says whether it accepted the text.
+#[track_caller]
+fn check_tree(
+    plan: &Plan,
+    validator: &jsonschema::Validator,
+    text: &str,
+    repeats_a_key: bool,
+) -> bool {
+    let tree: Option<Value> = serde_json::from_str(text).ok();
+    let Ok(decoded) = plan.decode::<Value>(text.as_bytes()) else {
+        return false;
+    };
+    let tree = tree.unwrap_or_else(|| panic!("accepted what is no JSON: {text}"));
+    assert!(!repeats_a_key, "accepted a repeated key: {text}");
+    assert_eq!(decoded, tree, "read something else: {text}");
+    assert!(
+        validator.is_valid(&tree),
+        "accepted what is invalid: {text}"
+    );
+    true
+}
+
+/// Holds the plan to its law for writing one tree; says whether it wrote it.
+#[track_caller]
+fn check_write(plan: &Plan, validator: &jsonschema::Validator, tree: &Value) -> bool {
+    let mut out = b"before".to_vec();
+    if plan.encode(tree, &mut out).is_err() {
+        return false;
+    }
+    assert_eq!(out, format!("before{tree}").into_bytes());
+    assert!(validator.is_valid(tree), "wrote what is invalid: {tree}");
+    true
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_the_plan_accepts_jsonschema_accepts(schema in schemas::schema(), seed: u64) {
+        let Some(plan) = Plan::compile(&schema) else { return Ok(()) };
+        let validator = jsonschema::validator_for(&schema).expect("generated schemas are valid");
+        let mut dice = Dice::new(seed);
+        for _ in 0..8 {
+            let mut instance = schemas::instance(&schema, &schema, &mut dice, 6);
+            if dice.one_in(2) {
+                mutate::mutate(&mut instance, &mut dice);
+            }
+            check_write(&plan, &validator, &instance);
+            let (text, repeats) = mutate::render(&instance, &mut dice);
+            check_tree(&plan, &validator, &text, repeats);
+        }
+    }
+
+    #[test]
+    fn what_is_valid_and_ordinary_the_plan_accepts(schema in schemas::schema(), seed: u64) {
+        let Some(plan) = Plan::compile(&schema) else { return Ok(()) };
+        let validator = jsonschema::validator_for(&schema).expect("generated schemas are valid");
+        let mut dice = Dice::new(seed);
+        for _ in 0..4 {
+            let instance = schemas::instance(&schema, &schema, &mut dice, 6);
+            if validator.is_valid(&instance) && mutate::is_ordinary(&instance) {
+                prop_assert!(plan.decode::<Value>(instance.to_string().as_bytes()).is_ok(), "{schema} refused {instance}");
+                prop_assert!(check_write(&plan, &validator, &instance), "{schema} did not write {instance}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pattern_with_a_plan_means_what_jsonschema_means(
+        pattern in prop::collection::vec(prop::sample::select(PIECES), 1..7),
+        texts in prop::collection::vec(prop::collection::vec(prop::sample::select(TEXT), 0..5), 24),
+    ) {
+        let schema = json!({ "pattern": pattern.concat() });
+        let Some(plan) = Plan::compile(&schema) else { return Ok(()) };
+        let validator = jsonschema::validator_for(&schema).expect("a pattern with a plan is valid");
+        for text in texts {
+            let text = Value::String(text.concat());
+            let decoded = plan.decode::<Value>(text.to_string().as_bytes()).is_ok();
+            prop_assert_eq!(decoded, validator.is_valid(&text), "{} on {}", schema, text);
+        }
+    }
+}
+
+const PIECES: &[&str] = &[
+    "^", "$", "a", "b", "Z", "0", "9", "-", "_", ".", "|", "(", "(?:", ")", "[", "]", "[a-z]",
+    "[^a-z]", "[0-9-]", "\\d", "\\w", "\\s", "\\D", "\\W", "\\S", "[\\w.-]", "[\\d_]", "*", "+",
+    "?", "{2}", "{1,2}", "{0,}", "\\.", "\\-", "\\/", "\\$", " ", "@", "/", "&&", "~~", "--", "{",
+    "}", ",", "\\b", "\\n", "[[", "é", "#",
+];
+const TEXT: &[&str] = &[
+    "a", "b", "z", "Z", "0", "9", "-", "_", ".", "$", " ", "\n", "\r", "\u{2028}", "\u{a0}",
+    "\u{feff}", "é", "٣", "ſ", "😀", "@", "/", "[", "]", "&", "~", "\u{b}", "\u{85}", "\u{180e}",
+    "#", ",",
+];
+
+#[test]
+fn the_plan_accepts_nothing_that_the_official_suite_calls_invalid() {
+    let Some(folder) = toolkit_tests::shared("data/json-schema-test-suite/tests/draft2020-12")
+    else {
+        return;
+    };
+    let (mut schemas, mut compiled, mut cases, mut valid, mut accepted) = (0, 0, 0, 0, 0);
+    for file in std::fs::read_dir(folder).expect("the suite is a folder") {
+        let path = file.expect("the suite can be listed").path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("the suite is text");
+        let groups: Vec<Value> = serde_json::from_str(&text).expect("the suite is JSON");
+        for group in groups {
+            schemas += 1;
+            let Some(plan) = Plan::compile(&group["schema"]) else {
+                continue;
+            };
+            compiled += 1;
+            for case in group["tests"].as_array().expect("a group has tests") {
+                cases += 1;
+                let data = &case["data"];
+                let decoded = plan.decode::<Value>(data.to_string().as_bytes());
+                let mut out = Vec::new();
+                let encoded = plan.encode(data, &mut out);
+                if case["valid"] == json!(true) {
+                    valid += 1;
+                    accepted += usize::from(decoded.is_ok());
+                } else {
+                    let what = format!(
+                        "{}: {}: {}",
+                        path.display(),
+                        group["description"],
+                        case["description"]
+                    );
+                    assert!(decoded.is_err(), "read {what}");
+                    assert!(encoded.is_err(), "wrote {what}");
+                }
+            }
+        }
+    }
+    println!(
+        "{compiled} of {schemas} schemas have a plan; it accepts {accepted} of {valid} valid instances"
+    );
+    assert!(compiled >= 110, "only {compiled} schemas have a plan");
+    assert!(
+        accepted * 10 >= valid * 9,
+        "only {accepted} of {valid} are accepted"
+    );
+    toolkit_tests::ran(cases);
+}

@@ -1,0 +1,140 @@
+//! Types that write what their schema does not say, and schemas without a plan.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::json;
+use toolkit::schema::plan::{Plan, Refused};
+
+use crate::reading::{accepts, plan, refuses};
+
+#[test]
+fn a_float_that_is_not_finite_is_checked_as_the_null_it_becomes() {
+    let number = plan(json!({ "type": "number" }));
+    let nullable = plan(json!({ "type": ["number", "null"] }));
+    for float in [f64::NAN, f64::INFINITY] {
+        assert_eq!(number.encode(&float, &mut Vec::new()), Err(Refused));
+        let mut out = Vec::new();
+        assert_eq!(nullable.encode(&float, &mut out), Ok(()));
+        assert_eq!(out, b"null");
+        assert_eq!(
+            number.encode(&(float as f32), &mut Vec::new()),
+            Err(Refused)
+        );
+    }
+}
+
+#[test]
+fn keys_are_checked_as_the_text_they_become() {
+    let closed = plan(
+        json!({ "properties": { "1": { "type": "integer" }, "x\"y": { "type": "null" } }, "additionalProperties": false }),
+    );
+    let mut out = Vec::new();
+    assert_eq!(closed.encode(&BTreeMap::from([(1, 5)]), &mut out), Ok(()));
+    assert_eq!(out, br#"{"1":5}"#);
+    assert_eq!(
+        closed.encode(&BTreeMap::from([(2, 5)]), &mut out),
+        Err(Refused)
+    );
+    assert_eq!(
+        closed.encode(&BTreeMap::from([("x\"y", ())]), &mut Vec::new()),
+        Ok(())
+    );
+    assert_eq!(
+        closed.encode(&BTreeMap::from([("x\"y", 1)]), &mut Vec::new()),
+        Err(Refused)
+    );
+    assert_eq!(
+        accepts::<BTreeMap<u8, u8>>(&closed, r#"{"1":2}"#),
+        BTreeMap::from([(1, 2)])
+    );
+    refuses::<BTreeMap<u8, u8>>(&closed, r#"{"1":2,"1":2}"#);
+}
+
+#[test]
+fn a_serialize_that_swallows_errors_or_forgets_a_value_writes_nothing() {
+    use serde::ser::{SerializeMap, SerializeSeq, Serializer};
+    struct Careless;
+    impl Serialize for Careless {
+        fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            let mut seq = s.serialize_seq(None)?;
+            let _ = seq.serialize_element("wrong");
+            seq.end()
+        }
+    }
+    struct Forgetful;
+    impl Serialize for Forgetful {
+        fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            let mut map = s.serialize_map(None)?;
+            map.serialize_key("a")?;
+            map.end()
+        }
+    }
+    let plan = plan(json!({ "items": { "type": "integer" } }));
+    assert_eq!(plan.encode(&Careless, &mut Vec::new()), Err(Refused));
+    assert_eq!(plan.encode(&Forgetful, &mut Vec::new()), Err(Refused));
+}
+
+#[test]
+fn a_key_written_twice_does_not_count_twice() {
+    struct Twice;
+    impl Serialize for Twice {
+        fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            s.collect_map([("a", 1), ("a", 2)])
+        }
+    }
+    let two = plan(json!({ "minProperties": 2 }));
+    assert_eq!(two.encode(&Twice, &mut Vec::new()), Err(Refused));
+    assert_eq!(
+        two.encode(&BTreeMap::from([("a", 1), ("b", 2)]), &mut Vec::new()),
+        Ok(())
+    );
+}
+
+#[test]
+fn a_schema_that_needs_the_whole_value_has_no_plan() {
+    for schema in [
+        json!({ "not": {} }),
+        json!({ "if": {}, "then": {} }),
+        json!({ "patternProperties": { "a": {} } }),
+        json!({ "propertyNames": { "maxLength": 1 } }),
+        json!({ "unevaluatedProperties": false }),
+        json!({ "contains": {} }),
+        json!({ "dependentRequired": { "a": ["b"] } }),
+        json!({ "uniqueItems": true }),
+        json!({ "$id": "https://example.com/a" }),
+        json!({ "$anchor": "a" }),
+        json!({ "$dynamicRef": "#a" }),
+        json!({ "$ref": "https://example.com/a" }),
+        json!({ "$ref": "#/properties/a", "$defs": {} }),
+        json!({ "$ref": "#" }),
+        json!({ "$ref": "#/$defs/a", "minimum": 1, "$defs": { "a": {} } }),
+        json!({ "$schema": "http://json-schema.org/draft-07/schema#" }),
+        json!({ "const": [1] }),
+        json!({ "enum": [1.5] }),
+        json!({ "multipleOf": 0.5 }),
+        json!({ "pattern": "(?=a)b" }),
+        json!({ "pattern": "\\bword" }),
+        json!({ "oneOf": [{ "minimum": 1 }, { "maximum": 5 }] }),
+        json!({ "oneOf": [{ "const": "a" }, { "const": "a" }] }),
+        json!({ "allOf": [{ "minimum": 1 }, { "maximum": 5 }] }),
+    ] {
+        assert!(Plan::compile(&schema).is_none(), "{schema}");
+    }
+}
+
+#[test]
+fn a_schema_made_to_be_expensive_has_no_plan_and_takes_no_time() {
+    let mut doubling = serde_json::Map::new();
+    let mut chain = serde_json::Map::new();
+    for n in 0..3000 {
+        let next = json!({ "$ref": format!("#/$defs/{}", n + 1) });
+        doubling.insert(n.to_string(), json!({ "anyOf": [next, next] }));
+        chain.insert(n.to_string(), json!({ "items": next }));
+    }
+    doubling.insert("28".to_owned(), json!({ "type": "string", "minLength": 1 }));
+    for defs in [doubling, chain] {
+        let schema = json!({ "$ref": "#/$defs/0", "$defs": defs });
+        assert!(Plan::compile(&schema).is_none());
+    }
+}

@@ -1,0 +1,117 @@
+//! Validation in step with serde: one pass from bytes to a typed value and back, without a tree between.
+//!
+//! A [`Plan`] is a schema compiled into tables that can be consulted while a value goes by. It covers the keywords
+//! that look at one value at a time; a schema that needs more has no plan. A plan never words an error: it says
+//! "certainly valid" or [`Refused`], and after a refusal the caller validates a tree, which decides and explains.
+//!
+//! Reading, the checks follow what the JSON text holds, not what the type asks for. Whatever the type's `Deserialize`
+//! does (ignore a value, stop early, swallow an error, ask for a map where the text has an array), a value counts as
+//! valid only once its text has been walked to the end.
+
+mod array;
+mod at;
+mod compile;
+mod de;
+mod node;
+mod number;
+mod object;
+mod pattern;
+mod ser;
+mod string;
+
+use std::cell::Cell;
+use std::fmt;
+
+use at::At;
+use node::{Node, NodeId};
+
+/// A compiled form of the keywords that can be checked while serde walks a value.
+pub struct Plan {
+    nodes: Box<[Node]>,
+    root: NodeId,
+}
+
+impl Plan {
+    /// The plan of a draft 2020-12 schema.
+    ///
+    /// `None` where the schema uses something that needs the whole value, or that is unknown here: the caller then
+    /// validates a tree.
+    #[must_use]
+    pub fn compile(schema: &serde_json::Value) -> Option<Plan> {
+        let (nodes, root) = compile::compile(schema)?;
+        Some(Plan { nodes, root })
+    }
+
+    /// Reads a value of which the schema certainly approves.
+    ///
+    /// Beyond the schema, a key that an object has twice is refused, and so is anything after the value.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] where the bytes are not certainly valid, or are not a `T`.
+    pub fn decode<'de, T: serde::Deserialize<'de>>(&self, json: &'de [u8]) -> Result<T, Refused> {
+        let walked = Cell::new(false);
+        let mut inner = serde_json::Deserializer::from_slice(json);
+        let value = T::deserialize(de::Checked {
+            inner: &mut inner,
+            at: self.start(),
+            walked: &walked,
+        });
+        // Not looking at what serde says keeps its message, which names the value, out of every log.
+        match (value, inner.end()) {
+            (Ok(value), Ok(())) if walked.get() => Ok(value),
+            _ => Err(Refused),
+        }
+    }
+
+    /// Appends the JSON of `value` to `out`: the bytes that `serde_json::to_writer` writes.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] where those bytes are not certainly valid, or `value` can't be written as JSON. What was appended
+    /// to `out` by then is unspecified.
+    pub fn encode<T: serde::Serialize + ?Sized>(
+        &self,
+        value: &T,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refused> {
+        value.serialize(ser::Writer {
+            out,
+            at: self.start(),
+            depth: 0,
+        })
+    }
+
+    fn start(&self) -> At<'_> {
+        At::new(self, self.root)
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan")
+            .field("nodes", &self.nodes.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The value is not certainly valid; only a walk over the whole value can tell, and say why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused;
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the value is not certainly valid")
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl serde::ser::Error for Refused {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Refused
+    }
+}
+
+/// How the keys begin under which `serde_json` hides numbers and raw JSON: never an ordinary member.
+const PRIVATE: &[u8] = b"$serde_json::private::";

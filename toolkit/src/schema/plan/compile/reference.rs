@@ -1,0 +1,110 @@
+//! What a schema stands for: references followed, types foreseen.
+
+use serde_json::{Map, Value};
+
+use super::super::node::Kinds;
+use super::super::number::integer;
+use super::Compiler;
+
+/// How many references in a row are followed: more is a circle, or might as well be.
+const HOPS: usize = 32;
+
+/// How many branches are looked into for one plan: unions of unions can double at every step.
+const MAX_LOOKS: usize = 10_000;
+
+impl<'s> Compiler<'s> {
+    /// The schema behind any number of lone `$ref`s and lone one-element `allOf`s.
+    pub(super) fn follow(&self, mut schema: &'s Value) -> Option<&'s Value> {
+        for _ in 0..HOPS {
+            let Value::Object(keywords) = schema else {
+                return Some(schema);
+            };
+            schema = match self.only_keyword(keywords)? {
+                Some(("$ref", to)) => self.target(to.as_str()?)?,
+                Some(("allOf", Value::Array(all))) if all.len() == 1 => &all[0],
+                _ => return Some(schema),
+            };
+        }
+        None
+    }
+
+    /// The schema a reference names. Only the root and the definitions at the root: a longer path might pass through
+    /// something that is no schema, or that moves the base.
+    fn target(&self, reference: &str) -> Option<&'s Value> {
+        let pointer = reference.strip_prefix('#')?;
+        if pointer.is_empty() {
+            return Some(self.root);
+        }
+        let name = pointer
+            .strip_prefix("/$defs/")
+            .or_else(|| pointer.strip_prefix("/definitions/"))?;
+        if name.contains(['/', '%']) {
+            return None;
+        }
+        self.root.pointer(pointer)
+    }
+
+    /// The kinds of value that a schema may allow: maybe too many, never too few (but see [`Kinds::FLOAT`]).
+    pub(super) fn kinds(&self, schema: &'s Value, hops: usize) -> Option<Kinds> {
+        let hops = hops.checked_sub(1)?;
+        self.looks.set(self.looks.get() + 1);
+        (self.looks.get() <= MAX_LOOKS).then_some(())?;
+        let keywords = match self.follow(schema)? {
+            Value::Bool(true) => return Some(Kinds::ALL),
+            Value::Bool(false) => return Some(Kinds::NONE),
+            Value::Object(keywords) => keywords,
+            _ => return None,
+        };
+        if let Some(("anyOf" | "oneOf", Value::Array(branches))) = self.only_keyword(keywords)? {
+            return branches.iter().try_fold(Kinds::NONE, |all, branch| {
+                Some(all.or(self.kinds(branch, hops)?))
+            });
+        }
+        declared_kinds(keywords)
+    }
+
+    pub(super) fn kinds_of_branch(&self, schema: &'s Value) -> Option<Kinds> {
+        self.kinds(schema, HOPS)
+    }
+}
+
+/// The kinds of value that `type`, `enum` and `const` leave.
+pub(super) fn declared_kinds(keywords: &Map<String, Value>) -> Option<Kinds> {
+    let types = match keywords.get("type") {
+        None => Kinds::ALL,
+        Some(Value::String(name)) => Kinds::of_type(name)?,
+        Some(Value::Array(names)) => names.iter().try_fold(Kinds::NONE, |all, name| {
+            Some(all.or(Kinds::of_type(name.as_str()?)?))
+        })?,
+        Some(_) => return None,
+    };
+    let values = match allowed_values(keywords)? {
+        None => Kinds::ALL,
+        Some(values) => values
+            .iter()
+            .try_fold(Kinds::NONE, |all, value| Some(all.or(kind_of(value)?)))?,
+    };
+    Some(types.and(values))
+}
+
+/// The values that `enum` or `const` lists: `Some(None)` where neither is there.
+pub(super) fn allowed_values(keywords: &Map<String, Value>) -> Option<Option<&[Value]>> {
+    match (keywords.get("enum"), keywords.get("const")) {
+        (None, None) => Some(None),
+        (Some(Value::Array(values)), None) => Some(Some(values)),
+        (None, Some(value)) => Some(Some(std::slice::from_ref(value))),
+        _ => None,
+    }
+}
+
+/// The kind of a value that can be compared as it goes by: `None` for floats, arrays and objects.
+fn kind_of(value: &Value) -> Option<Kinds> {
+    match value {
+        Value::Null => Some(Kinds::NULL),
+        Value::Bool(true) => Some(Kinds::TRUE),
+        Value::Bool(false) => Some(Kinds::FALSE),
+        Value::Number(_) => integer(value).map(|_| Kinds::INTEGER),
+        Value::String(_) => Some(Kinds::STRING),
+        Value::Array(_) | Value::Object(_) => None,
+    }
+}

@@ -1,0 +1,138 @@
+//! The rules of a schema that is no union, one type of value after another.
+
+use serde_json::{Map, Value};
+
+use super::super::array::Array;
+use super::super::node::{ANY, Node, NodeId};
+use super::super::number::{Number, integer};
+use super::super::object::{Object, Property};
+use super::super::pattern::Pattern;
+use super::super::string::Text;
+use super::Compiler;
+use super::reference::{allowed_values, declared_kinds};
+
+/// Divisors up to here are divided by exactly.
+const MAX_DIVISOR: i128 = 1 << 53;
+
+impl<'s> Compiler<'s> {
+    pub(super) fn rules(&mut self, keywords: &'s Map<String, Value>) -> Option<Node> {
+        let mut node = Node::plain(declared_kinds(keywords)?);
+        for (keyword, value) in self.asserting(keywords)? {
+            match keyword {
+                "type" | "enum" | "const" => {}
+                "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
+                    number(&mut node).bound(keyword, value)?;
+                }
+                "multipleOf" => {
+                    let divisor = integer(value).filter(|of| (1..=MAX_DIVISOR).contains(of))?;
+                    number(&mut node).multiple_of = Some(divisor);
+                }
+                "minLength" => string(&mut node).least = size(value)?,
+                "maxLength" => string(&mut node).most = size(value)?,
+                "pattern" => string(&mut node).pattern = Some(Pattern::compile(value.as_str()?)?),
+                "properties"
+                | "required"
+                | "additionalProperties"
+                | "minProperties"
+                | "maxProperties" => {
+                    if node.object.is_none() {
+                        node.object = Some(Box::new(self.object(keywords)?));
+                    }
+                }
+                "items" | "prefixItems" | "minItems" | "maxItems" => {
+                    if node.array.is_none() {
+                        node.array = Some(Box::new(self.array(keywords)?));
+                    }
+                }
+                "uniqueItems" => (value == &Value::Bool(false)).then_some(())?,
+                // Beside other keywords these would have to be merged with them.
+                _ => return None,
+            }
+        }
+        if let Some(values) = allowed_values(keywords)? {
+            let integers = values.iter().filter_map(integer).collect();
+            number(&mut node).one_of = Some(integers);
+            string(&mut node).one_of = Some(strings(values));
+        }
+        Some(node)
+    }
+
+    fn object(&mut self, keywords: &'s Map<String, Value>) -> Option<Object> {
+        let rest = match keywords.get("additionalProperties") {
+            None => ANY,
+            Some(schema) => self.node(schema)?,
+        };
+        let mut properties = Vec::new();
+        if let Some(schemas) = keywords.get("properties") {
+            for (name, schema) in schemas.as_object()? {
+                properties.push(self.property(name, schema)?);
+            }
+        }
+        let mut required = 0;
+        if let Some(names) = keywords.get("required") {
+            for name in names.as_array()? {
+                let name = name.as_str()?;
+                let place = properties.iter().position(|p| p.name() == name);
+                let place = place.unwrap_or(properties.len());
+                if place == properties.len() {
+                    properties.push(Property::new(name, rest)?);
+                }
+                required |= 1_u64.checked_shl(u32::try_from(place).ok()?)?;
+            }
+        }
+        (properties.len() <= 64).then_some(())?;
+        Some(Object {
+            properties: properties.into(),
+            required,
+            rest,
+            least: keywords.get("minProperties").map_or(Some(0), size)?,
+            most: keywords
+                .get("maxProperties")
+                .map_or(Some(usize::MAX), size)?,
+            tag: None,
+        })
+    }
+
+    pub(super) fn property(&mut self, name: &str, schema: &'s Value) -> Option<Property> {
+        Property::new(name, self.node(schema)?)
+    }
+
+    fn array(&mut self, keywords: &'s Map<String, Value>) -> Option<Array> {
+        let items = match keywords.get("items") {
+            None => ANY,
+            Some(schema) => self.node(schema)?,
+        };
+        let mut prefix: Vec<NodeId> = Vec::new();
+        if let Some(schemas) = keywords.get("prefixItems") {
+            for schema in schemas.as_array()? {
+                prefix.push(self.node(schema)?);
+            }
+        }
+        Some(Array {
+            prefix: prefix.into(),
+            items,
+            least: keywords.get("minItems").map_or(Some(0), size)?,
+            most: keywords.get("maxItems").map_or(Some(usize::MAX), size)?,
+        })
+    }
+}
+
+/// The strings among some values.
+pub(super) fn strings(values: &[Value]) -> Box<[Box<str>]> {
+    let strings = values.iter().filter_map(Value::as_str);
+    strings.map(Box::from).collect()
+}
+
+fn number(node: &mut Node) -> &mut Number {
+    node.number
+        .get_or_insert_with(|| Box::new(Number::unbounded()))
+}
+
+fn string(node: &mut Node) -> &mut Text {
+    node.string
+        .get_or_insert_with(|| Box::new(Text::unbounded()))
+}
+
+fn size(value: &Value) -> Option<usize> {
+    value.as_u64()?.try_into().ok()
+}

@@ -1,0 +1,97 @@
+//! What one schema says, sorted by the type of JSON value it says it about.
+
+use super::array::Array;
+use super::number::Number;
+use super::object::Object;
+use super::string::Text;
+
+/// A node's place in the plan: schemas may be recursive, so nodes name each other by number.
+pub(super) type NodeId = u32;
+
+/// The node of `true`.
+pub(super) const ANY: NodeId = 0;
+/// The node of `false`.
+pub(super) const NEVER: NodeId = 1;
+
+/// The rules for a value, by its type. An absent rule says nothing beyond the type.
+pub(super) struct Node {
+    pub(super) kinds: Kinds,
+    pub(super) number: Option<Box<Number>>,
+    pub(super) string: Option<Box<Text>>,
+    pub(super) array: Option<Box<Array>>,
+    pub(super) object: Option<Box<Object>>,
+    /// A union of schemas that share no type: the node that decides, by the value's kind.
+    pub(super) by_kind: Option<Box<[NodeId; 8]>>,
+}
+
+impl Node {
+    pub(super) fn plain(kinds: Kinds) -> Node {
+        Node {
+            kinds,
+            number: None,
+            string: None,
+            array: None,
+            object: None,
+            by_kind: None,
+        }
+    }
+}
+
+/// A set of kinds of JSON value. Finer than JSON's types, so that `const` on a boolean and `integer` are sets too.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Kinds(u8);
+
+impl Kinds {
+    pub(super) const NONE: Kinds = Kinds(0);
+    pub(super) const NULL: Kinds = Kinds(1);
+    pub(super) const TRUE: Kinds = Kinds(1 << 1);
+    pub(super) const FALSE: Kinds = Kinds(1 << 2);
+    pub(super) const INTEGER: Kinds = Kinds(1 << 3);
+    /// A number that `serde_json` keeps as a float. `1.0` is one, although it is also an `integer`: where only
+    /// integers are allowed it is refused, which is safe.
+    pub(super) const FLOAT: Kinds = Kinds(1 << 4);
+    pub(super) const STRING: Kinds = Kinds(1 << 5);
+    pub(super) const ARRAY: Kinds = Kinds(1 << 6);
+    pub(super) const OBJECT: Kinds = Kinds(1 << 7);
+    pub(super) const ALL: Kinds = Kinds(u8::MAX);
+
+    /// The kinds of a type as `type` names it.
+    pub(super) fn of_type(name: &str) -> Option<Kinds> {
+        Some(match name {
+            "null" => Kinds::NULL,
+            "boolean" => Kinds::TRUE.or(Kinds::FALSE),
+            "integer" => Kinds::INTEGER,
+            "number" => Kinds::INTEGER.or(Kinds::FLOAT),
+            "string" => Kinds::STRING,
+            "array" => Kinds::ARRAY,
+            "object" => Kinds::OBJECT,
+            _ => return None,
+        })
+    }
+
+    pub(super) const fn or(self, other: Kinds) -> Kinds {
+        Kinds(self.0 | other.0)
+    }
+
+    pub(super) const fn and(self, other: Kinds) -> Kinds {
+        Kinds(self.0 & other.0)
+    }
+
+    #[inline]
+    pub(super) const fn meets(self, other: Kinds) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The place of a single kind among the eight.
+    #[inline]
+    pub(super) const fn index(self) -> usize {
+        (self.0.trailing_zeros() & 7) as usize
+    }
+
+    /// The kinds of this set, one at a time.
+    pub(super) fn each(self) -> impl Iterator<Item = Kinds> {
+        (0..8)
+            .map(|bit| Kinds(1 << bit))
+            .filter(move |kind| self.meets(*kind))
+    }
+}

@@ -1,0 +1,133 @@
+//! The rules for a number, exact across integers and floats.
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+/// `minimum`, `maximum`, their exclusive forms, `multipleOf`, and the numbers of `enum` or `const`.
+pub(super) struct Number {
+    /// The integers within all bounds.
+    least: i128,
+    most: i128,
+    /// The same bounds for a float.
+    bounds: Vec<Bound>,
+    /// Between these a float is within all bounds, and stays there if it is read back a little wrong.
+    surely: (f64, f64),
+    pub(super) multiple_of: Option<i128>,
+    pub(super) one_of: Option<Box<[i128]>>,
+}
+
+struct Bound {
+    limit: Limit,
+    /// What a number may be, compared with the limit.
+    side: Ordering,
+    inclusive: bool,
+}
+
+enum Limit {
+    Integer(i128),
+    Float(f64),
+}
+
+impl Number {
+    pub(super) fn unbounded() -> Number {
+        Number {
+            least: i128::MIN,
+            most: i128::MAX,
+            bounds: Vec::new(),
+            surely: (f64::NEG_INFINITY, f64::INFINITY),
+            multiple_of: None,
+            one_of: None,
+        }
+    }
+
+    /// Adds the bound that this keyword sets.
+    pub(super) fn bound(&mut self, keyword: &str, limit: &Value) -> Option<()> {
+        let (side, inclusive) = match keyword {
+            "minimum" => (Ordering::Greater, true),
+            "exclusiveMinimum" => (Ordering::Greater, false),
+            "maximum" => (Ordering::Less, true),
+            "exclusiveMaximum" => (Ordering::Less, false),
+            _ => return None,
+        };
+        let limit = match integer(limit) {
+            Some(limit) => Limit::Integer(limit),
+            None => Limit::Float(limit.as_f64()?),
+        };
+        let near = match limit {
+            Limit::Integer(limit) => limit as f64,
+            Limit::Float(limit) => limit,
+        };
+        // Far more than a careless parser is off by, far less than matters away from a limit.
+        let slack = (near.abs() * 1e-9).max(f64::MIN_POSITIVE);
+        if side == Ordering::Greater {
+            self.surely.0 = self.surely.0.max(near + slack);
+            let least = match limit {
+                Limit::Integer(limit) => limit.saturating_add((!inclusive).into()),
+                Limit::Float(limit) if inclusive => limit.ceil() as i128,
+                Limit::Float(limit) => (limit.floor() as i128).saturating_add(1),
+            };
+            self.least = self.least.max(least);
+        } else {
+            self.surely.1 = self.surely.1.min(near - slack);
+            let most = match limit {
+                Limit::Integer(limit) => limit.saturating_sub((!inclusive).into()),
+                Limit::Float(limit) if inclusive => limit.floor() as i128,
+                Limit::Float(limit) => (limit.ceil() as i128).saturating_sub(1),
+            };
+            self.most = self.most.min(most);
+        }
+        self.bounds.push(Bound {
+            limit,
+            side,
+            inclusive,
+        });
+        Some(())
+    }
+
+    #[inline]
+    pub(super) fn admits_integer(&self, value: i128) -> bool {
+        self.least <= value
+            && value <= self.most
+            && self.multiple_of.is_none_or(|of| value % of == 0)
+            && self.one_of.as_ref().is_none_or(|all| all.contains(&value))
+    }
+
+    /// Whether a float is certainly allowed. Division and equality are left to the slow path.
+    #[inline]
+    pub(super) fn admits_float(&self, value: f64) -> bool {
+        self.admits_around(value)
+            || (self.compares_only() && self.bounds.iter().all(|bound| bound.admits(value)))
+    }
+
+    /// Whether a float is allowed even if it is not read back as exactly the one that was written.
+    #[inline]
+    pub(super) fn admits_around(&self, value: f64) -> bool {
+        self.surely.0 < value && value < self.surely.1 && self.compares_only()
+    }
+
+    #[inline]
+    fn compares_only(&self) -> bool {
+        self.multiple_of.is_none() && self.one_of.is_none()
+    }
+}
+
+impl Bound {
+    fn admits(&self, value: f64) -> bool {
+        let found = match self.limit {
+            Limit::Float(limit) => value.partial_cmp(&limit),
+            // The cast is exact or saturates beyond any limit that a schema can state as an integer.
+            Limit::Integer(limit) => match (value.trunc() as i128).cmp(&limit) {
+                Ordering::Equal => value.fract().partial_cmp(&0.0),
+                unequal => Some(unequal),
+            },
+        };
+        found == Some(self.side) || (self.inclusive && found == Some(Ordering::Equal))
+    }
+}
+
+/// The value as the integer that `serde_json` keeps it as.
+pub(super) fn integer(value: &Value) -> Option<i128> {
+    let signed = value.as_i64().map(i128::from);
+    signed.or_else(|| value.as_u64().map(i128::from))
+}

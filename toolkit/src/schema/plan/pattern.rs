@@ -1,0 +1,219 @@
+//! The part of `pattern` that means the same to everyone who reads it.
+//!
+//! A schema's patterns are ECMAScript, the validator translates them for a Rust engine, and engines differ at the
+//! edges. Here only constructs without such edges are taken: literals, ASCII classes, groups, alternation, `^`, `$`,
+//! `.` and quantifiers. `\d`, `\w`, `\s` and their opposites are spelled out as ECMAScript defines them.
+
+mod steps;
+
+use regex::Regex;
+use steps::Steps;
+
+/// A compiled pattern, searched for anywhere in the string as JSON Schema has it.
+pub(super) enum Pattern {
+    /// One of the many patterns that need no search: `^[a-z]{2}$` and the like.
+    Steps(Steps),
+    Search(Regex),
+}
+
+impl Pattern {
+    pub(super) fn compile(pattern: &str) -> Option<Pattern> {
+        let pattern = translate(pattern)?;
+        let parsed = regex_syntax::parse(&pattern).ok()?;
+        Some(match Steps::of(&parsed) {
+            Some(steps) => Pattern::Steps(steps),
+            None => Pattern::Search(Regex::new(&pattern).ok()?),
+        })
+    }
+
+    #[inline]
+    pub(super) fn is_match(&self, text: &str) -> bool {
+        match self {
+            Pattern::Steps(steps) => steps.is_match(text),
+            Pattern::Search(regex) => regex.is_match(text),
+        }
+    }
+}
+
+const DIGIT: &str = "0-9";
+const WORD: &str = "A-Za-z0-9_";
+const SPACE: &str =
+    r"\x{9}-\x{D} \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
+
+/// The pattern for the Rust engine, or `None` where it uses anything that might be read in two ways.
+fn translate(pattern: &str) -> Option<String> {
+    let mut out = String::with_capacity(pattern.len() + 8);
+    let mut rest = pattern.chars().peekable();
+    // Whether a quantifier may follow.
+    let mut atom = false;
+    // For each open group, whether it holds anything that takes a character: repeating a group that doesn't is
+    // allowed by some engines only.
+    let mut groups = vec![false];
+    while let Some(c) = rest.next() {
+        match c {
+            '^' | '|' => {
+                out.push(c);
+                atom = false;
+            }
+            '$' => {
+                // The very end: in this engine `$` is that only as long as nobody turns lines on.
+                out.push_str(r"\z");
+                atom = false;
+            }
+            '(' => {
+                if rest.next_if_eq(&'?').is_some() && rest.next() != Some(':') {
+                    return None;
+                }
+                out.push_str("(?:");
+                groups.push(false);
+                atom = false;
+            }
+            ')' => {
+                out.push(')');
+                atom = groups.pop()?;
+            }
+            '*' | '+' | '?' | '{' => {
+                if !std::mem::take(&mut atom) {
+                    return None;
+                }
+                out.push(c);
+                if c == '{' {
+                    counts(&mut rest, &mut out)?;
+                }
+                if rest.next_if_eq(&'?').is_some() {
+                    out.push('?');
+                }
+            }
+            '.' => {
+                out.push('.');
+                atom = true;
+            }
+            '[' => {
+                class(&mut rest, &mut out)?;
+                atom = true;
+            }
+            '\\' => {
+                let escaped = rest.next()?;
+                match (
+                    spelled_out(escaped),
+                    spelled_out(escaped.to_ascii_lowercase()),
+                ) {
+                    (Some(set), _) => out.extend(["[", set, "]"]),
+                    (None, Some(set)) => out.extend(["[^", set, "]"]),
+                    (None, None) => literal(escaped, r"\./-+*?()[]{}|^$", &mut out)?,
+                }
+                atom = true;
+            }
+            c => {
+                literal(c, " -_/:,@#%=!&~'\"<>;", &mut out)?;
+                atom = true;
+            }
+        }
+        if atom {
+            *groups.last_mut()? = true;
+        }
+    }
+    (groups.len() == 1).then_some(out)
+}
+
+type Rest<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
+/// The rest of `{n}`, `{n,}` or `{n,m}`.
+fn counts(rest: &mut Rest<'_>, out: &mut String) -> Option<()> {
+    let start = out.len();
+    loop {
+        match rest.next()? {
+            c if c.is_ascii_digit() || (c == ',' && !out[start..].contains(',')) => out.push(c),
+            '}' if out[start..].starts_with(|c: char| c.is_ascii_digit()) => {
+                out.push('}');
+                return Some(());
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// The rest of `[...]`: single characters and ranges of letters or of digits.
+fn class(rest: &mut Rest<'_>, out: &mut String) -> Option<()> {
+    out.push('[');
+    if rest.next_if_eq(&'^').is_some() {
+        out.push('^');
+    }
+    let start = out.len();
+    loop {
+        match rest.next()? {
+            ']' if out.len() > start => {
+                out.push(']');
+                return Some(());
+            }
+            // A hyphen that can only be itself: at either end.
+            '-' if out.len() == start || rest.peek() == Some(&']') => out.push_str(r"\-"),
+            '\\' => {
+                let escaped = rest.next()?;
+                match spelled_out(escaped) {
+                    Some(set) => out.push_str(set),
+                    None => literal(escaped, r"\./-+*?()[]{}|^$", out)?,
+                }
+                if rest.peek() == Some(&'-') {
+                    rest.next();
+                    // `[\w-]` is a hyphen, `[\w-z]` is an argument.
+                    if rest.peek() != Some(&']') {
+                        return None;
+                    }
+                    out.push_str(r"\-");
+                }
+            }
+            from if from.is_ascii_alphanumeric() && rest.peek() == Some(&'-') => {
+                rest.next();
+                out.push(from);
+                match rest.peek() {
+                    Some(']') => out.push_str(r"\-"),
+                    Some(&to) if to.is_ascii_alphanumeric() && from <= to => {
+                        rest.next();
+                        out.extend(['-', to]);
+                        if rest.peek() == Some(&'-') {
+                            rest.next();
+                            if rest.peek() != Some(&']') {
+                                return None;
+                            }
+                            out.push_str(r"\-");
+                        }
+                    }
+                    _ => return None,
+                }
+            }
+            c => {
+                if rest.peek() == Some(&'-') {
+                    rest.next();
+                    if rest.peek() != Some(&']') {
+                        return None;
+                    }
+                    literal(c, " _./:,@#%=!+*?()$;", out)?;
+                    out.push_str(r"\-");
+                } else {
+                    literal(c, " _./:,@#%=!+*?()$;", out)?;
+                }
+            }
+        }
+    }
+}
+
+fn spelled_out(escaped: char) -> Option<&'static str> {
+    Some(match escaped {
+        'd' => DIGIT,
+        'w' => WORD,
+        's' => SPACE,
+        _ => return None,
+    })
+}
+
+/// One character that stands for itself: a letter, a digit or one of `marks`.
+fn literal(c: char, marks: &str, out: &mut String) -> Option<()> {
+    if c.is_ascii_alphanumeric() && !marks.starts_with('\\') {
+        out.push(c);
+        return Some(());
+    }
+    marks.contains(c).then(|| {
+        out.push_str(&regex::escape(c.encode_utf8(&mut [0; 4])));
+    })
+}
