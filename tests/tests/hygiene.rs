@@ -221,11 +221,7 @@ mod aliases_of_types {
 }
 
 fn dispatcher() -> Dispatcher {
-    Dispatcher::builder(Catalog::linked().unwrap())
-        .state(without_prelude::Set)
-        .state(strict::Set)
-        .build()
-        .unwrap()
+    Dispatcher::builder(Catalog::linked().unwrap()).state(without_prelude::Set).state(strict::Set).build().unwrap()
 }
 
 #[test]

@@ -18,12 +18,7 @@ use toolkit::schema::plan::Plan;
 
 /// Holds the plan to its law for one JSON text read as a tree; says whether it accepted the text.
 #[track_caller]
-fn check_tree(
-    plan: &Plan,
-    validator: &jsonschema::Validator,
-    text: &str,
-    repeats_a_key: bool,
-) -> bool {
+fn check_tree(plan: &Plan, validator: &jsonschema::Validator, text: &str, repeats_a_key: bool) -> bool {
     let tree: Option<Value> = serde_json::from_str(text).ok();
     let Ok(decoded) = plan.decode::<Value>(text.as_bytes()) else {
         return false;
@@ -31,10 +26,7 @@ fn check_tree(
     let tree = tree.unwrap_or_else(|| panic!("accepted what is no JSON: {text}"));
     assert!(!repeats_a_key, "accepted a repeated key: {text}");
     assert_eq!(decoded, tree, "read something else: {text}");
-    assert!(
-        validator.is_valid(&tree),
-        "accepted what is invalid: {text}"
-    );
+    assert!(validator.is_valid(&tree), "accepted what is invalid: {text}");
     true
 }
 
@@ -100,21 +92,18 @@ proptest! {
 }
 
 const PIECES: &[&str] = &[
-    "^", "$", "a", "b", "Z", "0", "9", "-", "_", ".", "|", "(", "(?:", ")", "[", "]", "[a-z]",
-    "[^a-z]", "[0-9-]", "\\d", "\\w", "\\s", "\\D", "\\W", "\\S", "[\\w.-]", "[\\d_]", "*", "+",
-    "?", "{2}", "{1,2}", "{0,}", "\\.", "\\-", "\\/", "\\$", " ", "@", "/", "&&", "~~", "--", "{",
-    "}", ",", "\\b", "\\n", "[[", "é", "#",
+    "^", "$", "a", "b", "Z", "0", "9", "-", "_", ".", "|", "(", "(?:", ")", "[", "]", "[a-z]", "[^a-z]", "[0-9-]",
+    "\\d", "\\w", "\\s", "\\D", "\\W", "\\S", "[\\w.-]", "[\\d_]", "*", "+", "?", "{2}", "{1,2}", "{0,}", "\\.", "\\-",
+    "\\/", "\\$", " ", "@", "/", "&&", "~~", "--", "{", "}", ",", "\\b", "\\n", "[[", "é", "#",
 ];
 const TEXT: &[&str] = &[
-    "a", "b", "z", "Z", "0", "9", "-", "_", ".", "$", " ", "\n", "\r", "\u{2028}", "\u{a0}",
-    "\u{feff}", "é", "٣", "ſ", "😀", "@", "/", "[", "]", "&", "~", "\u{b}", "\u{85}", "\u{180e}",
-    "#", ",",
+    "a", "b", "z", "Z", "0", "9", "-", "_", ".", "$", " ", "\n", "\r", "\u{2028}", "\u{a0}", "\u{feff}", "é", "٣", "ſ",
+    "😀", "@", "/", "[", "]", "&", "~", "\u{b}", "\u{85}", "\u{180e}", "#", ",",
 ];
 
 #[test]
 fn the_plan_accepts_nothing_that_the_official_suite_calls_invalid() {
-    let Some(folder) = toolkit_tests::shared("data/json-schema-test-suite/tests/draft2020-12")
-    else {
+    let Some(folder) = toolkit_tests::shared("data/json-schema-test-suite/tests/draft2020-12") else {
         return;
     };
     let (mut schemas, mut compiled, mut cases, mut valid, mut accepted) = (0, 0, 0, 0, 0);
@@ -141,25 +130,15 @@ fn the_plan_accepts_nothing_that_the_official_suite_calls_invalid() {
                     valid += 1;
                     accepted += usize::from(decoded.is_ok());
                 } else {
-                    let what = format!(
-                        "{}: {}: {}",
-                        path.display(),
-                        group["description"],
-                        case["description"]
-                    );
+                    let what = format!("{}: {}: {}", path.display(), group["description"], case["description"]);
                     assert!(decoded.is_err(), "read {what}");
                     assert!(encoded.is_err(), "wrote {what}");
                 }
             }
         }
     }
-    println!(
-        "{compiled} of {schemas} schemas have a plan; it accepts {accepted} of {valid} valid instances"
-    );
+    println!("{compiled} of {schemas} schemas have a plan; it accepts {accepted} of {valid} valid instances");
     assert!(compiled >= 110, "only {compiled} schemas have a plan");
-    assert!(
-        accepted * 10 >= valid * 9,
-        "only {accepted} of {valid} are accepted"
-    );
+    assert!(accepted * 10 >= valid * 9, "only {accepted} of {valid} are accepted");
     toolkit_tests::ran(cases);
 }

@@ -14,26 +14,11 @@ use toolkit::schema::plan::Plan;
 const ROUNDS: usize = 41;
 
 fn main() {
-    println!(
-        "{:<8} {:>10} {:>15} {:>15}",
-        "", "serde", "plan", "tree + schema"
-    );
-    measure(
-        "add",
-        20_000,
-        &add_schemas(),
-        br#"{"a":17,"b":25}"#,
-        |add: Add| Sum { sum: add.a + add.b },
-    );
+    println!("{:<8} {:>10} {:>15} {:>15}", "", "serde", "plan", "tree + schema");
+    measure("add", 20_000, &add_schemas(), br#"{"a":17,"b":25}"#, |add: Add| Sum { sum: add.a + add.b });
     measure("search", 4_000, &search_schemas(), SEARCH, search);
     let rows = serde_json::to_vec(&rows()).expect("rows are JSON");
-    measure(
-        "rows",
-        12,
-        &(rows_schema(), rows_schema()),
-        &rows,
-        |rows: Vec<Row>| rows,
-    );
+    measure("rows", 12, &(rows_schema(), rows_schema()), &rows, |rows: Vec<Row>| rows);
 }
 
 fn measure<In: DeserializeOwned, Out: Serialize>(
@@ -76,11 +61,7 @@ fn measure<In: DeserializeOwned, Out: Serialize>(
         nanos.sort_by(f64::total_cmp);
         nanos[nanos.len() / 2]
     });
-    println!(
-        "{name:<8} {serde:>8.0}ns {plan:>8.0}ns {:>4.2} {tree:>8.0}ns {:>4.2}",
-        plan / serde,
-        tree / serde
-    );
+    println!("{name:<8} {serde:>8.0}ns {plan:>8.0}ns {:>4.2} {tree:>8.0}ns {:>4.2}", plan / serde, tree / serde);
 }
 
 fn time(calls: u32, call: &impl Fn() -> Vec<u8>) -> f64 {
@@ -158,11 +139,7 @@ fn search(args: Search) -> Hits {
         score: args.min_score + n as f64 / 8.0,
         lang: args.lang.clone(),
     };
-    Hits {
-        total: args.limit,
-        sort: args.sort,
-        hits: (0..3).map(hit).collect(),
-    }
+    Hits { total: args.limit, sort: args.sort, hits: (0..3).map(hit).collect() }
 }
 
 fn search_schemas() -> (Value, Value) {
@@ -236,13 +213,8 @@ fn rows() -> Vec<Row> {
         name: format!("Customer number {n}"),
         email: format!("customer{n}@example.com"),
         amount: n as f64 * 1.25,
-        status: [Status::Open, Status::Paid, Status::Late]
-            .into_iter()
-            .nth((n % 3) as usize)
-            .expect("there are three"),
-        note: n
-            .is_multiple_of(4)
-            .then(|| "please call back in the afternoon".to_owned()),
+        status: [Status::Open, Status::Paid, Status::Late].into_iter().nth((n % 3) as usize).expect("there are three"),
+        note: n.is_multiple_of(4).then(|| "please call back in the afternoon".to_owned()),
     };
     (0..500).map(row).collect()
 }

@@ -160,8 +160,7 @@ fn what_stands_beside_a_reference_wins_or_is_joined() {
 
 #[test]
 fn a_definition_that_refuses_unknown_keys_does_not_refuse_its_neighbours() {
-    let denying =
-        json!({ "type": "object", "properties": { "a": {} }, "additionalProperties": false });
+    let denying = json!({ "type": "object", "properties": { "a": {} }, "additionalProperties": false });
     check_close(
         json!({
             "$ref": "#/$defs/Denying",

@@ -27,10 +27,7 @@ impl Case {
     ) -> Self {
         Self {
             name,
-            raw: SchemaSettings::draft2020_12()
-                .into_generator()
-                .into_root_schema_for::<T>()
-                .to_value(),
+            raw: SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value(),
             closed: toolkit::schema::generate::input::<T>(),
             write: |bytes| {
                 let value = T::sample(&mut Source(bytes.iter()));
@@ -43,29 +40,18 @@ impl Case {
 
     /// Whether any key may stand in the object at `pointer`.
     pub(crate) fn is_open(&self, pointer: &str) -> bool {
-        self.open
-            .iter()
-            .any(|place| match place.strip_suffix("/**") {
-                Some(above) => pointer == above || pointer.starts_with(&format!("{above}/")),
-                None => pointer == *place,
-            })
+        self.open.iter().any(|place| match place.strip_suffix("/**") {
+            Some(above) => pointer == above || pointer.starts_with(&format!("{above}/")),
+            None => pointer == *place,
+        })
     }
 
     /// Runs `law` for values that serde wrote, with a few more bytes to make changes by.
-    pub(crate) fn for_all(
-        &self,
-        law: impl Fn(Value, &[u8]) -> Result<(), TestCaseError>,
-    ) -> Result<(), String> {
-        let mut runner = TestRunner::new(Config {
-            cases: 128,
-            failure_persistence: None,
-            ..Config::default()
-        });
+    pub(crate) fn for_all(&self, law: impl Fn(Value, &[u8]) -> Result<(), TestCaseError>) -> Result<(), String> {
+        let mut runner = TestRunner::new(Config { cases: 128, failure_persistence: None, ..Config::default() });
         let bytes = proptest::collection::vec(any::<u8>(), 0..96);
         let changes = proptest::collection::vec(any::<u8>(), 8);
-        let ran = runner.run(&(bytes, changes), |(bytes, changes)| {
-            law((self.write)(&bytes), &changes)
-        });
+        let ran = runner.run(&(bytes, changes), |(bytes, changes)| law((self.write)(&bytes), &changes));
         ran.map_err(|failure| format!("{}: {failure}closed: {}", self.name, self.closed))
     }
 }
@@ -74,12 +60,7 @@ impl Case {
 #[track_caller]
 pub(crate) fn hold(cases: &[Case], law: impl Fn(&Case) -> Result<(), String>) {
     let failures: Vec<_> = cases.iter().filter_map(|case| law(case).err()).collect();
-    assert!(
-        failures.is_empty(),
-        "{} types: {}",
-        failures.len(),
-        failures.join("\n\n")
-    );
+    assert!(failures.is_empty(), "{} types: {}", failures.len(), failures.join("\n\n"));
 }
 
 macro_rules! cases {
@@ -94,8 +75,5 @@ pub(crate) use cases;
 
 #[track_caller]
 pub(crate) fn validator(schema: &Value) -> Validator {
-    jsonschema::options()
-        .with_draft(Draft::Draft202012)
-        .build(schema)
-        .unwrap_or_else(|e| panic!("{e}: {schema:#}"))
+    jsonschema::options().with_draft(Draft::Draft202012).build(schema).unwrap_or_else(|e| panic!("{e}: {schema:#}"))
 }

@@ -124,10 +124,7 @@ fn two_flattened_enums_are_guarded_where_they_meet() {
     }
     let schema = generate::input::<Draw>();
     assert_eq!(schema["unevaluatedProperties"], json!(false));
-    assert!(
-        !schema.to_string().contains("additionalProperties"),
-        "{schema:#}"
-    );
+    assert!(!schema.to_string().contains("additionalProperties"), "{schema:#}");
 }
 
 #[test]
@@ -196,10 +193,7 @@ fn an_empty_struct_takes_nothing() {
 #[test]
 fn an_output_stays_open() {
     let schema = generate::output::<Shape>();
-    assert!(
-        !schema.to_string().contains("additionalProperties"),
-        "{schema:#}"
-    );
+    assert!(!schema.to_string().contains("additionalProperties"), "{schema:#}");
 }
 
 #[test]

@@ -9,14 +9,10 @@ fn hostile_schemas_end_and_do_not_grow_without_bound() {
     let mut definitions = serde_json::Map::new();
     for i in 0..40 {
         let next = json!({ "$ref": format!("#/$defs/D{}", i + 1) });
-        let body =
-            json!({ "properties": { format!("p{i}"): next, "q": next }, "oneOf": [next, next] });
+        let body = json!({ "properties": { format!("p{i}"): next, "q": next }, "oneOf": [next, next] });
         definitions.insert(format!("D{i}"), body);
     }
-    definitions.insert(
-        "D40".to_owned(),
-        json!({ "type": "object", "properties": { "x": {} } }),
-    );
+    definitions.insert("D40".to_owned(), json!({ "type": "object", "properties": { "x": {} } }));
     let hostile = json!({ "$ref": "#/$defs/D0", "properties": {}, "$defs": definitions });
     let mutual = json!({
         "$ref": "#/$defs/A",
@@ -27,18 +23,15 @@ fn hostile_schemas_end_and_do_not_grow_without_bound() {
     });
     let mut chain = serde_json::Map::new();
     for i in 0..5000 {
-        chain.insert(
-            format!("C{i}"),
-            json!({ "allOf": [{ "$ref": format!("#/$defs/C{}", i + 1) }], "type": "object" }),
-        );
+        chain
+            .insert(format!("C{i}"), json!({ "allOf": [{ "$ref": format!("#/$defs/C{}", i + 1) }], "type": "object" }));
     }
     let chain = json!({ "$ref": "#/$defs/C0", "$defs": chain });
     // Two recursive schemas that disagree about a property far inside: merging them leads to merging them.
     let deep = |more: &str| {
         let mut schema = json!({ "$ref": format!("#/$defs/{more}") });
         for i in 0..20 {
-            schema =
-                json!({ "allOf": [{ "properties": { "p": schema, format!("{more}{i}"): {} } }] });
+            schema = json!({ "allOf": [{ "properties": { "p": schema, format!("{more}{i}"): {} } }] });
         }
         schema
     };

@@ -12,10 +12,7 @@ fn whatever_serde_writes_the_closed_schema_accepts() {
     hold(&zoo(), |case| {
         let closed = validator(&case.closed);
         case.for_all(|written, _| {
-            let refusals: Vec<_> = closed
-                .iter_errors(&written)
-                .map(|e| e.to_string())
-                .collect();
+            let refusals: Vec<_> = closed.iter_errors(&written).map(|e| e.to_string()).collect();
             prop_assert!(refusals.is_empty(), "{refusals:#?} in {written:#}");
             Ok(())
         })
@@ -31,10 +28,7 @@ fn an_unknown_key_is_refused_wherever_the_type_is_not_open() {
                 if written.pointer(&place).is_some_and(Value::is_object) && !case.is_open(&place) {
                     let mut changed = written.clone();
                     changed.pointer_mut(&place).unwrap()["nobody knows"] = json!(1);
-                    prop_assert!(
-                        !closed.is_valid(&changed),
-                        "accepted at {place:?}: {changed:#}"
-                    );
+                    prop_assert!(!closed.is_valid(&changed), "accepted at {place:?}: {changed:#}");
                 }
             }
             Ok(())
@@ -51,14 +45,8 @@ fn rewriting_keeps_every_verdict_that_serde_shares() {
         inline::inline(&mut inlined);
         let mut closed_inlined = case.closed.clone();
         inline::inline(&mut closed_inlined);
-        let [raw, portable, inlined, closed, closed_inlined] = [
-            &case.raw,
-            &portable,
-            &inlined,
-            &case.closed,
-            &closed_inlined,
-        ]
-        .map(validator);
+        let [raw, portable, inlined, closed, closed_inlined] =
+            [&case.raw, &portable, &inlined, &case.closed, &closed_inlined].map(validator);
         case.for_all(|written, changes| {
             for value in [written.clone(), mutated(written, changes)] {
                 let verdict = portable.is_valid(&value);
@@ -66,18 +54,10 @@ fn rewriting_keeps_every_verdict_that_serde_shares() {
                 // A flattened `Option` hides what serde thinks of that: what can't be read is `None`.
                 let hidden = case.name.starts_with("FlatOption");
                 let tightened = !verdict && (hidden || !(case.serde_reads)(&value));
-                prop_assert!(
-                    raw.is_valid(&value) == verdict || tightened,
-                    "portable: {value:#}"
-                );
+                prop_assert!(raw.is_valid(&value) == verdict || tightened, "portable: {value:#}");
                 prop_assert_eq!(verdict, inlined.is_valid(&value), "inline: {:#}", value);
                 let verdict = closed.is_valid(&value);
-                prop_assert_eq!(
-                    verdict,
-                    closed_inlined.is_valid(&value),
-                    "closed: {:#}",
-                    value
-                );
+                prop_assert_eq!(verdict, closed_inlined.is_valid(&value), "closed: {:#}", value);
             }
             Ok(())
         })
@@ -108,10 +88,7 @@ fn places(value: &Value) -> Vec<String> {
     };
     match value {
         Value::Object(map) => map.iter().for_each(|(k, v)| inside(k, v)),
-        Value::Array(list) => list
-            .iter()
-            .enumerate()
-            .for_each(|(i, v)| inside(&i.to_string(), v)),
+        Value::Array(list) => list.iter().enumerate().for_each(|(i, v)| inside(&i.to_string(), v)),
         _ => {}
     }
     found
@@ -120,9 +97,7 @@ fn places(value: &Value) -> Vec<String> {
 /// `value` with something changed, by which it may or may not become wrong.
 fn mutated(mut value: Value, changes: &[u8]) -> Value {
     let all = places(&value);
-    let place = value
-        .pointer_mut(&all[usize::from(changes[0]) % all.len()])
-        .unwrap();
+    let place = value.pointer_mut(&all[usize::from(changes[0]) % all.len()]).unwrap();
     let others = [
         json!(null),
         json!(300),
@@ -141,18 +116,11 @@ fn mutated(mut value: Value, changes: &[u8]) -> Value {
     let other = others[usize::from(changes[1]) % others.len()].clone();
     match (place, changes[2] % 3) {
         (Value::Object(map), 0) if !map.is_empty() => {
-            let key = map
-                .keys()
-                .nth(usize::from(changes[3]) % map.len())
-                .unwrap()
-                .clone();
+            let key = map.keys().nth(usize::from(changes[3]) % map.len()).unwrap().clone();
             map.remove(&key);
         }
         (Value::Object(map), 1) => {
-            map.insert(
-                ["x", "type", "a", "other"][usize::from(changes[3]) % 4].to_owned(),
-                other,
-            );
+            map.insert(["x", "type", "a", "other"][usize::from(changes[3]) % 4].to_owned(), other);
         }
         (Value::Array(list), 0) => {
             list.pop();

@@ -65,33 +65,16 @@ fn check(schema: &Value, original: &Validator, file: &Path) {
 
 #[track_caller]
 fn compiled(schema: &Value, file: &Path) -> Validator {
-    jsonschema::validator_for(schema)
-        .unwrap_or_else(|e| panic!("{}: {e} in {schema:#}", file.display()))
+    jsonschema::validator_for(schema).unwrap_or_else(|e| panic!("{}: {e} in {schema:#}", file.display()))
 }
 
 /// Arguments that are likely to meet what the schema says, and some that are not.
 fn instances(schema: &Value) -> Vec<Value> {
-    let mut all = vec![
-        json!({}),
-        json!([]),
-        json!(null),
-        json!({ "nobody knows": 1 }),
-    ];
+    let mut all = vec![json!({}), json!([]), json!(null), json!({ "nobody knows": 1 })];
     let mut full = serde_json::Map::new();
-    let properties = schema["properties"]
-        .as_object()
-        .cloned()
-        .unwrap_or_default();
+    let properties = schema["properties"].as_object().cloned().unwrap_or_default();
     for (name, property) in &properties {
-        let mut values = vec![
-            json!("text"),
-            json!(1),
-            json!(true),
-            json!([]),
-            json!({}),
-            json!(["a"]),
-            json!([{}]),
-        ];
+        let mut values = vec![json!("text"), json!(1), json!(true), json!([]), json!({}), json!(["a"]), json!([{}])];
         values.extend(property["enum"].as_array().into_iter().flatten().cloned());
         values.extend(property.get("default").cloned());
         for value in values {
@@ -109,17 +92,12 @@ fn example(root: &Value, schema: &Value, depth: usize) -> Value {
         return Value::Null;
     }
     if let Some(to) = schema["$ref"].as_str().and_then(|to| to.strip_prefix('#')) {
-        return root
-            .pointer(to)
-            .map_or(Value::Null, |to| example(root, to, depth + 1));
+        return root.pointer(to).map_or(Value::Null, |to| example(root, to, depth + 1));
     }
     if let Some(first) = schema["enum"].get(0).or(schema.get("const")) {
         return first.clone();
     }
-    if let Some(first) = ["anyOf", "oneOf", "allOf"]
-        .iter()
-        .find_map(|k| schema[k].get(0))
-    {
+    if let Some(first) = ["anyOf", "oneOf", "allOf"].iter().find_map(|k| schema[k].get(0)) {
         return example(root, first, depth + 1);
     }
     match schema["type"].as_str().or(schema["type"][0].as_str()) {
@@ -142,9 +120,7 @@ fn find_schemas<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
         Value::Object(map) => {
             for (key, value) in map {
                 match key.as_str() {
-                    "inputSchema" | "input_schema" | "outputSchema" | "parameters"
-                        if value.is_object() =>
-                    {
+                    "inputSchema" | "input_schema" | "outputSchema" | "parameters" if value.is_object() => {
                         found.push(value)
                     }
                     _ => find_schemas(value, found),

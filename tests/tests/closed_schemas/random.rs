@@ -23,8 +23,7 @@ fn check(
     let mut s = Source(bytes.iter());
     let mut schema = schema(&mut s, 0, 0);
     if let Value::Object(root) = &mut schema {
-        let definitions =
-            (0..N_DEFINITIONS).map(|i| (format!("D{i}"), self::schema(&mut s, i + 1, 0)));
+        let definitions = (0..N_DEFINITIONS).map(|i| (format!("D{i}"), self::schema(&mut s, i + 1, 0)));
         root.insert("$defs".to_owned(), Value::Object(definitions.collect()));
     }
     law(&schema, &mut Source(more.iter()))
@@ -79,14 +78,7 @@ proptest! {
 fn same_verdicts(before: &Value, after: &Value, s: &mut Source) -> Result<(), TestCaseError> {
     let [old, new]: [Validator; 2] = [before, after].map(validator);
     for_instances(s, |instance| {
-        prop_assert_eq!(
-            old.is_valid(instance),
-            new.is_valid(instance),
-            "{}: {} became {}",
-            instance,
-            before,
-            after
-        );
+        prop_assert_eq!(old.is_valid(instance), new.is_valid(instance), "{}: {} became {}", instance, before, after);
         Ok(())
     })
 }
@@ -108,9 +100,7 @@ fn instance(s: &mut Source, depth: usize) -> Value {
         5 => json!([instance(s, depth + 1)]),
         _ => {
             let n = s.below(4);
-            (0..n)
-                .map(|_| (NAMES[s.below(3)].to_owned(), instance(s, depth + 1)))
-                .collect()
+            (0..n).map(|_| (NAMES[s.below(3)].to_owned(), instance(s, depth + 1))).collect()
         }
     }
 }
@@ -144,29 +134,20 @@ fn keyword(s: &mut Source, from: usize, depth: usize) -> (&'static str, Value) {
         5 => ("allOf", json!([beside(s), beside(s)])),
         6 => ("anyOf", json!([beside(s), beside(s)])),
         7 => ("oneOf", json!([beside(s), beside(s)])),
-        8 => (
-            "oneOf",
-            json!([{ "const": "A", "description": "an A" }, { "enum": ["B", "A"], "type": "string" }]),
-        ),
-        9 => (
-            "anyOf",
-            json!([{ "const": "A", "description": "an A" }, { "enum": ["B", "A"] }]),
-        ),
+        8 => ("oneOf", json!([{ "const": "A", "description": "an A" }, { "enum": ["B", "A"], "type": "string" }])),
+        9 => ("anyOf", json!([{ "const": "A", "description": "an A" }, { "enum": ["B", "A"] }])),
         10 => ("not", beside(s)),
         11 => ("items", inside(s)),
         12 => ("description", json!("text")),
         13 => ("if", beside(s)),
         14 => ("then", beside(s)),
-        15 | 16 if from < N_DEFINITIONS => (
-            "$ref",
-            json!(format!("#/$defs/D{}", from + s.below(N_DEFINITIONS - from))),
-        ),
+        15 | 16 if from < N_DEFINITIONS => {
+            ("$ref", json!(format!("#/$defs/D{}", from + s.below(N_DEFINITIONS - from))))
+        }
         17 => ("dependentSchemas", json!({ NAMES[s.below(3)]: beside(s) })),
         _ => {
             let n = 1 + s.below(2);
-            let named: Map<_, _> = (0..n)
-                .map(|_| (NAMES[s.below(3)].to_owned(), inside(s)))
-                .collect();
+            let named: Map<_, _> = (0..n).map(|_| (NAMES[s.below(3)].to_owned(), inside(s))).collect();
             ("properties", named.into())
         }
     }

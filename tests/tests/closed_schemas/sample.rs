@@ -90,9 +90,7 @@ impl<A: Sample, B: Sample> Sample for (A, B) {
 
 impl<T: Sample> Sample for BTreeMap<String, T> {
     fn sample(s: &mut Source) -> Self {
-        (0..s.below(3))
-            .map(|i| (format!("key{i}"), T::sample(s)))
-            .collect()
+        (0..s.below(3)).map(|i| (format!("key{i}"), T::sample(s))).collect()
     }
 }
 

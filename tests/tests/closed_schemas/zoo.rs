@@ -243,9 +243,7 @@ struct ElsewhereDef {
 
 impl Sample for Elsewhere {
     fn sample(s: &mut Source) -> Self {
-        Self {
-            north: Sample::sample(s),
-        }
+        Self { north: Sample::sample(s) }
     }
 }
 

@@ -75,9 +75,7 @@ pub(crate) fn scalar(dice: &mut Dice) -> Value {
 pub(crate) fn anything(dice: &mut Dice, depth: usize) -> Value {
     match dice.below(if depth == 0 { 3 } else { 5 }) {
         0..3 => scalar(dice),
-        3 => (0..dice.below(4))
-            .map(|_| anything(dice, depth - 1))
-            .collect(),
+        3 => (0..dice.below(4)).map(|_| anything(dice, depth - 1)).collect(),
         _ => {
             let members = (0..dice.below(4)).map(|_| {
                 let key = (*dice.pick(WORDS)).to_owned();
@@ -107,11 +105,7 @@ fn mutate_once(value: &mut Value, dice: &mut Dice) {
             }
         }
         Value::Object(members) if deeper && !members.is_empty() => {
-            let key = members
-                .keys()
-                .nth(dice.below(members.len()))
-                .expect("not empty")
-                .clone();
+            let key = members.keys().nth(dice.below(members.len())).expect("not empty").clone();
             match dice.below(5) {
                 0 => drop(members.remove(&key)),
                 1 => drop(members.insert((*dice.pick(WORDS)).to_owned(), anything(dice, 1))),
@@ -200,16 +194,12 @@ fn string(text: &str, dice: &mut Dice, out: &mut String) {
 /// JSON Schema and a float to serde, a tag that does not come first, a key of `serde_json`'s own.
 pub(crate) fn is_ordinary(value: &Value) -> bool {
     match value {
-        Value::Number(number) => {
-            !number.is_f64() || number.as_f64().is_some_and(|f| f.fract() != 0.0)
-        }
+        Value::Number(number) => !number.is_f64() || number.as_f64().is_some_and(|f| f.fract() != 0.0),
         Value::Array(items) => items.iter().all(is_ordinary),
         Value::Object(members) => {
             let tag = members.keys().position(|key| key == "kind");
             let own = |key: &String| key.starts_with("$serde_json");
-            tag.is_none_or(|at| at == 0)
-                && !members.keys().any(own)
-                && members.values().all(is_ordinary)
+            tag.is_none_or(|at| at == 0) && !members.keys().any(own) && members.values().all(is_ordinary)
         }
         _ => true,
     }

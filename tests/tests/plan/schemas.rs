@@ -66,25 +66,12 @@ fn object(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = 
     let required = prop::sample::subsequence(NAMES, 0..3);
     let rest = prop::option::of(prop_oneof![3 => Just(json!(false)), 1 => inner.clone()]);
     let counts = prop::option::of((0..3_u64, 0..4_u64));
-    (
-        names,
-        prop::collection::vec(inner, 5),
-        required,
-        rest,
-        counts,
-    )
-        .prop_map(|(names, schemas, required, rest, counts)| {
-            let properties: Map<String, Value> = names
-                .iter()
-                .map(|name| (*name).to_owned())
-                .zip(schemas)
-                .collect();
-            let required: Vec<&str> = required
-                .into_iter()
-                .filter(|name| names.contains(name) || name.len() > 3)
-                .collect();
-            let mut schema =
-                json!({ "type": "object", "properties": properties, "required": required });
+    (names, prop::collection::vec(inner, 5), required, rest, counts).prop_map(
+        |(names, schemas, required, rest, counts)| {
+            let properties: Map<String, Value> = names.iter().map(|name| (*name).to_owned()).zip(schemas).collect();
+            let required: Vec<&str> =
+                required.into_iter().filter(|name| names.contains(name) || name.len() > 3).collect();
+            let mut schema = json!({ "type": "object", "properties": properties, "required": required });
             if let Some(rest) = rest {
                 schema["additionalProperties"] = rest;
             }
@@ -93,7 +80,8 @@ fn object(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = 
                 schema["maxProperties"] = json!(least + more);
             }
             schema
-        })
+        },
+    )
 }
 
 fn array(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = Value> {
@@ -141,9 +129,7 @@ pub(crate) fn instance(schema: &Value, root: &Value, dice: &mut Dice, depth: usi
         return Value::Null;
     }
     if let Some(to) = keywords.get("$ref") {
-        let to = root
-            .pointer(&to.as_str().expect("a reference")[1..])
-            .expect("it leads somewhere");
+        let to = root.pointer(&to.as_str().expect("a reference")[1..]).expect("it leads somewhere");
         return instance(to, root, dice, depth - 1);
     }
     for keyword in ["anyOf", "oneOf", "allOf"] {
@@ -164,47 +150,29 @@ pub(crate) fn instance(schema: &Value, root: &Value, dice: &mut Dice, depth: usi
     };
     let count = |least: &str, most: &str, dice: &mut Dice| {
         let least = keywords.get(least).and_then(Value::as_u64).unwrap_or(0) as usize;
-        let most = keywords
-            .get(most)
-            .and_then(Value::as_u64)
-            .unwrap_or(least as u64 + 3) as usize;
+        let most = keywords.get(most).and_then(Value::as_u64).unwrap_or(least as u64 + 3) as usize;
         least + dice.below(most - least + 1)
     };
     match kind {
         Some("null") => Value::Null,
         Some("boolean") => json!(dice.one_in(2)),
-        Some("integer") => json!(
-            keywords.get("minimum").and_then(Value::as_i64).unwrap_or(0) + dice.below(6) as i64
-        ),
+        Some("integer") => json!(keywords.get("minimum").and_then(Value::as_i64).unwrap_or(0) + dice.below(6) as i64),
         Some("number") => json!(dice.below(40) as f64 / 4.0 - 2.0),
         Some("string") => {
             let length = count("minLength", "maxLength", dice);
-            json!(
-                (0..length)
-                    .map(|_| *dice.pick(&['a', 'b', 'é', '😀']))
-                    .collect::<String>()
-            )
+            json!((0..length).map(|_| *dice.pick(&['a', 'b', 'é', '😀'])).collect::<String>())
         }
         Some("array") => {
             let length = count("minItems", "maxItems", dice);
             let empty = json!([]);
             let prefix = keywords.get("prefixItems").unwrap_or(&empty);
             let items = keywords.get("items").unwrap_or(&Value::Null);
-            (0..length)
-                .map(|n| instance(prefix.get(n).unwrap_or(items), root, dice, depth - 1))
-                .collect()
+            (0..length).map(|n| instance(prefix.get(n).unwrap_or(items), root, dice, depth - 1)).collect()
         }
         Some("object") => {
             let mut members = Map::new();
-            for (name, schema) in keywords
-                .get("properties")
-                .and_then(Value::as_object)
-                .into_iter()
-                .flatten()
-            {
-                let required = keywords["required"]
-                    .as_array()
-                    .is_some_and(|r| r.iter().any(|other| other == name));
+            for (name, schema) in keywords.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                let required = keywords["required"].as_array().is_some_and(|r| r.iter().any(|other| other == name));
                 if required || dice.one_in(2) {
                     members.insert(name.clone(), instance(schema, root, dice, depth - 1));
                 }
@@ -214,10 +182,7 @@ pub(crate) fn instance(schema: &Value, root: &Value, dice: &mut Dice, depth: usi
                 rest => {
                     for _ in 0..dice.below(3) {
                         let rest = rest.unwrap_or(&Value::Null);
-                        members.insert(
-                            (*dice.pick(WORDS)).to_owned(),
-                            instance(rest, root, dice, depth - 1),
-                        );
+                        members.insert((*dice.pick(WORDS)).to_owned(), instance(rest, root, dice, depth - 1));
                     }
                 }
             }

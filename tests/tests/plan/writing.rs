@@ -17,10 +17,7 @@ fn a_float_that_is_not_finite_is_checked_as_the_null_it_becomes() {
         let mut out = Vec::new();
         assert_eq!(nullable.encode(&float, &mut out), Ok(()));
         assert_eq!(out, b"null");
-        assert_eq!(
-            number.encode(&(float as f32), &mut Vec::new()),
-            Err(Refused)
-        );
+        assert_eq!(number.encode(&(float as f32), &mut Vec::new()), Err(Refused));
     }
 }
 
@@ -32,22 +29,10 @@ fn keys_are_checked_as_the_text_they_become() {
     let mut out = Vec::new();
     assert_eq!(closed.encode(&BTreeMap::from([(1, 5)]), &mut out), Ok(()));
     assert_eq!(out, br#"{"1":5}"#);
-    assert_eq!(
-        closed.encode(&BTreeMap::from([(2, 5)]), &mut out),
-        Err(Refused)
-    );
-    assert_eq!(
-        closed.encode(&BTreeMap::from([("x\"y", ())]), &mut Vec::new()),
-        Ok(())
-    );
-    assert_eq!(
-        closed.encode(&BTreeMap::from([("x\"y", 1)]), &mut Vec::new()),
-        Err(Refused)
-    );
-    assert_eq!(
-        accepts::<BTreeMap<u8, u8>>(&closed, r#"{"1":2}"#),
-        BTreeMap::from([(1, 2)])
-    );
+    assert_eq!(closed.encode(&BTreeMap::from([(2, 5)]), &mut out), Err(Refused));
+    assert_eq!(closed.encode(&BTreeMap::from([("x\"y", ())]), &mut Vec::new()), Ok(()));
+    assert_eq!(closed.encode(&BTreeMap::from([("x\"y", 1)]), &mut Vec::new()), Err(Refused));
+    assert_eq!(accepts::<BTreeMap<u8, u8>>(&closed, r#"{"1":2}"#), BTreeMap::from([(1, 2)]));
     refuses::<BTreeMap<u8, u8>>(&closed, r#"{"1":2,"1":2}"#);
 }
 
@@ -85,10 +70,7 @@ fn a_key_written_twice_does_not_count_twice() {
     }
     let two = plan(json!({ "minProperties": 2 }));
     assert_eq!(two.encode(&Twice, &mut Vec::new()), Err(Refused));
-    assert_eq!(
-        two.encode(&BTreeMap::from([("a", 1), ("b", 2)]), &mut Vec::new()),
-        Ok(())
-    );
+    assert_eq!(two.encode(&BTreeMap::from([("a", 1), ("b", 2)]), &mut Vec::new()), Ok(()));
 }
 
 #[test]

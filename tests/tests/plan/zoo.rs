@@ -69,38 +69,21 @@ mod text {
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<i64, D::Error> {
-        String::deserialize(d)?
-            .parse()
-            .map_err(serde::de::Error::custom)
+        String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
 fn plain() -> Plain {
-    Plain {
-        a: 3,
-        b: Some("x".into()),
-        c: vec![1, 2],
-    }
+    Plain { a: 3, b: Some("x".into()), c: vec![1, 2] }
 }
 
 fn internal() -> Internal {
-    Internal::B {
-        value: "v".into(),
-        next: Some(Box::new(Internal::A { value: 1 })),
-    }
+    Internal::B { value: "v".into(), next: Some(Box::new(Internal::A { value: 1 })) }
 }
 
 fn tree() -> Tree {
-    let leaf = Tree {
-        name: "leaf".into(),
-        left: None,
-        inner: vec![],
-    };
-    Tree {
-        name: "root".into(),
-        left: Some(Box::new(leaf.clone())),
-        inner: vec![leaf],
-    }
+    let leaf = Tree { name: "leaf".into(), left: None, inner: vec![] };
+    Tree { name: "root".into(), left: Some(Box::new(leaf.clone())), inner: vec![leaf] }
 }
 
 /// Calls `$check` for every type, with samples.
@@ -152,8 +135,7 @@ fn schemas<T: JsonSchema>() -> [Value; 2] {
 fn close(schema: &mut Value) {
     if let Value::Object(keywords) = schema {
         let joined = ["oneOf", "anyOf", "allOf", "$ref", "additionalProperties"];
-        if keywords.contains_key("properties") && !joined.iter().any(|k| keywords.contains_key(*k))
-        {
+        if keywords.contains_key("properties") && !joined.iter().any(|k| keywords.contains_key(*k)) {
             keywords.insert("additionalProperties".into(), false.into());
         }
         keywords.values_mut().for_each(close);
@@ -180,11 +162,7 @@ where
             let tree: Value = serde_json::from_str(&text).expect("accepted what is no JSON");
             assert!(!repeats, "accepted a repeated key: {text}");
             assert!(validator.is_valid(&tree), "accepted {text} for {schema}");
-            assert_eq!(
-                serde_json::from_str::<T>(&text).expect("serde reads it"),
-                value,
-                "{text}"
-            );
+            assert_eq!(serde_json::from_str::<T>(&text).expect("serde reads it"), value, "{text}");
         }
         if let Ok(value) = serde_json::from_str::<T>(&text) {
             let mut out = Vec::new();
@@ -213,22 +191,13 @@ where
 {
     for schema in schemas::<T>() {
         let Some(plan) = Plan::compile(&schema) else {
-            without_plan.push(
-                std::any::type_name::<T>()
-                    .rsplit("::")
-                    .next()
-                    .expect("a name"),
-            );
+            without_plan.push(std::any::type_name::<T>().rsplit("::").next().expect("a name"));
             continue;
         };
         for sample in samples {
             let json = serde_json::to_vec(sample).expect("a sample is JSON");
             let text = String::from_utf8_lossy(&json);
-            assert_eq!(
-                plan.decode::<T>(&json).as_ref(),
-                Ok(sample),
-                "{text} for {schema}"
-            );
+            assert_eq!(plan.decode::<T>(&json).as_ref(), Ok(sample), "{text} for {schema}");
             let mut out = Vec::new();
             assert_eq!(plan.encode(sample, &mut out), Ok(()), "{text} for {schema}");
             assert_eq!(out, json);

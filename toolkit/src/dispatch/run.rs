@@ -108,6 +108,12 @@ impl Invocation<'_> {
             let arguments = decoded.map_err(|error| mismatch("", &error))?;
             return Ok((arguments, Vec::new()));
         }
+        // The usual case: text that fits becomes the argument in one pass. What is not certain to fit is looked at in full.
+        if let (Arguments::Json(text), Some(plan)) = (self.arguments, self.tool.input().plan())
+            && let Ok(arguments) = plan.decode(text)
+        {
+            return Ok((arguments, Vec::new()));
+        }
         let (value, changes) = admit(self.tool, self.arguments, self.policy.coercion)?;
         let arguments = serde_path_to_error::deserialize(&value)
             .map_err(|error| mismatch(&error.path().to_string(), error.inner()))?;
@@ -120,8 +126,15 @@ impl Invocation<'_> {
 
     /// The JSON of a result, once the output schema has accepted it.
     pub(super) fn encode(&self, output: &impl Serialize) -> Result<Vec<u8>, ToolError> {
+        let schema = self.tool.output().filter(|_| self.policy.validate_output);
+        if let Some(plan) = schema.and_then(Schema::plan) {
+            let mut json = Vec::with_capacity(128);
+            if plan.encode(output, &mut json).is_ok() {
+                return Ok(json);
+            }
+        }
         let json = serde_json::to_vec(output).map_err(ToolError::internal)?;
-        if let Some(schema) = self.tool.output().filter(|_| self.policy.validate_output) {
+        if let Some(schema) = schema {
             check_output(schema, &json)?;
         }
         Ok(json)

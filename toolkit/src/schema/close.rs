@@ -179,10 +179,8 @@ enum Composition {
 }
 
 fn composition(map: &Map<String, Value>) -> Composition {
-    let mut elsewhere = map
-        .iter()
-        .filter(|(keyword, _)| mode::is_in_place(keyword))
-        .map(|(keyword, value)| (keyword.as_str(), value));
+    let mut elsewhere =
+        map.iter().filter(|(keyword, _)| mode::is_in_place(keyword)).map(|(keyword, value)| (keyword.as_str(), value));
     match (elsewhere.next(), elsewhere.next()) {
         (None, _) => Composition::Alone,
         (Some(_), Some(_)) => Composition::Joined,
@@ -215,11 +213,7 @@ fn seal(map: &mut Map<String, Value>) {
     if by_value || is_explicit(map) || !mode::allows_objects(map) {
         return;
     }
-    let named = |keyword: &str| {
-        map.get(keyword)
-            .and_then(Value::as_object)
-            .map_or(0, Map::len)
-    };
+    let named = |keyword: &str| map.get(keyword).and_then(Value::as_object).map_or(0, Map::len);
     let by_pattern = named("patternProperties") > 0;
     // With rules for keys or for their number, and no keys: a map in other words.
     let rules = ["propertyNames", "minProperties", "maxProperties"];
@@ -228,10 +222,7 @@ fn seal(map: &mut Map<String, Value>) {
     }
     // What is required is known, even if nothing is said of it.
     if let (Some(Value::Array(required)), false) = (map.get("required").cloned(), by_pattern) {
-        let properties = map
-            .entry("properties")
-            .or_insert_with(|| Map::new().into())
-            .as_object_mut();
+        let properties = map.entry("properties").or_insert_with(|| Map::new().into()).as_object_mut();
         if let Some(properties) = properties {
             for name in required.iter().filter_map(Value::as_str) {
                 properties.entry(name).or_insert_with(|| Map::new().into());

@@ -92,10 +92,7 @@ impl Inliner<'_> {
 }
 
 fn sub_is_nested(keyword: &str) -> bool {
-    !matches!(
-        keyword,
-        "items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains"
-    )
+    !matches!(keyword, "items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains")
 }
 
 /// Puts `definition` where `map` had a reference to it.
@@ -116,10 +113,7 @@ fn combine(map: &mut Map<String, Value>, definition: Value, legacy: bool) {
         for (keyword, value) in definition {
             map.entry(keyword).or_insert(value);
         }
-    } else if let Value::Array(parts) = map
-        .entry("allOf")
-        .or_insert_with(|| Value::Array(Vec::new()))
-    {
+    } else if let Value::Array(parts) = map.entry("allOf").or_insert_with(|| Value::Array(Vec::new())) {
         parts.push(definition.into());
     }
 }

@@ -52,11 +52,7 @@ impl Plan {
     pub fn decode<'de, T: serde::Deserialize<'de>>(&self, json: &'de [u8]) -> Result<T, Refused> {
         let walked = Cell::new(false);
         let mut inner = serde_json::Deserializer::from_slice(json);
-        let value = T::deserialize(de::Checked {
-            inner: &mut inner,
-            at: self.start(),
-            walked: &walked,
-        });
+        let value = T::deserialize(de::Checked { inner: &mut inner, at: self.start(), walked: &walked });
         // Not looking at what serde says keeps its message, which names the value, out of every log.
         match (value, inner.end()) {
             (Ok(value), Ok(())) if walked.get() => Ok(value),
@@ -70,16 +66,8 @@ impl Plan {
     ///
     /// [`Refused`] where those bytes are not certainly valid, or `value` can't be written as JSON. What was appended
     /// to `out` by then is unspecified.
-    pub fn encode<T: serde::Serialize + ?Sized>(
-        &self,
-        value: &T,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refused> {
-        value.serialize(ser::Writer {
-            out,
-            at: self.start(),
-            depth: 0,
-        })
+    pub fn encode<T: serde::Serialize + ?Sized>(&self, value: &T, out: &mut Vec<u8>) -> Result<(), Refused> {
+        value.serialize(ser::Writer { out, at: self.start(), depth: 0 })
     }
 
     fn start(&self) -> At<'_> {
@@ -89,9 +77,7 @@ impl Plan {
 
 impl fmt::Debug for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Plan")
-            .field("nodes", &self.nodes.len())
-            .finish_non_exhaustive()
+        f.debug_struct("Plan").field("nodes", &self.nodes.len()).finish_non_exhaustive()
     }
 }
 

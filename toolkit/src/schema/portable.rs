@@ -41,19 +41,14 @@ fn rewrite(schema: &mut Value, keep_choices: bool) {
 }
 
 fn boolean_is_usual(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "additionalProperties" | "unevaluatedProperties" | "unevaluatedItems"
-    )
+    matches!(keyword, "additionalProperties" | "unevaluatedProperties" | "unevaluatedItems")
 }
 
 // A reference to a branch by its place would dangle once the branches are one `enum`.
 fn points_into_a_choice(value: &Value) -> bool {
     match value {
         Value::Object(map) => map.iter().any(|(key, value)| match value {
-            Value::String(to) => {
-                key == "$ref" && (to.contains("/oneOf/") || to.contains("/anyOf/"))
-            }
+            Value::String(to) => key == "$ref" && (to.contains("/oneOf/") || to.contains("/anyOf/")),
             value => points_into_a_choice(value),
         }),
         Value::Array(list) => list.iter().any(points_into_a_choice),
@@ -82,14 +77,10 @@ fn replace_format(map: &mut Map<String, Value>) {
     map.remove("format");
     if integer && !number {
         if let Some(min) = min {
-            tighten(map, "minimum", "exclusiveMinimum", min, |there, min| {
-                there >= min
-            });
+            tighten(map, "minimum", "exclusiveMinimum", min, |there, min| there >= min);
         }
         if let Some(max) = max {
-            tighten(map, "maximum", "exclusiveMaximum", max, |there, max| {
-                there <= max
-            });
+            tighten(map, "maximum", "exclusiveMaximum", max, |there, max| there <= max);
         }
     }
 }
@@ -103,22 +94,9 @@ fn has_type(map: &Map<String, Value>, name: &str) -> bool {
 }
 
 // 32 bits are exact in an f64, so comparing as such is too.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "bounds of at most 32 bits are exact in an f64"
-)]
-fn tighten(
-    map: &mut Map<String, Value>,
-    keyword: &str,
-    exclusive: &str,
-    bound: i64,
-    as_tight: fn(f64, f64) -> bool,
-) {
-    let there = |keyword| {
-        map.get(keyword)
-            .and_then(Value::as_f64)
-            .is_some_and(|there| as_tight(there, bound as f64))
-    };
+#[expect(clippy::cast_precision_loss, reason = "bounds of at most 32 bits are exact in an f64")]
+fn tighten(map: &mut Map<String, Value>, keyword: &str, exclusive: &str, bound: i64, as_tight: fn(f64, f64) -> bool) {
+    let there = |keyword| map.get(keyword).and_then(Value::as_f64).is_some_and(|there| as_tight(there, bound as f64));
     if !(there(keyword) || there(exclusive)) {
         map.insert(keyword.to_owned(), bound.into());
     }

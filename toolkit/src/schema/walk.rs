@@ -48,22 +48,14 @@ pub(super) fn each_mut(schema: &mut Map<String, Value>, mut visit: impl FnMut(&s
 }
 
 /// A copy of the `value` of `keyword` in which every direct subschema is what `copy` makes of it.
-pub(super) fn rebuild(
-    keyword: &str,
-    value: &Value,
-    mut copy: impl FnMut(&Value) -> Value,
-) -> Value {
+pub(super) fn rebuild(keyword: &str, value: &Value, mut copy: impl FnMut(&Value) -> Value) -> Value {
     match (holds(keyword, value), value) {
         (Holds::One, sub) => copy(sub),
         (Holds::List, Value::Array(list)) => list.iter().map(copy).collect(),
         (Holds::Named, Value::Object(named)) => named
             .iter()
             .map(|(name, sub)| {
-                let sub = if is_schema(sub) {
-                    copy(sub)
-                } else {
-                    sub.clone()
-                };
+                let sub = if is_schema(sub) { copy(sub) } else { sub.clone() };
                 (name.clone(), sub)
             })
             .collect(),
@@ -95,8 +87,9 @@ fn holds(keyword: &str, value: &Value) -> Holds {
         | "then"
         | "else" => Holds::One,
         "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::List,
-        "properties" | "patternProperties" | "dependentSchemas" | "dependencies" | "$defs"
-        | "definitions" => Holds::Named,
+        "properties" | "patternProperties" | "dependentSchemas" | "dependencies" | "$defs" | "definitions" => {
+            Holds::Named
+        }
         _ => Holds::None,
     }
 }
@@ -124,9 +117,7 @@ pub(super) fn is_annotation(keyword: &str) -> bool {
 
 /// The schema that a `$ref` within `document` points to.
 pub(super) fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
-    document
-        .pointer(&pointer(reference)?)
-        .filter(|v| is_schema(v))
+    document.pointer(&pointer(reference)?).filter(|v| is_schema(v))
 }
 
 /// The JSON pointer of a reference that stays within its document: `/$defs/A B` for `#/$defs/A%20B`.

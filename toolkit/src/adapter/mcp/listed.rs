@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::result::{is_wrapped, wrapped};
 use super::{META_KEY, Revision};
-use crate::schema::root;
+use crate::schema::{inline, root};
 use crate::tool::{Annotations, Icon, Requirements, Tool, ToolId};
 
 /// MCP `Tool` (`$defs/Tool` of both revisions).
@@ -66,7 +66,9 @@ fn description(tool: &Tool) -> Cow<'_, str> {
 }
 
 fn inlined(schema: &Value) -> Value {
-    schema.clone()
+    let mut schema = schema.clone();
+    inline::inline(&mut schema);
+    schema
 }
 
 /// Says at the root what holds for every value that fits; a choice between objects says it in its branches only.

@@ -26,13 +26,7 @@ impl<'a> Copies<'a> {
             .filter_map(|container| original.get(container)?.as_object())
             .flat_map(|definitions| definitions.keys().cloned())
             .collect();
-        Self {
-            original,
-            made: BTreeMap::new(),
-            inert: BTreeMap::new(),
-            names,
-            pending: VecDeque::new(),
-        }
+        Self { original, made: BTreeMap::new(), inert: BTreeMap::new(), names, pending: VecDeque::new() }
     }
 
     /// The next definition to make.
@@ -42,8 +36,8 @@ impl<'a> Copies<'a> {
 
     /// What to write for `reference` where a copy in `mode` is meant.
     pub(super) fn reference(&mut self, reference: &str, mode: Mode) -> String {
-        let target = walk::pointer(reference)
-            .and_then(|pointer| Some((walk::resolve(self.original, reference)?, pointer)));
+        let target =
+            walk::pointer(reference).and_then(|pointer| Some((walk::resolve(self.original, reference)?, pointer)));
         let Some((target, pointer)) = target else {
             return reference.to_owned();
         };
@@ -54,11 +48,7 @@ impl<'a> Copies<'a> {
         if !self.inert.contains_key(&pointer) {
             self.inert.insert(pointer.clone(), is_inert(target));
         }
-        let mode = if self.inert[&pointer] {
-            Mode::Closed
-        } else {
-            mode
-        };
+        let mode = if self.inert[&pointer] { Mode::Closed } else { mode };
         let key = (pointer, mode);
         if let Some(made) = self.made.get(&key) {
             return made.clone();

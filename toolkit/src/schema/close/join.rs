@@ -36,11 +36,7 @@ impl Closer<'_> {
     }
 
     /// Gives each branch of the choice all that is said of the object beside it, and closes it there.
-    fn distribute(
-        &mut self,
-        mut joined: Joined,
-        branches_left: &mut usize,
-    ) -> Option<Map<String, Value>> {
+    fn distribute(&mut self, mut joined: Joined, branches_left: &mut usize) -> Option<Map<String, Value>> {
         self.depth += 1;
         if self.depth > MERGE_DEPTH {
             return None;
@@ -66,11 +62,7 @@ impl Closer<'_> {
         for branch in branches.iter().filter(|b| !is_ruled_out(&shared, b)) {
             *branches_left = branches_left.checked_sub(1)?;
             self.spend(shared.values())?;
-            let mut joined = Joined {
-                keywords: shared.clone(),
-                chain: joined.chain.clone(),
-                ..Joined::default()
-            };
+            let mut joined = Joined { keywords: shared.clone(), chain: joined.chain.clone(), ..Joined::default() };
             self.gather_value(branch, &mut joined)?;
             merged.push(self.distribute(joined, branches_left)?.into());
             self.depth -= 1;
@@ -210,9 +202,7 @@ fn both(there: &mut Value, more: &Value) {
         return;
     }
     let all = match there.take() {
-        Value::Object(mut only) if only.len() == 1 && only.contains_key("allOf") => {
-            only.remove("allOf")
-        }
+        Value::Object(mut only) if only.len() == 1 && only.contains_key("allOf") => only.remove("allOf"),
         one => Some(json!([one])),
     };
     if let Some(Value::Array(mut all)) = all {

@@ -53,29 +53,14 @@ pub(super) fn of(keyword: &str, here: Mode, below: Mode) -> Mode {
 
 /// Whether `keyword` joins other schemas to the one it stands in, for the same value.
 pub(super) fn is_in_place(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "$ref"
-            | "allOf"
-            | "anyOf"
-            | "oneOf"
-            | "then"
-            | "else"
-            | "dependentSchemas"
-            | "dependencies"
-    )
+    matches!(keyword, "$ref" | "allOf" | "anyOf" | "oneOf" | "then" | "else" | "dependentSchemas" | "dependencies")
 }
 
 /// Whether `keyword` says which objects are accepted, so that it must be known where the object is closed.
 pub(super) fn is_about_objects(keyword: &str) -> bool {
     matches!(
         keyword,
-        "type"
-            | "properties"
-            | "patternProperties"
-            | "required"
-            | "additionalProperties"
-            | "unevaluatedProperties"
+        "type" | "properties" | "patternProperties" | "required" | "additionalProperties" | "unevaluatedProperties"
     )
 }
 

@@ -34,9 +34,7 @@ impl Closer<'_> {
                 ("patternProperties", Value::Object(named)) => {
                     all.entry(ANY).or_default().extend(named.values());
                 }
-                ("additionalProperties" | "unevaluatedProperties", schema)
-                    if !schema.is_boolean() =>
-                {
+                ("additionalProperties" | "unevaluatedProperties", schema) if !schema.is_boolean() => {
                     all.entry(ANY).or_default().push(schema);
                 }
                 ("items" | "prefixItems" | "additionalItems" | "unevaluatedItems", schema) => {

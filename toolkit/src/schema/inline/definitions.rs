@@ -25,15 +25,8 @@ impl<'a> Definitions<'a> {
             .iter()
             .filter_map(|container| Some((container, document.get(container)?.as_object()?)))
             .flat_map(|(container, named)| {
-                let pointer = move |name: &str| {
-                    format!(
-                        "/{container}/{}",
-                        name.replace('~', "~0").replace('/', "~1")
-                    )
-                };
-                named
-                    .iter()
-                    .map(move |(name, schema)| (pointer(name), schema))
+                let pointer = move |name: &str| format!("/{container}/{}", name.replace('~', "~0").replace('/', "~1"));
+                named.iter().map(move |(name, schema)| (pointer(name), schema))
             })
             .collect();
         let uses: BTreeMap<&str, BTreeSet<String>> = all
@@ -46,11 +39,8 @@ impl<'a> Definitions<'a> {
             .collect();
 
         let mut steps = MAX_STEPS;
-        let recursive: BTreeSet<&str> = all
-            .keys()
-            .map(String::as_str)
-            .filter(|pointer| leads_back(pointer, &uses, &mut steps))
-            .collect();
+        let recursive: BTreeSet<&str> =
+            all.keys().map(String::as_str).filter(|pointer| leads_back(pointer, &uses, &mut steps)).collect();
         Self(measure(&all, &uses, &recursive))
     }
 
@@ -105,11 +95,7 @@ fn measure<'a>(
         let schema = all[pointer];
         let below = uses[pointer].iter().filter_map(|to| measured.get(to));
         let below = below.map(|used| used.depth).max().unwrap_or(0);
-        let definition = Definition {
-            schema,
-            size: walk::size(schema),
-            depth: depth(schema) + below,
-        };
+        let definition = Definition { schema, size: walk::size(schema), depth: depth(schema) + below };
         measured.insert(pointer.to_owned(), definition);
         for user in users.get(pointer).into_iter().flatten() {
             if let Some(n_uses) = waiting_for.get_mut(user) {
@@ -156,11 +142,7 @@ fn references(schema: &Value) -> BTreeSet<String> {
     let mut pending = vec![schema];
     while let Some(schema) = pending.pop() {
         let Value::Object(map) = schema else { continue };
-        found.extend(
-            map.get("$ref")
-                .and_then(Value::as_str)
-                .and_then(walk::pointer),
-        );
+        found.extend(map.get("$ref").and_then(Value::as_str).and_then(walk::pointer));
         walk::each(map, |_, sub| pending.push(sub));
     }
     found

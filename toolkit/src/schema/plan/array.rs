@@ -22,11 +22,7 @@ pub(super) struct Items<'p> {
 impl<'p> Items<'p> {
     #[inline]
     pub(super) fn new(plan: &'p Plan, rule: Option<&'p Array>) -> Self {
-        Items {
-            plan,
-            rule,
-            count: 0,
-        }
+        Items { plan, rule, count: 0 }
     }
 
     #[inline]

@@ -15,10 +15,7 @@ pub(super) struct At<'p> {
 impl<'p> At<'p> {
     #[inline]
     pub(super) fn new(plan: &'p Plan, id: NodeId) -> Self {
-        At {
-            plan,
-            node: &plan.nodes[id as usize],
-        }
+        At { plan, node: &plan.nodes[id as usize] }
     }
 
     /// The rules for a value of this kind, if there may be one.

@@ -26,11 +26,7 @@ pub(super) struct Checked<'p, 'w, D> {
 
 impl<'p, 'w, D> Checked<'p, 'w, D> {
     fn watch<V>(&self, visitor: V) -> Watch<'p, 'w, V> {
-        Watch {
-            visitor,
-            at: self.at,
-            walked: self.walked,
-        }
+        Watch { visitor, at: self.at, walked: self.walked }
     }
 }
 
@@ -72,11 +68,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, '_, D> {
     }
 
     #[inline]
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, D::Error> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, D::Error> {
         // Raw JSON would be handed over unread.
         if name.as_bytes().starts_with(PRIVATE) {
             return Err(refused(Refused));
@@ -117,11 +109,7 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Walk<'_, '_, S> {
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, inner: D) -> Result<S::Value, D::Error> {
-        self.seed.deserialize(Checked {
-            inner,
-            at: self.at,
-            walked: self.walked,
-        })
+        self.seed.deserialize(Checked { inner, at: self.at, walked: self.walked })
     }
 }
 

@@ -26,14 +26,7 @@ pub(super) struct Node {
 
 impl Node {
     pub(super) fn plain(kinds: Kinds) -> Node {
-        Node {
-            kinds,
-            number: None,
-            string: None,
-            array: None,
-            object: None,
-            by_kind: None,
-        }
+        Node { kinds, number: None, string: None, array: None, object: None, by_kind: None }
     }
 }
 
@@ -90,8 +83,6 @@ impl Kinds {
 
     /// The kinds of this set, one at a time.
     pub(super) fn each(self) -> impl Iterator<Item = Kinds> {
-        (0..8)
-            .map(|bit| Kinds(1 << bit))
-            .filter(move |kind| self.meets(*kind))
+        (0..8).map(|bit| Kinds(1 << bit)).filter(move |kind| self.meets(*kind))
     }
 }

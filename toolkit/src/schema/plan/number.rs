@@ -77,11 +77,7 @@ impl Number {
             };
             self.most = self.most.min(most);
         }
-        self.bounds.push(Bound {
-            limit,
-            side,
-            inclusive,
-        });
+        self.bounds.push(Bound { limit, side, inclusive });
         Some(())
     }
 
@@ -96,8 +92,7 @@ impl Number {
     /// Whether a float is certainly allowed. Division and equality are left to the slow path.
     #[inline]
     pub(super) fn admits_float(&self, value: f64) -> bool {
-        self.admits_around(value)
-            || (self.compares_only() && self.bounds.iter().all(|bound| bound.admits(value)))
+        self.admits_around(value) || (self.compares_only() && self.bounds.iter().all(|bound| bound.admits(value)))
     }
 
     /// Whether a float is allowed even if it is not read back as exactly the one that was written.

@@ -33,12 +33,7 @@ impl Property {
         }
         let mut json = serde_json::to_vec(name).ok()?;
         json.push(b':');
-        Some(Property {
-            name: name.into(),
-            head: head(name.as_bytes()),
-            node,
-            json: json.into(),
-        })
+        Some(Property { name: name.into(), head: head(name.as_bytes()), node, json: json.into() })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -57,18 +52,12 @@ impl Property {
 #[inline]
 fn head(key: &[u8]) -> u64 {
     match key {
-        [first, .., last] if key.len() < 4 => {
-            u64::from(*first) << 16 | u64::from(key[1]) << 8 | u64::from(*last)
-        }
+        [first, .., last] if key.len() < 4 => u64::from(*first) << 16 | u64::from(key[1]) << 8 | u64::from(*last),
         [only] => u64::from(*only),
         [] => 0,
         _ => {
-            let (first, last) = (
-                key.first_chunk::<4>(),
-                key[..key.len().min(8)].last_chunk::<4>(),
-            );
-            let word =
-                |chunk: Option<&[u8; 4]>| chunk.map_or(0, |chunk| u32::from_le_bytes(*chunk));
+            let (first, last) = (key.first_chunk::<4>(), key[..key.len().min(8)].last_chunk::<4>());
+            let word = |chunk: Option<&[u8; 4]>| chunk.map_or(0, |chunk| u32::from_le_bytes(*chunk));
             u64::from(word(first)) << 32 | u64::from(word(last))
         }
     }
@@ -109,12 +98,7 @@ pub(super) struct Members<'p> {
 impl<'p> Members<'p> {
     #[inline]
     pub(super) fn new(plan: &'p Plan, rule: Option<&'p Object>) -> Self {
-        Members {
-            plan,
-            rule,
-            met: 0,
-            count: 0,
-        }
+        Members { plan, rule, met: 0, count: 0 }
     }
 
     #[inline]
@@ -151,11 +135,7 @@ impl<'p> Members<'p> {
     }
 
     /// Goes on with the branch whose tag `is_it`, once the tag's value is known.
-    pub(super) fn choose(
-        &mut self,
-        tag: &'p Tag,
-        is_it: impl Fn(&Branch) -> bool,
-    ) -> Result<(), Refused> {
+    pub(super) fn choose(&mut self, tag: &'p Tag, is_it: impl Fn(&Branch) -> bool) -> Result<(), Refused> {
         let branch = tag.branches.iter().find(|branch| is_it(branch));
         let node = At::new(self.plan, branch.ok_or(Refused)?.node);
         *self = node.object()?;

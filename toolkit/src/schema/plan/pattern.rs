@@ -37,8 +37,7 @@ impl Pattern {
 
 const DIGIT: &str = "0-9";
 const WORD: &str = "A-Za-z0-9_";
-const SPACE: &str =
-    r"\x{9}-\x{D} \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
+const SPACE: &str = r"\x{9}-\x{D} \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
 
 /// The pattern for the Rust engine, or `None` where it uses anything that might be read in two ways.
 fn translate(pattern: &str) -> Option<String> {
@@ -94,10 +93,7 @@ fn translate(pattern: &str) -> Option<String> {
             }
             '\\' => {
                 let escaped = rest.next()?;
-                match (
-                    spelled_out(escaped),
-                    spelled_out(escaped.to_ascii_lowercase()),
-                ) {
+                match (spelled_out(escaped), spelled_out(escaped.to_ascii_lowercase())) {
                     (Some(set), _) => out.extend(["[", set, "]"]),
                     (None, Some(set)) => out.extend(["[^", set, "]"]),
                     (None, None) => literal(escaped, r"\./-+*?()[]{}|^$", &mut out)?,

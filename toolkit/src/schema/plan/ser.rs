@@ -31,11 +31,7 @@ pub(super) struct Writer<'p, 'o> {
 impl<'p, 'o> Writer<'p, 'o> {
     #[inline]
     fn deeper(&self) -> Result<u8, Refused> {
-        if self.depth < MAX_DEPTH {
-            Ok(self.depth + 1)
-        } else {
-            Err(Refused)
-        }
+        if self.depth < MAX_DEPTH { Ok(self.depth + 1) } else { Err(Refused) }
     }
 
     #[inline]
@@ -65,11 +61,7 @@ impl<'p, 'o> Writer<'p, 'o> {
         self.out.push(b'{');
         json(self.out, |s| s.serialize_str(variant))?;
         self.out.push(b':');
-        Ok(Writer {
-            out: self.out,
-            at,
-            depth,
-        })
+        Ok(Writer { out: self.out, at, depth })
     }
 }
 
@@ -179,21 +171,12 @@ impl<'p, 'o> Serializer for Writer<'p, 'o> {
     }
 
     #[inline]
-    fn serialize_unit_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-    ) -> Result<(), Refused> {
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Refused> {
         self.serialize_str(variant)
     }
 
     #[inline]
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        value: &T,
-    ) -> Result<(), Refused> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), Refused> {
         value.serialize(self)
     }
 
@@ -205,10 +188,7 @@ impl<'p, 'o> Serializer for Writer<'p, 'o> {
         value: &T,
     ) -> Result<(), Refused> {
         let content = self.variant(variant)?;
-        value.serialize(Writer {
-            out: &mut *content.out,
-            ..content
-        })?;
+        value.serialize(Writer { out: &mut *content.out, ..content })?;
         content.out.push(b'}');
         Ok(())
     }
@@ -267,8 +247,7 @@ impl<'p, 'o> Serializer for Writer<'p, 'o> {
         match self.at.allow(Kinds::STRING)?.string {
             None => Ok(()),
             Some(_) => key::with_text(&self.out[start..], |text| {
-                self.at
-                    .string(std::str::from_utf8(text).map_err(|_| Refused)?)
+                self.at.string(std::str::from_utf8(text).map_err(|_| Refused)?)
             }),
         }
     }

@@ -12,21 +12,13 @@ pub(super) struct Text {
 
 impl Text {
     pub(super) fn unbounded() -> Text {
-        Text {
-            least: 0,
-            most: usize::MAX,
-            pattern: None,
-            one_of: None,
-        }
+        Text { least: 0, most: usize::MAX, pattern: None, one_of: None }
     }
 
     #[inline]
     pub(super) fn admits(&self, value: &str) -> bool {
         self.admits_length(value)
-            && self
-                .one_of
-                .as_ref()
-                .is_none_or(|all| all.iter().any(|one| **one == *value))
+            && self.one_of.as_ref().is_none_or(|all| all.iter().any(|one| **one == *value))
             && self.pattern.as_ref().is_none_or(|p| p.is_match(value))
     }
 

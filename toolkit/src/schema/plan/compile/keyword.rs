@@ -18,9 +18,10 @@ pub(super) enum Role {
 /// The role of a keyword. What the standard does not know is an annotation, as the standard says.
 pub(super) fn role(keyword: &str) -> Role {
     match keyword {
-        "$comment" | "$defs" | "definitions" | "title" | "description" | "default" | "examples"
-        | "format" | "deprecated" | "readOnly" | "writeOnly" | "contentEncoding"
-        | "contentMediaType" | "contentSchema" => Role::Annotation,
+        "$comment" | "$defs" | "definitions" | "title" | "description" | "default" | "examples" | "format"
+        | "deprecated" | "readOnly" | "writeOnly" | "contentEncoding" | "contentMediaType" | "contentSchema" => {
+            Role::Annotation
+        }
         "$ref"
         | "allOf"
         | "anyOf"
@@ -69,19 +70,11 @@ pub(super) fn role(keyword: &str) -> Role {
 
 impl<'s> Compiler<'s> {
     /// The keywords that assert something, or `None` where one of them can't be checked.
-    pub(super) fn asserting(
-        &self,
-        keywords: &'s Map<String, Value>,
-    ) -> Option<Vec<(&'s str, &'s Value)>> {
+    pub(super) fn asserting(&self, keywords: &'s Map<String, Value>) -> Option<Vec<(&'s str, &'s Value)>> {
         let mut asserting = Vec::new();
         for (keyword, value) in keywords {
             // The dialect is named, and has been checked, at the root alone.
-            if keyword == "$schema"
-                && self
-                    .root
-                    .as_object()
-                    .is_some_and(|root| std::ptr::eq(root, keywords))
-            {
+            if keyword == "$schema" && self.root.as_object().is_some_and(|root| std::ptr::eq(root, keywords)) {
                 continue;
             }
             match role(keyword) {
@@ -94,10 +87,7 @@ impl<'s> Compiler<'s> {
     }
 
     /// The one keyword that asserts something, if there is exactly one.
-    pub(super) fn only_keyword(
-        &self,
-        keywords: &'s Map<String, Value>,
-    ) -> Option<Option<(&'s str, &'s Value)>> {
+    pub(super) fn only_keyword(&self, keywords: &'s Map<String, Value>) -> Option<Option<(&'s str, &'s Value)>> {
         let asserting = self.asserting(keywords)?;
         Some(match *asserting.as_slice() {
             [only] => Some(only),

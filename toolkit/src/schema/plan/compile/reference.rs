@@ -35,9 +35,7 @@ impl<'s> Compiler<'s> {
         if pointer.is_empty() {
             return Some(self.root);
         }
-        let name = pointer
-            .strip_prefix("/$defs/")
-            .or_else(|| pointer.strip_prefix("/definitions/"))?;
+        let name = pointer.strip_prefix("/$defs/").or_else(|| pointer.strip_prefix("/definitions/"))?;
         if name.contains(['/', '%']) {
             return None;
         }
@@ -56,9 +54,7 @@ impl<'s> Compiler<'s> {
             _ => return None,
         };
         if let Some(("anyOf" | "oneOf", Value::Array(branches))) = self.only_keyword(keywords)? {
-            return branches.iter().try_fold(Kinds::NONE, |all, branch| {
-                Some(all.or(self.kinds(branch, hops)?))
-            });
+            return branches.iter().try_fold(Kinds::NONE, |all, branch| Some(all.or(self.kinds(branch, hops)?)));
         }
         declared_kinds(keywords)
     }
@@ -73,16 +69,14 @@ pub(super) fn declared_kinds(keywords: &Map<String, Value>) -> Option<Kinds> {
     let types = match keywords.get("type") {
         None => Kinds::ALL,
         Some(Value::String(name)) => Kinds::of_type(name)?,
-        Some(Value::Array(names)) => names.iter().try_fold(Kinds::NONE, |all, name| {
-            Some(all.or(Kinds::of_type(name.as_str()?)?))
-        })?,
+        Some(Value::Array(names)) => {
+            names.iter().try_fold(Kinds::NONE, |all, name| Some(all.or(Kinds::of_type(name.as_str()?)?)))?
+        }
         Some(_) => return None,
     };
     let values = match allowed_values(keywords)? {
         None => Kinds::ALL,
-        Some(values) => values
-            .iter()
-            .try_fold(Kinds::NONE, |all, value| Some(all.or(kind_of(value)?)))?,
+        Some(values) => values.iter().try_fold(Kinds::NONE, |all, value| Some(all.or(kind_of(value)?)))?,
     };
     Some(types.and(values))
 }

@@ -30,11 +30,7 @@ impl<'s> Compiler<'s> {
                 "minLength" => string(&mut node).least = size(value)?,
                 "maxLength" => string(&mut node).most = size(value)?,
                 "pattern" => string(&mut node).pattern = Some(Pattern::compile(value.as_str()?)?),
-                "properties"
-                | "required"
-                | "additionalProperties"
-                | "minProperties"
-                | "maxProperties" => {
+                "properties" | "required" | "additionalProperties" | "minProperties" | "maxProperties" => {
                     if node.object.is_none() {
                         node.object = Some(Box::new(self.object(keywords)?));
                     }
@@ -86,9 +82,7 @@ impl<'s> Compiler<'s> {
             required,
             rest,
             least: keywords.get("minProperties").map_or(Some(0), size)?,
-            most: keywords
-                .get("maxProperties")
-                .map_or(Some(usize::MAX), size)?,
+            most: keywords.get("maxProperties").map_or(Some(usize::MAX), size)?,
             tag: None,
         })
     }
@@ -124,13 +118,11 @@ pub(super) fn strings(values: &[Value]) -> Box<[Box<str>]> {
 }
 
 fn number(node: &mut Node) -> &mut Number {
-    node.number
-        .get_or_insert_with(|| Box::new(Number::unbounded()))
+    node.number.get_or_insert_with(|| Box::new(Number::unbounded()))
 }
 
 fn string(node: &mut Node) -> &mut Text {
-    node.string
-        .get_or_insert_with(|| Box::new(Text::unbounded()))
+    node.string.get_or_insert_with(|| Box::new(Text::unbounded()))
 }
 
 fn size(value: &Value) -> Option<usize> {

@@ -60,10 +60,7 @@ impl<'s> Compiler<'s> {
             }
         }
         let mut node = Node::plain(Kinds::STRING);
-        node.string = Some(Box::new(Text {
-            one_of: Some(all.into()),
-            ..Text::unbounded()
-        }));
+        node.string = Some(Box::new(Text { one_of: Some(all.into()), ..Text::unbounded() }));
         self.add(node)
     }
 
@@ -93,17 +90,11 @@ impl<'s> Compiler<'s> {
     }
 
     /// The one property of each branch, where each has exactly one, has to have it, and they differ.
-    fn one_key_each(
-        &self,
-        branches: &[&'s Map<String, Value>],
-    ) -> Option<Vec<(&'s str, &'s Value)>> {
+    fn one_key_each(&self, branches: &[&'s Map<String, Value>]) -> Option<Vec<(&'s str, &'s Value)>> {
         let mut properties: Vec<(&str, &Value)> = Vec::new();
         for keywords in branches {
             let known = |(keyword, _): &(&str, _)| {
-                matches!(
-                    *keyword,
-                    "type" | "properties" | "required" | "additionalProperties"
-                )
+                matches!(*keyword, "type" | "properties" | "required" | "additionalProperties")
             };
             let only_known = self.asserting(keywords)?.iter().all(known);
             let closed = keywords.get("additionalProperties") == Some(&Value::Bool(false));
@@ -127,35 +118,18 @@ impl<'s> Compiler<'s> {
             properties.push(self.property(name, schema)?);
         }
         (properties.len() <= 64).then_some(())?;
-        Some(Object {
-            properties: properties.into(),
-            required: 0,
-            rest: NEVER,
-            least: 1,
-            most: 1,
-            tag: None,
-        })
+        Some(Object { properties: properties.into(), required: 0, rest: NEVER, least: 1, most: 1, tag: None })
     }
 
-    fn tagged(
-        &mut self,
-        branches: &[&'s Value],
-        keywords: &[&'s Map<String, Value>],
-    ) -> Option<Object> {
+    fn tagged(&mut self, branches: &[&'s Value], keywords: &[&'s Map<String, Value>]) -> Option<Object> {
         let candidates = keywords.first()?.get("properties")?.as_object()?;
-        let tag = candidates
-            .keys()
-            .find_map(|name| Some((name, self.tag_values(name, keywords)?)));
+        let tag = candidates.keys().find_map(|name| Some((name, self.tag_values(name, keywords)?)));
         let (name, values) = tag?;
         let mut chosen = Vec::new();
         for (branch, values) in branches.iter().zip(values) {
             let node = self.node(branch)?;
             for value in values {
-                chosen.push(Branch {
-                    json: serde_json::to_vec(&*value).ok()?.into(),
-                    value,
-                    node,
-                });
+                chosen.push(Branch { json: serde_json::to_vec(&*value).ok()?.into(), value, node });
             }
         }
         Some(Object {
@@ -164,19 +138,12 @@ impl<'s> Compiler<'s> {
             rest: NEVER,
             least: 0,
             most: usize::MAX,
-            tag: Some(Tag {
-                name: name.as_str().into(),
-                branches: chosen.into(),
-            }),
+            tag: Some(Tag { name: name.as_str().into(), branches: chosen.into() }),
         })
     }
 
     /// The constants of this property in each branch, where it is required in each and no two share one.
-    fn tag_values(
-        &self,
-        name: &str,
-        branches: &[&'s Map<String, Value>],
-    ) -> Option<Vec<Box<[Box<str>]>>> {
+    fn tag_values(&self, name: &str, branches: &[&'s Map<String, Value>]) -> Option<Vec<Box<[Box<str>]>>> {
         let mut all: Vec<Box<[Box<str>]>> = Vec::new();
         for keywords in branches {
             let nested = ["anyOf", "oneOf", "allOf", "$ref"];
@@ -185,9 +152,7 @@ impl<'s> Compiler<'s> {
             (plain && required.iter().any(|other| other == name)).then_some(())?;
             let schema = self.follow(keywords.get("properties")?.get(name)?)?;
             let values = self.listed_strings(schema)?;
-            let fresh = values
-                .iter()
-                .all(|value| !all.iter().any(|o| o.contains(value)));
+            let fresh = values.iter().all(|value| !all.iter().any(|o| o.contains(value)));
             fresh.then_some(())?;
             all.push(values);
         }

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, VariantAccess, Visitor,
-};
+use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, VariantAccess, Visitor};
 
 use super::super::Refused;
 use super::map::CheckedMap;
@@ -81,10 +79,7 @@ impl<'de, A: MapAccess<'de>> VariantAccess<'de> for Variant<&mut CheckedMap<'_, 
 
     #[inline]
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, A::Error> {
-        self.0.next_value_seed(Content {
-            visitor,
-            fields: None,
-        })
+        self.0.next_value_seed(Content { visitor, fields: None })
     }
 
     #[inline]

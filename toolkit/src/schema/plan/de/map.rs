@@ -32,12 +32,7 @@ enum Next<'p> {
 impl<'de, 'p, A: MapAccess<'de>> CheckedMap<'p, 'de, A> {
     #[inline]
     pub(super) fn new(inner: A, members: Members<'p>) -> Self {
-        CheckedMap {
-            inner,
-            members,
-            names: Names::default(),
-            next: Next::Key,
-        }
+        CheckedMap { inner, members, names: Names::default(), next: Next::Key }
     }
 
     /// Whether the members met so far make a valid object. That there are no more is for `serde_json` to say.
@@ -54,10 +49,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, 'de, A> {
     type Error = A::Error;
 
     #[inline]
-    fn next_key_seed<S: DeserializeSeed<'de>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, A::Error> {
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
         if !matches!(mem::replace(&mut self.next, Next::Nothing), Next::Key) {
             return Err(refused(Refused));
         }
@@ -78,11 +70,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, 'de, A> {
         let value = match mem::replace(&mut self.next, Next::Nothing) {
             Next::Value(at) => {
                 let walked = Cell::new(false);
-                let value = self.inner.next_value_seed(Walk {
-                    seed,
-                    at,
-                    walked: &walked,
-                })?;
+                let value = self.inner.next_value_seed(Walk { seed, at, walked: &walked })?;
                 if !walked.get() {
                     return Err(refused(Refused));
                 }
@@ -90,8 +78,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, 'de, A> {
             }
             Next::Tag(tag) => {
                 let members = &mut self.members;
-                self.inner
-                    .next_value_seed(WatchTag { seed, members, tag })?
+                self.inner.next_value_seed(WatchTag { seed, members, tag })?
             }
             Next::Key | Next::Nothing => return Err(refused(Refused)),
         };
@@ -116,11 +103,7 @@ struct WatchKey<'m, 'p, 'de, S> {
 impl<'de, S: DeserializeSeed<'de>> WatchKey<'_, '_, 'de, S> {
     #[inline]
     fn enter<E: Error>(self, key: Text<'de, '_>) -> Result<S::Value, E> {
-        let next = match self
-            .members
-            .enter(key.as_str().as_bytes())
-            .map_err(refused)?
-        {
+        let next = match self.members.enter(key.as_str().as_bytes()).map_err(refused)? {
             Member::Known(at, _) => Next::Value(at),
             Member::Other(at) => {
                 self.names.add(key).map_err(refused)?;
@@ -170,9 +153,7 @@ struct WatchTag<'m, 'p, S> {
 
 impl<'de, S: DeserializeSeed<'de>> WatchTag<'_, '_, S> {
     fn choose<E: Error>(self, value: Text<'de, '_>) -> Result<S::Value, E> {
-        let chosen = self
-            .members
-            .choose(self.tag, |branch| *branch.value == *value.as_str());
+        let chosen = self.members.choose(self.tag, |branch| *branch.value == *value.as_str());
         chosen.map_err(refused)?;
         self.seed.deserialize(Word::new(value))
     }

@@ -18,11 +18,7 @@ pub(super) struct CheckedSeq<'p, A> {
 impl<'de, 'p, A: SeqAccess<'de>> CheckedSeq<'p, A> {
     #[inline]
     pub(super) fn new(inner: A, items: Items<'p>) -> Self {
-        CheckedSeq {
-            inner,
-            items,
-            open: false,
-        }
+        CheckedSeq { inner, items, open: false }
     }
 
     /// Whether the items met so far make a valid array. That there are no more is for `serde_json` to say.
@@ -39,20 +35,13 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
     type Error = A::Error;
 
     #[inline]
-    fn next_element_seed<S: DeserializeSeed<'de>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, A::Error> {
+    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
         if self.open {
             return Err(refused(Refused));
         }
         self.open = true;
         let walked = Cell::new(false);
-        let item = self.inner.next_element_seed(Walk {
-            seed,
-            at: self.items.next(),
-            walked: &walked,
-        })?;
+        let item = self.inner.next_element_seed(Walk { seed, at: self.items.next(), walked: &walked })?;
         if item.is_some() {
             if !walked.get() {
                 return Err(refused(Refused));

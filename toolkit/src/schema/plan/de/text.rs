@@ -86,11 +86,7 @@ macro_rules! like_text {
         }
 
         #[inline]
-        fn deserialize_newtype_struct<V: Visitor<'de>>(
-            self,
-            name: &'static str,
-            visitor: V,
-        ) -> Result<V::Value, E> {
+        fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, E> {
             if name.as_bytes().starts_with(PRIVATE) {
                 return Err(refused(Refused));
             }
@@ -188,10 +184,7 @@ impl<'de, E: Error> EnumAccess<'de> for Word<'de, '_, E> {
     type Variant = NoContent<E>;
 
     #[inline]
-    fn variant_seed<S: serde::de::DeserializeSeed<'de>>(
-        self,
-        seed: S,
-    ) -> Result<(S::Value, NoContent<E>), E> {
+    fn variant_seed<S: serde::de::DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, NoContent<E>), E> {
         Ok((seed.deserialize(self)?, NoContent(PhantomData)))
     }
 }
@@ -214,11 +207,7 @@ impl<'de, E: Error> VariantAccess<'de> for NoContent<E> {
         Err(E::invalid_type(Unexpected::UnitVariant, &"tuple variant"))
     }
 
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        _: &'static [&'static str],
-        _: V,
-    ) -> Result<V::Value, E> {
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, E> {
         Err(E::invalid_type(Unexpected::UnitVariant, &"struct variant"))
     }
 }

@@ -102,11 +102,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Watch<'_, '_, V> {
 
     #[inline]
     fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
-        self.visitor.visit_some(Checked {
-            inner,
-            at: self.at,
-            walked: self.walked,
-        })
+        self.visitor.visit_some(Checked { inner, at: self.at, walked: self.walked })
     }
 
     #[inline]

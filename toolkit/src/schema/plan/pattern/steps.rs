@@ -22,8 +22,7 @@ impl Steps {
         let [start, inner @ .., end] = parts.as_slice() else {
             return None;
         };
-        let anchored =
-            *start.kind() == HirKind::Look(Look::Start) && *end.kind() == HirKind::Look(Look::End);
+        let anchored = *start.kind() == HirKind::Look(Look::Start) && *end.kind() == HirKind::Look(Look::End);
         anchored.then_some(())?;
         let mut steps = Vec::new();
         for part in inner {
@@ -81,11 +80,7 @@ fn add(part: &Hir, steps: &mut Vec<Step>) -> Option<()> {
 }
 
 fn once(set: u128) -> Step {
-    Step {
-        set,
-        least: 1,
-        most: 1,
-    }
+    Step { set, least: 1, most: 1 }
 }
 
 /// The characters that stand for one place in the pattern, if all are ASCII.

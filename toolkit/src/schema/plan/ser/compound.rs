@@ -25,19 +25,8 @@ pub(in super::super) struct Items<'p, 'o> {
 
 impl<'p, 'o> Items<'p, 'o> {
     #[inline]
-    pub(super) fn new(
-        out: &'o mut Vec<u8>,
-        items: array::Items<'p>,
-        depth: u8,
-        tail: &'static [u8],
-    ) -> Self {
-        Items {
-            out,
-            items,
-            depth,
-            tail,
-            open: false,
-        }
+    pub(super) fn new(out: &'o mut Vec<u8>, items: array::Items<'p>, depth: u8, tail: &'static [u8]) -> Self {
+        Items { out, items, depth, tail, open: false }
     }
 
     #[inline]
@@ -49,11 +38,7 @@ impl<'p, 'o> Items<'p, 'o> {
         if self.items.count() > 0 {
             self.out.push(b',');
         }
-        value.serialize(Writer {
-            out: self.out,
-            at: self.items.next(),
-            depth: self.depth,
-        })?;
+        value.serialize(Writer { out: self.out, at: self.items.next(), depth: self.depth })?;
         self.items.advance();
         self.open = false;
         Ok(())
@@ -92,20 +77,8 @@ enum Next<'p> {
 
 impl<'p, 'o> Fields<'p, 'o> {
     #[inline]
-    pub(super) fn new(
-        out: &'o mut Vec<u8>,
-        members: Members<'p>,
-        depth: u8,
-        tail: &'static [u8],
-    ) -> Self {
-        Fields {
-            out,
-            members,
-            depth,
-            tail,
-            next: Next::Key,
-            others: Vec::new(),
-        }
+    pub(super) fn new(out: &'o mut Vec<u8>, members: Members<'p>, depth: u8, tail: &'static [u8]) -> Self {
+        Fields { out, members, depth, tail, next: Next::Key, others: Vec::new() }
     }
 
     #[inline]
@@ -121,11 +94,7 @@ impl<'p, 'o> Fields<'p, 'o> {
     }
 
     #[inline]
-    fn field<T: Serialize + ?Sized>(
-        &mut self,
-        key: &'static str,
-        value: &T,
-    ) -> Result<(), Refused> {
+    fn field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Refused> {
         self.expect_key()?;
         let member = self.members.enter(key.as_bytes())?;
         if let Member::Known(_, property) = &member {
@@ -155,23 +124,14 @@ impl<'p, 'o> Fields<'p, 'o> {
     }
 
     #[inline]
-    fn value<T: Serialize + ?Sized>(
-        &mut self,
-        member: Member<'p>,
-        value: &T,
-    ) -> Result<(), Refused> {
+    fn value<T: Serialize + ?Sized>(&mut self, member: Member<'p>, value: &T) -> Result<(), Refused> {
         let (depth, start) = (self.depth, self.out.len());
         match member {
-            Member::Known(at, _) | Member::Other(at) => value.serialize(Writer {
-                out: self.out,
-                at,
-                depth,
-            })?,
+            Member::Known(at, _) | Member::Other(at) => value.serialize(Writer { out: self.out, at, depth })?,
             Member::Tag(tag) => {
                 json(self.out, |s| value.serialize(s))?;
                 let written = &self.out[start..];
-                self.members
-                    .choose(tag, |branch| *branch.json == *written)?;
+                self.members.choose(tag, |branch| *branch.json == *written)?;
             }
         }
         self.next = Next::Key;

@@ -13,10 +13,7 @@ pub(super) struct WriteKey<'o>(pub(super) &'o mut Vec<u8>);
 
 /// Calls `f` with the text of a string in JSON, quotes and escapes taken off.
 #[inline]
-pub(super) fn with_text<T>(
-    json: &[u8],
-    f: impl FnOnce(&[u8]) -> Result<T, Refused>,
-) -> Result<T, Refused> {
+pub(super) fn with_text<T>(json: &[u8], f: impl FnOnce(&[u8]) -> Result<T, Refused>) -> Result<T, Refused> {
     let [b'"', text @ .., b'"'] = json else {
         return Err(Refused);
     };
@@ -70,20 +67,11 @@ impl Serializer for WriteKey<'_> {
         json(self.0, |s| s.collect_str(value))
     }
 
-    fn serialize_unit_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-    ) -> Result<(), Refused> {
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Refused> {
         self.serialize_str(variant)
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        value: &T,
-    ) -> Result<(), Refused> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), Refused> {
         value.serialize(self)
     }
 
