@@ -1,8 +1,13 @@
 //! What an author writes, and what becomes of it.
 
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use toolkit::call::ErrorKind;
+use toolkit::catalog::Naming;
 use toolkit::{Catalog, Content, Context, Dispatcher, Structured, ToolError, catalog, handle, tool, toolset};
 
 #[derive(Deserialize, JsonSchema)]
@@ -119,7 +124,40 @@ fn panics() -> i32 {
     panic!("password=hunter2")
 }
 
-struct Notebook(std::sync::Mutex<Vec<String>>);
+/// Fails and says why.
+#[tool]
+fn knows() -> Result<i32, NoCity> {
+    Err(NoCity)
+}
+
+/// Has everything.
+///
+/// And more.
+#[tool(
+    namespace = "kitchen",
+    name = "sink",
+    version = "v1.2.3",
+    title = "Kitchen sink",
+    category = "house",
+    tags = ["A tag", "b"],
+    read_only = false,
+    destructive,
+    idempotent = true,
+    aliases = ["house:sink"],
+    deprecated = "use the tap",
+    icons = ["https://example.com/a.png", icon(src = "data:,", mime_type = "image/png", sizes = ["48x48"])],
+    meta = r#"{"com.example/a": 1}"#,
+    examples = [r#"{"n": 1}"#],
+    requires(oauth2(id = "google", scopes = ["write"]), secret = "KEY", user_id),
+    timeout = "1500ms",
+    blocking
+)]
+fn everything(n: u8) -> u8 {
+    n
+}
+
+#[derive(Default)]
+struct Notebook(Mutex<Vec<String>>);
 
 #[toolset(namespace = "notes", version = "0.3.0", tags = ["notes"])]
 impl Notebook {
@@ -139,47 +177,135 @@ impl Notebook {
 }
 
 fn dispatcher() -> Dispatcher {
-    Dispatcher::builder(Catalog::linked().unwrap())
-        .state(Db("almanac"))
-        .state(Notebook(std::sync::Mutex::default()))
-        .build()
-        .unwrap()
+    Dispatcher::builder(Catalog::linked().unwrap()).state(Db("almanac")).state(Notebook::default()).build().unwrap()
+}
+
+fn json_of(dispatcher: &Dispatcher, name: &str, arguments: &str) -> Value {
+    dispatcher.call_sync(name, arguments).unwrap().value()
+}
+
+fn input_of(name: &str) -> Value {
+    Catalog::linked().unwrap().resolve(name).unwrap().input().as_value().clone()
 }
 
 #[test]
-fn first() {
-    let d = dispatcher();
-    for tool in d.catalog() {
-        println!(
-            "{} {} {}",
-            tool.id(),
-            tool.input().as_value(),
-            tool.output().map_or(Value::Null, |s| s.as_value().clone())
-        );
-    }
-    assert_eq!(add(AddArgs { a: 1, b: 2 }), 3);
-    assert_eq!(d.call_sync("math:add", r#"{"a":1,"b":2}"#).unwrap().value(), json!(3));
-    println!("{}", d.call_sync("math:add", r#"{"a":"x","c":2}"#).unwrap_err());
-    println!("{}", d.call_sync("math:ad", r#"{"a":"x","c":2}"#).unwrap_err());
-    println!("{:?}", d.call_sync("fails", r#"{}"#).unwrap_err());
-    assert_eq!(d.call_sync("plus", r#"{"a":1}"#).unwrap().value(), json!(1));
-    assert_eq!(d.call_sync("mode", r#"{"mode":"Fast"}"#).unwrap().value(), json!("fast"));
-    assert_eq!(d.call_sync("double", r#"{"n":4}"#).unwrap().value(), json!(8));
+fn the_fields_of_a_lone_struct_are_the_arguments() {
+    assert_eq!(json_of(&dispatcher(), "math:add", r#"{"a": 1, "b": 2}"#), json!(3));
+    let properties = json!({
+        "a": {"type": "integer", "description": "First addend."},
+        "b": {"type": "integer", "description": "Second addend."},
+    });
+    let expect =
+        json!({"type": "object", "properties": properties, "required": ["a", "b"], "additionalProperties": false});
+    assert_eq!(input_of("math:add"), expect);
+}
+
+#[test]
+fn parameters_are_arguments_with_the_attributes_of_fields() {
+    let dispatcher = dispatcher();
+    assert_eq!(json_of(&dispatcher, "plus", r#"{"a": 1}"#), json!(1));
+    assert_eq!(json_of(&dispatcher, "plus", r#"{"a": 1, "b": 2}"#), json!(3));
+    let days = json!({"type": "integer", "minimum": 1, "maximum": 14, "default": 3});
+    assert_eq!(input_of("forecast")["properties"]["days"], days);
+    assert_eq!(input_of("forecast")["required"], json!(["city"]));
+}
+
+#[test]
+fn a_lone_scalar_and_what_is_marked_arg_are_one_argument_under_its_name() {
+    let dispatcher = dispatcher();
+    assert_eq!(json_of(&dispatcher, "double", r#"{"n": 4}"#), json!(8));
+    assert_eq!(json_of(&dispatcher, "mode", r#"{"mode": "Slow"}"#), json!("slow"));
+}
+
+#[test]
+fn the_function_is_still_the_plain_function() {
+    let function: fn(AddArgs) -> i64 = add;
+    assert_eq!(function(AddArgs { a: 1, b: 2 }), 3);
+    assert_eq!(plus(1, 2), 3);
+    assert_eq!(Notebook::default().count(), 0);
+}
+
+#[test]
+fn nothing_content_and_structured_values_are_results() {
+    let dispatcher = dispatcher();
+    let nothing = dispatcher.call_sync("nothing", "{}").unwrap();
+    assert_eq!((nothing.value(), nothing.content().len()), (Value::Null, 0));
+    let picture = dispatcher.call_sync("picture", "{}").unwrap();
+    assert_eq!(*picture.content(), [Content::image(b"abc", "image/png")]);
+    let both = dispatcher.call_sync("both", "{}").unwrap();
+    assert_eq!((both.value(), both.content().into_owned()), (json!(1), vec![Content::text("one")]));
+    let text = dispatcher.call_sync("mode", r#"{"mode": "Fast"}"#).unwrap();
+    assert_eq!(*text.content(), [Content::text("fast")]);
+}
+
+#[test]
+fn an_error_with_a_conversion_of_its_own_says_what_its_author_wrote_and_any_other_is_masked() {
+    let dispatcher = dispatcher();
+    let error = dispatcher.call_sync("knows", "{}").unwrap_err();
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Failed, "no such city"));
+    let error = dispatcher.call_sync("fails", "{}").unwrap_err();
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Internal, "the tool failed with an internal error"));
+    assert!(!error.to_string().contains("hunter2"));
+    assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "password=hunter2");
 }
 
 #[tokio::test]
-async fn second() {
-    let d = dispatcher();
-    println!("{:?}", d.call("weather:forecast", r#"{"city":"Lima"}"#).await.unwrap().value());
-    println!("{:?}", d.call("weather:forecast", r#"{"city":"Atlantis"}"#).await.unwrap_err());
-    println!("{:?}", d.call("weather:forecast", r#"{"days": 99}"#).await.unwrap_err());
-    println!("{:?}", d.call("panics", r#"{}"#).await.unwrap_err());
-    println!("{:?}", d.call("append", r#"{"text":"x"}"#).await.unwrap());
-    let h = handle!(forecast);
-    let f = h.call(&d, ("Lima".to_owned(), 3)).await.unwrap();
-    assert_eq!(f.city, "Lima");
-    assert_eq!(handle!(add).call(&d, AddArgs { a: 1, b: 2 }).await.unwrap(), 3);
-    assert_eq!(handle!(Notebook::count).call(&d, ()).await.unwrap(), 1);
-    let c = catalog![add, Notebook::append].unwrap();
-    assert_eq!(c.len(), 2);
+async fn an_asynchronous_tool_borrows_its_context_and_state() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hears = Arc::clone(&heard);
+    let context = Context::new().on_progress(move |progress| hears.lock().unwrap().push(progress.message));
+    let forecast = dispatcher().call_with(&context, "weather:forecast", r#"{"city": "Lima"}"#).await.unwrap();
+    assert_eq!(forecast.value(), json!({"city": "Lima", "days": 3, "source": "almanac"}));
+    assert_eq!(*heard.lock().unwrap(), ["done"]);
+}
+
+#[tokio::test]
+async fn a_blocking_tool_panics_on_a_thread_of_its_own() {
+    let error = dispatcher().call("panics", "{}").await.unwrap_err();
+    assert_eq!(error.to_string(), "panics: the tool failed with an internal error");
+}
+
+#[tokio::test]
+async fn the_methods_of_a_toolset_share_one_instance() {
+    let dispatcher = dispatcher();
+    dispatcher.call("notes:append", r#"{"text": "x"}"#).await.unwrap();
+    dispatcher.call("notes:append", r#"{"text": "y"}"#).await.unwrap();
+    assert_eq!(json_of(&dispatcher, "notes:count", "{}"), json!(2));
+    let catalog = dispatcher.catalog();
+    assert_eq!(catalog.resolve("notes:count").unwrap().tags(), ["notes", "count"]);
+    assert_eq!(catalog.resolve("notes:append").unwrap().id().to_string(), "notes:append:0.3.0");
+}
+
+#[tokio::test]
+async fn a_handle_calls_with_rust_types() {
+    let dispatcher = dispatcher();
+    let forecast = handle!(forecast).call(&dispatcher, ("Lima".to_owned(), 3)).await.unwrap();
+    assert_eq!((forecast.city.as_str(), forecast.days), ("Lima", 3));
+    assert_eq!(handle!(add).call(&dispatcher, AddArgs { a: 1, b: 2 }).await.unwrap(), 3);
+    assert_eq!(handle!(Notebook::count).call(&dispatcher, ()).await.unwrap(), 0);
+    let error = handle!(knows).call(&dispatcher, ()).await.unwrap_err();
+    assert_eq!(error.to_string(), "knows: no such city");
+}
+
+#[test]
+fn every_argument_of_the_attribute_is_in_the_record() {
+    let catalog = catalog![everything].unwrap();
+    let tool = catalog.resolve("kitchen:sink").unwrap();
+    assert_eq!(tool.id().to_string(), "kitchen:sink:1.2.3");
+    assert_eq!((tool.title(), tool.category()), (Some("Kitchen sink"), Some("house")));
+    assert_eq!(tool.description(), "Has everything.\n\nAnd more.");
+    assert_eq!(tool.summary(), "Has everything.");
+    assert_eq!(tool.tags(), ["a-tag", "b"]);
+    let hints = tool.annotations();
+    assert_eq!((hints.read_only, hints.destructive), (Some(false), Some(true)));
+    assert_eq!((hints.idempotent, hints.open_world), (Some(true), None));
+    assert_eq!((tool.aliases(), tool.deprecated()), (&["house:sink"][..], Some("use the tap")));
+    assert_eq!(tool.icons()[1].mime_type, Some("image/png"));
+    assert_eq!(tool.meta(), Some(json!({"com.example/a": 1})));
+    assert_eq!(tool.examples(), [json!({"n": 1})]);
+    assert_eq!(tool.requirements().authorization[0].oauth2.scopes, ["write"]);
+    assert_eq!((tool.requirements().secrets[0].id, tool.requirements().user_id), ("KEY", true));
+    assert_eq!(tool.timeout(), Some(Duration::from_millis(1500)));
+    assert_eq!(tool.location().file, file!());
+    catalog.check(Naming::Name).unwrap();
 }

@@ -1,7 +1,7 @@
 //! Tokens for a function that has been checked. Nothing in here can fail.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{ItemFn, LitStr, Path, Type, parse_quote};
@@ -33,10 +33,11 @@ pub(crate) fn free(func: &ItemFn, function: &Function) -> TokenStream {
 /// };
 /// ```
 pub(crate) fn tool(function: &Function) -> TokenStream {
-    let krate = krate(&function.attribute);
+    let outside = krate(&function.attribute);
+    let krate: Path = parse_quote!(__toolkit);
     let hidden = hidden_name(&function.ident);
     let vis = &function.vis;
-    let input = Input::of(function, &krate);
+    let input = Input::of(function, &krate, &outside);
     let input_type = &input.ty;
     let returned = function.output.as_ref().map_or_else(|| quote!(()), |ty| quote!(#ty));
     let (checks, types) = (checks(function, &krate), types(function, &input, &returned, &krate));
@@ -50,6 +51,7 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
             deprecated,
             unused_imports,
             private_interfaces,
+            non_camel_case_types,
             non_upper_case_globals,
             trivial_bounds,
             unused_qualifications,
@@ -57,7 +59,8 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
             clippy::pedantic,
             clippy::nursery
         )]
-        #vis const #hidden: #krate::Linked<#input_type, #returned> = {
+        #vis const #hidden: #outside::Linked<#input_type, #returned> = {
+            use #outside as __toolkit;
             use #krate::{
                 ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _, Plain as _, PlainShape as _,
                 Unfit as _, UnfitData as _,
@@ -129,7 +132,7 @@ struct Input {
 }
 
 impl Input {
-    fn of(function: &Function, krate: &Path) -> Self {
+    fn of(function: &Function, krate: &Path, outside: &Path) -> Self {
         let arguments: Vec<&Argument> = function.arguments().collect();
         let types = arguments.iter().map(|argument| &argument.ty);
         let (ty, decoded) = match &arguments[..] {
@@ -143,12 +146,10 @@ impl Input {
             }
             [lone] if lone.is_arg => (quote!((#(#types,)*)), quote!(__Arguments)),
             [lone] => {
-                let ty = &lone.ty;
-                let is_struct = quote!(#krate::Lone::<#ty>::IS_STRUCT && !#krate::Candidate::<#ty>::BORROWS && #krate::Candidate::<#ty>::FITS);
-                let picked = quote! {
-                    <#krate::Pick<{ #is_struct }> as #krate::Arguments<#ty, __Arguments>>::Arguments
-                };
-                (quote!(#ty), picked)
+                let (ty, fits) = (&lone.ty, lone.fits());
+                let is_struct = quote!(#krate::Pick<{ #krate::Lone::<#ty>::IS_STRUCT && #fits::CHOICE }>);
+                let picked = quote!(<#is_struct as #krate::Arguments<#ty, __Arguments>>::Arguments);
+                (quote!(#ty), if lone.is_converted() { quote!(__Arguments) } else { picked })
             }
             _ => (quote!((#(#types,)*)), quote!(__Arguments)),
         };
@@ -162,8 +163,8 @@ impl Input {
             let ty = argument.field_type(krate);
             quote!(#(#attrs)* #ident: #ty)
         });
-        let serde = path_text(krate, "serde");
-        let schemars = path_text(krate, "schemars");
+        let serde = path_text(outside, "serde");
+        let schemars = path_text(outside, "schemars");
         Self {
             declaration: quote! {
                 #[derive(#krate::serde::Deserialize, #krate::schemars::JsonSchema)]
@@ -216,54 +217,60 @@ fn types(function: &Function, input: &Input, returned: &TokenStream, krate: &Pat
 }
 
 impl Argument {
-    /// The type, or a stand-in where rustc says that it borrows or lacks a derive; `None` where the attributes replace
-    /// its derives.
-    fn accepted(&self, krate: &Path) -> Option<TokenStream> {
-        let Self { ty, .. } = self;
-        let owned = stand_in(&quote!(!#krate::Candidate::<#ty>::BORROWS), ty, krate);
-        let fits = quote!(!#krate::Candidate::<#ty>::BORROWS && #krate::Candidate::<#owned::Type>::FITS);
-        (!self.is_converted()).then(|| stand_in(&fits, ty, krate))
+    /// The alias for the type unless it borrows, and else for a stand-in.
+    fn owned(&self) -> Ident {
+        format_ident!("__Owned_{}", self.ident.unraw(), span = self.ty.span())
     }
 
+    /// The alias for whether rustc accepts the type.
+    fn fits(&self) -> Ident {
+        format_ident!("__Fits_{}", self.ident.unraw(), span = self.ty.span())
+    }
+
+    /// Declares both aliases, and asks what an answer should point to the type for.
+    fn checks(&self, krate: &Path) -> TokenStream {
+        if self.is_converted() {
+            return TokenStream::new();
+        }
+        let krate = at(krate, self.ty.span());
+        let (ty, owned, fits) = (&self.ty, self.owned(), self.fits());
+        quote_spanned! {ty.span()=>
+            type #owned = <#krate::Pick<{ !#krate::Candidate::<#ty>::BORROWS }> as #krate::OrStandIn<#ty>>::Type;
+            type #fits = #krate::Pick<{ !#krate::Candidate::<#ty>::BORROWS && #krate::Candidate::<#owned>::FITS }>;
+            const _: () = #krate::is_owned::<{ #krate::Candidate::<#ty>::BORROWS }, #ty>();
+            const _: () = #krate::is_tool_argument::<#owned>();
+        }
+    }
+
+    /// The type of the field: a stand-in where rustc refuses the type, since the derives would refuse it too.
     fn field_type(&self, krate: &Path) -> TokenStream {
-        let Self { ty, .. } = self;
-        self.accepted(krate).map_or_else(|| quote!(#ty), |accepted| quote!(#accepted::Type))
+        let (ty, fits) = (&self.ty, self.fits());
+        if self.is_converted() { quote!(#ty) } else { quote!(<#fits as #krate::OrStandIn<#ty>>::Type) }
     }
 
     fn taken(&self, krate: &Path) -> TokenStream {
-        let Self { ident, .. } = self;
-        self.accepted(krate).map_or_else(|| quote!(self.#ident), |accepted| quote!(#accepted::take(self.#ident)))
+        let (ident, ty, fits) = (&self.ident, &self.ty, self.fits());
+        if self.is_converted() {
+            quote!(self.#ident)
+        } else {
+            quote!(<#fits as #krate::OrStandIn<#ty>>::take(self.#ident))
+        }
     }
-}
-
-/// The path to `ty` if `condition` holds, and else to a type that nobody refuses.
-///
-/// It all points to where the path of the crate does: rustc shows the first token of a type that it refuses.
-fn stand_in(condition: &TokenStream, ty: &impl ToTokens, krate: &Path) -> TokenStream {
-    quote_spanned!(krate.span()=> <#krate::Pick<{ #condition }> as #krate::OrStandIn<#ty>>)
 }
 
 /// Questions put to rustc, each at the tokens that an answer should point to.
 fn checks(function: &Function, krate: &Path) -> TokenStream {
-    let arguments = function.arguments().filter(|argument| !argument.is_converted());
-    let arguments = arguments.map(|Argument { ty, .. }| {
-        let krate = at(krate, ty.span());
-        let owned = stand_in(&quote!(!#krate::Candidate::<#ty>::BORROWS), ty, &krate);
-        let borrowed = stand_in(&quote!(#krate::Candidate::<#ty>::BORROWS), ty, &krate);
-        quote_spanned! {ty.span()=>
-            const _: () = #krate::is_tool_argument::<#owned::Type>();
-            const _: () = #krate::is_owned::<#borrowed::Type>();
-        }
-    });
+    let arguments = function.arguments().map(|argument| argument.checks(krate));
     let states = function.lent().map(|ty| {
         let krate = at(krate, ty.span());
         quote_spanned!(ty.span()=> const _: () = #krate::is_state::<#ty>();)
     });
     let krate = at(krate, function.output_span());
-    let returned = quote!(<__Tool as #krate::Function>::Output);
-    let refused = stand_in(&quote!(__Tool::KIND == #krate::UNFIT), &returned, &krate);
     let output = quote_spanned! {function.output_span()=>
-        const _: () = #krate::is_tool_output::<#refused::Type>();
+        type __Refused = #krate::Pick<{ __Tool::KIND == #krate::UNFIT }>;
+        const _: () = #krate::is_tool_output::<
+            <__Refused as #krate::OrStandIn<<__Tool as #krate::Function>::Output>>::Type,
+        >();
     };
     quote!(#(#arguments)* #(#states)* #output)
 }
@@ -378,6 +385,8 @@ fn entry(function: &Function, krate: &Path) -> TokenStream {
         "annotations",
         (!hints.is_empty()).then(|| quote!(#krate::Annotations { #(#hints,)* ..#krate::Annotations::NONE })),
     );
+    let lone = function.arguments().count() == 1 && function.arguments().all(|argument| !argument.is_arg);
+    field("lone", lone.then(|| quote!(#krate::Option::Some(#krate::takes::<<__Tool as #krate::Function>::Arguments>))));
     let borrowed: Vec<TokenStream> =
         function.lent().map(|ty| quote_spanned!(ty.span()=> #krate::Borrowed::<#ty>::STATE)).collect();
     field("states", (!borrowed.is_empty()).then(|| quote!(&[#(#borrowed),*])));

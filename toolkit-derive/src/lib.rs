@@ -8,12 +8,14 @@ mod description;
 mod expand;
 mod function;
 mod list;
-#[allow(dead_code, unreachable_pub, reason = "shared with `toolkit`, which shows more of it")]
+#[allow(dead_code, reason = "shared with `toolkit`, which shows more of it")]
 mod name;
 mod recover;
 mod report;
 mod requirements;
-#[allow(dead_code, unreachable_pub, reason = "shared with `toolkit`, which shows more of it")]
+#[cfg(test)]
+mod snapshots;
+#[allow(dead_code, reason = "shared with `toolkit`, which shows more of it")]
 mod tags;
 mod toolset;
 mod value;

@@ -2,11 +2,12 @@
 
 mod check;
 mod entry;
+mod expect;
 mod names;
 mod problem;
 mod wire;
 
-pub use self::entry::{Entry, Location, StateType};
+pub use self::entry::{Entry, Location, StateType, Takes};
 use self::names::{Names, Resolved};
 pub use self::problem::{Problem, ProblemKind, Problems};
 pub use self::wire::{Naming, WireNames};
@@ -32,7 +33,7 @@ impl Catalog {
     /// # Errors
     ///
     /// Every problem at once, each with the place of the tools concerned: two tools with one id, a former name that is
-    /// taken.
+    /// taken, a lone argument that is no object.
     pub fn linked() -> Result<Self, Problems> {
         let entries: Vec<&'static Entry> = inventory::iter::<&'static Entry>().copied().collect();
         Self::from_entries(&entries)
@@ -55,6 +56,7 @@ impl Catalog {
                 problems.push(Problem::duplicate_id(&pair[0], &pair[1]));
             }
         }
+        check::check_lone_arguments(&tools, &mut problems);
         let names = Names::of(&tools, &mut problems);
         Problems::none_or(problems)?;
         Ok(Self { tools, names })

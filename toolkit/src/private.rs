@@ -3,6 +3,7 @@
 mod argument;
 mod borrowed;
 mod function;
+mod lone;
 mod returned;
 
 pub use std::borrow::ToOwned;
@@ -25,6 +26,7 @@ pub use self::argument::{
 };
 pub use self::borrowed::{Borrowed, FromHost, is_state};
 pub use self::function::{async_entry, async_linked, blocking_entry, not_in, sync_entry, sync_linked};
+pub use self::lone::takes;
 pub use self::returned::{
     Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData, is_tool_output, kind,
 };

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::Catalog;
 use super::problem::{Problem, ProblemKind, Problems};
 use super::wire::{Naming, WireNames};
+use super::{Catalog, Takes};
 use crate::schema::{SchemaError, root};
 use crate::tool::{META_KEY, Tool};
 
@@ -55,6 +55,17 @@ impl Catalog {
     }
 }
 
+/// Finds lone arguments that are no objects, as far as possible without building a schema: collecting must stay cheap.
+pub(super) fn check_lone_arguments(tools: &[Tool], problems: &mut Vec<Problem>) {
+    for tool in tools {
+        match tool.entry().lone.map(|takes| takes()) {
+            None | Some(Takes::Object) => {}
+            Some(Takes::Unknown) => check_object(tool, problems),
+            Some(Takes::Other) => problems.push(not_an_object(tool)),
+        }
+    }
+}
+
 fn check_schemas(tool: &Tool, problems: &mut Vec<Problem>) {
     let mut invalid = |which: &str, error: SchemaError| {
         let message = format!("the {which} schema is not sound: {error}");
@@ -68,10 +79,14 @@ fn check_schemas(tool: &Tool, problems: &mut Vec<Problem>) {
     }
 }
 
+fn not_an_object(tool: &Tool) -> Problem {
+    let message = "its only argument is no struct, so it needs a name in the JSON; mark the parameter `#[arg]`";
+    Problem::new(ProblemKind::NotAnObject, message, [tool])
+}
+
 fn check_object(tool: &Tool, problems: &mut Vec<Problem>) {
     if !root::is_object(tool.input().as_value()) {
-        let message = "its only argument is no struct, so it needs a name in the JSON; mark the parameter `#[arg]`";
-        problems.push(Problem::new(ProblemKind::NotAnObject, message, [tool]));
+        problems.push(not_an_object(tool));
     }
 }
 

@@ -50,6 +50,8 @@ pub struct Entry {
     pub input: fn() -> Value,
     /// Builds the output schema, where the tool promises one.
     pub output: fn() -> Option<Value>,
+    /// What its only argument takes, where that is not known to be a struct of ours.
+    pub lone: Option<fn() -> Takes>,
     /// The types of its borrowed parameters; `None` for those that every call brings along.
     pub states: &'static [Option<StateType>],
     /// How it is called.
@@ -57,6 +59,17 @@ pub struct Entry {
 }
 
 inventory::collect!(&'static Entry);
+
+/// What kind of JSON a type takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// An object.
+    Object,
+    /// Something that is no object.
+    Other,
+    /// Only its schema tells.
+    Unknown,
+}
 
 /// Where a tool was written.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -35,6 +35,8 @@ pub enum ProblemKind {
     MissingState,
     /// The tool needs a feature that is switched off.
     MissingFeature,
+    /// The catalogue is not what it was expected to be.
+    Unexpected,
 }
 
 impl Problem {
@@ -90,12 +92,16 @@ impl fmt::Display for Problem {
 }
 
 /// Everything that is wrong with a catalogue; at least one thing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
     pub(crate) fn none_or(problems: Vec<Problem>) -> Result<(), Self> {
         if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }
+    }
+
+    pub(crate) fn one(problem: Problem) -> Self {
+        Self(vec![problem])
     }
 
     /// The problems, one after the other.
@@ -111,6 +117,13 @@ impl fmt::Display for Problems {
             write!(f, "{separator}{problem}")?;
         }
         Ok(())
+    }
+}
+
+// `unwrap` in a test prints this, and the reader of a failed test is a person too.
+impl fmt::Debug for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -22,17 +22,21 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArgument for T {}
 /// Reads as a sentence in rustc's "required by a bound in".
 pub const fn is_tool_argument<T: ToolArgument>() {}
 
-/// What does not borrow from the JSON it was read from; the stand-in alone, since nothing else is asked.
+/// Reads as a sentence in rustc's "required by a bound in".
+pub const fn is_owned<const BORROWS: bool, T>()
+where
+    Pick<BORROWS>: Owned<T>,
+{
+}
+
+/// Implemented where nothing is borrowed; only the wording of the refusal is used.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` borrows; tool arguments are decoded from JSON, so they must be owned",
+    message = "`{T}` borrows; tool arguments are decoded from JSON, so they must be owned",
     label = "borrowed"
 )]
-pub trait OwnedArgument {}
+pub trait Owned<T> {}
 
-impl OwnedArgument for NoArguments {}
-
-/// Reads as a sentence in rustc's "required by a bound in".
-pub const fn is_owned<T: OwnedArgument>() {}
+impl<T> Owned<T> for Pick<false> {}
 
 /// Asks rustc about a type without failing: each constant is inherent where the answer is yes, and else comes from
 /// [`Unfit`] or [`Owns`].
@@ -174,6 +178,11 @@ impl<T, const N: usize> Lone<[T; N]> {
 
 /// A choice by a constant.
 pub struct Pick<const CHOICE: bool>;
+
+impl<const CHOICE: bool> Pick<CHOICE> {
+    /// The constant.
+    pub const CHOICE: bool = CHOICE;
+}
 
 /// What the JSON of a lone parameter becomes: the type itself, or a struct that holds it under its name.
 pub trait Arguments<Whole, Wrapped> {

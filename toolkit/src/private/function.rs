@@ -41,6 +41,7 @@ const fn entry<F: Function>(id: &'static str, name: &'static str, location: Loca
         location,
         input: crate::schema::input::<F::Arguments>,
         output: F::Encoding::schema,
+        lone: None,
         states: &[],
         run,
     }

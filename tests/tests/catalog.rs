@@ -1,0 +1,230 @@
+//! Tools are collected, checked, sorted and found by name.
+
+use serde_json::json;
+use toolkit::catalog::{Naming, ProblemKind, Problems};
+use toolkit::{Catalog, Dispatcher, catalog, tool, toolset};
+
+mod math {
+    use toolkit::tool;
+
+    /// Adds, as it used to.
+    #[tool(namespace = "math", name = "add", version = "1.0.0", aliases = ["plus"], deprecated = "use 2.0.0")]
+    pub fn add_1(a: i64) -> i64 {
+        a + 1
+    }
+
+    /// Adds.
+    #[tool(namespace = "math", name = "add", version = "2.0.0", aliases = ["plus", "arithmetic:add"])]
+    pub fn add_2(a: i64) -> i64 {
+        a + 2
+    }
+
+    /// Adds, as it may some day.
+    #[tool(namespace = "math", name = "add", version = "v10.0.0-alpha.1")]
+    pub fn add_10(a: i64) -> i64 {
+        a + 10
+    }
+}
+
+/// Adds text.
+#[tool(namespace = "text")]
+fn add(a: String) -> String {
+    a
+}
+
+/// Stands alone.
+#[tool(version = "1.0.0")]
+fn alone() {}
+
+struct Notebook;
+
+#[toolset(namespace = "notes")]
+impl Notebook {
+    /// Counts.
+    #[tool(name = "count")]
+    fn count(&self) -> usize {
+        7
+    }
+}
+
+mod broken {
+    use toolkit::tool;
+
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    pub enum Mode {
+        Fast,
+    }
+
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    pub struct Celsius(pub i64);
+
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    #[serde(tag = "kind")]
+    pub enum Shape {
+        Circle { radius: u8 },
+    }
+
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    pub struct Anchor {
+        #[schemars(regex(pattern = "["))]
+        pub text: String,
+    }
+
+    /// Takes a unit enum.
+    #[tool(namespace = "broken")]
+    pub fn lone_enum(mode: Mode) -> bool {
+        matches!(mode, Mode::Fast)
+    }
+
+    /// Takes a newtype.
+    #[tool(namespace = "broken")]
+    pub fn lone_newtype(celsius: Celsius) -> i64 {
+        celsius.0
+    }
+
+    /// Takes an enum whose every variant is an object.
+    #[tool(namespace = "broken")]
+    pub fn lone_objects(shape: Shape) -> u8 {
+        let Shape::Circle { radius } = shape;
+        radius
+    }
+
+    /// Takes a former name that is taken.
+    #[tool(namespace = "broken", aliases = ["math:add"])]
+    pub fn greedy() {}
+
+    /// Has examples that do not fit, and a `meta` that is no object.
+    #[tool(namespace = "broken", examples = ["{}", "{\"n\": 1}", "{"], meta = "[]")]
+    pub fn examples(n: u8) -> u8 {
+        n
+    }
+
+    /// Has a pattern that does not compile.
+    #[tool(namespace = "broken")]
+    pub fn pattern(anchor: Anchor) -> usize {
+        anchor.text.len()
+    }
+}
+
+fn all() -> Catalog {
+    catalog![math::add_2, math::add_10, math::add_1, add, alone, Notebook::count].unwrap()
+}
+
+fn messages(problems: &Problems) -> Vec<String> {
+    problems.iter().map(|problem| problem.message().to_owned()).collect()
+}
+
+#[test]
+fn tools_stand_in_the_order_of_their_ids_and_versions_in_that_of_their_precedence() {
+    let ids: Vec<String> = all().iter().map(|tool| tool.id().to_string()).collect();
+    let expect = ["alone", "math:add:1.0.0", "math:add:2.0.0", "math:add:10.0.0-alpha.1", "notes:count", "text:add"];
+    assert_eq!(ids, expect);
+}
+
+#[test]
+fn a_name_without_a_version_means_the_highest_release() {
+    let catalog = all();
+    let check = |name: &str, expect: &str| assert_eq!(catalog.resolve(name).unwrap().id().to_string(), expect);
+    check("math:add", "math:add:2.0.0");
+    check("math:add:1.0.0", "math:add:1.0.0");
+    check("count", "notes:count");
+    check("alone", "alone");
+    let latest: Vec<String> = catalog.latest().map(|tool| tool.id().to_string()).collect();
+    assert_eq!(latest, ["alone", "math:add:2.0.0", "notes:count", "text:add"]);
+}
+
+#[test]
+fn a_former_name_leads_to_the_tool_that_has_it_now() {
+    let catalog = all();
+    for alias in ["plus", "arithmetic:add"] {
+        assert_eq!(catalog.resolve(alias).unwrap().id().to_string(), "math:add:2.0.0", "{alias}");
+    }
+    assert_eq!(catalog.resolve("math:add:1.0.0").unwrap().deprecated(), Some("use 2.0.0"));
+}
+
+#[test]
+fn a_bare_name_in_two_namespaces_is_refused_with_both() {
+    let error = all().resolve("add").unwrap_err();
+    assert_eq!(error.message(), "several tools are named `add`: `math:add:2.0.0`, `text:add`");
+}
+
+#[test]
+fn an_unknown_name_is_refused_with_the_nearest() {
+    let catalog = all();
+    let check = |name: &str, expect: &str| assert_eq!(catalog.resolve(name).unwrap_err().message(), expect);
+    check("math:ad", "no tool is named `math:ad`; did you mean `math:add`?");
+    check("weather:forecast", "no tool is named `weather:forecast`");
+    check("", "no tool is named ``: not a tool id: name must not be empty");
+    check(
+        "a:b:c:d",
+        "no tool is named `a:b:c:d`: not a tool id: has more than two colons; an id is `namespace:name:version`",
+    );
+}
+
+#[test]
+fn every_problem_is_reported_at_once_with_the_places() {
+    let problems = catalog![broken::lone_enum, broken::lone_newtype, broken::lone_objects, broken::greedy, math::add_2]
+        .unwrap_err();
+    let not_an_object = "its only argument is no struct, so it needs a name in the JSON; mark the parameter `#[arg]`";
+    assert_eq!(messages(&problems), [not_an_object, not_an_object, "the alias `math:add` is taken"]);
+    let printed = problems.to_string();
+    assert!(printed.contains("broken:lone_enum at tests/tests/catalog.rs:"), "{printed}");
+    assert!(printed.contains("broken:lone_newtype at tests/tests/catalog.rs:"), "{printed}");
+    assert!(printed.contains("broken:greedy at ") && printed.contains("math:add:2.0.0 at "), "{printed}");
+}
+
+#[test]
+fn an_enum_whose_every_variant_is_an_object_is_an_argument_struct() {
+    let dispatcher = Dispatcher::new(catalog![broken::lone_objects].unwrap()).unwrap();
+    let radius = dispatcher.call_sync("lone_objects", r#"{"kind": "Circle", "radius": 3}"#).unwrap();
+    assert_eq!(radius.value(), json!(3));
+}
+
+#[test]
+fn a_check_reports_what_only_schemas_tell() {
+    let problems = catalog![broken::examples, broken::pattern].unwrap().check(Naming::default()).unwrap_err();
+    let kinds: Vec<ProblemKind> = problems.iter().map(|problem| problem.kind()).collect();
+    let (example, meta, schema) = (ProblemKind::InvalidExample, ProblemKind::InvalidMeta, ProblemKind::InvalidSchema);
+    assert_eq!(kinds.iter().filter(|&&kind| kind == example).count(), 2, "{problems}");
+    assert!(kinds.contains(&meta) && kinds.contains(&schema), "{problems}");
+    assert!(problems.to_string().contains("example 1 does not fit: /n is required"), "{problems}");
+}
+
+#[test]
+fn a_sound_catalogue_passes_its_check() {
+    all().check(Naming::NamespaceName).unwrap();
+}
+
+#[test]
+fn an_expected_catalogue_notices_what_is_missing_and_what_is_new() {
+    let few = || catalog![add, alone].unwrap();
+    assert!(few().expect_count(2).is_ok() && few().expect_ids(["alone", "text:add"]).is_ok());
+    let message = few().expect_count(3).unwrap_err().to_string();
+    assert!(message.starts_with("3 tools were expected, and there are 2\n  alone at "), "{message}");
+    let problems = few().expect_ids(["alone", "text:sub"]).unwrap_err();
+    let missing = "`text:sub` is missing; is its crate linked? see `toolkit::link!`";
+    assert_eq!(messages(&problems), [missing, "`text:add` was not expected"]);
+}
+
+#[test]
+fn an_expected_manifest_names_the_first_line_that_differs() {
+    use toolkit::adapter::mcp::{Revision, list_tools};
+
+    let few = || catalog![add, alone].unwrap();
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("manifest.json");
+    let manifest = format!("{:#}\n", list_tools(&few(), Revision::default(), Naming::Name).unwrap());
+    std::fs::write(&path, &manifest).unwrap();
+    assert!(few().expect_manifest(&path, Revision::default(), Naming::Name).is_ok());
+    std::fs::write(&path, manifest.replace("Adds text.", "Adds.")).unwrap();
+    let message = few().expect_manifest(&path, Revision::default(), Naming::Name).unwrap_err().to_string();
+    assert!(message.contains(r#"says `"description": "Adds.",`"#), "{message}");
+    assert!(message.contains(r#"the code says `"description": "Adds text.",`"#), "{message}");
+}
+
+#[test]
+fn state_that_nobody_gave_is_reported_for_every_tool_at_once() {
+    let problems = Dispatcher::new(all()).unwrap_err();
+    let expect = "no `catalog::Notebook` was given, which tools borrow; give it with `DispatcherBuilder::state`";
+    assert_eq!(messages(&problems), [expect]);
+    assert!(Dispatcher::builder(all()).state(Notebook).build().is_ok());
+}

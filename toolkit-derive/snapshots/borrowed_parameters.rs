@@ -1,0 +1,131 @@
+/// Forecast for a city.
+async fn forecast(city: String, ctx: &Context, db: &Db) -> Forecast {
+    db.forecast(city, ctx).await
+}
+#[doc(hidden)]
+#[allow(
+    deprecated,
+    unused_imports,
+    private_interfaces,
+    non_camel_case_types,
+    non_upper_case_globals,
+    trivial_bounds,
+    unused_qualifications,
+    clippy::all,
+    clippy::pedantic,
+    clippy::nursery
+)]
+const __tool_defined_as_forecast: ::tk::__private::Linked<(String,), Forecast> = {
+    use ::tk::__private as __toolkit;
+    use __toolkit::{
+        ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
+        Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
+    };
+    use __toolkit::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
+    #[derive(__toolkit::serde::Deserialize, __toolkit::schemars::JsonSchema)]
+    #[serde(crate = ":: tk :: __private :: serde")]
+    #[schemars(crate = ":: tk :: __private :: schemars")]
+    struct __Arguments {
+        city: <__Fits_city as __toolkit::OrStandIn<String>>::Type,
+    }
+    impl __toolkit::IntoInput<(String,)> for __Arguments {
+        fn into_input(self) -> (String,) {
+            (<__Fits_city as __toolkit::OrStandIn<String>>::take(self.city),)
+        }
+    }
+    type __Owned_city = <__toolkit::Pick<
+        { !__toolkit::Candidate::<String>::BORROWS },
+    > as __toolkit::OrStandIn<String>>::Type;
+    type __Fits_city = __toolkit::Pick<
+        {
+            !__toolkit::Candidate::<String>::BORROWS
+                && __toolkit::Candidate::<__Owned_city>::FITS
+        },
+    >;
+    const _: () = __toolkit::is_owned::<
+        { __toolkit::Candidate::<String>::BORROWS },
+        String,
+    >();
+    const _: () = __toolkit::is_tool_argument::<__Owned_city>();
+    const _: () = __toolkit::is_state::<Context>();
+    const _: () = __toolkit::is_state::<Db>();
+    type __Refused = __toolkit::Pick<{ __Tool::KIND == __toolkit::UNFIT }>;
+    const _: () = __toolkit::is_tool_output::<
+        <__Refused as __toolkit::OrStandIn<
+            <__Tool as __toolkit::Function>::Output,
+        >>::Type,
+    >();
+    struct __Tool;
+    impl __Tool {
+        const KIND: __toolkit::u8 = __toolkit::kind(
+            __toolkit::Shape::<<Self as __toolkit::Function>::Output>::KIND,
+            __toolkit::Data::<<Self as __toolkit::Function>::Output>::FITS,
+        );
+    }
+    impl __toolkit::Function for __Tool {
+        type Input = (String,);
+        type Arguments = __Arguments;
+        type Returned = Forecast;
+        type Output = <__toolkit::Pick<
+            { __toolkit::Returned::<Forecast>::FALLIBLE },
+        > as __toolkit::Succeeds<Forecast>>::Output;
+        type Encoding = __toolkit::Returns<{ __Tool::KIND }>;
+        fn finish(
+            __returned: Forecast,
+        ) -> __toolkit::Result<Self::Output, __toolkit::ToolError> {
+            match __toolkit::Returned(__returned).split() {
+                __toolkit::Ok(value) => __toolkit::Ok(value),
+                __toolkit::Err(error) => {
+                    __toolkit::Err(
+                        (&&&__toolkit::ErrorOf::new(&error)).convert_by().convert(error),
+                    )
+                }
+            }
+        }
+    }
+    impl __toolkit::AsyncFunction for __Tool {
+        fn call<'a>(
+            __input: Self::Input,
+            __host: __toolkit::Host<'a>,
+        ) -> impl __toolkit::Future<
+            Output = __toolkit::Result<Forecast, __toolkit::ToolError>,
+        > + __toolkit::Send + 'a {
+            async move {
+                __toolkit::Ok(
+                    forecast(
+                            __input.0,
+                            __toolkit::Borrowed::<Context>::lend(__host)?,
+                            __toolkit::Borrowed::<Db>::lend(__host)?,
+                        )
+                        .await,
+                )
+            }
+        }
+    }
+    static __ENTRY: __toolkit::Entry = __toolkit::Entry {
+        description: "Forecast for a city.",
+        timeout: __toolkit::Option::Some(__toolkit::Duration::from_millis(30000u64)),
+        states: &[
+            __toolkit::Borrowed::<Context>::STATE,
+            __toolkit::Borrowed::<Db>::STATE,
+        ],
+        ..__toolkit::async_entry::<
+            __Tool,
+        >(
+            "forecast",
+            "forecast",
+            __toolkit::Location {
+                file: __toolkit::file!(),
+                line: __toolkit::line!(),
+                column: __toolkit::column!(),
+            },
+        )
+    };
+    __toolkit::inventory::submit! {
+        & __ENTRY
+    }
+    __toolkit::unique! {
+        "forecast"
+    }
+    __toolkit::async_linked::<__Tool>(&__ENTRY)
+};

@@ -1,0 +1,121 @@
+/// Forecast for a city.
+fn forecast(query: Query) -> Result<Forecast, WeatherError> {
+    todo(query)
+}
+#[doc(hidden)]
+#[allow(
+    deprecated,
+    unused_imports,
+    private_interfaces,
+    non_camel_case_types,
+    non_upper_case_globals,
+    trivial_bounds,
+    unused_qualifications,
+    clippy::all,
+    clippy::pedantic,
+    clippy::nursery
+)]
+const __tool_defined_as_forecast: ::toolkit::__private::Linked<
+    Query,
+    Result<Forecast, WeatherError>,
+> = {
+    use ::toolkit::__private as __toolkit;
+    use __toolkit::{
+        ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
+        Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
+    };
+    use __toolkit::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
+    #[derive(__toolkit::serde::Deserialize, __toolkit::schemars::JsonSchema)]
+    #[serde(crate = ":: toolkit :: __private :: serde")]
+    #[schemars(crate = ":: toolkit :: __private :: schemars")]
+    struct __Arguments {
+        query: <__Fits_query as __toolkit::OrStandIn<Query>>::Type,
+    }
+    impl __toolkit::IntoInput<Query> for __Arguments {
+        fn into_input(self) -> Query {
+            <__Fits_query as __toolkit::OrStandIn<Query>>::take(self.query)
+        }
+    }
+    type __Owned_query = <__toolkit::Pick<
+        { !__toolkit::Candidate::<Query>::BORROWS },
+    > as __toolkit::OrStandIn<Query>>::Type;
+    type __Fits_query = __toolkit::Pick<
+        {
+            !__toolkit::Candidate::<Query>::BORROWS
+                && __toolkit::Candidate::<__Owned_query>::FITS
+        },
+    >;
+    const _: () = __toolkit::is_owned::<
+        { __toolkit::Candidate::<Query>::BORROWS },
+        Query,
+    >();
+    const _: () = __toolkit::is_tool_argument::<__Owned_query>();
+    type __Refused = __toolkit::Pick<{ __Tool::KIND == __toolkit::UNFIT }>;
+    const _: () = __toolkit::is_tool_output::<
+        <__Refused as __toolkit::OrStandIn<
+            <__Tool as __toolkit::Function>::Output,
+        >>::Type,
+    >();
+    struct __Tool;
+    impl __Tool {
+        const KIND: __toolkit::u8 = __toolkit::kind(
+            __toolkit::Shape::<<Self as __toolkit::Function>::Output>::KIND,
+            __toolkit::Data::<<Self as __toolkit::Function>::Output>::FITS,
+        );
+    }
+    impl __toolkit::Function for __Tool {
+        type Input = Query;
+        type Arguments = <__toolkit::Pick<
+            { __toolkit::Lone::<Query>::IS_STRUCT && __Fits_query::CHOICE },
+        > as __toolkit::Arguments<Query, __Arguments>>::Arguments;
+        type Returned = Result<Forecast, WeatherError>;
+        type Output = <__toolkit::Pick<
+            { __toolkit::Returned::<Result<Forecast, WeatherError>>::FALLIBLE },
+        > as __toolkit::Succeeds<Result<Forecast, WeatherError>>>::Output;
+        type Encoding = __toolkit::Returns<{ __Tool::KIND }>;
+        fn finish(
+            __returned: Result<Forecast, WeatherError>,
+        ) -> __toolkit::Result<Self::Output, __toolkit::ToolError> {
+            match __toolkit::Returned(__returned).split() {
+                __toolkit::Ok(value) => __toolkit::Ok(value),
+                __toolkit::Err(error) => {
+                    __toolkit::Err(
+                        (&&&__toolkit::ErrorOf::new(&error)).convert_by().convert(error),
+                    )
+                }
+            }
+        }
+    }
+    impl __toolkit::SyncFunction for __Tool {
+        fn call(
+            __input: Self::Input,
+            __host: __toolkit::Host<'_>,
+        ) -> __toolkit::Result<Result<Forecast, WeatherError>, __toolkit::ToolError> {
+            __toolkit::Ok(forecast(__input))
+        }
+    }
+    static __ENTRY: __toolkit::Entry = __toolkit::Entry {
+        description: "Forecast for a city.",
+        lone: __toolkit::Option::Some(
+            __toolkit::takes::<<__Tool as __toolkit::Function>::Arguments>,
+        ),
+        ..__toolkit::sync_entry::<
+            __Tool,
+        >(
+            "forecast",
+            "forecast",
+            __toolkit::Location {
+                file: __toolkit::file!(),
+                line: __toolkit::line!(),
+                column: __toolkit::column!(),
+            },
+        )
+    };
+    __toolkit::inventory::submit! {
+        & __ENTRY
+    }
+    __toolkit::unique! {
+        "forecast"
+    }
+    __toolkit::sync_linked::<__Tool>(&__ENTRY)
+};

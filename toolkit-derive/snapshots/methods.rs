@@ -1,0 +1,100 @@
+impl Notebook {
+    /// Counts.
+    fn count(&self) -> Self {
+        self.0
+    }
+    fn other(&self) {}
+}
+impl Notebook {
+    #[doc(hidden)]
+    #[allow(
+        deprecated,
+        unused_imports,
+        private_interfaces,
+        non_camel_case_types,
+        non_upper_case_globals,
+        trivial_bounds,
+        unused_qualifications,
+        clippy::all,
+        clippy::pedantic,
+        clippy::nursery
+    )]
+    const __tool_defined_as_count: ::toolkit::__private::Linked<(), Notebook> = {
+        use ::toolkit::__private as __toolkit;
+        use __toolkit::{
+            ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
+            Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
+        };
+        use __toolkit::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
+        const _: () = __toolkit::is_state::<Notebook>();
+        type __Refused = __toolkit::Pick<{ __Tool::KIND == __toolkit::UNFIT }>;
+        const _: () = __toolkit::is_tool_output::<
+            <__Refused as __toolkit::OrStandIn<
+                <__Tool as __toolkit::Function>::Output,
+            >>::Type,
+        >();
+        struct __Tool;
+        impl __Tool {
+            const KIND: __toolkit::u8 = __toolkit::kind(
+                __toolkit::Shape::<<Self as __toolkit::Function>::Output>::KIND,
+                __toolkit::Data::<<Self as __toolkit::Function>::Output>::FITS,
+            );
+        }
+        impl __toolkit::Function for __Tool {
+            type Input = ();
+            type Arguments = __toolkit::NoArguments;
+            type Returned = Notebook;
+            type Output = <__toolkit::Pick<
+                { __toolkit::Returned::<Notebook>::FALLIBLE },
+            > as __toolkit::Succeeds<Notebook>>::Output;
+            type Encoding = __toolkit::Returns<{ __Tool::KIND }>;
+            fn finish(
+                __returned: Notebook,
+            ) -> __toolkit::Result<Self::Output, __toolkit::ToolError> {
+                match __toolkit::Returned(__returned).split() {
+                    __toolkit::Ok(value) => __toolkit::Ok(value),
+                    __toolkit::Err(error) => {
+                        __toolkit::Err(
+                            (&&&__toolkit::ErrorOf::new(&error))
+                                .convert_by()
+                                .convert(error),
+                        )
+                    }
+                }
+            }
+        }
+        impl __toolkit::SyncFunction for __Tool {
+            fn call(
+                __input: Self::Input,
+                __host: __toolkit::Host<'_>,
+            ) -> __toolkit::Result<Notebook, __toolkit::ToolError> {
+                __toolkit::Ok(
+                    <Notebook>::count(__toolkit::Borrowed::<Notebook>::lend(__host)?),
+                )
+            }
+        }
+        static __ENTRY: __toolkit::Entry = __toolkit::Entry {
+            description: "Counts.",
+            namespace: __toolkit::Option::Some("notes"),
+            states: &[__toolkit::Borrowed::<Notebook>::STATE],
+            ..__toolkit::blocking_entry::<
+                __Tool,
+            >(
+                "notes:count",
+                "count",
+                __toolkit::Location {
+                    file: __toolkit::file!(),
+                    line: __toolkit::line!(),
+                    column: __toolkit::column!(),
+                },
+            )
+        };
+        __toolkit::inventory::submit! {
+            & __ENTRY
+        }
+        __toolkit::unique! {
+            "notes:count"
+        }
+        __toolkit::sync_linked::<__Tool>(&__ENTRY)
+    };
+}

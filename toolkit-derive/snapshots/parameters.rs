@@ -1,0 +1,134 @@
+/// Adds two integers.
+pub fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+#[doc(hidden)]
+#[allow(
+    deprecated,
+    unused_imports,
+    private_interfaces,
+    non_camel_case_types,
+    non_upper_case_globals,
+    trivial_bounds,
+    unused_qualifications,
+    clippy::all,
+    clippy::pedantic,
+    clippy::nursery
+)]
+pub const __tool_defined_as_add: ::toolkit::__private::Linked<(i64, i64), i64> = {
+    use ::toolkit::__private as __toolkit;
+    use __toolkit::{
+        ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
+        Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
+    };
+    use __toolkit::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
+    #[derive(__toolkit::serde::Deserialize, __toolkit::schemars::JsonSchema)]
+    #[serde(crate = ":: toolkit :: __private :: serde")]
+    #[schemars(crate = ":: toolkit :: __private :: schemars")]
+    struct __Arguments {
+        /// First addend.
+        a: <__Fits_a as __toolkit::OrStandIn<i64>>::Type,
+        #[serde(default)]
+        b: <__Fits_b as __toolkit::OrStandIn<i64>>::Type,
+    }
+    impl __toolkit::IntoInput<(i64, i64)> for __Arguments {
+        fn into_input(self) -> (i64, i64) {
+            (
+                <__Fits_a as __toolkit::OrStandIn<i64>>::take(self.a),
+                <__Fits_b as __toolkit::OrStandIn<i64>>::take(self.b),
+            )
+        }
+    }
+    type __Owned_a = <__toolkit::Pick<
+        { !__toolkit::Candidate::<i64>::BORROWS },
+    > as __toolkit::OrStandIn<i64>>::Type;
+    type __Fits_a = __toolkit::Pick<
+        {
+            !__toolkit::Candidate::<i64>::BORROWS
+                && __toolkit::Candidate::<__Owned_a>::FITS
+        },
+    >;
+    const _: () = __toolkit::is_owned::<{ __toolkit::Candidate::<i64>::BORROWS }, i64>();
+    const _: () = __toolkit::is_tool_argument::<__Owned_a>();
+    type __Owned_b = <__toolkit::Pick<
+        { !__toolkit::Candidate::<i64>::BORROWS },
+    > as __toolkit::OrStandIn<i64>>::Type;
+    type __Fits_b = __toolkit::Pick<
+        {
+            !__toolkit::Candidate::<i64>::BORROWS
+                && __toolkit::Candidate::<__Owned_b>::FITS
+        },
+    >;
+    const _: () = __toolkit::is_owned::<{ __toolkit::Candidate::<i64>::BORROWS }, i64>();
+    const _: () = __toolkit::is_tool_argument::<__Owned_b>();
+    type __Refused = __toolkit::Pick<{ __Tool::KIND == __toolkit::UNFIT }>;
+    const _: () = __toolkit::is_tool_output::<
+        <__Refused as __toolkit::OrStandIn<
+            <__Tool as __toolkit::Function>::Output,
+        >>::Type,
+    >();
+    struct __Tool;
+    impl __Tool {
+        const KIND: __toolkit::u8 = __toolkit::kind(
+            __toolkit::Shape::<<Self as __toolkit::Function>::Output>::KIND,
+            __toolkit::Data::<<Self as __toolkit::Function>::Output>::FITS,
+        );
+    }
+    impl __toolkit::Function for __Tool {
+        type Input = (i64, i64);
+        type Arguments = __Arguments;
+        type Returned = i64;
+        type Output = <__toolkit::Pick<
+            { __toolkit::Returned::<i64>::FALLIBLE },
+        > as __toolkit::Succeeds<i64>>::Output;
+        type Encoding = __toolkit::Returns<{ __Tool::KIND }>;
+        fn finish(
+            __returned: i64,
+        ) -> __toolkit::Result<Self::Output, __toolkit::ToolError> {
+            match __toolkit::Returned(__returned).split() {
+                __toolkit::Ok(value) => __toolkit::Ok(value),
+                __toolkit::Err(error) => {
+                    __toolkit::Err(
+                        (&&&__toolkit::ErrorOf::new(&error)).convert_by().convert(error),
+                    )
+                }
+            }
+        }
+    }
+    impl __toolkit::SyncFunction for __Tool {
+        fn call(
+            __input: Self::Input,
+            __host: __toolkit::Host<'_>,
+        ) -> __toolkit::Result<i64, __toolkit::ToolError> {
+            __toolkit::Ok(add(__input.0, __input.1))
+        }
+    }
+    static __ENTRY: __toolkit::Entry = __toolkit::Entry {
+        description: "Adds two integers.",
+        namespace: __toolkit::Option::Some("math"),
+        version: __toolkit::Option::Some("1.0.0"),
+        tags: &["arithmetic"],
+        annotations: __toolkit::Annotations {
+            read_only: __toolkit::Option::Some(true),
+            ..__toolkit::Annotations::NONE
+        },
+        ..__toolkit::sync_entry::<
+            __Tool,
+        >(
+            "math:add:1.0.0",
+            "add",
+            __toolkit::Location {
+                file: __toolkit::file!(),
+                line: __toolkit::line!(),
+                column: __toolkit::column!(),
+            },
+        )
+    };
+    __toolkit::inventory::submit! {
+        & __ENTRY
+    }
+    __toolkit::unique! {
+        "math:add:1.0.0"
+    }
+    __toolkit::sync_linked::<__Tool>(&__ENTRY)
+};
