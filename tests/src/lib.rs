@@ -8,6 +8,11 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+/// README, so that its examples are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;
+
 /// The file or folder at `path` of the shared data, or `None` where the data is absent, which counts as a skip.
 ///
 /// # Panics

@@ -744,6 +744,7 @@ fn named(namespace: Option<&'static str>, name: &'static str, version: Option<&'
         location: Location { file: "lib.rs", line: 1, column: 1 },
         input: || json!({ "type": "object" }),
         output: || None,
+        lone: None,
         states: &[],
         run: Run::Sync(|_| Err(ToolError::failed("not run"))),
     }

@@ -1,4 +1,32 @@
 //! Turn a function into a tool that language models can call.
+//!
+//! [`tool`](macro@tool) on a function puts it into the catalogue of every program that links it. [`Catalog`] collects
+//! the tools of a program, and [`Dispatcher`] calls them, checking what goes in and what comes out.
+//!
+//! ```
+//! use toolkit::{Catalog, Dispatcher, tool};
+//!
+//! /// Adds two integers.
+//! #[tool(namespace = "math", version = "1.0.0")]
+//! fn add(a: i64, b: i64) -> i64 {
+//!     a + b
+//! }
+//!
+//! let dispatcher = Dispatcher::new(Catalog::linked()?)?;
+//! assert_eq!(dispatcher.call_sync("math:add", r#"{"a": 1, "b": 2}"#)?.value(), 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | read | for |
+//! |---|---|
+//! | [`tool`](macro@tool), [`toolset`](macro@toolset) | what an author writes |
+//! | [`Catalog`], [`catalog!`](catalog!), [`link!`] | which tools a program has |
+//! | [`Dispatcher`], [`Handle`], [`Context`] | calling them |
+//! | [`ToolError`], [`Content`], [`Structured`] | what a tool gives back |
+//! | [`adapter`] | describing them to others |
+//!
+//! Without the default feature `async` there is no runtime and no time limit; asynchronous tools then run on whatever
+//! executor polls them.
 #![forbid(unsafe_code)]
 
 // Generated code names `::toolkit`; so does the code that is generated in here.

@@ -45,7 +45,8 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 ///
 /// - A tool that is on its way out says so in the last paragraph of its description.
 /// - `_meta` holds what the author gave and, under [`META_KEY`], the tool's own record: its id, namespace, version,
-///   tags, category, requirements, what to use instead of it, and former names, as far as there are such.
+///   tags, category, requirements, what to use instead of it, former names, examples and time limit (`timeoutMs`), as
+///   far as there are such.
 /// - Input schemas have `type: object` at the root, which both revisions require. So have output schemas for
 ///   2025-11-25; a result that is no object is put under the property `result` of one, see [`wrap_result`].
 ///

@@ -83,6 +83,7 @@ fn of_objects(mut schema: Value) -> Value {
 
 /// The part of a tool's record that MCP has no field for.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Record<'a> {
     id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,6 +100,10 @@ struct Record<'a> {
     deprecated: Option<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     aliases: &'a [&'static str],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    examples: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout_ms: Option<u64>,
 }
 
 fn meta(tool: &Tool) -> Map<String, Value> {
@@ -112,6 +117,8 @@ fn meta(tool: &Tool) -> Map<String, Value> {
         requirements: tool.requirements(),
         deprecated: tool.deprecated(),
         aliases: tool.aliases(),
+        examples: tool.examples(),
+        timeout_ms: tool.timeout().map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
     };
     let mut meta = match tool.meta() {
         Some(Value::Object(meta)) => meta,
