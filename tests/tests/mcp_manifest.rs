@@ -558,6 +558,8 @@ fn everything_said_of_a_tool_is_listed() {
                     },
                     "deprecated": "use `acme.mail:queue`.",
                     "aliases": ["acme.mail:post"],
+                    "examples": [{"to": "a@example.com"}],
+                    "timeoutMs": 5000,
                 },
             })
         );
