@@ -1,0 +1,14 @@
+//! A catalogue of real tools, to be read as a course: one lesson per file, each building on the ones before it.
+//!
+//! | lesson | what it teaches |
+//! |---|---|
+//! | [`math`] | a function becomes a tool; structured results; a tool on its way out |
+//! | [`units`] | a choice from a documented list; an error that says what would have worked |
+//! | [`root`] | state: what a host lends, and how it keeps the tools inside |
+
+pub mod math;
+pub mod units;
+
+pub mod root;
+
+pub use self::root::Root;
