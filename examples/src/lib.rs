@@ -5,12 +5,15 @@
 //! | [`math`] | a function becomes a tool; structured results; a tool on its way out |
 //! | [`units`] | a choice from a documented list; an error that says what would have worked |
 //! | [`text`] | limits that stand in the schema; patterns from strangers |
+//! | [`dates`] | arguments of other crates' types; nested structs and defaults; an error type of one's own |
 //! | [`root`] | state: what a host lends, and how it keeps the tools inside |
 
 pub mod math;
 pub mod units;
 
 pub mod text;
+
+pub mod dates;
 
 pub mod root;
 
