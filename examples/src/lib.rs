@@ -6,7 +6,9 @@
 //! | [`units`] | a choice from a documented list; an error that says what would have worked |
 //! | [`text`] | limits that stand in the schema; patterns from strangers |
 //! | [`dates`] | arguments of other crates' types; nested structs and defaults; an error type of one's own |
+//! | [`json`] | arguments of any shape; results that programs and models read differently |
 //! | [`root`] | state: what a host lends, and how it keeps the tools inside |
+//! | [`tables`] | a small language out of enums: sources, conditions, orders |
 
 pub mod math;
 pub mod units;
@@ -15,6 +17,10 @@ pub mod text;
 
 pub mod dates;
 
+pub mod json;
+
 pub mod root;
+
+pub mod tables;
 
 pub use self::root::Root;
