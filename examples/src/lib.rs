@@ -9,6 +9,9 @@
 //! | [`json`] | arguments of any shape; results that programs and models read differently |
 //! | [`root`] | state: what a host lends, and how it keeps the tools inside |
 //! | [`tables`] | a small language out of enums: sources, conditions, orders |
+//! | [`files`] | a toolset: the methods of one instance; effects, and hints about them |
+//! | [`pictures`] | content instead of data |
+//! | [`search`] | long work: a thread of its own, progress, cancellation |
 
 pub mod math;
 pub mod units;
@@ -22,5 +25,13 @@ pub mod json;
 pub mod root;
 
 pub mod tables;
+
+pub mod files;
+
+pub mod pictures;
+
+pub mod search;
+
+mod walk;
 
 pub use self::root::Root;
