@@ -12,6 +12,7 @@
 //! | [`files`] | a toolset: the methods of one instance; effects, and hints about them |
 //! | [`pictures`] | content instead of data |
 //! | [`search`] | long work: a thread of its own, progress, cancellation |
+//! | [`git`] | asynchronous work: another program, with a time limit |
 
 pub mod math;
 pub mod units;
@@ -31,6 +32,8 @@ pub mod files;
 pub mod pictures;
 
 pub mod search;
+
+pub mod git;
 
 mod walk;
 
