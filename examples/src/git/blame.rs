@@ -1,0 +1,76 @@
+//! Eleventh lesson, continued: a format for programs, taken apart.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use toolkit::{ToolError, tool};
+
+use super::command::Git;
+use super::twenty;
+use crate::root::{RelativePath, Root};
+
+/// A line and the commit that it comes from.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct BlamedLine {
+    /// Its number, from 1.
+    pub line: usize,
+    /// The line.
+    pub text: String,
+    /// The hash of the commit.
+    pub hash: String,
+    /// Who wrote it.
+    pub author: String,
+    /// The first line of the commit's message.
+    pub summary: String,
+}
+
+/// Tells for each line of a file, as it was last committed, which commit it comes from.
+#[tool(namespace = "git", version = "1.0.0", tags = ["history"], category = "files", read_only, open_world = false, timeout = "30s")]
+pub async fn blame_file(
+    /// The directory of the repository; the root unless given.
+    #[serde(default = "RelativePath::root")]
+    repository: RelativePath,
+    /// The file, from the directory of the repository.
+    path: RelativePath,
+    /// The first line, from 1.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    #[serde(default = "one")]
+    first_line: usize,
+    /// The most lines.
+    #[schemars(range(min = 1, max = 1000))]
+    #[serde(default = "twenty")]
+    max_lines: usize,
+    root: &Root,
+) -> Result<Vec<BlamedLine>, ToolError> {
+    path.checked()?;
+    let mut git = Git::open(root, &repository).await?;
+    git.args([
+        "blame",
+        "--line-porcelain",
+        "--no-textconv",
+        &format!("-L{first_line},+{max_lines}"),
+        "HEAD",
+        "--",
+        &path.0,
+    ]);
+    let output = git.run().await?;
+    let (mut lines, mut current) = (Vec::new(), BlamedLine::default());
+    for line in output.lines() {
+        // The text of a line is what a tab stands before; all else is about it.
+        if let Some(text) = line.strip_prefix('\t') {
+            text.clone_into(&mut current.text);
+            current.line = first_line + lines.len();
+            lines.push(std::mem::take(&mut current));
+        } else if let Some(author) = line.strip_prefix("author ") {
+            author.clone_into(&mut current.author);
+        } else if let Some(summary) = line.strip_prefix("summary ") {
+            summary.clone_into(&mut current.summary);
+        } else if current.hash.is_empty() {
+            line.split(' ').next().unwrap_or_default().clone_into(&mut current.hash);
+        }
+    }
+    Ok(lines)
+}
+
+fn one() -> usize {
+    1
+}

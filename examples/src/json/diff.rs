@@ -1,0 +1,132 @@
+//! Fifth lesson, continued: `Structured<T>`, with data for programs and a text for the model.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use toolkit::{Content, Structured, tool};
+
+/// One difference between two documents.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Change {
+    /// Only the second document has it.
+    Added {
+        /// Where, as a JSON Pointer.
+        pointer: String,
+        /// What stands there.
+        value: Value,
+    },
+    /// Only the first document has it.
+    Removed {
+        /// Where, as a JSON Pointer.
+        pointer: String,
+        /// What stood there.
+        value: Value,
+    },
+    /// Both have something else there.
+    Changed {
+        /// Where, as a JSON Pointer.
+        pointer: String,
+        /// What stood there.
+        old: Value,
+        /// What stands there.
+        new: Value,
+    },
+}
+
+/// How two documents differ.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct JsonDifference {
+    /// Whether they are the same.
+    pub equal: bool,
+    /// The differences, in the order of the places; lists are compared item by item.
+    pub changes: Vec<Change>,
+    /// Whether there are more, which were too many to be told.
+    pub truncated: bool,
+}
+
+/// Compares two JSON documents place by place; the order of keys means nothing.
+#[tool(namespace = "json", version = "1.0.0", category = "data", read_only, idempotent, open_world = false)]
+pub fn diff_json(
+    /// The first document.
+    old: Value,
+    /// The second document.
+    new: Value,
+) -> Structured<JsonDifference> {
+    let mut found = Found::default();
+    compare(&old, &new, &mut String::new(), &mut found);
+    let Found { changes, truncated, .. } = found;
+    let mut shown = String::new();
+    for change in &changes {
+        shown.push_str(&match change {
+            Change::Added { pointer, value } => format!("+ {pointer} {value}\n"),
+            Change::Removed { pointer, value } => format!("- {pointer} {value}\n"),
+            Change::Changed { pointer, old, new } => format!("~ {pointer} {old} -> {new}\n"),
+        });
+    }
+    let equal = changes.is_empty() && !truncated;
+    if equal {
+        shown.push_str("The documents are the same.");
+    } else if truncated {
+        shown.push_str("(and more; compare parts of the documents)");
+    }
+    let difference = JsonDifference { equal, changes, truncated };
+    Structured::new(difference, [Content::text(shown)])
+}
+
+/// The differences so far.
+#[derive(Default)]
+struct Found {
+    changes: Vec<Change>,
+    truncated: bool,
+    told_bytes: usize,
+}
+
+impl Found {
+    /// A long key stands in the pointer of each of its thousand places: pointers are what has to be bounded.
+    fn push(&mut self, pointer: &str, change: Change) {
+        self.told_bytes += pointer.len();
+        if self.told_bytes > 1_000_000 || self.changes.len() == 10_000 {
+            self.truncated = true;
+        } else {
+            self.changes.push(change);
+        }
+    }
+}
+
+/// Recursion is safe here: the parser takes no document deeper than 128 levels.
+fn compare(old: &Value, new: &Value, pointer: &mut String, found: &mut Found) {
+    let length = pointer.len();
+    let mut step = |pointer: &mut String, key: &str, old: Option<&Value>, new: Option<&Value>| {
+        pointer.push('/');
+        pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        match (old, new) {
+            (Some(old), Some(new)) => compare(old, new, pointer, found),
+            (None, Some(value)) => {
+                found.push(pointer, Change::Added { pointer: pointer.clone(), value: value.clone() })
+            }
+            (Some(value), None) => {
+                found.push(pointer, Change::Removed { pointer: pointer.clone(), value: value.clone() })
+            }
+            (None, None) => {}
+        }
+        pointer.truncate(length);
+    };
+    match (old, new) {
+        (Value::Object(old), Value::Object(new)) => {
+            for (key, value) in old {
+                step(pointer, key, Some(value), new.get(key));
+            }
+            for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
+                step(pointer, key, None, Some(value));
+            }
+        }
+        (Value::Array(old), Value::Array(new)) => {
+            for idx in 0..old.len().max(new.len()) {
+                step(pointer, &idx.to_string(), old.get(idx), new.get(idx));
+            }
+        }
+        _ if old == new => {}
+        _ => found.push(pointer, Change::Changed { pointer: pointer.clone(), old: old.clone(), new: new.clone() }),
+    }
+}

@@ -1,0 +1,128 @@
+//! The git tools, on a repository that is made here.
+
+mod common;
+
+use std::process::Command;
+
+use common::Host;
+use serde_json::{Value, json};
+
+/// A repository with three commits by two people.
+fn repository() -> Host {
+    let host = Host::writable();
+    let inside = host.dir.path().join("inside");
+    let git = |author: &str, arguments: &[&str]| {
+        let status = Command::new("git")
+            .current_dir(&inside)
+            .args(["-c", "commit.gpgsign=false", "-c", "init.defaultBranch=main"])
+            .args(arguments)
+            .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")])
+            .envs([("GIT_AUTHOR_NAME", author), ("GIT_AUTHOR_EMAIL", "a@example.org")])
+            .envs([("GIT_COMMITTER_NAME", author), ("GIT_COMMITTER_EMAIL", "a@example.org")])
+            .envs([("GIT_AUTHOR_DATE", "2024-05-06T07:08:09Z"), ("GIT_COMMITTER_DATE", "2024-05-06T07:08:09Z")])
+            .status();
+        assert!(status.unwrap().success(), "{arguments:?}");
+    };
+    git("Ann", &["init", "--quiet"]);
+    for (author, path, text, message) in [
+        ("Ann", "a.txt", "one\n", "Begin"),
+        ("Ben (x)", "-odd name.txt", "odd\n", "Add an odd name\n\nWith reasons."),
+        ("Ann", "a.txt", "one\ntwo\n", "Go on"),
+    ] {
+        host.put(path, text);
+        git(author, &["add", "--", path]);
+        git(author, &["commit", "--quiet", "-m", message]);
+    }
+    host
+}
+
+fn messages(log: &Value) -> Vec<&str> {
+    log.as_array().unwrap().iter().map(|commit| commit["message"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn logs() {
+    let host = repository();
+    let log = host.call("git_log", json!({}));
+    assert_eq!(messages(&log), ["Go on", "Add an odd name", "Begin"]);
+    assert_eq!((&log[0]["author"], &log[0]["date"]), (&json!("Ann"), &json!("2024-05-06T07:08:09Z")));
+    for (filter, expected) in [
+        (json!({"author": "Ben (x"}), vec!["Add an odd name"]),
+        (json!({"author": ".*"}), vec![]),
+        (json!({"path": "a.txt"}), vec!["Go on", "Begin"]),
+        (json!({"path": "-odd name.txt"}), vec!["Add an odd name"]),
+        (json!({"path": "*.txt"}), vec![]),
+        (json!({"since": "2024-05-07"}), vec![]),
+        (json!({"since": "2024-05-06", "limit": 1}), vec!["Go on"]),
+        (json!({"revision": "HEAD~2"}), vec!["Begin"]),
+    ] {
+        assert_eq!(messages(&host.call("git_log", filter.clone())), expected, "{filter}");
+    }
+}
+
+#[test]
+fn shows_a_commit() {
+    let host = repository();
+    let shown = host.call("show_commit", json!({"revision": "HEAD~1", "with_patch": true}));
+    assert_eq!(shown["commit"]["message"], "Add an odd name\n\nWith reasons.");
+    assert_eq!(shown["files"], json!([{"path": "-odd name.txt", "added": 1, "removed": 0}]));
+    assert!(shown["patch"].as_str().unwrap().contains("+odd"));
+    assert_eq!(host.call("show_commit", json!({"revision": "HEAD~2"}))["files"][0]["path"], "a.txt");
+}
+
+#[test]
+fn blames() {
+    let host = repository();
+    let lines = host.call("blame_file", json!({"path": "a.txt", "first_line": 2, "max_lines": 1}));
+    assert_eq!(
+        (&lines[0]["line"], &lines[0]["text"], &lines[0]["summary"]),
+        (&json!(2), &json!("two"), &json!("Go on"))
+    );
+    assert_eq!(host.call("blame_file", json!({"path": "-odd name.txt"}))[0]["author"], "Ben (x)");
+    host.refused("blame_file", json!({"path": "a.txt", "first_line": 9}), "git refuses: file a.txt has only 2 lines");
+    host.refused("blame_file", json!({"path": "none.txt"}), "git refuses: no such path");
+}
+
+#[test]
+fn nothing_becomes_an_option() {
+    let host = repository();
+    let marker = host.dir.path().join("marker");
+    for revision in
+        ["--output=../marker", "-p", "--all", "HEAD --all", "HEAD;touch ../marker", "$(touch ../marker)", ""]
+    {
+        host.misfit("git_log", json!({"revision": revision}), "/revision must match");
+        host.misfit("show_commit", json!({"revision": revision}), "/revision must match");
+    }
+    assert_eq!(host.call("git_log", json!({"author": "--output=../marker"})), json!([]));
+    assert_eq!(host.call("git_log", json!({"path": "--output=marker"})), json!([]));
+    host.refused("blame_file", json!({"path": "--contents=a.txt"}), "git refuses: no such path");
+    host.refused("git_log", json!({"revision": "nosuch"}), "git refuses: bad revision");
+    host.refused("git_log", json!({"path": "../secret.txt"}), "may not be reached");
+    assert!(!marker.exists() && !host.dir.path().join("inside/marker").exists());
+}
+
+#[test]
+fn a_repository_outside_is_refused() {
+    let host = Host::writable();
+    host.refused("git_log", json!({}), "no repository that git can open");
+    let init = Command::new("git").args(["init", "--quiet"]).current_dir(host.dir.path()).status();
+    assert!(init.unwrap().success());
+    host.refused("git_log", json!({}), "no repository that git can open");
+    host.put(".git", "gitdir: ../.git");
+    host.refused("git_log", json!({}), "lies outside the root");
+}
+
+#[test]
+fn a_repository_made_of_written_files_is_not_opened() {
+    let host = Host::writable();
+    for (path, text) in [
+        ("fake/HEAD", "ref: refs/heads/main\n"),
+        ("fake/config", "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tfsmonitor = touch ../../marker\n"),
+        ("fake/objects/x", ""),
+        ("fake/refs/x", ""),
+    ] {
+        host.call("write_file", json!({"path": path, "text": text}));
+    }
+    host.refused("git_log", json!({"repository": "fake"}), "no repository that git can open");
+    assert!(!host.dir.path().join("marker").exists());
+}

@@ -1,0 +1,106 @@
+//! The text tools.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::Host;
+use serde_json::json;
+use toolkit::Content;
+
+#[test]
+fn counts() {
+    let host = Host::read_only();
+    let counts = host.call("count_text", json!({"text": "Grüße,\n  Welt"}));
+    assert_eq!(counts, json!({"lines": 2, "words": 2, "characters": 13, "bytes": 15}));
+    assert_eq!(host.call("count_text", json!({"text": ""}))["lines"], 0);
+    host.misfit("count_text", json!({"text": "x".repeat(10_000_000)}), "at most 1000000 characters");
+    host.misfit("count_text", json!({"text": 3}), "/text must be a string");
+    host.misfit("count_text", json!({}), "/text is required");
+}
+
+#[test]
+fn replaces_with_groups() {
+    let host = Host::read_only();
+    let replace = |text: &str, pattern: &str, replacement: &str| {
+        host.call("replace_text", json!({"text": text, "pattern": pattern, "replacement": replacement}))
+    };
+    assert_eq!(
+        replace("2024-05-06", r"(\d+)-(\d+)-(\d+)", "$3.$2.$1"),
+        json!({"text": "06.05.2024", "replacements": 1})
+    );
+    assert_eq!(replace("a b", "(?<w>[a-z])", "${w}!")["text"], "a! b!");
+    assert_eq!(replace("5", "5", "$$5")["text"], "$5");
+    assert_eq!(replace("a\nb", "^", "> ")["text"], "> a\n> b");
+    let one = json!({"text": "aAa", "pattern": "a", "replacement": "x", "ignore_case": true, "limit": 2});
+    assert_eq!(host.call("replace_text", one)["text"], "xxa");
+}
+
+#[test]
+fn hostile_replacements_are_refused() {
+    let host = Host::read_only();
+    let started = Instant::now();
+    let arguments = |text: String, pattern: &str, replacement: String| json!({"text": text, "pattern": pattern, "replacement": replacement});
+    host.refused("replace_text", arguments("a".into(), r"\w{1000}", String::new()), "too large once compiled");
+    host.refused("replace_text", arguments("a".into(), r"(a)\1", String::new()), "no back-references");
+    host.refused("replace_text", arguments("a".repeat(900_000), "a", "bbbbbbbbbb".into()), "set `limit`");
+    host.refused("replace_text", arguments("a".repeat(900_000), ".*", "$0".repeat(4000)), "set `limit`");
+    host.misfit("replace_text", arguments("a".repeat(10_000_000), "a", String::new()), "at most 1000000 characters");
+    host.misfit("replace_text", arguments("a".into(), "", String::new()), "/pattern must have at least 1 character");
+    assert_eq!(host.call("replace_text", arguments("a".repeat(100_000), "(a*)*b", String::new()))["replacements"], 0);
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn slugs() {
+    let host = Host::read_only();
+    let slug = |title: &str| host.call("slugify", json!({"title": title}));
+    assert_eq!(slug("Héllo, World!"), "hello-world");
+    assert_eq!(slug("  Straße Łódź ÆON 2 "), "strasse-lodz-aeon-2");
+    assert_eq!(slug(&"x".repeat(300)), "x".repeat(80));
+    let bounded = json!({"title": "one two three", "max_length": 8, "separator": "_"});
+    assert_eq!(host.call("slugify", bounded), "one_two");
+    host.refused("slugify", json!({"title": "日本"}), "transliteration");
+    host.misfit("slugify", json!({"title": "x", "separator": "--"}), "/separator must match");
+    host.misfit("slugify", json!({"title": "x", "max_length": 7}), "/max_length must be at least 8");
+}
+
+#[test]
+fn diffs() {
+    let host = Host::read_only();
+    let arguments = json!({"old": "a\nb\nc\n", "new": "a\nB\nc\n", "context": 0});
+    let diff = host.call("diff_text", arguments.clone());
+    assert_eq!((&diff["equal"], &diff["added"], &diff["removed"]), (&json!(false), &json!(1), &json!(1)));
+    assert_eq!(diff["diff"], "--- old\n+++ new\n@@ -2 +2 @@\n-b\n+B\n");
+    assert_eq!(host.content("diff_text", arguments), [Content::text(diff["diff"].as_str().unwrap())]);
+    let same = host.content("diff_text", json!({"old": "a", "new": "a"}));
+    assert_eq!(same, [Content::text("The texts are the same.")]);
+    host.misfit("diff_text", json!({"old": "x".repeat(10_000_000), "new": ""}), "at most 500000 characters");
+    host.misfit("diff_text", json!({"old": "", "new": "", "context": 21}), "/context must be at most 20");
+}
+
+#[test]
+fn long_texts_are_compared_in_bounded_time() {
+    let host = Host::read_only();
+    let lines = |step: usize| (0..60_000).map(|n| format!("{}\n", n * step % 60_013)).collect::<String>();
+    let started = Instant::now();
+    let diff = host.call("diff_text", json!({"old": lines(7), "new": lines(11)}));
+    assert_eq!(diff["equal"], false);
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+}
+
+#[test]
+fn extracts() {
+    let host = Host::read_only();
+    let text = "See (https://example.org/a_(b)) and https://example.org/a_(b), or <ann@example.org>.";
+    let found = host.call("extract_links", json!({"text": text}));
+    assert_eq!(
+        found,
+        json!({"links": ["https://example.org/a_(b)"], "emails": ["ann@example.org"], "truncated": false})
+    );
+    assert_eq!(host.call("extract_links", json!({"text": text, "only": "emails"}))["links"], json!([]));
+    let many: String = (0..50).map(|n| format!("http://h/{n} ")).collect();
+    assert_eq!(host.call("extract_links", json!({"text": many, "limit": 10}))["truncated"], true);
+    host.misfit("extract_links", json!({"text": text, "only": "phones"}), "/only must be one of \"links\", \"emails\"");
+    host.misfit("extract_links", json!({"text": "@".repeat(10_000_000)}), "at most 1000000 characters");
+}
