@@ -1,3 +1,4 @@
+#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
 /// Forecast for a city.
 async fn forecast(city: String, ctx: &Context, db: &Db) -> Forecast {
     db.forecast(city, ctx).await

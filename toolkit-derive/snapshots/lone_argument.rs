@@ -1,3 +1,4 @@
+#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
 /// Forecast for a city.
 fn forecast(query: Query) -> Result<Forecast, WeatherError> {
     todo(query)

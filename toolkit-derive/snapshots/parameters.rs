@@ -1,3 +1,4 @@
+#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
 /// Adds two integers.
 pub fn add(a: i64, b: i64) -> i64 {
     a + b

@@ -36,7 +36,8 @@ pub(crate) struct Attribute {
     pub(crate) examples: Vec<LitStr>,
     pub(crate) requirements: Requirements,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) blocking: bool,
+    /// The word itself, where it is said.
+    pub(crate) blocking: Option<Path>,
 }
 
 const TOOL: &[&str] = &[
@@ -62,7 +63,18 @@ const TOOL: &[&str] = &[
     "crate",
 ];
 
-const TOOLSET: &[&str] = &["namespace", "version", "category", "tags", "crate"];
+const TOOLSET: &[&str] = &[
+    "namespace",
+    "version",
+    "category",
+    "tags",
+    "read_only",
+    "destructive",
+    "idempotent",
+    "open_world",
+    "timeout",
+    "crate",
+];
 
 impl Attribute {
     // #[tool(namespace = "weather", version = "1.2.0", tags = ["forecast"], read_only, open_world = false)]
@@ -71,7 +83,7 @@ impl Attribute {
         Self::parse("#[tool]", TOOL, arguments, report)
     }
 
-    // #[toolset(namespace = "notes", version = "0.3.0")]
+    // #[toolset(namespace = "notes", version = "0.3.0", read_only)]
     pub(crate) fn toolset(arguments: TokenStream, report: &mut Report) -> Self {
         Self::parse("#[toolset]", TOOLSET, arguments, report)
     }
@@ -127,7 +139,7 @@ impl Attribute {
             }
             "requires" => self.requirements = requirements::requires(meta, report),
             "timeout" => self.timeout = text(meta, "30s", report).and_then(|text| duration(&text, report)),
-            "blocking" => self.blocking = flag(meta, report) == Some(true),
+            "blocking" => self.blocking = flag(meta, report).and_then(|set| set.then(|| meta.path().clone())),
             _ => self.krate = krate(meta, report),
         }
     }

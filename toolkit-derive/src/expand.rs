@@ -12,7 +12,12 @@ use crate::function::{Argument, Function, Parameter};
 /// The function, and its tool beside it.
 pub(crate) fn free(func: &ItemFn, function: &Function) -> TokenStream {
     let tool = tool(function);
-    quote!(#func #tool)
+    quote! {
+        // Every argument is a parameter, and is owned.
+        #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
+        #func
+        #tool
+    }
 }
 
 /// The one hidden item beside a function:
@@ -392,19 +397,20 @@ fn entry(function: &Function, krate: &Path) -> TokenStream {
     field("states", (!borrowed.is_empty()).then(|| quote!(&[#(#borrowed),*])));
 
     let (id, name) = (id(function), function.name());
-    let kind = match (&function.asyncness, attribute.blocking) {
+    let kind = match (&function.asyncness, attribute.blocking.is_some()) {
         (Some(_), _) => quote!(async_entry),
         (None, true) => quote!(blocking_entry),
         (None, false) => quote!(sync_entry),
     };
+    // The macros tell the place of the tokens that call them.
+    let here = at(krate, function.ident.span());
+    let location = quote_spanned! {function.ident.span()=>
+        #here::Location { file: #here::file!(), line: #here::line!(), column: #here::column!() }
+    };
     quote! {
         static __ENTRY: #krate::Entry = #krate::Entry {
             #(#fields,)*
-            ..#krate::#kind::<__Tool>(
-                #id,
-                #name,
-                #krate::Location { file: #krate::file!(), line: #krate::line!(), column: #krate::column!() },
-            )
+            ..#krate::#kind::<__Tool>(#id, #name, #location)
         };
     }
 }

@@ -125,6 +125,12 @@ impl Function {
         {
             report.error(&sig.ident, format!("the name of a tool {reason}; give it one with `name = \"…\"`"));
         }
+        if let (Some(blocking), Some(_)) = (&attribute.blocking, sig.asyncness) {
+            report.error(
+                blocking,
+                "an `async` function waits without blocking its thread; remove `blocking`, or the `async`",
+            );
+        }
         let krate = expand::krate(&attribute);
         let description = match &attribute.description {
             Some(text) => Some(quote::quote!(#text)),

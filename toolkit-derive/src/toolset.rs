@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::visit_mut::{self, VisitMut};
-use syn::{ImplItem, ImplItemFn, Item, ItemImpl, Meta, ReceiverKind, Type};
+use syn::{ImplItem, ImplItemFn, Item, ItemImpl, Meta, ReceiverKind, Type, parse_quote};
 
 use crate::attribute::Attribute;
 use crate::function::{Function, keyword};
@@ -36,6 +36,8 @@ pub(crate) fn toolset(arguments: TokenStream, item: TokenStream) -> TokenStream 
         {
             method.attrs.retain(|attr| !recover::is_tool(attr));
             recover::strip(&mut method.sig);
+            // Every argument is a parameter, and is owned.
+            method.attrs.push(parse_quote!(#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]));
         }
     }
     let consts = tools.iter().map(expand::tool);
@@ -77,6 +79,12 @@ fn tool(method: &ImplItemFn, self_ty: &Type, shared: &Attribute, report: &mut Re
     attribute.version = attribute.version.or_else(|| shared.version.clone());
     attribute.category = attribute.category.or_else(|| shared.category.clone());
     attribute.krate = attribute.krate.or_else(|| shared.krate.clone());
+    attribute.timeout = attribute.timeout.or(shared.timeout);
+    // What a method says of its effects is the whole of it where the two would contradict each other.
+    attribute.read_only = attribute.read_only.or(shared.read_only.filter(|_| attribute.destructive != Some(true)));
+    attribute.destructive = attribute.destructive.or(shared.destructive.filter(|_| attribute.read_only != Some(true)));
+    attribute.idempotent = attribute.idempotent.or(shared.idempotent);
+    attribute.open_world = attribute.open_world.or(shared.open_world);
     let own = std::mem::take(&mut attribute.tags);
     attribute.tags = shared.tags.iter().filter(|tag| !own.contains(tag)).cloned().chain(own.clone()).collect();
 

@@ -236,7 +236,7 @@ impl Policy {
             return Err(ToolError::new(ErrorKind::TooLarge, message));
         }
         if context.is_cancelled() {
-            return Err(ToolError::new(ErrorKind::Cancelled, "the call was cancelled"));
+            return Err(ToolError::cancelled());
         }
         Ok(())
     }

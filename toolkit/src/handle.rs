@@ -47,7 +47,7 @@ impl<I, R> Linked<I, R> {
     }
 }
 
-impl<I: Send, O: Send, R: Send> Handle<I, O, R> {
+impl<I: Send, O: Send, R> Handle<I, O, R> {
     /// The id of the tool.
     #[must_use]
     pub const fn id(&self) -> &'static str {

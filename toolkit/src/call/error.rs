@@ -79,6 +79,12 @@ impl ToolError {
         Self::new(ErrorKind::Failed, message)
     }
 
+    /// The end of a tool that saw that nobody waits for it any more.
+    #[must_use]
+    pub fn cancelled() -> Self {
+        Self::new(ErrorKind::Cancelled, "the call was cancelled")
+    }
+
     /// A failure that nobody expected: it is logged, and the model is told only that the tool failed.
     #[must_use]
     pub fn internal(error: impl Into<BoxError>) -> Self {

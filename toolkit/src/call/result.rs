@@ -1,6 +1,7 @@
 //! What a call gives back.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde_json::Value;
 
@@ -8,12 +9,24 @@ use super::coerce::Change;
 use super::content::Content;
 
 /// What a successful call gives back.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RunResult {
     pub(crate) tool: &'static str,
     pub(crate) structured: Option<Vec<u8>>,
     pub(crate) content: Vec<Content>,
     pub(crate) changes: Vec<Change>,
+}
+
+// The bytes are text, and a reader of a failed test wants to read them.
+impl fmt::Debug for RunResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunResult")
+            .field("tool", &self.tool)
+            .field("structured", &self.json().map(String::from_utf8_lossy))
+            .field("content", &self.content)
+            .field("changes", &self.changes)
+            .finish()
+    }
 }
 
 impl RunResult {

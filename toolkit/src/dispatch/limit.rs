@@ -131,7 +131,7 @@ async fn until_cancelled<T>(
         if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
             return Poll::Ready(outcome);
         }
-        cancelled.as_mut().poll(cx).map(|()| Err(ToolError::new(ErrorKind::Cancelled, "the call was cancelled")))
+        cancelled.as_mut().poll(cx).map(|()| Err(ToolError::cancelled()))
     })
     .await
 }

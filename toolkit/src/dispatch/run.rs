@@ -35,7 +35,7 @@ pub trait Function: 'static {
     /// What the JSON becomes first.
     type Arguments: DeserializeOwned + JsonSchema + IntoInput<Self::Input>;
     /// What the function returns.
-    type Returned: Send;
+    type Returned;
     /// What that is when it succeeds.
     type Output: Send;
     /// How that becomes a result.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
     message = "`{Self}` cannot be a tool argument",
     label = "not a tool argument",
     note = "a tool argument implements `serde::Deserialize` and `schemars::JsonSchema`, and is `Send`",
+    note = "what the host lends, such as `Context`, is borrowed: write `&{Self}`",
     note = "for your own types, add `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
 )]
 pub trait ToolArgument: DeserializeOwned + JsonSchema + Send + 'static {}

@@ -206,6 +206,7 @@ impl Unconvertible {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot become a `ToolError`",
     label = "not a tool error",
-    note = "implement `From<{Self}> for ToolError` to choose what a model reads, or `std::error::Error` to have it masked"
+    note = "implement `From<{Self}> for ToolError` to choose what a model reads, or `std::error::Error` to have it masked",
+    note = "a boxed error is `Box<dyn std::error::Error + Send + Sync>`"
 )]
 pub trait ToolFailure {}

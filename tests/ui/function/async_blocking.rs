@@ -1,0 +1,7 @@
+use toolkit::tool;
+
+/// Waits.
+#[tool(blocking)]
+async fn wait() {}
+
+fn main() {}
