@@ -60,6 +60,11 @@ pub fn ran(n: usize) {
     count("run", n);
 }
 
+/// Says that `n` cases could not run here.
+pub fn skipped(n: usize) {
+    count("skipped", n);
+}
+
 fn count(what: &str, n: usize) {
     println!("{n} cases {what}");
     if let Some(log) = std::env::var_os("TOOLKIT_CASE_LOG") {

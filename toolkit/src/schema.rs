@@ -101,8 +101,9 @@ impl Schema {
         self.plan.get_or_init(|| Plan::compile(&self.value)).as_ref()
     }
 
-    /// A small value that fits, for a caller that sent one that does not.
-    pub(crate) fn example(&self) -> Option<Value> {
+    /// A small value that fits, for a caller that sent one that does not; `None` where none was found.
+    #[must_use]
+    pub fn example(&self) -> Option<Value> {
         let example = example::minimal(&self.value)?;
         self.is_valid(&example).then_some(example)
     }

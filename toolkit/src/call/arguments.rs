@@ -33,7 +33,11 @@ impl Arguments<'_> {
     }
 
     /// The arguments as a tree: every key once, no deeper than the parser allows.
-    pub(crate) fn to_value(&self) -> Result<Value, ToolError> {
+    ///
+    /// # Errors
+    ///
+    /// The text is not JSON, has a key twice in one object, or is nested too deep.
+    pub fn to_value(&self) -> Result<Value, ToolError> {
         match self {
             Arguments::Json(text) => {
                 json::parse(text).map_err(|reason| ToolError::new(ErrorKind::MalformedJson, reason))

@@ -1,0 +1,21 @@
+//! A program whose catalogue has problems that only `check` can see; `tests/cli.rs` runs it.
+
+use std::process::ExitCode;
+
+use toolkit::tool;
+
+fn main() -> ExitCode {
+    toolkit_cli::main()
+}
+
+struct Db;
+
+/// Needs what nobody gives.
+#[tool(namespace = "a", version = "1.0.0")]
+fn query(_db: &Db) {}
+
+/// Has the name of another tool.
+#[tool(name = "query", namespace = "b", version = "1.0.0", examples = [r#"{ "n": "three" }"#])]
+fn other_query(n: i64) -> i64 {
+    n
+}

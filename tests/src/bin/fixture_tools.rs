@@ -1,0 +1,265 @@
+//! A program whose tools have arguments and results of every kind; `tests/cli.rs` runs it.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toolkit::{Content, Context, Structured, ToolError, tool, toolset};
+
+fn main() -> ExitCode {
+    toolkit_cli::main_with(|dispatcher| {
+        // So that a test can see which commands get here.
+        if std::env::var_os("FIXTURE_NO_SETUP").is_some() {
+            panic!("the setup was called");
+        }
+        dispatcher.state(Counter(AtomicI64::new(40)))
+    })
+}
+
+/// Adds two integers.
+///
+/// Overflow wraps around.
+#[tool(namespace = "math", version = "1.0.0", tags = ["arithmetic"], read_only, idempotent)]
+fn add(
+    /// First addend.
+    a: i64,
+    /// Second addend.
+    #[serde(default = "one")]
+    b: i64,
+) -> i64 {
+    a.wrapping_add(b)
+}
+
+fn one() -> i64 {
+    1
+}
+
+/// Adds two integers, and says so.
+#[tool(name = "add", namespace = "math", version = "0.9.0", tags = ["arithmetic"])]
+fn old_add(a: i64, b: i64) -> String {
+    format!("{a} + {b} = {}", a + b)
+}
+
+/// Adds all numbers.
+#[tool(namespace = "math", version = "1.0.0", deprecated = "use math:add", aliases = ["total"])]
+fn sum(
+    /// What to add.
+    numbers: Vec<f64>,
+) -> f64 {
+    numbers.iter().sum()
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Unit {
+    /// Degrees Celsius.
+    Celsius,
+    /// Degrees Fahrenheit.
+    Fahrenheit,
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+struct Place {
+    /// Degrees north.
+    #[schemars(range(min = -90, max = 90))]
+    latitude: f64,
+    /// Degrees east.
+    longitude: f64,
+    /// What people call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Forecast {
+    /// Where it holds.
+    place: Place,
+    unit: Unit,
+    days: u8,
+    labels: Vec<String>,
+    verbose: bool,
+}
+
+/// Forecast for a place.
+#[tool(
+    namespace = "weather",
+    version = "1.2.0",
+    title = "Weather forecast",
+    category = "science",
+    tags = ["weather", "outdoors"],
+    open_world,
+    timeout = "5s",
+    requires(oauth2(id = "almanac", scopes = ["read"]), secret = "ALMANAC_KEY", user_id)
+)]
+async fn forecast(
+    /// Where.
+    place: Place,
+    /// In which unit.
+    unit: Option<Unit>,
+    /// How many days ahead.
+    #[schemars(range(min = 1, max = 14))]
+    #[serde(default = "three")]
+    days: u8,
+    /// Labels that come back unchanged.
+    #[serde(default)]
+    labels: Vec<String>,
+    /// Says more.
+    #[serde(default)]
+    verbose_output: bool,
+) -> Forecast {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    Forecast { place, unit: unit.unwrap_or(Unit::Celsius), days, labels, verbose: verbose_output }
+}
+
+fn three() -> u8 {
+    3
+}
+
+/// Arguments with the names of the program's own flags.
+#[tool(namespace = "odd", version = "1.0.0")]
+fn collide(json: String, help: bool, timeout: u8, #[serde(rename = "dry-run")] kebab: u8, dry_run: u8) -> String {
+    format!("{json} {help} {timeout} {kebab} {dry_run}")
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "shape", rename_all = "snake_case")]
+enum Figure {
+    /// A circle.
+    Circle { radius: f64 },
+    /// A rectangle.
+    Rectangle { width: f64, height: f64 },
+}
+
+/// The area of a figure.
+#[tool(namespace = "odd", version = "1.0.0")]
+fn area(figure: Figure) -> f64 {
+    match figure {
+        Figure::Circle { radius } => radius * radius * std::f64::consts::PI,
+        Figure::Rectangle { width, height } => width * height,
+    }
+}
+
+/// Gives back whatever it gets.
+#[tool(namespace = "odd", version = "1.0.0")]
+fn echo(#[arg] value: serde_json::Value, #[serde(default)] map: BTreeMap<String, i64>) -> serde_json::Value {
+    serde_json::json!([value, map])
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Either {
+    Count(i64),
+    Word(String),
+    Flags { on: bool },
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+struct Tree {
+    leaf: i64,
+    branches: Vec<Tree>,
+}
+
+/// Types that flags have a hard time with.
+#[tool(namespace = "odd", version = "1.0.0")]
+fn shapes(
+    either: Vec<Either>,
+    matrix: Vec<Vec<i64>>,
+    tree: Option<Tree>,
+    #[serde(rename = "two words")] spaced: Option<u8>,
+    #[serde(rename = "tree/leaf")] slashed: Option<u8>,
+) -> serde_json::Value {
+    serde_json::json!([either, matrix, tree, spaced, slashed])
+}
+
+struct Counter(AtomicI64);
+
+#[toolset(namespace = "counter", version = "1.0.0")]
+impl Counter {
+    /// Counts up.
+    #[tool]
+    fn up(&self, #[serde(default = "one")] by: i64) -> i64 {
+        self.0.fetch_add(by, Ordering::Relaxed) + by
+    }
+}
+
+/// Takes its time, and says how far it is.
+#[tool(namespace = "slow", version = "1.0.0")]
+async fn walk(
+    /// How many steps of 10 ms.
+    #[serde(default = "three")]
+    steps: u8,
+    ctx: &Context,
+) -> Result<String, ToolError> {
+    for step in 0..steps {
+        ctx.progress(f64::from(step), f64::from(steps), "walking");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Ok("arrived".to_owned())
+}
+
+/// Sleeps, and looks up only now and then.
+#[tool(namespace = "slow", version = "1.0.0")]
+fn sleep(ms: u64, ctx: &Context) -> bool {
+    let end = std::time::Instant::now() + Duration::from_millis(ms);
+    while std::time::Instant::now() < end && !ctx.is_cancelled() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    ctx.is_cancelled()
+}
+
+/// Sleeps on the thread that it is called on, whatever happens.
+#[tool(namespace = "slow", version = "1.0.0")]
+fn deaf(ms: u64) {
+    std::thread::sleep(Duration::from_millis(ms));
+}
+
+/// Sleeps whatever happens.
+#[tool(namespace = "slow", version = "1.0.0", blocking)]
+fn stubborn(ms: u64) {
+    std::thread::sleep(Duration::from_millis(ms));
+}
+
+/// Fails, and says why.
+#[tool(namespace = "bad", version = "1.0.0")]
+fn refuse() -> Result<i64, ToolError> {
+    Err(ToolError::failed("the moon is not full"))
+}
+
+/// Fails with an error that it did not expect.
+#[tool(namespace = "bad", version = "1.0.0")]
+fn broken() -> Result<i64, std::io::Error> {
+    Err(std::io::Error::other("disk on fire"))
+}
+
+/// Panics.
+#[tool(namespace = "bad", version = "1.0.0", destructive)]
+async fn panics() -> i64 {
+    panic!("index out of sorts")
+}
+
+/// A text that a terminal would obey.
+#[tool(namespace = "media", version = "1.0.0")]
+fn escape() -> &'static str {
+    "before\u{1b}[2Jafter"
+}
+
+/// The same within JSON, which does not escape it.
+#[tool(namespace = "media", version = "1.0.0")]
+fn escapes() -> Vec<&'static str> {
+    vec!["before\u{9b}2Jafter"]
+}
+
+/// A picture and a sound.
+#[tool(namespace = "media", version = "1.0.0")]
+fn show() -> Vec<Content> {
+    vec![Content::text("look"), Content::image(b"abc", "image/png"), Content::audio(&[0; 3000], "audio/wav")]
+}
+
+/// A number, with a picture of it.
+#[tool(namespace = "media", version = "1.0.0")]
+fn plot() -> Structured<i64> {
+    Structured::new(7, [Content::image(b"seven", "image/png")])
+}

@@ -1,0 +1,129 @@
+//! Arguments in, results and errors out.
+
+use serde_json::json;
+
+use crate::{TOOLS, command, tools, tools_reading};
+
+#[test]
+fn a_piped_result_is_compact_json() {
+    let place = r#"{"place":{"latitude":1,"longitude":2}}"#;
+    let ran = tools(&["call", "forecast", place]).exits(0);
+    assert_eq!(ran.out.lines().count(), 1);
+    assert_eq!(ran.json()["place"]["latitude"], 1.0);
+    assert_eq!(ran.err, "");
+}
+
+#[test]
+fn the_whole_result_is_tool_structured_content_and_changes() {
+    let ran = tools(&["call", "plot", "--json"]).exits(0);
+    let content = json!([{ "type": "image", "data": "c2V2ZW4=", "mimeType": "image/png" }]);
+    assert_eq!(ran.json(), json!({ "tool": "media:plot:1.0.0", "structured": 7, "content": content, "changes": [] }));
+}
+
+#[test]
+fn options_stand_on_either_side_of_the_tool() {
+    let before = tools(&["call", "--json", "add", "--a", "1"]).exits(0);
+    let after = tools(&["call", "add", "--a", "1", "--json"]).exits(0);
+    assert_eq!(before.out, after.out);
+}
+
+#[test]
+fn a_dash_reads_the_arguments_from_stdin() {
+    tools_reading(r#"{"a": 20, "b": 22}"#, &["call", "add", "-"]).exits(0).prints("42\n");
+}
+
+#[test]
+fn stdin_is_left_alone_without_a_dash() {
+    tools_reading(r#"{"a": 1}"#, &["call", "add"]).exits(1).says("/a is required");
+}
+
+#[test]
+fn the_highest_version_answers_unless_another_is_named() {
+    tools(&["call", "math:add", r#"{"a":1,"b":2}"#]).prints("3\n");
+    tools(&["call", "math:add:0.9.0", r#"{"a":1,"b":2}"#]).prints("\"1 + 2 = 3\"\n");
+}
+
+#[test]
+fn a_refused_argument_is_named_with_an_example_and_exits_with_1() {
+    tools(&["call", "add", r#"{"a":"x"}"#])
+        .exits(1)
+        .prints("")
+        .says("math:add:1.0.0: the arguments do not fit")
+        .says(r#"- /a must be an integer, got "x""#)
+        .says(r#"for example: {"a":"#);
+}
+
+#[test]
+fn malformed_json_exits_with_1() {
+    tools(&["call", "add", r#"{"a":1"#]).exits(1).says("not valid JSON");
+    tools(&["call", "add", r#"{"a":1,"a":2}"#]).exits(1).says("stands twice");
+    tools(&["call", "add", r#"{"a":1,"a":2}"#, "--b", "1"]).exits(1).says("stands twice");
+}
+
+#[test]
+fn a_failing_tool_exits_with_1_and_its_own_words() {
+    tools(&["call", "refuse"]).exits(1).prints("").says("error: bad:refuse:1.0.0: the moon is not full");
+}
+
+#[test]
+fn an_unknown_tool_exits_with_2_and_names_the_nearest() {
+    tools(&["call", "forcast"]).exits(2).says("did you mean `forecast`?");
+    tools(&["show", "forcast"]).exits(2).says("did you mean `forecast`?");
+}
+
+#[test]
+fn errors_as_json_are_one_document_on_stdout() {
+    let error = |args: &[&str], code| tools(args).exits(code).json()["error"].clone();
+    let refused = error(&["call", "add", "{}", "--json"], 1);
+    assert_eq!(refused["kind"], "invalid_arguments");
+    assert_eq!(refused["violations"][0]["pointer"], "/a");
+    assert_eq!(error(&["call", "refuse", "--json"], 1)["kind"], "failed");
+    assert_eq!(error(&["call", "nope", "--json"], 2)["kind"], "unknown_tool");
+    assert_eq!(error(&["call", "add", "--a", "x", "--json"], 2)["kind"], "usage");
+    assert_eq!(error(&["call", "add", "--c", "1", "--json"], 2)["kind"], "usage");
+}
+
+#[test]
+fn the_cause_of_an_internal_error_is_on_stderr_and_never_in_the_json() {
+    tools(&["call", "broken"]).exits(1).says("caused by: disk on fire");
+    let ran = tools(&["call", "broken", "--json"]).exits(1).says("disk on fire");
+    assert!(!ran.out.contains("disk"), "{ran:?}");
+}
+
+#[test]
+fn a_panic_is_one_error_and_no_backtrace() {
+    let ran = tools(&["call", "panics"]).exits(1).says("caused by: index out of sorts");
+    assert_eq!(ran.err.lines().count(), 2, "{ran:?}");
+    let mut command = command(TOOLS, &["call", "panics"]);
+    let output = command.env("RUST_BACKTRACE", "1").output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("fixture_tools.rs"));
+}
+
+#[test]
+fn coercion_happens_when_asked_for_and_is_said() {
+    tools(&["call", "add", r#"{"a":"5"}"#]).exits(1);
+    tools(&["call", "add", r#"{"a":"5"}"#, "--lenient"])
+        .exits(0)
+        .prints("6\n")
+        .says("note: /a: text read as an integer");
+    let whole = tools(&["call", "add", r#"{"a":"5"}"#, "--lenient", "--json"]).json();
+    assert_eq!(whole["changes"][0]["pointer"], "/a");
+}
+
+#[test]
+fn a_deprecated_tool_works_and_says_what_to_use() {
+    tools(&["call", "total", "--numbers", "1.5"])
+        .exits(0)
+        .prints("1.5\n")
+        .says("warning: `total` is deprecated: use math:add");
+}
+
+#[test]
+fn media_are_a_line_of_kind_and_size() {
+    tools(&["call", "media:show"]).exits(0).prints("look\n[image image/png, 3 bytes]\n[audio audio/wav, 2.9 KiB]\n");
+}
+
+#[test]
+fn state_comes_from_the_program() {
+    tools(&["call", "up", "--by", "2"]).exits(0).prints("42\n");
+}

@@ -1,0 +1,161 @@
+//! `list`, `show`, `export`, `check` and `completions`.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::{BROKEN, Ran, TOOLS, command, tools};
+
+fn ids(ran: &Ran) -> Vec<String> {
+    let ids = ran.out.lines().filter_map(|line| line.split('\t').next());
+    ids.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_piped_list_has_one_tool_a_line_in_the_order_of_ids() {
+    let ran = tools(&["list"]).exits(0);
+    let ids = ids(&ran);
+    assert!(ids.is_sorted(), "{ids:?}");
+    assert_eq!(ids.len(), 19);
+    assert!(ran.out.contains("math:add:1.0.0\tread-only, idempotent\tAdds two integers.\n"));
+    assert!(ran.out.contains("math:sum:1.0.0\tdeprecated\t"));
+    assert!(!ran.out.contains('\u{1b}'));
+}
+
+#[test]
+fn a_list_is_narrowed_by_namespace_tag_and_version() {
+    let listed = |args: &[&str]| ids(&tools(&[&["list"], args].concat()).exits(0));
+    assert_eq!(listed(&["--namespace", "math"]), ["math:add:1.0.0", "math:sum:1.0.0"]);
+    assert_eq!(listed(&["--tag", "Arithmetic", "--all-versions"]), ["math:add:0.9.0", "math:add:1.0.0"]);
+    assert_eq!(listed(&["--tag", "weather", "--tag", "outdoors"]), ["weather:forecast:1.2.0"]);
+    assert!(listed(&["--namespace", "mat"]).is_empty());
+}
+
+#[test]
+fn a_list_as_json_has_records_without_schemas() {
+    let records = tools(&["list", "--json", "--namespace", "math"]).exits(0).json();
+    assert_eq!(records[0]["id"], "math:add:1.0.0");
+    assert_eq!(records[0]["annotations"], json!({ "readOnlyHint": true, "idempotentHint": true }));
+    assert_eq!(records[1]["deprecated"], "use math:add");
+    assert_eq!(records[0].get("inputSchema"), None);
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    for args in [&["list"][..], &["list", "--json"], &["show", "forecast"], &["export"]] {
+        let mut command = command(TOOLS, args);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let mut err = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        assert_eq!((child.wait().unwrap().code(), &*err), (Some(0), ""), "{args:?}");
+    }
+}
+
+#[test]
+fn show_says_everything_about_a_tool() {
+    let page = tools(&["show", "forecast"]).exits(0).out;
+    for text in [
+        "weather:forecast:1.2.0",
+        "Weather forecast",
+        "open world",
+        "weather, outdoors",
+        "OAuth 2 with almanac (read); secret ALMANAC_KEY; the user's id",
+        "5s",
+        "fixture_tools.rs:",
+        "celsius | fahrenheit",
+        "celsius: Degrees Celsius.",
+        "list of texts",
+        "default 3",
+        "How many days ahead. (1 to 14)",
+        "\n    latitude ",
+        r#"call weather:forecast:1.2.0 '{"place":"#,
+    ] {
+        assert!(page.contains(text), "no {text:?} in\n{page}");
+    }
+}
+
+#[test]
+fn show_explains_a_recursive_type_once() {
+    let page = tools(&["show", "shapes"]).exits(0).out;
+    assert_eq!(page.matches("    leaf ").count(), 1, "{page}");
+    assert!(page.lines().all(|line| line == line.trim_end()), "{page}");
+}
+
+#[test]
+fn show_as_json_is_the_record_with_its_schemas() {
+    let record = tools(&["show", "forecast", "--json"]).exits(0).json();
+    assert_eq!(record["timeoutMs"], 5000);
+    assert_eq!(record["requirements"]["secrets"][0]["id"], "ALMANAC_KEY");
+    assert_eq!(record["inputSchema"]["properties"]["days"]["maximum"], 14);
+    assert!(record["outputSchema"]["properties"]["labels"].is_object());
+}
+
+#[test]
+fn an_export_is_the_same_bytes_each_time() {
+    let first = tools(&["export", "--naming", "namespace-name"]).exits(0);
+    let file = std::env::temp_dir().join(format!("toolkit-export-{}.json", std::process::id()));
+    let path = file.to_str().unwrap();
+    tools(&["export", "--naming", "namespace-name", "-o", path]).exits(0).prints("");
+    let written = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(first.out, written);
+    assert!(written.ends_with("}\n") && written.starts_with("{\n"));
+    let names =
+        first.json()["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect::<Vec<Value>>();
+    assert!(names.contains(&json!("math_add")), "{names:?}");
+}
+
+#[test]
+fn what_needs_no_state_works_without_the_setup() {
+    for args in [&["list"][..], &["show", "up"], &["export"], &["completions", "bash"]] {
+        let mut command = command(TOOLS, args);
+        let output = command.env("FIXTURE_NO_SETUP", "1").output().unwrap();
+        Ran::from(output).exits(0);
+    }
+}
+
+#[test]
+fn a_sound_catalogue_is_said_to_be_so() {
+    tools(&["check"]).exits(0).prints("20 tools, no problems\n");
+    assert_eq!(tools(&["check", "--json"]).exits(0).json(), json!({ "tools": 20, "problems": [] }));
+}
+
+#[test]
+fn check_reports_every_problem_with_its_place() {
+    let ran: Ran = command(BROKEN, &["check"]).output().unwrap().into();
+    ran.exits(1)
+        .says("example 1 does not fit")
+        .says("would all be called `query`")
+        .says("no `fixture_broken::Db` was given")
+        .says("fixture_broken.rs:")
+        .says("2 tools, 3 problems");
+    let ran: Ran = command(BROKEN, &["check", "--json"]).output().unwrap().into();
+    let problems = ran.exits(1).json()["problems"].clone();
+    let kinds: Vec<&str> =
+        problems.as_array().unwrap().iter().map(|problem| problem["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["invalid_example", "wire_name", "missing_state"]);
+    assert!(problems[0]["tools"][0]["line"].is_u64());
+}
+
+#[test]
+fn an_export_of_clashing_names_fails() {
+    let ran: Ran = command(BROKEN, &["export"]).output().unwrap().into();
+    ran.exits(1).prints("").says("would all be called `query`");
+    let ran: Ran = command(BROKEN, &["export", "--naming", "namespace-name"]).output().unwrap().into();
+    ran.exits(0);
+}
+
+#[test]
+fn completions_know_the_tools_and_their_flags() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = tools(&["completions", shell]).exits(0).out;
+        assert!(script.contains("place.latitude"), "{shell}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let script = tools(&["completions", shell]).out;
+        assert!(script.contains("fahrenheit"), "{shell}");
+    }
+    tools(&["completions", "cmd"]).exits(2);
+}

@@ -1,0 +1,104 @@
+//! Flags made from schemas.
+
+use crate::tools;
+
+#[track_caller]
+fn same(flags: &[&str], json: &str) {
+    let (tool, flags) = flags.split_first().unwrap();
+    let by_flags = tools(&[&["call", tool], flags].concat()).exits(0);
+    let by_json = tools(&["call", tool, json]).exits(0);
+    assert_eq!(by_flags.out, by_json.out);
+}
+
+#[test]
+fn flags_equal_json() {
+    same(&["add", "--a", "1", "--b=2"], r#"{"a":1,"b":2}"#);
+    same(&["add", "--a", "-1"], r#"{"a":-1}"#);
+    same(&["sum", "--numbers", "1", "--numbers", "-2.5"], r#"{"numbers":[1,-2.5]}"#);
+    same(
+        &["area", "--shape", "rectangle", "--width", "2", "--height", "3e0"],
+        r#"{"shape":"rectangle","width":2,"height":3}"#,
+    );
+    same(&["echo", "--value", "[1]", "--map", r#"{"a":1}"#], r#"{"value":[1],"map":{"a":1}}"#);
+    same(&["echo", "--value", "plain text"], r#"{"value":"plain text"}"#);
+}
+
+#[test]
+fn nested_objects_are_json_or_dotted_flags_or_both() {
+    let expected = r#"{"place":{"latitude":1,"longitude":2,"name":"Lima"},"unit":"celsius","labels":["a","-b"],"verbose_output":true}"#;
+    let rest = ["--unit", "celsius", "--labels", "a", "--labels", "-b", "--verbose-output"];
+    let place = r#"{"latitude":1,"longitude":2}"#;
+    let mixed = ["forecast", "--place.name", "Lima", "--place", place];
+    same(&[&mixed[..], &rest].concat(), expected);
+    let dotted = ["--place.latitude", "1", "--place.longitude", "2", "--place.name", "Lima"];
+    same(&[&["forecast"], &dotted[..], &rest].concat(), expected);
+}
+
+#[test]
+fn a_list_of_what_is_no_text_is_also_one_json_array() {
+    same(&["sum", "--numbers", "[1, 2]", "--numbers", "3"], r#"{"numbers":[1,2,3]}"#);
+    same(
+        &["shapes", "--matrix", "[1]", "--matrix", "[2,3]", "--either", "x"],
+        r#"{"matrix":[[1],[2,3]],"either":["x"]}"#,
+    );
+}
+
+#[test]
+fn a_union_takes_json_or_text() {
+    same(
+        &["shapes", r#"{"matrix":[]}"#, "--either", "word", "--either", "1", "--either", r#"{"on":true}"#],
+        r#"{"matrix":[],"either":["word",1,{"on":true}]}"#,
+    );
+}
+
+#[test]
+fn a_key_with_a_slash_is_no_nested_key() {
+    same(
+        &["shapes", r#"{"matrix":[],"either":[]}"#, "--tree/leaf", "1", "--tree", r#"{"leaf":2,"branches":[]}"#],
+        r#"{"matrix":[],"either":[],"tree/leaf":1,"tree":{"leaf":2,"branches":[]}}"#,
+    );
+}
+
+#[test]
+fn a_flag_wins_over_the_json() {
+    tools(&["call", "add", r#"{"a":1,"b":1}"#, "--b", "41"]).exits(0).prints("42\n");
+}
+
+#[test]
+fn flags_do_not_go_together_with_json_that_is_no_object() {
+    tools(&["call", "add", "[1]", "--b", "1"]).exits(2).says("the JSON is none");
+}
+
+#[test]
+fn a_property_named_like_an_option_is_reached_behind_arg() {
+    let flags = ["--arg-json", "x", "--arg-help", "--arg-timeout", "3"];
+    let twins = ["--dry-run", "1", "--dry_run", "2"];
+    tools(&[&["call", "collide"], &flags[..], &twins].concat()).exits(0).prints("\"x true 3 1 2\"\n");
+}
+
+#[test]
+fn booleans_take_a_value_behind_an_equals_sign() {
+    let place = r#"{"place":{"latitude":1,"longitude":2},"verbose_output":true}"#;
+    let verbose = |flag: &[&str]| tools(&[&["call", "forecast", place], flag].concat()).json()["verbose"].clone();
+    assert_eq!(verbose(&[]), true);
+    assert_eq!(verbose(&["--verbose-output=false"]), false);
+    assert_eq!(verbose(&["--verbose_output=false"]), false);
+}
+
+#[test]
+fn a_value_that_a_flag_cannot_take_exits_with_2() {
+    tools(&["call", "add", "--a", "one"]).exits(2).says("--a <INTEGER>");
+    tools(&["call", "add", "--a", "1.5"]).exits(2);
+    tools(&["call", "sum", "--numbers", "NaN"]).exits(2);
+    tools(&["call", "forecast", "--unit", "kelvin"]).exits(2).says("celsius");
+    tools(&["call", "forecast", "--place", "[]"]).exits(2).says("JSON object");
+    tools(&["call", "echo", "--value", r#"{"a":1,"a":2}"#]).exits(2).says("stands twice");
+    tools(&["call", "add", "--a", "1", "--a", "2"]).exits(2);
+    tools(&["call", "add", "--timeout", "soon", "--a", "1"]).exits(2);
+}
+
+#[test]
+fn a_value_that_only_the_schema_refuses_exits_with_1() {
+    let place = ["--place.latitude", "1", "--place.longitude", "2"];
+    tools(&[&["call", "forecast", "--days", "99"], &place[..]].concat()).exits(1).says("/days must be at most 14");
+}

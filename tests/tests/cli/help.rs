@@ -1,0 +1,50 @@
+//! What `--help` says.
+
+use crate::tools;
+
+#[track_caller]
+fn has_all(page: &str, texts: &[&str]) {
+    for text in texts {
+        assert!(page.contains(text), "no {text:?} in\n{page}");
+    }
+}
+
+#[test]
+fn the_programs_help_lists_commands_and_exit_codes() {
+    let page = tools(&["--help"]).exits(0).out;
+    has_all(&page, &["list", "show", "call", "export", "check", "completions", "Exit codes", "130"]);
+}
+
+#[test]
+fn a_tools_help_lists_descriptions_defaults_and_choices() {
+    let page = tools(&["call", "forecast", "--help"]).exits(0).out;
+    has_all(
+        &page,
+        &[
+            "Forecast for a place.",
+            "--place.latitude <NUMBER>",
+            "Degrees north. (-90 to 90) [required]",
+            "How many days ahead. (1 to 14) [default: 3]",
+            "--labels <TEXT>",
+            "[repeatable]",
+            "--unit <CHOICE>",
+            "fahrenheit: Degrees Fahrenheit.",
+            "--verbose-output",
+        ],
+    );
+    has_all(&tools(&["call", "add", "--help"]).out, &["Overflow wraps around."]);
+}
+
+#[test]
+fn a_property_that_no_flag_can_name_is_mentioned() {
+    let page = tools(&["call", "shapes", "--help"]).exits(0).out;
+    has_all(&page, &[r#"Only through JSON: "two words""#]);
+    tools(&["call", "shapes", r#"{"two words":1,"matrix":[]}"#, "--either", "x"]).exits(0);
+}
+
+#[test]
+fn a_command_line_without_a_command_or_tool_exits_with_2() {
+    for args in [&[][..], &["call"], &["show"], &["lst"], &["list", "--nmespace", "a"], &["completions"]] {
+        tools(args).exits(2).prints("");
+    }
+}

@@ -1,0 +1,82 @@
+//! The command line of a program that links tools: `src/bin/fixture_tools.rs`, run as a user runs it.
+
+mod call;
+mod catalog;
+mod flags;
+mod help;
+mod stop;
+mod terminal;
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+const TOOLS: &str = env!("CARGO_BIN_EXE_fixture_tools");
+const BROKEN: &str = env!("CARGO_BIN_EXE_fixture_broken");
+
+/// What a command came to.
+#[derive(Debug)]
+struct Ran {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Ran {
+    #[track_caller]
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    #[track_caller]
+    fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    fn says(self, text: &str) -> Self {
+        assert!(self.err.contains(text), "no {text:?} in {self:?}");
+        self
+    }
+
+    #[track_caller]
+    fn prints(self, text: &str) -> Self {
+        assert_eq!(self.out, text, "{self:?}");
+        self
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("the program prints UTF-8");
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+/// A program with none of the environment that changes what it prints.
+fn command(program: &str, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::null());
+    for variable in ["RUST_BACKTRACE", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+fn tools(args: &[&str]) -> Ran {
+    let output = command(TOOLS, args).output();
+    output.expect("the fixture runs").into()
+}
+
+fn tools_reading(stdin: &str, args: &[&str]) -> Ran {
+    let mut command = command(TOOLS, args);
+    command.stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the fixture runs");
+    let mut pipe = child.stdin.take().expect("stdin is a pipe");
+    pipe.write_all(stdin.as_bytes()).expect("the fixture reads");
+    drop(pipe);
+    child.wait_with_output().expect("the fixture ends").into()
+}

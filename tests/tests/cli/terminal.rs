@@ -1,0 +1,68 @@
+//! What is different on a terminal. `script` lends one; without it these tests have nothing to look at.
+
+use std::process::Command;
+
+use crate::TOOLS;
+
+/// What the program shows on a terminal of 60 columns, colours and all; `None` where there is no `script`.
+fn shown(variables: &[(&str, &str)], args: &str) -> Option<String> {
+    let mut command = Command::new("script");
+    command.args(["-qec", &format!("stty rows 24 cols 60 && {TOOLS} {args}"), "/dev/null"]);
+    for variable in ["RUST_BACKTRACE", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    command.env("TERM", "xterm").envs(variables.iter().copied());
+    let Ok(output) = command.stdin(std::process::Stdio::null()).output() else {
+        toolkit_tests::skipped(1);
+        return None;
+    };
+    Some(String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n"))
+}
+
+#[test]
+fn a_list_fits_the_terminal_and_has_colours() {
+    let Some(page) = shown(&[("NO_COLOR", "1")], "list") else {
+        return;
+    };
+    assert!(page.starts_with("ID "), "{page}");
+    assert!(page.lines().all(|line| line.chars().count() <= 60), "{page}");
+    assert!(page.contains('…'), "{page}");
+    assert!(!page.contains('\u{1b}'), "{page}");
+    assert!(shown(&[], "list").unwrap().contains('\u{1b}'));
+    assert!(!shown(&[("CLICOLOR", "0")], "list").unwrap().contains('\u{1b}'));
+}
+
+#[test]
+fn a_text_is_plain_and_cannot_command_the_terminal() {
+    let Some(page) = shown(&[], "call escape") else {
+        return;
+    };
+    assert_eq!(page, "before\\u{1b}[2Jafter\n");
+    let page = shown(&[], "call escapes").unwrap();
+    assert_eq!(page, "[\n  \"before\\u009b2Jafter\"\n]\n");
+}
+
+#[test]
+fn a_structured_result_is_indented() {
+    let Some(page) = shown(&[], "call echo --value 1") else {
+        return;
+    };
+    assert_eq!(page, "[\n  1,\n  {}\n]\n");
+}
+
+#[test]
+fn progress_is_a_bar_that_is_gone_at_the_end() {
+    let Some(page) = shown(&[("NO_COLOR", "1")], "call walk --steps 30") else {
+        return;
+    };
+    assert!(page.contains('%') && page.contains("walking"), "{page:?}");
+    assert!(page.ends_with("\u{1b}[2Karrived\n"), "{page:?}");
+}
+
+#[test]
+fn errors_are_red() {
+    let Some(page) = shown(&[], "call refuse") else {
+        return;
+    };
+    assert!(page.contains("\u{1b}[31merror:"), "{page:?}");
+}

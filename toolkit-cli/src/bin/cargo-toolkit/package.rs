@@ -1,0 +1,141 @@
+//! The package whose tools are wanted, and where `toolkit-cli` is for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+
+use crate::metadata::{self, Metadata, PackageMetadata};
+
+/// A library with tools.
+#[derive(Debug)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    /// The library's name in Rust.
+    pub(crate) krate: String,
+    pub(crate) folder: PathBuf,
+    pub(crate) edition: String,
+    pub(crate) features: Vec<String>,
+    pub(crate) workspace_root: PathBuf,
+    pub(crate) target_directory: PathBuf,
+    /// Where `toolkit-cli` comes from, as the right-hand side of a dependency.
+    pub(crate) toolkit_cli: String,
+}
+
+impl Package {
+    /// The package that the command line means.
+    ///
+    /// # Errors
+    ///
+    /// There is none, there are several, it has no library, or it does not depend on `toolkit`.
+    pub(crate) fn find(matches: &ArgMatches) -> Result<Self, String> {
+        let metadata = metadata::read(matches)?;
+        let wanted = matches.get_one::<String>("package").map(String::as_str);
+        let package = choose(&metadata, wanted)?;
+        let library = package.library().ok_or_else(|| {
+            format!(
+                "`{}` has no library, and a program cannot be linked into another; give it `fn main() {{ toolkit_cli::main() }}`",
+                package.name
+            )
+        })?;
+        let toolkit =
+            toolkit_of(&metadata, package).ok_or_else(|| format!("`{}` does not depend on `toolkit`", package.name))?;
+        let folder = package.manifest_path.parent().map(PathBuf::from);
+        Ok(Self {
+            name: package.name.clone(),
+            krate: library.replace('-', "_"),
+            folder: folder.ok_or("the manifest has no folder")?,
+            edition: package.edition.clone(),
+            features: package.features.keys().cloned().collect(),
+            toolkit_cli: toolkit_cli_beside(toolkit)?,
+            workspace_root: metadata.workspace_root.clone(),
+            target_directory: metadata.target_directory.clone(),
+        })
+    }
+}
+
+impl PackageMetadata {
+    /// The name of the library that another crate could link.
+    fn library(&self) -> Option<&str> {
+        let is_library = |kind: &String| matches!(kind.as_str(), "lib" | "rlib" | "dylib");
+        let mut targets = self.targets.iter();
+        let library = targets.find(|target| target.kind.iter().any(is_library))?;
+        Some(&library.name)
+    }
+}
+
+fn choose<'m>(metadata: &'m Metadata, wanted: Option<&str>) -> Result<&'m PackageMetadata, String> {
+    let members: Vec<&PackageMetadata> =
+        metadata.packages.iter().filter(|package| metadata.workspace_members.contains(&package.id)).collect();
+    if let Some(name) = wanted {
+        let found = members.into_iter().find(|package| package.name == name);
+        return found.ok_or_else(|| format!("the workspace has no package `{name}`"));
+    }
+    if let Some(root) = &metadata.resolve.root {
+        let found = members.into_iter().find(|package| package.id == *root);
+        return found.ok_or_else(|| "cargo names a package that it does not list".to_owned());
+    }
+    let has_tools = |package: &&PackageMetadata| package.library().is_some() && toolkit_of(metadata, package).is_some();
+    let candidates: Vec<&PackageMetadata> = members.into_iter().filter(has_tools).collect();
+    match candidates[..] {
+        [package] => Ok(package),
+        [] => Err("no library of the workspace depends on `toolkit`".to_owned()),
+        _ => {
+            let names = candidates.iter().map(|package| format!("`{}`", package.name));
+            let names: Vec<String> = names.collect();
+            Err(format!("several libraries depend on `toolkit`; choose one with `-p`: {}", names.join(", ")))
+        }
+    }
+}
+
+/// The `toolkit` that a package depends on, itself or through others.
+fn toolkit_of<'m>(metadata: &'m Metadata, package: &PackageMetadata) -> Option<&'m PackageMetadata> {
+    let nodes: BTreeMap<&str, &[String]> =
+        metadata.resolve.nodes.iter().map(|node| (&*node.id, &*node.dependencies)).collect();
+    let packages: BTreeMap<&str, &PackageMetadata> =
+        metadata.packages.iter().map(|package| (&*package.id, package)).collect();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    // Breadth first: where two versions are linked, the one that the package itself names is meant.
+    let mut layer: Vec<&str> = vec![&package.id];
+    while !layer.is_empty() {
+        let found = layer.iter().filter_map(|id| packages.get(id).copied());
+        if let Some(toolkit) = found.into_iter().find(|found| found.name == "toolkit" && found.id != package.id) {
+            return Some(toolkit);
+        }
+        let dependencies = layer.iter().filter_map(|id| nodes.get(id)).copied().flatten();
+        layer = dependencies.map(|id| &**id).filter(|id| seen.insert(id)).collect();
+    }
+    None
+}
+
+/// `toolkit-cli` from where `toolkit` is from: another source would bring another `toolkit`, and that one has no tools.
+fn toolkit_cli_beside(toolkit: &PackageMetadata) -> Result<String, String> {
+    match toolkit.source.as_deref() {
+        None => {
+            let folder = toolkit.manifest_path.parent().and_then(|folder| folder.parent());
+            let folder = folder.map(|folder| folder.join("toolkit-cli"));
+            match folder.filter(|folder| folder.join("Cargo.toml").exists()) {
+                Some(folder) => Ok(format!("{{ path = {} }}", quoted(&folder.to_string_lossy()))),
+                None => Err(format!("there is no `toolkit-cli` beside {}", toolkit.manifest_path.display())),
+            }
+        }
+        Some(source) => match source.strip_prefix("git+") {
+            Some(git) => Ok(git_dependency(git)),
+            None => Ok(quoted(&format!("={}", toolkit.version))),
+        },
+    }
+}
+
+/// `https://host/repo?branch=main#0a1b…` as a dependency on the same commit.
+fn git_dependency(source: &str) -> String {
+    let (place, _commit) = source.split_once('#').unwrap_or((source, ""));
+    let (url, query) = place.split_once('?').unwrap_or((place, ""));
+    let reference = query.split_once('=').map(|(key, value)| format!(", {key} = {}", quoted(value)));
+    // The commit is in the lock file that the program inherits.
+    format!("{{ git = {}{} }}", quoted(url), reference.unwrap_or_default())
+}
+
+/// A TOML string; JSON escapes are TOML escapes.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

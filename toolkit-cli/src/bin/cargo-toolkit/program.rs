@@ -1,0 +1,112 @@
+//! The program that links the library: written, built, found.
+
+use std::fs;
+use std::io;
+use std::io::{BufRead, BufReader, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use clap::ArgMatches;
+use serde_json::Value;
+
+use crate::metadata::cargo;
+use crate::package::{Package, quoted};
+
+/// Builds the program and says where it is.
+///
+/// # Errors
+///
+/// It cannot be written, or cargo cannot build it; cargo says why on stderr.
+pub(crate) fn build(package: &Package, matches: &ArgMatches) -> Result<PathBuf, String> {
+    let folder = package.target_directory.join("cargo-toolkit").join(&package.name);
+    let is_new = write(package, matches, &folder)
+        .map_err(|error| format!("cannot write the program under {}: {error}", folder.display()))?;
+
+    let mut command = cargo();
+    command
+        .args(["build", "--message-format", "json-render-diagnostics"])
+        .arg("--manifest-path")
+        .arg(folder.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(&package.target_directory)
+        // So that the workspace's `.cargo/config.toml` and toolchain hold.
+        .current_dir(&package.workspace_root);
+    for option in ["release", "offline"] {
+        if matches.get_flag(option) {
+            command.arg(format!("--{option}"));
+        }
+    }
+    // The first build takes a while, and somebody may be watching.
+    if !(is_new && io::stderr().is_terminal()) {
+        command.arg("--quiet");
+    }
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("cannot run cargo: {error}"))?;
+    let messages = child.stdout.take().map(BufReader::new);
+    let messages = messages.into_iter().flat_map(|messages| messages.lines().map_while(Result::ok));
+    let executable = messages.filter_map(|message| executable(&message)).last();
+    match child.wait() {
+        Ok(status) if status.success() => executable.ok_or_else(|| "cargo built no program".to_owned()),
+        Ok(_) => Err(format!("`{}` does not build as a dependency of the program", package.name)),
+        Err(error) => Err(format!("cannot wait for cargo: {error}")),
+    }
+}
+
+/// The program that a message of cargo's is about.
+fn executable(message: &str) -> Option<PathBuf> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    message["executable"].as_str().map(PathBuf::from)
+}
+
+/// Writes what has changed, and says whether anything has.
+fn write(package: &Package, matches: &ArgMatches, folder: &Path) -> io::Result<bool> {
+    fs::create_dir_all(folder.join("src"))?;
+    let manifest = manifest(package, matches);
+    let main = format!(
+        "// Links the library, and with it its tools.\nuse {} as _;\n\nfn main() -> std::process::ExitCode {{\n    toolkit_cli::main()\n}}\n",
+        package.krate
+    );
+    let mut is_new = update(&folder.join("Cargo.toml"), &manifest)?;
+    is_new |= update(&folder.join("src/main.rs"), &main)?;
+    if let Ok(lock) = fs::read_to_string(package.workspace_root.join("Cargo.lock")) {
+        // cargo adds to its lock file what the package has not, so a copy of the seed says when to sow anew.
+        if update(&folder.join("seed.lock"), &lock)? {
+            fs::write(folder.join("Cargo.lock"), &lock)?;
+            is_new = true;
+        }
+    }
+    Ok(is_new)
+}
+
+/// Writes `text` where something else stands, and leaves the file's time alone where not.
+fn update(path: &Path, text: &str) -> io::Result<bool> {
+    if fs::read_to_string(path).is_ok_and(|present| present == text) {
+        return Ok(false);
+    }
+    fs::write(path, text)?;
+    Ok(true)
+}
+
+fn manifest(package: &Package, matches: &ArgMatches) -> String {
+    let mut features: Vec<&String> = matches.get_many("features").unwrap_or_default().collect();
+    if matches.get_flag("all-features") {
+        features.extend(&package.features);
+    }
+    let features: Vec<String> = features.into_iter().map(|feature| quoted(feature)).collect();
+    let features = features.join(", ");
+    let default_features = !matches.get_flag("no-default-features");
+    let Package { name, edition, toolkit_cli, .. } = package;
+    let folder = quoted(&package.folder.to_string_lossy());
+    // The name is the binary's too, and must not be that of anything else in the target directory.
+    format!(
+        "# Written by `cargo toolkit`, and written again when it is run.\n\
+         [package]\nname = \"cargo-toolkit-{name}\"\nversion = \"0.0.0\"\nedition = \"{edition}\"\npublish = false\n\n\
+         [dependencies]\n\
+         {name} = {{ path = {folder}, default-features = {default_features}, features = [{features}] }}\n\
+         toolkit-cli = {toolkit_cli}\n\n\
+         # Not part of the workspace around it.\n[workspace]\n"
+    )
+}

@@ -1,0 +1,78 @@
+//! `call`: one call of one tool.
+
+pub(crate) mod flags;
+mod input;
+mod output;
+mod panics;
+mod progress;
+mod run;
+mod value;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use clap::ArgMatches;
+use tokio::runtime::Runtime;
+use toolkit::dispatch::DispatcherBuilder;
+use toolkit::{Catalog, Coercion, Dispatcher, Tool};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::style::{self, printable};
+
+pub(crate) fn run(
+    catalog: Catalog,
+    matches: &ArgMatches,
+    setup: impl FnOnce(DispatcherBuilder) -> DispatcherBuilder,
+) -> Result<Exit, Failure> {
+    let (name, tool_matches) = matches.subcommand().expect("clap refuses `call` without a tool");
+    let tool = catalog.resolve(name)?;
+    let flags = flags::of(tool.input().as_value());
+    let words = tool_matches.get_many::<OsString>("").unwrap_or_default();
+    let mut command = flags::command(tool, &flags);
+    let tool_matches = command.try_get_matches_from_mut(words)?;
+    let arguments = input::read(&mut command, &tool_matches, &flags)?;
+    note_deprecation(tool, name);
+
+    let is_set = |option: &str| matches.get_flag(option) || tool_matches.get_flag(option);
+    let time_limit = |matches: &ArgMatches| matches.get_one::<Duration>("timeout").copied();
+    let time_limit = time_limit(&tool_matches).or_else(|| time_limit(matches));
+    let (whole, lenient) = (is_set("json"), is_set("lenient"));
+    let id = tool.id().to_string();
+
+    let runtime = runtime()?;
+    let dispatcher = {
+        let _on_runtime = runtime.enter();
+        let builder = setup(Dispatcher::builder(catalog));
+        let builder = if lenient { builder.coercion(Coercion::Lenient) } else { builder };
+        builder.build()?
+    };
+    panics::silence();
+    let outcome = runtime.block_on(run::until_done(dispatcher, id, arguments, time_limit));
+    // A tool that nobody waits for any more must not keep the process alive.
+    runtime.shutdown_background();
+    let result = outcome?;
+    for change in result.changes() {
+        let _ = writeln!(anstream::stderr(), "{} {}", style::NOTE, printable(&change.to_string()));
+    }
+    if whole {
+        output::write_whole(&result)?;
+    } else {
+        output::write(&result)?;
+    }
+    Ok(Exit::Success)
+}
+
+/// The runtime that tools run on. Its threads have a name by which a panic in a tool is known.
+pub(crate) fn runtime() -> io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_name(panics::THREAD_NAME).enable_all().build()
+}
+
+fn note_deprecation(tool: &Tool, name: &str) {
+    let Some(instead) = tool.deprecated() else {
+        return;
+    };
+    let (name, instead) = (printable(name), printable(instead));
+    let _ = writeln!(anstream::stderr(), "{} `{name}` is deprecated: {instead}", style::WARNING);
+}

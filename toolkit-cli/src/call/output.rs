@@ -1,0 +1,80 @@
+//! What a successful call prints.
+
+use std::io::{self, IsTerminal, Write};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use toolkit::call::Change;
+use toolkit::{Content, RunResult};
+
+use crate::style::{self, content_line, printable};
+
+/// The whole result.
+#[derive(Serialize)]
+struct Whole<'r> {
+    tool: &'r str,
+    structured: Option<&'r RawValue>,
+    content: &'r [Content],
+    changes: &'r [Change],
+}
+
+/// Writes the whole result as one JSON document.
+pub(super) fn write_whole(result: &RunResult) -> io::Result<()> {
+    let structured = result.json().map(serde_json::from_slice::<&RawValue>);
+    style::write_json(&Whole {
+        tool: result.tool(),
+        structured: structured.transpose()?,
+        content: &result.content(),
+        changes: result.changes(),
+    })
+}
+
+/// Writes the result for whoever reads stdout: a person, or the next program in a pipe.
+pub(super) fn write(result: &RunResult) -> io::Result<()> {
+    if io::stdout().is_terminal() {
+        return write_for_person(result);
+    }
+    match result.json() {
+        // As it came: a program must get every digit of a number.
+        Some(json) => {
+            style::write_line(&String::from_utf8_lossy(json))?;
+            let mut err = anstream::stderr();
+            for block in own_media(result) {
+                let _ = writeln!(err, "{}", printable(&content_line(&block)));
+            }
+            Ok(())
+        }
+        None => {
+            for block in result.content().iter() {
+                style::write_line(&content_line(block))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn write_for_person(result: &RunResult) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    if result.json().is_some() {
+        let text = match result.value() {
+            serde_json::Value::String(text) => printable(&text).into_owned(),
+            value => style::indented(&value)?,
+        };
+        writeln!(out, "{text}")?;
+        for block in own_media(result) {
+            writeln!(out, "{}", printable(&content_line(&block)))?;
+        }
+    } else {
+        for block in result.content().iter() {
+            writeln!(out, "{}", printable(&content_line(block)))?;
+        }
+    }
+    Ok(())
+}
+
+/// The blocks beside a structured result that say more than it: those that are no text.
+fn own_media(result: &RunResult) -> Vec<Content> {
+    let mut blocks = result.content().into_owned();
+    blocks.retain(|block| !matches!(block, Content::Text { .. }));
+    blocks
+}

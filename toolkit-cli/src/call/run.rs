@@ -1,0 +1,93 @@
+//! Runs the call, and stops waiting for it when the time is over or Ctrl-C is pressed.
+
+use std::future::pending;
+use std::io::Write;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+use toolkit::{Arguments, CancelToken, Context, Dispatcher, RunResult, ToolError};
+
+use super::progress::Meter;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::style;
+
+/// How long a tool that was cancelled has to clean up before anything more is said or done.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// The result of the call.
+///
+/// The call runs on a thread of its own, so that a time limit holds for a synchronous tool too: nothing can stop one,
+/// but nobody has to wait for it.
+pub(super) async fn until_done(
+    dispatcher: Dispatcher,
+    id: String,
+    arguments: Arguments<'static>,
+    time_limit: Option<Duration>,
+) -> Result<RunResult, Failure> {
+    let cancel = CancelToken::new();
+    let meter = Meter::default();
+    let context = Context::new().with_cancel(cancel.clone()).on_progress(meter.listener());
+    let task = tokio::spawn(async move { dispatcher.call_with(&context, &id, arguments).await });
+    let call = async { task.await.unwrap_or_else(|lost| Err(ToolError::internal(lost))) };
+    let mut call = std::pin::pin!(call);
+    let mut interrupts = Interrupts::listen();
+
+    let (why, is_interrupted) = tokio::select! {
+        outcome = &mut call => {
+            meter.finish();
+            return outcome.map_err(Failure::Tool);
+        }
+        limit = elapsed(time_limit) => (timed_out(limit), false),
+        () = interrupts.next() => (interruption(), true),
+    };
+    cancel.cancel();
+    meter.finish();
+    // Whatever it returns from here on, it returns because it was told to stop.
+    if tokio::time::timeout(GRACE, &mut call).await.is_err() && is_interrupted {
+        let wait = "waiting for the tool to stop; Ctrl-C again leaves it behind";
+        let _ = writeln!(anstream::stderr(), "{} {wait}", style::NOTE);
+        tokio::select! {
+            _ = &mut call => {}
+            () = interrupts.next() => {}
+        }
+    }
+    Err(why)
+}
+
+/// Waits for the end of `time_limit`; for ever, where there is none.
+async fn elapsed(time_limit: Option<Duration>) -> Duration {
+    match time_limit {
+        Some(limit) => {
+            tokio::time::sleep(limit).await;
+            limit
+        }
+        None => pending().await,
+    }
+}
+
+/// Every Ctrl-C from now on, also one that comes while nobody waits for it.
+struct Interrupts(UnboundedReceiver<()>);
+
+impl Interrupts {
+    fn listen() -> Self {
+        let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
+        tokio::spawn(async move { while tokio::signal::ctrl_c().await.is_ok() && sender.send(()).is_ok() {} });
+        Self(receiver)
+    }
+
+    /// Waits for Ctrl-C; for ever, where it cannot be listened to.
+    async fn next(&mut self) {
+        if self.0.recv().await.is_none() {
+            pending().await
+        }
+    }
+}
+
+fn timed_out(limit: Duration) -> Failure {
+    Failure::Own { exit: Exit::Failed, kind: "timed_out", message: format!("the tool took longer than {limit:?}") }
+}
+
+fn interruption() -> Failure {
+    Failure::Own { exit: Exit::Interrupted, kind: "cancelled", message: "the call was cancelled".to_owned() }
+}

@@ -1,0 +1,179 @@
+//! The command line, as far as it does not depend on the tools.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use toolkit::catalog::Naming;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    it worked
+  1    the tool failed, its schema refused the arguments, or the catalogue has problems
+  2    the command line is wrong: an unknown command, flag or tool, or a value that a flag cannot take
+  130  Ctrl-C stopped the call
+
+With --json, stdout has exactly one JSON document; an error is {\"error\": {\"kind\", \"message\", ...}}.";
+
+/// The whole program.
+pub(crate) fn program() -> Command {
+    Command::new(program_name())
+        .bin_name(program_name())
+        .about("Lists, shows, calls and checks the tools of this program")
+        .after_help(EXIT_CODES)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .disable_help_subcommand(true)
+        .subcommands([list(), show(), call(), export(), check(), completions()])
+}
+
+/// What the user typed to get here.
+pub(crate) fn program_name() -> String {
+    if let Ok(name) = std::env::var("TOOLKIT_PROGRAM") {
+        return name;
+    }
+    let path = std::env::args_os().next().unwrap_or_default();
+    let stem = Path::new(&path).file_stem().unwrap_or_default();
+    match stem.to_string_lossy() {
+        name if name.is_empty() => "tools".to_owned(),
+        name => name.into_owned(),
+    }
+}
+
+fn list() -> Command {
+    Command::new("list")
+        .about("Lists the tools")
+        .long_about(
+            "Lists the tools.\n\nOn a terminal, as a table that fits it; otherwise one tool a line, as id, hints and \
+             summary with tabs between.",
+        )
+        .args([
+            Arg::new("namespace").long("namespace").value_name("NS").help("Only tools of this namespace"),
+            Arg::new("tag")
+                .long("tag")
+                .value_name("TAG")
+                .action(ArgAction::Append)
+                .help("Only tools with this tag; given more than once, with all of them"),
+            switch("all-versions").help("Every version of each tool, not only the highest"),
+            json("One JSON array of records, without schemas"),
+        ])
+}
+
+fn show() -> Command {
+    Command::new("show")
+        .about("Shows everything about a tool")
+        .args([tool_id(), json("The tool's record with its schemas")])
+}
+
+/// The tool's own flags are not known yet, so its name and all that follows is an external subcommand.
+fn call() -> Command {
+    Command::new("call")
+        .about("Calls a tool")
+        .long_about(
+            "Calls a tool.\n\nIts arguments are one JSON object, flags, or both; a flag wins over the JSON. `-` reads \
+             the JSON from stdin. `call ID --help` shows the flags of a tool.",
+        )
+        .override_usage(format!("{} call [OPTIONS] <ID> [JSON | -] [--FLAG VALUE]...", program_name()))
+        .allow_external_subcommands(true)
+        .external_subcommand_value_parser(value_parser!(OsString))
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .disable_help_subcommand(true)
+        .args(call_options())
+}
+
+/// The options of `call` itself; they may stand on either side of the tool's name.
+pub(crate) fn call_options() -> [Arg; 3] {
+    [
+        json("The whole result as JSON: tool, structured, content, changes"),
+        switch("lenient").help("Reads \"3\" as 3 where the schema wants a number, and the like; says what it changed"),
+        Arg::new("timeout")
+            .long("timeout")
+            .value_name("TIME")
+            .value_parser(duration)
+            .help("Gives up after this long, such as 30s, 500ms or 2m; a shorter limit of the tool's own holds"),
+    ]
+}
+
+fn export() -> Command {
+    Command::new("export").about("Writes the catalogue in the words of another system").args([
+        Arg::new("format").long("format").value_parser(["mcp"]).default_value("mcp").help("For whom"),
+        Arg::new("revision")
+            .long("revision")
+            .value_parser(["2025-11-25", "2026-07-28"])
+            .default_value("2026-07-28")
+            .help("The revision of the protocol"),
+        naming_option(),
+        Arg::new("output")
+            .short('o')
+            .long("output")
+            .value_name("FILE")
+            .value_parser(value_parser!(PathBuf))
+            .default_value("-")
+            .hide_default_value(true)
+            .help("Where to; `-`, or nothing, is stdout"),
+    ])
+}
+
+fn check() -> Command {
+    Command::new("check")
+        .about("Checks every tool: ids, schemas, examples, wire names, state types")
+        .args([naming_option(), json("The problems as JSON")])
+}
+
+fn completions() -> Command {
+    Command::new("completions")
+        .about("Prints a completion script that knows the tools and their flags")
+        .arg(Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(clap_complete::Shell)))
+}
+
+pub(crate) fn tool_id() -> Arg {
+    Arg::new("id")
+        .value_name("ID")
+        .required(true)
+        .help("The tool: `namespace:name:version`, or less where that is enough")
+}
+
+fn json(help: &'static str) -> Arg {
+    switch("json").help(help)
+}
+
+fn switch(name: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue)
+}
+
+fn naming_option() -> Arg {
+    Arg::new("naming")
+        .long("naming")
+        .value_parser(["name", "namespace-name"])
+        .default_value("name")
+        .help("How clients see the names of tools")
+}
+
+/// What `--naming` says.
+pub(crate) fn naming(matches: &ArgMatches) -> Naming {
+    match matches.get_one::<String>("naming").map(String::as_str) {
+        Some("namespace-name") => Naming::NamespaceName,
+        _ => Naming::Name,
+    }
+}
+
+/// A number and its unit; a number alone is seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let invalid = || "a time is a number and a unit, such as 30s, 500ms or 2m".to_owned();
+    let unit_at = text.find(|c: char| c.is_ascii_alphabetic());
+    let (number, unit) = text.split_at(unit_at.unwrap_or(text.len()));
+    let seconds_in_unit = match unit {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(invalid()),
+    };
+    let number: f64 = number.trim().parse().map_err(|_| invalid())?;
+    match Duration::try_from_secs_f64(number * seconds_in_unit) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        _ => Err("a time limit is more than nothing, and finite".to_owned()),
+    }
+}

@@ -1,0 +1,214 @@
+//! Why a command did not do what it was asked for, and how it says so.
+
+use std::error::Error as _;
+use std::io;
+use std::io::Write;
+
+use serde_json::{Value, json};
+use toolkit::ToolError;
+use toolkit::call::ErrorKind;
+use toolkit::catalog::Problems;
+
+use crate::command::program_name;
+use crate::exit::Exit;
+use crate::style::{self, printable};
+
+/// Why a command did not do what it was asked for.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// clap refuses the command line, or answers it with help.
+    Usage(clap::Error),
+    /// The dispatcher or the tool.
+    Tool(ToolError),
+    /// The catalogue, for every command but `check`, whose answer this is.
+    Catalog(Problems),
+    /// Something that this program found out itself.
+    Own { exit: Exit, kind: &'static str, message: String },
+    /// Nobody reads what is written, or the disk is full.
+    Io(io::Error),
+}
+
+impl Failure {
+    /// Says so to a person, on stderr.
+    pub(crate) fn report(self) -> Exit {
+        let exit = self.exit();
+        let mut err = anstream::stderr();
+        // Where stderr is gone too, there is nobody left to tell.
+        let _ = match &self {
+            Failure::Usage(error) => error.print(),
+            Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            Failure::Tool(error) => write_tool_error(&mut err, error),
+            Failure::Catalog(problems) => write_problems(&mut err, problems),
+            Failure::Own { .. } | Failure::Io(_) => {
+                writeln!(err, "{} {}", style::ERROR, printable(&self.message()))
+            }
+        };
+        exit
+    }
+
+    /// Says so to a program, on stdout.
+    pub(crate) fn report_as_json(self) -> Exit {
+        let is_help = matches!(&self, Failure::Usage(error) if !error.use_stderr());
+        let is_broken_pipe = matches!(&self, Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe);
+        if is_help || is_broken_pipe {
+            return self.report();
+        }
+        let mut error = json!({ "kind": self.kind(), "message": self.message() });
+        match &self {
+            Failure::Tool(tool_error) => {
+                error["tool"] = json!(tool_error.tool());
+                error["violations"] = json!(tool_error.violations());
+                if !tool_error.content().is_empty() {
+                    error["content"] = json!(tool_error.content());
+                }
+                if let Some(cause) = cause(tool_error) {
+                    let _ = writeln!(anstream::stderr(), "{} {}", style::CAUSE, printable(&cause));
+                }
+            }
+            Failure::Catalog(problems) => error["problems"] = problems_as_json(problems),
+            _ => {}
+        }
+        match style::write_json(&json!({ "error": error })) {
+            Ok(()) => self.exit(),
+            Err(error) => Failure::Io(error).report(),
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        match self {
+            Failure::Usage(error) if error.use_stderr() => Exit::Usage,
+            Failure::Usage(_) => Exit::Success,
+            Failure::Tool(error) => match error.kind() {
+                ErrorKind::UnknownTool | ErrorKind::AmbiguousTool => Exit::Usage,
+                _ => Exit::Failed,
+            },
+            Failure::Catalog(_) => Exit::Failed,
+            Failure::Own { exit, .. } => *exit,
+            // `list | head -1` did what was asked of it.
+            Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
+            Failure::Io(_) => Exit::Failed,
+        }
+    }
+
+    fn kind(&self) -> String {
+        match self {
+            Failure::Usage(_) => "usage".to_owned(),
+            Failure::Tool(error) => snake_case(&format!("{:?}", error.kind())),
+            Failure::Catalog(_) => "invalid_catalog".to_owned(),
+            Failure::Own { kind, .. } => (*kind).to_owned(),
+            Failure::Io(_) => "io".to_owned(),
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Failure::Usage(error) => {
+                let text = error.render().to_string();
+                text.trim_start_matches("error: ").trim_end().to_owned()
+            }
+            Failure::Tool(error) => error.message().to_owned(),
+            Failure::Catalog(problems) => problems.to_string(),
+            Failure::Own { message, .. } => message.clone(),
+            Failure::Io(error) => error.to_string(),
+        }
+    }
+}
+
+/// One message a problem, and every place below it.
+pub(crate) fn write_problems(out: &mut impl Write, problems: &Problems) -> io::Result<()> {
+    for problem in problems.iter() {
+        writeln!(out, "{} {}", style::ERROR, printable(problem.message()))?;
+        for (id, location) in problem.tools() {
+            writeln!(out, "  {}--> {location}{} {id}", style::PLACE, style::PLACE.clear())?;
+        }
+    }
+    Ok(())
+}
+
+/// Every problem, as a list of objects.
+pub(crate) fn problems_as_json(problems: &Problems) -> Value {
+    let problems = problems.iter().map(|problem| {
+        let tools =
+            problem.tools().map(|(id, at)| json!({ "id": id, "file": at.file, "line": at.line, "column": at.column }));
+        json!({
+            "kind": snake_case(&format!("{:?}", problem.kind())),
+            "message": problem.message(),
+            "tools": tools.collect::<Vec<_>>(),
+        })
+    });
+    problems.collect()
+}
+
+fn write_tool_error(err: &mut impl Write, error: &ToolError) -> io::Result<()> {
+    write!(err, "{} ", style::ERROR)?;
+    if let Some(tool) = error.tool() {
+        write!(err, "{}{tool}{}: ", style::STRONG, style::STRONG.clear())?;
+    }
+    for (idx, line) in printable(error.message()).lines().enumerate() {
+        let indent = if idx == 0 { "" } else { "  " };
+        match line.strip_prefix("- ").and_then(|line| line.split_once(' ')) {
+            Some((place, rule)) => {
+                writeln!(err, "{indent}- {}{place}{} {rule}", style::STRONG, style::STRONG.clear())?;
+            }
+            None => writeln!(err, "{indent}{line}")?,
+        }
+    }
+    for block in error.content() {
+        writeln!(err, "  {}", printable(&style::content_line(block)))?;
+    }
+    if let Some(cause) = cause(error) {
+        writeln!(err, "{} {}", style::CAUSE, printable(&cause))?;
+    }
+    if error.kind() == ErrorKind::UnknownTool {
+        let list = format!("`{} list` has them all", program_name());
+        writeln!(err, "{} {list}", style::NOTE)?;
+    }
+    Ok(())
+}
+
+/// What a model must not read, and whoever runs the program must.
+fn cause(error: &ToolError) -> Option<String> {
+    let mut texts = Vec::new();
+    let mut next = error.source();
+    while let Some(error) = next {
+        texts.push(error.to_string());
+        next = error.source();
+    }
+    (!texts.is_empty()).then(|| texts.join(": "))
+}
+
+/// `InvalidArguments` as `invalid_arguments`.
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for (idx, c) in name.char_indices() {
+        if c.is_ascii_uppercase() && idx > 0 {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake
+}
+
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Self {
+        Failure::Usage(error)
+    }
+}
+
+impl From<ToolError> for Failure {
+    fn from(error: ToolError) -> Self {
+        Failure::Tool(error)
+    }
+}
+
+impl From<Problems> for Failure {
+    fn from(problems: Problems) -> Self {
+        Failure::Catalog(problems)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Io(error)
+    }
+}

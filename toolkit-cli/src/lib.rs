@@ -1,0 +1,99 @@
+//! Turns a program that links tools into a command-line program.
+//!
+//! ```no_run
+//! fn main() -> std::process::ExitCode {
+//!     toolkit_cli::main()
+//! }
+//! ```
+//!
+//! The program then has the commands `list`, `show`, `call`, `export`, `check` and `completions`, over every tool that
+//! is linked into it. A package that has only a library gets the same from `cargo toolkit COMMAND`, which the binary
+//! `cargo-toolkit` of this package provides: it builds a program that links the library, and runs it.
+//!
+//! # Exit codes
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | it worked |
+//! | 1 | the tool failed, its schema refused the arguments, or the catalogue has problems |
+//! | 2 | the command line is wrong: an unknown command, flag or tool, or a value that a flag cannot take |
+//! | 130 | Ctrl-C stopped the call |
+//!
+//! # Output
+//!
+//! Results go to stdout, everything else to stderr. With `--json`, stdout has exactly one JSON document, and an error is
+//! that document too: `{"error": {"kind", "message", …}}`. What caused an internal error is for the eyes of whoever runs
+//! the program: it is printed on stderr, and never part of the JSON, which may go on to a model.
+#![forbid(unsafe_code)]
+
+mod call;
+mod check;
+mod command;
+mod completions;
+mod exit;
+mod export;
+mod failure;
+mod list;
+mod record;
+mod shape;
+mod show;
+mod style;
+mod table;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::ArgMatches;
+use toolkit::Catalog;
+use toolkit::dispatch::DispatcherBuilder;
+
+use self::exit::Exit;
+use self::failure::Failure;
+
+/// Runs the command line of this process over every linked tool.
+///
+/// Tools that borrow state need [`main_with`].
+#[must_use]
+pub fn main() -> ExitCode {
+    main_with(|dispatcher| dispatcher)
+}
+
+/// Runs the command line of this process over every linked tool, with state, limits and policies of the host's.
+///
+/// `setup` is called only by the commands that need a dispatcher, `call` and `check`, on a tokio runtime's context;
+/// `list`, `show` and `export` work where, say, no database can be reached.
+///
+/// ```no_run
+/// struct Db;
+///
+/// fn main() -> std::process::ExitCode {
+///     toolkit_cli::main_with(|dispatcher| dispatcher.state(Db))
+/// }
+/// ```
+#[must_use]
+pub fn main_with(setup: impl FnOnce(DispatcherBuilder) -> DispatcherBuilder) -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let outcome = run(&words, setup);
+    // Looked for by hand, because a command line that clap refuses has no matches to ask.
+    let wants_json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    let exit = match outcome {
+        Ok(exit) => exit,
+        Err(failure) if wants_json => failure.report_as_json(),
+        Err(failure) => failure.report(),
+    };
+    exit.into()
+}
+
+fn run(words: &[OsString], setup: impl FnOnce(DispatcherBuilder) -> DispatcherBuilder) -> Result<Exit, Failure> {
+    let matches = command::program().try_get_matches_from(words)?;
+    let (name, matches): (&str, &ArgMatches) =
+        matches.subcommand().expect("clap refuses a command line without a command");
+    match name {
+        "list" => list::run(&Catalog::linked()?, matches),
+        "show" => show::run(&Catalog::linked()?, matches),
+        "export" => export::run(&Catalog::linked()?, matches),
+        "completions" => completions::run(&Catalog::linked()?, matches),
+        "call" => call::run(Catalog::linked()?, matches, setup),
+        _ => check::run(matches, setup),
+    }
+}

@@ -1,0 +1,110 @@
+//! `list`: every tool on a line.
+
+use std::io::Write;
+
+use clap::ArgMatches;
+use toolkit::tool::normalize_tag;
+use toolkit::{Catalog, Tool};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::record;
+use crate::style::{self, CAREFUL, FAINT, STRONG, cut, padded, printable, width};
+
+pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let all_versions = matches.get_flag("all-versions");
+    let tools: Vec<&Tool> = if all_versions { catalog.iter().collect() } else { catalog.latest().collect() };
+    let is_wanted = wanted(matches);
+    let tools: Vec<&Tool> = tools.into_iter().filter(|tool| is_wanted(tool)).collect();
+
+    if matches.get_flag("json") {
+        let records: Vec<_> = tools.iter().map(|tool| record::without_schemas(tool)).collect();
+        style::write_json(&records)?;
+    } else if tools.is_empty() {
+        let why = if catalog.is_empty() {
+            "no tools are linked into this program; a crate that nothing refers to is not linked, so name it in `toolkit::link!`"
+        } else {
+            "no tool fits"
+        };
+        let _ = writeln!(anstream::stderr(), "{} {why}", style::NOTE);
+    } else {
+        let rows: Vec<Row> = tools.iter().map(|tool| Row::of(tool)).collect();
+        match style::terminal_width() {
+            Some(columns) => write_table(&rows, columns)?,
+            None => write_lines(&rows)?,
+        }
+    }
+    Ok(Exit::Success)
+}
+
+fn wanted(matches: &ArgMatches) -> impl Fn(&Tool) -> bool {
+    let namespace = matches.get_one::<String>("namespace").cloned();
+    let tags = matches.get_many::<String>("tag").unwrap_or_default();
+    // A tag that nothing is left of fits no tool.
+    let tags: Vec<String> = tags.map(|tag| normalize_tag(tag).unwrap_or_default()).collect();
+    move |tool| {
+        namespace.as_deref().is_none_or(|wanted| tool.id().namespace() == Some(wanted))
+            && tags.iter().all(|wanted| tool.tags().contains(&wanted.as_str()))
+    }
+}
+
+struct Row {
+    id: String,
+    deprecated: bool,
+    hints: String,
+    summary: String,
+}
+
+impl Row {
+    fn of(tool: &Tool) -> Self {
+        let deprecated = tool.deprecated().is_some();
+        let mut hints = record::hints(tool.annotations());
+        if deprecated {
+            hints.insert(0, "deprecated");
+        }
+        Self {
+            id: tool.id().to_string(),
+            deprecated,
+            hints: hints.join(", "),
+            summary: printable(&tool.summary()).into_owned(),
+        }
+    }
+}
+
+/// For programs: tabs, no header, nothing cut.
+fn write_lines(rows: &[Row]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    for row in rows {
+        let summary = row.summary.replace('\t', " ");
+        writeln!(out, "{}\t{}\t{summary}", row.id, row.hints)?;
+    }
+    Ok(())
+}
+
+fn write_table(rows: &[Row], columns: usize) -> Result<(), Failure> {
+    /// A summary that is cut shorter than this says nothing.
+    const MIN_SUMMARY: usize = 16;
+
+    let widest =
+        |texts: &mut dyn Iterator<Item = &str>, header: &str| texts.map(width).max().unwrap_or(0).max(width(header));
+    let id_columns = widest(&mut rows.iter().map(|row| &*row.id), "ID");
+    let mut hint_columns = widest(&mut rows.iter().map(|row| &*row.hints), "HINTS");
+    let rest = |hint_columns: usize| columns.saturating_sub(id_columns + hint_columns + 4);
+    // Ids are what people copy, so they are never cut; hints go first, and the summary keeps what is left.
+    if rest(hint_columns) < MIN_SUMMARY {
+        hint_columns = columns.saturating_sub(id_columns + MIN_SUMMARY + 4).max(width("HINTS"));
+    }
+    let summary_columns = rest(hint_columns).max(MIN_SUMMARY);
+
+    let mut out = anstream::stdout().lock();
+    let header = format!("{}  {}  SUMMARY", padded("ID", id_columns), padded("HINTS", hint_columns));
+    writeln!(out, "{FAINT}{header}{}", FAINT.clear())?;
+    for row in rows {
+        let id = padded(&row.id, id_columns);
+        let hints = padded(&cut(&row.hints, hint_columns), hint_columns);
+        let summary = cut(&row.summary, summary_columns);
+        let paint = if row.deprecated { CAREFUL } else { FAINT };
+        writeln!(out, "{STRONG}{id}{}  {paint}{hints}{}  {summary}", STRONG.clear(), paint.clear())?;
+    }
+    Ok(())
+}

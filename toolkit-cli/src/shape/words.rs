@@ -1,0 +1,99 @@
+//! Kinds and limits in words.
+
+use serde_json::Value;
+
+use super::{Kind, Shape};
+
+/// The kind of a value, as in `list of integers`.
+pub(crate) fn kind_in_words(kind: &Kind<'_>) -> String {
+    match kind {
+        Kind::Boolean => "boolean".to_owned(),
+        Kind::Integer => "integer".to_owned(),
+        Kind::Number => "number".to_owned(),
+        Kind::Text => "text".to_owned(),
+        Kind::Choice(choices) => {
+            let values: Vec<&str> = choices.iter().map(|choice| choice.value).collect();
+            values.join(" | ")
+        }
+        Kind::List(items) => format!("list of {}", several(&items.kind())),
+        Kind::Object(_) => "object".to_owned(),
+        Kind::Map(Some(values)) => format!("map of {}", several(&values.kind())),
+        Kind::Map(None) => "object".to_owned(),
+        Kind::Any(types) if types.is_empty() => "any JSON".to_owned(),
+        Kind::Any(types) => {
+            let words = types.iter().map(|name| match *name {
+                "string" => "text",
+                "array" => "list",
+                name => name,
+            });
+            words.collect::<Vec<_>>().join(" or ")
+        }
+    }
+}
+
+fn several(kind: &Kind<'_>) -> String {
+    match kind {
+        Kind::Boolean | Kind::Integer | Kind::Number | Kind::Object(_) | Kind::Map(None) => {
+            format!("{}s", kind_in_words(kind))
+        }
+        Kind::Text => "texts".to_owned(),
+        Kind::List(items) => format!("lists of {}", several(&items.kind())),
+        Kind::Map(Some(values)) => format!("maps of {}", several(&values.kind())),
+        Kind::Any(types) if types.is_empty() => kind_in_words(kind),
+        Kind::Choice(_) | Kind::Any(_) => format!("({})", kind_in_words(kind)),
+    }
+}
+
+/// What a value must hold to beyond its kind, as in `1 to 14`.
+pub(crate) fn constraints(shape: &Shape<'_>) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut range = |least: &str, most: &str, unit: &str| {
+        words.extend(range_in_words(shape.get(least), shape.get(most), unit));
+    };
+    range("minimum", "maximum", "");
+    range("minLength", "maxLength", "character|characters");
+    range("minItems", "maxItems", "item|items");
+    range("minProperties", "maxProperties", "entry|entries");
+    for (keyword, before) in
+        [("exclusiveMinimum", "more than "), ("exclusiveMaximum", "less than "), ("multipleOf", "a multiple of ")]
+    {
+        words.extend(shape.get(keyword).map(|limit| format!("{before}{limit}")));
+    }
+    if let Some(Value::String(pattern)) = shape.get("pattern") {
+        words.push(format!("matches {pattern}"));
+    }
+    if let Some(Value::String(format)) = shape.get("format").filter(|format| !is_rust_width(format)) {
+        words.push(format.clone());
+    }
+    if shape.get("uniqueItems") == Some(&Value::Bool(true)) {
+        words.push("no item twice".to_owned());
+    }
+    words
+}
+
+/// `unit` is one and many, as in `item|items`.
+fn range_in_words(least: Option<&Value>, most: Option<&Value>, unit: &str) -> Option<String> {
+    let counted = |limit: &Value| match unit.split_once('|') {
+        None => limit.to_string(),
+        Some((one, _)) if limit == 1 => format!("1 {one}"),
+        Some((_, many)) => format!("{limit} {many}"),
+    };
+    match (least, most) {
+        // `minimum: 0` is what every unsigned integer has; it is said all the same, since JSON has no unsigned ones.
+        (Some(least), Some(most)) if least == most => Some(format!("exactly {}", counted(least))),
+        (Some(least), Some(most)) => Some(format!("{least} to {}", counted(most))),
+        (Some(least), None) => Some(format!("at least {}", counted(least))),
+        (None, Some(most)) => Some(format!("at most {}", counted(most))),
+        (None, None) => None,
+    }
+}
+
+/// Formats such as `uint8` and `double` name a width in Rust, not a form that a person could write.
+fn is_rust_width(format: &Value) -> bool {
+    let name = format.as_str().unwrap_or_default();
+    matches!(name, "float" | "double" | "int" | "uint")
+        || ["int", "uint"].iter().any(|prefix| {
+            let width = name.strip_prefix(prefix).unwrap_or_default();
+            !width.is_empty() && width.bytes().all(|byte| byte.is_ascii_digit())
+        })
+}

@@ -1,0 +1,78 @@
+//! `cargo toolkit` on a package that has only a library.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A copy of the fixture in a folder of its own, with the lock file of this workspace, so that nothing is fetched.
+///
+/// The folder outlives the test run: the second run builds nothing.
+fn fixture() -> PathBuf {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let source = project.join("tests/fixtures/only_a_library");
+    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("only_a_library");
+    fs::create_dir_all(copy.join("src")).unwrap();
+    let manifest = fs::read_to_string(source.join("Cargo.toml")).unwrap();
+    let toolkit = project.canonicalize().unwrap().join("toolkit");
+    let manifest = manifest.replace("../../../toolkit", toolkit.to_str().unwrap());
+    fs::write(copy.join("Cargo.toml"), manifest).unwrap();
+    fs::copy(source.join("src/lib.rs"), copy.join("src/lib.rs")).unwrap();
+    fs::copy(project.join("Cargo.lock"), copy.join("Cargo.lock")).unwrap();
+    copy
+}
+
+fn cargo_toolkit(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolkit"));
+    // As cargo runs it: with its own name as the first argument.
+    command.arg("toolkit").arg("--offline").args(args);
+    command.current_dir(folder);
+    for variable in ["CARGO_TARGET_DIR", "RUSTFLAGS", "RUST_BACKTRACE"] {
+        command.env_remove(variable);
+    }
+    command.output().unwrap()
+}
+
+#[track_caller]
+fn assert_ran(output: &Output, code: i32, out: &str) {
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), &*printed), (Some(code), out), "{complaints}");
+}
+
+#[test]
+fn a_library_gets_a_command_line() {
+    let library = fixture();
+    let listed = "text:refuse:1.0.0\t\tAlways fails.\ntext:reverse:1.0.0\t\tTurns a text around.\n";
+    assert_ran(&cargo_toolkit(&library, &["list"]), 0, listed);
+
+    // What follows the command is the program's: flags, exit codes, streams.
+    let reversed = cargo_toolkit(&library, &["call", "reverse", "--text", "stressed"]);
+    assert_ran(&reversed, 0, "\"desserts\"\n");
+    let refused = cargo_toolkit(&library, &["call", "refuse"]);
+    assert_ran(&refused, 1, "");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("not today"));
+    assert_ran(&cargo_toolkit(&library, &["no-such-command"]), 2, "");
+
+    // From a folder further down, and for a package named on the command line.
+    let manifest = library.join("Cargo.toml");
+    let manifest = ["--manifest-path", manifest.to_str().unwrap(), "-p", "only-a-library"];
+    let checked = cargo_toolkit(&library.join("src"), &[&manifest[..], &["check"]].concat());
+    assert_ran(&checked, 0, "2 tools, no problems\n");
+
+    let extra = cargo_toolkit(&library, &["--features", "extra", "call", "extra"]);
+    assert_ran(&extra, 0, "true\n");
+
+    assert!(library.join("target/cargo-toolkit/only-a-library/src/main.rs").exists());
+    let unchanged = fs::read_to_string(library.join("Cargo.lock")).unwrap();
+    assert!(!unchanged.contains("cargo-toolkit-only-a-library"));
+}
+
+#[test]
+fn a_package_that_is_not_there_is_a_usage_error() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = cargo_toolkit(folder, &["-p", "no-such-package", "list"]);
+    assert_ran(&output, 2, "");
+    let output = cargo_toolkit(folder, &["-p", "toolkit-derive", "list"]);
+    assert_ran(&output, 2, "");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("has no library"));
+}
