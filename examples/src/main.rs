@@ -1,28 +1,16 @@
-//! Calls one of the tools: `toolkit-examples math:add '{"a": 1, "b": 2}'`.
+//! The tools of this package as a program: `toolkit-examples call math:add --a 1 --b 2`.
+//!
+//! The files are those of the current directory, or of `EXAMPLES_ROOT`; with `EXAMPLES_WRITABLE=1` they may be written.
 
 use std::process::ExitCode;
 
-use toolkit::{Catalog, Dispatcher};
 use toolkit_examples::Root;
 
-#[tokio::main]
-async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let catalog = Catalog::linked()?;
-    let mut given = std::env::args().skip(1);
-    let Some(name) = given.next() else {
-        for tool in catalog.latest() {
-            println!("{:24} {}", tool.id().unversioned().to_string(), tool.summary());
-        }
-        return Ok(ExitCode::SUCCESS);
-    };
-    let dispatcher = Dispatcher::builder(catalog).state(Root::read_only(".")?).build()?;
-    let arguments = given.next().unwrap_or_else(|| "{}".to_owned());
-    match dispatcher.call(&name, arguments).await {
-        Ok(result) => println!("{}", serde_json::to_string_pretty(&result.content())?),
-        Err(error) => {
-            eprintln!("{error}");
-            return Ok(ExitCode::FAILURE);
-        }
-    }
-    Ok(ExitCode::SUCCESS)
+fn main() -> ExitCode {
+    toolkit_cli::main_with(|dispatcher| {
+        let path = std::env::var_os("EXAMPLES_ROOT").unwrap_or_else(|| ".".into());
+        let writable = std::env::var_os("EXAMPLES_WRITABLE").is_some_and(|value| value == "1");
+        let root = if writable { Root::writable(path) } else { Root::read_only(path) };
+        dispatcher.state(root.expect("EXAMPLES_ROOT is a directory that may be read"))
+    })
 }
