@@ -11,6 +11,6 @@ fn main() -> ExitCode {
         let path = std::env::var_os("EXAMPLES_ROOT").unwrap_or_else(|| ".".into());
         let writable = std::env::var_os("EXAMPLES_WRITABLE").is_some_and(|value| value == "1");
         let root = if writable { Root::writable(path) } else { Root::read_only(path) };
-        dispatcher.state(root.expect("EXAMPLES_ROOT is a directory that may be read"))
+        Ok(dispatcher.state(root?))
     })
 }

@@ -14,18 +14,14 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use tokio::runtime::Runtime;
-use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Coercion, Dispatcher, Tool};
 
+use crate::Setup;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::style::{self, printable};
 
-pub(crate) fn run(
-    catalog: Catalog,
-    matches: &ArgMatches,
-    setup: impl FnOnce(DispatcherBuilder) -> DispatcherBuilder,
-) -> Result<Exit, Failure> {
+pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failure> {
     let (name, tool_matches) = matches.subcommand().expect("clap refuses `call` without a tool");
     let tool = catalog.resolve(name)?;
     let flags = flags::of(tool.input().as_value());
@@ -44,7 +40,7 @@ pub(crate) fn run(
     let runtime = runtime()?;
     let dispatcher = {
         let _on_runtime = runtime.enter();
-        let builder = setup(Dispatcher::builder(catalog));
+        let builder = setup(Dispatcher::builder(catalog)).map_err(Failure::Setup)?;
         let builder = if lenient { builder.coercion(Coercion::Lenient) } else { builder };
         builder.build()?
     };

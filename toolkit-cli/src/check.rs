@@ -5,18 +5,15 @@ use std::io::Write;
 use clap::ArgMatches;
 use serde_json::json;
 use toolkit::catalog::Problems;
-use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Dispatcher};
 
+use crate::Setup;
 use crate::command::naming;
 use crate::exit::Exit;
 use crate::failure::{Failure, problems_as_json, write_problems};
 use crate::{call, style};
 
-pub(crate) fn run(
-    matches: &ArgMatches,
-    setup: impl FnOnce(DispatcherBuilder) -> DispatcherBuilder,
-) -> Result<Exit, Failure> {
+pub(crate) fn run(matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failure> {
     let mut found: Vec<Problems> = Vec::new();
     let mut n_tools = None;
     match Catalog::linked() {
@@ -27,7 +24,8 @@ pub(crate) fn run(
             // State that nobody gave is found when a dispatcher is built, so one is.
             let runtime = call::runtime()?;
             let _on_runtime = runtime.enter();
-            found.extend(setup(Dispatcher::builder(catalog)).build().err());
+            let builder = setup(Dispatcher::builder(catalog)).map_err(Failure::Setup)?;
+            found.extend(builder.build().err());
         }
     }
 

@@ -9,6 +9,7 @@ use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 use toolkit::catalog::Problems;
 
+use crate::SetupError;
 use crate::command::program_name;
 use crate::exit::Exit;
 use crate::style::{self, printable};
@@ -22,6 +23,8 @@ pub(crate) enum Failure {
     Tool(ToolError),
     /// The catalogue, for every command but `check`, whose answer this is.
     Catalog(Problems),
+    /// The host could not set up its dispatcher.
+    Setup(SetupError),
     /// Something that this program found out itself.
     Own { exit: Exit, kind: &'static str, message: String },
     /// Nobody reads what is written, or the disk is full.
@@ -39,7 +42,7 @@ impl Failure {
             Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             Failure::Tool(error) => write_tool_error(&mut err, error),
             Failure::Catalog(problems) => write_problems(&mut err, problems),
-            Failure::Own { .. } | Failure::Io(_) => {
+            Failure::Setup(_) | Failure::Own { .. } | Failure::Io(_) => {
                 writeln!(err, "{} {}", style::ERROR, printable(&self.message()))
             }
         };
@@ -86,7 +89,7 @@ impl Failure {
             Failure::Own { exit, .. } => *exit,
             // `list | head -1` did what was asked of it.
             Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
-            Failure::Io(_) => Exit::Failed,
+            Failure::Setup(_) | Failure::Io(_) => Exit::Failed,
         }
     }
 
@@ -96,6 +99,7 @@ impl Failure {
             Failure::Tool(error) => snake_case(&format!("{:?}", error.kind())),
             Failure::Catalog(_) => "invalid_catalog".to_owned(),
             Failure::Own { kind, .. } => (*kind).to_owned(),
+            Failure::Setup(_) => "setup".to_owned(),
             Failure::Io(_) => "io".to_owned(),
         }
     }
@@ -109,6 +113,7 @@ impl Failure {
             Failure::Tool(error) => error.message().to_owned(),
             Failure::Catalog(problems) => problems.to_string(),
             Failure::Own { message, .. } => message.clone(),
+            Failure::Setup(error) => error.to_string(),
             Failure::Io(error) => error.to_string(),
         }
     }

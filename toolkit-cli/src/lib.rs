@@ -50,12 +50,20 @@ use toolkit::dispatch::DispatcherBuilder;
 use self::exit::Exit;
 use self::failure::Failure;
 
+/// What a host gives to the dispatcher; its error is printed, and the exit code is 1.
+trait Setup: FnOnce(DispatcherBuilder) -> Result<DispatcherBuilder, SetupError> {}
+
+impl<F: FnOnce(DispatcherBuilder) -> Result<DispatcherBuilder, SetupError>> Setup for F {}
+
+/// Whatever keeps a host from setting up its dispatcher.
+pub type SetupError = Box<dyn std::error::Error + Send + Sync>;
+
 /// Runs the command line of this process over every linked tool.
 ///
 /// Tools that borrow state need [`main_with`].
 #[must_use]
 pub fn main() -> ExitCode {
-    main_with(|dispatcher| dispatcher)
+    main_with(Ok)
 }
 
 /// Runs the command line of this process over every linked tool, with state, limits and policies of the host's.
@@ -65,13 +73,14 @@ pub fn main() -> ExitCode {
 ///
 /// ```no_run
 /// struct Db;
+/// # impl Db { fn open() -> std::io::Result<Db> { Ok(Db) } }
 ///
 /// fn main() -> std::process::ExitCode {
-///     toolkit_cli::main_with(|dispatcher| dispatcher.state(Db))
+///     toolkit_cli::main_with(|dispatcher| Ok(dispatcher.state(Db::open()?)))
 /// }
 /// ```
 #[must_use]
-pub fn main_with(setup: impl FnOnce(DispatcherBuilder) -> DispatcherBuilder) -> ExitCode {
+pub fn main_with(setup: impl FnOnce(DispatcherBuilder) -> Result<DispatcherBuilder, SetupError>) -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     let outcome = run(&words, setup);
     // Looked for by hand, because a command line that clap refuses has no matches to ask.
@@ -84,7 +93,7 @@ pub fn main_with(setup: impl FnOnce(DispatcherBuilder) -> DispatcherBuilder) -> 
     exit.into()
 }
 
-fn run(words: &[OsString], setup: impl FnOnce(DispatcherBuilder) -> DispatcherBuilder) -> Result<Exit, Failure> {
+fn run(words: &[OsString], setup: impl Setup) -> Result<Exit, Failure> {
     let matches = command::program().try_get_matches_from(words)?;
     let (name, matches): (&str, &ArgMatches) =
         matches.subcommand().expect("clap refuses a command line without a command");

@@ -15,7 +15,10 @@ fn main() -> ExitCode {
         if std::env::var_os("FIXTURE_NO_SETUP").is_some() {
             panic!("the setup was called");
         }
-        dispatcher.state(Counter(AtomicI64::new(40)))
+        if std::env::var_os("FIXTURE_FAILS_TO_SET_UP").is_some() {
+            return Err("the almanac cannot be reached".into());
+        }
+        Ok(dispatcher.state(Counter(AtomicI64::new(40))))
     })
 }
 

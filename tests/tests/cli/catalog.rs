@@ -117,6 +117,16 @@ fn what_needs_no_state_works_without_the_setup() {
 }
 
 #[test]
+fn a_setup_that_fails_says_why() {
+    for args in [&["call", "math:add", "--a", "1"][..], &["check"]] {
+        let mut command = command(TOOLS, args);
+        let output = command.env("FIXTURE_FAILS_TO_SET_UP", "1").output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "error: the almanac cannot be reached\n");
+        Ran::from(output).exits(1);
+    }
+}
+
+#[test]
 fn a_sound_catalogue_is_said_to_be_so() {
     tools(&["check"]).exits(0).prints("20 tools, no problems\n");
     assert_eq!(tools(&["check", "--json"]).exits(0).json(), json!({ "tools": 20, "problems": [] }));
