@@ -16,7 +16,7 @@ async fn forecast(city: String, ctx: &Context, db: &Db) -> Forecast {
     clippy::pedantic,
     clippy::nursery
 )]
-const __tool_defined_as_forecast: ::tk::__private::Linked<(String,), Forecast> = {
+const __tool_defined_as_forecast: ::tk::__private::Linked<String, Forecast> = {
     use ::tk::__private as __toolkit;
     use __toolkit::{
         ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
@@ -29,9 +29,9 @@ const __tool_defined_as_forecast: ::tk::__private::Linked<(String,), Forecast> =
     struct __Arguments {
         city: <__Fits_city as __toolkit::OrStandIn<String>>::Type,
     }
-    impl __toolkit::IntoInput<(String,)> for __Arguments {
-        fn into_input(self) -> (String,) {
-            (<__Fits_city as __toolkit::OrStandIn<String>>::take(self.city),)
+    impl __toolkit::IntoInput<String> for __Arguments {
+        fn into_input(self) -> String {
+            <__Fits_city as __toolkit::OrStandIn<String>>::take(self.city)
         }
     }
     type __Owned_city = <__toolkit::Pick<
@@ -64,7 +64,7 @@ const __tool_defined_as_forecast: ::tk::__private::Linked<(String,), Forecast> =
         );
     }
     impl __toolkit::Function for __Tool {
-        type Input = (String,);
+        type Input = String;
         type Arguments = __Arguments;
         type Returned = Forecast;
         type Output = <__toolkit::Pick<
@@ -94,7 +94,7 @@ const __tool_defined_as_forecast: ::tk::__private::Linked<(String,), Forecast> =
             async move {
                 __toolkit::Ok(
                     forecast(
-                            __input.0,
+                            __input,
                             __toolkit::Borrowed::<Context>::lend(__host)?,
                             __toolkit::Borrowed::<Db>::lend(__host)?,
                         )

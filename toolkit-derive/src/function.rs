@@ -1,19 +1,20 @@
 //! A function, as a tool sees it.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
 use syn::{
-    Attribute as RustAttribute, FnArg, Item, ItemFn, Lifetime, LitStr, Meta, Pat, PatType, PathArguments, ReturnType,
-    Safety, Signature, Type, TypeReference, Visibility,
+    Attribute as RustAttribute, FnArg, Item, ItemFn, LitStr, PathArguments, ReturnType, Safety, Signature, Type,
+    Visibility,
 };
 
 use crate::attribute::Attribute;
 use crate::name::check_name;
+use crate::parameter::{Argument, Parameter, parameter};
 use crate::report::Report;
-use crate::{description, expand, recover};
+use crate::value::ungrouped_type;
+use crate::{description, expand, recover, returned};
 
 /// Expands `#[tool]` on a free function.
 pub(crate) fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -80,24 +81,6 @@ pub(crate) struct Function {
     pub(crate) deprecated: Option<LitStr>,
 }
 
-/// A parameter.
-pub(crate) enum Parameter {
-    /// Owned: it comes from the caller's JSON.
-    Argument(Argument),
-    /// Borrowed: it comes from the host. This is the type behind the `&`.
-    Borrowed(Type),
-}
-
-/// An owned parameter.
-pub(crate) struct Argument {
-    pub(crate) ident: Ident,
-    pub(crate) ty: Type,
-    /// Doc comments, and attributes of serde and schemars.
-    pub(crate) attrs: Vec<RustAttribute>,
-    /// Marked `#[arg]`: never the argument struct.
-    pub(crate) is_arg: bool,
-}
-
 impl Function {
     pub(crate) fn of_free(func: &ItemFn, attribute: Attribute, report: &mut Report) -> Self {
         if let Some(FnArg::Receiver(receiver)) = func.sig.inputs.first() {
@@ -152,7 +135,7 @@ impl Function {
         let output = match &sig.output {
             ReturnType::Default => None,
             ReturnType::Type(_, ty) => {
-                check_output(ty, report);
+                returned::check(ty, report);
                 Some((**ty).clone())
             }
         };
@@ -210,7 +193,7 @@ impl Function {
         let Some(ty) = &self.output else {
             return Span::call_site();
         };
-        if let Type::Path(path) = ungrouped(ty)
+        if let Type::Path(path) = ungrouped_type(ty)
             && let Some(last) = path.path.segments.last().filter(|last| last.ident == "Result")
             && let PathArguments::AngleBracketed(arguments) = &last.arguments
             && let Some(argument) = arguments.args.get(idx)
@@ -218,21 +201,6 @@ impl Function {
             return argument.span();
         }
         ty.span()
-    }
-}
-
-impl Argument {
-    /// Whether an attribute replaces what the type's own derives would do.
-    pub(crate) fn is_converted(&self) -> bool {
-        let conversions = ["with", "deserialize_with", "schema_with", "skip", "skip_deserializing"];
-        let names =
-            |attr: &RustAttribute| match &attr.meta {
-                Meta::List(list) => list.tokens.clone().into_iter().any(
-                    |token| matches!(token, TokenTree::Ident(ident) if conversions.iter().any(|name| ident == name)),
-                ),
-                _ => false,
-            };
-        self.attrs.iter().any(names)
     }
 }
 
@@ -247,103 +215,6 @@ fn check_signature(sig: &Signature, report: &mut Report) {
     if let Safety::Unsafe(token) = &sig.safety {
         report.error(token, "a tool cannot be `unsafe`; a model cannot keep the promises that the caller owes");
     }
-}
-
-fn parameter(typed: &PatType, report: &mut Report) -> Option<Parameter> {
-    if let Some(cfg) = typed.attrs.iter().find(|attr| attr.path().is_ident("cfg")) {
-        report.error(
-            cfg,
-            "an argument cannot come and go with `#[cfg]`; put it on the whole function, once for each case",
-        );
-    }
-    if let Type::Reference(reference) = ungrouped(&typed.ty) {
-        return borrowed(typed, reference, report).map(Parameter::Borrowed);
-    }
-    let ident = match &*typed.pat {
-        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
-        other => {
-            report.error(
-                other,
-                "name this argument and destructure it in the body; its name is the JSON property the model sends",
-            );
-            return None;
-        }
-    };
-    if let Type::ImplTrait(ty) = ungrouped(&typed.ty) {
-        report.error(ty, "`impl Trait` makes the function generic; a tool has one schema, so name a concrete type");
-        return None;
-    }
-    if let Some(attr) =
-        typed.attrs.iter().find(|attr| attr.path().is_ident("arg") && attr.meta.require_path_only().is_err())
-    {
-        report.error(attr, "`#[arg]` takes nothing");
-    }
-    let for_field = |attr: &&RustAttribute| {
-        description::is_doc(attr) || attr.path().is_ident("serde") || attr.path().is_ident("schemars")
-    };
-    Some(Parameter::Argument(Argument {
-        ident,
-        ty: (*typed.ty).clone(),
-        attrs: typed.attrs.iter().filter(for_field).cloned().collect(),
-        is_arg: typed.attrs.iter().any(|attr| attr.path().is_ident("arg")),
-    }))
-}
-
-fn borrowed(typed: &PatType, reference: &TypeReference, report: &mut Report) -> Option<Type> {
-    if let Some(mutability) = &reference.mutability {
-        report.error(
-            mutability,
-            "a tool cannot borrow mutably, since several calls run at once; borrow `&T` and put a lock inside",
-        );
-        return None;
-    }
-    for name in ["arg", "serde", "schemars"] {
-        if let Some(attr) = typed.attrs.iter().find(|attr| attr.path().is_ident(name)) {
-            report.error(
-                attr,
-                format!("`#[{name}]` means nothing on a borrowed parameter, which the host lends; remove it, or own the argument"),
-            );
-        }
-    }
-    Some((*reference.elem).clone())
-}
-
-fn check_output(ty: &Type, report: &mut Report) {
-    if let Type::ImplTrait(ty) = ungrouped(ty) {
-        report.error(ty, "name the type that the tool returns; its schema is derived from it");
-        return;
-    }
-    let mut borrows = Borrows(None);
-    borrows.visit_type(ty);
-    if borrows.0.is_some() {
-        report.error(ty, "a tool returns what it owns; clone what it borrows");
-    }
-}
-
-/// Finds a lifetime that is not `'static`.
-struct Borrows(Option<()>);
-
-impl Visit<'_> for Borrows {
-    fn visit_type_reference(&mut self, reference: &TypeReference) {
-        if reference.lifetime.is_none() {
-            self.0 = Some(());
-        }
-        visit::visit_type_reference(self, reference);
-    }
-
-    fn visit_lifetime(&mut self, lifetime: &Lifetime) {
-        if lifetime.ident != "static" {
-            self.0 = Some(());
-        }
-    }
-}
-
-/// What `macro_rules!` passes on stands in an invisible group.
-pub(crate) fn ungrouped(mut ty: &Type) -> &Type {
-    while let Type::Group(group) = ty {
-        ty = &group.elem;
-    }
-    ty
 }
 
 /// The note of `#[deprecated]`.

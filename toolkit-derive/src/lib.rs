@@ -10,9 +10,11 @@ mod function;
 mod list;
 #[allow(dead_code, reason = "shared with `toolkit`, which shows more of it")]
 mod name;
+mod parameter;
 mod recover;
 mod report;
 mod requirements;
+mod returned;
 #[cfg(test)]
 mod snapshots;
 #[allow(dead_code, reason = "shared with `toolkit`, which shows more of it")]

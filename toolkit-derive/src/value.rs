@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use quote::ToTokens;
-use syn::{Expr, ExprLit, Lit, LitStr, Meta};
+use syn::{Expr, ExprLit, Lit, LitStr, Meta, Type};
 
 use crate::report::Report;
 
@@ -96,4 +96,12 @@ pub(crate) fn ungrouped(mut value: &Expr) -> &Expr {
 
 pub(crate) fn key_of(meta: &Meta) -> String {
     meta.path().to_token_stream().to_string()
+}
+
+/// What `macro_rules!` passes on stands in an invisible group.
+pub(crate) fn ungrouped_type(mut ty: &Type) -> &Type {
+    while let Type::Group(group) = ty {
+        ty = &group.elem;
+    }
+    ty
 }

@@ -1,0 +1,101 @@
+//! The types of a function, and the call of it.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Path, Type};
+
+use super::input::Input;
+use super::krate::at;
+use crate::function::Function;
+use crate::parameter::Parameter;
+
+/// Its types, and how an error of its own becomes a `ToolError`.
+pub(super) fn types(function: &Function, input: &Input, returned: &TokenStream, krate: &Path) -> TokenStream {
+    let Input { ty, arguments, .. } = input;
+    let convert = convert(function.error_span(), krate);
+    quote! {
+        impl __Tool {
+            const KIND: #krate::u8 = #krate::kind(
+                #krate::Shape::<<Self as #krate::Function>::Output>::KIND,
+                #krate::Data::<<Self as #krate::Function>::Output>::FITS,
+            );
+        }
+
+        impl #krate::Function for __Tool {
+            type Input = #ty;
+            type Arguments = #arguments;
+            type Returned = #returned;
+            type Output = <#krate::Pick<{ #krate::Returned::<#returned>::FALLIBLE }> as #krate::Succeeds<#returned>>::Output;
+            type Encoding = #krate::Returns<{ __Tool::KIND }>;
+
+            fn finish(__returned: #returned) -> #krate::Result<Self::Output, #krate::ToolError> {
+                #convert
+            }
+        }
+    }
+}
+
+/// The call, with what the host lends.
+pub(super) fn call(function: &Function, returned: &TokenStream, krate: &Path) -> TokenStream {
+    let ident = &function.ident;
+    let n_arguments = function.arguments().count();
+    let lone = n_arguments == 1;
+    let mut n_taken = 0;
+    let parameters = function.parameters.iter().map(|parameter| match parameter {
+        Parameter::Argument(_) if lone => quote!(__input),
+        Parameter::Argument(_) => {
+            let idx = syn::Index::from(n_taken);
+            n_taken += 1;
+            quote!(__input.#idx)
+        }
+        Parameter::Borrowed(ty) => lend(ty, krate),
+    });
+    let callee = match &function.owner {
+        Some(ty) => {
+            let instance = function.takes_self.then(|| lend(ty, krate)).into_iter();
+            let parameters = instance.chain(parameters);
+            quote!(<#ty>::#ident(#(#parameters),*))
+        }
+        None => quote!(#ident(#(#parameters),*)),
+    };
+    match &function.asyncness {
+        Some(token) => {
+            // A future that is not `Send` is reported here, so all of it points to the word that makes it one.
+            let krate = at(krate, token.span());
+            quote_spanned! {token.span()=>
+                impl #krate::AsyncFunction for __Tool {
+                    fn call<'a>(
+                        __input: Self::Input,
+                        __host: #krate::Host<'a>,
+                    ) -> impl #krate::Future<Output = #krate::Result<#returned, #krate::ToolError>> + #krate::Send + 'a {
+                        async move { #krate::Ok(#callee.await) }
+                    }
+                }
+            }
+        }
+        None => quote! {
+            impl #krate::SyncFunction for __Tool {
+                fn call(__input: Self::Input, __host: #krate::Host<'_>) -> #krate::Result<#returned, #krate::ToolError> {
+                    #krate::Ok(#callee)
+                }
+            }
+        },
+    }
+}
+
+fn lend(ty: &Type, krate: &Path) -> TokenStream {
+    let krate = at(krate, ty.span());
+    quote_spanned!(ty.span()=> #krate::Borrowed::<#ty>::lend(__host)?)
+}
+
+/// The body that makes a `Result<_, ToolError>` of `__returned`.
+pub(crate) fn convert(span: Span, krate: &Path) -> TokenStream {
+    let krate = at(krate, span);
+    quote_spanned! {span=>
+        match #krate::Returned(__returned).split() {
+            #krate::Ok(value) => #krate::Ok(value),
+            #krate::Err(error) => #krate::Err((&&&#krate::ErrorOf::new(&error)).convert_by().convert(error)),
+        }
+    }
+}

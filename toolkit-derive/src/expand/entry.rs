@@ -1,0 +1,92 @@
+//! The static record of a tool.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{LitStr, Path};
+
+use super::krate::at;
+use crate::function::Function;
+
+/// The record: what the attribute says, over what a function without one has.
+pub(super) fn entry(function: &Function, krate: &Path) -> TokenStream {
+    let attribute = &function.attribute;
+    let text = |text: &LitStr| quote!(#krate::Option::Some(#text));
+    let flag = |flag: bool| quote!(#krate::Option::Some(#flag));
+    let description = &function.description;
+    let mut fields = vec![quote!(description: #description)];
+    let mut field = |name: &str, value: Option<TokenStream>| {
+        let name = Ident::new(name, Span::call_site());
+        fields.extend(value.map(|value| quote!(#name: #value)));
+    };
+    let texts = |texts: &[LitStr]| (!texts.is_empty()).then(|| quote!(&[#(#texts),*]));
+    field("namespace", attribute.namespace.as_ref().map(text));
+    field("version", attribute.version.as_ref().map(|version| quote!(#krate::Option::Some(#version))));
+    field("title", attribute.title.as_ref().map(text));
+    field("category", attribute.category.as_ref().map(text));
+    field("deprecated", attribute.deprecated.as_ref().or(function.deprecated.as_ref()).map(text));
+    field("meta", attribute.meta.as_ref().map(text));
+    field("aliases", texts(&attribute.aliases));
+    field("examples", texts(&attribute.examples));
+    let tags = &attribute.tags;
+    field("tags", (!tags.is_empty()).then(|| quote!(&[#(#tags),*])));
+    let icons = attribute.icons.iter().map(|icon| icon.expand(krate));
+    field("icons", (!attribute.icons.is_empty()).then(|| quote!(&[#(#icons),*])));
+    let requirements = &attribute.requirements;
+    field("requirements", (!requirements.is_empty()).then(|| requirements.expand(krate)));
+    field(
+        "timeout",
+        attribute.timeout.map(|limit| {
+            let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+            quote!(#krate::Option::Some(#krate::Duration::from_millis(#millis)))
+        }),
+    );
+    let hints = [
+        ("read_only", attribute.read_only),
+        ("destructive", attribute.destructive),
+        ("idempotent", attribute.idempotent),
+        ("open_world", attribute.open_world),
+    ];
+    let hints = hints.into_iter().filter_map(|(name, hint)| {
+        let name = Ident::new(name, Span::call_site());
+        hint.map(flag).map(|hint| quote!(#name: #hint))
+    });
+    let hints: Vec<TokenStream> = hints.collect();
+    field(
+        "annotations",
+        (!hints.is_empty()).then(|| quote!(#krate::Annotations { #(#hints,)* ..#krate::Annotations::NONE })),
+    );
+    let lone = function.arguments().count() == 1 && function.arguments().all(|argument| !argument.is_named());
+    field("lone", lone.then(|| quote!(#krate::Option::Some(#krate::takes::<<__Tool as #krate::Function>::Arguments>))));
+    let borrowed: Vec<TokenStream> =
+        function.lent().map(|ty| quote_spanned!(ty.span()=> #krate::Borrowed::<#ty>::STATE)).collect();
+    field("states", (!borrowed.is_empty()).then(|| quote!(&[#(#borrowed),*])));
+
+    let (id, name) = (id(function), function.name());
+    let kind = match (&function.asyncness, attribute.blocking.is_some()) {
+        (Some(_), _) => quote!(async_entry),
+        (None, true) => quote!(blocking_entry),
+        (None, false) => quote!(sync_entry),
+    };
+    // The macros tell the place of the tokens that call them.
+    let here = at(krate, function.ident.span());
+    let location = quote_spanned! {function.ident.span()=>
+        #here::Location { file: #here::file!(), line: #here::line!(), column: #here::column!() }
+    };
+    quote! {
+        static __ENTRY: #krate::Entry = #krate::Entry {
+            #(#fields,)*
+            ..#krate::#kind::<__Tool>(#id, #name, #location)
+        };
+    }
+}
+
+/// The tool's id, as far as it has parts.
+pub(super) fn id(function: &Function) -> String {
+    let name = function.name();
+    match (&function.attribute.namespace, &function.attribute.version) {
+        (Some(namespace), Some(version)) => format!("{}:{name}:{version}", namespace.value()),
+        (Some(namespace), None) => format!("{}:{name}", namespace.value()),
+        (None, _) => name,
+    }
+}

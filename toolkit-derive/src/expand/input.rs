@@ -1,0 +1,124 @@
+//! What becomes of the owned parameters.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{LitStr, Path};
+
+use super::krate::at;
+use crate::function::Function;
+use crate::parameter::Argument;
+
+/// What the function takes, and what the JSON becomes first.
+pub(super) struct Input {
+    /// The type of the function's input: a tuple, or the lone argument.
+    pub(super) ty: TokenStream,
+    /// The type that is decoded.
+    pub(super) arguments: TokenStream,
+    /// The struct that holds the arguments under their names.
+    pub(super) declaration: TokenStream,
+    /// From that struct to the input.
+    pub(super) conversion: TokenStream,
+}
+
+impl Input {
+    pub(super) fn of(function: &Function, krate: &Path, outside: &Path) -> Self {
+        let arguments: Vec<&Argument> = function.arguments().collect();
+        let types = arguments.iter().map(|argument| &argument.ty);
+        let (ty, decoded) = match &arguments[..] {
+            [] => {
+                return Self {
+                    ty: quote!(()),
+                    arguments: quote!(#krate::NoArguments),
+                    declaration: TokenStream::new(),
+                    conversion: TokenStream::new(),
+                };
+            }
+            [lone] => {
+                let (ty, fits) = (&lone.ty, lone.fits());
+                let is_struct = quote!(#krate::Pick<{ #krate::Lone::<#ty>::IS_STRUCT && #fits::CHOICE }>);
+                let picked = quote!(<#is_struct as #krate::Arguments<#ty, __Arguments>>::Arguments);
+                (quote!(#ty), if lone.is_named() { quote!(__Arguments) } else { picked })
+            }
+            _ => (quote!((#(#types,)*)), quote!(__Arguments)),
+        };
+        let taken = arguments.iter().map(|argument| argument.taken(krate));
+        let value = match &arguments[..] {
+            [lone] => lone.taken(krate),
+            _ => quote!((#(#taken,)*)),
+        };
+        let fields = arguments.iter().map(|argument| {
+            let Argument { ident, attrs, .. } = argument;
+            let ty = argument.field_type(krate);
+            quote!(#(#attrs)* #ident: #ty)
+        });
+        let serde = path_text(outside, "serde");
+        let schemars = path_text(outside, "schemars");
+        Self {
+            declaration: quote! {
+                #[derive(#krate::serde::Deserialize, #krate::schemars::JsonSchema)]
+                #[serde(crate = #serde)]
+                #[schemars(crate = #schemars)]
+                struct __Arguments { #(#fields),* }
+            },
+            conversion: quote! {
+                impl #krate::IntoInput<#ty> for __Arguments {
+                    fn into_input(self) -> #ty {
+                        #value
+                    }
+                }
+            },
+            ty,
+            arguments: decoded,
+        }
+    }
+}
+
+fn path_text(krate: &Path, name: &str) -> LitStr {
+    let mut path = krate.clone();
+    path.segments.push(Ident::new(name, Span::call_site()).into());
+    LitStr::new(&quote!(#path).to_string(), Span::call_site())
+}
+
+impl Argument {
+    /// The alias for the type unless it borrows, and else for a stand-in.
+    fn owned(&self) -> Ident {
+        format_ident!("__Owned_{}", self.ident.unraw(), span = self.ty.span())
+    }
+
+    /// The alias for whether rustc accepts the type.
+    fn fits(&self) -> Ident {
+        format_ident!("__Fits_{}", self.ident.unraw(), span = self.ty.span())
+    }
+
+    /// Declares both aliases, and asks what an answer should point to the type for.
+    pub(super) fn checks(&self, krate: &Path) -> TokenStream {
+        if self.is_converted() {
+            return TokenStream::new();
+        }
+        let krate = at(krate, self.ty.span());
+        let (ty, owned, fits) = (&self.ty, self.owned(), self.fits());
+        quote_spanned! {ty.span()=>
+            type #owned = <#krate::Pick<{ !#krate::Candidate::<#ty>::BORROWS }> as #krate::OrStandIn<#ty>>::Type;
+            type #fits = #krate::Pick<{ !#krate::Candidate::<#ty>::BORROWS && #krate::Candidate::<#owned>::FITS }>;
+            const _: () = #krate::is_owned::<{ #krate::Candidate::<#ty>::BORROWS }, #ty>();
+            const _: () = #krate::is_tool_argument::<#owned>();
+        }
+    }
+
+    /// The type of the field: a stand-in where rustc refuses the type, since the derives would refuse it too.
+    fn field_type(&self, krate: &Path) -> TokenStream {
+        let (ty, fits) = (&self.ty, self.fits());
+        if self.is_converted() { quote!(#ty) } else { quote!(<#fits as #krate::OrStandIn<#ty>>::Type) }
+    }
+
+    fn taken(&self, krate: &Path) -> TokenStream {
+        let (ident, ty, fits) = (&self.ident, &self.ty, self.fits());
+        if self.is_converted() {
+            quote!(self.#ident)
+        } else {
+            quote!(<#fits as #krate::OrStandIn<#ty>>::take(self.#ident))
+        }
+    }
+}
