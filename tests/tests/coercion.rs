@@ -50,6 +50,25 @@ fn search(search: Search) -> Search {
     search
 }
 
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Tree {
+    Leaf(bool),
+    Branches(Vec<Tree>),
+}
+
+/// Says a tree.
+#[tool]
+fn tree(#[arg] tree: Tree) -> Tree {
+    tree
+}
+
+/// Says a wide number.
+#[tool]
+fn wide(n: i128) -> String {
+    n.to_string()
+}
+
 /// Says a number.
 #[tool]
 fn number(n: u8, maybe: Option<u8>) -> (u8, Option<u8>) {
@@ -57,7 +76,7 @@ fn number(n: u8, maybe: Option<u8>) -> (u8, Option<u8>) {
 }
 
 fn call(coercion: Coercion, tool: &str, arguments: &Value) -> Result<(Value, Vec<String>), ToolError> {
-    let catalog = catalog![search, number].unwrap();
+    let catalog = catalog![search, number, tree, wide].unwrap();
     let dispatcher = Dispatcher::builder(catalog).coercion(coercion).build().unwrap();
     let from_tree = dispatcher.call_sync(tool, arguments);
     let from_text = dispatcher.call_sync(tool, arguments.to_string());
@@ -232,6 +251,25 @@ fn a_whole_number_is_an_integer_however_it_is_written() {
         let (value, changes) = call(coercion, "number", &json!({ "n": 3.0, "maybe": 4.0 })).unwrap();
         assert_eq!((value, changes.len()), (json!([3, 4]), 0));
     }
+}
+
+#[test]
+fn an_integer_past_64_bits_reaches_the_type_that_holds_it() {
+    let dispatcher = Dispatcher::new(catalog![wide].unwrap()).unwrap();
+    for n in ["-170141183460469231731687303715884105728", "18446744073709551617", "-1"] {
+        assert_eq!(dispatcher.call_sync("wide", format!(r#"{{"n":{n}}}"#)).unwrap().value(), json!(n));
+    }
+    let error = dispatcher.call_sync("wide", r#"{"n":1e39}"#).unwrap_err();
+    assert_eq!((error.kind(), error.violations().len()), (ErrorKind::InvalidArguments, 1));
+}
+
+#[test]
+fn a_value_is_put_into_a_list_once() {
+    let error = call(Coercion::Lenient, "tree", &json!({ "tree": "x" })).unwrap_err();
+    assert_eq!(error.violations()[0].pointer, "/tree/0");
+    let (value, changes) = call(Coercion::Lenient, "tree", &json!({ "tree": "[\"true\", false]" })).unwrap();
+    assert_eq!(value, json!([true, false]));
+    assert_eq!(changes, ["/tree: text read as a list", "/tree/0: text read as a boolean"]);
 }
 
 #[test]

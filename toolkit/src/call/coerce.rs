@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::arguments::Arguments;
 use super::error::{ErrorKind, ToolError};
-use crate::schema::{Violation, Violations};
+use crate::schema::{Violation, Violations, child};
 use crate::tool::Tool;
 
 /// How far a dispatcher goes to meet arguments that the schema refuses.
@@ -101,15 +101,13 @@ pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
 }
 
 fn coerce(value: &mut Value, violation: &Violation, coercion: Coercion, changes: &mut Vec<Change>) {
-    let mut change = |what: &'static str| {
-        changes.push(Change { pointer: violation.pointer.clone(), what });
-    };
+    let change = |what: &'static str| Change { pointer: violation.pointer.clone(), what };
     let Some(sent) = value.pointer(&violation.pointer) else {
         return;
     };
     if sent.is_null() {
         if coercion != Coercion::Off && violation.optional && remove(value, &violation.pointer) {
-            change("null taken as absent");
+            changes.push(change("null taken as absent"));
         }
         return;
     }
@@ -118,12 +116,17 @@ fn coerce(value: &mut Value, violation: &Violation, coercion: Coercion, changes:
     }
     let mut wanted = violation.allowed.iter().filter_map(Value::as_str);
     let read = wanted.clone().find_map(|wanted| read_as(sent, wanted));
-    let read = read.or_else(|| wanted.any(|wanted| wanted == "array").then(|| list_of_one(sent)).flatten());
+    let read = read.or_else(|| {
+        // What has been made an item already would only be wrapped again.
+        let wrapped = |change: &Change| change.what == LIST_OF_ONE && violation.pointer == child(&change.pointer, "0");
+        let fits = wanted.any(|wanted| wanted == "array") && !changes.iter().any(wrapped);
+        (fits && !sent.is_array()).then(|| (Value::Array(vec![sent.clone()]), LIST_OF_ONE))
+    });
     if let Some((read, what)) = read
         && let Some(slot) = value.pointer_mut(&violation.pointer)
     {
         *slot = read;
-        change(what);
+        changes.push(change(what));
     }
 }
 
@@ -157,7 +160,5 @@ fn read_as(sent: &Value, wanted: &str) -> Option<(Value, &'static str)> {
     }
 }
 
-/// A value where a list is asked for, and nothing else would do.
-fn list_of_one(sent: &Value) -> Option<(Value, &'static str)> {
-    (!sent.is_array()).then(|| (Value::Array(vec![sent.clone()]), "taken as a list of one"))
-}
+/// The change to a value where a list is asked for, and nothing else would do.
+const LIST_OF_ONE: &str = "taken as a list of one";
