@@ -6,13 +6,13 @@ mod coerce;
 mod content;
 mod context;
 mod error;
-mod json;
+pub(crate) mod json;
 mod result;
 
 pub use self::arguments::Arguments;
 pub use self::cancel::CancelToken;
-pub(crate) use self::coerce::admit;
 pub use self::coerce::{Change, Coercion};
+pub(crate) use self::coerce::{admit, refusal};
 pub use self::content::{Content, Structured};
 pub use self::context::{Context, Progress};
 pub use self::error::{ErrorKind, Stage, ToolError};

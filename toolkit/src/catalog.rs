@@ -111,6 +111,17 @@ impl Catalog {
         }
     }
 
+    /// The tool of this record, whatever else answers to its id.
+    pub(crate) fn linked_as(&self, entry: &'static Entry) -> Result<&Tool, ToolError> {
+        let wanted = Tool::linked(entry);
+        let found =
+            self.tools.binary_search_by(|tool| (tool.id(), tool.location()).cmp(&(wanted.id(), wanted.location())));
+        found.map(|idx| &self.tools[idx]).map_err(|_| {
+            let message = format!("the tool `{}` is not in this catalogue", entry.id);
+            ToolError::new(ErrorKind::UnknownTool, message)
+        })
+    }
+
     fn not_found(&self, name: &str) -> String {
         let shown: String = name.chars().take(120).collect();
         let shown = shown.escape_debug();

@@ -16,8 +16,8 @@ pub use self::host::Host;
 pub(crate) use self::host::States;
 use self::limit::{Limiter, Place};
 pub use self::run::{AsyncFunction, BoxFuture, Function, Invocation, Run, SyncFunction, run_async, run_sync};
-use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError};
-use crate::catalog::{Catalog, Problems};
+use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError, json};
+use crate::catalog::{Catalog, Entry, Problems};
 use crate::tool::Tool;
 
 /// Runs the tools of a catalogue.
@@ -172,10 +172,10 @@ impl Dispatcher {
         let (context, _abandoned) = context.abandonable();
         let arguments = arguments.into_owned();
         let shared = Arc::clone(&self.shared);
-        let id = tool.entry().id;
+        let entry = tool.entry();
         let finished = runtime.spawn_blocking(move || {
             let _place = place;
-            let tool = shared.catalog.resolve(id)?;
+            let tool = shared.catalog.linked_as(entry)?;
             unwind::caught(|| run(shared.invocation(&context, tool, &arguments)))
         });
         finished.await.unwrap_or_else(|_| {
@@ -200,14 +200,15 @@ impl Dispatcher {
     pub(crate) async fn run_typed<'a, O, F>(
         &'a self,
         context: &'a Context,
-        id: &str,
+        entry: &'static Entry,
         call: impl FnOnce(Host<'a>) -> F,
     ) -> Result<O, ToolError>
     where
         F: Future<Output = Result<O, ToolError>>,
     {
-        let tool = self.shared.catalog.resolve(id)?;
+        let tool = self.shared.catalog.linked_as(entry)?;
         let work = async {
+            still_wanted(context)?;
             let _place = self.shared.limiter.enter().await?;
             unwind::caught_future(|| call(self.shared.host(context))).await
         };
@@ -235,11 +236,20 @@ impl Policy {
                 format!("the arguments have {} bytes; at most {} are taken", arguments.len(), self.max_argument_bytes);
             return Err(ToolError::new(ErrorKind::TooLarge, message));
         }
-        if context.is_cancelled() {
-            return Err(ToolError::cancelled());
+        // A tree is walked by recursion, here and in the type it becomes.
+        if matches!(arguments, Arguments::Value(value) if json::is_too_deep(value)) {
+            let message = "the arguments are nested deeper than 127 levels";
+            return Err(ToolError::new(ErrorKind::MalformedJson, message));
         }
-        Ok(())
+        still_wanted(context)
     }
+}
+
+fn still_wanted(context: &Context) -> Result<(), ToolError> {
+    if context.is_cancelled() {
+        return Err(ToolError::cancelled());
+    }
+    Ok(())
 }
 
 /// Puts the tool's name on an error, and logs what a model must not read.
@@ -247,7 +257,7 @@ impl Policy {
 fn report(tool: &Tool, error: ToolError) -> ToolError {
     let error = error.of_tool(tool.entry().id);
     if let ErrorKind::Internal | ErrorKind::Panicked | ErrorKind::InvalidOutput = error.kind() {
-        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        let cause = std::error::Error::source(&error).map(unwind::text_of);
         tracing::error!(
             tool = tool.entry().id,
             kind = ?error.kind(),

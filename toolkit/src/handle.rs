@@ -76,7 +76,7 @@ impl<I: Send, O: Send, R> Handle<I, O, R> {
             };
             (self.finish)(returned)
         };
-        dispatcher.run_typed(context, self.id(), call).await
+        dispatcher.run_typed(context, self.linked.entry, call).await
     }
 }
 

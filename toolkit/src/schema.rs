@@ -18,6 +18,7 @@ use serde_json::Value;
 
 pub(crate) use self::generate::{input, output};
 use self::plan::Plan;
+pub(crate) use self::violation::child;
 pub use self::violation::{Violation, Violations};
 
 /// A JSON Schema, ready to check values.
@@ -82,7 +83,7 @@ impl Schema {
         if validator.is_valid(instance) {
             return Ok(());
         }
-        Err(Violations::collect(&self.value, validator.iter_errors(instance)))
+        Err(Violations::collect(&self.value, validator, instance))
     }
 
     /// Whether a value fits.
@@ -99,6 +100,11 @@ impl Schema {
     /// The form in which serde checks the schema as it goes, where the schema has one.
     pub(crate) fn plan(&self) -> Option<&Plan> {
         self.plan.get_or_init(|| Plan::compile(&self.value)).as_ref()
+    }
+
+    /// Whether a value that fits may hold something that must not be repeated.
+    pub(crate) fn holds_secret(&self) -> bool {
+        violation::holds_secret(&self.value, &self.value)
     }
 
     /// A small value that fits, for a caller that sent one that does not; `None` where none was found.

@@ -7,8 +7,14 @@ pub(crate) fn suggest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>
         return None;
     }
     let lower = typed.to_lowercase();
+    let n_chars = lower.chars().count();
     candidates
         .filter(|candidate| candidate.len() <= 128)
+        // No distance is less than the difference in length, which costs little to know.
+        .filter(|candidate| {
+            let candidate = candidate.chars().count();
+            n_chars.abs_diff(candidate) <= candidate / 3 + 2
+        })
         .map(|candidate| {
             let distance = strsim::osa_distance(&lower, &candidate.to_lowercase());
             (distance, candidate)

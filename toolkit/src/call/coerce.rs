@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::arguments::Arguments;
 use super::error::{ErrorKind, ToolError};
-use crate::schema::{Schema, Violation, Violations};
+use crate::schema::{Violation, Violations, child};
 use crate::tool::Tool;
 
 /// How far a dispatcher goes to meet arguments that the schema refuses.
@@ -64,7 +64,7 @@ pub(crate) fn admit(
         };
         let before = changes.len();
         for violation in violations.iter() {
-            coerce(schema, &mut value, violation, coercion, &mut changes);
+            coerce(&mut value, violation, coercion, &mut changes);
         }
         if changes.len() == before {
             return Err(refusal(tool, violations));
@@ -79,12 +79,19 @@ pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
     const MAX_LINES: usize = 20;
 
     let mut message = String::from("the arguments do not fit");
-    for violation in violations.iter().take(MAX_LINES) {
+    // The list of what may stand there says the type too.
+    let listed = |violation: &Violation| {
+        let same_place = violations.iter().filter(|other| other.pointer == violation.pointer);
+        violation.keyword == "type" && same_place.into_iter().any(|other| other.keyword == "enum")
+    };
+    let mut lines = violations.iter().filter(|violation| !listed(violation));
+    for violation in lines.by_ref().take(MAX_LINES) {
         message.push_str("\n- ");
         message.push_str(&violation.to_string());
     }
-    if violations.len() > MAX_LINES {
-        message.push_str(&format!("\n- and {} more", violations.len() - MAX_LINES));
+    let n_more = lines.count();
+    if n_more > 0 {
+        message.push_str(&format!("\n- and {n_more} more"));
     }
     let example = tool.examples().into_iter().find(|example| tool.input().is_valid(example));
     if let Some(example) = example.or_else(|| tool.input().example()) {
@@ -93,58 +100,44 @@ pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
     ToolError::new(ErrorKind::InvalidArguments, message).with_violations(violations.into_vec())
 }
 
-fn coerce(schema: &Schema, value: &mut Value, violation: &Violation, coercion: Coercion, changes: &mut Vec<Change>) {
-    let mut change = |what: &'static str| {
-        changes.push(Change { pointer: violation.pointer.clone(), what });
-    };
+fn coerce(value: &mut Value, violation: &Violation, coercion: Coercion, changes: &mut Vec<Change>) {
+    let change = |what: &'static str| Change { pointer: violation.pointer.clone(), what };
     let Some(sent) = value.pointer(&violation.pointer) else {
         return;
     };
     if sent.is_null() {
-        if coercion != Coercion::Off && remove_optional(schema, value, &violation.pointer) {
-            change("null taken as absent");
+        if coercion != Coercion::Off && violation.optional && remove(value, &violation.pointer) {
+            changes.push(change("null taken as absent"));
         }
         return;
     }
     if coercion != Coercion::Lenient || violation.keyword != "type" {
         return;
     }
-    let wanted = violation.allowed.iter().filter_map(Value::as_str);
-    for wanted in wanted {
-        if let Some((read, what)) = read_as(sent, wanted) {
-            if let Some(slot) = value.pointer_mut(&violation.pointer) {
-                *slot = read;
-                change(what);
-            }
-            return;
-        }
+    let mut wanted = violation.allowed.iter().filter_map(Value::as_str);
+    let read = wanted.clone().find_map(|wanted| read_as(sent, wanted));
+    let read = read.or_else(|| {
+        // What has been made an item already would only be wrapped again.
+        let wrapped = |change: &Change| change.what == LIST_OF_ONE && violation.pointer == child(&change.pointer, "0");
+        let fits = wanted.any(|wanted| wanted == "array") && !changes.iter().any(wrapped);
+        (fits && !sent.is_array()).then(|| (Value::Array(vec![sent.clone()]), LIST_OF_ONE))
+    });
+    if let Some((read, what)) = read
+        && let Some(slot) = value.pointer_mut(&violation.pointer)
+    {
+        *slot = read;
+        changes.push(change(what));
     }
 }
 
-/// Removes the value at `pointer` if it is a property that the schema does not need: without it, its absence is no
-/// violation.
-fn remove_optional(schema: &Schema, value: &mut Value, pointer: &str) -> bool {
+/// Removes the property at `pointer`.
+fn remove(value: &mut Value, pointer: &str) -> bool {
     let Some((parent, key)) = pointer.rsplit_once('/') else {
         return false;
     };
     let key = key.replace("~1", "/").replace("~0", "~");
-    let Some(Value::Object(object)) = value.pointer_mut(parent) else {
-        return false;
-    };
-    let Some(removed) = object.remove(&key) else {
-        return false;
-    };
-    let missing = |violations: Violations| {
-        let mut required = violations.iter().filter(|violation| violation.keyword == "required");
-        required.any(|violation| violation.pointer == pointer)
-    };
-    if schema.validate(value).is_err_and(missing) {
-        if let Some(Value::Object(object)) = value.pointer_mut(parent) {
-            object.insert(key, removed);
-        }
-        return false;
-    }
-    true
+    let parent = value.pointer_mut(parent).and_then(Value::as_object_mut);
+    parent.is_some_and(|object| object.remove(&key).is_some())
 }
 
 /// What `sent` says, read as a value of the JSON type `wanted`.
@@ -161,12 +154,11 @@ fn read_as(sent: &Value, wanted: &str) -> Option<(Value, &'static str)> {
                 _ => (read.is_null(), "text read as null"),
             };
             fits.then_some((read, what))
-                .or_else(|| (wanted == "array").then(|| (Value::Array(vec![sent.clone()]), "taken as a list of one")))
         }
         (Value::Number(number), "string") => Some((number.to_string().into(), "a number taken as text")),
-        (Value::Bool(_) | Value::Number(_) | Value::Object(_), "array") => {
-            Some((Value::Array(vec![sent.clone()]), "taken as a list of one"))
-        }
         _ => None,
     }
 }
+
+/// The change to a value where a list is asked for, and nothing else would do.
+const LIST_OF_ONE: &str = "taken as a list of one";

@@ -14,6 +14,12 @@ use serde_json::{Map, Number, Value};
 ///
 /// One sentence: where the text stops being JSON, which key stands twice, or that it is nested too deep.
 pub(crate) fn parse(text: &[u8]) -> Result<Value, String> {
+    if text.trim_ascii().is_empty() {
+        return Err("not valid JSON: it is empty; an object without keys is `{}`".to_owned());
+    }
+    if text.starts_with(b"\xEF\xBB\xBF") {
+        return Err("not valid JSON: it starts with a byte order mark".to_owned());
+    }
     serde_json::from_slice::<Tree>(text).map(|tree| tree.0).map_err(|error| {
         let error = error.to_string();
         match error.strip_prefix("recursion limit exceeded") {
@@ -21,6 +27,39 @@ pub(crate) fn parse(text: &[u8]) -> Result<Value, String> {
             None => format!("not valid JSON: {error}"),
         }
     })
+}
+
+/// Writes every number without a fraction as an integer, as far as 64 bits go; says whether there was one.
+pub(crate) fn write_whole_numbers_as_integers(value: &mut Value) -> bool {
+    /// Up to here every integer is a float too.
+    const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let whole = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= MAX_EXACT);
+            whole.inspect(|float| *value = Value::from(*float as i64)).is_some()
+        }
+        Value::Array(items) => items.iter_mut().fold(false, |any, item| write_whole_numbers_as_integers(item) | any),
+        Value::Object(object) => {
+            object.values_mut().fold(false, |any, value| write_whole_numbers_as_integers(value) | any)
+        }
+        _ => false,
+    }
+}
+
+/// How deep the parser follows lists and objects.
+const MAX_DEPTH: usize = 127;
+
+/// Whether a tree that somebody else made is nested deeper than the parser would follow.
+pub(crate) fn is_too_deep(value: &Value) -> bool {
+    fn exceeds(value: &Value, levels: usize) -> bool {
+        match value {
+            Value::Array(items) => levels == 0 || items.iter().any(|item| exceeds(item, levels - 1)),
+            Value::Object(object) => levels == 0 || object.values().any(|value| exceeds(value, levels - 1)),
+            _ => false,
+        }
+    }
+    exceeds(value, MAX_DEPTH)
 }
 
 struct Tree(Value);

@@ -104,8 +104,10 @@ pub(super) async fn bounded<T>(
     let Some(time_limit) = time_limit else {
         return work.await;
     };
-    if tokio::runtime::Handle::try_current().is_err() {
-        let message = "the tool has a time limit; call it on a tokio runtime";
+    // Tokio panics on a runtime that was built without timers, and has no other way to ask.
+    let has_timers = || std::panic::catch_unwind(|| drop(tokio::time::sleep(time_limit))).is_ok();
+    if tokio::runtime::Handle::try_current().is_err() || !has_timers() {
+        let message = "the tool has a time limit; call it on a tokio runtime with timers";
         return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
     }
     tokio::time::timeout(time_limit, work).await.unwrap_or_else(|_| {

@@ -7,11 +7,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_path_to_error::Segment;
 
 use super::{Encode, Host, Policy};
-use crate::call::{Arguments, Change, ErrorKind, RunResult, ToolError, admit};
+use crate::call::{Arguments, Change, ErrorKind, RunResult, ToolError, admit, json, refusal};
 use crate::private::IntoInput;
-use crate::schema::Schema;
+use crate::schema::{Schema, Violations, child};
 use crate::tool::Tool;
 
 /// A future on the heap.
@@ -105,7 +106,7 @@ impl Invocation<'_> {
                 Arguments::Json(text) => serde_json::from_slice(text),
                 Arguments::Value(value) => A::deserialize(&**value),
             };
-            let arguments = decoded.map_err(|error| mismatch("", &error))?;
+            let arguments = decoded.map_err(|error| mismatch(self.tool, String::new(), &error))?;
             return Ok((arguments, Vec::new()));
         }
         // The usual case: text that fits becomes the argument in one pass. What is not certain to fit is looked at in full.
@@ -115,9 +116,12 @@ impl Invocation<'_> {
             return Ok((arguments, Vec::new()));
         }
         let (value, changes) = admit(self.tool, self.arguments, self.policy.coercion)?;
-        let arguments = serde_path_to_error::deserialize(&value)
-            .map_err(|error| mismatch(&error.path().to_string(), error.inner()))?;
-        Ok((arguments, changes))
+        let arguments = match (&changes[..], self.arguments) {
+            // A tree holds no integer past 64 bits; the text does.
+            ([], Arguments::Json(text)) => serde_json::from_slice(text).or_else(|_| decode_tree(self.tool, value)),
+            _ => decode_tree(self.tool, value),
+        };
+        Ok((arguments?, changes))
     }
 
     fn empty_result(&self, changes: Vec<Change>) -> RunResult {
@@ -141,12 +145,45 @@ impl Invocation<'_> {
     }
 }
 
+/// A tree that the schema has accepted as the typed argument.
+fn decode_tree<A: DeserializeOwned>(tool: &Tool, mut value: Value) -> Result<A, ToolError> {
+    let error = match serde_path_to_error::deserialize(&value) {
+        Ok(arguments) => return Ok(arguments),
+        Err(error) => error,
+    };
+    // To a schema `3.0` is an integer; to serde it is none.
+    if json::write_whole_numbers_as_integers(&mut value)
+        && let Ok(arguments) = A::deserialize(value)
+    {
+        return Ok(arguments);
+    }
+    Err(mismatch(tool, pointer(error.path()), error.inner()))
+}
+
 /// Arguments that fit the schema and not the type: the type knows a rule that the schema does not state.
 #[cold]
-fn mismatch(path: &str, error: &serde_json::Error) -> ToolError {
-    let message = error.to_string();
-    let place = if path.is_empty() || path == "." { String::new() } else { format!("{path}: ") };
-    ToolError::new(ErrorKind::InvalidArguments, format!("the arguments do not fit: {place}{message}"))
+fn mismatch(tool: &Tool, pointer: String, error: &serde_json::Error) -> ToolError {
+    if error.is_syntax() || error.is_eof() {
+        return ToolError::new(ErrorKind::MalformedJson, format!("not valid JSON: {error}"));
+    }
+    // What serde says repeats what was sent, and it cannot be told which argument that was.
+    let rule = match tool.input().holds_secret() {
+        true => "is not what the tool takes".to_owned(),
+        false => {
+            let text: String = error.to_string().chars().take(400).collect();
+            format!("is not what the tool takes: {text}")
+        }
+    };
+    refusal(tool, Violations::of_type(pointer, rule))
+}
+
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    path.iter().fold(String::new(), |pointer, segment| match segment {
+        Segment::Seq { index } => child(&pointer, &index.to_string()),
+        Segment::Map { key } => child(&pointer, key),
+        Segment::Enum { variant } => child(&pointer, variant),
+        Segment::Unknown => pointer,
+    })
 }
 
 // A tool that breaks its own schema is its author's bug. The model is told that the tool failed, not what it returned:

@@ -1,5 +1,7 @@
 //! The smallest value that a schema is likely to accept.
 
+mod text;
+
 use serde_json::{Map, Value, json};
 
 /// How deep references and objects are followed; a value that needs more is not a small one.
@@ -66,6 +68,9 @@ fn value(root: &Value, schema: &Value, depth: usize) -> Option<Value> {
             (n_items <= 16).then(|| Value::Array(vec![item; n_items]))
         }
         Some("string") => {
+            if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
+                return text::matching(pattern).map(Value::String);
+            }
             let length = usize::try_from(number("minLength").unwrap_or(1)).ok()?;
             (length <= 64).then(|| Value::String("a".repeat(length.max(1))))
         }

@@ -1,14 +1,19 @@
 //! What a schema refuses, in words that a model can act on.
 
+mod choice;
 mod locate;
 mod reason;
+mod trim;
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
-use jsonschema::ValidationError;
+use jsonschema::{ValidationError, Validator};
 use serde::Serialize;
 use serde_json::Value;
 
+pub(crate) use self::locate::child;
+pub(super) use self::locate::holds_secret;
+use self::reason::{Explanation, place};
 use super::SchemaError;
 
 /// One reason for which a schema refuses a value.
@@ -32,54 +37,99 @@ pub struct Violation {
     /// What was probably meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
+    /// Whether it is about a property that need not be there.
+    #[serde(skip)]
+    pub(crate) optional: bool,
+}
+
+impl Violation {
+    /// One that says no more than where and what.
+    fn of(pointer: String, rule: String) -> Self {
+        Self {
+            pointer,
+            keyword: String::new(),
+            rule,
+            limit: None,
+            sent: None,
+            allowed: Vec::new(),
+            suggestion: None,
+            optional: false,
+        }
+    }
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.pointer.is_empty() { "the value" } else { &self.pointer };
-        write!(f, "{place} {}", self.rule)?;
+        let mut line = match (self.pointer.char_indices().nth(MAX_POINTER), self.pointer.is_empty()) {
+            (_, true) => format!("the value {}", self.rule),
+            (Some((end, _)), _) => format!("{}… {}", &self.pointer[..end], self.rule),
+            (None, _) => format!("{} {}", self.pointer, self.rule),
+        };
         if let Some(sent) = &self.sent {
-            write!(f, ", got {sent}")?;
+            line.push_str(&format!(", got {sent}"));
         }
         if let Some(suggestion) = &self.suggestion {
-            write!(f, "; did you mean `{suggestion}`?")?;
+            line.push_str(&format!("; did you mean `{suggestion}`?"));
         }
-        Ok(())
+        // A key or a value may hold what forges a line, or hides one.
+        line.chars().try_for_each(|c| match is_invisible(c) {
+            true => write!(f, "{}", c.escape_unicode()),
+            false => f.write_char(c),
+        })
     }
 }
+
+/// Whether a character has an effect and no face: controls, line separators, and what turns or hides text.
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        || matches!(c, '\u{e0000}'..='\u{e007f}')
+}
+
+/// The longest pointer that is printed in full, in characters.
+const MAX_POINTER: usize = 240;
 
 /// Every reason for which a schema refuses a value, in the order of their places.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violations(Vec<Violation>);
 
-/// A value of a million wrong items has a million violations; nobody reads past these, and memory stays bounded.
-const MAX_VIOLATIONS: usize = 256;
-
 impl Violations {
-    pub(crate) fn collect<'i>(schema: &Value, errors: impl Iterator<Item = ValidationError<'i>>) -> Self {
-        let mut violations = Vec::new();
+    /// What `validator`, which is compiled from `schema`, finds wrong with `instance`.
+    pub(crate) fn collect(schema: &Value, validator: &Validator, instance: &Value) -> Self {
+        let Some(front) = trim::trimmed(schema, instance) else {
+            return Self::of_errors(schema, instance, validator.iter_errors(instance));
+        };
+        let mut violations = Self::of_errors(schema, &front, validator.iter_errors(&front));
+        violations.0.retain(trim::is_certain);
+        if violations.is_empty() {
+            let rule = "is not valid, and is too large to say where; send less of it".to_owned();
+            violations.0.push(Violation { keyword: "size".to_owned(), ..Violation::of(String::new(), rule) });
+        }
+        violations
+    }
+
+    fn of_errors<'i>(schema: &Value, instance: &Value, errors: impl Iterator<Item = ValidationError<'i>>) -> Self {
+        let mut explanation = Explanation::of(schema, instance);
         for error in errors {
-            reason::explain(schema, &error, &mut violations);
-            if violations.len() >= MAX_VIOLATIONS {
-                violations.truncate(MAX_VIOLATIONS);
+            explanation.explain(&error);
+            if explanation.is_full() {
                 break;
             }
         }
+        let mut violations = explanation.violations;
         violations.sort_by(|a, b| a.pointer.cmp(&b.pointer));
         violations.dedup();
         Self(violations)
     }
 
+    /// The one violation of a value that the schema accepts and the Rust type does not.
+    pub(crate) fn of_type(pointer: String, rule: String) -> Self {
+        Self(vec![Violation { keyword: "type".to_owned(), ..Violation::of(place(&pointer), rule) }])
+    }
+
     pub(crate) fn broken_schema(error: &SchemaError) -> Self {
-        Self(vec![Violation {
-            pointer: String::new(),
-            keyword: "$schema".to_owned(),
-            rule: format!("cannot be checked: {error}"),
-            limit: None,
-            sent: None,
-            allowed: Vec::new(),
-            suggestion: None,
-        }])
+        let rule = format!("cannot be checked: {error}");
+        Self(vec![Violation { keyword: "$schema".to_owned(), ..Violation::of(String::new(), rule) }])
     }
 
     /// The violations.

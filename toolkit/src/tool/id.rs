@@ -98,7 +98,7 @@ impl FromStr for ToolId {
 
     fn from_str(text: &str) -> Result<Self, InvalidToolId> {
         let invalid = |reason: String| InvalidToolId { reason };
-        let parts: Vec<&str> = text.split(':').collect();
+        let parts: Vec<&str> = text.splitn(4, ':').collect();
         let (namespace, name, version) = match parts[..] {
             [name] => (None, name, None),
             [namespace, name] => (Some(namespace), name, None),

@@ -14,15 +14,18 @@ pub fn check_name(name: &str) -> Result<(), String> {
     if name.is_empty() {
         return Err("must not be empty".to_owned());
     }
-    let mut bad: Vec<String> = Vec::new();
+    let mut bad: Vec<char> = Vec::new();
     for c in name.chars().filter(|&c| !is_name_char(c)) {
-        let quoted = format!("`{}`", c.escape_debug());
-        if !bad.contains(&quoted) {
-            bad.push(quoted);
+        if !bad.contains(&c) {
+            bad.push(c);
+        }
+        // A name may come from a stranger and have a million of them.
+        if bad.len() == 8 {
+            break;
         }
     }
     if !bad.is_empty() {
-        bad.truncate(8);
+        let bad: Vec<String> = bad.iter().map(|c| format!("`{}`", c.escape_debug())).collect();
         return Err(format!("must not contain {}; use letters, digits, `_`, `-` and `.`", bad.join(" or ")));
     }
     if name.len() > MAX_NAME_LEN {

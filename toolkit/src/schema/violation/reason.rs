@@ -5,82 +5,143 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
 use super::Violation;
-use super::locate::{child, is_secret, nodes};
+use super::locate::{child, is_optional, is_secret, nodes};
 use crate::suggest::suggest;
 
 /// The longest scalar that is repeated to the caller, in characters.
 const MAX_SENT: usize = 80;
 
-/// Adds the violations that `error` stands for.
-///
-/// Most errors are one. An unexpected key is one each, and a choice of schemas is explained by the branch that was
-/// most likely meant.
-pub(super) fn explain(schema: &Value, error: &ValidationError<'_>, violations: &mut Vec<Violation>) {
-    let pointer = error.instance_path().to_string();
-    let path = nodes(schema, error.evaluation_path().as_str());
-    let at = |pointer: String, rule: String| Violation {
-        pointer,
-        keyword: error.kind().keyword().to_owned(),
-        rule,
-        limit: None,
-        sent: sent(error.instance(), &path),
-        allowed: Vec::new(),
-        suggestion: None,
-    };
-    let limited = |rule: String, limit: Value| Violation { limit: Some(limit), ..at(pointer.clone(), rule) };
-    let plural = |n: u64, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
+/// A value of a million wrong items has a million violations; nobody reads past these, and memory stays bounded.
+const MAX_VIOLATIONS: usize = 256;
 
-    let violation = match error.kind() {
-        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            // The keyword's own schema is last; the properties stand in the one before it.
-            let known = path.iter().rev().find_map(|node| node.get("properties")?.as_object());
-            for key in unexpected {
-                let names = || known.into_iter().flat_map(serde_json::Map::keys).map(String::as_str);
-                let suggestion = suggest(key, names()).map(str::to_owned);
-                let rule = match suggestion {
-                    Some(_) => "is not an argument".to_owned(),
-                    None => match names().collect::<Vec<_>>().join("`, `") {
-                        none if none.is_empty() => "is not an argument; there are none".to_owned(),
-                        names => format!("is not an argument; expected `{names}`"),
-                    },
-                };
-                violations.push(Violation {
-                    sent: None,
-                    allowed: names().map(Value::from).collect(),
-                    suggestion,
-                    ..at(child(&pointer, &shorten(key)), rule)
-                });
-            }
-            return;
+/// How many names or values a sentence lists.
+const MAX_LISTED: usize = 40;
+
+/// Violations in the making.
+pub(super) struct Explanation<'s> {
+    pub(super) schema: &'s Value,
+    instance: &'s Value,
+    pub(super) violations: Vec<Violation>,
+}
+
+impl<'s> Explanation<'s> {
+    pub(super) fn of(schema: &'s Value, instance: &'s Value) -> Self {
+        Self { schema, instance, violations: Vec::new() }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.violations.len() >= MAX_VIOLATIONS
+    }
+
+    pub(super) fn add(&mut self, violation: Violation) {
+        if !self.is_full() {
+            self.violations.push(violation);
         }
-        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-            let branch = meant(error.instance(), context);
-            if let Some(branch) = branch {
-                for error in branch {
-                    explain(schema, error, violations);
+    }
+
+    /// Adds the violations that `error` stands for.
+    ///
+    /// Most errors are one. An unexpected key is one each, and a choice of schemas is explained by the branch that was
+    /// most likely meant.
+    pub(super) fn explain(&mut self, error: &ValidationError<'_>) {
+        match error.kind() {
+            Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+                self.unexpected(error, unexpected);
+            }
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => self.choice(error, context),
+            Kind::PropertyNames { error: inner } => {
+                let pointer = error.instance_path().to_string();
+                let key = inner.instance().as_str().unwrap_or_default();
+                let before = self.violations.len();
+                self.explain(inner);
+                for violation in &mut self.violations[before..] {
+                    violation.pointer = place(&child(&pointer, key));
+                    violation.rule = format!("as a key {}", violation.rule);
                 }
+            }
+            // An object that may have no key at all: the error does not say which key it is about.
+            Kind::FalseSchema if is_about_keys(error) => {
+                let object = self.instance.pointer(error.instance_path().as_str()).and_then(Value::as_object);
+                let keys: Vec<String> =
+                    object.into_iter().flat_map(serde_json::Map::keys).take(MAX_VIOLATIONS).cloned().collect();
+                self.unexpected(error, &keys);
+            }
+            _ => self.add(reason(self.schema, error)),
+        }
+    }
+
+    /// Adds a violation for each key that may not be there.
+    fn unexpected(&mut self, error: &ValidationError<'_>, unexpected: &[String]) {
+        let path = nodes(self.schema, error.evaluation_path().as_str());
+        // The keyword's own schema is last; the properties stand in the one before it.
+        let properties = path.iter().rev().find_map(|node| node.get("properties")?.as_object());
+        let names: Vec<&str> = properties.into_iter().flat_map(serde_json::Map::keys).map(String::as_str).collect();
+        for key in unexpected {
+            if self.is_full() {
                 return;
             }
-            at(pointer.clone(), "fits none of the forms that may stand there".to_owned())
+            let violation = unknown_key(self.schema, error, key, &names);
+            self.add(violation);
         }
-        Kind::OneOfMultipleValid { .. } => {
-            at(pointer.clone(), "must fit exactly one form, and fits several".to_owned())
+    }
+}
+
+fn is_about_keys(error: &ValidationError<'_>) -> bool {
+    let path = error.evaluation_path();
+    path.as_str().ends_with("/additionalProperties") || path.as_str().ends_with("/unevaluatedProperties")
+}
+
+/// The violation of a key that none of `names` is.
+pub(super) fn unknown_key(schema: &Value, error: &ValidationError<'_>, key: &str, names: &[&str]) -> Violation {
+    let suggestion = suggest(key, names.iter().copied()).map(str::to_owned);
+    let rule = match (&suggestion, names) {
+        (Some(_), _) => "is not an argument".to_owned(),
+        (None, []) => "is not an argument; there are none".to_owned(),
+        (None, names) => {
+            format!("is not an argument; expected {}", listed(names.iter().map(|name| format!("`{name}`"))))
         }
+    };
+    Violation {
+        pointer: place(&child(error.instance_path().as_str(), key)),
+        sent: None,
+        allowed: names.iter().take(MAX_LISTED).map(|&name| name.into()).collect(),
+        suggestion,
+        keyword: "additionalProperties".to_owned(),
+        ..plain(schema, error, rule)
+    }
+}
+
+/// A violation that says no more than its rule, and what was sent.
+pub(super) fn plain(schema: &Value, error: &ValidationError<'_>, rule: String) -> Violation {
+    let pointer = error.instance_path().as_str();
+    let evaluation_path = error.evaluation_path();
+    let path = nodes(schema, evaluation_path.as_str());
+    Violation {
+        keyword: error.kind().keyword().to_owned(),
+        sent: sent(schema, error.instance(), &path),
+        optional: is_optional(schema, evaluation_path.as_str(), pointer),
+        ..Violation::of(place(pointer), rule)
+    }
+}
+
+fn reason(schema: &Value, error: &ValidationError<'_>) -> Violation {
+    let at = |rule: String| plain(schema, error, rule);
+    let limited = |rule: String, limit: Value| Violation { limit: Some(limit), ..at(rule) };
+    let plural = |n: u64, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
+
+    match error.kind() {
+        Kind::OneOfMultipleValid { .. } => at("must fit exactly one form, and fits several".to_owned()),
         Kind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            Violation { sent: None, ..at(child(&pointer, name), "is required".to_owned()) }
+            let pointer = place(&child(error.instance_path().as_str(), name));
+            Violation { pointer, sent: None, ..at("is required".to_owned()) }
         }
-        Kind::Type { kind } => {
-            let names = type_names(kind);
-            Violation {
-                allowed: names.iter().map(|&name| name.into()).collect(),
-                ..at(pointer.clone(), format!("must be {}", one_of(&names)))
-            }
+        Kind::Type { kind } => wrong_type(at(String::new()), error.instance(), &type_names(kind)),
+        Kind::Enum { options } => {
+            one_value_of(at(String::new()), options.as_array().map_or(&[], Vec::as_slice), error.instance())
         }
-        Kind::Enum { options } => choice(at(pointer.clone(), String::new()), options, error.instance()),
         Kind::Constant { expected_value } => {
-            let options = Value::Array(vec![(**expected_value).clone()]);
-            choice(at(pointer.clone(), String::new()), &options, error.instance())
+            one_value_of(at(String::new()), std::slice::from_ref(&**expected_value), error.instance())
         }
         Kind::Maximum { limit } => limited(format!("must be at most {limit}"), limit.clone()),
         Kind::Minimum { limit } => limited(format!("must be at least {limit}"), limit.clone()),
@@ -94,78 +155,98 @@ pub(super) fn explain(schema: &Value, error: &ValidationError<'_>, violations: &
         }
         Kind::MaxItems { limit } => limited(format!("must have at most {}", plural(*limit, "item")), (*limit).into()),
         Kind::MinItems { limit } => limited(format!("must have at least {}", plural(*limit, "item")), (*limit).into()),
-        Kind::MaxProperties { limit } => limited(format!("must have at most {} keys", *limit), (*limit).into()),
-        Kind::MinProperties { limit } => limited(format!("must have at least {} keys", *limit), (*limit).into()),
+        Kind::MaxProperties { limit } => {
+            limited(format!("must have at most {}", plural(*limit, "key")), (*limit).into())
+        }
+        Kind::MinProperties { limit } => {
+            limited(format!("must have at least {}", plural(*limit, "key")), (*limit).into())
+        }
         Kind::MultipleOf { multiple_of } => {
             limited(format!("must be a multiple of {multiple_of}"), (*multiple_of).into())
         }
         Kind::Pattern { pattern } => limited(format!("must match `{pattern}`"), pattern.as_str().into()),
-        Kind::UniqueItems => at(pointer.clone(), "must not have an item twice".to_owned()),
-        Kind::FalseSchema => at(pointer.clone(), "must not be there".to_owned()),
-        Kind::Not { .. } => at(pointer.clone(), "has a form that is excluded".to_owned()),
-        Kind::Contains => at(pointer.clone(), "lacks an item that must be there".to_owned()),
-        Kind::AdditionalItems { limit } => limited(format!("must have at most {} items", *limit), (*limit).into()),
-        Kind::UnevaluatedItems { .. } => at(pointer.clone(), "has items that may not be there".to_owned()),
-        Kind::PropertyNames { error } => {
-            explain(schema, error, violations);
-            return;
+        Kind::UniqueItems => at("must not have an item twice".to_owned()),
+        Kind::FalseSchema => at("must not be there".to_owned()),
+        Kind::Not { .. } => at("has a form that is excluded".to_owned()),
+        Kind::Contains => at("lacks an item that must be there".to_owned()),
+        Kind::AdditionalItems { limit } => {
+            limited(format!("must have at most {}", plural(*limit as u64, "item")), (*limit).into())
         }
+        Kind::UnevaluatedItems { .. } => at("has items that may not be there".to_owned()),
         // The rest cannot come from a schema without formats and content, or is worded by the author.
-        _ => at(pointer.clone(), "is not valid".to_owned()),
-    };
-    violations.push(violation);
+        _ => at("is not valid".to_owned()),
+    }
 }
 
-/// The branch of a choice that was most likely meant: the one whose errors lie deepest, then the one with fewest.
-///
-/// A branch that refuses the value's type, or its tag, was not meant as long as another one accepts that.
-fn meant<'e>(instance: &Value, context: &'e [Vec<ValidationError<'static>>]) -> Option<&'e [ValidationError<'static>]> {
-    let depth = |error: &ValidationError<'_>| error.instance_path().as_str().matches('/').count();
-    let here = context.iter().flatten().map(depth).min().unwrap_or(0);
-    let score = |branch: &&Vec<ValidationError<'static>>| {
-        let wrong_type = branch.iter().any(|error| depth(error) == here && matches!(error.kind(), Kind::Type { .. }));
-        let wrong_tag =
-            branch.iter().any(|error| depth(error) == here + 1 && matches!(error.kind(), Kind::Constant { .. }));
-        let wrong_key = branch.iter().any(|error| matches!(error.kind(), Kind::Required { .. }));
-        (wrong_type, wrong_tag, wrong_key, branch.len())
+/// The violation of a value whose type is none of `names`.
+pub(super) fn wrong_type(violation: Violation, instance: &Value, names: &[&str]) -> Violation {
+    let sent = match instance {
+        _ if violation.sent.is_some() => String::new(),
+        instance => format!(", not {}", with_article(type_name(instance))),
     };
-    let best = context.iter().filter(|branch| !branch.is_empty()).min_by_key(score)?;
-    let (wrong_type, wrong_tag, ..) = score(&best);
-    let others = context.iter().filter(|branch| score(branch).0 == wrong_type).count();
-    // With no branch that even has the right shape, one of them would be a guess among many.
-    let only_null_beside = context.len() <= 2 && !instance.is_null();
-    ((!wrong_type && !wrong_tag) || others == 1 || only_null_beside).then_some(best)
+    Violation {
+        keyword: "type".to_owned(),
+        rule: format!("must be {}{sent}", one_of(names)),
+        allowed: names.iter().map(|&name| name.into()).collect(),
+        ..violation
+    }
 }
 
-fn choice(violation: Violation, options: &Value, instance: &Value) -> Violation {
-    let allowed = options.as_array().cloned().unwrap_or_default();
-    let shown: Vec<String> = allowed.iter().take(40).map(Value::to_string).collect();
-    let more = if allowed.len() > shown.len() { ", …" } else { "" };
-    let rule = match &shown[..] {
+/// The violation of a value that is none of `options`.
+pub(super) fn one_value_of(violation: Violation, options: &[Value], instance: &Value) -> Violation {
+    let rule = match options {
         [only] => format!("must be {only}"),
-        _ => format!("must be one of {}{more}", shown.join(", ")),
+        _ => format!("must be one of {}", listed(options.iter().map(Value::to_string))),
     };
-    let names = allowed.iter().filter_map(Value::as_str);
+    let names = options.iter().filter_map(Value::as_str);
     let suggestion = instance.as_str().and_then(|sent| suggest(sent, names)).map(str::to_owned);
+    let allowed = options.iter().take(MAX_VIOLATIONS).cloned().collect();
     Violation { rule, suggestion, allowed, ..violation }
 }
 
+/// The first few, with commas between.
+pub(super) fn listed(mut names: impl Iterator<Item = String>) -> String {
+    let shown: Vec<String> = names.by_ref().take(MAX_LISTED).collect();
+    let more = if names.next().is_some() { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
 /// What may be repeated of a refused value: a short scalar that is no secret.
-fn sent(instance: &Value, path: &[&Value]) -> Option<Value> {
+fn sent(schema: &Value, instance: &Value, path: &[&Value]) -> Option<Value> {
     let short = match instance {
         Value::String(text) => text.chars().nth(MAX_SENT).is_none(),
         Value::Array(items) => items.is_empty(),
         Value::Object(_) => false,
         _ => true,
     };
-    (short && !is_secret(path)).then(|| instance.clone())
+    (short && !is_secret(schema, path)).then(|| instance.clone())
 }
 
-fn shorten(key: &str) -> String {
-    key.chars().take(MAX_SENT).collect()
+/// A pointer whose keys are no longer than anybody reads.
+pub(super) fn place(pointer: &str) -> String {
+    if pointer.len() <= MAX_SENT {
+        return pointer.to_owned();
+    }
+    let short = |token: &str| match token.char_indices().nth(MAX_SENT) {
+        Some((end, _)) => format!("{}…", &token[..end]),
+        None => token.to_owned(),
+    };
+    pointer.split('/').map(short).collect::<Vec<_>>().join("/")
 }
 
-fn type_names(kind: &TypeKind) -> Vec<&'static str> {
+/// The JSON type of a value.
+pub(super) fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+pub(super) fn type_names(kind: &TypeKind) -> Vec<&'static str> {
     let all = ["string", "integer", "number", "boolean", "object", "array", "null"];
     match kind {
         TypeKind::Single(single) => {
@@ -180,10 +261,17 @@ fn type_names(kind: &TypeKind) -> Vec<&'static str> {
 }
 
 fn one_of(names: &[&str]) -> String {
-    let article = |name: &&str| match *name {
+    let names: Vec<String> = names.iter().map(|name| with_article(name)).collect();
+    match &names[..] {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        names => names.concat(),
+    }
+}
+
+fn with_article(name: &str) -> String {
+    match name {
         "null" => "null".to_owned(),
         "integer" | "object" | "array" => format!("an {name}"),
         _ => format!("a {name}"),
-    };
-    names.iter().map(article).collect::<Vec<_>>().join(" or ")
+    }
 }

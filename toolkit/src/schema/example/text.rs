@@ -1,0 +1,42 @@
+//! A short text that a pattern matches.
+
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// The longest text that is still an example.
+const MAX_LEN: usize = 64;
+
+/// A short text that `pattern` probably matches; the caller checks whether it does.
+pub(super) fn matching(pattern: &str) -> Option<String> {
+    let hir = ParserBuilder::new().unicode(false).utf8(false).nest_limit(64).build().parse(pattern).ok()?;
+    let mut text = Vec::new();
+    append(&hir, &mut text)?;
+    String::from_utf8(text).ok()
+}
+
+fn append(hir: &Hir, text: &mut Vec<u8>) -> Option<()> {
+    match hir.kind() {
+        // Where the text begins or ends need not be said: it is the whole value.
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => text.extend_from_slice(&literal.0),
+        HirKind::Class(Class::Bytes(class)) => {
+            let has = |byte: &u8| class.ranges().iter().any(|range| (range.start()..=range.end()).contains(byte));
+            let byte = (b'a'..=b'z').chain(b'A'..=b'Z').chain(b'1'..=b'9').chain(b' '..=b'~').find(has);
+            text.push(byte?);
+        }
+        HirKind::Class(Class::Unicode(class)) => {
+            let first = class.ranges().first()?.start();
+            text.extend_from_slice(first.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        HirKind::Repetition(repetition) => {
+            // What is repeated may be empty, and then its length bounds nothing.
+            for _ in 0..repetition.min.min(MAX_LEN as u32 + 1) {
+                append(&repetition.sub, text)?;
+            }
+        }
+        HirKind::Capture(capture) => append(&capture.sub, text)?,
+        HirKind::Concat(parts) => parts.iter().try_for_each(|part| append(part, text))?,
+        HirKind::Alternation(branches) => append(branches.first()?, text)?,
+    }
+    (text.len() <= MAX_LEN).then_some(())
+}

@@ -1,0 +1,246 @@
+//! Which branch of a choice was meant, and what keeps the value from being it.
+
+use jsonschema::ValidationError;
+use jsonschema::error::ValidationErrorKind as Kind;
+use serde_json::Value;
+
+use super::Violation;
+use super::locate::{child, followed, nodes};
+use super::reason::{Explanation, listed, one_value_of, place, plain, type_name, type_names, unknown_key, wrong_type};
+use crate::suggest::suggest;
+
+/// A branch of a choice: its schema, and why it refuses the value.
+struct Branch<'s, 'e> {
+    schema: &'s Value,
+    errors: &'e [ValidationError<'static>],
+}
+
+impl Explanation<'_> {
+    /// Explains a value that fits none of several branches.
+    ///
+    /// A branch that refuses the type was not meant as long as another one accepts it. Among objects the tag tells: a
+    /// constant of a property, or the one key that an object has.
+    pub(super) fn choice(&mut self, error: &ValidationError<'_>, context: &[Vec<ValidationError<'static>>]) {
+        let instance = error.instance();
+        let path = nodes(self.schema, error.evaluation_path().as_str());
+        let schemas = path.last().and_then(|branches| branches.as_array()).map_or(&[][..], Vec::as_slice);
+        let branches = context.iter().enumerate().map(|(idx, errors)| Branch {
+            schema: schemas.get(idx).map_or(&Value::Null, |schema| followed(self.schema, schema)),
+            errors,
+        });
+        let here = error.instance_path().as_str();
+        let (viable, refused): (Vec<_>, Vec<_>) =
+            branches.partition(|branch| !refuses_type(branch.errors, here, instance));
+
+        if viable.is_empty() {
+            let mut types = Vec::new();
+            refused.iter().for_each(|branch| types_of(branch.errors, here, &mut types));
+            let unexplained = || plain(self.schema, error, "fits none of the forms that may stand there".to_owned());
+            let violation = match types.is_empty() {
+                true => unexplained(),
+                false => wrong_type(unexplained(), instance, &types),
+            };
+            return self.add(violation);
+        }
+        if let Some(violation) = self.lacks_content(error, &viable, &refused) {
+            return self.add(violation);
+        }
+        if let [only] = &viable[..] {
+            return self.explain_all(only.errors);
+        }
+        match &**instance {
+            Value::Object(_) if self.by_tag(error, &viable) || self.by_key(error, &viable) => {}
+            Value::String(_) if self.by_value(error, &viable) => {}
+            _ => {
+                let nearest = viable.iter().min_by_key(|branch| {
+                    let lacks_key = branch.errors.iter().any(|error| matches!(error.kind(), Kind::Required { .. }));
+                    (lacks_key, branch.errors.len())
+                });
+                self.explain_all(nearest.map_or(&[], |branch| branch.errors));
+            }
+        }
+    }
+
+    fn explain_all(&mut self, errors: &[ValidationError<'static>]) {
+        for error in errors {
+            if self.is_full() {
+                return;
+            }
+            self.explain(error);
+        }
+    }
+
+    /// Explains an object by the property that has constants of its own in each branch, if there is one.
+    fn by_tag(&mut self, error: &ValidationError<'_>, branches: &[Branch<'_, '_>]) -> bool {
+        let Some((tag, values)) = tag(self.schema, branches) else {
+            return false;
+        };
+        let all: Vec<Value> = values.iter().flatten().map(|value| (*value).clone()).collect();
+        let pointer = place(&child(error.instance_path().as_str(), tag));
+        let Some(sent) = error.instance().get(tag) else {
+            let rule = format!("is required: one of {}", listed(all.iter().map(Value::to_string)));
+            let violation = plain(self.schema, error, rule);
+            let keyword = "required".to_owned();
+            self.add(Violation { pointer, keyword, sent: None, allowed: all, ..violation });
+            return true;
+        };
+        match values.iter().position(|values| values.contains(&sent)) {
+            Some(idx) => self.explain_all(branches[idx].errors),
+            None => {
+                let violation = one_value_of(plain(self.schema, error, String::new()), &all, sent);
+                let shown = branches.iter().flat_map(|branch| branch.errors).find_map(|error| {
+                    let is_tag = error.instance_path().as_str() == child_of(error, tag);
+                    is_tag.then(|| plain(self.schema, error, String::new()).sent)
+                });
+                self.add(Violation { pointer, keyword: "enum".to_owned(), sent: shown.flatten(), ..violation });
+            }
+        }
+        true
+    }
+
+    /// Explains an object by its one key, if each branch is an object with one key of its own.
+    fn by_key(&mut self, error: &ValidationError<'_>, branches: &[Branch<'_, '_>]) -> bool {
+        let names: Option<Vec<&str>> = branches.iter().map(|branch| only_key(branch.schema)).collect();
+        let (Some(names), Some(object)) = (names, error.instance().as_object()) else {
+            return false;
+        };
+        let mut present = (0..names.len()).filter(|&idx| object.contains_key(names[idx]));
+        let several = match (present.next(), present.next()) {
+            (Some(idx), None) => {
+                self.explain_all(branches[idx].errors);
+                return true;
+            }
+            (first, _) => first.is_some(),
+        };
+        match object.keys().next() {
+            Some(key) if object.len() == 1 => {
+                let violation = unknown_key(self.schema, error, key, &names);
+                self.add(violation);
+            }
+            _ => {
+                let exactly = if several { "exactly " } else { "" };
+                let keys = listed(names.iter().map(|name| format!("`{name}`")));
+                let rule = format!("must have {exactly}one of the keys {keys}");
+                let allowed = names.iter().map(|&name| name.into()).collect();
+                let keyword = "required".to_owned();
+                self.add(Violation { keyword, allowed, ..plain(self.schema, error, rule) });
+            }
+        }
+        true
+    }
+
+    /// Explains a text that is none of those that the branches list.
+    fn by_value(&mut self, error: &ValidationError<'_>, branches: &[Branch<'_, '_>]) -> bool {
+        let listed: Option<Vec<Vec<&Value>>> = branches.iter().map(|branch| constants(branch.schema)).collect();
+        let Some(listed) = listed else {
+            return false;
+        };
+        let all: Vec<Value> = listed.into_iter().flatten().cloned().collect();
+        let violation = one_value_of(plain(self.schema, error, String::new()), &all, error.instance());
+        self.add(Violation { keyword: "enum".to_owned(), ..violation });
+        true
+    }
+
+    /// A text that names a branch which is an object: the variant of an enum without its content.
+    fn lacks_content(
+        &self,
+        error: &ValidationError<'_>,
+        viable: &[Branch<'_, '_>],
+        refused: &[Branch<'_, '_>],
+    ) -> Option<Violation> {
+        let sent = error.instance().as_str()?;
+        let words: Vec<&Value> =
+            viable.iter().map(|branch| constants(branch.schema)).collect::<Option<Vec<_>>>()?.concat();
+        let keys: Vec<&str> = refused.iter().filter_map(|branch| only_key(branch.schema)).collect();
+        if keys.is_empty() {
+            return None;
+        }
+        let forms = words.iter().map(|word| word.to_string());
+        let forms = listed(forms.chain(keys.iter().map(|key| format!("{{{}: …}}", Value::from(*key)))));
+        let names = words.iter().filter_map(|word| word.as_str()).chain(keys.iter().copied());
+        let rule = match keys.contains(&sent) {
+            true => format!("must be the object {{{}: …}}", Value::from(sent)),
+            false => format!("must be one of {forms}"),
+        };
+        let suggestion = suggest(sent, names.clone()).filter(|near| *near != sent).map(str::to_owned);
+        let allowed = names.map(Value::from).collect();
+        Some(Violation { keyword: "enum".to_owned(), suggestion, allowed, ..plain(self.schema, error, rule) })
+    }
+}
+
+fn child_of(error: &ValidationError<'_>, tag: &str) -> String {
+    let pointer = error.instance_path().as_str();
+    child(pointer.rsplit_once('/').map_or("", |(parent, _)| parent), tag)
+}
+
+/// Whether a branch refuses the value for its type.
+fn refuses_type(errors: &[ValidationError<'static>], here: &str, instance: &Value) -> bool {
+    errors.iter().filter(|error| error.instance_path().as_str() == here).any(|error| match error.kind() {
+        Kind::Type { .. } => true,
+        Kind::Constant { expected_value } => type_name(expected_value) != type_name(instance),
+        Kind::Enum { options } => {
+            let mut options = options.as_array().into_iter().flatten();
+            options.all(|option| type_name(option) != type_name(instance))
+        }
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+            context.iter().all(|errors| refuses_type(errors, here, instance))
+        }
+        _ => false,
+    })
+}
+
+/// Adds the types that a branch asks for.
+fn types_of(errors: &[ValidationError<'static>], here: &str, types: &mut Vec<&'static str>) {
+    let mut add = |name| {
+        if !types.contains(&name) {
+            types.push(name);
+        }
+    };
+    for error in errors.iter().filter(|error| error.instance_path().as_str() == here) {
+        match error.kind() {
+            Kind::Type { kind } => type_names(kind).into_iter().for_each(&mut add),
+            Kind::Constant { expected_value } => add(type_name(expected_value)),
+            Kind::Enum { options } => options.as_array().into_iter().flatten().map(type_name).for_each(&mut add),
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+                for errors in context {
+                    types_of(errors, here, types);
+                }
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The property that every branch requires and gives constants of its own, and these.
+fn tag<'s>(root: &'s Value, branches: &[Branch<'s, '_>]) -> Option<(&'s str, Vec<Vec<&'s Value>>)> {
+    let properties = branches.first()?.schema.get("properties")?.as_object()?;
+    properties.keys().find_map(|name| {
+        let values = branches.iter().map(|branch| {
+            let required = branch.schema.get("required")?.as_array()?;
+            let property = branch.schema.get("properties")?.get(name)?;
+            required.iter().any(|other| other == name).then_some(())?;
+            constants(followed(root, property))
+        });
+        values.collect::<Option<Vec<_>>>().map(|values| (name.as_str(), values))
+    })
+}
+
+/// The values that a schema lists.
+fn constants(schema: &Value) -> Option<Vec<&Value>> {
+    match (schema.get("const"), schema.get("enum")) {
+        (Some(value), _) => Some(vec![value]),
+        (None, Some(values)) => values.as_array().map(|values| values.iter().collect()),
+        (None, None) => None,
+    }
+}
+
+/// The key of a schema for objects that have exactly this one.
+fn only_key(schema: &Value) -> Option<&str> {
+    let properties = schema.get("properties")?.as_object()?;
+    let required = schema.get("required")?.as_array()?;
+    match (properties.len(), &required[..]) {
+        (1, [Value::String(name)]) if properties.contains_key(name) => Some(name),
+        _ => None,
+    }
+}

@@ -1,0 +1,81 @@
+//! Less of a value that is too large to be explained in full.
+//!
+//! Each error takes some hundred bytes, and a choice of schemas collects them all: a call of a few megabytes with a
+//! mistake in every item would take gigabytes to refuse.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::Violation;
+
+/// How many values are looked at for what is wrong with them.
+const MAX_VALUES: usize = 20_000;
+
+/// The front of `instance`, or `None` where it is small enough to be looked at as a whole.
+///
+/// Lists lose their ends, and objects the keys that the schema does not name.
+pub(super) fn trimmed(schema: &Value, instance: &Value) -> Option<Value> {
+    if !has_more_than(instance, &mut MAX_VALUES.clone()) {
+        return None;
+    }
+    let mut names = HashSet::new();
+    property_names(schema, &mut names);
+    Some(front(instance, &names, &mut MAX_VALUES.clone()))
+}
+
+/// Whether a violation of the front is one of the whole: what is missing may have been cut.
+pub(super) fn is_certain(violation: &Violation) -> bool {
+    !matches!(violation.keyword.as_str(), "minItems" | "minProperties" | "contains")
+}
+
+fn has_more_than(value: &Value, budget: &mut usize) -> bool {
+    if *budget == 0 {
+        return true;
+    }
+    *budget -= 1;
+    match value {
+        Value::Array(items) => items.iter().any(|item| has_more_than(item, budget)),
+        Value::Object(object) => object.values().any(|value| has_more_than(value, budget)),
+        _ => false,
+    }
+}
+
+fn front(value: &Value, names: &HashSet<&str>, budget: &mut usize) -> Value {
+    *budget = budget.saturating_sub(1);
+    match value {
+        Value::Array(items) => {
+            let mut kept = Vec::new();
+            for item in items {
+                if *budget == 0 {
+                    break;
+                }
+                kept.push(front(item, names, budget));
+            }
+            Value::Array(kept)
+        }
+        Value::Object(object) => {
+            let mut kept = Map::new();
+            for (key, value) in object {
+                if *budget > 0 || names.contains(key.as_str()) {
+                    kept.insert(key.clone(), front(value, names, budget));
+                }
+            }
+            Value::Object(kept)
+        }
+        scalar => scalar.clone(),
+    }
+}
+
+fn property_names<'s>(schema: &'s Value, names: &mut HashSet<&'s str>) {
+    match schema {
+        Value::Object(object) => {
+            if let Some(Value::Object(properties)) = object.get("properties") {
+                names.extend(properties.keys().map(String::as_str));
+            }
+            object.values().for_each(|value| property_names(value, names));
+        }
+        Value::Array(items) => items.iter().for_each(|item| property_names(item, names)),
+        _ => {}
+    }
+}
