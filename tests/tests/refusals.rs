@@ -505,3 +505,17 @@ fn tools_are_suggested() {
     expect!["no tool is named `a:b:c:d`: not a tool id: has more than two colons; an id is `namespace:name:version`"]
         .assert_eq(&unknown("a:b:c:d"));
 }
+
+/// Asks a host whether it is there.
+#[tool]
+fn ping(address: std::net::IpAddr, network: std::net::Ipv6Addr) -> String {
+    format!("{network} {address}")
+}
+
+#[test]
+fn the_example_of_a_text_has_the_format_that_its_type_asks_for() {
+    let dispatcher = Dispatcher::new(catalog![ping].unwrap()).unwrap();
+    let error = dispatcher.call_sync("ping", r#"{"address": 1}"#).unwrap_err();
+    let example = error.message().split_once("for example: ").unwrap().1.to_owned();
+    assert_eq!(dispatcher.call_sync("ping", example).unwrap().tool(), "ping");
+}

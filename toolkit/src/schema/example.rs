@@ -71,6 +71,9 @@ fn value(root: &Value, schema: &Value, depth: usize) -> Option<Value> {
             if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
                 return text::matching(pattern).map(Value::String);
             }
+            if let Some(text) = schema.get("format").and_then(Value::as_str).and_then(text::of_format) {
+                return Some(text.into());
+            }
             let length = usize::try_from(number("minLength").unwrap_or(1)).ok()?;
             (length <= 64).then(|| Value::String("a".repeat(length.max(1))))
         }

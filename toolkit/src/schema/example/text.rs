@@ -1,4 +1,4 @@
-//! A short text that a pattern matches.
+//! A short text that a pattern matches, or that has a format.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
@@ -12,6 +12,23 @@ pub(super) fn matching(pattern: &str) -> Option<String> {
     let mut text = Vec::new();
     append(&hir, &mut text)?;
     String::from_utf8(text).ok()
+}
+
+/// A text of that format (JSON Schema 2020-12, Validation 7.3): the schema does not ask for it, but a type may.
+pub(super) fn of_format(format: &str) -> Option<&'static str> {
+    Some(match format {
+        "date" => "2024-05-06",
+        "date-time" => "2024-05-06T12:30:00Z",
+        "time" => "12:30:00Z",
+        "duration" => "PT1H30M",
+        "email" => "ada@example.com",
+        "hostname" => "example.com",
+        "ip" | "ipv4" => "192.0.2.1",
+        "ipv6" => "2001:db8::1",
+        "uri" | "url" => "https://example.com/",
+        "uuid" => "f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
+        _ => return None,
+    })
 }
 
 fn append(hir: &Hir, text: &mut Vec<u8>) -> Option<()> {
