@@ -1,6 +1,7 @@
 //! The arguments of a call, in the form the caller has them.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -11,12 +12,22 @@ use super::json;
 /// The arguments of a call: JSON text, or a JSON value.
 ///
 /// Text is the fast form: it becomes the typed argument in one pass.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum Arguments<'a> {
     /// JSON text.
     Json(Cow<'a, [u8]>),
     /// A JSON value.
     Value(Cow<'a, Value>),
+}
+
+// Arguments may hold secrets, and what prints them usually logs.
+impl fmt::Debug for Arguments<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Arguments::Json(text) => write!(f, "{} bytes of JSON", text.len()),
+            Arguments::Value(_) => f.write_str("a JSON value"),
+        }
+    }
 }
 
 impl Arguments<'_> {
