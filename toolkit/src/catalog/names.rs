@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 
+use foldhash::fast::FixedState;
+
 use super::problem::Problem;
 use crate::tool::Tool;
 
 /// From ids, ids without version, bare names and former names to tools.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    names: HashMap<Box<str>, Resolved>,
+    // A hash that an attacker could predict: only names of the program's own tools go in.
+    names: HashMap<Box<str>, Resolved, FixedState>,
     latest: Vec<usize>,
 }
 
