@@ -81,13 +81,31 @@ fn ways() -> Vec<Way> {
     let tools_rs = "tools-rs = \"=0.3.3\"\ntools_core = \"=0.3.3\"\ntools_macros = \"=0.3.0\"\ninventory = \"0.3\"\nserde_json = \"1\"\n";
     vec![
         Way {
-            package: "derives",
+            package: "with-derives",
             name: "a function and a struct with the two derives, no tool",
             dependencies: derives.to_owned(),
             tools: |n_tools| repeat(n_tools, |nth| format!("{}{}", arguments(nth), function(nth))),
         },
         Way {
-            package: "parameters",
+            package: "with-rmcp",
+            name: "rmcp 3.9.0, an argument struct",
+            dependencies: format!("{rmcp}{derives}"),
+            tools: by_rmcp,
+        },
+        Way {
+            package: "with-tools-rs",
+            name: "tools-rs 0.3.3, two parameters",
+            dependencies: format!("{tools_rs}{derives}"),
+            tools: |n_tools| {
+                repeat(n_tools, |nth| {
+                    format!(
+                        "/// Adds, {nth}.\n#[tools_rs::tool]\npub async fn add_{nth}(a: i64, b: i64) -> i64 {{ a + b }}\n"
+                    )
+                })
+            },
+        },
+        Way {
+            package: "with-parameters",
             name: "toolkit, two parameters",
             dependencies: toolkit.clone(),
             tools: |n_tools| {
@@ -97,30 +115,12 @@ fn ways() -> Vec<Way> {
             },
         },
         Way {
-            package: "struct",
+            package: "with-struct",
             name: "toolkit, an argument struct",
             dependencies: format!("{toolkit}{derives}"),
             tools: |n_tools| {
                 repeat(n_tools, |nth| {
                     format!("{}/// Adds, {nth}.\n#[toolkit::tool]\n{}", arguments(nth), function(nth))
-                })
-            },
-        },
-        Way {
-            package: "rmcp",
-            name: "rmcp 3.9.0, an argument struct",
-            dependencies: format!("{rmcp}{derives}"),
-            tools: by_rmcp,
-        },
-        Way {
-            package: "tools-rs-way",
-            name: "tools-rs 0.3.3, two parameters",
-            dependencies: format!("{tools_rs}{derives}"),
-            tools: |n_tools| {
-                repeat(n_tools, |nth| {
-                    format!(
-                        "/// Adds, {nth}.\n#[tools_rs::tool]\npub async fn add_{nth}(a: i64, b: i64) -> i64 {{ a + b }}\n"
-                    )
                 })
             },
         },
