@@ -52,7 +52,7 @@ impl Catalog {
 
         let mut problems = Vec::new();
         for pair in tools.windows(2) {
-            if pair[0].id().to_string() == pair[1].id().to_string() {
+            if pair[0].entry().id == pair[1].entry().id {
                 problems.push(Problem::duplicate_id(&pair[0], &pair[1]));
             }
         }

@@ -8,6 +8,7 @@ mod run;
 mod unwind;
 
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 
 pub use self::builder::DispatcherBuilder;
@@ -140,7 +141,8 @@ impl Dispatcher {
     async fn run(&self, context: &Context, tool: &Tool, arguments: Arguments<'_>) -> Result<RunResult, ToolError> {
         self.shared.policy.admit(context, &arguments)?;
         let time_limit = tool.timeout().or(self.shared.policy.timeout);
-        let work = async {
+        // Pinned here, so that what wraps it moves a pointer and not the whole of it.
+        let work = pin!(async {
             let place = self.shared.limiter.enter().await?;
             match tool.entry().run {
                 Run::Sync(run) => unwind::caught(|| run(self.shared.invocation(context, tool, &arguments))),
@@ -148,9 +150,10 @@ impl Dispatcher {
                     let invocation = self.shared.invocation(context, tool, &arguments);
                     unwind::caught_future(|| run(invocation)).await
                 }
-                Run::Blocking(run) => self.run_blocking(context, tool, arguments, run, place).await,
+                // On the heap, since most calls are none of these and would make room for it.
+                Run::Blocking(run) => Box::pin(self.run_blocking(context, tool, arguments, run, place)).await,
             }
-        };
+        });
         limit::bounded(work, context, time_limit).await
     }
 
@@ -207,11 +210,11 @@ impl Dispatcher {
         F: Future<Output = Result<O, ToolError>>,
     {
         let tool = self.shared.catalog.linked_as(entry)?;
-        let work = async {
+        let work = pin!(async {
             still_wanted(context)?;
             let _place = self.shared.limiter.enter().await?;
             unwind::caught_future(|| call(self.shared.host(context))).await
-        };
+        });
         let time_limit = tool.timeout().or(self.shared.policy.timeout);
         let outcome = limit::bounded(work, context, time_limit).await;
         outcome.map_err(|error| report(tool, error))

@@ -1,7 +1,10 @@
 //! Every name under which a tool answers.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
+
+use foldhash::fast::FixedState;
 
 use super::problem::Problem;
 use crate::tool::Tool;
@@ -9,7 +12,8 @@ use crate::tool::Tool;
 /// From ids, ids without version, bare names and former names to tools.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    names: HashMap<Box<str>, Resolved>,
+    // A hash that an attacker could predict: only names of the program's own tools go in.
+    names: HashMap<Cow<'static, str>, Resolved, FixedState>,
     latest: Vec<usize>,
 }
 
@@ -26,9 +30,11 @@ impl Names {
     /// Indexes tools that are in the order of their ids; a former name that something else has is a problem.
     pub(super) fn of(tools: &[Tool], problems: &mut Vec<Problem>) -> Self {
         let mut names = Self::default();
-        names.names.reserve(tools.len() * 3);
+        // With a namespace: the id, the id without its version, the name alone.
+        let n_ids = |tool: &Tool| if tool.id().namespace().is_some() { 3 } else { 1 };
+        names.names.reserve(tools.iter().map(|tool| n_ids(tool) + tool.aliases().len()).sum());
         for (idx, tool) in tools.iter().enumerate() {
-            names.names.insert(tool.id().to_string().into(), Resolved::One(idx));
+            names.names.insert(tool.entry().id.into(), Resolved::One(idx));
         }
         // The versions of one tool stand next to each other, in ascending order.
         let mut start = 0;
@@ -41,10 +47,10 @@ impl Names {
             if id.namespace().is_some() {
                 names.names.insert(id.to_string().into(), Resolved::One(latest));
             }
-            names.add_bare(tools, id.name(), latest);
+            names.add_bare(tools, tools[latest].entry().name, latest);
         }
         for (idx, tool) in tools.iter().enumerate() {
-            for alias in tool.aliases() {
+            for alias in tool.entry().aliases {
                 names.add_alias(tools, alias, idx, problems);
             }
         }
@@ -64,7 +70,7 @@ impl Names {
         self.names.keys().map(|name| &**name)
     }
 
-    fn add_bare(&mut self, tools: &[Tool], name: &str, idx: usize) {
+    fn add_bare(&mut self, tools: &[Tool], name: &'static str, idx: usize) {
         match self.names.entry(name.into()) {
             Slot::Vacant(slot) => {
                 slot.insert(Resolved::One(idx));
@@ -83,7 +89,7 @@ impl Names {
         }
     }
 
-    fn add_alias(&mut self, tools: &[Tool], alias: &str, idx: usize, problems: &mut Vec<Problem>) {
+    fn add_alias(&mut self, tools: &[Tool], alias: &'static str, idx: usize, problems: &mut Vec<Problem>) {
         match self.names.entry(alias.into()) {
             Slot::Vacant(slot) => {
                 slot.insert(Resolved::One(idx));

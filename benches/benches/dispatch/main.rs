@@ -1,0 +1,186 @@
+//! What a call costs from bytes to bytes, beside serde alone and beside other libraries.
+//!
+//! The floor is what no library can avoid: bytes to arguments by serde, the function, its result to bytes by serde.
+
+mod by_rmcp;
+mod by_tools_rs;
+mod names;
+mod tools;
+
+use std::hint::black_box;
+
+use jsonschema::Validator;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::runtime::Runtime;
+use toolkit::{Catalog, Dispatcher, handle};
+use toolkit_benches::allocations::Counting;
+use toolkit_benches::measure::Table;
+
+use self::by_rmcp::Rmcp;
+use self::tools::{Add, Batch, Search};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime starts");
+    let bench = Bench {
+        dispatcher: Dispatcher::new(Catalog::linked().expect("the names differ")).expect("no state is needed"),
+        rmcp: Rmcp::new(&runtime),
+        tools_rs: tools_rs::collect_tools(),
+        runtime,
+    };
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [only, row, n_calls, ..] = &arguments[..]
+        && only == "only"
+    {
+        return bench.repeat(row, n_calls.parse().expect("a number of calls"));
+    }
+    bench.compare("add", tools::ADD, |Add { a, b }| tools::add(a, b));
+    bench.compare("search", tools::SEARCH, |args: Search| tools::search(args));
+    bench.compare("batch", &tools::rows(), |args: Batch| tools::batch(args));
+    bench.typed();
+    bench.refused();
+    names::measure();
+}
+
+struct Bench {
+    dispatcher: Dispatcher,
+    rmcp: Rmcp,
+    tools_rs: tools_rs::ToolCollection,
+    runtime: Runtime,
+}
+
+impl Bench {
+    fn compare<In: DeserializeOwned, Out: Serialize>(&self, name: &str, arguments: &[u8], tool: fn(In) -> Out) {
+        let Self { dispatcher, rmcp, tools_rs, runtime } = self;
+        let name_async = format!("{name}_async");
+        let params = by_rmcp::params(name, arguments);
+        let tree = Tree::of(dispatcher, name);
+        let expected = floor(arguments, tool);
+        println!("`{name}`: {} bytes in, {} bytes out\n", arguments.len(), expected.len());
+        assert_eq!(expected, call_sync(dispatcher, name, arguments));
+        assert!(value(&expected) == value(&tree.call(arguments, tool)));
+        assert!(value(&expected) == value(&runtime.block_on(call(dispatcher, &name_async, arguments))));
+        assert!(value(&expected) == value(&runtime.block_on(rmcp.call(&params)))["structuredContent"]);
+        assert!(value(&expected) == value(&runtime.block_on(by_tools_rs::call(tools_rs, name, arguments))));
+
+        let mut table = Table::new(name);
+        table.row("floor: serde, function, serde", "nothing", || floor(black_box(arguments), tool));
+        table.row("`Dispatcher::call_sync`", "in and out", || call_sync(dispatcher, name, black_box(arguments)));
+        table.row_async("`Dispatcher::call`, sync function", "in and out", runtime, async || {
+            call(dispatcher, name, black_box(arguments)).await
+        });
+        table.row_async("`Dispatcher::call`, async function", "in and out", runtime, async || {
+            call(dispatcher, &name_async, black_box(arguments)).await
+        });
+        table.row("tree and jsonschema", "in and out", || tree.call(black_box(arguments), tool));
+        table.row_async("rmcp 3.9.0 `ToolRouter`", "nothing", runtime, async || rmcp.call(black_box(&params)).await);
+        table.row_async("tools-rs 0.3.3", "nothing", runtime, async || {
+            by_tools_rs::call(tools_rs, name, black_box(arguments)).await
+        });
+        println!("{}", table.measure());
+    }
+
+    /// A call with Rust types, beside the same with JSON.
+    fn typed(&self) {
+        let Self { dispatcher, runtime, .. } = self;
+        let (add, add_async) = (handle!(tools::add), handle!(tools::add_async));
+        let mut table = Table::new("a typed call of `add`");
+        table.row_async("`Dispatcher::call`, JSON in and out", "in and out", runtime, async || {
+            call(dispatcher, "add", black_box(tools::ADD)).await
+        });
+        table.row_async("`handle!`, sync function", "by rustc", runtime, async || {
+            add.call(dispatcher, black_box((17, 25))).await.expect("it succeeds")
+        });
+        table.row_async("`handle!`, async function", "by rustc", runtime, async || {
+            add_async.call(dispatcher, black_box((17, 25))).await.expect("it succeeds")
+        });
+        println!("{}", table.measure());
+    }
+
+    /// A call that is refused with everything that is wrong with it.
+    fn refused(&self) {
+        let Self { dispatcher, .. } = self;
+        let tree = Tree::of(dispatcher, "search");
+        let refuse = |arguments: &[u8]| dispatcher.call_sync("search", arguments).expect_err("it is refused");
+        let n_errors = tree.errors(tools::REFUSED).len();
+        assert_eq!(n_errors, refuse(tools::REFUSED).violations().len());
+        let mut table = Table::new(format!("`search` refused, {n_errors} errors"));
+        table.row("tree and `iter_errors`, to text", "in", || tree.errors(black_box(tools::REFUSED)));
+        table.row("`Dispatcher::call_sync`", "in", || refuse(black_box(tools::REFUSED)));
+        println!("{}", table.measure());
+    }
+
+    /// One row alone, for a profiler that counts instructions.
+    fn repeat(&self, row: &str, n_calls: usize) {
+        let Self { dispatcher, runtime, .. } = self;
+        let rows = tools::rows();
+        let once = async || match row {
+            "floor-add" => floor(black_box(tools::ADD), |Add { a, b }| tools::add(a, b)),
+            "floor-search" => floor(black_box(tools::SEARCH), tools::search),
+            "floor-batch" => floor(black_box(&rows), tools::batch),
+            "add" => call_sync(dispatcher, row, black_box(tools::ADD)),
+            "search" => call_sync(dispatcher, row, black_box(tools::SEARCH)),
+            "batch" => call_sync(dispatcher, row, black_box(&rows)),
+            "add_async" => call(dispatcher, row, black_box(tools::ADD)).await,
+            "search_async" => call(dispatcher, row, black_box(tools::SEARCH)).await,
+            "batch_async" => call(dispatcher, row, black_box(&rows)).await,
+            _ => panic!("no row is called `{row}`"),
+        };
+        runtime.block_on(async {
+            for _ in 0..n_calls {
+                black_box(once().await);
+            }
+        });
+    }
+}
+
+fn floor<In: DeserializeOwned, Out: Serialize>(arguments: &[u8], tool: fn(In) -> Out) -> Vec<u8> {
+    let arguments = serde_json::from_slice(arguments).expect("valid");
+    serde_json::to_vec(&tool(arguments)).expect("a result is JSON")
+}
+
+fn call_sync(dispatcher: &Dispatcher, name: &str, arguments: &[u8]) -> Vec<u8> {
+    dispatcher.call_sync(name, arguments).expect("it succeeds").into_json()
+}
+
+async fn call(dispatcher: &Dispatcher, name: &str, arguments: &[u8]) -> Vec<u8> {
+    dispatcher.call(name, arguments).await.expect("it succeeds").into_json()
+}
+
+fn value(json: &[u8]) -> Value {
+    serde_json::from_slice(json).expect("valid")
+}
+
+/// The usual way to check: a tree of each side, and a compiled schema to walk over it.
+struct Tree {
+    input: Validator,
+    output: Validator,
+}
+
+impl Tree {
+    fn of(dispatcher: &Dispatcher, name: &str) -> Self {
+        let tool = dispatcher.catalog().get(name).expect("it is linked");
+        let compiled = |schema: &Value| jsonschema::validator_for(schema).expect("the schema is valid");
+        let output = tool.output().expect("it promises a result");
+        Self { input: compiled(tool.input().as_value()), output: compiled(output.as_value()) }
+    }
+
+    fn call<In: DeserializeOwned, Out: Serialize>(&self, arguments: &[u8], tool: fn(In) -> Out) -> Vec<u8> {
+        let arguments = value(arguments);
+        assert!(self.input.is_valid(&arguments));
+        let arguments = serde_json::from_value(arguments).expect("valid");
+        let result = serde_json::to_value(tool(arguments)).expect("a result is JSON");
+        assert!(self.output.is_valid(&result));
+        serde_json::to_vec(&result).expect("a result is JSON")
+    }
+
+    fn errors(&self, arguments: &[u8]) -> Vec<String> {
+        let arguments = value(arguments);
+        let errors = self.input.iter_errors(&arguments);
+        errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
+    }
+}

@@ -1,0 +1,61 @@
+//! Finding a tool among many by its name.
+
+use std::collections::HashMap;
+use std::hint::black_box;
+
+use toolkit::catalog::{Entry, Location};
+use toolkit::dispatch::Run;
+use toolkit::tool::{Annotations, Requirements};
+use toolkit::{Catalog, ToolError};
+use toolkit_benches::measure::Table;
+
+pub(crate) fn measure() {
+    for n_tools in [10, 1_000, 100_000] {
+        let entries: Vec<&'static Entry> = (0..n_tools).map(entry).collect();
+        let catalog = Catalog::from_entries(&entries).expect("no two have one name");
+        let map: HashMap<&str, usize> = entries.iter().enumerate().map(|(idx, entry)| (entry.id, idx)).collect();
+        // In an order that no cache foresees, and not the catalogue's own copies.
+        let asked: Vec<String> = (0..4_096).map(|nth| entries[nth * 7_919 % n_tools].id.to_owned()).collect();
+
+        let mut table = Table::new(format!("4,096 look-ups among {n_tools} tools"));
+        table.row("`HashMap<&str, usize>`", "–", || {
+            for name in &asked {
+                black_box(map.get(&**name));
+            }
+        });
+        table.row("`Catalog::get`", "–", || {
+            for name in &asked {
+                black_box(catalog.get(name));
+            }
+        });
+        println!("{}", table.measure());
+    }
+}
+
+/// The record that `#[tool]` writes, made at run time: a macro would have rustc compile each of them.
+fn entry(nth: usize) -> &'static Entry {
+    let name: &'static str = format!("look_up_this_tool_{nth:06}").leak();
+    Box::leak(Box::new(Entry {
+        id: name,
+        namespace: None,
+        name,
+        version: None,
+        title: None,
+        description: "",
+        category: None,
+        tags: &[],
+        annotations: Annotations::NONE,
+        aliases: &[],
+        deprecated: None,
+        icons: &[],
+        meta: None,
+        examples: &[],
+        requirements: Requirements::NONE,
+        timeout: None,
+        location: Location { file: file!(), line: line!(), column: 1 },
+        input: || serde_json::json!({ "type": "object" }),
+        output: || None,
+        states: &[],
+        run: Run::Sync(|_| Err(ToolError::failed("only looked up"))),
+    }))
+}

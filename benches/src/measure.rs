@@ -1,0 +1,154 @@
+//! Rows that take turns.
+//!
+//! All rows of a table run in each round, so that whatever else the machine does meets them alike. A ratio is taken
+//! within a round, and the table has the median of the rounds: that holds where absolute times do not.
+
+use std::fmt;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Runtime;
+
+use crate::allocations;
+
+const ROUNDS: usize = 41;
+const TURN: Duration = Duration::from_millis(2);
+
+/// Ways to do one piece of work; the first is what the others are compared with.
+pub struct Table<'a> {
+    title: String,
+    rows: Vec<Row<'a>>,
+}
+
+struct Row<'a> {
+    name: &'a str,
+    checked: &'a str,
+    repeat: Box<dyn Fn(u32) + 'a>,
+}
+
+impl<'a> Table<'a> {
+    /// A table without rows.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), rows: Vec::new() }
+    }
+
+    /// Adds a way; `checked` says what it checks against the schemas.
+    pub fn row<T>(&mut self, name: &'a str, checked: &'a str, call: impl Fn() -> T + 'a) {
+        let repeat = move |n_calls| {
+            for _ in 0..n_calls {
+                black_box(call());
+            }
+        };
+        self.rows.push(Row { name, checked, repeat: Box::new(repeat) });
+    }
+
+    /// Adds an asynchronous way. The runtime is entered once for all calls of a turn.
+    pub fn row_async<T>(
+        &mut self,
+        name: &'a str,
+        checked: &'a str,
+        runtime: &'a Runtime,
+        call: impl AsyncFn() -> T + 'a,
+    ) {
+        let repeat = move |n_calls| {
+            runtime.block_on(async {
+                for _ in 0..n_calls {
+                    black_box(call().await);
+                }
+            });
+        };
+        self.rows.push(Row { name, checked, repeat: Box::new(repeat) });
+    }
+
+    /// Lets the rows take turns.
+    #[must_use]
+    pub fn measure(&self) -> Measured<'_> {
+        let n_calls: Vec<u32> = self.rows.iter().map(calls_in_a_turn).collect();
+        let mut nanos = vec![Vec::with_capacity(ROUNDS); self.rows.len()];
+        for _ in 0..ROUNDS {
+            for ((row, &n_calls), nanos) in self.rows.iter().zip(&n_calls).zip(&mut nanos) {
+                let start = Instant::now();
+                (row.repeat)(n_calls);
+                nanos.push(start.elapsed().as_nanos() as f64 / f64::from(n_calls));
+            }
+        }
+        Measured { table: self, nanos }
+    }
+}
+
+fn calls_in_a_turn(row: &Row<'_>) -> u32 {
+    let mut n_calls = 1;
+    loop {
+        let start = Instant::now();
+        (row.repeat)(n_calls);
+        let taken = start.elapsed();
+        if taken > TURN / 4 {
+            let calls = f64::from(n_calls) * TURN.as_secs_f64() / taken.as_secs_f64();
+            return (calls as u32).max(1);
+        }
+        n_calls *= 2;
+    }
+}
+
+/// What came of it, as a table in Markdown.
+pub struct Measured<'a> {
+    table: &'a Table<'a>,
+    nanos: Vec<Vec<f64>>,
+}
+
+impl fmt::Display for Measured<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Table { title, rows } = self.table;
+        writeln!(f, "| {title} | checked | median ns | ratio (p10–p90) | allocations |")?;
+        writeln!(f, "|---|---|---:|---:|---:|")?;
+        for (row, nanos) in rows.iter().zip(&self.nanos) {
+            let ratios = nanos.iter().zip(&self.nanos[0]).map(|(nanos, first)| nanos / first);
+            let ratios = Sorted::of(ratios);
+            let Row { name, checked, .. } = row;
+            write!(f, "| {name} | {checked} | {} ", nanoseconds(Sorted::of(nanos.iter().copied()).at(0.5)))?;
+            write!(f, "| {:.2} ({:.2}–{:.2}) ", ratios.at(0.5), ratios.at(0.1), ratios.at(0.9))?;
+            writeln!(f, "| {} |", allocations_of(row))?;
+        }
+        Ok(())
+    }
+}
+
+/// Short times to a tenth.
+fn nanoseconds(nanos: f64) -> String {
+    if nanos < 100.0 { format!("{nanos:.1}") } else { format!("{nanos:.0}") }
+}
+
+/// Of one call, without those of entering a runtime.
+fn allocations_of(row: &Row<'_>) -> u64 {
+    const CALLS: u32 = 16;
+    let of = |n_calls| {
+        let before = allocations::count();
+        (row.repeat)(n_calls);
+        allocations::count() - before
+    };
+    (of(1 + CALLS) - of(1)) / u64::from(CALLS)
+}
+
+/// Numbers in ascending order.
+#[derive(Debug)]
+pub struct Sorted(Vec<f64>);
+
+impl Sorted {
+    /// Sorts them.
+    pub fn of(numbers: impl IntoIterator<Item = f64>) -> Self {
+        let mut numbers: Vec<f64> = numbers.into_iter().collect();
+        numbers.sort_by(f64::total_cmp);
+        Self(numbers)
+    }
+
+    /// The number that the share `quantile` of them does not exceed.
+    ///
+    /// # Panics
+    ///
+    /// There are none.
+    #[must_use]
+    pub fn at(&self, quantile: f64) -> f64 {
+        let last = self.0.len() - 1;
+        self.0[(last as f64 * quantile).round() as usize]
+    }
+}
