@@ -101,6 +101,12 @@ impl Violations {
         };
         let mut violations = Self::of_errors(schema, &front, validator.iter_errors(&front));
         violations.0.retain(trim::is_certain);
+        // What is wrong lies further back, or is the size itself. A choice would explain each of its branches in full,
+        // however much that is; without one, the first error is found in passing.
+        let text = schema.to_string();
+        if violations.is_empty() && !["anyOf", "oneOf"].iter().any(|keyword| text.contains(keyword)) {
+            violations = Self::of_errors(schema, instance, validator.validate(instance).err().into_iter());
+        }
         if violations.is_empty() {
             let rule = "is not valid, and is too large to say where; send less of it".to_owned();
             violations.0.push(Violation { keyword: "size".to_owned(), ..Violation::of(String::new(), rule) });
