@@ -141,6 +141,12 @@ impl Dispatcher {
     async fn run(&self, context: &Context, tool: &Tool, arguments: Arguments<'_>) -> Result<RunResult, ToolError> {
         self.shared.policy.admit(context, &arguments)?;
         let time_limit = tool.timeout().or(self.shared.policy.timeout);
+        // A synchronous tool has ended once it is polled: where it need not wait for a place, nothing can bound it.
+        if let (Run::Sync(run), None) = (tool.entry().run, time_limit)
+            && let Ok(_place) = self.shared.limiter.try_enter()
+        {
+            return unwind::caught(|| run(self.shared.invocation(context, tool, &arguments)));
+        }
         // Pinned here, so that what wraps it moves a pointer and not the whole of it.
         let work = pin!(async {
             let place = self.shared.limiter.enter().await?;

@@ -12,6 +12,7 @@ use serde_path_to_error::Segment;
 use super::{Encode, Host, Policy};
 use crate::call::{Arguments, Change, ErrorKind, RunResult, ToolError, admit, json, refusal};
 use crate::private::IntoInput;
+use crate::schema::plan::Plan;
 use crate::schema::{Schema, Violations, child};
 use crate::tool::Tool;
 
@@ -100,28 +101,29 @@ pub fn run_async<F: AsyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Result
 
 impl Invocation<'_> {
     /// The typed argument, once the input schema has accepted it.
+    ///
+    /// Every kind of deserialiser that is named here is compiled for every tool, so there are two: the plan's and, for
+    /// what is not certain to fit, that of a tree.
     fn decode<A: DeserializeOwned>(&self) -> Result<(A, Vec<Change>), ToolError> {
-        if !self.policy.validate_input {
-            let decoded = match self.arguments {
-                Arguments::Json(text) => serde_json::from_slice(text),
-                Arguments::Value(value) => A::deserialize(&**value),
-            };
-            let arguments = decoded.map_err(|error| mismatch(self.tool, String::new(), &error))?;
-            return Ok((arguments, Vec::new()));
-        }
-        // The usual case: text that fits becomes the argument in one pass. What is not certain to fit is looked at in full.
-        if let (Arguments::Json(text), Some(plan)) = (self.arguments, self.tool.input().plan())
+        let checks = self.policy.validate_input;
+        let plan = if checks { self.tool.input().plan() } else { Some(Plan::anything()) };
+        if let (Arguments::Json(text), Some(plan)) = (self.arguments, plan)
             && let Ok(arguments) = plan.decode(text)
         {
             return Ok((arguments, Vec::new()));
         }
-        let (value, changes) = admit(self.tool, self.arguments, self.policy.coercion)?;
-        let arguments = match (&changes[..], self.arguments) {
-            // A tree holds no integer past 64 bits; the text does.
-            ([], Arguments::Json(text)) => serde_json::from_slice(text).or_else(|_| decode_tree(self.tool, value)),
-            _ => decode_tree(self.tool, value),
+        let (mut value, changes) = match checks {
+            true => admit(self.tool, self.arguments, self.policy.coercion)?,
+            false => (self.arguments.to_value()?, Vec::new()),
         };
-        Ok((arguments?, changes))
+        loop {
+            match serde_path_to_error::deserialize(&value) {
+                Ok(arguments) => return Ok((arguments, changes)),
+                // To a schema `3.0` is an integer; to serde it is none.
+                Err(_) if json::write_whole_numbers_as_integers(&mut value) => {}
+                Err(error) => return Err(mismatch(self.tool, pointer(error.path()), error.inner())),
+            }
+        }
     }
 
     fn empty_result(&self, changes: Vec<Change>) -> RunResult {
@@ -145,27 +147,9 @@ impl Invocation<'_> {
     }
 }
 
-/// A tree that the schema has accepted as the typed argument.
-fn decode_tree<A: DeserializeOwned>(tool: &Tool, mut value: Value) -> Result<A, ToolError> {
-    let error = match serde_path_to_error::deserialize(&value) {
-        Ok(arguments) => return Ok(arguments),
-        Err(error) => error,
-    };
-    // To a schema `3.0` is an integer; to serde it is none.
-    if json::write_whole_numbers_as_integers(&mut value)
-        && let Ok(arguments) = A::deserialize(value)
-    {
-        return Ok(arguments);
-    }
-    Err(mismatch(tool, pointer(error.path()), error.inner()))
-}
-
 /// Arguments that fit the schema and not the type: the type knows a rule that the schema does not state.
 #[cold]
 fn mismatch(tool: &Tool, pointer: String, error: &serde_json::Error) -> ToolError {
-    if error.is_syntax() || error.is_eof() {
-        return ToolError::new(ErrorKind::MalformedJson, format!("not valid JSON: {error}"));
-    }
     // What serde says repeats what was sent, and it cannot be told which argument that was.
     let rule = match tool.input().holds_secret() {
         true => "is not what the tool takes".to_owned(),

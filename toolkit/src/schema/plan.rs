@@ -21,6 +21,7 @@ mod string;
 
 use std::cell::Cell;
 use std::fmt;
+use std::sync::LazyLock;
 
 use at::At;
 use node::{Node, NodeId};
@@ -40,6 +41,13 @@ impl Plan {
     pub fn compile(schema: &serde_json::Value) -> Option<Plan> {
         let (nodes, root) = compile::compile(schema)?;
         Some(Plan { nodes, root })
+    }
+
+    /// The plan that approves of every value.
+    pub(crate) fn anything() -> &'static Plan {
+        static ANYTHING: LazyLock<Plan> =
+            LazyLock::new(|| Plan::compile(&serde_json::Value::Bool(true)).expect("`true` has a plan"));
+        &ANYTHING
     }
 
     /// Reads a value of which the schema certainly approves.
