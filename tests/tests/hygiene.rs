@@ -127,6 +127,128 @@ mod from_macro_rules {
     double!(double_large, u64, "Doubles a large number.", pub(super));
 }
 
+/// The tokens of one function come from two places, each with variables of its own.
+mod from_macro_rules_in_parts {
+    use toolkit::Context;
+
+    macro_rules! whole {
+        ($item:item) => {
+            #[toolkit::tool(namespace = "parts")]
+            $item
+        };
+    }
+
+    macro_rules! lent {
+        ($name:ident, $state:ty, $tag:literal) => {
+            /// Borrows what it is told to.
+            #[toolkit::tool(namespace = "parts", tags = [$tag])]
+            pub fn $name(n: u8, _state: $state) -> u8 {
+                n
+            }
+        };
+    }
+
+    macro_rules! set {
+        ($set:ident) => {
+            pub struct $set;
+
+            #[toolkit::toolset(namespace = "parts")]
+            impl $set {
+                /// Counts.
+                #[tool]
+                pub fn parts(&self) -> u8 {
+                    3
+                }
+            }
+        };
+    }
+
+    whole! {
+        /// Doubles.
+        pub fn double(n: u8) -> Result<u8, String> {
+            Ok(n * 2)
+        }
+    }
+
+    whole! {
+        /// Doubles, later.
+        pub async fn double_later(n: u8, _context: &Context) -> u8 {
+            n * 2
+        }
+    }
+
+    lent!(lent, &Context, "borrowed");
+    set!(Set);
+
+    macro_rules! handle_of {
+        ($path:ident) => {
+            toolkit::handle!($path)
+        };
+    }
+
+    pub fn id() -> &'static str {
+        handle_of!(double).id()
+    }
+}
+
+mod conditional {
+    use toolkit::toolset;
+
+    pub struct Set;
+
+    impl Set {
+        const LEAST: u8 = 3;
+
+        fn three() -> u8 {
+            3
+        }
+    }
+
+    #[toolset(namespace = "conditional")]
+    impl Set {
+        /// Is on this platform, or on another.
+        #[cfg(all())]
+        #[tool]
+        pub fn here(&self, #[serde(default = "Self::three")] n: u8) -> [u8; Self::LEAST as usize] {
+            [n; Self::LEAST as usize]
+        }
+
+        /// Is on this platform, or on another.
+        #[cfg(not(all()))]
+        #[tool]
+        pub fn here(&self) -> u8 {
+            0
+        }
+
+        /// Takes itself in full.
+        #[tool]
+        #[expect(clippy::too_many_arguments, reason = "an expectation of the author's is met")]
+        pub fn long(self: &Self, a: u8, b: u8, c: u8, d: u8, e: u8, f: u8, g: u8) -> u8 {
+            a + b + c + d + e + f + g
+        }
+    }
+}
+
+mod shadowed_values {
+    #![allow(non_upper_case_globals, dead_code)]
+
+    const value: u8 = 1;
+    const error: u8 = 2;
+
+    #[allow(unused_macros)]
+    macro_rules! concat {
+        () => {};
+    }
+
+    /// Has constants around it that are called like variables.
+    #[deny(unused)]
+    #[allow(non_snake_case)]
+    #[toolkit::tool(namespace = "shadowed", version = env!("CARGO_PKG_VERSION"))]
+    pub fn fallible(userId: u8, _state: &(dyn std::any::Any + Send + Sync)) -> Result<u8, String> {
+        Ok(userId)
+    }
+}
+
 mod names_of_ours {
     use toolkit::tool;
 
@@ -219,7 +341,14 @@ mod aliases_of_types {
 }
 
 fn dispatcher() -> Dispatcher {
-    Dispatcher::builder(Catalog::linked().unwrap()).state(without_prelude::Set).state(strict::Set).build().unwrap()
+    Dispatcher::builder(Catalog::linked().unwrap())
+        .state(without_prelude::Set)
+        .state(strict::Set)
+        .state(from_macro_rules_in_parts::Set)
+        .state(conditional::Set)
+        .shared_state::<dyn std::any::Any + Send + Sync>(std::sync::Arc::new(0_u8))
+        .build()
+        .unwrap()
 }
 
 #[test]
@@ -233,6 +362,7 @@ fn the_functions_stay_what_they_were() {
     assert_eq!(from_macro_rules::double_large(4, Some(3)), Ok(12));
     assert_eq!(inside_a_function::call(), 7);
     assert_eq!(reexported::search("a".to_owned()), "a");
+    assert_eq!(from_macro_rules_in_parts::id(), "parts:double");
 }
 
 #[test]
@@ -248,6 +378,11 @@ fn every_tool_is_called_under_its_own_name() {
     check("strict:count", r#"{"extra": 2}"#, json!(2));
     check("raw:match", r#"{"type": "a", "fn": 1}"#, json!("a1"));
     check("made:double_small", r#"{"n": 4}"#, json!(8));
+    check("parts:double", r#"{"n": 4}"#, json!(8));
+    check("parts:lent", r#"{"n": 4}"#, json!(4));
+    check("parts:parts", "{}", json!(3));
+    check("conditional:here", "{}", json!([3, 3, 3]));
+    check("shadowed:fallible", r#"{"userId": 4}"#, json!(4));
     check("ours:input", r#"{"tool": {"a": 1}, "arguments": {"a": 2}, "host": 3}"#, json!(6));
     check("ours:host", r#"{"input": 3}"#, json!(3));
     check("inside:hidden", r#"{"a": 3}"#, json!(3));

@@ -10,7 +10,9 @@ async fn forecast(city: String, ctx: &Context, db: &Db) -> Forecast {
     private_interfaces,
     non_camel_case_types,
     non_upper_case_globals,
+    non_snake_case,
     trivial_bounds,
+    unused_parens,
     unused_qualifications,
     clippy::all,
     clippy::pedantic,
@@ -75,10 +77,12 @@ const __tool_defined_as_forecast: ::tk::__private::Linked<String, Forecast> = {
             __returned: Forecast,
         ) -> __toolkit::Result<Self::Output, __toolkit::ToolError> {
             match __toolkit::Returned(__returned).split() {
-                __toolkit::Ok(value) => __toolkit::Ok(value),
-                __toolkit::Err(error) => {
+                __toolkit::Ok(__value) => __toolkit::Ok(__value),
+                __toolkit::Err(__error) => {
                     __toolkit::Err(
-                        (&&&__toolkit::ErrorOf::new(&error)).convert_by().convert(error),
+                        (&&&__toolkit::ErrorOf::new(&__error))
+                            .convert_by()
+                            .convert(__error),
                     )
                 }
             }

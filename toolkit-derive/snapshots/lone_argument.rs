@@ -10,7 +10,9 @@ fn forecast(query: Query) -> Result<Forecast, WeatherError> {
     private_interfaces,
     non_camel_case_types,
     non_upper_case_globals,
+    non_snake_case,
     trivial_bounds,
+    unused_parens,
     unused_qualifications,
     clippy::all,
     clippy::pedantic,
@@ -78,10 +80,12 @@ const __tool_defined_as_forecast: ::toolkit::__private::Linked<
             __returned: Result<Forecast, WeatherError>,
         ) -> __toolkit::Result<Self::Output, __toolkit::ToolError> {
             match __toolkit::Returned(__returned).split() {
-                __toolkit::Ok(value) => __toolkit::Ok(value),
-                __toolkit::Err(error) => {
+                __toolkit::Ok(__value) => __toolkit::Ok(__value),
+                __toolkit::Err(__error) => {
                     __toolkit::Err(
-                        (&&&__toolkit::ErrorOf::new(&error)).convert_by().convert(error),
+                        (&&&__toolkit::ErrorOf::new(&__error))
+                            .convert_by()
+                            .convert(__error),
                     )
                 }
             }

@@ -1,6 +1,6 @@
 impl Notebook {
-    /// Counts.
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
+    /// Counts.
     fn count(&self) -> Self {
         self.0
     }
@@ -14,7 +14,9 @@ impl Notebook {
         private_interfaces,
         non_camel_case_types,
         non_upper_case_globals,
+        non_snake_case,
         trivial_bounds,
+        unused_parens,
         unused_qualifications,
         clippy::all,
         clippy::pedantic,
@@ -53,12 +55,12 @@ impl Notebook {
                 __returned: Notebook,
             ) -> __toolkit::Result<Self::Output, __toolkit::ToolError> {
                 match __toolkit::Returned(__returned).split() {
-                    __toolkit::Ok(value) => __toolkit::Ok(value),
-                    __toolkit::Err(error) => {
+                    __toolkit::Ok(__value) => __toolkit::Ok(__value),
+                    __toolkit::Err(__error) => {
                         __toolkit::Err(
-                            (&&&__toolkit::ErrorOf::new(&error))
+                            (&&&__toolkit::ErrorOf::new(&__error))
                                 .convert_by()
-                                .convert(error),
+                                .convert(__error),
                         )
                     }
                 }

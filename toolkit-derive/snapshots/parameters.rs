@@ -10,7 +10,9 @@ pub fn add(a: i64, b: i64) -> i64 {
     private_interfaces,
     non_camel_case_types,
     non_upper_case_globals,
+    non_snake_case,
     trivial_bounds,
+    unused_parens,
     unused_qualifications,
     clippy::all,
     clippy::pedantic,
@@ -87,10 +89,12 @@ pub const __tool_defined_as_add: ::toolkit::__private::Linked<(i64, i64), i64> =
             __returned: i64,
         ) -> __toolkit::Result<Self::Output, __toolkit::ToolError> {
             match __toolkit::Returned(__returned).split() {
-                __toolkit::Ok(value) => __toolkit::Ok(value),
-                __toolkit::Err(error) => {
+                __toolkit::Ok(__value) => __toolkit::Ok(__value),
+                __toolkit::Err(__error) => {
                     __toolkit::Err(
-                        (&&&__toolkit::ErrorOf::new(&error)).convert_by().convert(error),
+                        (&&&__toolkit::ErrorOf::new(&__error))
+                            .convert_by()
+                            .convert(__error),
                     )
                 }
             }

@@ -23,6 +23,8 @@ pub(crate) struct Attribute {
     pub(crate) version: Option<String>,
     pub(crate) title: Option<LitStr>,
     pub(crate) description: Option<LitStr>,
+    /// Whether there is one at all, right or wrong.
+    pub(crate) names_description: bool,
     pub(crate) category: Option<LitStr>,
     pub(crate) tags: Vec<String>,
     pub(crate) read_only: Option<bool>,
@@ -123,7 +125,10 @@ impl Attribute {
             "name" => self.name = named(meta, "forecast", report),
             "version" => self.version = text(meta, "1.0.0", report).and_then(|text| version(&text, report)),
             "title" => self.title = text(meta, "Weather forecast", report),
-            "description" => self.description = description(meta, report),
+            "description" => {
+                self.names_description = true;
+                self.description = description(meta, report);
+            }
             "category" => self.category = text(meta, "weather", report),
             "tags" => self.tags = tags(meta, report),
             "read_only" => self.read_only = flag(meta, report),

@@ -15,7 +15,7 @@ pub(crate) use self::call::convert;
 use self::call::{call, types};
 use self::entry::{entry, id};
 use self::input::Input;
-pub(crate) use self::krate::{at, krate};
+pub(crate) use self::krate::{at, here, krate};
 use crate::function::Function;
 
 /// The function, and its tool beside it.
@@ -50,7 +50,7 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
     let outside = krate(&function.attribute);
     let krate: Path = parse_quote!(__toolkit);
     let hidden = hidden_name(&function.ident);
-    let vis = &function.vis;
+    let (vis, cfgs) = (&function.vis, &function.cfgs);
     let input = Input::of(function, &krate, &outside);
     let input_type = &input.ty;
     let returned = function.output.as_ref().map_or_else(|| quote!(()), |ty| quote!(#ty));
@@ -58,8 +58,12 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
     let (call, entry) = (call(function, &returned, &krate), entry(function, &krate));
     let (arguments, into_input) = (&input.declaration, &input.conversion);
     let id = id(function);
+    // Where rustc says that the crate has two tools of that id.
+    let name_at = at(&krate, function.ident.span());
+    let unique = quote_spanned!(here(function.ident.span())=> #name_at::unique! { #id });
     let linked = if function.asyncness.is_some() { quote!(async_linked) } else { quote!(sync_linked) };
     quote! {
+        #(#cfgs)*
         #[doc(hidden)]
         #[allow(
             deprecated,
@@ -67,7 +71,9 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
             private_interfaces,
             non_camel_case_types,
             non_upper_case_globals,
+            non_snake_case,
             trivial_bounds,
+            unused_parens,
             unused_qualifications,
             clippy::all,
             clippy::pedantic,
@@ -92,7 +98,7 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
             #entry
 
             #krate::inventory::submit! { &__ENTRY }
-            #krate::unique! { #id }
+            #unique
             #krate::#linked::<__Tool>(&__ENTRY)
         };
     }
@@ -106,13 +112,14 @@ pub(crate) fn hidden_name(ident: &Ident) -> Ident {
 
 /// Questions put to rustc, each at the tokens that an answer should point to.
 fn checks(function: &Function, krate: &Path) -> TokenStream {
-    let arguments = function.arguments().map(|argument| argument.checks(krate));
+    let is_lone = function.arguments().count() == 1;
+    let arguments = function.arguments().map(|argument| argument.checks(is_lone, krate));
     let states = function.lent().map(|ty| {
         let krate = at(krate, ty.span());
-        quote_spanned!(ty.span()=> const _: () = #krate::is_state::<#ty>();)
+        quote_spanned!(here(ty.span())=> const _: () = #krate::is_state::<#ty>();)
     });
     let krate = at(krate, function.output_span());
-    let output = quote_spanned! {function.output_span()=>
+    let output = quote_spanned! {here(function.output_span())=>
         type __Refused = #krate::Pick<{ __Tool::KIND == #krate::UNFIT }>;
         const _: () = #krate::is_tool_output::<
             <__Refused as #krate::OrStandIn<<__Tool as #krate::Function>::Output>>::Type,

@@ -74,6 +74,8 @@ pub(crate) struct Function {
     pub(crate) takes_self: bool,
     pub(crate) ident: Ident,
     pub(crate) vis: Visibility,
+    /// Where it exists at all.
+    pub(crate) cfgs: Vec<RustAttribute>,
     pub(crate) asyncness: Option<syn::Token![async]>,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) output: Option<Type>,
@@ -87,7 +89,7 @@ impl Function {
             report.error(
                 receiver.self_token,
                 "`#[tool]` on a method needs `#[toolset]` on the surrounding `impl` block, which tells the dispatcher \
-                 where `self` comes from",
+                 where `self` comes from; there, it is written as `#[tool]` and not by a macro",
             );
         }
         Self::of(&func.sig, &func.attrs, func.vis.clone(), None, attribute, report)
@@ -102,6 +104,9 @@ impl Function {
         report: &mut Report,
     ) -> Self {
         check_signature(sig, report);
+        if let Some(twice) = attrs.iter().filter(|attr| recover::is_tool(attr)).nth(usize::from(owner.is_some())) {
+            report.error(twice, "`#[tool]` stands here already; a function is one tool");
+        }
         let name = sig.ident.unraw().to_string();
         if attribute.name.is_none()
             && let Err(reason) = check_name(&name)
@@ -119,7 +124,7 @@ impl Function {
             Some(text) => Some(quote::quote!(#text)),
             None => description::of(attrs, &krate),
         };
-        if description.is_none() {
+        if description.is_none() && !attribute.names_description {
             report.error(
                 &sig.ident,
                 "missing description; add a doc comment to this function (a model reads it to decide whether to call \
@@ -144,6 +149,7 @@ impl Function {
             takes_self: sig.receiver().is_some(),
             ident: sig.ident.clone(),
             vis,
+            cfgs: attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect(),
             asyncness: sig.asyncness,
             parameters,
             output,
@@ -205,7 +211,11 @@ impl Function {
 }
 
 fn check_signature(sig: &Signature, report: &mut Report) {
-    if !sig.generics.params.is_empty() {
+    if !sig.generics.params.is_empty() && sig.generics.type_params().count() + sig.generics.const_params().count() == 0
+    {
+        let message = format!("`{}` needs no lifetime; the host lends for one call, and `&T` says that", sig.ident);
+        report.error(&sig.generics, message);
+    } else if !sig.generics.params.is_empty() {
         let message = format!(
             "`{}` cannot be generic; a tool has one name and one schema, so write one function per concrete type",
             sig.ident

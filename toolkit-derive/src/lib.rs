@@ -15,6 +15,7 @@ mod recover;
 mod report;
 mod requirements;
 mod returned;
+mod scan;
 #[cfg(test)]
 mod snapshots;
 #[allow(dead_code, reason = "shared with `toolkit`, which shows more of it")]

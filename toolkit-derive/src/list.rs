@@ -6,7 +6,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Path, Token, parse_quote};
 
-use crate::expand::{at, convert, hidden_name};
+use crate::expand::{at, convert, here, hidden_name};
 
 /// Expands `catalog!`.
 pub(crate) fn catalog(input: TokenStream) -> TokenStream {
@@ -25,7 +25,7 @@ pub(crate) fn catalog(input: TokenStream) -> TokenStream {
     let checks = paths.iter().enumerate().map(|(idx, path)| {
         let (entry, earlier) = (&entries[idx], &entries[..idx]);
         let private = at(&private, last(path).span());
-        quote_spanned!(last(path).span()=> const _: () = #private::not_in(#entry, &[#(#earlier),*]);)
+        quote_spanned!(here(last(path).span())=> const _: () = #private::not_in(#entry, &[#(#earlier),*]);)
     });
     quote! {{
         #(#checks)*

@@ -5,6 +5,7 @@ use syn::{Attribute, Meta, Pat, PatType, Type, TypeReference};
 
 use crate::description::is_doc;
 use crate::report::Report;
+use crate::scan::{Found, scan};
 use crate::value::ungrouped_type;
 
 /// A parameter.
@@ -27,11 +28,12 @@ pub(crate) struct Argument {
 
 /// What a parameter is, and what is wrong with it.
 pub(crate) fn parameter(typed: &PatType, report: &mut Report) -> Option<Parameter> {
-    if let Some(cfg) = typed.attrs.iter().find(|attr| attr.path().is_ident("cfg")) {
-        report.error(
-            cfg,
-            "an argument cannot come and go with `#[cfg]`; put it on the whole function, once for each case",
-        );
+    for name in ["cfg", "cfg_attr"] {
+        if let Some(cfg) = typed.attrs.iter().find(|attr| attr.path().is_ident(name)) {
+            let message =
+                format!("an argument cannot change with `#[{name}]`; put it on the whole function, once for each case");
+            report.error(cfg, message);
+        }
     }
     if let Type::Reference(reference) = ungrouped_type(&typed.ty) {
         return borrowed(typed, reference, report).map(Parameter::Borrowed);
@@ -46,8 +48,17 @@ pub(crate) fn parameter(typed: &PatType, report: &mut Report) -> Option<Paramete
             return None;
         }
     };
-    if let Type::ImplTrait(ty) = ungrouped_type(&typed.ty) {
-        report.error(ty, "`impl Trait` makes the function generic; a tool has one schema, so name a concrete type");
+    if let Some((found, at)) = scan(&typed.ty).first() {
+        let message = match found {
+            Found::Reference { .. } | Found::Lifetime => {
+                "tool arguments are decoded from JSON, so they must be owned; use a type that borrows nothing"
+            }
+            Found::ImplTrait => {
+                "`impl Trait` makes the function generic; a tool has one schema, so name a concrete type"
+            }
+            Found::Infer | Found::Never => "name the type of the argument; its schema is derived from it",
+        };
+        report.error(at, message);
         return None;
     }
     if let Some(attr) =
@@ -73,6 +84,14 @@ fn borrowed(typed: &PatType, reference: &TypeReference, report: &mut Report) -> 
         );
         return None;
     }
+    if let Some(lifetime) = reference.lifetime.as_ref().filter(|lifetime| lifetime.ident == "static") {
+        report.error(lifetime, "the host lends for one call, not for ever; remove the lifetime");
+        return None;
+    }
+    if let Some((_, at)) = scan(&reference.elem).iter().find(|(found, _)| *found == Found::ImplTrait) {
+        report.error(at, "state is found by its type; name it, or borrow a `dyn Trait`");
+        return None;
+    }
     for name in ["arg", "serde", "schemars"] {
         if let Some(attr) = typed.attrs.iter().find(|attr| attr.path().is_ident(name)) {
             report.error(
@@ -88,6 +107,11 @@ impl Argument {
     /// Whether it goes under its own name, whatever its type.
     pub(crate) fn is_named(&self) -> bool {
         self.is_arg || self.is_converted()
+    }
+
+    /// The attributes that would do nothing on an argument struct, which has fields of its own.
+    pub(crate) fn field_attribute(&self) -> Option<&Attribute> {
+        self.attrs.iter().find(|attr| !is_doc(attr)).filter(|_| !self.is_named())
     }
 
     /// Whether an attribute replaces what the type's own derives would do.

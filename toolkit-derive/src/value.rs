@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use quote::ToTokens;
-use syn::{Expr, ExprLit, Lit, LitStr, Meta, Type};
+use syn::{Expr, ExprLit, Lit, LitStr, Macro, Meta, Type};
 
 use crate::report::Report;
 
@@ -12,12 +12,31 @@ pub(crate) fn text(meta: &Meta, example: &str, report: &mut Report) -> Option<Li
     let key = key_of(meta);
     match value_of(meta) {
         Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => Some(text.clone()),
+        Some(Expr::Macro(call)) if call.mac.path.is_ident("env") => env(&call.mac, report),
         other => {
             let message = format!("`{key}` must be a string literal, as in `{key} = \"{example}\"`");
             match other {
                 Some(value) => report.error(value, message),
                 None => report.error(meta, message),
             }
+            None
+        }
+    }
+}
+
+/// `key = env!("CARGO_PKG_VERSION")`: the environment is the compiler's, which is also this macro's.
+fn env(call: &Macro, report: &mut Report) -> Option<LitStr> {
+    let name: LitStr = match call.parse_body() {
+        Ok(name) => name,
+        Err(error) => {
+            report.push(error);
+            return None;
+        }
+    };
+    match std::env::var(name.value()) {
+        Ok(value) => Some(LitStr::new(&value, name.span())),
+        Err(_) => {
+            report.error(&name, format!("the environment variable `{}` is not set", name.value()));
             None
         }
     }
@@ -53,7 +72,7 @@ pub(crate) fn texts(meta: &Meta, example: &str, report: &mut Report) -> Option<V
     };
     let mut texts = Vec::new();
     for item in &array.elems {
-        match item {
+        match ungrouped(item) {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => texts.push(text.clone()),
             other => report.error(other, format!("`{key}` holds string literals, as in `\"{example}\"`")),
         }
@@ -98,10 +117,13 @@ pub(crate) fn key_of(meta: &Meta) -> String {
     meta.path().to_token_stream().to_string()
 }
 
-/// What `macro_rules!` passes on stands in an invisible group.
+/// What `macro_rules!` passes on stands in an invisible group; parentheses mean nothing either.
 pub(crate) fn ungrouped_type(mut ty: &Type) -> &Type {
-    while let Type::Group(group) = ty {
-        ty = &group.elem;
+    loop {
+        ty = match ty {
+            Type::Group(group) => &group.elem,
+            Type::Paren(paren) => &paren.elem,
+            ty => return ty,
+        };
     }
-    ty
 }

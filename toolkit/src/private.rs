@@ -21,8 +21,8 @@ pub use std::{column, concat, file, line};
 pub use {inventory, schemars, serde};
 
 pub use self::argument::{
-    ArgumentStruct, Arguments, Candidate, IntoInput, Lone, NoArguments, OrStandIn, Owns, Pick, Unfit, is_owned,
-    is_tool_argument,
+    ArgumentStruct, Arguments, Candidate, IntoInput, Lone, NoArguments, OrStandIn, Owns, Pick, Unfit, has_no_fields,
+    is_owned, is_tool_argument,
 };
 pub use self::borrowed::{Borrowed, FromHost, is_state};
 pub use self::function::{async_entry, async_linked, blocking_entry, not_in, sync_entry, sync_linked};
@@ -45,7 +45,7 @@ pub use crate::tool::{Annotations, Authorization, Icon, OAuth2, Requirements, Se
 macro_rules! __unique {
     ($id:literal) => {
         #[cfg(not(test))]
-        #[unsafe(export_name = concat!("toolkit tool ", $id))]
+        #[unsafe(export_name = $crate::__private::concat!("toolkit tool ", $id))]
         static UNIQUE: &$crate::__private::str = $id;
     };
 }

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Path, Type};
 
 use super::input::Input;
-use super::krate::at;
+use super::krate::{at, here};
 use crate::function::Function;
 use crate::parameter::Parameter;
 
@@ -63,7 +63,7 @@ pub(super) fn call(function: &Function, returned: &TokenStream, krate: &Path) ->
         Some(token) => {
             // A future that is not `Send` is reported here, so all of it points to the word that makes it one.
             let krate = at(krate, token.span());
-            quote_spanned! {token.span()=>
+            quote_spanned! {here(token.span())=>
                 impl #krate::AsyncFunction for __Tool {
                     fn call<'a>(
                         __input: Self::Input,
@@ -86,16 +86,16 @@ pub(super) fn call(function: &Function, returned: &TokenStream, krate: &Path) ->
 
 fn lend(ty: &Type, krate: &Path) -> TokenStream {
     let krate = at(krate, ty.span());
-    quote_spanned!(ty.span()=> #krate::Borrowed::<#ty>::lend(__host)?)
+    quote_spanned!(here(ty.span())=> #krate::Borrowed::<#ty>::lend(__host)?)
 }
 
 /// The body that makes a `Result<_, ToolError>` of `__returned`.
 pub(crate) fn convert(span: Span, krate: &Path) -> TokenStream {
     let krate = at(krate, span);
-    quote_spanned! {span=>
+    quote_spanned! {here(span)=>
         match #krate::Returned(__returned).split() {
-            #krate::Ok(value) => #krate::Ok(value),
-            #krate::Err(error) => #krate::Err((&&&#krate::ErrorOf::new(&error)).convert_by().convert(error)),
+            #krate::Ok(__value) => #krate::Ok(__value),
+            #krate::Err(__error) => #krate::Err((&&&#krate::ErrorOf::new(&__error)).convert_by().convert(__error)),
         }
     }
 }

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{LitStr, Path};
 
-use super::krate::at;
+use super::krate::{at, here};
 use crate::function::Function;
 
 /// The record: what the attribute says, over what a function without one has.
@@ -59,7 +59,7 @@ pub(super) fn entry(function: &Function, krate: &Path) -> TokenStream {
     let lone = function.arguments().count() == 1 && function.arguments().all(|argument| !argument.is_named());
     field("lone", lone.then(|| quote!(#krate::Option::Some(#krate::takes::<<__Tool as #krate::Function>::Arguments>))));
     let borrowed: Vec<TokenStream> =
-        function.lent().map(|ty| quote_spanned!(ty.span()=> #krate::Borrowed::<#ty>::STATE)).collect();
+        function.lent().map(|ty| quote_spanned!(here(ty.span())=> #krate::Borrowed::<#ty>::STATE)).collect();
     field("states", (!borrowed.is_empty()).then(|| quote!(&[#(#borrowed),*])));
 
     let (id, name) = (id(function), function.name());
@@ -69,9 +69,9 @@ pub(super) fn entry(function: &Function, krate: &Path) -> TokenStream {
         (None, false) => quote!(sync_entry),
     };
     // The macros tell the place of the tokens that call them.
-    let here = at(krate, function.ident.span());
+    let name_at = at(krate, function.ident.span());
     let location = quote_spanned! {function.ident.span()=>
-        #here::Location { file: #here::file!(), line: #here::line!(), column: #here::column!() }
+        #name_at::Location { file: #name_at::file!(), line: #name_at::line!(), column: #name_at::column!() }
     };
     quote! {
         static __ENTRY: #krate::Entry = #krate::Entry {

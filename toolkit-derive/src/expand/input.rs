@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{LitStr, Path};
 
-use super::krate::at;
+use super::krate::{at, here};
 use crate::function::Function;
 use crate::parameter::Argument;
 
@@ -93,17 +93,24 @@ impl Argument {
     }
 
     /// Declares both aliases, and asks what an answer should point to the type for.
-    pub(super) fn checks(&self, krate: &Path) -> TokenStream {
+    pub(super) fn checks(&self, is_lone: bool, krate: &Path) -> TokenStream {
         if self.is_converted() {
             return TokenStream::new();
         }
         let krate = at(krate, self.ty.span());
         let (ty, owned, fits) = (&self.ty, self.owned(), self.fits());
-        quote_spanned! {ty.span()=>
+        let attribute = self.field_attribute().filter(|_| is_lone).map(|attr| {
+            let krate = at(&krate, attr.span());
+            quote_spanned!(here(attr.span())=>
+                const _: () = #krate::has_no_fields(#krate::Lone::<#ty>::IS_STRUCT && #fits::CHOICE);
+            )
+        });
+        quote_spanned! {here(ty.span())=>
             type #owned = <#krate::Pick<{ !#krate::Candidate::<#ty>::BORROWS }> as #krate::OrStandIn<#ty>>::Type;
             type #fits = #krate::Pick<{ !#krate::Candidate::<#ty>::BORROWS && #krate::Candidate::<#owned>::FITS }>;
             const _: () = #krate::is_owned::<{ #krate::Candidate::<#ty>::BORROWS }, #ty>();
             const _: () = #krate::is_tool_argument::<#owned>();
+            #attribute
         }
     }
 

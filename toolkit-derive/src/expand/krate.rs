@@ -13,6 +13,12 @@ pub(crate) fn krate(attribute: &Attribute) -> Path {
     }
 }
 
+/// The place of `span`, in the scope of what the macro generates: variables of ours are found wherever the author's
+/// tokens come from.
+pub(crate) fn here(span: Span) -> Span {
+    Span::call_site().located_at(span)
+}
+
 /// The same path, pointing elsewhere: rustc shows where the first token of a path is.
 pub(crate) fn at(krate: &Path, span: Span) -> Path {
     let mut krate = krate.clone();

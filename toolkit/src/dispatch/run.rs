@@ -33,13 +33,13 @@ pub enum Run {
 /// The types of a linked function.
 pub trait Function: 'static {
     /// What the function takes: the argument struct, or its arguments as a tuple.
-    type Input: Send;
+    type Input;
     /// What the JSON becomes first.
     type Arguments: DeserializeOwned + JsonSchema + IntoInput<Self::Input>;
     /// What the function returns.
     type Returned;
     /// What that is when it succeeds.
-    type Output: Send;
+    type Output;
     /// How that becomes a result.
     type Encoding: Encode<Self::Output>;
 

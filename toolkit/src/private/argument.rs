@@ -1,6 +1,6 @@
 //! What becomes of owned parameters.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
 use std::marker::PhantomData;
 
 use schemars::JsonSchema;
@@ -144,37 +144,46 @@ macro_rules! one_generic_argument {
 }
 
 one_argument!(
-    bool,
-    char,
-    String,
-    (),
-    i8,
-    i16,
-    i32,
-    i64,
-    i128,
-    isize,
-    u8,
-    u16,
-    u32,
-    u64,
-    u128,
-    usize,
-    f32,
-    f64,
-    serde_json::Value,
-    std::path::PathBuf,
+    bool, char, String, (), i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize, f32, f64,
+    serde_json::Value, serde_json::Number, serde_json::Map<String, serde_json::Value>, std::path::PathBuf,
+    std::time::Duration, std::time::SystemTime, std::net::IpAddr, std::net::Ipv4Addr, std::net::Ipv6Addr,
+    std::num::NonZeroI8, std::num::NonZeroI16, std::num::NonZeroI32, std::num::NonZeroI64, std::num::NonZeroIsize,
+    std::num::NonZeroU8, std::num::NonZeroU16, std::num::NonZeroU32, std::num::NonZeroU64, std::num::NonZeroUsize,
 );
 
 one_generic_argument!(
-    <T> Vec<T>, <T> VecDeque<T>, <T> Option<T>, <T> BTreeSet<T>, <T, S> HashSet<T, S>,
-    <K, V> BTreeMap<K, V>, <K, V, S> HashMap<K, V, S>,
+    <T> Vec<T>, <T> VecDeque<T>, <T> LinkedList<T>, <T> Option<T>, <T> BTreeSet<T>, <T, S> HashSet<T, S>,
+    <K, V> BTreeMap<K, V>, <K, V, S> HashMap<K, V, S>, <T, E> Result<T, E>,
+    <T> std::ops::Range<T>, <T> std::ops::RangeInclusive<T>, <T> std::num::Wrapping<T>,
     <A> (A,), <A, B> (A, B), <A, B, C> (A, B, C), <A, B, C, D> (A, B, C, D),
     <A, B, C, D, E> (A, B, C, D, E), <A, B, C, D, E, F> (A, B, C, D, E, F),
+    <A, B, C, D, E, F, G> (A, B, C, D, E, F, G), <A, B, C, D, E, F, G, H> (A, B, C, D, E, F, G, H),
 );
+
+impl<T: ?Sized + ToOwned> Lone<std::borrow::Cow<'static, T>> {
+    pub const IS_STRUCT: bool = false;
+}
+
+impl Lone<Box<str>> {
+    pub const IS_STRUCT: bool = false;
+}
+
+impl<T> Lone<Box<[T]>> {
+    pub const IS_STRUCT: bool = false;
+}
 
 impl<T, const N: usize> Lone<[T; N]> {
     pub const IS_STRUCT: bool = false;
+}
+
+/// Refuses, while compiling, an attribute that would do nothing.
+#[track_caller]
+pub const fn has_no_fields(is_struct: bool) {
+    assert!(
+        !is_struct,
+        "the only argument is the argument struct, whose fields have attributes of their own; mark it `#[arg]` to make \
+         it one argument under its name"
+    );
 }
 
 /// A choice by a constant.

@@ -1,0 +1,9 @@
+use toolkit::tool;
+
+/// Never ends.
+#[tool]
+fn forecast() -> ! {
+    loop {}
+}
+
+fn main() {}

@@ -1,0 +1,56 @@
+//! What a type holds that no schema can be derived from.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::visit::{self, Visit};
+use syn::{Lifetime, Type, TypeImplTrait, TypeInfer, TypeNever, TypeReference};
+
+/// One thing of that kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// `&T`; whether for `'static`.
+    Reference { is_static: bool },
+    /// `'a` or `'_`.
+    Lifetime,
+    /// `impl Trait`.
+    ImplTrait,
+    /// `_`.
+    Infer,
+    /// `!`.
+    Never,
+}
+
+/// Everything of that kind in a type, with its tokens, from the outside in.
+pub(crate) fn scan(ty: &Type) -> Vec<(Found, TokenStream)> {
+    let mut scan = Scan(Vec::new());
+    scan.visit_type(ty);
+    scan.0
+}
+
+struct Scan(Vec<(Found, TokenStream)>);
+
+impl Visit<'_> for Scan {
+    fn visit_type_reference(&mut self, reference: &TypeReference) {
+        let is_static = reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static");
+        self.0.push((Found::Reference { is_static }, reference.and_token.to_token_stream()));
+        visit::visit_type_reference(self, reference);
+    }
+
+    fn visit_lifetime(&mut self, lifetime: &Lifetime) {
+        if lifetime.ident != "static" {
+            self.0.push((Found::Lifetime, lifetime.to_token_stream()));
+        }
+    }
+
+    fn visit_type_impl_trait(&mut self, ty: &TypeImplTrait) {
+        self.0.push((Found::ImplTrait, ty.to_token_stream()));
+    }
+
+    fn visit_type_infer(&mut self, ty: &TypeInfer) {
+        self.0.push((Found::Infer, ty.to_token_stream()));
+    }
+
+    fn visit_type_never(&mut self, ty: &TypeNever) {
+        self.0.push((Found::Never, ty.to_token_stream()));
+    }
+}
