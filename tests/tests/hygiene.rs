@@ -207,14 +207,14 @@ mod conditional {
     #[toolset(namespace = "conditional")]
     impl Set {
         /// Is on this platform, or on another.
-        #[cfg(all())]
+        #[cfg(unix)]
         #[tool]
         pub fn here(&self, #[serde(default = "Self::three")] n: u8) -> [u8; Self::LEAST as usize] {
             [n; Self::LEAST as usize]
         }
 
         /// Is on this platform, or on another.
-        #[cfg(not(all()))]
+        #[cfg(not(unix))]
         #[tool]
         pub fn here(&self) -> u8 {
             0
@@ -223,6 +223,7 @@ mod conditional {
         /// Takes itself in full.
         #[tool]
         #[expect(clippy::too_many_arguments, reason = "an expectation of the author's is met")]
+        #[allow(clippy::needless_arbitrary_self_type, reason = "the long form is legal too")]
         pub fn long(self: &Self, a: u8, b: u8, c: u8, d: u8, e: u8, f: u8, g: u8) -> u8 {
             a + b + c + d + e + f + g
         }
