@@ -1,0 +1,56 @@
+//! One catalogue gives the same bytes, whoever writes it.
+
+use super::tools::*;
+use super::*;
+
+#[test]
+fn two_builds_of_a_catalogue_give_the_same_bytes() {
+    for revision in REVISIONS {
+        assert_eq!(text(revision), text(revision));
+    }
+    // The order in which tools are given, as that in which they are linked, does not matter.
+    let (a, b) = (
+        catalog![send, plan, folder, old::tick, new::tick].unwrap(),
+        catalog![new::tick, old::tick, folder, plan, send].unwrap(),
+    );
+    for revision in REVISIONS {
+        let text = |catalog| {
+            let list = list_tools(catalog, revision, Naming::Name);
+            list.unwrap().to_string()
+        };
+        assert_eq!(text(&a), text(&b));
+    }
+}
+
+// The features of this build decide whether maps sort their keys; run it with `--features serde_json/preserve_order`,
+// too.
+#[test]
+fn all_keys_are_sorted_whatever_the_maps_do() {
+    for revision in REVISIONS {
+        let text = text(revision);
+        let mut sorted: Value = serde_json::from_str(&text).unwrap();
+        sorted.sort_all_objects();
+        assert_eq!(text, sorted.to_string());
+    }
+}
+
+#[test]
+fn another_process_gives_the_same_bytes() {
+    const PATH: &str = "TOOLKIT_TEST_LIST_TO";
+    let texts = || REVISIONS.map(text).join("\n");
+    if let Some(path) = std::env::var_os(PATH) {
+        std::fs::write(path, texts()).unwrap();
+        return;
+    }
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mcp-list-{}.json", std::process::id()));
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "bytes::another_process_gives_the_same_bytes"])
+        .env(PATH, &path)
+        .stdout(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let other = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(texts(), other);
+}

@@ -1,0 +1,58 @@
+//! What `tools/list` says of a catalogue, held against the official schemas of both revisions.
+
+mod bytes;
+mod listing;
+mod naming;
+mod results;
+mod tools;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::process::Command;
+
+use proptest::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use toolkit::adapter::mcp::{META_KEY, Revision, list_tools, wrap_result};
+use toolkit::catalog::{Entry, Location, Naming, Problem, ProblemKind, WireNames};
+use toolkit::dispatch::Run;
+use toolkit::tool::{Annotations, Requirements, ToolId};
+use toolkit::{Catalog, Content, Dispatcher, Structured, Tool, ToolError, catalog, tool};
+use toolkit_tests::{ran, shared_json};
+
+const REVISIONS: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
+
+fn everything() -> Catalog {
+    Catalog::linked().unwrap()
+}
+
+#[track_caller]
+fn list(revision: Revision) -> Vec<Value> {
+    let list = list_tools(&everything(), revision, Naming::Name).unwrap();
+    list["tools"].as_array().unwrap().clone()
+}
+
+#[track_caller]
+fn listed(revision: Revision, name: &str) -> Value {
+    let tools = list(revision);
+    let found = tools.iter().find(|tool| tool["name"] == name);
+    found.unwrap_or_else(|| panic!("{name} is listed")).clone()
+}
+
+fn text(revision: Revision) -> String {
+    list_tools(&everything(), revision, Naming::NamespaceName).unwrap().to_string()
+}
+
+/// The official schema of `definition`, or `None` where the data is absent.
+fn official(revision: Revision, definition: &str) -> Option<jsonschema::Validator> {
+    let mut schema = shared_json(&format!("spec/mcp/{}.schema.json", revision.as_str()))?;
+    schema["$ref"] = json!(format!("#/$defs/{definition}"));
+    Some(jsonschema::validator_for(&schema).unwrap())
+}
+
+#[track_caller]
+fn assert_fits(validator: &jsonschema::Validator, instance: &Value) {
+    let errors: Vec<String> =
+        validator.iter_errors(instance).map(|error| format!("{} at {}", error, error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}

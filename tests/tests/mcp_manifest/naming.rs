@@ -1,0 +1,245 @@
+//! Names on the wire: each tool its own, or an error that names both.
+
+use super::*;
+
+/// The record of a tool that is only a name.
+fn named(id: &'static str) -> Entry {
+    let mut parts = id.split(':');
+    let (first, second, version) = (parts.next(), parts.next(), parts.next());
+    let (namespace, name) = if second.is_some() { (first, second) } else { (None, first) };
+    let name = name.unwrap();
+    Entry {
+        id,
+        namespace,
+        name,
+        version,
+        title: None,
+        description: "A tool.",
+        category: None,
+        tags: &[],
+        annotations: Annotations::NONE,
+        aliases: &[],
+        deprecated: None,
+        icons: &[],
+        meta: None,
+        examples: &[],
+        requirements: Requirements::NONE,
+        timeout: None,
+        location: Location { file: "lib.rs", line: 1, column: 1 },
+        input: || json!({ "type": "object" }),
+        output: || None,
+        lone: None,
+        states: &[],
+        run: Run::Sync(|_| Err(ToolError::failed("not run"))),
+    }
+}
+
+fn catalog_of(ids: &[&'static str]) -> Catalog {
+    let entry = |id: &&'static str| -> &'static Entry { Box::leak(Box::new(named(id))) };
+    let entries: Vec<&'static Entry> = ids.iter().map(entry).collect();
+    Catalog::from_entries(&entries).unwrap()
+}
+
+#[track_caller]
+fn check_names(ids: &[&'static str], naming: Naming, expected: &[(&[&str], &str)]) {
+    let catalog = catalog_of(ids);
+    let listed = list_tools(&catalog, Revision::V2026_07_28, naming);
+    let problems = match listed {
+        Ok(_) => Vec::new(),
+        Err(problems) => problems.iter().cloned().collect::<Vec<Problem>>(),
+    };
+    let found: Vec<(Vec<&str>, &str)> = problems
+        .iter()
+        .map(|problem| {
+            assert_eq!(problem.kind(), ProblemKind::WireName);
+            (problem.tools().map(|(id, _)| id).collect(), problem.message())
+        })
+        .collect();
+    let expected: Vec<(Vec<&str>, &str)> = expected.iter().map(|(ids, message)| (ids.to_vec(), *message)).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_clash_names_the_tools_and_the_naming_that_solves_it() {
+    check_names(
+        &["a:x", "b:x:1.0.0", "c:y"],
+        Naming::Name,
+        &[(
+            &["a:x", "b:x:1.0.0"],
+            "`a:x` and `b:x:1.0.0` would all be called `x`; `Naming::NamespaceName` gives every tool a name that works",
+        )],
+    );
+    check_names(
+        &["a.b:c", "a:b_c"],
+        Naming::NamespaceName,
+        &[(
+            &["a:b_c", "a.b:c"],
+            "`a:b_c` and `a.b:c` would all be called `a_b_c`; `Naming::Name` gives every tool a name that works",
+        )],
+    );
+    check_names(&["a.b:c", "a:b_c"], Naming::Name, &[]);
+}
+
+#[test]
+fn a_clash_that_no_naming_solves_asks_for_another_name() {
+    let message =
+        "`a:x.y` and `a:x_y` would all be called `x_y`; rename one, since no naming policy fits the whole catalogue";
+    check_names(&["a:x.y", "a:x_y"], Naming::Name, &[(&["a:x.y", "a:x_y"], message)]);
+
+    // `x` and `x` are told apart by their namespaces, but then the other two clash.
+    let message =
+        "`p:x` and `q:x` would all be called `x`; rename one, since no naming policy fits the whole catalogue";
+    check_names(&["p:x", "q:x", "a.b:c", "a:b_c"], Naming::Name, &[(&["p:x", "q:x"], message)]);
+}
+
+#[test]
+fn a_name_that_clients_refuse_is_told_with_the_naming_that_solves_it() {
+    let rule = "which not every client takes; a name starts with a letter or `_`, goes on with letters, digits, `_` \
+                and `-`, and has at most 64 characters";
+    let message = format!(
+        "`web:2fa` would be called `2fa`, {rule} (this has 3); `Naming::NamespaceName` gives every tool a name that works"
+    );
+    check_names(&["web:2fa"], Naming::Name, &[(&["web:2fa"], &message)]);
+
+    let long: &'static str = "a:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    let name = long.replace(':', "_");
+    assert_eq!(name.len(), 65);
+    let message = format!(
+        "`{long}` would be called `{name}`, {rule} (this has 65); `Naming::Name` gives every tool a name that works"
+    );
+    check_names(&[long], Naming::NamespaceName, &[(&[long], &message)]);
+    check_names(&[long], Naming::Name, &[]);
+
+    let message = format!(
+        "`-` would be called `-`, {rule} (this has 1); rename it, since no naming policy fits the whole catalogue"
+    );
+    check_names(&["-"], Naming::Name, &[(&["-"], &message)]);
+}
+
+#[test]
+fn what_cannot_be_listed_is_told_for_every_tool_at_once() {
+    let mut no_object = named("no_object");
+    no_object.input = || json!({ "type": "string" });
+    let mut no_meta = named("no_meta");
+    no_meta.meta = Some("[1]");
+    let mut our_meta = named("our_meta");
+    our_meta.meta = Some("{\"rs.toolkit/tool\": 1}");
+    let entries = [no_object, no_meta, our_meta, named("2")];
+    let entries: Vec<&'static Entry> = entries.map(|e| &*Box::leak(Box::new(e))).to_vec();
+    let catalog = Catalog::from_entries(&entries).unwrap();
+    let problems = list_tools(&catalog, Revision::V2026_07_28, Naming::Name).unwrap_err();
+    let mut found: Vec<(&str, ProblemKind)> =
+        problems.iter().map(|problem| (problem.tools().next().unwrap().0, problem.kind())).collect();
+    found.sort_by_key(|(id, _)| *id);
+    assert_eq!(
+        found,
+        [
+            ("2", ProblemKind::WireName),
+            ("no_meta", ProblemKind::InvalidMeta),
+            ("no_object", ProblemKind::NotAnObject),
+            ("our_meta", ProblemKind::InvalidMeta),
+        ]
+    );
+}
+
+fn part() -> impl Strategy<Value = String> {
+    prop_oneof![
+        6 => "[abc]([._][abc]){0,2}",
+        1 => "[A-Za-z0-9_.-]{1,4}",
+        1 => "[a-c]{60,66}",
+    ]
+}
+
+fn ids() -> impl Strategy<Value = Vec<String>> {
+    let version = prop_oneof![Just(""), Just(":1.0.0"), Just(":1.2.0"), Just(":2.0.0-rc.1")];
+    let id = (proptest::option::of(part()), part(), version).prop_map(|(namespace, name, version)| match namespace {
+        Some(namespace) => format!("{namespace}:{name}{version}"),
+        None => name,
+    });
+    proptest::collection::btree_set(id, 1..7).prop_map(|ids| ids.into_iter().collect())
+}
+
+fn versions() -> impl Strategy<Value = String> {
+    "a:[bc](:[012]\\.[09]\\.0(-rc\\.1)?)?"
+}
+
+/// Whether every tool of `catalog` gets a sound name of its own; written down once more, without the library's words.
+fn names_work(catalog: &Catalog, naming: Naming) -> bool {
+    let mut seen = BTreeMap::new();
+    catalog.iter().all(|tool| {
+        let id = tool.id();
+        let mut name = id.name().replace('.', "_");
+        if let (Naming::NamespaceName, Some(namespace)) = (naming, id.namespace()) {
+            name = format!("{}_{name}", namespace.replace('.', "_"));
+        }
+        let bytes = name.as_bytes();
+        let sound = bytes.len() <= 64 && !bytes[0].is_ascii_digit() && bytes[0] != b'-';
+        let key = id.unversioned();
+        sound && *seen.entry(name).or_insert_with(|| key.clone()) == key
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn names_on_the_wire_lead_back_or_the_error_names_both(
+        ids in ids(),
+        naming in prop_oneof![Just(Naming::Name), Just(Naming::NamespaceName)],
+    ) {
+        let leaked: Vec<&'static str> = ids.into_iter().map(|id| &*id.leak()).collect();
+        let catalog = catalog_of(&leaked);
+        match WireNames::of(&catalog, naming) {
+            Ok(names) => {
+                prop_assert!(names_work(&catalog, naming));
+                let latest: Vec<&Tool> = catalog.latest().collect();
+                for tool in &latest {
+                    let found = names.get(&naming.wire_name(tool.id())).map(Tool::id);
+                    prop_assert_eq!(found, Some(tool.id()));
+                }
+                let listed: Vec<&ToolId> = names.iter().map(|(_, tool)| tool.id()).collect();
+                prop_assert_eq!(listed, latest.iter().map(|tool| tool.id()).collect::<Vec<_>>());
+                let distinct: BTreeSet<&str> = names.iter().map(|(name, _)| name).collect();
+                prop_assert_eq!(distinct.len(), latest.len());
+            }
+            Err(problems) => {
+                prop_assert!(!names_work(&catalog, naming));
+                for problem in problems.iter() {
+                    let tools: Vec<&Tool> = problem
+                        .tools()
+                        .map(|(id, _)| catalog.iter().find(|tool| tool.id().to_string() == id).unwrap())
+                        .collect();
+                    for tool in &tools {
+                        let message = problem.message();
+                        prop_assert!(message.contains(&format!("`{}`", tool.id())), "{}", message);
+                        prop_assert_eq!(naming.wire_name(tool.id()), naming.wire_name(tools[0].id()));
+                    }
+                    prop_assert!(tools.len() > 1 || problem.message().contains("not every client"));
+                    for other in [Naming::Name, Naming::NamespaceName] {
+                        let suggested = problem.message().contains(&format!("`Naming::{other:?}`"));
+                        prop_assert_eq!(suggested, names_work(&catalog, other));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_tool_has_exactly_one_latest_version(
+        ids in proptest::collection::btree_set(versions(), 1..7),
+    ) {
+        let leaked: Vec<&'static str> = ids.into_iter().map(|id: String| &*id.leak()).collect();
+        let catalog = catalog_of(&leaked);
+        let all: BTreeSet<String> = catalog.iter().map(|tool| tool.id().unversioned().to_string()).collect();
+        let latest: Vec<&ToolId> = catalog.latest().map(Tool::id).collect();
+        prop_assert_eq!(latest.len(), all.len());
+        for id in latest {
+            let is_prerelease = |id: &ToolId| id.semver().is_some_and(|version| !version.pre.is_empty());
+            let others = catalog.iter().map(Tool::id).filter(|other| other.unversioned() == id.unversioned());
+            for other in others {
+                prop_assert!(other <= id || is_prerelease(other));
+                prop_assert!(!is_prerelease(id) || is_prerelease(other));
+            }
+        }
+    }
+}
