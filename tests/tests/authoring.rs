@@ -309,3 +309,22 @@ fn every_argument_of_the_attribute_is_in_the_record() {
     assert_eq!(tool.location().file, file!());
     catalog.check(Naming::Name).unwrap();
 }
+
+/** Has a block comment.
+ *
+ * - with a list
+ */
+#[tool]
+fn block_comment() {}
+
+#[doc = concat!("Is told ", "in parts.")]
+#[tool]
+fn in_parts() {}
+
+#[test]
+fn a_description_is_a_doc_comment_in_any_form() {
+    let catalog = catalog![block_comment, in_parts].unwrap();
+    let description = |name: &str| catalog.resolve(name).unwrap().description().to_owned();
+    assert_eq!(description("block_comment"), "Has a block comment.\n\n- with a list");
+    assert_eq!(description("in_parts").trim(), "Is told in parts.");
+}

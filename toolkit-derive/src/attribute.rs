@@ -92,10 +92,14 @@ impl Attribute {
 
     fn parse(attribute: &str, keys: &[&str], arguments: TokenStream, report: &mut Report) -> Self {
         let mut parsed = Self::default();
+        let first = arguments.clone().into_iter().next();
         let metas = match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(arguments) {
             Ok(metas) => metas,
             Err(error) => {
-                report.push(error);
+                match syn::parse2::<LitStr>(first.into_iter().collect()) {
+                    Ok(text) => report.error(&text, format!("arguments have names; write `{} = …`", keys[0])),
+                    Err(_) => report.push(error),
+                }
                 return parsed;
             }
         };

@@ -41,6 +41,14 @@ fn literal(doc: &Expr) -> Option<String> {
         return None;
     };
     let text = text.value();
+    // The stars that a block comment has in front of its lines, as rustdoc drops them.
+    let is_starred = |line: &str| line.trim_start().starts_with('*') || line.trim().is_empty();
+    let stars = text.lines().count() > 1 && text.lines().skip(1).all(is_starred);
+    let bare = |line: &'_ str| match stars {
+        true => line.trim_start().trim_start_matches('*').to_owned(),
+        false => line.to_owned(),
+    };
+    let text: String = text.lines().map(bare).collect::<Vec<_>>().join("\n");
     let lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
     Some(lines.collect::<Vec<_>>().join("\n"))
 }
