@@ -31,11 +31,6 @@ const __tool_defined_as_forecast: ::tk::__private::Linked<String, Forecast> = {
     struct __Arguments {
         city: <__Fits_city as __toolkit::OrStandIn<String>>::Type,
     }
-    impl __toolkit::IntoInput<String> for __Arguments {
-        fn into_input(self) -> String {
-            <__Fits_city as __toolkit::OrStandIn<String>>::take(self.city)
-        }
-    }
     type __Owned_city = <__toolkit::Pick<
         { !__toolkit::Candidate::<String>::BORROWS },
     > as __toolkit::OrStandIn<String>>::Type;
@@ -73,6 +68,9 @@ const __tool_defined_as_forecast: ::tk::__private::Linked<String, Forecast> = {
             { __toolkit::Returned::<Forecast>::FALLIBLE },
         > as __toolkit::Succeeds<Forecast>>::Output;
         type Encoding = __toolkit::Returns<{ __Tool::KIND }>;
+        fn input(__arguments: __Arguments) -> String {
+            <__Fits_city as __toolkit::OrStandIn<String>>::take(__arguments.city)
+        }
         fn finish(
             __returned: Forecast,
         ) -> __toolkit::Result<Self::Output, __toolkit::ToolError> {

@@ -28,16 +28,10 @@ const __tool_defined_as_forecast: ::toolkit::__private::Linked<
         Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
     };
     use __toolkit::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
-    #[derive(__toolkit::serde::Deserialize, __toolkit::schemars::JsonSchema)]
-    #[serde(crate = ":: toolkit :: __private :: serde")]
-    #[schemars(crate = ":: toolkit :: __private :: schemars")]
-    struct __Arguments {
-        query: <__Fits_query as __toolkit::OrStandIn<Query>>::Type,
-    }
-    impl __toolkit::IntoInput<Query> for __Arguments {
-        fn into_input(self) -> Query {
-            <__Fits_query as __toolkit::OrStandIn<Query>>::take(self.query)
-        }
+    struct __Name;
+    impl __toolkit::Named for __Name {
+        const NAME: &'static __toolkit::str = "query";
+        const DESCRIPTION: &'static __toolkit::str = "";
     }
     type __Owned_query = <__toolkit::Pick<
         { !__toolkit::Candidate::<Query>::BORROWS },
@@ -68,14 +62,26 @@ const __tool_defined_as_forecast: ::toolkit::__private::Linked<
     }
     impl __toolkit::Function for __Tool {
         type Input = Query;
-        type Arguments = <__toolkit::Pick<
-            { __toolkit::Lone::<Query>::IS_STRUCT && __Fits_query::CHOICE },
-        > as __toolkit::Arguments<Query, __Arguments>>::Arguments;
+        type Arguments = <__toolkit::LoneArgument<
+            { __toolkit::Lone::<Query>::IS_STRUCT },
+            { __Fits_query::CHOICE },
+        > as __toolkit::Arguments<__Name, Query>>::Arguments;
         type Returned = Result<Forecast, WeatherError>;
         type Output = <__toolkit::Pick<
             { __toolkit::Returned::<Result<Forecast, WeatherError>>::FALLIBLE },
         > as __toolkit::Succeeds<Result<Forecast, WeatherError>>>::Output;
         type Encoding = __toolkit::Returns<{ __Tool::KIND }>;
+        fn input(
+            __arguments: <__toolkit::LoneArgument<
+                { __toolkit::Lone::<Query>::IS_STRUCT },
+                { __Fits_query::CHOICE },
+            > as __toolkit::Arguments<__Name, Query>>::Arguments,
+        ) -> Query {
+            <__toolkit::LoneArgument<
+                { __toolkit::Lone::<Query>::IS_STRUCT },
+                { __Fits_query::CHOICE },
+            > as __toolkit::Arguments<__Name, Query>>::take(__arguments)
+        }
         fn finish(
             __returned: Result<Forecast, WeatherError>,
         ) -> __toolkit::Result<Self::Output, __toolkit::ToolError> {

@@ -51,6 +51,9 @@ impl Notebook {
                 { __toolkit::Returned::<Notebook>::FALLIBLE },
             > as __toolkit::Succeeds<Notebook>>::Output;
             type Encoding = __toolkit::Returns<{ __Tool::KIND }>;
+            fn input(__arguments: __toolkit::NoArguments) -> () {
+                {}
+            }
             fn finish(
                 __returned: Notebook,
             ) -> __toolkit::Result<Self::Output, __toolkit::ToolError> {

@@ -34,14 +34,6 @@ pub const __tool_defined_as_add: ::toolkit::__private::Linked<(i64, i64), i64> =
         #[serde(default)]
         b: <__Fits_b as __toolkit::OrStandIn<i64>>::Type,
     }
-    impl __toolkit::IntoInput<(i64, i64)> for __Arguments {
-        fn into_input(self) -> (i64, i64) {
-            (
-                <__Fits_a as __toolkit::OrStandIn<i64>>::take(self.a),
-                <__Fits_b as __toolkit::OrStandIn<i64>>::take(self.b),
-            )
-        }
-    }
     type __Owned_a = <__toolkit::Pick<
         { !__toolkit::Candidate::<i64>::BORROWS },
     > as __toolkit::OrStandIn<i64>>::Type;
@@ -85,6 +77,12 @@ pub const __tool_defined_as_add: ::toolkit::__private::Linked<(i64, i64), i64> =
             { __toolkit::Returned::<i64>::FALLIBLE },
         > as __toolkit::Succeeds<i64>>::Output;
         type Encoding = __toolkit::Returns<{ __Tool::KIND }>;
+        fn input(__arguments: __Arguments) -> (i64, i64) {
+            (
+                <__Fits_a as __toolkit::OrStandIn<i64>>::take(__arguments.a),
+                <__Fits_b as __toolkit::OrStandIn<i64>>::take(__arguments.b),
+            )
+        }
         fn finish(
             __returned: i64,
         ) -> __toolkit::Result<Self::Output, __toolkit::ToolError> {

@@ -56,7 +56,7 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
     let returned = function.output.as_ref().map_or_else(|| quote!(()), |ty| quote!(#ty));
     let (checks, types) = (checks(function, &krate), types(function, &input, &returned, &krate));
     let (call, entry) = (call(function, &returned, &krate), entry(function, &krate));
-    let (arguments, into_input) = (&input.declaration, &input.conversion);
+    let arguments = &input.declaration;
     let id = id(function);
     // Where rustc says that the crate has two tools of that id.
     let name_at = at(&krate, function.ident.span());
@@ -89,7 +89,6 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
             use #krate::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
 
             #arguments
-            #into_input
             #checks
 
             struct __Tool;

@@ -106,12 +106,12 @@ fn borrowed(typed: &PatType, reference: &TypeReference, report: &mut Report) -> 
 impl Argument {
     /// Whether it goes under its own name, whatever its type.
     pub(crate) fn is_named(&self) -> bool {
-        self.is_arg || self.is_converted()
+        self.is_arg || self.attrs.iter().any(|attr| !is_doc(attr))
     }
 
     /// The attributes that would do nothing on an argument struct, which has fields of its own.
     pub(crate) fn field_attribute(&self) -> Option<&Attribute> {
-        self.attrs.iter().find(|attr| !is_doc(attr)).filter(|_| !self.is_named())
+        self.attrs.iter().find(|attr| !is_doc(attr)).filter(|_| !self.is_arg && !self.is_converted())
     }
 
     /// Whether an attribute replaces what the type's own derives would do.

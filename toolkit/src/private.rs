@@ -4,6 +4,7 @@ mod argument;
 mod borrowed;
 mod function;
 mod lone;
+mod one;
 mod returned;
 
 pub use std::borrow::ToOwned;
@@ -21,12 +22,13 @@ pub use std::{column, concat, file, line};
 pub use {inventory, schemars, serde};
 
 pub use self::argument::{
-    ArgumentStruct, Arguments, Candidate, IntoInput, Lone, NoArguments, OrStandIn, Owns, Pick, Unfit, has_no_fields,
+    ArgumentStruct, Arguments, Candidate, Lone, LoneArgument, NoArguments, OrStandIn, Owns, Pick, Unfit, has_no_fields,
     is_owned, is_tool_argument,
 };
 pub use self::borrowed::{Borrowed, FromHost, is_state};
 pub use self::function::{async_entry, async_linked, blocking_entry, not_in, sync_entry, sync_linked};
 pub use self::lone::takes;
+pub use self::one::Named;
 pub use self::returned::{
     Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData, is_tool_output, kind,
 };

@@ -12,7 +12,7 @@ use crate::parameter::Parameter;
 
 /// Its types, and how an error of its own becomes a `ToolError`.
 pub(super) fn types(function: &Function, input: &Input, returned: &TokenStream, krate: &Path) -> TokenStream {
-    let Input { ty, arguments, .. } = input;
+    let Input { ty, arguments, taken, .. } = input;
     let convert = convert(function.error_span(), krate);
     quote! {
         impl __Tool {
@@ -28,6 +28,10 @@ pub(super) fn types(function: &Function, input: &Input, returned: &TokenStream, 
             type Returned = #returned;
             type Output = <#krate::Pick<{ #krate::Returned::<#returned>::FALLIBLE }> as #krate::Succeeds<#returned>>::Output;
             type Encoding = #krate::Returns<{ __Tool::KIND }>;
+
+            fn input(__arguments: #arguments) -> #ty {
+                #taken
+            }
 
             fn finish(__returned: #returned) -> #krate::Result<Self::Output, #krate::ToolError> {
                 #convert

@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{LitStr, Path};
 
 use super::krate::{at, here};
+use crate::description;
 use crate::function::Function;
 use crate::parameter::Argument;
 
@@ -16,37 +17,57 @@ pub(super) struct Input {
     pub(super) ty: TokenStream,
     /// The type that is decoded.
     pub(super) arguments: TokenStream,
-    /// The struct that holds the arguments under their names.
+    /// What holds the arguments under their names.
     pub(super) declaration: TokenStream,
-    /// From that struct to the input.
-    pub(super) conversion: TokenStream,
+    /// The input, out of `__arguments`.
+    pub(super) taken: TokenStream,
 }
 
 impl Input {
     pub(super) fn of(function: &Function, krate: &Path, outside: &Path) -> Self {
         let arguments: Vec<&Argument> = function.arguments().collect();
+        match &arguments[..] {
+            [] => Self {
+                ty: quote!(()),
+                arguments: quote!(#krate::NoArguments),
+                declaration: TokenStream::new(),
+                taken: quote!({}),
+            },
+            [lone] if !lone.is_named() => Self::lone(lone, krate),
+            _ => Self::named(&arguments, krate, outside),
+        }
+    }
+
+    /// For rustc to decide: the argument struct, or one argument under its name.
+    fn lone(lone: &Argument, krate: &Path) -> Self {
+        let (ty, fits, name) = (&lone.ty, lone.fits(), lone.ident.unraw().to_string());
+        let description = description::of(&lone.attrs, krate).unwrap_or_else(|| quote!(""));
+        let choice = quote!(#krate::LoneArgument<{ #krate::Lone::<#ty>::IS_STRUCT }, { #fits::CHOICE }>);
+        let choice = quote!(<#choice as #krate::Arguments<__Name, #ty>>);
+        Self {
+            ty: quote!(#ty),
+            arguments: quote!(#choice::Arguments),
+            declaration: quote! {
+                struct __Name;
+                impl #krate::Named for __Name {
+                    const NAME: &'static #krate::str = #name;
+                    const DESCRIPTION: &'static #krate::str = #description;
+                }
+            },
+            taken: quote!(#choice::take(__arguments)),
+        }
+    }
+
+    /// A struct with the arguments as fields.
+    fn named(arguments: &[&Argument], krate: &Path, outside: &Path) -> Self {
         let types = arguments.iter().map(|argument| &argument.ty);
-        let (ty, decoded) = match &arguments[..] {
-            [] => {
-                return Self {
-                    ty: quote!(()),
-                    arguments: quote!(#krate::NoArguments),
-                    declaration: TokenStream::new(),
-                    conversion: TokenStream::new(),
-                };
-            }
-            [lone] => {
-                let (ty, fits) = (&lone.ty, lone.fits());
-                let is_struct = quote!(#krate::Pick<{ #krate::Lone::<#ty>::IS_STRUCT && #fits::CHOICE }>);
-                let picked = quote!(<#is_struct as #krate::Arguments<#ty, __Arguments>>::Arguments);
-                (quote!(#ty), if lone.is_named() { quote!(__Arguments) } else { picked })
-            }
-            _ => (quote!((#(#types,)*)), quote!(__Arguments)),
-        };
         let taken = arguments.iter().map(|argument| argument.taken(krate));
-        let value = match &arguments[..] {
-            [lone] => lone.taken(krate),
-            _ => quote!((#(#taken,)*)),
+        let (ty, taken) = match arguments {
+            [lone] => {
+                let ty = &lone.ty;
+                (quote!(#ty), lone.taken(krate))
+            }
+            _ => (quote!((#(#types,)*)), quote!((#(#taken,)*))),
         };
         let fields = arguments.iter().map(|argument| {
             let Argument { ident, attrs, .. } = argument;
@@ -56,21 +77,15 @@ impl Input {
         let serde = path_text(outside, "serde");
         let schemars = path_text(outside, "schemars");
         Self {
+            ty,
+            arguments: quote!(__Arguments),
             declaration: quote! {
                 #[derive(#krate::serde::Deserialize, #krate::schemars::JsonSchema)]
                 #[serde(crate = #serde)]
                 #[schemars(crate = #schemars)]
                 struct __Arguments { #(#fields),* }
             },
-            conversion: quote! {
-                impl #krate::IntoInput<#ty> for __Arguments {
-                    fn into_input(self) -> #ty {
-                        #value
-                    }
-                }
-            },
-            ty,
-            arguments: decoded,
+            taken,
         }
     }
 }
@@ -123,9 +138,9 @@ impl Argument {
     fn taken(&self, krate: &Path) -> TokenStream {
         let (ident, ty, fits) = (&self.ident, &self.ty, self.fits());
         if self.is_converted() {
-            quote!(self.#ident)
+            quote!(__arguments.#ident)
         } else {
-            quote!(<#fits as #krate::OrStandIn<#ty>>::take(self.#ident))
+            quote!(<#fits as #krate::OrStandIn<#ty>>::take(__arguments.#ident))
         }
     }
 }

@@ -11,7 +11,6 @@ use serde_path_to_error::Segment;
 
 use super::{Encode, Host, Policy};
 use crate::call::{Arguments, Change, ErrorKind, RunResult, ToolError, admit, json, refusal};
-use crate::private::IntoInput;
 use crate::schema::plan::Plan;
 use crate::schema::{Schema, Violations, child};
 use crate::tool::Tool;
@@ -35,13 +34,16 @@ pub trait Function: 'static {
     /// What the function takes: the argument struct, or its arguments as a tuple.
     type Input;
     /// What the JSON becomes first.
-    type Arguments: DeserializeOwned + JsonSchema + IntoInput<Self::Input>;
+    type Arguments: DeserializeOwned + JsonSchema;
     /// What the function returns.
     type Returned;
     /// What that is when it succeeds.
     type Output;
     /// How that becomes a result.
     type Encoding: Encode<Self::Output>;
+
+    /// Takes the arguments out of what was decoded.
+    fn input(arguments: Self::Arguments) -> Self::Input;
 
     /// Sorts the two apart.
     ///
@@ -86,7 +88,7 @@ pub struct Invocation<'a> {
 /// The stage that refused.
 pub fn run_sync<F: SyncFunction>(call: Invocation<'_>) -> Result<RunResult, ToolError> {
     let (arguments, changes) = call.decode::<F::Arguments>()?;
-    let output = F::finish(F::call(arguments.into_input(), call.host)?)?;
+    let output = F::finish(F::call(F::input(arguments), call.host)?)?;
     F::Encoding::encode(output, call.empty_result(changes), &call)
 }
 
@@ -94,7 +96,7 @@ pub fn run_sync<F: SyncFunction>(call: Invocation<'_>) -> Result<RunResult, Tool
 pub fn run_async<F: AsyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Result<RunResult, ToolError>> {
     Box::pin(async move {
         let (arguments, changes) = call.decode::<F::Arguments>()?;
-        let output = F::finish(F::call(arguments.into_input(), call.host).await?)?;
+        let output = F::finish(F::call(F::input(arguments), call.host).await?)?;
         F::Encoding::encode(output, call.empty_result(changes), &call)
     })
 }

@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::one::One;
+
 /// What can come from a caller's JSON.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool argument",
@@ -92,18 +94,6 @@ impl<T> OrStandIn<T> for Pick<false> {
 
     fn take(_: NoArguments) -> T {
         unreachable!("rustc has refused the type")
-    }
-}
-
-/// Turns what was decoded into what the function takes.
-pub trait IntoInput<I> {
-    /// Takes the arguments out.
-    fn into_input(self) -> I;
-}
-
-impl<T> IntoInput<T> for T {
-    fn into_input(self) -> T {
-        self
     }
 }
 
@@ -194,18 +184,40 @@ impl<const CHOICE: bool> Pick<CHOICE> {
     pub const CHOICE: bool = CHOICE;
 }
 
-/// What the JSON of a lone parameter becomes: the type itself, or a struct that holds it under its name.
-pub trait Arguments<Whole, Wrapped> {
-    /// The choice.
+/// What becomes of a lone parameter: `Lone::<T>::IS_STRUCT` and whether rustc accepts the type decide.
+pub struct LoneArgument<const IS_STRUCT: bool, const FITS: bool>;
+
+/// What the JSON of a lone parameter becomes first, and how the parameter comes out of it.
+pub trait Arguments<N, T> {
+    /// The type itself, or an object with the parameter under its name, or a stand-in for a refused type.
     type Arguments;
+
+    /// The parameter.
+    fn take(arguments: Self::Arguments) -> T;
 }
 
-impl<Whole, Wrapped> Arguments<Whole, Wrapped> for Pick<true> {
-    type Arguments = Whole;
+impl<N, T> Arguments<N, T> for LoneArgument<true, true> {
+    type Arguments = T;
+
+    fn take(arguments: T) -> T {
+        arguments
+    }
 }
 
-impl<Whole, Wrapped> Arguments<Whole, Wrapped> for Pick<false> {
-    type Arguments = Wrapped;
+impl<N, T> Arguments<N, T> for LoneArgument<false, true> {
+    type Arguments = One<N, T>;
+
+    fn take(arguments: One<N, T>) -> T {
+        arguments.value
+    }
+}
+
+impl<N, T, const IS_STRUCT: bool> Arguments<N, T> for LoneArgument<IS_STRUCT, false> {
+    type Arguments = NoArguments;
+
+    fn take(_: NoArguments) -> T {
+        unreachable!("rustc has refused the type")
+    }
 }
 
 /// The arguments of a tool that takes none.
@@ -213,7 +225,3 @@ impl<Whole, Wrapped> Arguments<Whole, Wrapped> for Pick<false> {
 #[serde(deny_unknown_fields)]
 #[schemars(description = "")]
 pub struct NoArguments {}
-
-impl IntoInput<()> for NoArguments {
-    fn into_input(self) {}
-}
