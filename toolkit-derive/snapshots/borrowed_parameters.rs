@@ -11,7 +11,6 @@ async fn forecast(city: String, ctx: &Context, db: &Db) -> Forecast {
     non_camel_case_types,
     non_upper_case_globals,
     non_snake_case,
-    trivial_bounds,
     unused_parens,
     unused_qualifications,
     clippy::all,

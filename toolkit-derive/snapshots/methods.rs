@@ -15,7 +15,6 @@ impl Notebook {
         non_camel_case_types,
         non_upper_case_globals,
         non_snake_case,
-        trivial_bounds,
         unused_parens,
         unused_qualifications,
         clippy::all,

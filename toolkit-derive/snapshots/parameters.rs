@@ -11,7 +11,6 @@ pub fn add(a: i64, b: i64) -> i64 {
     non_camel_case_types,
     non_upper_case_globals,
     non_snake_case,
-    trivial_bounds,
     unused_parens,
     unused_qualifications,
     clippy::all,

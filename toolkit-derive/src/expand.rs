@@ -72,7 +72,6 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
             non_camel_case_types,
             non_upper_case_globals,
             non_snake_case,
-            trivial_bounds,
             unused_parens,
             unused_qualifications,
             clippy::all,

@@ -35,7 +35,7 @@ use proc_macro::TokenStream;
 ///
 /// | argument | meaning |
 /// |---|---|
-/// | `namespace = "…"`, `name = "…"`, `version = "…"` | the parts of the id; the name is the function's unless given |
+/// | `namespace = "…"`, `name = "…"`, `version = "…"` | the parts of the id; the name is the function's unless given; `env!("CARGO_PKG_VERSION")` is a version too |
 /// | `title = "…"`, `description = "…"` | for people, and for models; the description is the doc comment unless given |
 /// | `tags = ["…"]`, `category = "…"` | for discovery |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | hints, each also `= true` or `= false` |

@@ -74,7 +74,8 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// Every violation, in the order of where they are.
+    /// Every violation, in the order of where they are; of very many the first 256, and of a very large value those of
+    /// its front.
     pub fn validate(&self, instance: &Value) -> Result<(), Violations> {
         let validator = match self.validator() {
             Ok(validator) => validator,

@@ -160,7 +160,7 @@ impl ToolError {
         &self.0.message
     }
 
-    /// Every reason for which the schema refused the arguments.
+    /// Every reason for which the schema refused the arguments; of very many the first 256.
     #[must_use]
     pub fn violations(&self) -> &[Violation] {
         &self.0.violations
