@@ -299,14 +299,15 @@ fn every_argument_of_the_attribute_is_in_the_record() {
     let hints = tool.annotations();
     assert_eq!((hints.read_only, hints.destructive), (Some(false), Some(true)));
     assert_eq!((hints.idempotent, hints.open_world), (Some(true), None));
-    assert_eq!((tool.aliases(), tool.deprecated()), (&["house:sink"][..], Some("use the tap")));
-    assert_eq!(tool.icons()[1].mime_type, Some("image/png"));
+    assert_eq!(tool.aliases(), ["house:sink"]);
+    assert_eq!(tool.deprecated(), Some("use the tap"));
+    assert_eq!(tool.icons()[1].mime_type.as_deref(), Some("image/png"));
     assert_eq!(tool.meta(), Some(json!({"com.example/a": 1})));
     assert_eq!(tool.examples(), [json!({"n": 1})]);
-    assert_eq!(tool.requirements().authorization[0].oauth2.scopes, ["write"]);
-    assert_eq!((tool.requirements().secrets[0].id, tool.requirements().user_id), ("KEY", true));
+    assert_eq!(tool.requirements().authorization[0].oauth2.scopes[..], ["write"]);
+    assert_eq!((&*tool.requirements().secrets[0].id, tool.requirements().user_id), ("KEY", true));
     assert_eq!(tool.timeout(), Some(Duration::from_millis(1500)));
-    assert_eq!(tool.location().file, file!());
+    assert_eq!(tool.location().unwrap().file, file!());
     catalog.check(Naming::Name).unwrap();
 }
 

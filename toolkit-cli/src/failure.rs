@@ -124,6 +124,7 @@ pub(crate) fn write_problems(out: &mut impl Write, problems: &Problems) -> io::R
     for problem in problems.iter() {
         writeln!(out, "{} {}", style::ERROR, printable(problem.message()))?;
         for (id, location) in problem.tools() {
+            let location = location.map(|location| location.to_string()).unwrap_or_default();
             writeln!(out, "  {}--> {location}{} {id}", style::PLACE, style::PLACE.clear())?;
         }
     }
@@ -133,8 +134,10 @@ pub(crate) fn write_problems(out: &mut impl Write, problems: &Problems) -> io::R
 /// Every problem, as a list of objects.
 pub(crate) fn problems_as_json(problems: &Problems) -> Value {
     let problems = problems.iter().map(|problem| {
-        let tools =
-            problem.tools().map(|(id, at)| json!({ "id": id, "file": at.file, "line": at.line, "column": at.column }));
+        let tools = problem.tools().map(|(id, at)| match at {
+            Some(at) => json!({ "id": id, "file": at.file, "line": at.line, "column": at.column }),
+            None => json!({ "id": id }),
+        });
         json!({
             "kind": snake_case(&format!("{:?}", problem.kind())),
             "message": problem.message(),

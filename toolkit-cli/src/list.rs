@@ -44,7 +44,7 @@ fn wanted(matches: &ArgMatches) -> impl Fn(&Tool) -> bool {
     let tags: Vec<String> = tags.map(|tag| normalize_tag(tag).unwrap_or_default()).collect();
     move |tool| {
         namespace.as_deref().is_none_or(|wanted| tool.id().namespace() == Some(wanted))
-            && tags.iter().all(|wanted| tool.tags().contains(&wanted.as_str()))
+            && tags.iter().all(|wanted| tool.tags().iter().any(|tag| tag == wanted))
     }
 }
 

@@ -76,7 +76,7 @@ fn write_facts(out: &mut impl Write, tool: &Tool) -> io::Result<()> {
         ("needs", needs(tool)),
         ("time limit", limit),
         ("also called", tool.aliases().join(", ")),
-        ("location", tool.location().to_string()),
+        ("location", tool.location().map(|location| location.to_string()).unwrap_or_default()),
     ];
     writeln!(out)?;
     if let Some(instead) = tool.deprecated() {
@@ -92,7 +92,7 @@ fn write_facts(out: &mut impl Write, tool: &Tool) -> io::Result<()> {
 fn needs(tool: &Tool) -> String {
     let requirements = tool.requirements();
     let mut needs = Vec::new();
-    for authorization in requirements.authorization {
+    for authorization in &*requirements.authorization {
         let scopes = authorization.oauth2.scopes.join(", ");
         let scopes = if scopes.is_empty() { scopes } else { format!(" ({scopes})") };
         needs.push(format!("OAuth 2 with {}{scopes}", authorization.id));

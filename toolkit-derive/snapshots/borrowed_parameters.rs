@@ -105,8 +105,7 @@ const __tool_defined_as_forecast: ::tk::__private::Linked<String, Forecast> = {
         }
     }
     static __ENTRY: __toolkit::Entry = __toolkit::Entry {
-        description: "Forecast for a city.",
-        timeout: __toolkit::Option::Some(__toolkit::Duration::from_millis(30000u64)),
+        metadata: &__toolkit::described("Forecast for a city.").timeout(30000u64),
         states: &[
             __toolkit::Borrowed::<Context>::STATE,
             __toolkit::Borrowed::<Db>::STATE,

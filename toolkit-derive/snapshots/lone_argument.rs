@@ -105,7 +105,7 @@ const __tool_defined_as_forecast: ::toolkit::__private::Linked<
         }
     }
     static __ENTRY: __toolkit::Entry = __toolkit::Entry {
-        description: "Forecast for a city.",
+        metadata: &__toolkit::described("Forecast for a city."),
         lone: __toolkit::Option::Some(
             __toolkit::takes::<<__Tool as __toolkit::Function>::Arguments>,
         ),

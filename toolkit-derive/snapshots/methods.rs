@@ -79,7 +79,7 @@ impl Notebook {
             }
         }
         static __ENTRY: __toolkit::Entry = __toolkit::Entry {
-            description: "Counts.",
+            metadata: &__toolkit::described("Counts."),
             namespace: __toolkit::Option::Some("notes"),
             states: &[__toolkit::Borrowed::<Notebook>::STATE],
             ..__toolkit::blocking_entry::<

@@ -106,14 +106,18 @@ pub const __tool_defined_as_add: ::toolkit::__private::Linked<(i64, i64), i64> =
         }
     }
     static __ENTRY: __toolkit::Entry = __toolkit::Entry {
-        description: "Adds two integers.",
+        metadata: &__toolkit::described("Adds two integers.")
+            .tags(const { &[__toolkit::text("arithmetic")] })
+            .annotations(
+                __toolkit::hints(
+                    __toolkit::Option::Some(true),
+                    __toolkit::Option::None,
+                    __toolkit::Option::None,
+                    __toolkit::Option::None,
+                ),
+            ),
         namespace: __toolkit::Option::Some("math"),
         version: __toolkit::Option::Some("1.0.0"),
-        tags: &["arithmetic"],
-        annotations: __toolkit::Annotations {
-            read_only: __toolkit::Option::Some(true),
-            ..__toolkit::Annotations::NONE
-        },
         ..__toolkit::sync_entry::<
             __Tool,
         >(

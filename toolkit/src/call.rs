@@ -16,4 +16,5 @@ pub(crate) use self::coerce::{admit, refusal};
 pub use self::content::{Content, Structured};
 pub use self::context::{Context, Progress};
 pub use self::error::{ErrorKind, Stage, ToolError};
+pub(crate) use self::json::is_too_deep;
 pub use self::result::RunResult;

@@ -7,6 +7,7 @@ mod names;
 mod problem;
 mod wire;
 
+pub(crate) use self::check::problems_of;
 pub use self::entry::{Entry, Location, StateType, Takes};
 use self::names::{Names, Resolved};
 pub use self::problem::{Problem, ProblemKind, Problems};
@@ -45,14 +46,23 @@ impl Catalog {
     ///
     /// As for [`Catalog::linked`].
     pub fn from_entries(entries: &[&'static Entry]) -> Result<Self, Problems> {
-        let mut tools: Vec<Tool> = entries.iter().map(|entry| Tool::linked(entry)).collect();
+        Self::new(entries.iter().map(|entry| Tool::linked(entry)))
+    }
+
+    /// The tools given, such as those that a [`Manifest`](crate::Manifest) has.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Catalog::linked`].
+    pub fn new(tools: impl IntoIterator<Item = Tool>) -> Result<Self, Problems> {
+        let mut tools: Vec<Tool> = tools.into_iter().collect();
         tools.sort_by(|a, b| (a.id(), a.location()).cmp(&(b.id(), b.location())));
         // A crate whose dev-dependency depends on it is linked twice into its own tests: one tool, two copies.
-        tools.dedup_by(|a, b| a.id() == b.id() && a.location() == b.location());
+        tools.dedup_by(|a, b| a.id() == b.id() && a.location().is_some() && a.location() == b.location());
 
         let mut problems = Vec::new();
         for pair in tools.windows(2) {
-            if pair[0].entry().id == pair[1].entry().id {
+            if pair[0].id().prints_as(pair[1].id()) {
                 problems.push(Problem::duplicate_id(&pair[0], &pair[1]));
             }
         }
@@ -60,6 +70,15 @@ impl Catalog {
         let names = Names::of(&tools, &mut problems);
         Problems::none_or(problems)?;
         Ok(Self { tools, names })
+    }
+
+    /// These tools and others.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Catalog::linked`].
+    pub fn with(self, tools: impl IntoIterator<Item = Tool>) -> Result<Self, Problems> {
+        Self::new(self.tools.into_iter().chain(tools))
     }
 
     /// The tools, in the order of their ids; all versions of each.

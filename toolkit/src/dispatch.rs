@@ -125,11 +125,12 @@ impl Dispatcher {
     }
 
     fn run_sync(&self, context: &Context, tool: &Tool, arguments: &Arguments<'_>) -> Result<RunResult, ToolError> {
+        let entry = function_of(tool)?;
         self.shared.policy.admit(context, arguments)?;
         let _place = self.shared.limiter.try_enter()?;
-        match tool.entry().run {
+        match entry.run {
             Run::Sync(run) | Run::Blocking(run) => {
-                unwind::caught(|| run(self.shared.invocation(context, tool, arguments)))
+                unwind::caught(|| run(self.shared.invocation(context, tool, entry, arguments)))
             }
             Run::Async(_) => {
                 let message = "the tool is asynchronous; call it with `Dispatcher::call` on a runtime";
@@ -139,25 +140,26 @@ impl Dispatcher {
     }
 
     async fn run(&self, context: &Context, tool: &Tool, arguments: Arguments<'_>) -> Result<RunResult, ToolError> {
+        let entry = function_of(tool)?;
         self.shared.policy.admit(context, &arguments)?;
         let time_limit = tool.timeout().or(self.shared.policy.timeout);
         // A synchronous tool has ended once it is polled: where it need not wait for a place, nothing can bound it.
-        if let (Run::Sync(run), None) = (tool.entry().run, time_limit)
+        if let (Run::Sync(run), None) = (entry.run, time_limit)
             && let Ok(_place) = self.shared.limiter.try_enter()
         {
-            return unwind::caught(|| run(self.shared.invocation(context, tool, &arguments)));
+            return unwind::caught(|| run(self.shared.invocation(context, tool, entry, &arguments)));
         }
         // Pinned here, so that what wraps it moves a pointer and not the whole of it.
         let work = pin!(async {
             let place = self.shared.limiter.enter().await?;
-            match tool.entry().run {
-                Run::Sync(run) => unwind::caught(|| run(self.shared.invocation(context, tool, &arguments))),
+            match entry.run {
+                Run::Sync(run) => unwind::caught(|| run(self.shared.invocation(context, tool, entry, &arguments))),
                 Run::Async(run) => {
-                    let invocation = self.shared.invocation(context, tool, &arguments);
+                    let invocation = self.shared.invocation(context, tool, entry, &arguments);
                     unwind::caught_future(|| run(invocation)).await
                 }
                 // On the heap, since most calls are none of these and would make room for it.
-                Run::Blocking(run) => Box::pin(self.run_blocking(context, tool, arguments, run, place)).await,
+                Run::Blocking(run) => Box::pin(self.run_blocking(context, entry, arguments, run, place)).await,
             }
         });
         limit::bounded(work, context, time_limit).await
@@ -169,7 +171,7 @@ impl Dispatcher {
     async fn run_blocking(
         &self,
         context: &Context,
-        tool: &Tool,
+        entry: &'static Entry,
         arguments: Arguments<'_>,
         run: for<'a> fn(Invocation<'a>) -> Result<RunResult, ToolError>,
         place: Place,
@@ -181,11 +183,10 @@ impl Dispatcher {
         let (context, _abandoned) = context.abandonable();
         let arguments = arguments.into_owned();
         let shared = Arc::clone(&self.shared);
-        let entry = tool.entry();
         let finished = runtime.spawn_blocking(move || {
             let _place = place;
             let tool = shared.catalog.linked_as(entry)?;
-            unwind::caught(|| run(shared.invocation(&context, tool, &arguments)))
+            unwind::caught(|| run(shared.invocation(&context, tool, entry, &arguments)))
         });
         finished.await.unwrap_or_else(|_| {
             let message = "the runtime shut down before the tool had run";
@@ -197,12 +198,13 @@ impl Dispatcher {
     async fn run_blocking(
         &self,
         context: &Context,
-        tool: &Tool,
+        entry: &'static Entry,
         arguments: Arguments<'_>,
         run: for<'a> fn(Invocation<'a>) -> Result<RunResult, ToolError>,
         _place: Place,
     ) -> Result<RunResult, ToolError> {
-        unwind::caught(|| run(self.shared.invocation(context, tool, &arguments)))
+        let tool = self.shared.catalog.linked_as(entry)?;
+        unwind::caught(|| run(self.shared.invocation(context, tool, entry, &arguments)))
     }
 
     /// Runs `call`, which is typed by its author, under the limits of this dispatcher.
@@ -232,8 +234,14 @@ impl Shared {
         Host::new(context, &self.states)
     }
 
-    fn invocation<'a>(&'a self, context: &'a Context, tool: &'a Tool, arguments: &'a Arguments<'a>) -> Invocation<'a> {
-        Invocation { tool, arguments, host: self.host(context), policy: &self.policy }
+    fn invocation<'a>(
+        &'a self,
+        context: &'a Context,
+        tool: &'a Tool,
+        entry: &'static Entry,
+        arguments: &'a Arguments<'a>,
+    ) -> Invocation<'a> {
+        Invocation { tool, entry, arguments, host: self.host(context), policy: &self.policy }
     }
 }
 
@@ -261,14 +269,22 @@ fn still_wanted(context: &Context) -> Result<(), ToolError> {
     Ok(())
 }
 
+/// The function behind a tool, if there is one in this program.
+fn function_of(tool: &Tool) -> Result<&'static Entry, ToolError> {
+    tool.entry().ok_or_else(|| {
+        let message = "nothing here runs this tool; it is described, and it is no function of this program";
+        ToolError::new(ErrorKind::NoBackend, message)
+    })
+}
+
 /// Puts the tool's name on an error, and logs what a model must not read.
 #[cold]
 fn report(tool: &Tool, error: ToolError) -> ToolError {
-    let error = error.of_tool(tool.entry().id);
+    let error = error.of_tool(&tool.id_text());
     if let ErrorKind::Internal | ErrorKind::Panicked | ErrorKind::InvalidOutput = error.kind() {
         let cause = std::error::Error::source(&error).map(unwind::text_of);
         tracing::error!(
-            tool = tool.entry().id,
+            tool = &*tool.id_text(),
             kind = ?error.kind(),
             cause = cause.as_deref().unwrap_or_default(),
             "tool failed"

@@ -24,6 +24,7 @@
 //! | [`Dispatcher`], [`Handle`], [`Context`] | calling them |
 //! | [`ToolError`], [`Content`], [`Structured`] | what a tool gives back |
 //! | [`adapter`] | describing them to others |
+//! | [`Tool`], [`Manifest`] | tools that are not written in Rust |
 //!
 //! Without the default feature `async` there is no runtime and no time limit; asynchronous tools then run on whatever
 //! executor polls them.
@@ -36,6 +37,7 @@ pub mod adapter;
 pub mod call;
 pub mod catalog;
 pub mod dispatch;
+pub mod manifest;
 pub mod schema;
 pub mod tool;
 
@@ -51,6 +53,7 @@ pub use self::call::{Arguments, CancelToken, Coercion, Content, Context, RunResu
 pub use self::catalog::Catalog;
 pub use self::dispatch::Dispatcher;
 pub use self::handle::Handle;
+pub use self::manifest::Manifest;
 pub use self::tool::{Tool, ToolId};
 pub use toolkit_derive::{catalog, handle, tool, toolset};
 

@@ -1,47 +1,112 @@
 //! The canonical record of a tool.
 
 mod annotations;
+mod backend;
+mod builder;
+mod icon;
 mod id;
+mod json;
+mod limit;
+mod literal;
+mod metadata;
 mod name;
+mod part;
 mod requirements;
 mod tags;
+mod unknown;
 
-use std::sync::OnceLock;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
 
-pub use self::annotations::{Annotations, Icon};
+pub use self::annotations::Annotations;
+pub use self::backend::{InvalidBackend, ToolBackend};
+pub use self::builder::ToolBuilder;
+pub use self::icon::Icon;
 pub use self::id::{InvalidToolId, ToolId};
+pub use self::json::InvalidTool;
+pub(crate) use self::json::Object;
+pub use self::literal::Literal;
+pub use self::metadata::Metadata;
 pub use self::name::{MAX_NAME_LEN, check_name};
+pub use self::part::{InvalidName, Namespace, ToolName};
 pub use self::requirements::{Authorization, OAuth2, Requirements, Secret};
 pub use self::tags::{MAX_TAG_LEN, MAX_TAGS, normalize_tag, normalize_tags};
+pub use self::unknown::Unknown;
 use crate::catalog::{Entry, Location};
-use crate::schema::Schema;
+use crate::schema::{Schema, Violations};
 
 /// The key of `_meta` under which a tool's own record is published, by every adapter that has room for one.
 ///
 /// MCP asks for reverse DNS before the slash (`_meta` in the General fields of both revisions).
 pub const META_KEY: &str = "rs.toolkit/tool";
 
+/// A text of a tool's record: part of the program, or read.
+pub type Text = Cow<'static, str>;
+
 /// A tool: what it is called, what it takes, what it gives, and what it says of itself.
 ///
-/// Its schemas are built when they are first asked for, once.
-#[derive(Debug)]
+/// It comes from a function under [`tool`](macro@crate::tool), from a [`ToolBuilder`], or from JSON
+/// ([`Tool::from_json`], [`Tool::from_mcp_json`]). The schemas of a function are built when they are first asked for,
+/// once. A clone shares what it can.
+#[derive(Clone, Debug)]
 pub struct Tool {
     id: ToolId,
-    entry: &'static Entry,
-    input: OnceLock<Schema>,
-    output: OnceLock<Option<Schema>>,
+    origin: Origin,
+    input: OnceLock<Arc<Schema>>,
+    output: OnceLock<Option<Arc<Schema>>>,
+}
+
+#[derive(Clone, Debug)]
+enum Origin {
+    /// A function of this program.
+    Linked(&'static Entry),
+    /// Somebody's words.
+    Given(Arc<Metadata>),
 }
 
 impl Tool {
     pub(crate) const fn linked(entry: &'static Entry) -> Self {
         Self {
             id: ToolId::from_static(entry.namespace, entry.name, entry.version),
-            entry,
+            origin: Origin::Linked(entry),
             input: OnceLock::new(),
             output: OnceLock::new(),
+        }
+    }
+
+    fn given(id: ToolId, metadata: Metadata, input: Value, output: Option<Value>) -> Self {
+        let schema = |value| Arc::new(Schema::generated(value));
+        Self {
+            id,
+            origin: Origin::Given(Arc::new(metadata)),
+            input: OnceLock::from(schema(input)),
+            output: OnceLock::from(output.map(schema)),
+        }
+    }
+
+    /// Starts a tool that is not written in Rust.
+    pub fn builder(name: impl Into<Text>) -> ToolBuilder {
+        ToolBuilder::new(name.into())
+    }
+
+    /// The same tool in a namespace, so that the tools of several servers can stand in one catalogue.
+    ///
+    /// A function of this program stays where its author put it: what comes back describes it, and cannot be called.
+    #[must_use]
+    pub fn in_namespace(&self, namespace: Namespace) -> Self {
+        let metadata = match &self.origin {
+            Origin::Linked(entry) => Arc::new(entry.metadata.clone()),
+            Origin::Given(metadata) => Arc::clone(metadata),
+        };
+        let (input, output) = (self.shared_input(), self.shared_output());
+        Self {
+            id: self.id.clone().in_namespace(namespace),
+            origin: Origin::Given(metadata),
+            input: OnceLock::from(Arc::clone(input)),
+            output: OnceLock::from(output.cloned()),
         }
     }
 
@@ -54,19 +119,35 @@ impl Tool {
     /// Its name within its namespace.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.entry.name
+        self.id.name()
+    }
+
+    /// Everything it says of itself.
+    #[must_use]
+    pub fn metadata(&self) -> &Metadata {
+        match &self.origin {
+            Origin::Linked(entry) => entry.metadata,
+            Origin::Given(metadata) => metadata,
+        }
     }
 
     /// A name for people, where the author gave one.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
-        self.entry.title
+        self.metadata().title.as_deref()
+    }
+
+    /// What to call it before people: its title, or the title among its annotations, or its name (MCP
+    /// `BaseMetadata.title`).
+    #[must_use]
+    pub fn display_name(&self) -> &str {
+        self.title().or(self.annotations().title.as_deref()).unwrap_or(self.name())
     }
 
     /// What a model reads to decide whether to call it.
     #[must_use]
     pub fn description(&self) -> &str {
-        self.entry.description
+        self.metadata().description.as_deref().unwrap_or_default()
     }
 
     /// The first paragraph of the description, on one line.
@@ -79,84 +160,145 @@ impl Tool {
     /// A broad grouping for listings.
     #[must_use]
     pub fn category(&self) -> Option<&str> {
-        self.entry.category
+        self.metadata().category.as_deref()
     }
 
     /// Normalised tags, in the author's order.
     #[must_use]
-    pub fn tags(&self) -> &[&'static str] {
-        self.entry.tags
+    pub fn tags(&self) -> &[Text] {
+        &self.metadata().tags
     }
 
     /// Hints about effects.
     #[must_use]
-    pub fn annotations(&self) -> Annotations {
-        self.entry.annotations
+    pub fn annotations(&self) -> &Annotations {
+        &self.metadata().annotations
     }
 
     /// Former names and ids under which it still answers.
     #[must_use]
-    pub fn aliases(&self) -> &[&'static str] {
-        self.entry.aliases
+    pub fn aliases(&self) -> &[Text] {
+        &self.metadata().aliases
     }
 
     /// What to use instead, where the tool is on its way out.
     #[must_use]
     pub fn deprecated(&self) -> Option<&str> {
-        self.entry.deprecated
+        self.metadata().deprecated.as_deref()
     }
 
     /// Pictures for clients.
     #[must_use]
     pub fn icons(&self) -> &[Icon] {
-        self.entry.icons
+        &self.metadata().icons
     }
 
     /// The author's `_meta`; anything but an object is a problem that [`Catalog::check`](crate::Catalog::check) reports.
     #[must_use]
     pub fn meta(&self) -> Option<Value> {
-        self.entry.meta.and_then(|text| serde_json::from_str(text).ok())
+        self.metadata().meta.as_ref()?.parse().ok()
     }
 
     /// Arguments that the author gives as examples.
     #[must_use]
     pub fn examples(&self) -> Vec<Value> {
-        let parsed = self.entry.examples.iter();
-        parsed.filter_map(|text| serde_json::from_str(text).ok()).collect()
+        self.metadata().examples.iter().filter_map(|example| example.parse().ok()).collect()
     }
 
     /// What the host must hold.
     #[must_use]
-    pub fn requirements(&self) -> Requirements {
-        self.entry.requirements
+    pub fn requirements(&self) -> &Requirements {
+        &self.metadata().requirements
     }
 
     /// How long one call may take, where the author set a limit.
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
-        self.entry.timeout
+        self.metadata().timeout
     }
 
-    /// Where it was written.
+    /// Where it was written, if it was in this program.
     #[must_use]
-    pub fn location(&self) -> Location {
-        self.entry.location
+    pub fn location(&self) -> Option<Location> {
+        self.entry().map(|entry| entry.location)
     }
 
     /// The contract for its arguments.
     #[must_use]
     pub fn input(&self) -> &Schema {
-        self.input.get_or_init(|| Schema::generated((self.entry.input)()))
+        self.shared_input()
     }
 
     /// The contract for its structured result, where it promises one.
     #[must_use]
     pub fn output(&self) -> Option<&Schema> {
-        let built = self.output.get_or_init(|| (self.entry.output)().map(Schema::generated));
+        self.shared_output().map(|schema| &**schema)
+    }
+
+    /// Checks arguments against the input schema.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Schema::validate`].
+    pub fn validate_input(&self, arguments: &Value) -> Result<(), Violations> {
+        self.input().validate(arguments)
+    }
+
+    /// Checks a structured result against the output schema; where the tool promises nothing, all is well.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Schema::validate`].
+    pub fn validate_output(&self, result: &Value) -> Result<(), Violations> {
+        self.output().map_or(Ok(()), |schema| schema.validate(result))
+    }
+
+    fn shared_input(&self) -> &Arc<Schema> {
+        self.input.get_or_init(|| match &self.origin {
+            Origin::Linked(entry) => Arc::new(Schema::generated((entry.input)())),
+            Origin::Given(_) => unreachable!("a tool is given with its schema"),
+        })
+    }
+
+    fn shared_output(&self) -> Option<&Arc<Schema>> {
+        let built = self.output.get_or_init(|| match &self.origin {
+            Origin::Linked(entry) => (entry.output)().map(|value| Arc::new(Schema::generated(value))),
+            Origin::Given(_) => None,
+        });
         built.as_ref()
     }
 
-    pub(crate) fn entry(&self) -> &'static Entry {
-        self.entry
+    /// Its id as text, which costs nothing for a function of this program.
+    pub(crate) fn id_text(&self) -> Text {
+        match self.origin {
+            Origin::Linked(entry) => Cow::Borrowed(entry.id),
+            Origin::Given(_) => Cow::Owned(self.id.to_string()),
+        }
+    }
+
+    /// Its name as text, which costs nothing for a function of this program.
+    pub(crate) fn name_text(&self) -> Text {
+        match self.origin {
+            Origin::Linked(entry) => Cow::Borrowed(entry.name),
+            Origin::Given(_) => Cow::Owned(self.name().to_owned()),
+        }
+    }
+
+    /// The function that it is, if it is one of this program.
+    pub(crate) fn entry(&self) -> Option<&'static Entry> {
+        match self.origin {
+            Origin::Linked(entry) => Some(entry),
+            Origin::Given(_) => None,
+        }
+    }
+}
+
+/// Tools are equal if they say the same, whether a program or a document says it.
+impl PartialEq for Tool {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+            && self.metadata() == other.metadata()
+            && self.input() == other.input()
+            && self.output() == other.output()
     }
 }

@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use toolkit::catalog::{Entry, Location};
 use toolkit::dispatch::Run;
-use toolkit::tool::{Annotations, Requirements};
+use toolkit::tool::Metadata;
 use toolkit::{Catalog, ToolError};
 use toolkit_benches::measure::Table;
 
@@ -40,18 +40,7 @@ fn entry(nth: usize) -> &'static Entry {
         namespace: None,
         name,
         version: None,
-        title: None,
-        description: "",
-        category: None,
-        tags: &[],
-        annotations: Annotations::NONE,
-        aliases: &[],
-        deprecated: None,
-        icons: &[],
-        meta: None,
-        examples: &[],
-        requirements: Requirements::NONE,
-        timeout: None,
+        metadata: &Metadata::NONE,
         location: Location { file: file!(), line: line!(), column: 1 },
         input: || serde_json::json!({ "type": "object" }),
         output: || None,

@@ -14,9 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolkit::adapter::mcp::{META_KEY, Revision, list_tools, wrap_result};
-use toolkit::catalog::{Entry, Location, Naming, Problem, ProblemKind, WireNames};
-use toolkit::dispatch::Run;
-use toolkit::tool::{Annotations, Requirements, ToolId};
+use toolkit::catalog::{Naming, Problem, ProblemKind, WireNames};
+use toolkit::tool::ToolId;
 use toolkit::{Catalog, Content, Dispatcher, Structured, Tool, ToolError, catalog, tool};
 use toolkit_tests::{ran, shared_json};
 

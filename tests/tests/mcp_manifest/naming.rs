@@ -2,42 +2,15 @@
 
 use super::*;
 
-/// The record of a tool that is only a name.
-fn named(id: &'static str) -> Entry {
-    let mut parts = id.split(':');
-    let (first, second, version) = (parts.next(), parts.next(), parts.next());
-    let (namespace, name) = if second.is_some() { (first, second) } else { (None, first) };
-    let name = name.unwrap();
-    Entry {
-        id,
-        namespace,
-        name,
-        version,
-        title: None,
-        description: "A tool.",
-        category: None,
-        tags: &[],
-        annotations: Annotations::NONE,
-        aliases: &[],
-        deprecated: None,
-        icons: &[],
-        meta: None,
-        examples: &[],
-        requirements: Requirements::NONE,
-        timeout: None,
-        location: Location { file: "lib.rs", line: 1, column: 1 },
-        input: || json!({ "type": "object" }),
-        output: || None,
-        lone: None,
-        states: &[],
-        run: Run::Sync(|_| Err(ToolError::failed("not run"))),
-    }
-}
-
 fn catalog_of(ids: &[&'static str]) -> Catalog {
-    let entry = |id: &&'static str| -> &'static Entry { Box::leak(Box::new(named(id))) };
-    let entries: Vec<&'static Entry> = ids.iter().map(entry).collect();
-    Catalog::from_entries(&entries).unwrap()
+    let tool = |id: &&'static str| {
+        let id: ToolId = id.parse().unwrap();
+        let tool = Tool::builder(id.name().to_owned()).description("A tool.");
+        let tool = id.namespace().into_iter().fold(tool, |tool, namespace| tool.namespace(namespace.to_owned()));
+        let tool = id.version().into_iter().fold(tool, |tool, version| tool.version(version.to_owned()));
+        tool.build().unwrap()
+    };
+    Catalog::new(ids.iter().map(tool)).unwrap()
 }
 
 #[track_caller]
@@ -118,27 +91,20 @@ fn a_name_that_clients_refuse_is_told_with_the_naming_that_solves_it() {
 
 #[test]
 fn what_cannot_be_listed_is_told_for_every_tool_at_once() {
-    let mut no_object = named("no_object");
-    no_object.input = || json!({ "type": "string" });
-    let mut no_meta = named("no_meta");
-    no_meta.meta = Some("[1]");
-    let mut our_meta = named("our_meta");
-    our_meta.meta = Some("{\"rs.toolkit/tool\": 1}");
-    let entries = [no_object, no_meta, our_meta, named("2")];
-    let entries: Vec<&'static Entry> = entries.map(|e| &*Box::leak(Box::new(e))).to_vec();
-    let catalog = Catalog::from_entries(&entries).unwrap();
+    let read = |json: Value| Tool::from_json(json).unwrap();
+    let tools = [
+        json!({ "name": "no_object", "inputSchema": { "type": "string" } }),
+        json!({ "name": "our_meta", "inputSchema": { "type": "object" }, "_meta": { "rs.toolkit/tool": 1 } }),
+        json!({ "name": "2", "inputSchema": { "type": "object" } }),
+    ];
+    let catalog = Catalog::new(tools.map(read)).unwrap();
     let problems = list_tools(&catalog, Revision::V2026_07_28, Naming::Name).unwrap_err();
     let mut found: Vec<(&str, ProblemKind)> =
         problems.iter().map(|problem| (problem.tools().next().unwrap().0, problem.kind())).collect();
     found.sort_by_key(|(id, _)| *id);
     assert_eq!(
         found,
-        [
-            ("2", ProblemKind::WireName),
-            ("no_meta", ProblemKind::InvalidMeta),
-            ("no_object", ProblemKind::NotAnObject),
-            ("our_meta", ProblemKind::InvalidMeta),
-        ]
+        [("2", ProblemKind::WireName), ("no_object", ProblemKind::NotAnObject), ("our_meta", ProblemKind::InvalidMeta),]
     );
 }
 

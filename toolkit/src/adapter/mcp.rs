@@ -5,10 +5,11 @@ mod result;
 
 use serde_json::{Value, json};
 
-use self::listed::Listed;
+use self::listed::listed;
 pub use self::result::wrap_result;
 use crate::catalog::{Catalog, Naming, Problems};
 pub use crate::tool::META_KEY;
+use crate::tool::Object;
 
 /// A revision of the protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,7 +81,7 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 /// ```
 pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Value, Problems> {
     let names = catalog.listed(naming)?;
-    let tools: Vec<Listed<'_>> = names.iter().map(|(name, tool)| Listed::new(name, tool, revision)).collect();
+    let tools: Vec<Object> = names.iter().map(|(name, tool)| listed(name, tool, revision)).collect();
     let mut list = match revision {
         Revision::V2025_11_25 => json!({ "tools": tools }),
         Revision::V2026_07_28 => json!({

@@ -34,6 +34,8 @@ pub enum ErrorKind {
     UnknownTool,
     /// Several tools have that name, in different namespaces.
     AmbiguousTool,
+    /// The tool is described here, and nothing here runs it.
+    NoBackend,
     /// The arguments are longer than the dispatcher takes.
     TooLarge,
     /// The arguments are not JSON.
@@ -141,7 +143,7 @@ impl ToolError {
     #[must_use]
     pub fn stage(&self) -> Stage {
         match self.kind() {
-            ErrorKind::UnknownTool | ErrorKind::AmbiguousTool => Stage::Resolve,
+            ErrorKind::UnknownTool | ErrorKind::AmbiguousTool | ErrorKind::NoBackend => Stage::Resolve,
             ErrorKind::TooLarge | ErrorKind::MalformedJson | ErrorKind::InvalidArguments => Stage::ValidateInput,
             ErrorKind::InvalidOutput => Stage::ValidateOutput,
             _ => Stage::Invoke,

@@ -6,11 +6,11 @@ use super::problem::{Problem, ProblemKind, Problems};
 use super::wire::{Naming, WireNames};
 use super::{Catalog, Takes};
 use crate::schema::{SchemaError, root};
-use crate::tool::{META_KEY, Tool};
+use crate::tool::{Literal, META_KEY, Tool, check_name};
 
 impl Catalog {
-    /// Checks everything about every tool: that its schemas are sound and take an object, that its examples fit, that
-    /// its `meta` is an object without [`META_KEY`], and that it gets a name of its own on the wire.
+    /// Checks everything about every tool: that its id is one, that its schemas are sound and take an object, that its
+    /// examples fit, that its `meta` is an object without [`META_KEY`], and that it gets a name of its own on the wire.
     ///
     /// It builds every schema, so it belongs into a test:
     ///
@@ -28,10 +28,7 @@ impl Catalog {
     pub fn check(&self, naming: Naming) -> Result<(), Problems> {
         let mut problems = Vec::new();
         for tool in self {
-            check_schemas(tool, &mut problems);
-            check_object(tool, &mut problems);
-            check_examples(tool, &mut problems);
-            check_meta(tool, &mut problems);
+            check_tool(tool, &mut problems);
         }
         WireNames::collect(self, naming, &mut problems);
         Problems::none_or(problems)
@@ -55,10 +52,45 @@ impl Catalog {
     }
 }
 
+/// Everything that is wrong with a tool by itself.
+pub(crate) fn problems_of(tool: &Tool) -> Result<(), Problems> {
+    let mut problems = Vec::new();
+    check_tool(tool, &mut problems);
+    Problems::none_or(problems)
+}
+
+fn check_tool(tool: &Tool, problems: &mut Vec<Problem>) {
+    check_id(tool, problems);
+    check_schemas(tool, problems);
+    check_object(tool, problems);
+    check_examples(tool, problems);
+    check_meta(tool, problems);
+}
+
+/// What the macro has checked of a function, and nobody of a tool that was read.
+fn check_id(tool: &Tool, problems: &mut Vec<Problem>) {
+    let id = tool.id();
+    let names = [("name", Some(id.name())), ("namespace", id.namespace())];
+    for (what, name) in names {
+        if let Some(Err(reason)) = name.map(check_name) {
+            problems.push(Problem::new(ProblemKind::InvalidName, format!("its {what} {reason}"), [tool]));
+        }
+    }
+    if let (Some(version), None) = (id.version(), id.semver()) {
+        let message = format!("its version must be a semantic version such as `1.0.0`, and is `{}`", brief(version));
+        problems.push(Problem::new(ProblemKind::InvalidVersion, message, [tool]));
+    }
+}
+
+/// The front of a text that somebody else wrote.
+fn brief(text: &str) -> String {
+    text.chars().take(64).collect::<String>().escape_debug().to_string()
+}
+
 /// Finds lone arguments that are no objects, as far as possible without building a schema: collecting must stay cheap.
 pub(super) fn check_lone_arguments(tools: &[Tool], problems: &mut Vec<Problem>) {
     for tool in tools {
-        match tool.entry().lone.map(|takes| takes()) {
+        match tool.entry().and_then(|entry| entry.lone).map(|takes| takes()) {
             None | Some(Takes::Object) => {}
             Some(Takes::Unknown) => check_object(tool, problems),
             Some(Takes::Other) => problems.push(not_an_object(tool)),
@@ -80,7 +112,10 @@ fn check_schemas(tool: &Tool, problems: &mut Vec<Problem>) {
 }
 
 fn not_an_object(tool: &Tool) -> Problem {
-    let message = "its only argument is no struct, so it needs a name in the JSON; mark the parameter `#[arg]`";
+    let message = match tool.entry() {
+        Some(_) => "its only argument is no struct, so it needs a name in the JSON; mark the parameter `#[arg]`",
+        None => "its arguments are no object: the root of the input schema must say `\"type\": \"object\"`",
+    };
     Problem::new(ProblemKind::NotAnObject, message, [tool])
 }
 
@@ -91,7 +126,7 @@ fn check_object(tool: &Tool, problems: &mut Vec<Problem>) {
 }
 
 fn check_meta(tool: &Tool, problems: &mut Vec<Problem>) {
-    let message = match tool.entry().meta.map(serde_json::from_str) {
+    let message = match tool.metadata().meta.as_ref().map(Literal::parse) {
         None => return,
         Some(Ok(Value::Object(meta))) if !meta.contains_key(META_KEY) => return,
         Some(Ok(Value::Object(_))) => {
@@ -103,9 +138,8 @@ fn check_meta(tool: &Tool, problems: &mut Vec<Problem>) {
 }
 
 fn check_examples(tool: &Tool, problems: &mut Vec<Problem>) {
-    let entry = tool.entry();
-    for (idx, text) in entry.examples.iter().enumerate() {
-        let wrong = match serde_json::from_str::<Value>(text) {
+    for (idx, example) in tool.metadata().examples.iter().enumerate() {
+        let wrong = match example.parse() {
             Err(error) => error.to_string(),
             Ok(example) => match tool.input().validate(&example) {
                 Err(violations) => violations.to_string().replace('\n', "; "),

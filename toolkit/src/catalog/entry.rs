@@ -2,12 +2,11 @@
 
 use std::any::TypeId;
 use std::fmt;
-use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::dispatch::Run;
-use crate::tool::{Annotations, Icon, Requirements};
+use crate::tool::Metadata;
 
 /// One linked function, as the compiler knows it.
 #[derive(Debug)]
@@ -20,30 +19,8 @@ pub struct Entry {
     pub name: &'static str,
     /// A semantic version.
     pub version: Option<&'static str>,
-    /// A name for people.
-    pub title: Option<&'static str>,
-    /// The doc comment, or what the author wrote instead.
-    pub description: &'static str,
-    /// A broad grouping for listings.
-    pub category: Option<&'static str>,
-    /// Normalised tags.
-    pub tags: &'static [&'static str],
-    /// Hints about effects.
-    pub annotations: Annotations,
-    /// Former names and ids.
-    pub aliases: &'static [&'static str],
-    /// What to use instead, where the tool is on its way out.
-    pub deprecated: Option<&'static str>,
-    /// Pictures for clients.
-    pub icons: &'static [Icon],
-    /// A JSON object that goes into `_meta`.
-    pub meta: Option<&'static str>,
-    /// Argument objects, each as JSON.
-    pub examples: &'static [&'static str],
-    /// What the host must hold.
-    pub requirements: Requirements,
-    /// How long one call may take.
-    pub timeout: Option<Duration>,
+    /// What it says of itself.
+    pub metadata: &'static Metadata,
     /// Where the function stands.
     pub location: Location,
     /// Builds the input schema.

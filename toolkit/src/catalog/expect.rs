@@ -42,12 +42,13 @@ impl Catalog {
     /// Every id that is missing, and every tool that was not expected.
     pub fn expect_ids<'i>(self, ids: impl IntoIterator<Item = &'i str>) -> Result<Self, Problems> {
         let expected: BTreeSet<&str> = ids.into_iter().collect();
-        let found: BTreeSet<&str> = self.iter().map(|tool| tool.entry().id).collect();
+        let ids_of: Vec<String> = self.iter().map(|tool| tool.id().to_string()).collect();
+        let found: BTreeSet<&str> = ids_of.iter().map(|id| &**id).collect();
         let missing = expected.difference(&found).map(|id| {
             let message = format!("`{id}` is missing; is its crate linked? see `toolkit::link!`");
             Problem::new(ProblemKind::Unexpected, message, [])
         });
-        let is_new = |tool: &&Tool| !expected.contains(tool.entry().id);
+        let is_new = |tool: &&Tool| !expected.contains(&*tool.id().to_string());
         let new = self.iter().filter(is_new).map(|tool| {
             let message = format!("`{}` was not expected", tool.id());
             Problem::new(ProblemKind::Unexpected, message, [tool])

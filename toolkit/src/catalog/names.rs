@@ -1,19 +1,17 @@
 //! Every name under which a tool answers.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 
-use foldhash::fast::FixedState;
+use foldhash::fast::RandomState;
 
 use super::problem::Problem;
-use crate::tool::Tool;
+use crate::tool::{Text, Tool};
 
 /// From ids, ids without version, bare names and former names to tools.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    // A hash that an attacker could predict: only names of the program's own tools go in.
-    names: HashMap<Cow<'static, str>, Resolved, FixedState>,
+    names: HashMap<Text, Resolved, RandomState>,
     latest: Vec<usize>,
 }
 
@@ -34,7 +32,7 @@ impl Names {
         let n_ids = |tool: &Tool| if tool.id().namespace().is_some() { 3 } else { 1 };
         names.names.reserve(tools.iter().map(|tool| n_ids(tool) + tool.aliases().len()).sum());
         for (idx, tool) in tools.iter().enumerate() {
-            names.names.insert(tool.entry().id.into(), Resolved::One(idx));
+            names.names.insert(tool.id_text(), Resolved::One(idx));
         }
         // The versions of one tool stand next to each other, in ascending order.
         let mut start = 0;
@@ -47,10 +45,10 @@ impl Names {
             if id.namespace().is_some() {
                 names.names.insert(id.to_string().into(), Resolved::One(latest));
             }
-            names.add_bare(tools, tools[latest].entry().name, latest);
+            names.add_bare(tools, tools[latest].name_text(), latest);
         }
         for (idx, tool) in tools.iter().enumerate() {
-            for alias in tool.entry().aliases {
+            for alias in tool.aliases() {
                 names.add_alias(tools, alias, idx, problems);
             }
         }
@@ -70,8 +68,8 @@ impl Names {
         self.names.keys().map(|name| &**name)
     }
 
-    fn add_bare(&mut self, tools: &[Tool], name: &'static str, idx: usize) {
-        match self.names.entry(name.into()) {
+    fn add_bare(&mut self, tools: &[Tool], name: Text, idx: usize) {
+        match self.names.entry(name) {
             Slot::Vacant(slot) => {
                 slot.insert(Resolved::One(idx));
             }
@@ -89,8 +87,8 @@ impl Names {
         }
     }
 
-    fn add_alias(&mut self, tools: &[Tool], alias: &'static str, idx: usize, problems: &mut Vec<Problem>) {
-        match self.names.entry(alias.into()) {
+    fn add_alias(&mut self, tools: &[Tool], alias: &Text, idx: usize, problems: &mut Vec<Problem>) {
+        match self.names.entry(alias.clone()) {
             Slot::Vacant(slot) => {
                 slot.insert(Resolved::One(idx));
             }

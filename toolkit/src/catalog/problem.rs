@@ -10,7 +10,7 @@ use crate::tool::Tool;
 pub struct Problem {
     kind: ProblemKind,
     message: String,
-    tools: Vec<(String, Location)>,
+    tools: Vec<(String, Option<Location>)>,
 }
 
 /// What kind of thing is wrong.
@@ -29,6 +29,12 @@ pub enum ProblemKind {
     InvalidExample,
     /// `meta` is not a JSON object.
     InvalidMeta,
+    /// A document is not a tool: fields are missing, or are not of their kind.
+    Malformed,
+    /// A name or a namespace has characters that it must not have, or too many.
+    InvalidName,
+    /// A version is not one that `semver` reads.
+    InvalidVersion,
     /// Under the naming policy, two tools get one name, or a name that clients refuse.
     WireName,
     /// Nobody gave the state that a tool borrows.
@@ -75,8 +81,8 @@ impl Problem {
         &self.message
     }
 
-    /// The tools concerned: their ids, and where they stand.
-    pub fn tools(&self) -> impl Iterator<Item = (&str, Location)> {
+    /// The tools concerned: their ids, and where they stand if they are functions of this program.
+    pub fn tools(&self) -> impl Iterator<Item = (&str, Option<Location>)> {
         self.tools.iter().map(|(id, location)| (&**id, *location))
     }
 }
@@ -85,7 +91,10 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         for (id, location) in &self.tools {
-            write!(f, "\n  {id} at {location}")?;
+            write!(f, "\n  {id}")?;
+            if let Some(location) = location {
+                write!(f, " at {location}")?;
+            }
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::limit::Limiter;
 use super::{Dispatcher, Policy, Run, Shared, States};
 use crate::call::Coercion;
-use crate::catalog::{Catalog, Problem, ProblemKind, Problems};
+use crate::catalog::{Catalog, Entry, Problem, ProblemKind, Problems};
 use crate::tool::Tool;
 
 /// Sets up a [`Dispatcher`].
@@ -95,7 +95,10 @@ impl DispatcherBuilder {
     pub fn build(self) -> Result<Dispatcher, Problems> {
         let mut problems = missing_states(&self.catalog, &self.states);
         if cfg!(not(feature = "async")) {
-            let needs = |tool: &&Tool| tool.timeout().is_some() || matches!(tool.entry().run, Run::Blocking(_));
+            let needs = |tool: &&Tool| {
+                let blocks = |entry: &Entry| matches!(entry.run, Run::Blocking(_));
+                tool.timeout().is_some() || tool.entry().is_some_and(blocks)
+            };
             problems.extend(self.catalog.iter().filter(needs).map(|tool| {
                 let message = "`timeout` and `blocking` need the feature `async` of `toolkit`";
                 Problem::new(ProblemKind::MissingFeature, message, [tool])
@@ -117,7 +120,7 @@ impl DispatcherBuilder {
 fn missing_states(catalog: &Catalog, states: &States) -> Vec<Problem> {
     let mut missing: BTreeMap<&str, Vec<&Tool>> = BTreeMap::new();
     for tool in catalog {
-        for state in tool.entry().states.iter().flatten() {
+        for state in tool.entry().into_iter().flat_map(|entry| entry.states).flatten() {
             if !states.has(state) {
                 missing.entry((state.name)()).or_default().push(tool);
             }

@@ -11,6 +11,7 @@ use serde_path_to_error::Segment;
 
 use super::{Encode, Host, Policy};
 use crate::call::{Arguments, Change, ErrorKind, RunResult, ToolError, admit, json, refusal};
+use crate::catalog::Entry;
 use crate::schema::plan::Plan;
 use crate::schema::{Schema, Violations, child};
 use crate::tool::Tool;
@@ -76,6 +77,7 @@ pub trait AsyncFunction: Function {
 #[derive(Clone, Copy, Debug)]
 pub struct Invocation<'a> {
     pub(super) tool: &'a Tool,
+    pub(super) entry: &'static Entry,
     pub(super) arguments: &'a Arguments<'a>,
     pub(super) host: Host<'a>,
     pub(super) policy: &'a Policy,
@@ -129,7 +131,7 @@ impl Invocation<'_> {
     }
 
     fn empty_result(&self, changes: Vec<Change>) -> RunResult {
-        RunResult { tool: self.tool.entry().id, structured: None, content: Vec::new(), changes }
+        RunResult { tool: self.entry.id, structured: None, content: Vec::new(), changes }
     }
 
     /// The JSON of a result, once the output schema has accepted it.

@@ -3,7 +3,7 @@
 use crate::catalog::{Entry, Location};
 use crate::dispatch::{AsyncFunction, Encode, Function, Run, SyncFunction, run_async, run_sync};
 use crate::handle::{Linked, TypedCall};
-use crate::tool::{Annotations, Requirements};
+use crate::tool::Metadata;
 
 /// The record of a synchronous function, with everything optional left out.
 pub const fn sync_entry<F: SyncFunction>(id: &'static str, name: &'static str, location: Location) -> Entry {
@@ -26,18 +26,7 @@ const fn entry<F: Function>(id: &'static str, name: &'static str, location: Loca
         namespace: None,
         name,
         version: None,
-        title: None,
-        description: "",
-        category: None,
-        tags: &[],
-        annotations: Annotations::NONE,
-        aliases: &[],
-        deprecated: None,
-        icons: &[],
-        meta: None,
-        examples: &[],
-        requirements: Requirements::NONE,
-        timeout: None,
+        metadata: &Metadata::NONE,
         location,
         input: crate::schema::input::<F::Arguments>,
         output: F::Encoding::schema,

@@ -133,6 +133,14 @@ impl Violations {
         Self(vec![Violation { keyword: "type".to_owned(), ..Violation::of(place(&pointer), rule) }])
     }
 
+    /// The same, of a value that stands elsewhere in a larger one.
+    pub(crate) fn moved(mut self, to: impl Fn(String) -> String) -> Self {
+        for violation in &mut self.0 {
+            violation.pointer = to(std::mem::take(&mut violation.pointer));
+        }
+        self
+    }
+
     pub(crate) fn broken_schema(error: &SchemaError) -> Self {
         let rule = format!("cannot be checked: {error}");
         Self(vec![Violation { keyword: "$schema".to_owned(), ..Violation::of(String::new(), rule) }])

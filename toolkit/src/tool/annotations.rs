@@ -1,13 +1,19 @@
 //! Hints about what a tool does to the world.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::{Text, Unknown};
 
 /// What a tool says of its own effects (MCP `ToolAnnotations`); hints, not guarantees.
 ///
 /// `None` is "not said", which is not the same as `Some(false)`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Annotations {
+    /// A name for people, second to the tool's own title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<Text>,
     /// It changes nothing.
     #[serde(rename = "readOnlyHint", skip_serializing_if = "Option::is_none")]
     pub read_only: Option<bool>,
@@ -20,26 +26,25 @@ pub struct Annotations {
     /// It reaches beyond a closed domain, as a web search does.
     #[serde(rename = "openWorldHint", skip_serializing_if = "Option::is_none")]
     pub open_world: Option<bool>,
+    /// What else was read.
+    #[serde(flatten)]
+    pub unknown: Unknown,
 }
 
 impl Annotations {
     /// Nothing said.
-    pub const NONE: Self = Self { read_only: None, destructive: None, idempotent: None, open_world: None };
-}
+    pub const NONE: Self = Self {
+        title: None,
+        read_only: None,
+        destructive: None,
+        idempotent: None,
+        open_world: None,
+        unknown: Unknown::NONE,
+    };
 
-/// A picture that a client may show beside a tool (MCP `Icon`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Icon {
-    /// An `https:` or `data:` URI.
-    pub src: &'static str,
-    /// The media type, where the URI does not tell.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<&'static str>,
-    /// Sizes such as `48x48`, or `any`.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub sizes: &'static [&'static str],
-    /// `light` or `dark`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub theme: Option<&'static str>,
+    /// Whether nothing is said.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::NONE
+    }
 }

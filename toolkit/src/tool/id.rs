@@ -6,8 +6,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use semver::Version;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::name::check_name;
+use super::part::{Namespace, ToolName};
+use super::{InvalidName, Text};
 
 /// A tool's identity, unique within a catalogue.
 ///
@@ -22,12 +24,39 @@ use super::name::check_name;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ToolId {
-    namespace: Option<Cow<'static, str>>,
-    name: Cow<'static, str>,
-    version: Option<Cow<'static, str>>,
+    namespace: Option<Namespace>,
+    name: ToolName,
+    version: Option<Text>,
 }
 
 impl ToolId {
+    /// The identity of a tool in a namespace, or in none.
+    #[must_use]
+    pub const fn new(namespace: Option<Namespace>, name: ToolName) -> Self {
+        Self { namespace, name, version: None }
+    }
+
+    /// The same with a version.
+    ///
+    /// Any text will do that is not empty; one that `semver` cannot read is older than all others.
+    ///
+    /// # Errors
+    ///
+    /// The version is empty.
+    pub fn with_version(self, version: impl Into<Text>) -> Result<Self, InvalidToolId> {
+        let version = version.into();
+        if version.is_empty() {
+            return Err(InvalidToolId::new("version must not be empty"));
+        }
+        Ok(Self { version: Some(version), ..self })
+    }
+
+    /// The same in a namespace.
+    #[must_use]
+    pub fn in_namespace(self, namespace: Namespace) -> Self {
+        Self { namespace: Some(namespace), ..self }
+    }
+
     /// For parts that the macro has checked already.
     pub(crate) const fn from_static(
         namespace: Option<&'static str>,
@@ -36,15 +65,20 @@ impl ToolId {
     ) -> Self {
         Self {
             namespace: match namespace {
-                Some(namespace) => Some(Cow::Borrowed(namespace)),
+                Some(namespace) => Some(Namespace::unchecked(Cow::Borrowed(namespace))),
                 None => None,
             },
-            name: Cow::Borrowed(name),
+            name: ToolName::unchecked(Cow::Borrowed(name)),
             version: match version {
                 Some(version) => Some(Cow::Borrowed(version)),
                 None => None,
             },
         }
+    }
+
+    /// For parts as somebody else wrote them, to be checked with the rest of the tool.
+    pub(super) fn unchecked(namespace: Option<Text>, name: Text, version: Option<Text>) -> Self {
+        Self { namespace: namespace.map(Namespace::unchecked), name: ToolName::unchecked(name), version }
     }
 
     /// The part before the first colon.
@@ -72,6 +106,12 @@ impl ToolId {
         Version::parse(text.strip_prefix('v').unwrap_or(text)).ok()
     }
 
+    /// Whether the two are the same when they are printed.
+    pub(crate) fn prints_as(&self, other: &Self) -> bool {
+        (&self.namespace, &self.name) == (&other.namespace, &other.name)
+            && (self.namespace.is_none() || self.version == other.version)
+    }
+
     /// The identity without its version: what the versions of one tool have in common.
     #[must_use]
     pub fn unversioned(&self) -> Self {
@@ -97,25 +137,32 @@ impl FromStr for ToolId {
     type Err = InvalidToolId;
 
     fn from_str(text: &str) -> Result<Self, InvalidToolId> {
-        let invalid = |reason: String| InvalidToolId { reason };
         let parts: Vec<&str> = text.splitn(4, ':').collect();
         let (namespace, name, version) = match parts[..] {
             [name] => (None, name, None),
             [namespace, name] => (Some(namespace), name, None),
             [namespace, name, version] => (Some(namespace), name, Some(version)),
-            _ => {
-                return Err(invalid("has more than two colons; an id is `namespace:name:version`".to_owned()));
-            }
+            _ => return Err(InvalidToolId::new("has more than two colons; an id is `namespace:name:version`")),
         };
-        if let Some(namespace) = namespace {
-            check_name(namespace).map_err(|reason| invalid(format!("namespace {reason}")))?;
+        let namespace = namespace.map(str::parse).transpose()?;
+        let id = Self::new(namespace, name.parse()?);
+        match version {
+            Some(version) => id.with_version(version.to_owned()),
+            None => Ok(id),
         }
-        check_name(name).map_err(|reason| invalid(format!("name {reason}")))?;
-        if version.is_some_and(str::is_empty) {
-            return Err(invalid("version must not be empty".to_owned()));
-        }
-        let owned = |part: &str| Cow::Owned(part.to_owned());
-        Ok(Self { namespace: namespace.map(owned), name: owned(name), version: version.map(owned) })
+    }
+}
+
+impl Serialize for ToolId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ToolId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Text::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -138,6 +185,18 @@ impl PartialOrd for ToolId {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidToolId {
     reason: String,
+}
+
+impl InvalidToolId {
+    fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
+    }
+}
+
+impl From<InvalidName> for InvalidToolId {
+    fn from(name: InvalidName) -> Self {
+        Self::new(name.to_string())
+    }
 }
 
 impl fmt::Display for InvalidToolId {

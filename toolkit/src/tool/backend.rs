@@ -1,0 +1,171 @@
+//! What runs a tool.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What runs a tool, by reference: which server, provider or function.
+///
+/// ```
+/// # use serde_json::json;
+/// # use toolkit::tool::ToolBackend;
+/// let backend = ToolBackend::mcp("filesystem")?;
+/// let json = json!({ "kind": "mcp", "mcp": { "serverName": "filesystem" } });
+/// assert_eq!(serde_json::to_value(&backend).unwrap(), json);
+///
+/// let error = serde_json::from_value::<ToolBackend>(json!({ "kind": "mcp" })).unwrap_err();
+/// assert_eq!(error.to_string(), "invalid backend: `mcp` needs `mcp.serverName`");
+/// # Ok::<(), toolkit::tool::InvalidBackend>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Reference", into = "Reference")]
+#[non_exhaustive]
+pub enum ToolBackend {
+    /// An MCP server.
+    #[non_exhaustive]
+    Mcp {
+        /// The server's name in the host's configuration.
+        server_name: String,
+    },
+    /// Somebody else's tool, behind an interface of the host's.
+    #[non_exhaustive]
+    Provider {
+        /// Which provider.
+        provider_id: String,
+        /// What the provider calls the tool.
+        tool_id: String,
+    },
+    /// A function of this process.
+    #[non_exhaustive]
+    Local {
+        /// Under which name it was registered.
+        name: String,
+    },
+}
+
+impl ToolBackend {
+    /// A tool of an MCP server.
+    ///
+    /// # Errors
+    ///
+    /// The name is empty.
+    pub fn mcp(server_name: impl Into<String>) -> Result<Self, InvalidBackend> {
+        Ok(ToolBackend::Mcp { server_name: given(server_name.into(), "mcp", "serverName")? })
+    }
+
+    /// A provider's tool.
+    ///
+    /// # Errors
+    ///
+    /// One of the two is empty.
+    pub fn provider(provider_id: impl Into<String>, tool_id: impl Into<String>) -> Result<Self, InvalidBackend> {
+        Ok(ToolBackend::Provider {
+            provider_id: given(provider_id.into(), "provider", "providerId")?,
+            tool_id: given(tool_id.into(), "provider", "toolId")?,
+        })
+    }
+
+    /// A function of this process.
+    ///
+    /// # Errors
+    ///
+    /// The name is empty.
+    pub fn local(name: impl Into<String>) -> Result<Self, InvalidBackend> {
+        Ok(ToolBackend::Local { name: given(name.into(), "local", "name")? })
+    }
+
+    /// `mcp`, `provider` or `local`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            ToolBackend::Mcp { .. } => "mcp",
+            ToolBackend::Provider { .. } => "provider",
+            ToolBackend::Local { .. } => "local",
+        }
+    }
+}
+
+fn given(text: String, kind: &'static str, field: &'static str) -> Result<String, InvalidBackend> {
+    if text.is_empty() {
+        return Err(InvalidBackend { reason: format!("`{kind}` needs `{kind}.{field}`") });
+    }
+    Ok(text)
+}
+
+/// A reference that does not say what runs the tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidBackend {
+    reason: String,
+}
+
+impl fmt::Display for InvalidBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "invalid backend: {}", self.reason)
+    }
+}
+
+impl std::error::Error for InvalidBackend {}
+
+/// The JSON: a kind, and details in a field of that name. Details of other kinds are passed over.
+#[derive(Default, Serialize, Deserialize)]
+struct Reference {
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mcp: Option<McpReference>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider: Option<ProviderReference>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    local: Option<LocalReference>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct McpReference {
+    server_name: String,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ProviderReference {
+    provider_id: String,
+    tool_id: String,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct LocalReference {
+    name: String,
+}
+
+impl TryFrom<Reference> for ToolBackend {
+    type Error = InvalidBackend;
+
+    fn try_from(reference: Reference) -> Result<Self, InvalidBackend> {
+        match reference.kind.as_str() {
+            "mcp" => Self::mcp(reference.mcp.unwrap_or_default().server_name),
+            "provider" => {
+                let provider = reference.provider.unwrap_or_default();
+                Self::provider(provider.provider_id, provider.tool_id)
+            }
+            "local" => Self::local(reference.local.unwrap_or_default().name),
+            kind => {
+                let kind: String = kind.chars().take(40).collect();
+                let reason = format!("there is no kind `{}`; use `mcp`, `provider` or `local`", kind.escape_debug());
+                Err(InvalidBackend { reason })
+            }
+        }
+    }
+}
+
+impl From<ToolBackend> for Reference {
+    fn from(backend: ToolBackend) -> Self {
+        let reference = Reference { kind: backend.kind().to_owned(), ..Reference::default() };
+        match backend {
+            ToolBackend::Mcp { server_name } => Reference { mcp: Some(McpReference { server_name }), ..reference },
+            ToolBackend::Provider { provider_id, tool_id } => {
+                Reference { provider: Some(ProviderReference { provider_id, tool_id }), ..reference }
+            }
+            ToolBackend::Local { name } => Reference { local: Some(LocalReference { name }), ..reference },
+        }
+    }
+}

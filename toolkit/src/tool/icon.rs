@@ -1,0 +1,36 @@
+//! Pictures of a tool.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Text, Unknown};
+
+/// A picture that a client may show beside a tool (MCP `Icon`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Icon {
+    /// An `https:` or `data:` URI.
+    pub src: Text,
+    /// The media type, where the URI does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<Text>,
+    /// Sizes such as `48x48`, or `any`.
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub sizes: Cow<'static, [Text]>,
+    /// The background that it is made for: `light` or `dark`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub theme: Option<Text>,
+    /// What else was read.
+    #[serde(flatten)]
+    pub unknown: Unknown,
+}
+
+impl Icon {
+    /// A picture of which only the source is known.
+    #[must_use]
+    pub const fn new(src: Text) -> Self {
+        Self { src, mime_type: None, sizes: Cow::Borrowed(&[]), theme: None, unknown: Unknown::NONE }
+    }
+}

@@ -1,0 +1,275 @@
+//! A tool as JSON: its canonical form, which has all fields, and the form of MCP.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+use super::{META_KEY, Metadata, Tool, ToolId, Unknown, normalize_tags};
+use crate::call::{Arguments, is_too_deep};
+use crate::schema::{Schema, Violations, child, input};
+
+/// A JSON object.
+pub(crate) type Object = Map<String, Value>;
+
+/// The fields that MCP has for a tool (`Tool` of both revisions).
+const MCP_FIELDS: [&str; 8] =
+    ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta"];
+
+/// The fields that MCP has no place for; under [`META_KEY`] there is one.
+const EXTENSIONS: [&str; 9] =
+    ["namespace", "version", "category", "tags", "aliases", "deprecated", "examples", "requirements", "timeoutMs"];
+
+/// The canonical form.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Canonical<'a> {
+    name: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<Cow<'a, str>>,
+    #[serde(flatten)]
+    metadata: Cow<'a, Metadata>,
+    #[schemars(with = "Object")]
+    input_schema: Cow<'a, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Object>")]
+    output_schema: Option<Cow<'a, Value>>,
+    /// Leaves the form open; what it catches is found by comparison, together with what else would get lost.
+    #[serde(flatten, skip_serializing)]
+    _unknown: Unknown,
+}
+
+impl Tool {
+    /// The canonical form: the fields of MCP's `Tool` and, beside them, `namespace`, `version`, `category`, `tags`,
+    /// `aliases`, `deprecated`, `examples`, `requirements` and `timeoutMs`, as far as there are such.
+    ///
+    /// Fields that were read and are not known come back. Schemas are as the tool has them, references and all.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let mut fields = self.fields();
+        let unknown = self.metadata().unknown.iter().filter(|(name, _)| !EXTENSIONS.contains(name));
+        add(&mut fields, unknown);
+        Value::Object(fields)
+    }
+
+    /// Reads the canonical form, from text or from a value.
+    ///
+    /// A field that is `null` counts as absent, and comes back. Tags are normalised. Nothing else is checked but that
+    /// each field is of its kind: what the tool says is checked by [`Catalog::check`](crate::Catalog::check), or by
+    /// [`Manifest`](crate::Manifest) while it reads.
+    ///
+    /// # Errors
+    ///
+    /// The text is no JSON, or some fields are not of their kind, or `name` or `inputSchema` is missing; all at once.
+    ///
+    /// ```
+    /// # use toolkit::Tool;
+    /// let tool = Tool::from_json(r#"{"name": "add", "namespace": "math", "inputSchema": {"type": "object"}}"#)?;
+    /// assert_eq!(tool.id().to_string(), "math:add");
+    ///
+    /// let error = Tool::from_json(r#"{"name": 1}"#).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "not a tool:\n/inputSchema is required\n/name must be a string, got 1"
+    /// );
+    /// # Ok::<(), toolkit::tool::InvalidTool>(())
+    /// ```
+    pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, InvalidTool> {
+        let fields = object(json.into())?;
+        Ok(Self::read(fields.clone())?.with_unknown(fields, Self::to_json))
+    }
+
+    /// The form of MCP, with nothing beyond it: namespace, version, tags and the like are left out.
+    #[must_use]
+    pub fn to_mcp_json(&self) -> Value {
+        let mut fields = self.fields();
+        fields.retain(|name, _| MCP_FIELDS.contains(&name.as_str()));
+        add(&mut fields, self.metadata().unknown.iter());
+        Value::Object(fields)
+    }
+
+    /// The form of MCP, with everything else under [`META_KEY`] of its `_meta`, and the id with it.
+    #[must_use]
+    pub fn to_mcp_json_with_record(&self) -> Value {
+        let (mut fields, mut record) = (Object::new(), Object::new());
+        record.insert("id".to_owned(), self.id().to_string().into());
+        for (name, value) in self.fields() {
+            let form = if MCP_FIELDS.contains(&name.as_str()) { &mut fields } else { &mut record };
+            form.insert(name, value);
+        }
+        let meta = fields.entry("_meta").or_insert_with(|| json!({}));
+        if let Value::Object(meta) = meta {
+            meta.insert(META_KEY.to_owned(), record.into());
+        }
+        add(&mut fields, self.metadata().unknown.iter());
+        Value::Object(fields)
+    }
+
+    /// Reads the form of MCP, from text or from a value; what it carries under [`META_KEY`] is read too.
+    ///
+    /// As in [`Tool::from_json`], what the tool says is not checked. In particular a name may have any characters,
+    /// since MCP only recommends a few.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Tool::from_json`].
+    pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, InvalidTool> {
+        let fields = object(json.into())?;
+        let mut canonical = fields.clone();
+        canonical.retain(|name, _| !EXTENSIONS.contains(&name.as_str()));
+        let record = match canonical.get_mut("_meta").and_then(Value::as_object_mut) {
+            Some(meta) => meta.remove(META_KEY),
+            None => None,
+        };
+        let Some(record) = record else {
+            return Ok(Self::read(canonical)?.with_unknown(fields, Self::to_mcp_json));
+        };
+        // An object that held nothing else is not something that the tool's author attached.
+        if canonical["_meta"] == json!({}) {
+            canonical.remove("_meta");
+        }
+        let Value::Object(mut record) = record else {
+            return Err(InvalidTool::carried("must be an object"));
+        };
+        if let Some(id) = record.remove("id") {
+            name_by(&id, &mut canonical)?;
+        }
+        canonical.extend(record.into_iter().filter(|(name, _)| EXTENSIONS.contains(&name.as_str())));
+        let tool = Self::read(canonical).map_err(InvalidTool::of_carried)?;
+        Ok(tool.with_unknown(fields, Self::to_mcp_json_with_record))
+    }
+
+    fn read(mut fields: Object) -> Result<Self, InvalidTool> {
+        /// The canonical form's own schema, which words what is wrong.
+        static FORM: LazyLock<Schema> = LazyLock::new(|| Schema::generated(input::<Canonical<'static>>()));
+
+        drop_nulls(&mut fields);
+        let fields = Value::Object(fields);
+        FORM.validate(&fields).map_err(InvalidTool::Form)?;
+        let read = Canonical::deserialize(fields).map_err(|error| InvalidTool::Json(error.to_string()))?;
+        let mut metadata = read.metadata.into_owned();
+        metadata.tags = normalize_tags(metadata.tags.iter()).into_iter().map(Cow::Owned).collect();
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        let id = ToolId::unchecked(read.namespace.map(owned), owned(read.name), read.version.map(owned));
+        Ok(Self::given(id, metadata, read.input_schema.into_owned(), read.output_schema.map(Cow::into_owned)))
+    }
+
+    /// Keeps the fields that would not be written otherwise.
+    fn with_unknown(self, mut fields: Object, write: impl FnOnce(&Self) -> Value) -> Self {
+        if let Value::Object(written) = write(&self) {
+            fields.retain(|name, _| !written.contains_key(name));
+        }
+        let metadata = Metadata { unknown: Unknown::from_iter(fields), ..self.metadata().clone() };
+        let output = self.output().map(|schema| schema.as_value().clone());
+        Self::given(self.id.clone(), metadata, self.input().as_value().clone(), output)
+    }
+
+    /// Every field but those that are not known.
+    fn fields(&self) -> Object {
+        let form = Canonical {
+            name: self.name().into(),
+            namespace: self.id().namespace().map(Into::into),
+            version: self.id().version().map(Into::into),
+            metadata: Cow::Borrowed(self.metadata()),
+            input_schema: Cow::Borrowed(self.input().as_value()),
+            output_schema: self.output().map(|schema| Cow::Borrowed(schema.as_value())),
+            _unknown: Unknown::NONE,
+        };
+        match json!(form) {
+            Value::Object(fields) => fields,
+            _ => unreachable!("a struct is written as an object"),
+        }
+    }
+}
+
+/// The canonical form.
+impl Serialize for Tool {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
+    }
+}
+
+fn object(json: Arguments<'_>) -> Result<Object, InvalidTool> {
+    if matches!(&json, Arguments::Value(value) if is_too_deep(value)) {
+        return Err(InvalidTool::Json("it is nested deeper than 127 levels".to_owned()));
+    }
+    match json.to_value().map_err(|error| InvalidTool::Json(error.message().to_owned()))? {
+        Value::Object(fields) => Ok(fields),
+        _ => Err(InvalidTool::Json("a tool is a JSON object".to_owned())),
+    }
+}
+
+fn add<'a>(fields: &mut Object, unknown: impl Iterator<Item = (&'a str, &'a Value)>) {
+    for (name, value) in unknown {
+        fields.entry(name).or_insert_with(|| value.clone());
+    }
+}
+
+/// Puts the parts of a carried id where the canonical form has them: the name beside it is one for the wire.
+fn name_by(id: &Value, canonical: &mut Object) -> Result<(), InvalidTool> {
+    let id = ToolId::deserialize(id).map_err(|error| InvalidTool::carried(&error.to_string()))?;
+    canonical.insert("name".to_owned(), id.name().into());
+    let parts = [("namespace", id.namespace()), ("version", id.version())];
+    canonical.extend(parts.into_iter().filter_map(|(name, part)| Some((name.to_owned(), part?.into()))));
+    Ok(())
+}
+
+/// Takes away what says nothing. Several servers write `null` for every field that they have no value for.
+fn drop_nulls(fields: &mut Object) {
+    fields.retain(|_, value| !value.is_null());
+    let icons = fields.get_mut("icons").and_then(Value::as_array_mut);
+    let icons = icons.into_iter().flatten().filter_map(Value::as_object_mut);
+    icons.for_each(|icon| icon.retain(|_, value| !value.is_null()));
+    if let Some(Value::Object(annotations)) = fields.get_mut("annotations") {
+        annotations.retain(|_, value| !value.is_null());
+    }
+}
+
+/// What keeps a document from being a tool.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum InvalidTool {
+    /// It is no JSON object, or none that can be taken.
+    Json(String),
+    /// Its fields are not what they must be.
+    Form(Violations),
+}
+
+impl InvalidTool {
+    fn carried(rule: &str) -> Self {
+        InvalidTool::Form(Violations::of_type(child(&child("", "_meta"), META_KEY), rule.to_owned()))
+    }
+
+    /// Points to the extensions where they stood.
+    fn of_carried(self) -> Self {
+        let InvalidTool::Form(violations) = self else { return self };
+        let place = child(&child("", "_meta"), META_KEY);
+        InvalidTool::Form(violations.moved(|pointer| {
+            let field = pointer.split('/').nth(1).unwrap_or_default();
+            if EXTENSIONS.contains(&field) { format!("{place}{pointer}") } else { pointer }
+        }))
+    }
+}
+
+impl fmt::Display for InvalidTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InvalidTool::Json(reason) => write!(f, "not a tool: {reason}"),
+            InvalidTool::Form(violations) => write!(f, "not a tool:\n{violations}"),
+        }
+    }
+}
+
+impl std::error::Error for InvalidTool {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            InvalidTool::Json(_) => None,
+            InvalidTool::Form(violations) => Some(violations),
+        }
+    }
+}

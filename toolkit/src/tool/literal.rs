@@ -1,0 +1,69 @@
+//! JSON that is part of a tool's record.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+/// JSON that is part of a tool's record: written into the program as text, or read.
+#[derive(Clone, Debug)]
+pub enum Literal {
+    /// As the author wrote it. It is parsed when it is asked for; whether it is JSON at all is for
+    /// [`Catalog::check`](crate::Catalog::check) to say.
+    Text(&'static str),
+    /// As it was read.
+    Value(Value),
+}
+
+impl Literal {
+    /// The value.
+    ///
+    /// # Errors
+    ///
+    /// The author's text is not JSON.
+    pub fn parse(&self) -> Result<Value, serde_json::Error> {
+        match self {
+            Literal::Text(text) => serde_json::from_str(text),
+            Literal::Value(value) => Ok(value.clone()),
+        }
+    }
+}
+
+impl PartialEq for Literal {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Literal::Text(a), Literal::Text(b)) if a == b => true,
+            _ => matches!((self.parse(), other.parse()), (Ok(a), Ok(b)) if a == b),
+        }
+    }
+}
+
+impl Serialize for Literal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Literal::Text(_) => self.parse().unwrap_or_default().serialize(serializer),
+            Literal::Value(value) => value.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Literal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Value::deserialize(deserializer).map(Literal::Value)
+    }
+}
+
+impl JsonSchema for Literal {
+    fn schema_name() -> Cow<'static, str> {
+        "Literal".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Value::json_schema(generator)
+    }
+}

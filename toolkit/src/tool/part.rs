@@ -1,0 +1,102 @@
+//! The parts of an id that follow the rule for names.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::ops::Deref;
+use std::str::FromStr;
+
+use super::Text;
+use super::name::check_name;
+
+macro_rules! part {
+    ($(#[$doc:meta])* $Part:ident, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $Part(Text);
+
+        impl $Part {
+            /// Checks `text` and keeps it.
+            ///
+            /// # Errors
+            ///
+            /// What keeps it from being one; see [`check_name`].
+            pub fn new(text: impl Into<Text>) -> Result<Self, InvalidName> {
+                let text = text.into();
+                match check_name(&text) {
+                    Ok(()) => Ok(Self(text)),
+                    Err(reason) => Err(InvalidName { what: $what, reason }),
+                }
+            }
+
+            pub(super) const fn unchecked(text: Text) -> Self {
+                Self(text)
+            }
+        }
+
+        impl FromStr for $Part {
+            type Err = InvalidName;
+
+            fn from_str(text: &str) -> Result<Self, InvalidName> {
+                Self::new(text.to_owned())
+            }
+        }
+
+        impl Deref for $Part {
+            type Target = str;
+
+            fn deref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl AsRef<str> for $Part {
+            fn as_ref(&self) -> &str {
+                self
+            }
+        }
+
+        impl Borrow<str> for $Part {
+            fn borrow(&self) -> &str {
+                self
+            }
+        }
+
+        impl fmt::Display for $Part {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self)
+            }
+        }
+    };
+}
+
+part! {
+    /// What a tool is called within its namespace: one to 128 of `[A-Za-z0-9_.-]`.
+    ///
+    /// ```
+    /// # use toolkit::tool::ToolName;
+    /// assert_eq!(ToolName::new("read_file")?.as_ref(), "read_file");
+    /// assert_eq!(ToolName::new("").unwrap_err().to_string(), "name must not be empty");
+    /// # Ok::<(), toolkit::tool::InvalidName>(())
+    /// ```
+    ToolName, "name"
+}
+
+part! {
+    /// What names of tools are unique within: one to 128 of `[A-Za-z0-9_.-]`.
+    Namespace, "namespace"
+}
+
+/// A text that is not a name or a namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidName {
+    what: &'static str,
+    reason: String,
+}
+
+impl fmt::Display for InvalidName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.what, self.reason)
+    }
+}
+
+impl std::error::Error for InvalidName {}
