@@ -24,6 +24,7 @@
 //! | [`Dispatcher`], [`Handle`], [`Context`] | calling them |
 //! | [`ToolError`], [`Content`], [`Structured`] | what a tool gives back |
 //! | [`adapter`] | describing them to others |
+//! | [`version`] | which version will do |
 //!
 //! Without the default feature `async` there is no runtime and no time limit; asynchronous tools then run on whatever
 //! executor polls them.
@@ -38,6 +39,7 @@ pub mod catalog;
 pub mod dispatch;
 pub mod schema;
 pub mod tool;
+pub mod version;
 
 mod handle;
 mod suggest;
