@@ -7,6 +7,7 @@
 mod laws;
 
 use serde_json::{Value, json};
+use toolkit::ToolId;
 use toolkit::version::{Version, is_compatible, parse, parse_req};
 
 fn cases(list: &str) -> Vec<Value> {
@@ -218,6 +219,7 @@ fn one_v_in_lower_case_is_dropped_and_only_before_a_version() {
         assert!(parse_req(text).is_err(), "{text:?}");
     }
     assert_eq!(parse_req(" >=v1 , < v2.1,v1.x").unwrap().to_string(), ">=1, <2.1, 1.*");
+    assert_eq!("weather:forecast:v1.2.0".parse::<ToolId>().unwrap().semver(), parse("1.2.0").ok());
 }
 
 #[test]

@@ -5,9 +5,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use semver::Version;
-
 use super::name::check_name;
+use crate::version::{Version, parse};
 
 /// A tool's identity, unique within a catalogue.
 ///
@@ -65,11 +64,10 @@ impl ToolId {
         self.version.as_deref()
     }
 
-    /// The version as `semver` reads it, a leading `v` aside; `None` where there is none or it is not one.
+    /// The version as [`parse`] reads it, a leading `v` aside; `None` where there is none or it is not one.
     #[must_use]
     pub fn semver(&self) -> Option<Version> {
-        let text = self.version()?;
-        Version::parse(text.strip_prefix('v').unwrap_or(text)).ok()
+        parse(self.version()?).ok()
     }
 
     /// The identity without its version: what the versions of one tool have in common.
