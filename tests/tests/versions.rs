@@ -5,6 +5,8 @@
 
 #[path = "versions/laws.rs"]
 mod laws;
+#[path = "versions/matrix.rs"]
+mod matrix;
 
 use serde_json::{Value, json};
 use toolkit::ToolId;

@@ -21,6 +21,10 @@ use std::fmt;
 use semver::{Comparator, Op};
 pub use semver::{Version, VersionReq};
 
+pub use self::matrix::{Entry, Matrix, NoCompatibleVersion, Verdict};
+
+mod matrix;
+
 /// The version that `text` is, with or without a `v` before it.
 ///
 /// Nothing else is forgiven: three numbers without leading zeros, each of which fits into 64 bits, and identifiers that
