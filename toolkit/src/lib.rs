@@ -25,6 +25,7 @@
 //! | [`ToolError`], [`Content`], [`Structured`] | what a tool gives back |
 //! | [`adapter`] | describing them to others |
 //! | [`Tool`], [`Manifest`] | tools that are not written in Rust |
+//! | [`version`] | which version will do |
 //!
 //! Without the default feature `async` there is no runtime and no time limit; asynchronous tools then run on whatever
 //! executor polls them.
@@ -40,6 +41,7 @@ pub mod dispatch;
 pub mod manifest;
 pub mod schema;
 pub mod tool;
+pub mod version;
 
 mod handle;
 mod suggest;

@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use semver::Version;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::part::{Namespace, ToolName};
 use super::{InvalidName, Text};
+use crate::version::{Version, parse};
 
 /// A tool's identity, unique within a catalogue.
 ///
@@ -99,11 +99,10 @@ impl ToolId {
         self.version.as_deref()
     }
 
-    /// The version as `semver` reads it, a leading `v` aside; `None` where there is none or it is not one.
+    /// The version as [`parse`] reads it, a leading `v` aside; `None` where there is none or it is not one.
     #[must_use]
     pub fn semver(&self) -> Option<Version> {
-        let text = self.version()?;
-        Version::parse(text.strip_prefix('v').unwrap_or(text)).ok()
+        parse(self.version()?).ok()
     }
 
     /// Whether the two are the same when they are printed.
