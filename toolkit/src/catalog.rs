@@ -15,6 +15,7 @@ pub use self::wire::{Naming, WireNames};
 use crate::call::{ErrorKind, ToolError};
 use crate::suggest::suggest;
 use crate::tool::{Tool, ToolId};
+use crate::version::VersionReq;
 
 /// The tools of a program, in the order of their ids.
 ///
@@ -128,6 +129,26 @@ impl Catalog {
             }
             None => Err(ToolError::new(ErrorKind::UnknownTool, self.not_found(name))),
         }
+    }
+
+    /// The highest version of a tool that meets a requirement, as Cargo reads it.
+    ///
+    /// `name` is any name of the tool; where it has a version, that is passed over.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Catalog::resolve`]; or no version of the tool meets the requirement, and the error says which there are.
+    pub fn matching(&self, name: &str, wanted: &VersionReq) -> Result<&Tool, ToolError> {
+        let id = self.resolve(name)?.id().unversioned();
+        // The versions of one tool stand next to each other, in ascending order.
+        let start = self.tools.partition_point(|tool| tool.id() < &id);
+        let versions = self.tools[start..].iter().take_while(|tool| tool.id().unversioned() == id);
+        let meets = |tool: &&Tool| tool.id().semver().is_some_and(|version| wanted.matches(&version));
+        versions.clone().filter(meets).last().ok_or_else(|| {
+            let there: Vec<&str> = versions.filter_map(|tool| tool.id().version()).collect();
+            let message = format!("no version of `{id}` meets `{wanted}`; there are {}", there.join(", "));
+            ToolError::new(ErrorKind::UnknownTool, message)
+        })
     }
 
     /// The tool of this record, whatever else answers to its id.

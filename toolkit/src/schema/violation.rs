@@ -133,11 +133,9 @@ impl Violations {
         Self(vec![Violation { keyword: "type".to_owned(), ..Violation::of(place(&pointer), rule) }])
     }
 
-    /// The same, of a value that stands elsewhere in a larger one.
-    pub(crate) fn moved(mut self, to: impl Fn(String) -> String) -> Self {
-        for violation in &mut self.0 {
-            violation.pointer = to(std::mem::take(&mut violation.pointer));
-        }
+    /// The same in other words, or of a value that stands elsewhere.
+    pub(crate) fn reworded(mut self, reword: impl FnMut(&mut Violation)) -> Self {
+        self.0.iter_mut().for_each(reword);
         self
     }
 

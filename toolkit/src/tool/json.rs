@@ -150,7 +150,7 @@ impl Tool {
 
         drop_nulls(&mut fields);
         let fields = Value::Object(fields);
-        FORM.validate(&fields).map_err(InvalidTool::Form)?;
+        FORM.validate(&fields).map_err(InvalidTool::of_form)?;
         let read = Canonical::deserialize(fields).map_err(|error| InvalidTool::Json(error.to_string()))?;
         let mut metadata = read.metadata.into_owned();
         metadata.tags = normalize_tags(metadata.tags.iter()).into_iter().map(Cow::Owned).collect();
@@ -241,6 +241,15 @@ pub enum InvalidTool {
 }
 
 impl InvalidTool {
+    /// Speaks of fields, where a schema of a tool speaks of arguments.
+    fn of_form(violations: Violations) -> Self {
+        InvalidTool::Form(violations.reworded(|violation| {
+            if violation.keyword == "additionalProperties" {
+                violation.rule = "is not a field".to_owned();
+            }
+        }))
+    }
+
     fn carried(rule: &str) -> Self {
         InvalidTool::Form(Violations::of_type(child(&child("", "_meta"), META_KEY), rule.to_owned()))
     }
@@ -249,9 +258,11 @@ impl InvalidTool {
     fn of_carried(self) -> Self {
         let InvalidTool::Form(violations) = self else { return self };
         let place = child(&child("", "_meta"), META_KEY);
-        InvalidTool::Form(violations.moved(|pointer| {
-            let field = pointer.split('/').nth(1).unwrap_or_default();
-            if EXTENSIONS.contains(&field) { format!("{place}{pointer}") } else { pointer }
+        InvalidTool::Form(violations.reworded(|violation| {
+            let field = violation.pointer.split('/').nth(1).unwrap_or_default();
+            if EXTENSIONS.contains(&field) {
+                violation.pointer.insert_str(0, &place);
+            }
         }))
     }
 }

@@ -1,0 +1,132 @@
+//! Tools that are built by hand.
+
+use std::time::Duration;
+
+use toolkit::catalog::{ProblemKind, Problems};
+
+use super::*;
+
+/// One with everything that a tool can say.
+pub(crate) fn full() -> Tool {
+    Tool::builder("create_event")
+        .namespace("calendar")
+        .version("v1.2.0")
+        .title("Create an event")
+        .description("Creates an event.\n\nSends no invitations.")
+        .category("planning")
+        .tags(["Time  Table", "calendar", "time table"])
+        .annotations(Annotations { title: Some("Event".into()), ..Annotations::NONE })
+        .read_only(false)
+        .destructive(false)
+        .idempotent(false)
+        .open_world(true)
+        .aliases(["calendar:new_event"])
+        .deprecated("use `plan`")
+        .icons([Icon { sizes: vec!["48x48".into()].into(), ..Icon::new("https://example.com/a.png".into()) }])
+        .meta(json!({ "com.example/team": "time" }).as_object().unwrap().clone())
+        .examples([json!({ "title": "Lunch" })])
+        .requirements(requirements())
+        .timeout(Duration::from_millis(1500))
+        .input(json!({ "type": "object", "properties": { "title": { "type": "string" } }, "required": ["title"] }))
+        .output(json!({ "type": "object", "properties": { "id": { "type": "integer" } } }))
+        .build()
+        .unwrap()
+}
+
+fn requirements() -> Requirements {
+    serde_json::from_value(json!({
+        "authorization": [{ "id": "google", "oauth2": { "scopes": ["calendar"] } }],
+        "secrets": [{ "id": "API_KEY" }],
+        "user_id": true,
+    }))
+    .unwrap()
+}
+
+#[test]
+fn a_built_tool_says_what_it_was_told() {
+    let tool = full();
+    assert_eq!(tool.id().to_string(), "calendar:create_event:v1.2.0");
+    assert_eq!(tool.id().semver().unwrap().to_string(), "1.2.0");
+    assert_eq!(tool.summary(), "Creates an event.");
+    assert_eq!(tool.tags(), ["time-table", "calendar"]);
+    let hints = tool.annotations();
+    assert_eq!((hints.read_only, hints.destructive), (Some(false), Some(false)));
+    assert_eq!((hints.idempotent, hints.open_world), (Some(false), Some(true)));
+    assert_eq!(hints.title.as_deref(), Some("Event"));
+    assert_eq!(tool.location(), None);
+    tool.validate_input(&json!({ "title": "Lunch" })).unwrap();
+    assert_eq!(tool.validate_input(&json!({})).unwrap_err().to_string(), "/title is required");
+    assert_eq!(
+        tool.validate_output(&json!({ "id": "x" })).unwrap_err().to_string(),
+        "/id must be an integer, got \"x\""
+    );
+}
+
+#[test]
+fn a_tool_that_promises_nothing_returns_what_it_likes() {
+    let tool = Tool::builder("now").build().unwrap();
+    tool.validate_output(&json!([1])).unwrap();
+    tool.validate_input(&json!({})).unwrap();
+    tool.validate_input(&json!({ "zone": "UTC" })).unwrap_err();
+}
+
+#[test]
+fn the_name_for_people_is_the_title_or_that_of_the_annotations_or_the_name() {
+    let named = |title: Option<&'static str>, annotated: Option<&'static str>| {
+        let annotations = Annotations { title: annotated.map(Into::into), ..Annotations::NONE };
+        let tool = Tool::builder("name").annotations(annotations);
+        let tool = title.into_iter().fold(tool, |tool, title| tool.title(title));
+        tool.build().unwrap().display_name().to_owned()
+    };
+    assert_eq!(named(Some("title"), Some("annotated")), "title");
+    assert_eq!(named(None, Some("annotated")), "annotated");
+    assert_eq!(named(None, None), "name");
+}
+
+#[test]
+fn every_problem_of_a_built_tool_is_told_at_once() {
+    let problems: Problems = Tool::builder("a b")
+        .namespace("x:y")
+        .version("one")
+        .examples([json!({ "n": "1" }), json!({})])
+        .meta(json!({ META_KEY: {} }).as_object().unwrap().clone())
+        .input(json!({ "properties": { "n": { "type": "integer" } } }))
+        .output(json!({ "type": "any" }))
+        .build()
+        .unwrap_err();
+    let kinds: Vec<ProblemKind> = problems.iter().map(|problem| problem.kind()).collect();
+    assert_eq!(
+        kinds,
+        [
+            ProblemKind::InvalidName,
+            ProblemKind::InvalidName,
+            ProblemKind::InvalidVersion,
+            ProblemKind::InvalidSchema,
+            ProblemKind::NotAnObject,
+            ProblemKind::InvalidExample,
+            ProblemKind::InvalidMeta,
+        ]
+    );
+    let text = problems.to_string();
+    assert!(text.starts_with("its name must not contain ` `; use letters, digits, `_`, `-` and `.`\n  x:y:a b:one\n"));
+}
+
+#[test]
+fn a_clone_says_the_same_and_shares_nothing_that_changes() {
+    let tool = full();
+    let copy = tool.clone();
+    assert_eq!(copy, tool);
+    drop(tool);
+    copy.validate_input(&json!({ "title": "x" })).unwrap();
+    let elsewhere = copy.in_namespace(Namespace::new("other").unwrap());
+    assert_eq!(elsewhere.id().to_string(), "other:create_event:v1.2.0");
+    assert_eq!(elsewhere.metadata(), copy.metadata());
+    assert_ne!(elsewhere, copy);
+}
+
+#[test]
+fn what_a_tool_says_is_its_metadata() {
+    let metadata: &Metadata = &full().metadata().clone();
+    assert_eq!(metadata.meta, Some(Literal::Value(json!({ "com.example/team": "time" }))));
+    assert_eq!(serde_json::from_value::<Metadata>(serde_json::to_value(metadata).unwrap()).unwrap(), *metadata);
+}

@@ -1,0 +1,130 @@
+//! Lists of tools that others published.
+
+use std::path::{Path, PathBuf};
+
+use toolkit::catalog::ProblemKind;
+use toolkit::{Catalog, Manifest};
+use toolkit_tests::{shared, shared_json};
+
+use super::*;
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = entries.collect();
+    let folders: Vec<PathBuf> = files.extract_if(.., |path| path.is_dir()).collect();
+    files.extend(folders.iter().flat_map(|folder| self::files(folder)));
+    files.sort();
+    files
+}
+
+#[test]
+fn manifests_of_real_servers_load_and_come_back_as_they_were() {
+    let Some(folder) = shared("data/manifests") else { return };
+    let official = ["2025-11-25", "2026-07-28"].map(|revision| {
+        let schema = shared_json(&format!("spec/mcp/{revision}.schema.json")).unwrap();
+        let tool = json!({ "$schema": schema["$schema"], "$ref": "#/$defs/Tool", "$defs": schema["$defs"] });
+        jsonschema::validator_for(&tool).unwrap()
+    });
+    let (mut n_tools, mut unsound) = (0, Vec::new());
+    for file in files(&folder) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let json: Value = serde_json::from_str(&text).unwrap();
+        let manifest = Manifest::from_mcp_json(text).unwrap();
+        assert_eq!(manifest.to_mcp_json(), json, "{}", file.display());
+        assert_eq!(Manifest::from_json(manifest.to_json()).unwrap().to_mcp_json(), json, "{}", file.display());
+        for listing in manifest.listings() {
+            n_tools += 1;
+            match listing.is_sound() {
+                true => {
+                    let tool = listing.tool().unwrap().to_mcp_json();
+                    // An input schema of a sound tool may say `type` further in; only then is MCP stricter.
+                    assert!(official.iter().all(|schema| schema.is_valid(&tool)), "{listing}: {tool}");
+                }
+                false => unsound.push(listing.to_string()),
+            }
+        }
+        let catalog = Catalog::new(manifest.tools().cloned()).unwrap();
+        assert_eq!(catalog.len(), manifest.tools().count());
+    }
+    ran(n_tools);
+    // It has a flag where both dialects have a number, as draft-04 had it.
+    assert_eq!(unsound.len(), 1, "{unsound:#?}");
+    assert!(unsound[0].starts_with("0 `read_pdf`\n  the input schema is not sound: "), "{unsound:#?}");
+}
+
+#[test]
+fn one_bad_tool_hides_no_other() {
+    let good = json!({ "name": "good", "inputSchema": { "type": "object" } });
+    let manifest = Manifest::from_mcp_json(json!({
+        "tools": [
+            { "name": "no_schema" },
+            good,
+            { "name": "dialect", "inputSchema": { "$schema": "http://json-schema.org/draft-04/schema#", "type": "object" } },
+            { "name": "outside", "inputSchema": { "type": "object", "$defs": { "a": { "$ref": "https://example.com/a" } } } },
+            { "name": "no_object", "inputSchema": { "type": "string" } },
+            { "name": "good", "inputSchema": { "type": "object" } },
+            { "name": "a name", "inputSchema": { "type": "object" } },
+            7,
+            { "name": "also_good", "inputSchema": { "type": "object" }, "outputSchema": { "type": "string" } },
+        ],
+        "nextCursor": "2",
+    }))
+    .unwrap();
+    let sound: Vec<&str> = manifest.tools().map(Tool::name).collect();
+    assert_eq!(sound, ["good", "also_good"]);
+    assert_eq!(manifest.unknown().get("nextCursor"), Some(&json!("2")));
+    let kinds: Vec<(usize, ProblemKind)> = manifest
+        .listings()
+        .flat_map(|listing| listing.problems().iter().map(|problem| (listing.index(), problem.kind())))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            (0, ProblemKind::Malformed),
+            (2, ProblemKind::InvalidSchema),
+            (3, ProblemKind::InvalidSchema),
+            (4, ProblemKind::NotAnObject),
+            (5, ProblemKind::DuplicateId),
+            (6, ProblemKind::InvalidName),
+            (7, ProblemKind::Malformed),
+        ]
+    );
+    // What MCP only recommends is a problem that is told, and no reason to lose the tool.
+    let odd = manifest.listings().nth(6).unwrap();
+    assert_eq!((odd.name(), odd.tool().map(Tool::name)), (Some("a name"), Some("a name")));
+    assert_eq!(odd.to_string(), "6 `a name`\n  its name must not contain ` `; use letters, digits, `_`, `-` and `.`");
+    let none = manifest.listings().next().unwrap();
+    assert_eq!(none.to_string(), "0 `no_schema`\n  /inputSchema is required");
+    let seven = manifest.listings().nth(7).unwrap();
+    assert_eq!((seven.name(), seven.to_string()), (None, "7 ``\n  a tool is a JSON object".to_owned()));
+}
+
+#[test]
+fn a_bare_array_is_a_manifest_and_comes_back_as_one() {
+    let json = json!([{ "name": "a", "inputSchema": { "type": "object" } }, { "no": "tool" }]);
+    assert_eq!(Manifest::from_mcp_json(&json).unwrap().to_mcp_json(), json);
+}
+
+#[test]
+fn what_has_no_list_of_tools_is_no_manifest() {
+    let error = |json: Value| Manifest::from_mcp_json(json).unwrap_err().to_string();
+    assert_eq!(error(json!({})), "not a manifest: it has no `tools`");
+    assert_eq!(error(json!({ "tools": {} })), "not a manifest: `tools` is no array");
+    assert_eq!(error(json!("x")), "not a manifest: it is neither an array of tools nor an object with such an array");
+    let error = Manifest::from_mcp_json("{").unwrap_err().to_string();
+    assert_eq!(error, "not a manifest: not valid JSON: EOF while parsing an object at line 1 column 1");
+}
+
+#[test]
+fn the_tools_of_two_servers_stand_side_by_side_under_namespaces() {
+    let json = json!([{ "name": "search", "inputSchema": { "type": "object" } }]);
+    let under = |name: &str| {
+        let namespace = Namespace::new(name.to_owned()).unwrap();
+        Manifest::from_mcp_json(&json).unwrap().in_namespace(&namespace)
+    };
+    let manifests = [under("docs"), under("mail")];
+    let catalog = Catalog::new(manifests.iter().flat_map(|manifest| manifest.tools().cloned())).unwrap();
+    let ids: Vec<String> = catalog.iter().map(|tool| tool.id().to_string()).collect();
+    assert_eq!(ids, ["docs:search", "mail:search"]);
+    assert_eq!(manifests[0].to_mcp_json(), json);
+}

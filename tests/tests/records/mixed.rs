@@ -1,0 +1,66 @@
+//! Functions of this program and tools that were read, in one catalogue.
+
+use toolkit::call::{ErrorKind, Stage};
+use toolkit::catalog::ProblemKind;
+use toolkit::version::parse_req;
+use toolkit::{Catalog, Dispatcher, tool};
+
+use super::*;
+
+/// Doubles a number.
+#[tool(namespace = "mixed")]
+fn double(n: i64) -> i64 {
+    2 * n
+}
+
+fn described(namespace: &'static str, name: &'static str, version: &'static str) -> Tool {
+    Tool::builder(name).namespace(namespace).version(version).build().unwrap()
+}
+
+#[test]
+fn a_tool_that_is_only_described_is_found_and_not_run() {
+    let catalog = toolkit::catalog![double].unwrap().with([described("far", "away", "1.0.0")]).unwrap();
+    let dispatcher = Dispatcher::new(catalog).unwrap();
+    assert_eq!(dispatcher.call_sync("double", r#"{"n": 2}"#).unwrap().value(), 4);
+    let error = dispatcher.call_sync("away", "{}").unwrap_err();
+    assert_eq!((error.kind(), error.stage()), (ErrorKind::NoBackend, Stage::Resolve));
+    assert_eq!(
+        error.to_string(),
+        "far:away:1.0.0: nothing here runs this tool; it is described, and it is no function of this program"
+    );
+}
+
+#[test]
+fn two_tools_with_one_id_are_refused_wherever_they_come_from() {
+    let read = Tool::from_json(json!({ "name": "double", "namespace": "mixed", "inputSchema": { "type": "object" } }));
+    let problems = toolkit::catalog![double].unwrap().with([read.unwrap()]).unwrap_err();
+    assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [ProblemKind::DuplicateId]);
+    let text = problems.to_string();
+    assert!(text.starts_with("two tools have the id `mixed:double`\n  mixed:double\n  mixed:double at "), "{text}");
+
+    let twice = [described("a", "b", "1.0.0"), described("a", "b", "1.0.0")];
+    assert!(Catalog::new(twice).is_err());
+    // Without a namespace a version is no part of the id.
+    let twice = ["1.0.0", "2.0.0"].map(|version| Tool::builder("b").version(version).build().unwrap());
+    assert!(Catalog::new(twice).is_err());
+}
+
+#[test]
+fn the_highest_version_that_meets_a_requirement_is_found() {
+    let versions = ["0.9.0", "1.0.0", "1.4.2", "1.5.0-rc.1", "2.0.0"];
+    let catalog = Catalog::new(versions.map(|version| described("a", "b", version))).unwrap();
+    let found = |req: &str| {
+        let tool = catalog.matching("a:b", &parse_req(req).unwrap());
+        tool.map(|tool| tool.id().version().unwrap_or_default().to_owned()).map_err(|error| error.to_string())
+    };
+    assert_eq!(found("^1"), Ok("1.4.2".to_owned()));
+    assert_eq!(found("*"), Ok("2.0.0".to_owned()));
+    assert_eq!(found("^1.5.0-rc.1"), Ok("1.5.0-rc.1".to_owned()));
+    assert_eq!(found("<1, >=0.5"), Ok("0.9.0".to_owned()));
+    assert_eq!(
+        found("^3"),
+        Err("no version of `a:b` meets `^3`; there are 0.9.0, 1.0.0, 1.4.2, 1.5.0-rc.1, 2.0.0".to_owned())
+    );
+    assert_eq!(catalog.matching("b", &parse_req("^1").unwrap()).unwrap().id().to_string(), "a:b:1.4.2");
+    assert!(catalog.matching("c", &parse_req("^1").unwrap()).is_err());
+}
