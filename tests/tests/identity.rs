@@ -3,9 +3,10 @@
 //! Where a case records what those systems do and this one decides otherwise, it is named here with the decision.
 
 use proptest::prelude::*;
-use serde_json::Value;
-use toolkit::ToolId;
-use toolkit::tool::{MAX_TAG_LEN, MAX_TAGS, check_name, normalize_tags};
+use serde_json::{Value, json};
+use toolkit::catalog::{Naming, ProblemKind};
+use toolkit::tool::{MAX_TAG_LEN, MAX_TAGS, Namespace, ToolName, check_name, normalize_tags};
+use toolkit::{Manifest, Tool, ToolId};
 
 fn cases(text: &str, list: &str) -> Vec<Value> {
     let document: Value = serde_json::from_str(text).expect("the cases are JSON");
@@ -84,6 +85,96 @@ fn what_the_older_parser_of_two_parts_refuses_is_refused() {
         let accepted = !case["expect"].is_null() && !decided.contains(&case["id"].as_str().unwrap());
         assert_eq!(parsed.is_ok(), accepted, "{}", case["id"]);
     }
+}
+
+#[test]
+fn ids_come_back_from_their_text_as_in_the_cases() {
+    for case in cases(TOOL_IDS, "round_trip") {
+        let id: ToolId = case["id"].as_str().unwrap().parse().unwrap();
+        assert_eq!((id.namespace(), id.name()), (part(&case["namespace"]), case["reparsed_name"].as_str().unwrap()));
+        assert_eq!(id.to_string(), case["id"].as_str().unwrap());
+    }
+}
+
+#[test]
+fn ids_of_a_backends_tools_are_ids() {
+    // A backend is a namespace here, and what stands after the second colon is a version: a tool's name has no colon.
+    let decided = ["bad:format:tool"];
+    for case in cases(TOOL_IDS, "backend_parse") {
+        let text = case["input"].as_str().unwrap();
+        let parsed = text.parse::<ToolId>();
+        assert_eq!(parsed.is_ok(), !case["expect"].is_null(), "{case}");
+        let Ok(id) = parsed else { continue };
+        assert_eq!(id.namespace(), part(&case["expect"]["backend"]), "{case}");
+        match decided.contains(&text) {
+            true => assert_eq!((id.name(), id.version()), ("format", Some("tool"))),
+            false => assert_eq!(id.name(), case["expect"]["tool"].as_str().unwrap(), "{case}"),
+        }
+    }
+    for case in cases(TOOL_IDS, "backend_format") {
+        let text = format!("{}:{}", case["backend"].as_str().unwrap(), case["tool"].as_str().unwrap());
+        assert_eq!(text.parse::<ToolId>().unwrap().to_string(), case["expect"].as_str().unwrap());
+    }
+}
+
+#[test]
+fn ids_of_skills_are_ids_or_refused() {
+    // Elsewhere a text that is no id is a name as a whole, and then no two readers agree on its parts.
+    let decided = ["a::b", "a:b:"];
+    for case in cases(TOOL_IDS, "a2a_skill_id") {
+        let (text, expect) = (case["input"].as_str().unwrap(), &case["expect"]);
+        let parsed = text.parse::<ToolId>();
+        assert_eq!(parsed.is_err(), decided.contains(&text), "{case}");
+        if let Ok(id) = parsed {
+            let parts = (id.namespace(), id.name(), id.version());
+            assert_eq!(parts, (part(&expect["namespace"]), expect["name"].as_str().unwrap(), part(&expect["version"])));
+        }
+    }
+}
+
+#[test]
+fn tools_are_checked_as_in_the_cases_and_further() {
+    // A namespace with a colon and a version that is none make an id that cannot be read back; a schema that accepts
+    // more than objects takes no arguments by name.
+    for case in cases(TOOL_NAMES, "validate") {
+        let tool = Tool::from_json(&case["tool"]).unwrap();
+        let manifest = Manifest::from_json(json!([case["tool"]])).unwrap();
+        let kinds: Vec<ProblemKind> =
+            manifest.listings().flat_map(|listing| listing.problems().iter().map(|problem| problem.kind())).collect();
+        match tool.id().namespace() {
+            None => assert_eq!(kinds, [ProblemKind::NotAnObject]),
+            Some(_) => assert_eq!(kinds, [ProblemKind::InvalidName, ProblemKind::InvalidVersion]),
+        }
+    }
+}
+
+#[test]
+fn no_name_goes_on_the_wire_that_open_tool_calling_refuses() {
+    for case in cases(TOOL_NAMES, "otc_names") {
+        let name = case["name"].as_str().unwrap();
+        let valid = case["valid"].as_bool().unwrap();
+        let Ok(id) = name.parse::<ToolId>() else {
+            assert!(!valid, "{name}");
+            continue;
+        };
+        assert_eq!(Naming::Name.wire_name(&id) == name, valid, "{name}");
+    }
+}
+
+#[test]
+fn names_and_namespaces_are_kinds_of_text_that_were_checked() {
+    let id = ToolId::new(Some("web".parse().unwrap()), ToolName::new("search").unwrap());
+    assert_eq!(id.to_string(), "web:search");
+    assert_eq!(id.clone().with_version("1.0.0").unwrap().to_string(), "web:search:1.0.0");
+    assert_eq!(id.clone().in_namespace(Namespace::new("docs").unwrap()).to_string(), "docs:search");
+    assert_eq!(id.with_version("").unwrap_err().to_string(), "not a tool id: version must not be empty");
+    assert_eq!(
+        Namespace::new("a:b").unwrap_err().to_string(),
+        "namespace must not contain `:`; use letters, digits, `_`, `-` and `.`"
+    );
+    let id: ToolId = serde_json::from_str("\"a:b\"").unwrap();
+    assert_eq!(serde_json::to_string(&id).unwrap(), "\"a:b\"");
+    assert!(serde_json::from_str::<ToolId>("\"a:\"").is_err());
 }
 
 proptest! {

@@ -11,9 +11,12 @@ use crate::Setup;
 use crate::command::naming;
 use crate::exit::Exit;
 use crate::failure::{Failure, problems_as_json, write_problems};
-use crate::{call, style};
+use crate::{call, manifest, style};
 
 pub(crate) fn run(matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failure> {
+    if let Some(paths) = matches.get_many::<String>("manifest") {
+        return manifest::check(paths.map(String::as_str), matches.get_flag("json"));
+    }
     let mut found: Vec<Problems> = Vec::new();
     let mut n_tools = None;
     match Catalog::linked() {
@@ -47,7 +50,7 @@ pub(crate) fn run(matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failu
     Ok(if found.is_empty() { Exit::Success } else { Exit::Failed })
 }
 
-fn counted(n: usize, noun: &str) -> String {
+pub(crate) fn counted(n: usize, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{n} {noun}{plural}")
 }

@@ -117,9 +117,14 @@ fn export() -> Command {
 }
 
 fn check() -> Command {
-    Command::new("check")
-        .about("Checks every tool: ids, schemas, examples, wire names, state types")
-        .args([naming_option(), json("The problems as JSON")])
+    Command::new("check").about("Checks every tool: ids, schemas, examples, wire names, state types").args([
+        naming_option(),
+        json("The problems as JSON"),
+        Arg::new("manifest")
+            .value_name("FILE")
+            .num_args(1..)
+            .help("Checks the tools that others published, as `tools/list` gives them, instead of this program's"),
+    ])
 }
 
 fn completions() -> Command {

@@ -186,7 +186,7 @@ fn cause(error: &ToolError) -> Option<String> {
 }
 
 /// `InvalidArguments` as `invalid_arguments`.
-fn snake_case(name: &str) -> String {
+pub(crate) fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     for (idx, c) in name.char_indices() {
         if c.is_ascii_uppercase() && idx > 0 {

@@ -34,6 +34,7 @@ mod exit;
 mod export;
 mod failure;
 mod list;
+mod manifest;
 mod record;
 mod shape;
 mod show;

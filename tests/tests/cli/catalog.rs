@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::{BROKEN, Ran, TOOLS, command, tools};
+use crate::{BROKEN, Ran, TOOLS, command, tools, tools_reading};
 
 fn ids(ran: &Ran) -> Vec<String> {
     let ids = ran.out.lines().filter_map(|line| line.split('\t').next());
@@ -147,6 +147,24 @@ fn check_reports_every_problem_with_its_place() {
         problems.as_array().unwrap().iter().map(|problem| problem["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["invalid_example", "wire_name", "missing_state"]);
     assert!(problems[0]["tools"][0]["line"].is_u64());
+}
+
+#[test]
+fn check_reads_what_others_published() {
+    let good = r#"{"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}"#;
+    tools_reading(good, &["check", "-"]).exits(0).prints("-: 1 tool, no problems\n");
+    let bad = r#"[{"name": "a", "inputSchema": {"type": "object"}}, {"name": "b"}, {"name": "c", "inputSchema": {}}]"#;
+    tools_reading(bad, &["check", "-"])
+        .exits(1)
+        .prints("")
+        .says("error: /inputSchema is required\n  --> -: tools/1 b\n")
+        .says("\n  --> -: tools/2 c\n")
+        .says("-: 3 tools, 2 problems");
+    let report = tools_reading(bad, &["check", "-", "--json"]).exits(1).json();
+    assert_eq!((&report[0]["tools"], &report[0]["problems"][1]["kind"]), (&json!(3), &json!("not_an_object")));
+    tools_reading("{", &["check", "-"]).exits(1).says("error: -: not a manifest: not valid JSON");
+    let ran = tools_reading(good, &["check", "no such file", "-"]);
+    ran.exits(1).prints("-: 1 tool, no problems\n").says("error: no such file: No such file or directory");
 }
 
 #[test]

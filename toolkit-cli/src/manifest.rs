@@ -1,0 +1,93 @@
+//! `check FILE…`: everything that is wrong with the tools that others published.
+
+use std::fs;
+use std::io::{self, Read, Write};
+
+use serde_json::{Value, json};
+use toolkit::Manifest;
+use toolkit::manifest::Listing;
+
+use crate::check::counted;
+use crate::exit::Exit;
+use crate::failure::{Failure, snake_case};
+use crate::style::{self, printable};
+
+/// Checks files, one after the other; `-` is stdin.
+pub(crate) fn check<'p>(paths: impl Iterator<Item = &'p str>, as_json: bool) -> Result<Exit, Failure> {
+    let mut exit = Exit::Success;
+    let mut reports = Vec::new();
+    for path in paths {
+        let manifest = match read(path) {
+            Ok(manifest) => manifest,
+            // The other files are still worth a look.
+            Err(reason) => {
+                exit = Exit::Failed;
+                match as_json {
+                    true => reports.push(json!({ "file": path, "error": reason })),
+                    false => writeln!(anstream::stderr(), "{} {}: {reason}", style::ERROR, printable(path))?,
+                }
+                continue;
+            }
+        };
+        if manifest.listings().any(|listing| !listing.is_sound()) {
+            exit = Exit::Failed;
+        }
+        match as_json {
+            true => reports.push(report(path, &manifest)),
+            false => write(path, &manifest)?,
+        }
+    }
+    if as_json {
+        style::write_json(&reports)?;
+    }
+    Ok(exit)
+}
+
+fn read(path: &str) -> Result<Manifest, String> {
+    let text = match path {
+        "-" => {
+            let mut text = Vec::new();
+            io::stdin().lock().read_to_end(&mut text).map(|_| text)
+        }
+        path => fs::read(path),
+    };
+    let text = text.map_err(|error| error.to_string())?;
+    Manifest::from_mcp_json(text).map_err(|error| error.to_string())
+}
+
+fn unsound(manifest: &Manifest) -> impl Iterator<Item = &Listing> {
+    manifest.listings().filter(|listing| !listing.is_sound())
+}
+
+fn write(path: &str, manifest: &Manifest) -> io::Result<()> {
+    let tools = counted(manifest.listings().count(), "tool");
+    if unsound(manifest).next().is_none() {
+        return writeln!(anstream::stdout(), "{}: {tools}, no problems", printable(path));
+    }
+    let mut err = anstream::stderr();
+    for listing in unsound(manifest) {
+        for problem in listing.problems() {
+            writeln!(err, "{} {}", style::ERROR, printable(problem.message()))?;
+        }
+        let name = listing.name().map(|name| format!(" {name}")).unwrap_or_default();
+        let (place, end) = (style::PLACE, style::PLACE.clear());
+        writeln!(err, "  {place}-->{end} {}: tools/{}{}", printable(path), listing.index(), printable(&name))?;
+    }
+    let n_problems = manifest.listings().map(|listing| listing.problems().len()).sum();
+    writeln!(err, "{}: {tools}, {}", printable(path), counted(n_problems, "problem"))
+}
+
+fn report(path: &str, manifest: &Manifest) -> Value {
+    let problems = unsound(manifest).flat_map(|listing| {
+        listing.problems().iter().map(|problem| {
+            json!({
+                "tool": listing.index(),
+                "name": listing.name(),
+                "kind": snake_case(&format!("{:?}", problem.kind())),
+                "message": problem.message(),
+            })
+        })
+    });
+    let problems: Vec<Value> = problems.collect();
+    json!({ "file": path, "tools": manifest.listings().count(), "problems": problems })
+}
