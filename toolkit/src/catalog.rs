@@ -107,8 +107,8 @@ impl Catalog {
     /// The tool that `name` means, or `None`; see [`Catalog::resolve`].
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tool> {
-        match self.names.get(name)? {
-            Resolved::One(idx) => Some(&self.tools[*idx]),
+        match self.names.get(&self.tools, name)? {
+            Resolved::One(idx) => Some(&self.tools[idx]),
             Resolved::Several(_) => None,
         }
     }
@@ -120,8 +120,8 @@ impl Catalog {
     ///
     /// No tool has that name, and the error names the nearest; or several have it, and the error names them.
     pub fn resolve(&self, name: &str) -> Result<&Tool, ToolError> {
-        match self.names.get(name) {
-            Some(Resolved::One(idx)) => Ok(&self.tools[*idx]),
+        match self.names.get(&self.tools, name) {
+            Some(Resolved::One(idx)) => Ok(&self.tools[idx]),
             Some(Resolved::Several(idxs)) => {
                 let ids: Vec<String> = idxs.iter().map(|&idx| format!("`{}`", self.tools[idx].id())).collect();
                 let message = format!("several tools are named `{name}`: {}", ids.join(", "));
@@ -168,7 +168,8 @@ impl Catalog {
         if let Err(invalid) = name.parse::<ToolId>() {
             return format!("no tool is named `{shown}`: {invalid}");
         }
-        match suggest(name, self.names.iter()) {
+        let names: Vec<_> = self.names.iter(&self.tools).collect();
+        match suggest(name, names.iter().map(|name| &**name)) {
             Some(near) => format!("no tool is named `{shown}`; did you mean `{near}`?"),
             None => format!("no tool is named `{shown}`"),
         }

@@ -276,6 +276,16 @@ impl Tool {
         }
     }
 
+    /// Its id without its version as text, which costs nothing for a function of this program.
+    pub(crate) fn unversioned_text(&self) -> Text {
+        let version_len = self.id.version().map_or(0, |version| version.len() + 1);
+        match self.origin {
+            Origin::Linked(entry) if entry.namespace.is_none() => Cow::Borrowed(entry.id),
+            Origin::Linked(entry) => Cow::Borrowed(&entry.id[..entry.id.len() - version_len]),
+            Origin::Given(_) => Cow::Owned(self.id.unversioned().to_string()),
+        }
+    }
+
     /// Its name as text, which costs nothing for a function of this program.
     pub(crate) fn name_text(&self) -> Text {
         match self.origin {

@@ -1,27 +1,53 @@
 //! Every name under which a tool answers.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry as Slot;
+use std::fmt;
+use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Slot;
 
 use super::problem::Problem;
 use crate::tool::{Text, Tool};
 
 /// From ids, ids without version, bare names and former names to tools.
-#[derive(Debug, Default)]
+///
+/// The table holds no text: what a name is, its tool says. Ten thousand tools have thirty thousand names.
+#[derive(Default)]
 pub(super) struct Names {
-    names: HashMap<Text, Resolved, RandomState>,
+    table: HashTable<Name>,
+    hasher: RandomState,
+    /// For each name that several tools have, which.
+    shared: Vec<Vec<usize>>,
     latest: Vec<usize>,
 }
 
+/// One name: whose it is, and which of its names.
+#[derive(Clone, Copy)]
+struct Name {
+    tool: u32,
+    form: Form,
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    Id,
+    /// The id without its version.
+    Unversioned,
+    /// The name alone.
+    Bare,
+    /// A former name, by its place in the list.
+    Alias(u32),
+    /// The name alone, which several have: by its place in `shared`.
+    Shared(u32),
+}
+
 /// What a name means.
-#[derive(Debug)]
-pub(super) enum Resolved {
+pub(super) enum Resolved<'n> {
     /// One tool, by its index.
     One(usize),
     /// Tools in several namespaces, by their indexes.
-    Several(Vec<usize>),
+    Several(&'n [usize]),
 }
 
 impl Names {
@@ -30,9 +56,11 @@ impl Names {
         let mut names = Self::default();
         // With a namespace: the id, the id without its version, the name alone.
         let n_ids = |tool: &Tool| if tool.id().namespace().is_some() { 3 } else { 1 };
-        names.names.reserve(tools.iter().map(|tool| n_ids(tool) + tool.aliases().len()).sum());
-        for (idx, tool) in tools.iter().enumerate() {
-            names.names.insert(tool.id_text(), Resolved::One(idx));
+        let n_names = tools.iter().map(|tool| n_ids(tool) + tool.aliases().len()).sum();
+        let hasher = names.hasher.clone();
+        names.table.reserve(n_names, |name| hasher.hash_one(&*name.text(tools)));
+        for idx in 0..tools.len() {
+            names.set(tools, Name::of(idx, Form::Id));
         }
         // The versions of one tool stand next to each other, in ascending order.
         let mut start = 0;
@@ -41,22 +69,26 @@ impl Names {
             let latest = start + highest_release.unwrap_or(versions.len() - 1);
             start += versions.len();
             names.latest.push(latest);
-            let id = tools[latest].id().unversioned();
-            if id.namespace().is_some() {
-                names.names.insert(id.to_string().into(), Resolved::One(latest));
+            if tools[latest].id().namespace().is_some() {
+                names.set(tools, Name::of(latest, Form::Unversioned));
             }
-            names.add_bare(tools, tools[latest].name_text(), latest);
+            names.add_bare(tools, latest);
         }
         for (idx, tool) in tools.iter().enumerate() {
-            for alias in tool.aliases() {
-                names.add_alias(tools, alias, idx, problems);
+            for nth in 0..tool.aliases().len() {
+                names.add_alias(tools, idx, nth, problems);
             }
         }
         names
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Resolved> {
-        self.names.get(name)
+    pub(super) fn get(&self, tools: &[Tool], name: &str) -> Option<Resolved<'_>> {
+        let hash = self.hasher.hash_one(name);
+        let found = self.table.find(hash, |found| found.is(tools, name))?;
+        Some(match found.form {
+            Form::Shared(place) => Resolved::Several(&self.shared[place as usize]),
+            _ => Resolved::One(found.tool as usize),
+        })
     }
 
     /// The highest version of each tool, by its index: a release, or the highest version where none is released.
@@ -64,48 +96,99 @@ impl Names {
         &self.latest
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
-        self.names.keys().map(|name| &**name)
+    /// All names, in no order.
+    pub(super) fn iter<'t>(&'t self, tools: &'t [Tool]) -> impl Iterator<Item = Text> + 't {
+        self.table.iter().map(|name| name.text(tools))
     }
 
-    fn add_bare(&mut self, tools: &[Tool], name: Text, idx: usize) {
-        match self.names.entry(name) {
+    /// Gives a name to a tool, whoever had it.
+    fn set(&mut self, tools: &[Tool], name: Name) {
+        match self.slot(tools, &name.text(tools)) {
             Slot::Vacant(slot) => {
-                slot.insert(Resolved::One(idx));
+                slot.insert(name);
             }
-            Slot::Occupied(mut slot) => match slot.get_mut() {
-                // A tool without a namespace is what its bare name means, whoever else is called so.
-                Resolved::One(other) if tools[*other].id().namespace().is_none() => {
-                    *other = if tools[idx].id().namespace().is_none() { idx } else { *other };
-                }
-                Resolved::One(other) => {
-                    let several = vec![*other, idx];
-                    slot.insert(Resolved::Several(several));
-                }
-                Resolved::Several(several) => several.push(idx),
-            },
+            Slot::Occupied(mut slot) => *slot.get_mut() = name,
         }
     }
 
-    fn add_alias(&mut self, tools: &[Tool], alias: &Text, idx: usize, problems: &mut Vec<Problem>) {
-        match self.names.entry(alias.clone()) {
+    fn add_bare(&mut self, tools: &[Tool], idx: usize) {
+        let place = u32_of(self.shared.len());
+        match self.slot(tools, tools[idx].name()) {
             Slot::Vacant(slot) => {
-                slot.insert(Resolved::One(idx));
+                slot.insert(Name::of(idx, Form::Bare));
             }
-            Slot::Occupied(slot) => {
-                let other = match slot.get() {
-                    Resolved::One(other) => *other,
-                    Resolved::Several(others) => others[0],
-                };
+            Slot::Occupied(mut slot) => {
+                let found = slot.get_mut();
+                let has_namespace = |idx: usize| tools[idx].id().namespace().is_some();
+                match found.form {
+                    Form::Shared(place) => self.shared[place as usize].push(idx),
+                    // A tool without a namespace is what its bare name means, whoever else is called so.
+                    _ if !has_namespace(idx) => found.tool = u32_of(idx),
+                    _ if !has_namespace(found.tool as usize) => {}
+                    _ => {
+                        let several = vec![found.tool as usize, idx];
+                        found.form = Form::Shared(place);
+                        self.shared.push(several);
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_alias(&mut self, tools: &[Tool], idx: usize, nth: usize, problems: &mut Vec<Problem>) {
+        let alias = &*tools[idx].aliases()[nth];
+        match self.slot(tools, alias) {
+            Slot::Vacant(slot) => {
+                slot.insert(Name::of(idx, Form::Alias(u32_of(nth))));
+            }
+            Slot::Occupied(mut slot) => {
+                let other = slot.get().tool as usize;
                 // Two versions of one tool may share their former name; the higher one has it.
-                if tools[other].id().unversioned() == tools[idx].id().unversioned() {
-                    *slot.into_mut() = Resolved::One(idx.max(other));
-                } else {
+                if !is_same_tool(&tools[other], &tools[idx]) {
                     problems.push(Problem::alias_taken(alias, &tools[idx], &tools[other]));
+                } else if idx > other {
+                    *slot.get_mut() = Name::of(idx, Form::Alias(u32_of(nth)));
                 }
             }
         }
     }
+
+    fn slot(&mut self, tools: &[Tool], name: &str) -> Slot<'_, Name> {
+        let Self { table, hasher, .. } = self;
+        let hash = hasher.hash_one(name);
+        table.entry(hash, |found| found.is(tools, name), |found| hasher.hash_one(&*found.text(tools)))
+    }
+}
+
+impl Name {
+    fn of(tool: usize, form: Form) -> Self {
+        Self { tool: u32_of(tool), form }
+    }
+
+    fn is(self, tools: &[Tool], text: &str) -> bool {
+        let tool = &tools[self.tool as usize];
+        match self.form {
+            Form::Id => tool.id().is_printed_as(text),
+            Form::Unversioned => tool.id().is_printed_without_version_as(text),
+            Form::Bare | Form::Shared(_) => tool.name() == text,
+            Form::Alias(nth) => tool.aliases()[nth as usize] == text,
+        }
+    }
+
+    fn text(self, tools: &[Tool]) -> Text {
+        let tool = &tools[self.tool as usize];
+        match self.form {
+            Form::Id => tool.id_text(),
+            Form::Unversioned => tool.unversioned_text(),
+            Form::Bare | Form::Shared(_) => tool.name_text(),
+            Form::Alias(nth) => tool.aliases()[nth as usize].clone(),
+        }
+    }
+}
+
+// More than this many tools do not fit into memory.
+fn u32_of(idx: usize) -> u32 {
+    u32::try_from(idx).expect("there are fewer than 2^32 tools")
 }
 
 fn is_same_tool(a: &Tool, b: &Tool) -> bool {
@@ -114,4 +197,10 @@ fn is_same_tool(a: &Tool, b: &Tool) -> bool {
 
 fn is_release(tool: &Tool) -> bool {
     tool.id().semver().is_none_or(|version| version.pre.is_empty())
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Names").field("len", &self.table.len()).finish_non_exhaustive()
+    }
 }

@@ -105,6 +105,27 @@ impl ToolId {
         parse(self.version()?).ok()
     }
 
+    /// Whether this is what `text` says; nothing is printed to find out.
+    pub(crate) fn is_printed_as(&self, text: &str) -> bool {
+        self.version_in(text) == Some(self.version().filter(|_| self.namespace.is_some()))
+    }
+
+    pub(crate) fn is_printed_without_version_as(&self, text: &str) -> bool {
+        self.version_in(text) == Some(None)
+    }
+
+    /// What `text` has for a version, where it begins with the other parts.
+    fn version_in<'t>(&self, text: &'t str) -> Option<Option<&'t str>> {
+        let name = match &self.namespace {
+            Some(namespace) => text.strip_prefix(&**namespace)?.strip_prefix(':')?,
+            None => text,
+        };
+        match name.strip_prefix(&*self.name)? {
+            "" => Some(None),
+            version => version.strip_prefix(':').map(Some),
+        }
+    }
+
     /// Whether the two are the same when they are printed.
     pub(crate) fn prints_as(&self, other: &Self) -> bool {
         (&self.namespace, &self.name) == (&other.namespace, &other.name)
