@@ -105,7 +105,13 @@ const __tool_defined_as_forecast: ::tk::__private::Linked<String, Forecast> = {
         }
     }
     static __ENTRY: __toolkit::Entry = __toolkit::Entry {
-        metadata: &__toolkit::described("Forecast for a city.").timeout(30000u64),
+        metadata: || __toolkit::Metadata {
+            description: __toolkit::Option::Some(
+                __toolkit::text("Forecast for a city."),
+            ),
+            ..__toolkit::Default::default()
+        },
+        timeout: __toolkit::Option::Some(__toolkit::Duration::from_millis(30000u64)),
         states: &[
             __toolkit::Borrowed::<Context>::STATE,
             __toolkit::Borrowed::<Db>::STATE,

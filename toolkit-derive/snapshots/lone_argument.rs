@@ -105,7 +105,12 @@ const __tool_defined_as_forecast: ::toolkit::__private::Linked<
         }
     }
     static __ENTRY: __toolkit::Entry = __toolkit::Entry {
-        metadata: &__toolkit::described("Forecast for a city."),
+        metadata: || __toolkit::Metadata {
+            description: __toolkit::Option::Some(
+                __toolkit::text("Forecast for a city."),
+            ),
+            ..__toolkit::Default::default()
+        },
         lone: __toolkit::Option::Some(
             __toolkit::takes::<<__Tool as __toolkit::Function>::Arguments>,
         ),

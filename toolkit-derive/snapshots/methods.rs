@@ -79,7 +79,10 @@ impl Notebook {
             }
         }
         static __ENTRY: __toolkit::Entry = __toolkit::Entry {
-            metadata: &__toolkit::described("Counts."),
+            metadata: || __toolkit::Metadata {
+                description: __toolkit::Option::Some(__toolkit::text("Counts.")),
+                ..__toolkit::Default::default()
+            },
             namespace: __toolkit::Option::Some("notes"),
             states: &[__toolkit::Borrowed::<Notebook>::STATE],
             ..__toolkit::blocking_entry::<

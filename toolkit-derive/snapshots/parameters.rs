@@ -106,16 +106,15 @@ pub const __tool_defined_as_add: ::toolkit::__private::Linked<(i64, i64), i64> =
         }
     }
     static __ENTRY: __toolkit::Entry = __toolkit::Entry {
-        metadata: &__toolkit::described("Adds two integers.")
-            .tags(const { &[__toolkit::text("arithmetic")] })
-            .annotations(
-                __toolkit::hints(
-                    __toolkit::Option::Some(true),
-                    __toolkit::Option::None,
-                    __toolkit::Option::None,
-                    __toolkit::Option::None,
-                ),
-            ),
+        metadata: || __toolkit::Metadata {
+            description: __toolkit::Option::Some(__toolkit::text("Adds two integers.")),
+            tags: __toolkit::texts(&["arithmetic"]),
+            annotations: __toolkit::Annotations {
+                read_only: __toolkit::Option::Some(true),
+                ..__toolkit::Default::default()
+            },
+            ..__toolkit::Default::default()
+        },
         namespace: __toolkit::Option::Some("math"),
         version: __toolkit::Option::Some("1.0.0"),
         ..__toolkit::sync_entry::<

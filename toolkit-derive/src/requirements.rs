@@ -22,14 +22,14 @@ impl Requirements {
     /// The value of the record's field.
     pub(crate) fn expand(&self, krate: &Path) -> TokenStream {
         let authorization = self.authorization.iter().map(|(id, scopes)| {
-            let scopes = quote!(#krate::list(const { &[#(#krate::text(#scopes)),*] }));
+            let scopes = quote!(#krate::texts(&[#(#scopes),*]));
             quote!(#krate::Authorization { id: #krate::text(#id), oauth2: #krate::OAuth2 { scopes: #scopes } })
         });
         let Self { secrets, user_id, .. } = self;
         quote! {
             #krate::Requirements {
-                authorization: #krate::list(const { &[#(#authorization),*] }),
-                secrets: #krate::list(const { &[#(#krate::Secret { id: #krate::text(#secrets) }),*] }),
+                authorization: #krate::vec![#(#authorization),*],
+                secrets: #krate::vec![#(#krate::Secret { id: #krate::text(#secrets) }),*],
                 user_id: #user_id,
             }
         }
@@ -96,12 +96,12 @@ impl Icon {
     /// The value of the record's item.
     pub(crate) fn expand(&self, krate: &Path) -> TokenStream {
         let option = |text: &Option<LitStr>| match text {
-            Some(text) => quote!(#krate::Option::Some(#krate::text(#text))),
+            Some(text) => quote!(#krate::Option::Some(#text)),
             None => quote!(#krate::Option::None),
         };
         let Self { src, sizes, .. } = self;
         let (mime_type, theme) = (option(&self.mime_type), option(&self.theme));
-        quote!(#krate::icon(#src, #mime_type, #krate::list(const { &[#(#krate::text(#sizes)),*] }), #theme))
+        quote!(#krate::icon(#src, #mime_type, &[#(#sizes),*], #theme))
     }
 }
 

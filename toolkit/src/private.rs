@@ -17,6 +17,8 @@ pub use std::marker::Send;
 pub use std::option::Option::{self, Some};
 pub use std::primitive::{str, u8};
 pub use std::result::Result::{self, Err, Ok};
+pub use std::time::Duration;
+pub use std::vec;
 pub use std::{column, concat, file, line};
 
 pub use {inventory, schemars, serde};
@@ -28,7 +30,7 @@ pub use self::argument::{
 pub use self::borrowed::{Borrowed, FromHost, is_state};
 pub use self::function::{async_entry, async_linked, blocking_entry, not_in, sync_entry, sync_linked};
 pub use self::lone::takes;
-pub use self::metadata::{described, hints, icon, list, literal, text};
+pub use self::metadata::{icon, literal, text, texts};
 pub use self::one::Named;
 pub use self::returned::{
     Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData, is_tool_output, kind,
@@ -37,7 +39,7 @@ pub use crate::call::ToolError;
 pub use crate::catalog::{Entry, Location};
 pub use crate::dispatch::{AsyncFunction, Function, Host, Returns, SyncFunction, UNFIT};
 pub use crate::handle::Linked;
-pub use crate::tool::{Authorization, OAuth2, Requirements, Secret};
+pub use crate::tool::{Annotations, Authorization, Metadata, OAuth2, Requirements, Secret};
 
 /// Emits the symbol that makes two tools with one id in one program a link error.
 ///

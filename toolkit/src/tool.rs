@@ -49,29 +49,23 @@ pub type Text = Cow<'static, str>;
 /// A tool: what it is called, what it takes, what it gives, and what it says of itself.
 ///
 /// It comes from a function under [`tool`](macro@crate::tool), from a [`ToolBuilder`], or from JSON
-/// ([`Tool::from_json`], [`Tool::from_mcp_json`]). The schemas of a function are built when they are first asked for,
-/// once. A clone shares what it can.
+/// ([`Tool::from_json`], [`Tool::from_mcp_json`]). What a function says of itself, and its schemas, are built when they are first
+/// asked for, once. A clone shares what it can.
 #[derive(Clone, Debug)]
 pub struct Tool {
     id: ToolId,
-    origin: Origin,
+    entry: Option<&'static Entry>,
+    metadata: OnceLock<Arc<Metadata>>,
     input: OnceLock<Arc<Schema>>,
     output: OnceLock<Option<Arc<Schema>>>,
-}
-
-#[derive(Clone, Debug)]
-enum Origin {
-    /// A function of this program.
-    Linked(&'static Entry),
-    /// Somebody's words.
-    Given(Arc<Metadata>),
 }
 
 impl Tool {
     pub(crate) const fn linked(entry: &'static Entry) -> Self {
         Self {
             id: ToolId::from_static(entry.namespace, entry.name, entry.version),
-            origin: Origin::Linked(entry),
+            entry: Some(entry),
+            metadata: OnceLock::new(),
             input: OnceLock::new(),
             output: OnceLock::new(),
         }
@@ -81,7 +75,8 @@ impl Tool {
         let schema = |value| Arc::new(Schema::generated(value));
         Self {
             id,
-            origin: Origin::Given(Arc::new(metadata)),
+            entry: None,
+            metadata: OnceLock::from(Arc::new(metadata)),
             input: OnceLock::from(schema(input)),
             output: OnceLock::from(output.map(schema)),
         }
@@ -97,16 +92,12 @@ impl Tool {
     /// A function of this program stays where its author put it: what comes back describes it, and cannot be called.
     #[must_use]
     pub fn in_namespace(&self, namespace: Namespace) -> Self {
-        let metadata = match &self.origin {
-            Origin::Linked(entry) => Arc::new(entry.metadata.clone()),
-            Origin::Given(metadata) => Arc::clone(metadata),
-        };
-        let (input, output) = (self.shared_input(), self.shared_output());
         Self {
             id: self.id.clone().in_namespace(namespace),
-            origin: Origin::Given(metadata),
-            input: OnceLock::from(Arc::clone(input)),
-            output: OnceLock::from(output.cloned()),
+            entry: None,
+            metadata: OnceLock::from(Arc::clone(self.shared_metadata())),
+            input: OnceLock::from(Arc::clone(self.shared_input())),
+            output: OnceLock::from(self.shared_output().cloned()),
         }
     }
 
@@ -125,10 +116,7 @@ impl Tool {
     /// Everything it says of itself.
     #[must_use]
     pub fn metadata(&self) -> &Metadata {
-        match &self.origin {
-            Origin::Linked(entry) => entry.metadata,
-            Origin::Given(metadata) => metadata,
-        }
+        self.shared_metadata()
     }
 
     /// A name for people, where the author gave one.
@@ -214,7 +202,10 @@ impl Tool {
     /// How long one call may take, where the author set a limit.
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
-        self.metadata().timeout
+        match self.entry {
+            Some(entry) => entry.timeout,
+            None => self.metadata().timeout,
+        }
     }
 
     /// Where it was written, if it was in this program.
@@ -253,53 +244,67 @@ impl Tool {
         self.output().map_or(Ok(()), |schema| schema.validate(result))
     }
 
+    fn shared_metadata(&self) -> &Arc<Metadata> {
+        self.metadata.get_or_init(|| {
+            let entry = self.entry.expect("a tool is given with its metadata");
+            let aliases = entry.aliases.iter().map(|alias| Cow::Borrowed(*alias)).collect();
+            Arc::new(Metadata { aliases, timeout: entry.timeout, ..(entry.metadata)() })
+        })
+    }
+
     fn shared_input(&self) -> &Arc<Schema> {
-        self.input.get_or_init(|| match &self.origin {
-            Origin::Linked(entry) => Arc::new(Schema::generated((entry.input)())),
-            Origin::Given(_) => unreachable!("a tool is given with its schema"),
+        self.input.get_or_init(|| {
+            let entry = self.entry.expect("a tool is given with its schema");
+            Arc::new(Schema::generated((entry.input)()))
         })
     }
 
     fn shared_output(&self) -> Option<&Arc<Schema>> {
-        let built = self.output.get_or_init(|| match &self.origin {
-            Origin::Linked(entry) => (entry.output)().map(|value| Arc::new(Schema::generated(value))),
-            Origin::Given(_) => None,
+        let built = self.output.get_or_init(|| {
+            let schema = self.entry.and_then(|entry| (entry.output)());
+            schema.map(|value| Arc::new(Schema::generated(value)))
         });
         built.as_ref()
     }
 
+    /// How many former names it has; asking does not build what it says of itself.
+    pub(crate) fn n_aliases(&self) -> usize {
+        self.entry.map_or_else(|| self.aliases().len(), |entry| entry.aliases.len())
+    }
+
+    pub(crate) fn alias(&self, nth: usize) -> &str {
+        self.entry.map_or_else(|| &*self.aliases()[nth], |entry| entry.aliases[nth])
+    }
+
     /// Its id as text, which costs nothing for a function of this program.
     pub(crate) fn id_text(&self) -> Text {
-        match self.origin {
-            Origin::Linked(entry) => Cow::Borrowed(entry.id),
-            Origin::Given(_) => Cow::Owned(self.id.to_string()),
+        match self.entry {
+            Some(entry) => Cow::Borrowed(entry.id),
+            None => Cow::Owned(self.id.to_string()),
         }
     }
 
     /// Its id without its version as text, which costs nothing for a function of this program.
     pub(crate) fn unversioned_text(&self) -> Text {
         let version_len = self.id.version().map_or(0, |version| version.len() + 1);
-        match self.origin {
-            Origin::Linked(entry) if entry.namespace.is_none() => Cow::Borrowed(entry.id),
-            Origin::Linked(entry) => Cow::Borrowed(&entry.id[..entry.id.len() - version_len]),
-            Origin::Given(_) => Cow::Owned(self.id.unversioned().to_string()),
+        match self.entry {
+            Some(entry) if entry.namespace.is_none() => Cow::Borrowed(entry.id),
+            Some(entry) => Cow::Borrowed(&entry.id[..entry.id.len() - version_len]),
+            None => Cow::Owned(self.id.unversioned().to_string()),
         }
     }
 
     /// Its name as text, which costs nothing for a function of this program.
     pub(crate) fn name_text(&self) -> Text {
-        match self.origin {
-            Origin::Linked(entry) => Cow::Borrowed(entry.name),
-            Origin::Given(_) => Cow::Owned(self.name().to_owned()),
+        match self.entry {
+            Some(entry) => Cow::Borrowed(entry.name),
+            None => Cow::Owned(self.name().to_owned()),
         }
     }
 
     /// The function that it is, if it is one of this program.
     pub(crate) fn entry(&self) -> Option<&'static Entry> {
-        match self.origin {
-            Origin::Linked(entry) => Some(entry),
-            Origin::Given(_) => None,
-        }
+        self.entry
     }
 }
 

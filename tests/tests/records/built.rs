@@ -22,7 +22,7 @@ pub(crate) fn full() -> Tool {
         .open_world(true)
         .aliases(["calendar:new_event"])
         .deprecated("use `plan`")
-        .icons([Icon { sizes: vec!["48x48".into()].into(), ..Icon::new("https://example.com/a.png".into()) }])
+        .icons([Icon { sizes: vec!["48x48".into()], ..Icon::new("https://example.com/a.png".into()) }])
         .meta(json!({ "com.example/team": "time" }).as_object().unwrap().clone())
         .examples([json!({ "title": "Lunch" })])
         .requirements(requirements())

@@ -1,7 +1,7 @@
 //! The static record of a tool.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{LitStr, Path};
 
@@ -18,6 +18,15 @@ pub(super) fn entry(function: &Function, krate: &Path) -> TokenStream {
     let attribute = &function.attribute;
     field("namespace", attribute.namespace.as_ref().map(|namespace| quote!(#krate::Option::Some(#namespace))));
     field("version", attribute.version.as_ref().map(|version| quote!(#krate::Option::Some(#version))));
+    let aliases = &attribute.aliases;
+    field("aliases", (!aliases.is_empty()).then(|| quote!(&[#(#aliases),*])));
+    field(
+        "timeout",
+        attribute.timeout.map(|limit| {
+            let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+            quote!(#krate::Option::Some(#krate::Duration::from_millis(#millis)))
+        }),
+    );
     let lone = function.arguments().count() == 1 && function.arguments().all(|argument| !argument.is_named());
     field("lone", lone.then(|| quote!(#krate::Option::Some(#krate::takes::<<__Tool as #krate::Function>::Arguments>))));
     let borrowed: Vec<TokenStream> =
@@ -43,46 +52,46 @@ pub(super) fn entry(function: &Function, krate: &Path) -> TokenStream {
     }
 }
 
-/// What the attribute and the doc comment say of the tool, one call for each thing said.
+/// What the attribute and the doc comment say of the tool, over what one has that says nothing.
 fn metadata(function: &Function, krate: &Path) -> TokenStream {
     let attribute = &function.attribute;
-    let mut said = TokenStream::new();
-    let mut say = |name: &str, value: Option<TokenStream>| {
-        let name = Ident::new(name, Span::call_site());
-        said.extend(value.map(|value| quote!(.#name(#value))));
-    };
-    let text = |text: &LitStr| text.to_token_stream();
-    let texts = |texts: &[LitStr]| (!texts.is_empty()).then(|| quote!(const { &[#(#krate::text(#texts)),*] }));
-    say("title", attribute.title.as_ref().map(text));
-    say("category", attribute.category.as_ref().map(text));
-    say("deprecated", attribute.deprecated.as_ref().or(function.deprecated.as_ref()).map(text));
-    say("meta", attribute.meta.as_ref().map(text));
-    say("aliases", texts(&attribute.aliases));
-    let examples = &attribute.examples;
-    say("examples", (!examples.is_empty()).then(|| quote!(const { &[#(#krate::literal(#examples)),*] })));
-    let tags = &attribute.tags;
-    say("tags", (!tags.is_empty()).then(|| quote!(const { &[#(#krate::text(#tags)),*] })));
-    let icons = attribute.icons.iter().map(|icon| icon.expand(krate));
-    say("icons", (!attribute.icons.is_empty()).then(|| quote!(const { &[#(#icons),*] })));
-    let requirements = &attribute.requirements;
-    say("requirements", (!requirements.is_empty()).then(|| requirements.expand(krate)));
-    say(
-        "timeout",
-        attribute.timeout.map(|limit| {
-            let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-            quote!(#millis)
-        }),
-    );
-    let hints = [attribute.read_only, attribute.destructive, attribute.idempotent, attribute.open_world];
-    if hints.iter().any(Option::is_some) {
-        let hints = hints.map(|hint| match hint {
-            Some(hint) => quote!(#krate::Option::Some(#hint)),
-            None => quote!(#krate::Option::None),
-        });
-        say("annotations", Some(quote!(#krate::hints(#(#hints),*))));
-    }
+    let some = |value: TokenStream| quote!(#krate::Option::Some(#value));
+    let text = |text: &LitStr| some(quote!(#krate::text(#text)));
     let description = &function.description;
-    quote!(metadata: &#krate::described(#description) #said)
+    let description = some(quote!(#krate::text(#description)));
+    let mut fields = vec![quote!(description: #description)];
+    let mut field = |name: &str, value: Option<TokenStream>| {
+        let name = Ident::new(name, Span::call_site());
+        fields.extend(value.map(|value| quote!(#name: #value)));
+    };
+    field("title", attribute.title.as_ref().map(text));
+    field("category", attribute.category.as_ref().map(text));
+    field("deprecated", attribute.deprecated.as_ref().or(function.deprecated.as_ref()).map(text));
+    field("meta", attribute.meta.as_ref().map(|json| some(quote!(#krate::literal(#json)))));
+    let tags = &attribute.tags;
+    field("tags", (!tags.is_empty()).then(|| quote!(#krate::texts(&[#(#tags),*]))));
+    let examples = &attribute.examples;
+    field("examples", (!examples.is_empty()).then(|| quote!(#krate::vec![#(#krate::literal(#examples)),*])));
+    let icons = attribute.icons.iter().map(|icon| icon.expand(krate));
+    field("icons", (!attribute.icons.is_empty()).then(|| quote!(#krate::vec![#(#icons),*])));
+    let requirements = &attribute.requirements;
+    field("requirements", (!requirements.is_empty()).then(|| requirements.expand(krate)));
+    let hints = [
+        ("read_only", attribute.read_only),
+        ("destructive", attribute.destructive),
+        ("idempotent", attribute.idempotent),
+        ("open_world", attribute.open_world),
+    ];
+    let hints = hints.into_iter().filter_map(|(name, hint)| {
+        let name = Ident::new(name, Span::call_site());
+        hint.map(|hint| quote!(#name: #krate::Option::Some(#hint)))
+    });
+    let hints: Vec<TokenStream> = hints.collect();
+    field(
+        "annotations",
+        (!hints.is_empty()).then(|| quote!(#krate::Annotations { #(#hints,)* ..#krate::Default::default() })),
+    );
+    quote!(metadata: || #krate::Metadata { #(#fields,)* ..#krate::Default::default() })
 }
 
 /// The tool's id, as far as it has parts.

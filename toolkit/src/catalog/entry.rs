@@ -1,7 +1,8 @@
-//! The static record that `#[tool]` submits: no allocation, no schema and no code before it is asked for.
+//! The static record that `#[tool]` submits: what collecting and calling look at, and functions that build the rest.
 
 use std::any::TypeId;
 use std::fmt;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -19,8 +20,12 @@ pub struct Entry {
     pub name: &'static str,
     /// A semantic version.
     pub version: Option<&'static str>,
-    /// What it says of itself.
-    pub metadata: &'static Metadata,
+    /// Former names and ids.
+    pub aliases: &'static [&'static str],
+    /// How long one call may take.
+    pub timeout: Option<Duration>,
+    /// Builds what it says of itself, without the two above.
+    pub metadata: fn() -> Metadata,
     /// Where the function stands.
     pub location: Location,
     /// Builds the input schema.

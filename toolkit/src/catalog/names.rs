@@ -56,7 +56,7 @@ impl Names {
         let mut names = Self::default();
         // With a namespace: the id, the id without its version, the name alone.
         let n_ids = |tool: &Tool| if tool.id().namespace().is_some() { 3 } else { 1 };
-        let n_names = tools.iter().map(|tool| n_ids(tool) + tool.aliases().len()).sum();
+        let n_names = tools.iter().map(|tool| n_ids(tool) + tool.n_aliases()).sum();
         let hasher = names.hasher.clone();
         names.table.reserve(n_names, |name| hasher.hash_one(&*name.text(tools)));
         for idx in 0..tools.len() {
@@ -75,7 +75,7 @@ impl Names {
             names.add_bare(tools, latest);
         }
         for (idx, tool) in tools.iter().enumerate() {
-            for nth in 0..tool.aliases().len() {
+            for nth in 0..tool.n_aliases() {
                 names.add_alias(tools, idx, nth, problems);
             }
         }
@@ -136,7 +136,7 @@ impl Names {
     }
 
     fn add_alias(&mut self, tools: &[Tool], idx: usize, nth: usize, problems: &mut Vec<Problem>) {
-        let alias = &*tools[idx].aliases()[nth];
+        let alias = tools[idx].alias(nth);
         match self.slot(tools, alias) {
             Slot::Vacant(slot) => {
                 slot.insert(Name::of(idx, Form::Alias(u32_of(nth))));
@@ -171,7 +171,7 @@ impl Name {
             Form::Id => tool.id().is_printed_as(text),
             Form::Unversioned => tool.id().is_printed_without_version_as(text),
             Form::Bare | Form::Shared(_) => tool.name() == text,
-            Form::Alias(nth) => tool.aliases()[nth as usize] == text,
+            Form::Alias(nth) => tool.alias(nth as usize) == text,
         }
     }
 
@@ -181,7 +181,7 @@ impl Name {
             Form::Id => tool.id_text(),
             Form::Unversioned => tool.unversioned_text(),
             Form::Bare | Form::Shared(_) => tool.name_text(),
-            Form::Alias(nth) => tool.aliases()[nth as usize].clone(),
+            Form::Alias(nth) => tool.alias(nth as usize).to_owned().into(),
         }
     }
 }

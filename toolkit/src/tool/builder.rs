@@ -1,6 +1,5 @@
 //! A tool that is not written in Rust, or not in this program.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -86,7 +85,7 @@ impl ToolBuilder {
         I: IntoIterator,
         I::Item: AsRef<str>,
     {
-        self.metadata.tags = normalize_tags(tags).into_iter().map(Cow::Owned).collect();
+        self.metadata.tags = normalize_tags(tags).into_iter().map(Text::Owned).collect();
         self
     }
 

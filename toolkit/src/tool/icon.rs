@@ -1,7 +1,5 @@
 //! Pictures of a tool.
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +15,8 @@ pub struct Icon {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<Text>,
     /// Sizes such as `48x48`, or `any`.
-    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    pub sizes: Cow<'static, [Text]>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<Text>,
     /// The background that it is made for: `light` or `dark`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub theme: Option<Text>,
@@ -31,6 +29,6 @@ impl Icon {
     /// A picture of which only the source is known.
     #[must_use]
     pub const fn new(src: Text) -> Self {
-        Self { src, mime_type: None, sizes: Cow::Borrowed(&[]), theme: None, unknown: Unknown::NONE }
+        Self { src, mime_type: None, sizes: Vec::new(), theme: None, unknown: Unknown::NONE }
     }
 }

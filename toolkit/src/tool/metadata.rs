@@ -1,6 +1,5 @@
 //! What a tool says of itself, its identity and its schemas aside.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -25,27 +24,27 @@ pub struct Metadata {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<Text>,
     /// Normalised tags.
-    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    pub tags: Cow<'static, [Text]>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<Text>,
     /// Hints about effects.
     #[serde(default, skip_serializing_if = "Annotations::is_empty")]
     pub annotations: Annotations,
     /// Former names and ids.
-    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    pub aliases: Cow<'static, [Text]>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<Text>,
     /// What to use instead, where the tool is on its way out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<Text>,
     /// Pictures for clients.
-    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    pub icons: Cow<'static, [Icon]>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
     /// `_meta`: what others attach, a JSON object.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     pub meta: Option<Literal>,
     /// Argument objects.
-    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    pub examples: Cow<'static, [Literal]>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Literal>,
     /// What the host must hold.
     #[serde(default, skip_serializing_if = "Requirements::is_empty")]
     pub requirements: Requirements,
@@ -64,13 +63,13 @@ impl Metadata {
         title: None,
         description: None,
         category: None,
-        tags: Cow::Borrowed(&[]),
+        tags: Vec::new(),
         annotations: Annotations::NONE,
-        aliases: Cow::Borrowed(&[]),
+        aliases: Vec::new(),
         deprecated: None,
-        icons: Cow::Borrowed(&[]),
+        icons: Vec::new(),
         meta: None,
-        examples: Cow::Borrowed(&[]),
+        examples: Vec::new(),
         requirements: Requirements::NONE,
         timeout: None,
         unknown: Unknown::NONE,

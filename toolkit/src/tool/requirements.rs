@@ -1,7 +1,5 @@
 //! What a tool needs beside its arguments.
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +12,11 @@ use super::Text;
 #[serde(default, deny_unknown_fields)]
 pub struct Requirements {
     /// Authorisations, each by one provider.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub authorization: Cow<'static, [Authorization]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub authorization: Vec<Authorization>,
     /// Secrets, by name.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub secrets: Cow<'static, [Secret]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<Secret>,
     /// Whether the tool must know who the user is.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub user_id: bool,
@@ -26,7 +24,7 @@ pub struct Requirements {
 
 impl Requirements {
     /// Nothing needed.
-    pub const NONE: Self = Self { authorization: Cow::Borrowed(&[]), secrets: Cow::Borrowed(&[]), user_id: false };
+    pub const NONE: Self = Self { authorization: Vec::new(), secrets: Vec::new(), user_id: false };
 
     /// Whether nothing is needed.
     #[must_use]
@@ -50,8 +48,8 @@ pub struct Authorization {
 #[serde(default, deny_unknown_fields)]
 pub struct OAuth2 {
     /// The scopes that must have been granted.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub scopes: Cow<'static, [Text]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<Text>,
 }
 
 /// A secret that the host must hold.
