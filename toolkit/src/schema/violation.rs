@@ -114,6 +114,13 @@ impl Violations {
         violations
     }
 
+    /// [`Violations::collect`], of the first thing that `validator` finds wrong.
+    pub(super) fn first(schema: &Value, validator: &Validator, instance: &Value) -> Self {
+        let mut violations = Self::of_errors(schema, instance, validator.validate(instance).err().into_iter());
+        violations.0.truncate(1);
+        violations
+    }
+
     fn of_errors<'i>(schema: &Value, instance: &Value, errors: impl Iterator<Item = ValidationError<'i>>) -> Self {
         let mut explanation = Explanation::of(schema, instance);
         for error in errors {
@@ -131,6 +138,11 @@ impl Violations {
     /// The one violation of a value that the schema accepts and the Rust type does not.
     pub(crate) fn of_type(pointer: String, rule: String) -> Self {
         Self(vec![Violation { keyword: "type".to_owned(), ..Violation::of(place(&pointer), rule) }])
+    }
+
+    /// The one violation of a value that is not looked at, for what that would take.
+    pub(super) fn of_size(rule: String) -> Self {
+        Self(vec![Violation { keyword: "size".to_owned(), ..Violation::of(String::new(), rule) }])
     }
 
     pub(crate) fn broken_schema(error: &SchemaError) -> Self {

@@ -1,0 +1,183 @@
+//! Whether a schema is sound: everything that can be known before there is a value.
+
+use jsonschema::{PatternOptions, ValidationOptions, Validator};
+use serde_json::{Map, Value};
+
+use super::Schema;
+use super::cost::Cost;
+use super::dialect::Dialect;
+use super::error::{SchemaError, SchemaErrorKind, SchemaFault, quoted};
+use super::graph::{Found, Graph, Pattern};
+use super::reference::References;
+use super::violation::{Violations, child};
+
+/// A schema that is sound, ready to check values.
+pub(super) struct Checked {
+    pub(super) validator: Validator,
+    pub(super) cost: Cost,
+}
+
+/// Up to here the validator is built on the stack of whoever asks: deeper than any schema that people write.
+const MAX_SHALLOW: usize = 24;
+
+/// What the validator takes to be built for the deepest schema, and without optimisation, several times over.
+const STACK: usize = 32 << 20;
+
+/// Checks a schema.
+///
+/// # Errors
+///
+/// What is wrong with it, all of it where it can be looked at.
+pub(super) fn check(schema: &Value) -> Result<Checked, SchemaError> {
+    if !schema.is_object() {
+        let message = "a schema is a JSON object; write `{}` for one that accepts every value";
+        return Err(SchemaFault::new(SchemaErrorKind::InvalidSchema, "", message).into());
+    }
+    let size = Size::of(schema)?;
+    let dialect = Dialect::of(schema)?;
+    if size.depth <= MAX_SHALLOW {
+        return sound(schema, dialect, size.is_named);
+    }
+    let deep = || sound(schema, dialect, size.is_named);
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, deep);
+        let checked = thread
+            .map_err(|error| error.to_string())
+            .and_then(|thread| thread.join().map_err(|_| "the check did not end".to_owned()));
+        checked.unwrap_or_else(|error| {
+            let message = format!("it is nested so deep that it takes a thread to check: {error}");
+            Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message).into())
+        })
+    })
+}
+
+fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, SchemaError> {
+    let references = References::of(schema, dialect, is_named)?;
+    let (graph, Found { patterns, mut faults, .. }) = Graph::of(schema, dialect, &references)?;
+    let options = options(dialect, &patterns)?;
+    if faults.is_empty() {
+        let cost = Cost::of(&graph)?;
+        match options.build(schema) {
+            Ok(validator) => {
+                // The validator has compiled the patterns that a value can meet.
+                let reached = graph.reached();
+                faults.extend(broken(&options, &graph, patterns.iter().filter(|pattern| !reached[pattern.node])));
+                faults.extend(hidden(dialect, &graph));
+                if faults.is_empty() {
+                    return Ok(Checked { validator, cost });
+                }
+            }
+            Err(error) => {
+                faults.extend(against_meta_schema(schema, dialect, ""));
+                faults.extend(broken(&options, &graph, patterns.iter()));
+                if faults.is_empty() {
+                    let pointer = error.instance_path().to_string();
+                    let message = quoted(&error.to_string());
+                    faults.push(SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message));
+                }
+            }
+        }
+    } else {
+        faults.extend(against_meta_schema(schema, dialect, ""));
+        faults.extend(broken(&options, &graph, patterns.iter()));
+        faults.extend(hidden(dialect, &graph));
+    }
+    Err(SchemaError::of(faults))
+}
+
+/// How much there is of a document, found without going into it deeper than allowed.
+struct Size {
+    depth: usize,
+    /// Whether it may name a schema otherwise than by pointer.
+    is_named: bool,
+}
+
+impl Size {
+    fn of(schema: &Value) -> Result<Self, SchemaFault> {
+        let mut size = Self { depth: 0, is_named: false };
+        let mut pending = vec![(schema, 0)];
+        while let Some((value, depth)) = pending.pop() {
+            size.depth = size.depth.max(depth);
+            if depth > Schema::MAX_DEPTH {
+                let message = format!("it is nested deeper than {} levels", Schema::MAX_DEPTH);
+                return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
+            }
+            match value {
+                Value::Array(items) => pending.extend(items.iter().map(|item| (item, depth + 1))),
+                Value::Object(object) => {
+                    let is_name = |name: &&str| object.get(*name).is_some_and(Value::is_string);
+                    size.is_named |= ["$id", "$anchor", "$dynamicAnchor"].iter().any(is_name);
+                    pending.extend(object.values().map(|value| (value, depth + 1)));
+                }
+                _ => {}
+            }
+        }
+        Ok(size)
+    }
+}
+
+/// How many different patterns a schema may have.
+const MAX_PATTERNS: usize = 1024;
+/// What all of them may take, in bytes.
+const PATTERN_BYTES: usize = 64 << 20;
+/// What one may take.
+const MAX_PATTERN_BYTES: usize = 4 << 20;
+/// How often a pattern with look-around or a back reference may start over, for one text.
+const MAX_BACKTRACKS: usize = 50_000;
+
+fn options(dialect: Dialect, patterns: &[Pattern<'_>]) -> Result<ValidationOptions<'static>, SchemaFault> {
+    let mut texts: Vec<&str> = patterns.iter().map(|pattern| pattern.text).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    if texts.len() > MAX_PATTERNS {
+        let message = format!("it has more than {MAX_PATTERNS} different patterns");
+        return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
+    }
+    let bytes = (PATTERN_BYTES / texts.len().max(1)).min(MAX_PATTERN_BYTES);
+    let patterns = PatternOptions::fancy_regex();
+    let patterns = patterns.backtrack_limit(MAX_BACKTRACKS).size_limit(bytes).dfa_size_limit(bytes);
+    let options = jsonschema::options().with_draft(dialect.draft()).should_validate_formats(false);
+    Ok(options.offline().with_pattern_options(patterns))
+}
+
+/// The patterns that do not compile.
+fn broken<'p, 's: 'p>(
+    options: &ValidationOptions<'_>,
+    graph: &Graph<'s>,
+    patterns: impl Iterator<Item = &'p Pattern<'s>>,
+) -> Vec<SchemaFault> {
+    let compiles = |text: &str| {
+        let keys: Map<String, Value> = [(text.to_owned(), Value::Bool(true))].into_iter().collect();
+        let alone: Map<String, Value> = [("patternProperties".to_owned(), keys.into())].into_iter().collect();
+        options.build(&alone.into()).is_ok()
+    };
+    let faults = patterns.filter(|pattern| !compiles(pattern.text)).map(|pattern| {
+        let schema = graph.pointer(pattern.node);
+        let pointer = match pattern.of_keys {
+            true => child(&child(&schema, "patternProperties"), pattern.text),
+            false => child(&schema, "pattern"),
+        };
+        let message = format!("the pattern {} does not compile, or is too large", quoted(pattern.text));
+        SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message)
+    });
+    faults.collect()
+}
+
+/// What is wrong with the schemas that a reference leads to in places that nobody knows.
+fn hidden(dialect: Dialect, graph: &Graph<'_>) -> Vec<SchemaFault> {
+    graph.hidden().flat_map(|(id, schema)| against_meta_schema(schema, dialect, &graph.pointer(id))).collect()
+}
+
+/// What the meta-schema refuses.
+fn against_meta_schema(schema: &Value, dialect: Dialect, place: &str) -> Vec<SchemaFault> {
+    let meta_schema = dialect.meta_schema();
+    if meta_schema.is_valid(schema) {
+        return Vec::new();
+    }
+    let violations = Violations::collect(&Value::Null, &meta_schema, schema).into_vec();
+    let faults = violations.into_iter().map(|mut violation| {
+        let pointer = format!("{place}{}", std::mem::take(&mut violation.pointer));
+        SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, violation.to_string())
+    });
+    faults.collect()
+}

@@ -1,0 +1,350 @@
+//! A document as the schemas it has, and which of them apply to which values.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::Schema;
+use super::dialect::Dialect;
+use super::error::{SchemaErrorKind, SchemaFault};
+use super::reference::{Base, References, Target};
+use super::violation::child;
+use super::walk::{self, Token};
+
+/// The schemas of a document, the root first, and those that a reference leads to in places that nobody knows.
+pub(super) struct Graph<'s> {
+    pub(super) nodes: Vec<Node<'s>>,
+    ids: HashMap<*const Value, usize>,
+    dialect: Dialect,
+    /// Whether items of a value are compared with one another.
+    pub(super) compares_items: bool,
+}
+
+/// One schema.
+pub(super) struct Node<'s> {
+    schema: &'s Value,
+    place: Place<'s>,
+    base: Base,
+    /// The schemas that apply to the same value, and the branches of a choice of which a tag leaves one.
+    pub(super) in_place: Vec<usize>,
+    pub(super) tagged: Vec<Vec<usize>>,
+    /// The schemas for the values inside: by key or index, and for the rest.
+    pub(super) named: Vec<(Label<'s>, usize)>,
+    pub(super) other_keys: Vec<usize>,
+    pub(super) every_key: Vec<usize>,
+    pub(super) other_items: Vec<usize>,
+    pub(super) every_item: Vec<usize>,
+    /// Whether it asks which of the values inside its neighbours have looked at.
+    pub(super) unevaluated: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Label<'s> {
+    Key(&'s str),
+    Index(usize),
+}
+
+/// Where a schema stands: what the pointer to it is made of.
+enum Place<'s> {
+    Root,
+    Below(usize, &'s str, Token<'s>),
+    /// Where a reference leads.
+    At(&'s str),
+}
+
+/// A pattern, and the schema that has it.
+pub(super) struct Pattern<'s> {
+    pub(super) node: usize,
+    pub(super) text: &'s str,
+    /// Whether it is a name of `patternProperties`.
+    pub(super) of_keys: bool,
+}
+
+/// What the walk over a document finds beside its schemas.
+pub(super) struct Found<'s> {
+    pub(super) patterns: Vec<Pattern<'s>>,
+    pub(super) faults: Vec<SchemaFault>,
+    pending: Vec<Reference<'s>>,
+}
+
+/// A reference that is still to be followed.
+struct Reference<'s> {
+    from: usize,
+    keyword: &'static str,
+    text: &'s str,
+}
+
+impl<'s> Graph<'s> {
+    /// Finds the schemas of a document and follows every reference, whether or not a value could ever need it.
+    ///
+    /// # Errors
+    ///
+    /// The fault that keeps it from being looked at: too many schemas.
+    pub(super) fn of(
+        root: &'s Value,
+        dialect: Dialect,
+        references: &'s References<'s>,
+    ) -> Result<(Self, Found<'s>), SchemaFault> {
+        let mut graph = Self { nodes: Vec::new(), ids: HashMap::new(), dialect, compares_items: false };
+        let mut found = Found { patterns: Vec::new(), faults: Vec::new(), pending: Vec::new() };
+        let mut dynamic = Vec::new();
+        graph.add(root, Place::Root, references.root());
+        let mut next = 0;
+        loop {
+            while next < graph.nodes.len() {
+                graph.walk(next, references, &mut found);
+                next += 1;
+                if graph.nodes.len() > Schema::MAX_SUBSCHEMAS {
+                    let message = format!("it has more than {} subschemas", Schema::MAX_SUBSCHEMAS);
+                    return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
+                }
+            }
+            // Once every schema has its place, only what stands in places that nobody knows is found by reference.
+            for Reference { from, keyword, text } in std::mem::take(&mut found.pending) {
+                match references.resolve(&graph.nodes[from].base, text) {
+                    Ok(Target::Schema(target, base)) => {
+                        let target = graph.add(target, Place::At(text), base);
+                        graph.nodes[from].in_place.push(target);
+                        if keyword == "$dynamicRef" {
+                            dynamic.push((from, text.rsplit('#').next().unwrap_or_default()));
+                        }
+                    }
+                    Ok(Target::MetaSchema) => {}
+                    Err((kind, message)) => {
+                        found.faults.push(SchemaFault::new(kind, child(&graph.pointer(from), keyword), message));
+                    }
+                }
+            }
+            if next == graph.nodes.len() {
+                break;
+            }
+        }
+        graph.connect_dynamic(&dynamic);
+        Ok((graph, found))
+    }
+
+    /// Finds the schemas directly within a schema, and what it refers to.
+    fn walk(&mut self, id: usize, references: &References<'s>, found: &mut Found<'s>) {
+        let schema = self.nodes[id].schema;
+        let Value::Object(keywords) = schema else {
+            return;
+        };
+        if id > 0
+            && let Some(named) = keywords.get("$schema")
+        {
+            found.faults.extend(self.other_dialect(id, named));
+        }
+        // A reference has led into the schema by its name already.
+        let is_entered = matches!(self.nodes[id].place, Place::At(_));
+        match references.base_of(&self.nodes[id].base, schema).filter(|_| !is_entered) {
+            Some(Ok(base)) => self.nodes[id].base = base,
+            Some(Err(message)) => {
+                let pointer = child(&self.pointer(id), "$id");
+                found.faults.push(SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message));
+            }
+            None => {}
+        }
+        // Draft-07 knows no dynamic reference, and ignores what stands beside a reference, which must be sound all
+        // the same.
+        let is_7 = self.dialect == Dialect::Draft7;
+        let keywords_that_refer = if is_7 { &["$ref"][..] } else { &["$ref", "$dynamicRef"] };
+        for &keyword in keywords_that_refer {
+            if let Some(Value::String(text)) = keywords.get(keyword) {
+                found.pending.push(Reference { from: id, keyword, text });
+            }
+        }
+        let is_ignored = is_7 && keywords.get("$ref").is_some_and(Value::is_string);
+
+        let mut choices: [Vec<usize>; 2] = Default::default();
+        walk::each_at(keywords, |keyword, token, sub| {
+            let base = self.nodes[id].base.clone();
+            let sub = self.add(sub, Place::Below(id, keyword, token), base);
+            match keyword {
+                _ if is_ignored => {}
+                "anyOf" => choices[0].push(sub),
+                "oneOf" => choices[1].push(sub),
+                _ => self.nodes[id].connect(keyword, token, sub),
+            }
+        });
+        for (keyword, branches) in ["anyOf", "oneOf"].into_iter().zip(choices) {
+            let node = &mut self.nodes[id];
+            match has_tag(keywords.get(keyword)) {
+                true => node.tagged.push(branches),
+                false => node.in_place.extend(branches),
+            }
+        }
+        self.compares_items |= keywords.get("uniqueItems") == Some(&Value::Bool(true));
+        found.patterns.extend(patterns_of(id, keywords));
+    }
+
+    /// The schema, with its place if it is new.
+    fn add(&mut self, schema: &'s Value, place: Place<'s>, base: Base) -> usize {
+        let id = self.nodes.len();
+        match self.ids.entry(schema) {
+            Entry::Occupied(known) => return *known.get(),
+            Entry::Vacant(new) => new.insert(id),
+        };
+        self.nodes.push(Node::new(schema, place, base));
+        id
+    }
+
+    /// A dynamic reference may lead to every schema that has its anchor.
+    fn connect_dynamic(&mut self, dynamic: &[(usize, &str)]) {
+        let mut anchors: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (id, node) in self.nodes.iter().enumerate() {
+            if let Some(Value::String(name)) = node.schema.get("$dynamicAnchor") {
+                anchors.entry(name).or_default().push(id);
+            }
+        }
+        for (id, name) in dynamic {
+            let known: HashSet<usize> = self.nodes[*id].in_place.iter().copied().collect();
+            let more = anchors.get(name).into_iter().flatten().filter(|target| !known.contains(target));
+            self.nodes[*id].in_place.extend(more);
+        }
+    }
+
+    fn other_dialect(&self, id: usize, named: &Value) -> Option<SchemaFault> {
+        let pointer = child(&self.pointer(id), "$schema");
+        match Dialect::named(named, &pointer) {
+            Err(fault) => Some(fault),
+            Ok(dialect) if dialect == self.dialect => None,
+            Ok(dialect) => {
+                let message = format!(
+                    "the dialect `{}` is not that of the document, `{}`; a document has one",
+                    dialect.uri(),
+                    self.dialect.uri()
+                );
+                Some(SchemaFault::new(SchemaErrorKind::UnsupportedDialect, pointer, message))
+            }
+        }
+    }
+
+    /// The JSON Pointer to a schema.
+    pub(super) fn pointer(&self, id: usize) -> String {
+        let mut tokens = Vec::new();
+        let mut at = id;
+        let mut pointer = loop {
+            match &self.nodes[at].place {
+                Place::Root => break String::new(),
+                Place::At(reference) => {
+                    break walk::pointer(reference).unwrap_or_else(|| child("", reference));
+                }
+                Place::Below(parent, keyword, token) => {
+                    tokens.push((*keyword, *token));
+                    at = *parent;
+                }
+            }
+        };
+        for (keyword, token) in tokens.into_iter().rev() {
+            pointer = child(&pointer, keyword);
+            match token {
+                Token::Only => {}
+                Token::Index(idx) => pointer = child(&pointer, &idx.to_string()),
+                Token::Name(name) => pointer = child(&pointer, name),
+            }
+        }
+        pointer
+    }
+
+    /// The schemas that a reference leads to in places that nobody knows, where no meta-schema has looked.
+    pub(super) fn hidden(&self) -> impl Iterator<Item = (usize, &'s Value)> {
+        let is_hidden = |(_, node): &(usize, &Node<'s>)| matches!(node.place, Place::At(_));
+        self.nodes.iter().enumerate().filter(is_hidden).map(|(id, node)| (id, node.schema))
+    }
+
+    /// For each schema, whether a value can ever be checked against it.
+    pub(super) fn reached(&self) -> Vec<bool> {
+        let mut reached = vec![false; self.nodes.len()];
+        let mut pending = vec![0];
+        while let Some(id) = pending.pop() {
+            if !std::mem::replace(&mut reached[id], true) {
+                let node = &self.nodes[id];
+                pending.extend(node.beside().chain(node.below()));
+            }
+        }
+        reached
+    }
+}
+
+impl<'s> Node<'s> {
+    fn new(schema: &'s Value, place: Place<'s>, base: Base) -> Self {
+        Self {
+            schema,
+            place,
+            base,
+            in_place: Vec::new(),
+            tagged: Vec::new(),
+            named: Vec::new(),
+            other_keys: Vec::new(),
+            every_key: Vec::new(),
+            other_items: Vec::new(),
+            every_item: Vec::new(),
+            unevaluated: false,
+        }
+    }
+
+    /// The schemas for the same value.
+    pub(super) fn beside(&self) -> impl Iterator<Item = usize> {
+        self.in_place.iter().chain(self.tagged.iter().flatten()).copied()
+    }
+
+    /// The schemas for the values inside.
+    pub(super) fn below(&self) -> impl Iterator<Item = usize> {
+        let others = [&self.other_keys, &self.every_key, &self.other_items, &self.every_item];
+        self.named.iter().map(|&(_, id)| id).chain(others.into_iter().flatten().copied())
+    }
+
+    fn connect(&mut self, keyword: &str, token: Token<'s>, sub: usize) {
+        match (keyword, token) {
+            ("$defs" | "definitions" | "contentSchema", _) => {}
+            ("properties", Token::Name(name)) => self.named.push((Label::Key(name), sub)),
+            ("prefixItems" | "items", Token::Index(idx)) => self.named.push((Label::Index(idx), sub)),
+            ("items" | "additionalItems", _) => self.other_items.push(sub),
+            ("additionalProperties", _) => self.other_keys.push(sub),
+            ("patternProperties" | "propertyNames", _) => self.every_key.push(sub),
+            ("contains", _) => self.every_item.push(sub),
+            ("unevaluatedProperties", _) => {
+                self.unevaluated = true;
+                self.every_key.push(sub);
+            }
+            ("unevaluatedItems", _) => {
+                self.unevaluated = true;
+                self.every_item.push(sub);
+            }
+            _ => self.in_place.push(sub),
+        }
+    }
+}
+
+fn patterns_of<'s>(node: usize, keywords: &'s Map<String, Value>) -> impl Iterator<Item = Pattern<'s>> {
+    let of_text = keywords.get("pattern").and_then(Value::as_str).into_iter();
+    let of_keys = keywords.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    let of_text = of_text.map(move |text| Pattern { node, text, of_keys: false });
+    of_text.chain(of_keys.map(move |text| Pattern { node, text, of_keys: true }))
+}
+
+/// Whether each branch demands another constant text of the same key, so that the validator tries only one of them.
+fn has_tag(branches: Option<&Value>) -> bool {
+    let branches = branches.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let Some(first) = branches.first() else {
+        return false;
+    };
+    // With two, it tries both.
+    let candidates = first.get("properties").and_then(Value::as_object).into_iter().flatten();
+    branches.len() > 2
+        && candidates.map(|(name, _)| name).any(|name| {
+            let mut seen = HashSet::new();
+            branches.iter().all(|branch| constant(branch, name).is_some_and(|text| seen.insert(text)))
+        })
+}
+
+fn constant<'s>(branch: &'s Value, name: &str) -> Option<&'s str> {
+    let required = branch.get("required")?.as_array()?;
+    let property = branch.get("properties")?.get(name)?;
+    let only = property.get("const").or_else(|| match property.get("enum")?.as_array()?.as_slice() {
+        [only] => Some(only),
+        _ => None,
+    })?;
+    required.iter().any(|required| required == name).then(|| only.as_str())?
+}
