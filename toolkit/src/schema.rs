@@ -74,7 +74,7 @@ impl Schema {
     /// [`SchemaError`] says what is wrong: it is no object, names a dialect other than 2020-12 and draft-07, breaks
     /// its meta-schema, refers outside the document or to nothing, has a pattern that does not compile, or would take
     /// too much to check values against: more than [`Schema::MAX_DEPTH`] levels, more than [`Schema::MAX_SUBSCHEMAS`]
-    /// subschemas, more than 1,024 patterns, patterns of more than 64 MiB, or more than 128 schemas that refer to or
+    /// subschemas, more than 1,024 patterns, patterns of more than 128 MiB, or more than 128 schemas that refer to or
     /// join one another in a row.
     pub fn from_value(value: Value) -> Result<Self, SchemaError> {
         let schema = Self::generated(value);

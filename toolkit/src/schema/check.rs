@@ -119,11 +119,12 @@ impl Size {
 /// How many different patterns a schema may have.
 const MAX_PATTERNS: usize = 1024;
 /// What all of them may take, in bytes.
-const PATTERN_BYTES: usize = 64 << 20;
-/// What one may take.
-const MAX_PATTERN_BYTES: usize = 4 << 20;
+const PATTERN_BYTES: usize = 128 << 20;
+/// What one may take, compiled and in tables made while it is matched.
+const MAX_PATTERN_BYTES: usize = 10 << 20;
+const MAX_TABLE_BYTES: usize = 2 << 20;
 /// How often a pattern with look-around or a back reference may start over, for one text.
-const MAX_BACKTRACKS: usize = 50_000;
+const MAX_BACKTRACKS: usize = 20_000;
 
 fn options(dialect: Dialect, patterns: &[Pattern<'_>]) -> Result<ValidationOptions<'static>, SchemaFault> {
     let mut texts: Vec<&str> = patterns.iter().map(|pattern| pattern.text).collect();
@@ -135,7 +136,8 @@ fn options(dialect: Dialect, patterns: &[Pattern<'_>]) -> Result<ValidationOptio
     }
     let bytes = (PATTERN_BYTES / texts.len().max(1)).min(MAX_PATTERN_BYTES);
     let patterns = PatternOptions::fancy_regex();
-    let patterns = patterns.backtrack_limit(MAX_BACKTRACKS).size_limit(bytes).dfa_size_limit(bytes);
+    let patterns =
+        patterns.backtrack_limit(MAX_BACKTRACKS).size_limit(bytes).dfa_size_limit(bytes.min(MAX_TABLE_BYTES));
     let options = jsonschema::options().with_draft(dialect.draft()).should_validate_formats(false);
     Ok(options.offline().with_pattern_options(patterns))
 }

@@ -3,6 +3,7 @@
 mod choice;
 mod locate;
 mod reason;
+mod secret;
 mod trim;
 
 use std::fmt::{self, Write as _};
