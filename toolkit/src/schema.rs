@@ -13,6 +13,7 @@ pub mod plan;
 pub mod portable;
 mod reference;
 pub(crate) mod root;
+mod tagged;
 mod violation;
 mod walk;
 
@@ -25,6 +26,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use self::check::Checked;
+use self::cost::Telling;
 pub use self::error::{Invalid, SchemaError, SchemaErrorKind, SchemaFault};
 pub(crate) use self::generate::{input, output};
 use self::plan::Plan;
@@ -161,10 +163,15 @@ impl Schema {
             Some(_) if self.surely_fits(instance) => Ok(()),
             Some(rule) => Err(Violations::of_size(rule)),
             None if checked.validator.is_valid(instance) => Ok(()),
-            None if checked.cost.is_too_much_to_tell(instance) => {
-                Err(Violations::of_size("is not valid, and is nested too deep to say where".to_owned()))
-            }
-            None => Err(tell(&self.value, &checked.validator, instance)),
+            None => Err(match checked.cost.telling(instance) {
+                Telling::Whole => tell(&self.value, &checked.validator, instance),
+                Telling::ByTag => {
+                    let told =
+                        checked.told_apart(&self.value).map(|(schema, validator)| tell(schema, validator, instance));
+                    told.filter(|violations| !violations.is_empty()).unwrap_or_else(Violations::too_deep)
+                }
+                Telling::Nothing => Violations::too_deep(),
+            }),
         }
     }
 

@@ -1,20 +1,38 @@
 //! Whether a schema is sound: everything that can be known before there is a value.
 
+use std::sync::OnceLock;
+
 use jsonschema::{PatternOptions, ValidationOptions, Validator};
 use serde_json::{Map, Value};
 
-use super::Schema;
 use super::cost::Cost;
 use super::dialect::Dialect;
 use super::error::{SchemaError, SchemaErrorKind, SchemaFault, quoted};
 use super::graph::{Found, Graph, Pattern};
 use super::reference::References;
 use super::violation::{Violations, child};
+use super::{Schema, tagged};
 
 /// A schema that is sound, ready to check values.
 pub(super) struct Checked {
     pub(super) validator: Validator,
     pub(super) cost: Cost,
+    /// The schema and its validator with the choices told apart by their tags.
+    by_tag: OnceLock<Option<(Value, Validator)>>,
+}
+
+impl Checked {
+    /// What says why a value does not fit without looking into every branch of a choice, if `schema` can be put so.
+    pub(super) fn told_apart(&self, schema: &Value) -> Option<&(Value, Validator)> {
+        let made = self.by_tag.get_or_init(|| {
+            // Built here and now, on the stack of whoever asks.
+            Size::of(schema).ok().filter(|size| size.depth <= MAX_SHALLOW)?;
+            let schema = tagged::told_apart(schema)?;
+            let validator = options(Dialect::of(&schema).ok()?, &[]).ok()?.build(&schema).ok()?;
+            Some((schema, validator))
+        });
+        made.as_ref()
+    }
 }
 
 /// Up to here the validator is built on the stack of whoever asks: deeper than any schema that people write.
@@ -64,7 +82,7 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
                 faults.extend(broken(&options, &graph, patterns.iter().filter(|pattern| !reached[pattern.node])));
                 faults.extend(hidden(dialect, &graph));
                 if faults.is_empty() {
-                    return Ok(Checked { validator, cost });
+                    return Ok(Checked { validator, cost, by_tag: OnceLock::new() });
                 }
             }
             Err(error) => {

@@ -64,10 +64,26 @@ impl Cost {
         })
     }
 
-    /// Whether what is wrong with `instance` takes too much to find.
-    pub(super) fn is_too_much_to_tell(&self, instance: &Value) -> bool {
-        is_deeper(instance, Schema::MAX_DEPTH) || self.telling.exceed(instance, MAX_TELLING).is_some()
+    /// How what is wrong with `instance` can be found.
+    pub(super) fn telling(&self, instance: &Value) -> Telling {
+        if is_deeper(instance, Schema::MAX_DEPTH) {
+            Telling::Nothing
+        } else if self.telling.exceed(instance, MAX_TELLING).is_none() {
+            Telling::Whole
+        } else if self.checking.exceed(instance, MAX_TELLING).is_none() {
+            Telling::ByTag
+        } else {
+            Telling::Nothing
+        }
     }
+}
+
+/// How what is wrong with a value can be found in reasonable time.
+pub(super) enum Telling {
+    Whole,
+    /// Looking only into the branches that the tags of the value leave.
+    ByTag,
+    Nothing,
 }
 
 /// Whether a value is nested in more than so many lists and objects.

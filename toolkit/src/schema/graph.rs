@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::Schema;
 use super::dialect::Dialect;
 use super::error::{SchemaErrorKind, SchemaFault};
 use super::reference::{Base, References, Target};
 use super::violation::child;
 use super::walk::{self, Token};
+use super::{Schema, tagged};
 
 /// The schemas of a document, the root first, and those that a reference leads to in places that nobody knows.
 pub(super) struct Graph<'s> {
@@ -169,9 +169,10 @@ impl<'s> Graph<'s> {
         });
         for (keyword, branches) in ["anyOf", "oneOf"].into_iter().zip(choices) {
             let node = &mut self.nodes[id];
-            match has_tag(keywords.get(keyword)) {
-                true => node.tagged.push(branches),
-                false => node.in_place.extend(branches),
+            let list = keywords.get(keyword).and_then(Value::as_array);
+            match list.and_then(|list| tagged::tag(list)) {
+                Some(_) => node.tagged.push(branches),
+                None => node.in_place.extend(branches),
             }
         }
         self.compares_items |= keywords.get("uniqueItems") == Some(&Value::Bool(true));
@@ -322,29 +323,4 @@ fn patterns_of<'s>(node: usize, keywords: &'s Map<String, Value>) -> impl Iterat
     let of_keys = keywords.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
     let of_text = of_text.map(move |text| Pattern { node, text, of_keys: false });
     of_text.chain(of_keys.map(move |text| Pattern { node, text, of_keys: true }))
-}
-
-/// Whether each branch demands another constant text of the same key, so that the validator tries only one of them.
-fn has_tag(branches: Option<&Value>) -> bool {
-    let branches = branches.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let Some(first) = branches.first() else {
-        return false;
-    };
-    // With two, it tries both.
-    let candidates = first.get("properties").and_then(Value::as_object).into_iter().flatten();
-    branches.len() > 2
-        && candidates.map(|(name, _)| name).any(|name| {
-            let mut seen = HashSet::new();
-            branches.iter().all(|branch| constant(branch, name).is_some_and(|text| seen.insert(text)))
-        })
-}
-
-fn constant<'s>(branch: &'s Value, name: &str) -> Option<&'s str> {
-    let required = branch.get("required")?.as_array()?;
-    let property = branch.get("properties")?.get(name)?;
-    let only = property.get("const").or_else(|| match property.get("enum")?.as_array()?.as_slice() {
-        [only] => Some(only),
-        _ => None,
-    })?;
-    required.iter().any(|required| required == name).then(|| only.as_str())?
 }

@@ -146,6 +146,11 @@ impl Violations {
         Self(vec![Violation { keyword: "size".to_owned(), ..Violation::of(String::new(), rule) }])
     }
 
+    /// The one violation of a value that does not fit somewhere far inside.
+    pub(super) fn too_deep() -> Self {
+        Self::of_size("is not valid, and is nested too deep to say where".to_owned())
+    }
+
     pub(crate) fn broken_schema(error: &SchemaError) -> Self {
         let rule = format!("cannot be checked: {error}");
         Self(vec![Violation { keyword: "$schema".to_owned(), ..Violation::of(String::new(), rule) }])
