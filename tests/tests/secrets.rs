@@ -21,10 +21,18 @@ fn schemas() -> Vec<Value> {
         of(json!({ "anyOf": [secret, { "type": "null" }] })),
         of(json!({ "oneOf": [secret, { "pattern": "^$", "type": "string" }] })),
         of(json!({ "if": { "writeOnly": true }, "then": never })),
-        of(json!({ "writeOnly": true, "propertyNames": { "maxLength": 3 }, "items": never, "maxItems": 0, "type": ["object", "array"] })),
-        of(json!({ "writeOnly": true, "additionalProperties": false, "items": { "type": "boolean" }, "type": ["object", "array"] })),
-        of(json!({ "writeOnly": true, "patternProperties": { "": never }, "contains": never, "type": ["object", "array"] })),
-        of(json!({ "writeOnly": true, "unevaluatedProperties": false, "unevaluatedItems": false, "type": ["object", "array"] })),
+        of(
+            json!({ "writeOnly": true, "propertyNames": { "maxLength": 3 }, "items": never, "maxItems": 0, "type": ["object", "array"] }),
+        ),
+        of(
+            json!({ "writeOnly": true, "additionalProperties": false, "items": { "type": "boolean" }, "type": ["object", "array"] }),
+        ),
+        of(
+            json!({ "writeOnly": true, "patternProperties": { "": never }, "contains": never, "type": ["object", "array"] }),
+        ),
+        of(
+            json!({ "writeOnly": true, "unevaluatedProperties": false, "unevaluatedItems": false, "type": ["object", "array"] }),
+        ),
         json!({ "properties": { "secret": { "$ref": "#/$defs/a%20secret" } }, "$defs": { "a secret": secret } }),
         json!({ "properties": { "secret": { "$ref": "#s" } }, "$defs": { "s": { "$anchor": "s", "writeOnly": true, "type": "boolean" } } }),
         json!({ "properties": { "secret": { "$dynamicRef": "#s" } }, "$defs": { "s": { "$dynamicAnchor": "s", "writeOnly": true, "type": "boolean" } } }),
@@ -108,7 +116,8 @@ fn a_key_within_a_secret_is_named_only_if_its_schema_names_it() {
         },
     });
     let schema = Schema::from_value(schema).unwrap();
-    let violations = schema.validate(&json!({ "login": { "password": "abc", "s3cret": "" }, "user": "ann" })).unwrap_err();
+    let violations =
+        schema.validate(&json!({ "login": { "password": "abc", "s3cret": "" }, "user": "ann" })).unwrap_err();
     let lines: Vec<String> = violations.iter().map(ToString::to_string).collect();
     assert_eq!(
         lines,

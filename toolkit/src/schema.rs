@@ -9,6 +9,7 @@ mod example;
 pub mod generate;
 mod graph;
 pub mod inline;
+mod patterns;
 pub mod plan;
 pub mod portable;
 mod reference;
@@ -76,7 +77,7 @@ impl Schema {
     /// [`SchemaError`] says what is wrong: it is no object, names a dialect other than 2020-12 and draft-07, breaks
     /// its meta-schema, refers outside the document or to nothing, has a pattern that does not compile, or would take
     /// too much to check values against: more than [`Schema::MAX_DEPTH`] levels, more than [`Schema::MAX_SUBSCHEMAS`]
-    /// subschemas, more than 1,024 patterns, patterns of more than 128 MiB, or more than 128 schemas that refer to or
+    /// subschemas, more than 1,024 patterns, patterns of more than 128 MiB, or more than 96 schemas that refer to or
     /// join one another in a row.
     pub fn from_value(value: Value) -> Result<Self, SchemaError> {
         let schema = Self::generated(value);
@@ -148,7 +149,7 @@ impl Schema {
     #[must_use]
     pub fn is_valid(&self, instance: &Value) -> bool {
         self.checked().is_ok_and(|checked| match checked.cost.refusal(instance) {
-            None => checked.validator.is_valid(instance),
+            None => checked.validator(instance).is_valid(instance),
             Some(_) => self.surely_fits(instance),
         })
     }
@@ -162,9 +163,9 @@ impl Schema {
         match checked.cost.refusal(instance) {
             Some(_) if self.surely_fits(instance) => Ok(()),
             Some(rule) => Err(Violations::of_size(rule)),
-            None if checked.validator.is_valid(instance) => Ok(()),
+            None if checked.validator(instance).is_valid(instance) => Ok(()),
             None => Err(match checked.cost.telling(instance) {
-                Telling::Whole => tell(&self.value, &checked.validator, instance),
+                Telling::Whole => tell(&self.value, checked.validator(instance), instance),
                 Telling::ByTag => {
                     let told =
                         checked.told_apart(&self.value).map(|(schema, validator)| tell(schema, validator, instance));

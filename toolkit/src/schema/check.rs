@@ -2,33 +2,43 @@
 
 use std::sync::OnceLock;
 
-use jsonschema::{PatternOptions, ValidationOptions, Validator};
-use serde_json::{Map, Value};
+use jsonschema::Validator;
+use serde_json::Value;
 
 use super::cost::Cost;
 use super::dialect::Dialect;
 use super::error::{SchemaError, SchemaErrorKind, SchemaFault, quoted};
-use super::graph::{Found, Graph, Pattern};
+use super::graph::{Found, Graph};
+use super::patterns::{self, Patterns};
 use super::reference::References;
-use super::violation::{Violations, child};
+use super::violation::Violations;
 use super::{Schema, tagged};
 
 /// A schema that is sound, ready to check values.
 pub(super) struct Checked {
-    pub(super) validator: Validator,
+    validator: Validator,
+    /// The same, for values with much text: only where a pattern needs an engine that starts over.
+    hasty: Option<Validator>,
     pub(super) cost: Cost,
     /// The schema and its validator with the choices told apart by their tags.
     by_tag: OnceLock<Option<(Value, Validator)>>,
 }
 
 impl Checked {
+    pub(super) fn validator(&self, instance: &Value) -> &Validator {
+        match &self.hasty {
+            Some(hasty) if patterns::has_much_text(instance) => hasty,
+            _ => &self.validator,
+        }
+    }
+
     /// What says why a value does not fit without looking into every branch of a choice, if `schema` can be put so.
     pub(super) fn told_apart(&self, schema: &Value) -> Option<&(Value, Validator)> {
         let made = self.by_tag.get_or_init(|| {
             // Built here and now, on the stack of whoever asks.
             Size::of(schema).ok().filter(|size| size.depth <= MAX_SHALLOW)?;
             let schema = tagged::told_apart(schema)?;
-            let validator = options(Dialect::of(&schema).ok()?, &[]).ok()?.build(&schema).ok()?;
+            let validator = Patterns::default().hasty(Dialect::of(&schema).ok()?).build(&schema).ok()?;
             Some((schema, validator))
         });
         made.as_ref()
@@ -72,22 +82,24 @@ pub(super) fn check(schema: &Value) -> Result<Checked, SchemaError> {
 fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, SchemaError> {
     let references = References::of(schema, dialect, is_named)?;
     let (graph, Found { patterns, mut faults, .. }) = Graph::of(schema, dialect, &references)?;
-    let options = options(dialect, &patterns)?;
+    let patterns = Patterns::of(patterns)?;
+    let options = patterns.options(dialect);
     if faults.is_empty() {
         let cost = Cost::of(&graph)?;
         match options.build(schema) {
             Ok(validator) => {
                 // The validator has compiled the patterns that a value can meet.
                 let reached = graph.reached();
-                faults.extend(broken(&options, &graph, patterns.iter().filter(|pattern| !reached[pattern.node])));
+                faults.extend(patterns.broken(&options, &graph, |pattern| !reached[pattern.node]));
                 faults.extend(hidden(dialect, &graph));
                 if faults.is_empty() {
-                    return Ok(Checked { validator, cost, by_tag: OnceLock::new() });
+                    let hasty = patterns.are_hard().then(|| patterns.hasty(dialect).build(schema).ok()).flatten();
+                    return Ok(Checked { validator, hasty, cost, by_tag: OnceLock::new() });
                 }
             }
             Err(error) => {
                 faults.extend(against_meta_schema(schema, dialect, ""));
-                faults.extend(broken(&options, &graph, patterns.iter()));
+                faults.extend(patterns.broken(&options, &graph, |_| true));
                 if faults.is_empty() {
                     let pointer = error.instance_path().to_string();
                     let message = quoted(&error.to_string());
@@ -97,7 +109,7 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
         }
     } else {
         faults.extend(against_meta_schema(schema, dialect, ""));
-        faults.extend(broken(&options, &graph, patterns.iter()));
+        faults.extend(patterns.broken(&options, &graph, |_| true));
         faults.extend(hidden(dialect, &graph));
     }
     Err(SchemaError::of(faults))
@@ -132,55 +144,6 @@ impl Size {
         }
         Ok(size)
     }
-}
-
-/// How many different patterns a schema may have.
-const MAX_PATTERNS: usize = 1024;
-/// What all of them may take, in bytes.
-const PATTERN_BYTES: usize = 128 << 20;
-/// What one may take, compiled and in tables made while it is matched.
-const MAX_PATTERN_BYTES: usize = 10 << 20;
-const MAX_TABLE_BYTES: usize = 2 << 20;
-/// How often a pattern with look-around or a back reference may start over, for one text.
-const MAX_BACKTRACKS: usize = 20_000;
-
-fn options(dialect: Dialect, patterns: &[Pattern<'_>]) -> Result<ValidationOptions<'static>, SchemaFault> {
-    let mut texts: Vec<&str> = patterns.iter().map(|pattern| pattern.text).collect();
-    texts.sort_unstable();
-    texts.dedup();
-    if texts.len() > MAX_PATTERNS {
-        let message = format!("it has more than {MAX_PATTERNS} different patterns");
-        return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
-    }
-    let bytes = (PATTERN_BYTES / texts.len().max(1)).min(MAX_PATTERN_BYTES);
-    let patterns = PatternOptions::fancy_regex();
-    let patterns =
-        patterns.backtrack_limit(MAX_BACKTRACKS).size_limit(bytes).dfa_size_limit(bytes.min(MAX_TABLE_BYTES));
-    let options = jsonschema::options().with_draft(dialect.draft()).should_validate_formats(false);
-    Ok(options.offline().with_pattern_options(patterns))
-}
-
-/// The patterns that do not compile.
-fn broken<'p, 's: 'p>(
-    options: &ValidationOptions<'_>,
-    graph: &Graph<'s>,
-    patterns: impl Iterator<Item = &'p Pattern<'s>>,
-) -> Vec<SchemaFault> {
-    let compiles = |text: &str| {
-        let keys: Map<String, Value> = [(text.to_owned(), Value::Bool(true))].into_iter().collect();
-        let alone: Map<String, Value> = [("patternProperties".to_owned(), keys.into())].into_iter().collect();
-        options.build(&alone.into()).is_ok()
-    };
-    let faults = patterns.filter(|pattern| !compiles(pattern.text)).map(|pattern| {
-        let schema = graph.pointer(pattern.node);
-        let pointer = match pattern.of_keys {
-            true => child(&child(&schema, "patternProperties"), pattern.text),
-            false => child(&schema, "pattern"),
-        };
-        let message = format!("the pattern {} does not compile, or is too large", quoted(pattern.text));
-        SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message)
-    });
-    faults.collect()
 }
 
 /// What is wrong with the schemas that a reference leads to in places that nobody knows.

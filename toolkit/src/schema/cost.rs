@@ -33,7 +33,7 @@ const MAX_LOOKS: u64 = 20_000_000;
 /// How many are taken to say why it does not fit, each of which leaves an error behind.
 const MAX_TELLING: u64 = 1_000_000;
 /// How many schemas within schemas the validator goes down, and with it the stack.
-const MAX_STACK: usize = 512;
+const MAX_STACK: usize = 384;
 /// Where a value may not be this deep, the schema is refused instead.
 const MIN_DEPTH: usize = 4;
 /// How many keys and schemas are brought together to count.

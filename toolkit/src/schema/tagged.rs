@@ -66,9 +66,7 @@ fn by_tag(branches: &[Value]) -> Option<Vec<Value>> {
     let (key, texts) = tag(branches)?;
     // Whatever is no object may fit several.
     branches.iter().all(|branch| branch.get("type").is_some_and(|ty| ty == "object")).then_some(())?;
-    let has = |rule: Value| {
-        json!({ "type": "object", "required": [key], "properties": Map::from_iter([(key.to_owned(), rule)]) })
-    };
+    let has = |rule: Value| json!({ "type": "object", "required": [key], "properties": Map::from_iter([(key.to_owned(), rule)]) });
     let any = has(json!({ "enum": texts }));
     let each =
         texts.iter().zip(branches).map(|(text, branch)| json!({ "if": has(json!({ "const": text })), "then": branch }));
