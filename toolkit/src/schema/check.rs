@@ -100,6 +100,7 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
             Err(error) => {
                 faults.extend(against_meta_schema(schema, dialect, ""));
                 faults.extend(patterns.broken(&options, &graph, |_| true));
+                faults.extend(hidden(dialect, &graph));
                 if faults.is_empty() {
                     let pointer = error.instance_path().to_string();
                     let message = quoted(&error.to_string());
@@ -160,7 +161,10 @@ fn against_meta_schema(schema: &Value, dialect: Dialect, place: &str) -> Vec<Sch
     let violations = Violations::collect(&Value::Null, &meta_schema, schema).into_vec();
     let faults = violations.into_iter().map(|mut violation| {
         let pointer = format!("{place}{}", std::mem::take(&mut violation.pointer));
-        SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, violation.to_string())
+        let message = violation.to_string();
+        // The place is said already.
+        let message = message.strip_prefix("the value ").unwrap_or(&message);
+        SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message)
     });
     faults.collect()
 }
