@@ -191,6 +191,27 @@ fn a_reference_in_a_value_is_none_and_one_within_the_document_is_followed() {
 }
 
 #[test]
+fn a_name_is_for_one_schema() {
+    let twice = |keyword: &str, name: &str| json!({ "$defs": { "a": { keyword: name }, "b": { keyword: name } } });
+    for keyword in ["$id", "$anchor", "$dynamicAnchor"] {
+        let error = Schema::from_value(twice(keyword, "n")).unwrap_err();
+        assert_eq!((error.kind(), error.pointer()), (SchemaErrorKind::InvalidSchema, &*format!("/$defs/b/{keyword}")));
+    }
+    let mut in_7 = twice("$id", "#n");
+    in_7["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+    assert_eq!(Schema::from_value(in_7).unwrap_err().pointer(), "/$defs/b/$id");
+    // A schema of its own name has names of its own.
+    let apart = json!({ "$anchor": "n", "$defs": { "a": { "$id": "urn:a", "$anchor": "n", "$dynamicAnchor": "n" } } });
+    assert!(Schema::from_value(apart).is_ok());
+    check(
+        json!({ "$id": "urn:a", "$defs": { "a": { "$id": "urn:a" }, "b": { "$id": "x y" } } }),
+        expect![[
+            r#"InvalidSchema "": its names are not sound: `Invalid URI reference 'x y': unexpected character at index 1`"#
+        ]],
+    );
+}
+
+#[test]
 fn text_is_a_schema_or_says_where_it_is_not() {
     let schema: Schema = r#"{ "type": "string" }"#.parse().unwrap();
     assert_eq!(schema, Schema::try_from(json!({ "type": "string" })).unwrap());

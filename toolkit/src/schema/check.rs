@@ -1,5 +1,6 @@
 //! Whether a schema is sound: everything that can be known before there is a value.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 use jsonschema::Validator;
@@ -86,8 +87,10 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
     let options = patterns.options(dialect);
     if faults.is_empty() {
         let cost = Cost::of(&graph)?;
-        match options.build(schema) {
-            Ok(validator) => {
+        // Names that cross are its weak side, and a schema of a stranger must not end the program.
+        let built = catch_unwind(AssertUnwindSafe(|| options.build(schema)));
+        match built {
+            Ok(Ok(validator)) => {
                 // The validator has compiled the patterns that a value can meet.
                 let reached = graph.reached();
                 faults.extend(patterns.broken(&options, &graph, |pattern| !reached[pattern.node]));
@@ -97,13 +100,15 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
                     return Ok(Checked { validator, hasty, cost, by_tag: OnceLock::new() });
                 }
             }
-            Err(error) => {
+            failed => {
                 faults.extend(against_meta_schema(schema, dialect, ""));
                 faults.extend(patterns.broken(&options, &graph, |_| true));
                 faults.extend(hidden(dialect, &graph));
                 if faults.is_empty() {
-                    let pointer = error.instance_path().to_string();
-                    let message = quoted(&error.to_string());
+                    let (pointer, message) = match failed {
+                        Ok(Err(error)) => (error.instance_path().to_string(), quoted(&error.to_string())),
+                        _ => (String::new(), "its names cannot be told apart".to_owned()),
+                    };
                     faults.push(SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message));
                 }
             }

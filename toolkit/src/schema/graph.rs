@@ -66,6 +66,7 @@ pub(super) struct Found<'s> {
     pub(super) patterns: Vec<Pattern<'s>>,
     pub(super) faults: Vec<SchemaFault>,
     pending: Vec<Reference<'s>>,
+    names: HashSet<String>,
 }
 
 /// A reference that is still to be followed.
@@ -87,7 +88,7 @@ impl<'s> Graph<'s> {
         references: &'s References<'s>,
     ) -> Result<(Self, Found<'s>), SchemaFault> {
         let mut graph = Self { nodes: Vec::new(), ids: HashMap::new(), dialect, compares_items: false };
-        let mut found = Found { patterns: Vec::new(), faults: Vec::new(), pending: Vec::new() };
+        let mut found = Found { patterns: Vec::new(), faults: Vec::new(), pending: Vec::new(), names: HashSet::new() };
         let mut dynamic = Vec::new();
         graph.add(root, Place::Root, references.root());
         let mut next = 0;
@@ -144,6 +145,14 @@ impl<'s> Graph<'s> {
                 found.faults.push(SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message));
             }
             None => {}
+        }
+        if !is_entered {
+            let names = references.names(&self.nodes[id].base, schema);
+            for (keyword, _) in names.into_iter().filter(|(_, name)| !found.names.insert(name.clone())) {
+                let pointer = child(&self.pointer(id), keyword);
+                let message = format!("`{keyword}` names two schemas; a name is for one");
+                found.faults.push(SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message));
+            }
         }
         // Draft-07 knows no dynamic reference, and ignores what stands beside a reference, which must be sound all
         // the same.

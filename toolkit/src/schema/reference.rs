@@ -60,6 +60,32 @@ impl<'s> References<'s> {
         Some(inner.map(|inner| Some(inner.base_uri())).map_err(|error| format!("`$id` is not sound: {error}")))
     }
 
+    /// The keywords by which `schema` has a name, and those names in full.
+    pub(super) fn names(&self, base: &Base, schema: &Value) -> Vec<(&'static str, String)> {
+        let (Some(_), Some(base)) = (&self.names, base) else {
+            return Vec::new();
+        };
+        let base = base.as_str().trim_end_matches('#');
+        let text = |keyword| schema.get(keyword).and_then(Value::as_str);
+        let mut names = Vec::new();
+        match (self.dialect, text("$id")) {
+            // Draft-07 has no other way to say `$anchor`, and ignores what stands beside a reference.
+            (Dialect::Draft7, Some(anchor)) if anchor.starts_with('#') => {
+                names.push(("$id", format!("{base}{anchor}")))
+            }
+            (Dialect::Draft7, Some(_)) if text("$ref").is_some() => {}
+            (_, Some(_)) => names.push(("$id", base.to_owned())),
+            (_, None) => {}
+        }
+        if self.dialect == Dialect::Draft202012 {
+            let (anchor, dynamic) = (text("$anchor"), text("$dynamicAnchor"));
+            names.extend(anchor.map(|anchor| ("$anchor", format!("{base}#{anchor}"))));
+            let dynamic = dynamic.filter(|dynamic| anchor != Some(dynamic));
+            names.extend(dynamic.map(|dynamic| ("$dynamicAnchor", format!("{base}#{dynamic}"))));
+        }
+        names
+    }
+
     /// The schema that `reference` leads to.
     pub(super) fn resolve(&'s self, base: &Base, reference: &str) -> Result<Target<'s>, Fault> {
         if reference.strip_suffix('#').unwrap_or(reference) == self.dialect.uri() {
