@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use toolkit::schema::{Schema, SchemaErrorKind};
-use toolkit_tests::{json_schema_suite, ran, shared_text};
+use toolkit_tests::{json_schema_suite, ran, shared, shared_text};
 
 type Reason = (SchemaErrorKind, &'static str);
 
@@ -167,6 +167,52 @@ fn calls_that_a_model_really_made_get_the_verdict_that_they_got_elsewhere() {
     }
     ran(calls.len());
     assert!(n_broken <= 12);
+}
+
+/// Every schema of a tool in a manifest.
+fn schemas_in(manifest: &Value, found: &mut Vec<Value>) {
+    match manifest {
+        Value::Object(object) => {
+            for (key, value) in object {
+                match key.as_str() {
+                    "inputSchema" | "outputSchema" | "input_schema" if value.is_object() => found.push(value.clone()),
+                    _ => schemas_in(value, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| schemas_in(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_schemas_of_real_tools_are_taken_wherever_the_validator_alone_takes_them() {
+    let Some(folder) = shared("data/manifests") else {
+        return;
+    };
+    let mut schemas = Vec::new();
+    let mut folders = vec![folder];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "json") {
+                let manifest = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+                schemas_in(&manifest, &mut schemas);
+            }
+        }
+    }
+    for path in ["data/calls-bfcl.jsonl", "data/calls-live.jsonl"] {
+        lines(path).iter().for_each(|call| schemas_in(call, &mut schemas));
+    }
+    for schema in &schemas {
+        let plain = jsonschema::options().should_validate_formats(false).offline().build(schema);
+        let taken = Schema::from_value(schema.clone());
+        assert_eq!(taken.is_ok(), plain.is_ok(), "{schema}: {taken:?}");
+    }
+    ran(schemas.len());
+    assert!(schemas.len() > 600);
 }
 
 fn kind_named(name: &str) -> Option<SchemaErrorKind> {
