@@ -383,6 +383,24 @@ fn a_large_schema_is_taken_and_a_larger_one_refused() {
 }
 
 #[test]
+fn names_that_refer_to_one_another_in_every_way_are_followed() {
+    let schemas = |n: usize, keyword: &str| -> Value {
+        let refer = |j: usize| json!({ keyword: format!("s{j}#a") });
+        let all = (0..n).map(|i| {
+            let properties: Map<String, Value> = (0..n).map(|j| (format!("p{j}"), refer(j))).collect();
+            (format!("s{i}"), json!({ "$id": format!("s{i}"), "$dynamicAnchor": "a", "properties": properties }))
+        });
+        let definitions: Map<String, Value> = all.collect();
+        json!({ "$id": "https://example.com/root", "$ref": "s0", "$defs": definitions })
+    };
+    for keyword in ["$ref", "$dynamicRef"] {
+        let schema = Schema::from_value(schemas(4, keyword)).unwrap();
+        assert!(verdict(&schema, &json!({ "p1": { "p2": { "p3": {} } } })));
+    }
+    assert_refused(schemas(60, "$dynamicRef"), SchemaErrorKind::TooComplex, "may lead to too many schemas");
+}
+
+#[test]
 fn mistakes_beyond_number_are_told_in_a_few_lines() {
     let all = |schema: Value| -> Value {
         let properties: Map<String, Value> = (0..20_000).map(|i| (format!("p{i}"), schema.clone())).collect();
@@ -398,6 +416,16 @@ fn mistakes_beyond_number_are_told_in_a_few_lines() {
         assert_eq!(error.kind(), kind);
         assert!(error.faults().len() <= 16);
     }
+    // Each of many faults is far inside, behind names that are long, and has many names that it may have meant.
+    let names: Map<String, Value> = (0..20_000).map(|i| (format!("name{i}"), json!({}))).collect();
+    let inside = under("properties", 1, under(&"k".repeat(1 << 20), 1, all(json!({ "$ref": "#/$defs/nam" }))));
+    let mut schema = inside;
+    schema["$defs"] = Value::Object(names);
+    let error = Schema::from_value(schema).unwrap_err();
+    assert_eq!(error.kind(), SchemaErrorKind::UnresolvedReference);
+    assert!(error.to_string().len() < 16 << 10);
+    refused(all(json!({ "pattern": "(" })));
+
     let long = "\u{202e}\n".repeat(100_000);
     for schema in [
         json!({ "$ref": long }),

@@ -17,15 +17,14 @@ impl Dialect {
     pub(super) fn of(root: &Value) -> Result<Self, SchemaFault> {
         match root.get("$schema") {
             None => Ok(Self::Draft202012),
-            Some(named) => Self::named(named, "/$schema"),
+            Some(named) => Self::named(named).map_err(|(kind, message)| SchemaFault::new(kind, "/$schema", message)),
         }
     }
 
-    /// The dialect of a `$schema` at `pointer`.
-    pub(super) fn named(named: &Value, pointer: &str) -> Result<Self, SchemaFault> {
-        let fault = |kind, message| Err(SchemaFault::new(kind, pointer, message));
+    /// The dialect of a `$schema`.
+    pub(super) fn named(named: &Value) -> Result<Self, (SchemaErrorKind, String)> {
         let Value::String(name) = named else {
-            return fault(SchemaErrorKind::InvalidSchema, "`$schema` must be a string".to_owned());
+            return Err((SchemaErrorKind::InvalidSchema, "`$schema` must be a string".to_owned()));
         };
         let uri = name.strip_suffix('#').unwrap_or(name);
         match [Self::Draft202012, Self::Draft7].into_iter().find(|dialect| dialect.uri() == uri) {
@@ -33,7 +32,7 @@ impl Dialect {
             None => {
                 let name = quoted(name);
                 let message = format!("the dialect {name} is not supported; use draft 2020-12 or draft-07");
-                fault(SchemaErrorKind::UnsupportedDialect, message)
+                Err((SchemaErrorKind::UnsupportedDialect, message))
             }
         }
     }

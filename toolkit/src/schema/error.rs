@@ -10,8 +10,8 @@ use crate::suggest::suggest;
 pub struct SchemaError {
     /// Never empty.
     faults: Vec<SchemaFault>,
-    /// How many more there are.
-    untold: usize,
+    /// Whether there are more.
+    is_cut: bool,
 }
 
 /// One thing that is wrong with a schema.
@@ -49,7 +49,7 @@ pub enum Invalid {
 }
 
 /// Nobody reads past these, and a schema of a million mistakes must not take as many messages.
-const MAX_FAULTS: usize = 16;
+pub(super) const MAX_FAULTS: usize = 16;
 
 impl SchemaError {
     /// # Panics
@@ -60,9 +60,9 @@ impl SchemaError {
         // Whatever order maps keep.
         faults.sort_by(|a, b| a.pointer.cmp(&b.pointer));
         faults.dedup();
-        let untold = faults.len().saturating_sub(MAX_FAULTS);
+        let is_cut = faults.len() > MAX_FAULTS;
         faults.truncate(MAX_FAULTS);
-        Self { faults, untold }
+        Self { faults, is_cut }
     }
 
     /// The kind of the first fault.
@@ -131,10 +131,7 @@ impl fmt::Display for SchemaError {
             let separator = if idx == 0 { "" } else { "; " };
             write!(f, "{separator}{fault}")?;
         }
-        if self.untold > 0 {
-            write!(f, "; and {} more", self.untold)?;
-        }
-        Ok(())
+        f.write_str(if self.is_cut { "; and more" } else { "" })
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
-use super::error::{SchemaErrorKind, SchemaFault};
+use super::error::{MAX_FAULTS, SchemaErrorKind, SchemaFault};
 use super::reference::{Base, References, Target};
 use super::violation::child;
 use super::walk::{self, Token};
@@ -76,6 +76,23 @@ struct Reference<'s> {
     text: &'s str,
 }
 
+impl Found<'_> {
+    /// Adds a fault at a keyword of a schema, as long as anybody reads it: to say what is wrong takes more than to see
+    /// that something is.
+    fn fault(
+        &mut self,
+        graph: &Graph<'_>,
+        id: usize,
+        keyword: &str,
+        fault: impl FnOnce() -> (SchemaErrorKind, String),
+    ) {
+        if self.faults.len() <= MAX_FAULTS {
+            let (kind, message) = fault();
+            self.faults.push(SchemaFault::new(kind, child(&graph.pointer(id), keyword), message));
+        }
+    }
+}
+
 impl<'s> Graph<'s> {
     /// Finds the schemas of a document and follows every reference, whether or not a value could ever need it.
     ///
@@ -112,16 +129,14 @@ impl<'s> Graph<'s> {
                         }
                     }
                     Ok(Target::MetaSchema) => {}
-                    Err((kind, message)) => {
-                        found.faults.push(SchemaFault::new(kind, child(&graph.pointer(from), keyword), message));
-                    }
+                    Err(unresolved) => found.fault(&graph, from, keyword, || references.explain(text, unresolved)),
                 }
             }
             if next == graph.nodes.len() {
                 break;
             }
         }
-        graph.connect_dynamic(&dynamic);
+        graph.connect_dynamic(&dynamic)?;
         Ok((graph, found))
     }
 
@@ -134,24 +149,23 @@ impl<'s> Graph<'s> {
         if id > 0
             && let Some(named) = keywords.get("$schema")
         {
-            found.faults.extend(self.other_dialect(id, named));
+            if let Some(fault) = self.other_dialect(named) {
+                found.fault(self, id, "$schema", || fault);
+            }
         }
         // A reference has led into the schema by its name already.
         let is_entered = matches!(self.nodes[id].place, Place::At(_));
         match references.base_of(&self.nodes[id].base, schema).filter(|_| !is_entered) {
             Some(Ok(base)) => self.nodes[id].base = base,
-            Some(Err(message)) => {
-                let pointer = child(&self.pointer(id), "$id");
-                found.faults.push(SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message));
-            }
+            Some(Err(message)) => found.fault(self, id, "$id", || (SchemaErrorKind::InvalidSchema, message)),
             None => {}
         }
         if !is_entered {
-            let names = references.names(&self.nodes[id].base, schema);
-            for (keyword, _) in names.into_iter().filter(|(_, name)| !found.names.insert(name.clone())) {
-                let pointer = child(&self.pointer(id), keyword);
-                let message = format!("`{keyword}` names two schemas; a name is for one");
-                found.faults.push(SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message));
+            for (keyword, name) in references.names(&self.nodes[id].base, schema) {
+                if !found.names.insert(name) {
+                    let message = format!("`{keyword}` names two schemas; a name is for one");
+                    found.fault(self, id, keyword, || (SchemaErrorKind::InvalidSchema, message));
+                }
             }
         }
         // Draft-07 knows no dynamic reference, and ignores what stands beside a reference, which must be sound all
@@ -200,32 +214,34 @@ impl<'s> Graph<'s> {
     }
 
     /// A dynamic reference may lead to every schema that has its anchor.
-    fn connect_dynamic(&mut self, dynamic: &[(usize, &str)]) {
+    fn connect_dynamic(&mut self, dynamic: &[(usize, &str)]) -> Result<(), SchemaFault> {
         let mut anchors: HashMap<&str, Vec<usize>> = HashMap::new();
         for (id, node) in self.nodes.iter().enumerate() {
             if let Some(Value::String(name)) = node.schema.get("$dynamicAnchor") {
                 anchors.entry(name).or_default().push(id);
             }
         }
+        let ways = |name: &str| anchors.get(name).map_or(0, Vec::len);
+        if dynamic.iter().map(|(_, name)| ways(name)).sum::<usize>() > Schema::MAX_SUBSCHEMAS {
+            let message = "its dynamic references may lead to too many schemas";
+            return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
+        }
         for (id, name) in dynamic {
             let known: HashSet<usize> = self.nodes[*id].in_place.iter().copied().collect();
             let more = anchors.get(name).into_iter().flatten().filter(|target| !known.contains(target));
             self.nodes[*id].in_place.extend(more);
         }
+        Ok(())
     }
 
-    fn other_dialect(&self, id: usize, named: &Value) -> Option<SchemaFault> {
-        let pointer = child(&self.pointer(id), "$schema");
-        match Dialect::named(named, &pointer) {
+    fn other_dialect(&self, named: &Value) -> Option<(SchemaErrorKind, String)> {
+        match Dialect::named(named) {
             Err(fault) => Some(fault),
             Ok(dialect) if dialect == self.dialect => None,
             Ok(dialect) => {
-                let message = format!(
-                    "the dialect `{}` is not that of the document, `{}`; a document has one",
-                    dialect.uri(),
-                    self.dialect.uri()
-                );
-                Some(SchemaFault::new(SchemaErrorKind::UnsupportedDialect, pointer, message))
+                let (of, here) = (dialect.uri(), self.dialect.uri());
+                let message = format!("the dialect `{of}` is not that of the document, `{here}`; a document has one");
+                Some((SchemaErrorKind::UnsupportedDialect, message))
             }
         }
     }

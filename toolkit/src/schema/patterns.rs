@@ -1,10 +1,12 @@
 //! What the patterns of a schema may take, to compile and to match.
 
+use std::collections::HashMap;
+
 use jsonschema::{PatternOptions, ValidationOptions};
 use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
-use super::error::{SchemaErrorKind, SchemaFault, quoted};
+use super::error::{MAX_FAULTS, SchemaErrorKind, SchemaFault, quoted};
 use super::graph::{Graph, Pattern};
 use super::violation::child;
 
@@ -80,7 +82,13 @@ impl<'s> Patterns<'s> {
             let keys = Map::from_iter([(text.to_owned(), Value::Bool(true))]);
             options.build(&Map::from_iter([("patternProperties".to_owned(), keys.into())]).into()).is_ok()
         };
-        let broken = self.all.iter().filter(|pattern| wanted(pattern) && !compiles(pattern.text));
+        let mut known: HashMap<&str, bool> = HashMap::new();
+        let broken = self
+            .all
+            .iter()
+            .filter(|pattern| wanted(pattern) && !*known.entry(pattern.text).or_insert_with(|| compiles(pattern.text)));
+        // One more than is told.
+        let broken = broken.take(MAX_FAULTS + 1);
         let faults = broken.map(|pattern| {
             let schema = graph.pointer(pattern.node);
             let pointer = match pattern.of_keys {

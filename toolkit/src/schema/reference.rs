@@ -32,7 +32,13 @@ pub(super) enum Target<'s> {
     MetaSchema,
 }
 
-type Fault = (SchemaErrorKind, String);
+/// Why a reference has no target.
+pub(super) enum Unresolved {
+    Leaves,
+    Nowhere,
+    NoSchema,
+    NoReference,
+}
 
 impl<'s> References<'s> {
     /// # Errors
@@ -87,7 +93,7 @@ impl<'s> References<'s> {
     }
 
     /// The schema that `reference` leads to.
-    pub(super) fn resolve(&'s self, base: &Base, reference: &str) -> Result<Target<'s>, Fault> {
+    pub(super) fn resolve(&'s self, base: &Base, reference: &str) -> Result<Target<'s>, Unresolved> {
         if reference.strip_suffix('#').unwrap_or(reference) == self.dialect.uri() {
             return Ok(Target::MetaSchema);
         }
@@ -99,18 +105,29 @@ impl<'s> References<'s> {
             _ if reference.starts_with('#') => {
                 (walk::pointer(reference).and_then(|pointer| self.root.pointer(&pointer)), base.clone())
             }
-            _ => return Err(leaves(reference)),
+            _ => return Err(Unresolved::Leaves),
         };
         match found {
             Some(target) if walk::is_schema(target) => Ok(Target::Schema(target, base)),
-            Some(_) => Err((
-                SchemaErrorKind::UnresolvedReference,
-                format!("the reference {} leads to what is no schema", quoted(reference)),
-            )),
-            None => Err((
-                SchemaErrorKind::UnresolvedReference,
-                format!("the reference {} leads nowhere{}", quoted(reference), self.near(reference)),
-            )),
+            Some(_) => Err(Unresolved::NoSchema),
+            None => Err(Unresolved::Nowhere),
+        }
+    }
+
+    pub(super) fn explain(&self, reference: &str, unresolved: Unresolved) -> (SchemaErrorKind, String) {
+        let name = quoted(reference);
+        let nowhere = |message| (SchemaErrorKind::UnresolvedReference, message);
+        match unresolved {
+            Unresolved::Leaves => {
+                let message = format!(
+                    "the reference {name} leaves the document; nothing is fetched: copy the schema into `$defs`, and \
+                     refer to it there"
+                );
+                (SchemaErrorKind::ExternalReference, message)
+            }
+            Unresolved::Nowhere => nowhere(format!("the reference {name} leads nowhere{}", self.near(reference))),
+            Unresolved::NoSchema => nowhere(format!("the reference {name} leads to what is no schema")),
+            Unresolved::NoReference => nowhere(format!("{name} is no reference")),
         }
     }
 
@@ -122,14 +139,6 @@ impl<'s> References<'s> {
             .collect();
         nearest(reference, names.iter().map(String::as_str))
     }
-}
-
-fn leaves(reference: &str) -> Fault {
-    let message = format!(
-        "the reference {} leaves the document; nothing is fetched: copy the schema into `$defs`, and refer to it there",
-        quoted(reference)
-    );
-    (SchemaErrorKind::ExternalReference, message)
 }
 
 /// The address of a document that has none.
@@ -152,20 +161,21 @@ impl<'s> Names<'s> {
         &'a self,
         base: &Uri<String>,
         reference: &str,
-    ) -> Result<(Option<&'a Value>, Arc<Uri<String>>), Fault> {
+    ) -> Result<(Option<&'a Value>, Arc<Uri<String>>), Unresolved> {
         let resolver = self.registry.resolver(base.clone());
         let (address, _) = reference.split_once('#').unwrap_or((reference, ""));
-        let broken = |_| (SchemaErrorKind::UnresolvedReference, format!("{} is no reference", quoted(reference)));
         let address = match address {
             "" => resolver.base_uri(),
-            address => resolver.resolve_uri(&resolver.base_uri().borrow(), address).map_err(broken)?,
+            address => {
+                resolver.resolve_uri(&resolver.base_uri().borrow(), address).map_err(|_| Unresolved::NoReference)?
+            }
         };
         if self.outside.iter().any(|outside| outside == address.as_str()) {
-            return Err(leaves(reference));
+            return Err(Unresolved::Leaves);
         }
         match resolver.lookup(reference) {
             Ok(found) => Ok((Some(found.contents()), found.resolver().base_uri())),
-            Err(jsonschema::ReferencingError::Unretrievable { .. }) => Err(leaves(reference)),
+            Err(jsonschema::ReferencingError::Unretrievable { .. }) => Err(Unresolved::Leaves),
             Err(_) => Ok((None, address)),
         }
     }
