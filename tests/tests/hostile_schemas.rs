@@ -36,7 +36,9 @@ fn row(n: usize, body: impl Fn(Value) -> Value) -> Value {
 /// The error, which is short, whatever the schema is.
 #[track_caller]
 fn refused(schema: Value) -> SchemaError {
-    let error = Schema::from_value(schema).expect_err("the schema is refused");
+    let Err(error) = Schema::from_value(schema) else {
+        panic!("the schema is taken");
+    };
     assert!(error.to_string().len() < 16 << 10, "{} bytes of error", error.to_string().len());
     assert!(!error.to_string().contains(char::is_control));
     error
@@ -373,7 +375,7 @@ fn a_large_schema_is_taken_and_a_larger_one_refused() {
     rewrite(properties(100_000));
     assert_refused(properties(100_000), SchemaErrorKind::TooComplex, "more than 65536 subschemas");
     // Joined many times, its keys would be brought together as often.
-    let joined = (0..60).fold(properties(20_000), |inner, _| json!({ "allOf": [inner] }));
+    let joined = (0..60).fold(properties(50_000), |inner, _| json!({ "allOf": [inner, {}] }));
     assert_refused(joined, SchemaErrorKind::TooComplex, "too many properties");
 
     let constants: Vec<Value> = (0..50_000).map(|i| json!({ "const": i })).collect();

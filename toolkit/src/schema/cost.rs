@@ -6,6 +6,7 @@
 //! counted per level of the value, and a value whose levels add up to too much is refused before it is looked at.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -37,7 +38,7 @@ const MAX_STACK: usize = 384;
 /// Where a value may not be this deep, the schema is refused instead.
 const MIN_DEPTH: usize = 4;
 /// How many keys and schemas are brought together to count.
-const MAX_WORK: usize = 1 << 20;
+const MAX_WORK: usize = 1 << 22;
 
 impl Cost {
     /// # Errors
@@ -116,7 +117,8 @@ impl Looks {
 
     /// Counts level by level, until nothing changes or it is too much.
     fn count(graph: &Graph<'_>, order: &[usize], every_branch: bool) -> Result<Self, SchemaFault> {
-        let mut counter = Counter { graph, every_branch, at: vec![1; graph.nodes.len()], work: 0 };
+        let asks = graph.nodes.iter().any(|node| node.unevaluated);
+        let mut counter = Counter { graph, every_branch, asks, at: vec![1; graph.nodes.len()], work: 0 };
         counter.in_place(order)?;
         let here = counter.at.clone();
         let mut looks = vec![counter.at[0]];
@@ -138,6 +140,8 @@ impl Looks {
 struct Counter<'g, 's> {
     graph: &'g Graph<'s>,
     every_branch: bool,
+    /// Whether any schema asks what its neighbours have looked at.
+    asks: bool,
     /// For each schema, how many looks there can be at one place inside a value that it is applied to, down to the
     /// level in hand.
     at: Vec<u64>,
@@ -151,6 +155,9 @@ struct Inside<'s> {
     other_keys: u64,
     other_items: u64,
 }
+
+/// The looks at what is inside, and those that are taken again to know what was looked at.
+type Both<'s> = (Inside<'s>, Inside<'s>);
 
 impl<'s> Counter<'_, 's> {
     /// How many schemas apply to the same value, with each of them.
@@ -177,7 +184,7 @@ impl<'s> Counter<'_, 's> {
 
     /// Goes one level deeper into the value; says for which schemas that made a difference.
     fn level(&mut self, order: &[usize], here: &[u64], changed: &[bool]) -> Result<Vec<bool>, SchemaFault> {
-        let mut inside: HashMap<usize, (Inside<'s>, Inside<'s>)> = HashMap::new();
+        let mut inside: HashMap<usize, Rc<Both<'s>>> = HashMap::new();
         let mut next = self.at.clone();
         let mut affected = vec![false; order.len()];
         for &id in order {
@@ -192,8 +199,18 @@ impl<'s> Counter<'_, 's> {
             }
         }
         for &id in order.iter().filter(|&&id| needed[id]) {
-            let both = self.inside(&self.graph.nodes[id], &inside);
-            self.work += both.0.named.len() + both.1.named.len() + 1;
+            let node = &self.graph.nodes[id];
+            // A schema that only refers to another one says what that one says.
+            let only = node.in_place.first().filter(|_| !self.asks && node.beside().count() == 1);
+            let both = match only.filter(|_| node.below().next().is_none()) {
+                Some(other) => Rc::clone(&inside[other]),
+                None => {
+                    let both = self.inside(node, &inside);
+                    self.work += both.0.named.len() + both.1.named.len();
+                    Rc::new(both)
+                }
+            };
+            self.work += 1;
             if self.work > MAX_WORK {
                 let message = "it joins too many schemas with too many properties to count what a value costs";
                 return Err(SchemaFault::new(SchemaErrorKind::TooComplex, self.graph.pointer(id), message));
@@ -206,8 +223,7 @@ impl<'s> Counter<'_, 's> {
         Ok(changed)
     }
 
-    /// The looks at what is inside, and those that are taken again to know what was looked at.
-    fn inside(&self, node: &Node<'s>, known: &HashMap<usize, (Inside<'s>, Inside<'s>)>) -> (Inside<'s>, Inside<'s>) {
+    fn inside(&self, node: &Node<'s>, known: &HashMap<usize, Rc<Both<'s>>>) -> Both<'s> {
         let sum = |ids: &[usize]| ids.iter().fold(0_u64, |sum, &id| sum.saturating_add(self.at[id]));
         let mut own =
             Inside { other_keys: sum(&node.other_keys), other_items: sum(&node.other_items), ..Inside::default() };
@@ -218,22 +234,26 @@ impl<'s> Counter<'_, 's> {
 
         let mut again = Inside::default();
         for other in &node.in_place {
-            let (inside, inside_again) = &known[other];
+            let (inside, inside_again) = &*known[other];
             own.add(inside);
-            again.add(inside);
-            again.add(inside_again);
+            if self.asks {
+                again.add(inside);
+                again.add(inside_again);
+            }
         }
         for branches in &node.tagged {
             let mut one = Inside::default();
             for branch in branches {
-                let (inside, inside_again) = &known[branch];
+                let (inside, inside_again) = &*known[branch];
                 if self.every_branch {
                     one.add(inside)
                 } else {
                     one.or(inside)
                 }
-                again.add(inside);
-                again.add(inside_again);
+                if self.asks {
+                    again.add(inside);
+                    again.add(inside_again);
+                }
             }
             own.add(&one);
         }
