@@ -38,7 +38,7 @@ const MAX_STACK: usize = 384;
 /// Where a value may not be this deep, the schema is refused instead.
 const MIN_DEPTH: usize = 4;
 /// How many keys and schemas are brought together to count.
-const MAX_WORK: usize = 1 << 22;
+const MAX_WORK: usize = 1 << 21;
 
 impl Cost {
     /// # Errors
