@@ -150,11 +150,9 @@ impl<'s> Graph<'s> {
             return;
         };
         if id > 0
-            && let Some(named) = keywords.get("$schema")
+            && let Some(fault) = keywords.get("$schema").and_then(|named| self.other_dialect(named))
         {
-            if let Some(fault) = self.other_dialect(named) {
-                found.fault(self, id, "$schema", || fault);
-            }
+            found.fault(self, id, "$schema", || fault);
         }
         // A reference has led into the schema by its name already.
         let is_entered = matches!(self.nodes[id].place, Place::At(_));
