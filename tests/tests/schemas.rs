@@ -2,35 +2,76 @@
 //! this library descends from.
 
 use serde_json::{Value, json};
-use toolkit::schema::Schema;
-use toolkit_tests::{ran, shared, shared_text};
+use toolkit::schema::{Schema, SchemaErrorKind};
+use toolkit_tests::{json_schema_suite, ran, shared, shared_text};
 
-/// Why a schema of the official suite is refused, where that is decided: its verdicts are never asked for.
-fn decided(schema: &Value) -> Option<&'static str> {
-    let text = schema.to_string();
-    let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
-    if schema.is_boolean() {
-        Some("a schema is a JSON object")
-    } else if dialect.contains("localhost") {
-        Some("is not supported; use draft 2020-12 or draft-07")
-    } else if text.contains("http://localhost:1234") || text.contains("\"$dynamicRef\":\"http") {
-        Some("leaves the document; nothing is fetched")
-    } else {
-        None
-    }
-}
+type Reason = (SchemaErrorKind, &'static str);
 
-fn check_suite(draft: &str, uri: &str, n_refused: usize) {
-    let Some(folder) = shared(&format!("data/json-schema-test-suite/tests/{draft}")) else {
+/// `true` and `false` are schemas, and nothing that a tool could take or return: a tool's schema is an object.
+const NO_OBJECT: Reason = (SchemaErrorKind::InvalidSchema, "a schema is a JSON object");
+/// It refers to another document of the suite. Nothing is fetched, lest a schema reaches into the network of its host.
+const LEAVES: Reason = (SchemaErrorKind::ExternalReference, "leaves the document; nothing is fetched");
+/// Its dialect is one that somebody made.
+const DIALECT: Reason = (SchemaErrorKind::UnsupportedDialect, "is not supported; use draft 2020-12 or draft-07");
+
+/// The groups of the official suite whose schema is refused, and why: of every other one each verdict is asked for.
+#[rustfmt::skip]
+const REFUSED_2020_12: &[(&str, &str, Reason)] = &[
+    ("boolean_schema.json", "boolean schema 'true'", NO_OBJECT),
+    ("boolean_schema.json", "boolean schema 'false'", NO_OBJECT),
+    ("dynamicRef.json", "strict-tree schema, guards against misspelled properties", LEAVES),
+    ("dynamicRef.json", "tests for implementation dynamic anchor and reference link", LEAVES),
+    ("dynamicRef.json", "$ref and $dynamicAnchor are independent of order - $defs first", LEAVES),
+    ("dynamicRef.json", "$ref and $dynamicAnchor are independent of order - $ref first", LEAVES),
+    ("dynamicRef.json", "$ref to $dynamicRef finds detached $dynamicAnchor", LEAVES),
+    ("refRemote.json", "remote ref", LEAVES),
+    ("refRemote.json", "fragment within remote ref", LEAVES),
+    ("refRemote.json", "anchor within remote ref", LEAVES),
+    ("refRemote.json", "ref within remote ref", LEAVES),
+    ("refRemote.json", "base URI change", LEAVES),
+    ("refRemote.json", "base URI change - change folder", LEAVES),
+    ("refRemote.json", "base URI change - change folder in subschema", LEAVES),
+    ("refRemote.json", "root ref in remote ref", LEAVES),
+    ("refRemote.json", "remote ref with ref to defs", LEAVES),
+    ("refRemote.json", "Location-independent identifier in remote ref", LEAVES),
+    ("refRemote.json", "retrieved nested refs resolve relative to their URI not $id", LEAVES),
+    ("refRemote.json", "remote HTTP ref with different $id", LEAVES),
+    ("refRemote.json", "remote HTTP ref with different URN $id", LEAVES),
+    ("refRemote.json", "remote HTTP ref with nested absolute ref", LEAVES),
+    ("refRemote.json", "$ref to $ref finds detached $anchor", LEAVES),
+    ("vocabulary.json", "schema that uses custom metaschema with with no validation vocabulary", DIALECT),
+    ("vocabulary.json", "ignore unrecognized optional vocabulary", DIALECT),
+];
+#[rustfmt::skip]
+const REFUSED_7: &[(&str, &str, Reason)] = &[
+    ("boolean_schema.json", "boolean schema 'true'", NO_OBJECT),
+    ("boolean_schema.json", "boolean schema 'false'", NO_OBJECT),
+    ("refRemote.json", "remote ref", LEAVES),
+    ("refRemote.json", "fragment within remote ref", LEAVES),
+    ("refRemote.json", "ref within remote ref", LEAVES),
+    ("refRemote.json", "base URI change", LEAVES),
+    ("refRemote.json", "base URI change - change folder", LEAVES),
+    ("refRemote.json", "base URI change - change folder in subschema", LEAVES),
+    ("refRemote.json", "root ref in remote ref", LEAVES),
+    ("refRemote.json", "remote ref with ref to definitions", LEAVES),
+    ("refRemote.json", "Location-independent identifier in remote ref", LEAVES),
+    ("refRemote.json", "retrieved nested refs resolve relative to their URI not $id", LEAVES),
+    ("refRemote.json", "$ref to $ref finds location-independent $id", LEAVES),
+];
+
+fn check_suite(draft: &str, uri: &str, refused: &[(&str, &str, Reason)]) {
+    let Some(folder) = json_schema_suite(env!("CARGO_TARGET_TMPDIR")) else {
         return;
     };
-    let (mut n_tests, mut refused) = (0, 0);
-    for entry in std::fs::read_dir(folder).unwrap() {
+    let mut n_tests = 0;
+    let mut seen = Vec::new();
+    for entry in std::fs::read_dir(folder.join(draft)).unwrap() {
         let path = entry.unwrap().path();
         // Folders hold what the suite calls optional.
         if path.is_dir() {
             continue;
         }
+        let file = path.file_name().unwrap().to_str().unwrap();
         let groups: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         for group in groups.as_array().unwrap() {
             let mut schema = group["schema"].clone();
@@ -39,35 +80,45 @@ fn check_suite(draft: &str, uri: &str, n_refused: usize) {
             }
             let tests = group["tests"].as_array().unwrap();
             n_tests += tests.len();
-            let place = format!("{}: {}", path.display(), group["description"]);
-            match Schema::from_value(schema.clone()) {
-                Ok(checked) => {
+            let name = group["description"].as_str().unwrap();
+            let place = format!("{draft}/{file}: {name}");
+            let listed = refused.iter().find(|(of, group, _)| (*of, *group) == (file, name));
+            match (Schema::from_value(schema.clone()), listed) {
+                (Ok(checked), None) => {
                     for test in tests {
                         let verdict = checked.validate(&test["data"]).is_ok();
                         assert_eq!(verdict, test["valid"].as_bool().unwrap(), "{place}: {}", test["description"]);
                         assert_eq!(verdict, checked.is_valid(&test["data"]), "{place}: {}", test["description"]);
+                        let first = checked.first_violation(&test["data"]);
+                        assert_eq!(verdict, first.is_none(), "{place}: {}", test["description"]);
                     }
                 }
-                Err(error) => {
-                    let reason = decided(&schema).unwrap_or_else(|| panic!("{place}: {error}"));
+                (Err(error), Some((_, _, (kind, reason)))) => {
+                    assert_eq!(error.kind(), *kind, "{place}: {error}");
                     assert!(error.to_string().contains(reason), "{place}: {error}");
-                    refused += tests.len();
+                    seen.push((file.to_owned(), name.to_owned()));
                 }
+                (Ok(_), Some(_)) => panic!("{place}: is listed as refused, and is not"),
+                (Err(error), None) => panic!("{place}: {error}"),
             }
         }
     }
     ran(n_tests);
-    assert_eq!(refused, n_refused);
+    assert!(n_tests > 900, "{n_tests}");
+    for (file, name, _) in refused {
+        let is_seen = seen.iter().any(|(of, group)| (of.as_str(), group.as_str()) == (*file, *name));
+        assert!(is_seen, "{draft}/{file}: {name}: is listed, and is not there");
+    }
 }
 
 #[test]
 fn draft_2020_12_is_what_the_official_suite_says() {
-    check_suite("draft2020-12", "https://json-schema.org/draft/2020-12/schema", 67);
+    check_suite("draft2020-12", "https://json-schema.org/draft/2020-12/schema", REFUSED_2020_12);
 }
 
 #[test]
 fn draft_07_is_what_the_official_suite_says() {
-    check_suite("draft7", "http://json-schema.org/draft-07/schema#", 41);
+    check_suite("draft7", "http://json-schema.org/draft-07/schema#", REFUSED_7);
 }
 
 fn lines(path: &str) -> Vec<Value> {
@@ -118,12 +169,76 @@ fn calls_that_a_model_really_made_get_the_verdict_that_they_got_elsewhere() {
     assert!(n_broken <= 12);
 }
 
+/// Every schema of a tool in a manifest.
+fn schemas_in(manifest: &Value, found: &mut Vec<Value>) {
+    match manifest {
+        Value::Object(object) => {
+            for (key, value) in object {
+                match key.as_str() {
+                    "inputSchema" | "outputSchema" | "input_schema" if value.is_object() => found.push(value.clone()),
+                    _ => schemas_in(value, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| schemas_in(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_schemas_of_real_tools_are_taken_wherever_the_validator_alone_takes_them() {
+    let Some(folder) = shared("data/manifests") else {
+        return;
+    };
+    let mut schemas = Vec::new();
+    let mut folders = vec![folder];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "json") {
+                let manifest = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+                schemas_in(&manifest, &mut schemas);
+            }
+        }
+    }
+    for path in ["data/calls-bfcl.jsonl", "data/calls-live.jsonl"] {
+        lines(path).iter().for_each(|call| schemas_in(call, &mut schemas));
+    }
+    for schema in &schemas {
+        let plain = jsonschema::options().should_validate_formats(false).offline().build(schema);
+        let taken = Schema::from_value(schema.clone());
+        assert_eq!(taken.is_ok(), plain.is_ok(), "{schema}: {taken:?}");
+    }
+    ran(schemas.len());
+    assert!(schemas.len() > 600);
+}
+
+fn kind_named(name: &str) -> Option<SchemaErrorKind> {
+    match name {
+        "unsupported_schema" => Some(SchemaErrorKind::UnsupportedDialect),
+        "external_ref" => Some(SchemaErrorKind::ExternalReference),
+        "invalid_schema" => Some(SchemaErrorKind::InvalidSchema),
+        // What those systems call a schema that "compiles badly".
+        "schema_error" => Some(SchemaErrorKind::UnresolvedReference),
+        "validation_failed" => None,
+        other => panic!("{other}"),
+    }
+}
+
+fn cases_of_the_systems_before() -> Value {
+    serde_json::from_str(include_str!("../cases/validator.json")).unwrap()
+}
+
 #[test]
 fn the_cases_of_the_systems_before_get_their_verdicts() {
     // The systems before read draft-07 by the rules of 2020-12, refuse `#` after the name of 2020-12, and accept a
     // schema of an unknown type, under which they then refuse every value.
     let decided = ["tuple_items_d7", "dependencies_d7", "dialect_2020_hash", "dialect_d7_https"];
-    let document: Value = serde_json::from_str(include_str!("../cases/validator.json")).unwrap();
+    // Refused by both, here as the dialect that it is.
+    let other_kind = ["dialect_2020_meta_core"];
+    let document = cases_of_the_systems_before();
     let cases = document["cases"].as_array().unwrap();
     for case in cases {
         let id = case["id"].as_str().unwrap();
@@ -133,9 +248,65 @@ fn the_cases_of_the_systems_before_get_their_verdicts() {
             assert_eq!(verdict, by_draft_07.as_bool().unwrap(), "{id}");
         } else if !decided.contains(&id) {
             assert_eq!(verdict, case["valid"].as_bool().unwrap(), "{id}: {schema:?}");
-            let refused = !matches!(case["error_kind"].as_str(), None | Some("validation_failed"));
-            assert!(schema.is_err() || !refused, "{id}: the schema itself is refused");
+            match (case["error_kind"].as_str().and_then(kind_named), &schema) {
+                (None, _) => {}
+                (Some(_), Ok(_)) => panic!("{id}: the schema itself is refused"),
+                (Some(kind), Err(error)) if other_kind.contains(&id) => {
+                    assert_eq!(kind, SchemaErrorKind::UnresolvedReference);
+                    assert_eq!(error.kind(), SchemaErrorKind::UnsupportedDialect, "{id}: {error}");
+                }
+                (Some(kind), Err(error)) => assert_eq!(error.kind(), kind, "{id}: {error}"),
+            }
         }
     }
     ran(cases.len());
+}
+
+#[test]
+fn text_that_the_systems_before_refuse_is_refused_alike() {
+    // `true` and `false` are no objects here, and a tool always has a schema.
+    let decided = ["true_bytes", "false_bytes", "input_nil_tool"];
+    let document = cases_of_the_systems_before();
+    let cases = document["api_cases"].as_array().unwrap();
+    for case in cases {
+        let id = case["id"].as_str().unwrap();
+        let schema = match (case.get("schema_bytes"), case.get("schema_kind")) {
+            (Some(text), _) => text.as_str().unwrap().parse::<Schema>(),
+            (_, Some(_)) => Schema::from_value(json!("a plain string")),
+            _ => {
+                assert!(decided.contains(&id), "{id}");
+                continue;
+            }
+        };
+        let error = schema.expect_err(id);
+        assert_eq!(error.kind(), SchemaErrorKind::InvalidSchema, "{id}: {error}");
+        if decided.contains(&id) {
+            assert!(error.to_string().contains("a schema is a JSON object"), "{id}: {error}");
+        } else {
+            assert_eq!(case["error_kind"].as_str().and_then(kind_named), Some(SchemaErrorKind::InvalidSchema), "{id}");
+        }
+        if let Some(words) = case.get("message_contains") {
+            assert!(error.to_string().contains(words.as_str().unwrap()), "{id}: {error}");
+        }
+    }
+    ran(cases.len());
+}
+
+#[test]
+fn the_dialects_of_the_systems_before_are_those_of_here() {
+    let document = cases_of_the_systems_before();
+    let dialects = &document["dialects"];
+    let of = |uri: &Value| Schema::from_value(json!({ "$schema": uri, "prefixItems": [false] }));
+    for uri in dialects["supported"].as_array().unwrap() {
+        // Each is read by its own rules: draft-07 knows no `prefixItems`.
+        let is_7 = uri.as_str().unwrap().contains("draft-07");
+        assert_eq!(of(uri).unwrap().is_valid(&json!([1])), is_7, "{uri}");
+    }
+    let by_default = Schema::from_value(json!({ "prefixItems": [false] })).unwrap();
+    assert_eq!(by_default.is_valid(&json!([1])), of(&dialects["default"]).unwrap().is_valid(&json!([1])));
+    // Whatever merely begins like one is none.
+    for prefix in dialects["accepted_prefixes"].as_array().unwrap() {
+        let uri = json!(format!("{}other", prefix.as_str().unwrap()));
+        assert_eq!(of(&uri).unwrap_err().kind(), SchemaErrorKind::UnsupportedDialect, "{uri}");
+    }
 }

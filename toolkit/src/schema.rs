@@ -1,58 +1,116 @@
 //! A checked JSON Schema: the contract for a tool's arguments or result.
 
+mod check;
 pub mod close;
+mod cost;
+mod dialect;
+mod error;
 mod example;
 pub mod generate;
+mod graph;
 pub mod inline;
+mod patterns;
 pub mod plan;
 pub mod portable;
+mod reference;
 pub(crate) mod root;
+mod tagged;
 mod violation;
 mod walk;
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::OnceLock;
 
-use jsonschema::{Draft, Validator};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use self::check::Checked;
+use self::cost::Telling;
+pub use self::error::{Invalid, SchemaError, SchemaErrorKind, SchemaFault};
 pub(crate) use self::generate::{input, output};
 use self::plan::Plan;
 pub(crate) use self::violation::child;
 pub use self::violation::{Violation, Violations};
+use crate::call::json;
 
 /// A JSON Schema, ready to check values.
 ///
 /// Draft 2020-12 where `$schema` does not say otherwise, or draft-07. `format` is an annotation. References stay
-/// inside the document; nothing is ever fetched.
+/// inside the document; nothing is ever fetched. Only the meta-schema of its own dialect may be referred to as well.
+///
+/// It is made of a Rust type ([`Schema::input`], [`Schema::output`]), of a JSON value ([`Schema::from_value`]) or of
+/// text (`"{…}".parse()`), is checked once, and never changes. Neither a schema nor a value of strangers takes more
+/// than bounded time, memory and stack: what would is refused.
+///
+/// # Examples
+///
+/// ```
+/// # use serde_json::json;
+/// use toolkit::schema::{Schema, SchemaErrorKind};
+///
+/// let schema: Schema = r#"{ "type": "object", "required": ["name"] }"#.parse()?;
+/// assert!(schema.is_valid(&json!({ "name": "ann" })));
+/// assert_eq!(schema.first_violation(&json!({})).unwrap().to_string(), "/name is required");
+///
+/// let error = Schema::from_value(json!({ "properties": { "a": { "type": "strin" } } })).unwrap_err();
+/// assert_eq!((error.kind(), error.pointer()), (SchemaErrorKind::InvalidSchema, "/properties/a/type"));
+/// # Ok::<(), toolkit::schema::SchemaError>(())
+/// ```
 pub struct Schema {
     value: Value,
-    validator: OnceLock<Result<Validator, SchemaError>>,
+    checked: OnceLock<Result<Checked, SchemaError>>,
     plan: OnceLock<Option<Plan>>,
 }
 
-/// The dialects understood, by their `$schema`.
-const DIALECTS: [(&str, Draft); 2] = [
-    ("https://json-schema.org/draft/2020-12/schema", Draft::Draft202012),
-    ("http://json-schema.org/draft-07/schema", Draft::Draft7),
-];
-
 impl Schema {
+    /// How deep a schema may be nested, in lists and objects: as deep as JSON text is read.
+    pub const MAX_DEPTH: usize = 127;
+    /// How many subschemas a schema may have, and how many of them, references included, may apply to one value.
+    pub const MAX_SUBSCHEMAS: usize = 65_536;
+
     /// Checks `value` and keeps it.
     ///
     /// # Errors
     ///
     /// [`SchemaError`] says what is wrong: it is no object, names a dialect other than 2020-12 and draft-07, breaks
-    /// its meta-schema, refers outside the document or to nothing, or has a pattern that does not compile.
+    /// its meta-schema, refers outside the document or to nothing, has a pattern that does not compile, or would take
+    /// too much to check values against: more than [`Schema::MAX_DEPTH`] levels, more than [`Schema::MAX_SUBSCHEMAS`]
+    /// subschemas, more than 1,024 patterns, patterns of more than 128 MiB, or more than 96 schemas that refer to or
+    /// join one another in a row.
     pub fn from_value(value: Value) -> Result<Self, SchemaError> {
         let schema = Self::generated(value);
-        schema.validator()?;
-        Ok(schema)
+        match schema.check() {
+            Ok(()) => Ok(schema),
+            Err(error) => {
+                dismantle(schema.value);
+                Err(error)
+            }
+        }
+    }
+
+    /// The schema of what a tool takes: see [`generate::input`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Schema::from_value`], where an author has written a part of it.
+    pub fn input<T: JsonSchema>() -> Result<Self, SchemaError> {
+        Self::from_value(generate::input::<T>())
+    }
+
+    /// The schema of what a tool returns: see [`generate::output`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Schema::from_value`], where an author has written a part of it.
+    pub fn output<T: JsonSchema>() -> Result<Self, SchemaError> {
+        Self::from_value(generate::output::<T>())
     }
 
     /// A schema that was derived from a Rust type, to be checked when it is first used.
     pub(crate) const fn generated(value: Value) -> Self {
-        Self { value, validator: OnceLock::new(), plan: OnceLock::new() }
+        Self { value, checked: OnceLock::new(), plan: OnceLock::new() }
     }
 
     /// The schema as JSON.
@@ -67,7 +125,7 @@ impl Schema {
     ///
     /// As for [`Schema::from_value`].
     pub fn check(&self) -> Result<(), SchemaError> {
-        self.validator().map(drop)
+        self.checked().map(drop).map_err(SchemaError::clone)
     }
 
     /// Checks a value.
@@ -75,27 +133,57 @@ impl Schema {
     /// # Errors
     ///
     /// Every violation, in the order of where they are; of very many the first 256, and of a very large value those of
-    /// its front.
+    /// its front. A recursive schema refuses a value that is nested deeper than [`Schema::MAX_DEPTH`] levels, or fewer
+    /// where it joins many schemas for each of them.
     pub fn validate(&self, instance: &Value) -> Result<(), Violations> {
-        let validator = match self.validator() {
-            Ok(validator) => validator,
-            Err(error) => return Err(Violations::broken_schema(&error)),
-        };
-        if validator.is_valid(instance) {
-            return Ok(());
-        }
-        Err(Violations::collect(&self.value, validator, instance))
+        self.verdict(instance, Violations::collect)
+    }
+
+    /// Checks a value, and looks for no more than one violation; which one that is, stays the same.
+    #[must_use]
+    pub fn first_violation(&self, instance: &Value) -> Option<Violation> {
+        self.verdict(instance, Violations::first).err()?.into_vec().into_iter().next()
     }
 
     /// Whether a value fits.
     #[must_use]
     pub fn is_valid(&self, instance: &Value) -> bool {
-        self.validator().is_ok_and(|validator| validator.is_valid(instance))
+        self.checked().is_ok_and(|checked| match checked.cost.refusal(instance) {
+            None => checked.validator(instance).is_valid(instance),
+            Some(_) => self.surely_fits(instance),
+        })
     }
 
-    pub(crate) fn validator(&self) -> Result<&Validator, SchemaError> {
-        let compiled = self.validator.get_or_init(|| compile(&self.value));
-        compiled.as_ref().map_err(SchemaError::clone)
+    /// The verdict on a value, with the violations that `tell` finds.
+    fn verdict(&self, instance: &Value, tell: Tell) -> Result<(), Violations> {
+        let checked = match self.checked() {
+            Ok(checked) => checked,
+            Err(error) => return Err(Violations::broken_schema(error)),
+        };
+        match checked.cost.refusal(instance) {
+            Some(_) if self.surely_fits(instance) => Ok(()),
+            Some(rule) => Err(Violations::of_size(rule)),
+            None if checked.validator(instance).is_valid(instance) => Ok(()),
+            None => Err(match checked.cost.telling(instance) {
+                Telling::Whole => tell(&self.value, checked.validator(instance), instance),
+                Telling::ByTag => {
+                    let told =
+                        checked.told_apart(&self.value).map(|(schema, validator)| tell(schema, validator, instance));
+                    told.filter(|violations| !violations.is_empty()).unwrap_or_else(Violations::too_deep)
+                }
+                Telling::Nothing => Violations::too_deep(),
+            }),
+        }
+    }
+
+    /// Whether the plan, which looks at each value once, approves of one that takes too long to check otherwise.
+    fn surely_fits(&self, instance: &Value) -> bool {
+        let plan = self.plan().filter(|_| !cost::is_deeper(instance, Self::MAX_DEPTH));
+        plan.is_some_and(|plan| plan.encode(instance, &mut Vec::new()).is_ok())
+    }
+
+    fn checked(&self) -> Result<&Checked, &SchemaError> {
+        self.checked.get_or_init(|| check::check(&self.value)).as_ref()
     }
 
     /// The form in which serde checks the schema as it goes, where the schema has one.
@@ -111,6 +199,7 @@ impl Schema {
     /// A small value that fits, for a caller that sent one that does not; `None` where none was found.
     #[must_use]
     pub fn example(&self) -> Option<Value> {
+        self.checked().ok()?;
         let example = example::minimal(&self.value)?;
         self.is_valid(&example).then_some(example)
     }
@@ -128,47 +217,47 @@ impl PartialEq for Schema {
     }
 }
 
-fn compile(value: &Value) -> Result<Validator, SchemaError> {
-    let invalid = |reason: String| SchemaError { reason };
-    let Value::Object(object) = value else {
-        return Err(invalid("a schema is a JSON object".to_owned()));
-    };
-    let draft = match object.get("$schema") {
-        None => Draft::Draft202012,
-        Some(named) => DIALECTS
-            .iter()
-            .find(|(uri, _)| named.as_str().map(|uri| uri.trim_end_matches('#')) == Some(uri))
-            .map(|&(_, draft)| draft)
-            .ok_or_else(|| invalid(format!("the dialect {named} is not supported; use draft 2020-12 or draft-07")))?,
-    };
-    jsonschema::options().with_draft(draft).should_validate_formats(false).with_retriever(Nowhere).build(value).map_err(
-        |error| {
-            let place = error.instance_path().to_string();
-            let place = if place.is_empty() { "/".to_owned() } else { place };
-            invalid(format!("at {place}: {error}"))
-        },
-    )
-}
+impl FromStr for Schema {
+    type Err = SchemaError;
 
-/// Refuses every reference that leaves the document.
-struct Nowhere;
-
-impl jsonschema::Retrieve for Nowhere {
-    fn retrieve(&self, uri: &jsonschema::Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        Err(format!("the reference to {uri} leaves the document; nothing is fetched").into())
+    /// Reads the text of a schema.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Schema::from_value`], and for text that is not JSON, has the same key twice in an object, or is nested
+    /// deeper than [`Schema::MAX_DEPTH`] levels.
+    fn from_str(text: &str) -> Result<Self, SchemaError> {
+        let value = json::parse(text.as_bytes()).map_err(|message| {
+            SchemaFault::new(SchemaErrorKind::InvalidSchema, "", format!("cannot parse the text: {message}"))
+        })?;
+        Self::from_value(value)
     }
 }
 
-/// What is wrong with a schema.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SchemaError {
-    reason: String,
-}
+impl TryFrom<Value> for Schema {
+    type Error = SchemaError;
 
-impl fmt::Display for SchemaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "invalid schema: {}", self.reason)
+    fn try_from(value: Value) -> Result<Self, SchemaError> {
+        Self::from_value(value)
     }
 }
 
-impl std::error::Error for SchemaError {}
+impl Serialize for Schema {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
+
+type Tell = fn(&Value, &jsonschema::Validator, &Value) -> Violations;
+
+/// Drops a value that may be nested deeper than the stack is.
+fn dismantle(value: Value) {
+    let mut pending = vec![value];
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::Array(items) => pending.extend(items),
+            Value::Object(object) => pending.extend(object.into_iter().map(|(_, value)| value)),
+            _ => {}
+        }
+    }
+}

@@ -3,6 +3,7 @@
 mod choice;
 mod locate;
 mod reason;
+mod secret;
 mod trim;
 
 use std::fmt::{self, Write as _};
@@ -114,6 +115,13 @@ impl Violations {
         violations
     }
 
+    /// [`Violations::collect`], of the first thing that `validator` finds wrong.
+    pub(super) fn first(schema: &Value, validator: &Validator, instance: &Value) -> Self {
+        let mut violations = Self::of_errors(schema, instance, validator.validate(instance).err().into_iter());
+        violations.0.truncate(1);
+        violations
+    }
+
     fn of_errors<'i>(schema: &Value, instance: &Value, errors: impl Iterator<Item = ValidationError<'i>>) -> Self {
         let mut explanation = Explanation::of(schema, instance);
         for error in errors {
@@ -137,6 +145,16 @@ impl Violations {
     pub(crate) fn reworded(mut self, reword: impl FnMut(&mut Violation)) -> Self {
         self.0.iter_mut().for_each(reword);
         self
+    }
+
+    /// The one violation of a value that is not looked at, for what that would take.
+    pub(super) fn of_size(rule: String) -> Self {
+        Self(vec![Violation { keyword: "size".to_owned(), ..Violation::of(String::new(), rule) }])
+    }
+
+    /// The one violation of a value that does not fit somewhere far inside.
+    pub(super) fn too_deep() -> Self {
+        Self::of_size("is not valid, and is nested too deep to say where".to_owned())
     }
 
     pub(crate) fn broken_schema(error: &SchemaError) -> Self {

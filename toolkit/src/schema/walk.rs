@@ -12,18 +12,34 @@ pub(super) const MAX_DEPTH: usize = 128;
 /// How many JSON values a document may have for the rewrites to touch it.
 pub(super) const MAX_NODES: usize = 100_000;
 
+/// Where a subschema stands under its keyword.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Token<'a> {
+    /// It is the keyword's value.
+    Only,
+    Index(usize),
+    Name(&'a str),
+}
+
 /// Calls `visit` with every direct subschema of `schema` and the keyword it stands under.
 ///
 /// Positions decide, not names: a property called `items` is visited as a property, and what stands in `default`,
 /// `examples`, `const` or `enum` is an instance and is never visited.
 pub(super) fn each<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(&'a str, &'a Value)) {
+    each_at(schema, |keyword, _, sub| visit(keyword, sub));
+}
+
+/// [`each`], with the place under the keyword.
+pub(super) fn each_at<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(&'a str, Token<'a>, &'a Value)) {
     for (keyword, value) in schema {
         match (holds(keyword, value), value) {
-            (Holds::One, sub) => visit(keyword, sub),
-            (Holds::List, Value::Array(list)) => list.iter().for_each(|sub| visit(keyword, sub)),
+            (Holds::One, sub) => visit(keyword, Token::Only, sub),
+            (Holds::List, Value::Array(list)) => {
+                list.iter().enumerate().for_each(|(idx, sub)| visit(keyword, Token::Index(idx), sub));
+            }
             (Holds::Named, Value::Object(named)) => {
-                let subs = named.values().filter(|sub| is_schema(sub));
-                subs.for_each(|sub| visit(keyword, sub));
+                let subs = named.iter().filter(|(_, sub)| is_schema(sub));
+                subs.for_each(|(name, sub)| visit(keyword, Token::Name(name), sub));
             }
             _ => {}
         }
@@ -95,7 +111,7 @@ fn holds(keyword: &str, value: &Value) -> Holds {
 }
 
 // Draft-07's `dependencies` mixes schemas with lists of names.
-fn is_schema(value: &Value) -> bool {
+pub(super) fn is_schema(value: &Value) -> bool {
     matches!(value, Value::Object(_) | Value::Bool(_))
 }
 

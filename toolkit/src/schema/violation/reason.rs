@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Violation;
 use super::locate::{child, is_optional, is_secret, nodes};
+use super::secret::Secrets;
 use crate::suggest::suggest;
 
 /// The longest scalar that is repeated to the caller, in characters.
@@ -21,20 +22,22 @@ const MAX_LISTED: usize = 40;
 pub(super) struct Explanation<'s> {
     pub(super) schema: &'s Value,
     instance: &'s Value,
+    secrets: Secrets<'s>,
     pub(super) violations: Vec<Violation>,
 }
 
 impl<'s> Explanation<'s> {
     pub(super) fn of(schema: &'s Value, instance: &'s Value) -> Self {
-        Self { schema, instance, violations: Vec::new() }
+        Self { schema, instance, secrets: Secrets::of(schema), violations: Vec::new() }
     }
 
     pub(super) fn is_full(&self) -> bool {
         self.violations.len() >= MAX_VIOLATIONS
     }
 
-    pub(super) fn add(&mut self, violation: Violation) {
+    pub(super) fn add(&mut self, mut violation: Violation) {
         if !self.is_full() {
+            self.secrets.mask(&mut violation);
             self.violations.push(violation);
         }
     }
@@ -57,6 +60,7 @@ impl<'s> Explanation<'s> {
                 for violation in &mut self.violations[before..] {
                     violation.pointer = place(&child(&pointer, key));
                     violation.rule = format!("as a key {}", violation.rule);
+                    self.secrets.mask(violation);
                 }
             }
             // An object that may have no key at all: the error does not say which key it is about.
@@ -172,6 +176,7 @@ fn reason(schema: &Value, error: &ValidationError<'_>) -> Violation {
         Kind::AdditionalItems { limit } => {
             limited(format!("must have at most {}", plural(*limit as u64, "item")), (*limit).into())
         }
+        Kind::BacktrackLimitExceeded { .. } => at("takes too long to match against a pattern".to_owned()),
         Kind::UnevaluatedItems { .. } => at("has items that may not be there".to_owned()),
         // The rest cannot come from a schema without formats and content, or is worded by the author.
         _ => at("is not valid".to_owned()),

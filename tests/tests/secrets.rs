@@ -1,0 +1,130 @@
+//! What a schema calls secret is never repeated, whatever is wrong with it.
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use toolkit::schema::Schema;
+
+/// Looks like nothing that a schema says.
+const SECRET: &str = "hunter2hunter2";
+
+/// The ways to say that the property `secret` is one. Each refuses every value that the tests send.
+fn schemas() -> Vec<Value> {
+    let never = json!({ "not": {} });
+    let secret = json!({ "writeOnly": true, "type": "boolean" });
+    let of = |schema: Value| json!({ "properties": { "secret": schema } });
+    vec![
+        of(secret.clone()),
+        of(json!({ "writeOnly": true, "enum": ["Hunter2hunter3", "a"] })),
+        of(json!({ "writeOnly": true, "const": 1 })),
+        of(json!({ "writeOnly": true, "pattern": "^$", "maxLength": 3, "type": "string" })),
+        of(json!({ "allOf": [{ "writeOnly": true }, { "type": "boolean" }] })),
+        of(json!({ "anyOf": [secret, { "type": "null" }] })),
+        of(json!({ "oneOf": [secret, { "pattern": "^$", "type": "string" }] })),
+        of(json!({ "if": { "writeOnly": true }, "then": never })),
+        of(
+            json!({ "writeOnly": true, "propertyNames": { "maxLength": 3 }, "items": never, "maxItems": 0, "type": ["object", "array"] }),
+        ),
+        of(
+            json!({ "writeOnly": true, "additionalProperties": false, "items": { "type": "boolean" }, "type": ["object", "array"] }),
+        ),
+        of(
+            json!({ "writeOnly": true, "patternProperties": { "": never }, "contains": never, "type": ["object", "array"] }),
+        ),
+        of(
+            json!({ "writeOnly": true, "unevaluatedProperties": false, "unevaluatedItems": false, "type": ["object", "array"] }),
+        ),
+        json!({ "properties": { "secret": { "$ref": "#/$defs/a%20secret" } }, "$defs": { "a secret": secret } }),
+        json!({ "properties": { "secret": { "$ref": "#s" } }, "$defs": { "s": { "$anchor": "s", "writeOnly": true, "type": "boolean" } } }),
+        json!({ "properties": { "secret": { "$dynamicRef": "#s" } }, "$defs": { "s": { "$dynamicAnchor": "s", "writeOnly": true, "type": "boolean" } } }),
+        json!({ "$schema": "http://json-schema.org/draft-07/schema#", "properties": { "secret": { "$ref": "#/definitions/s" } }, "definitions": { "s": secret } }),
+        json!({ "additionalProperties": secret }),
+        json!({ "patternProperties": { "^s": secret } }),
+        json!({ "unevaluatedProperties": secret }),
+        // One schema says that it is secret, and another one refuses it.
+        json!({ "allOf": [of(json!({ "writeOnly": true })), of(json!({ "type": "boolean" }))] }),
+        json!({ "anyOf": [of(json!({ "writeOnly": true, "type": "boolean" })), of(json!({ "type": "null" }))] }),
+        json!({ "properties": { "secret": { "type": "boolean" } }, "if": of(json!({ "writeOnly": true })) }),
+        json!({ "properties": { "secret": { "type": "boolean" } }, "dependentSchemas": { "secret": of(json!({ "writeOnly": true })) } }),
+        json!({ "$ref": "#/$defs/all", "properties": { "secret": { "type": "boolean" } }, "$defs": { "all": of(json!({ "writeOnly": true })) } }),
+    ]
+}
+
+/// A value that has the secret somewhere in it, and is no boolean, no `null` and nothing shorter than four.
+fn holding() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        4 => Just(json!(SECRET)),
+        1 => Just(json!(SECRET.to_uppercase())),
+        1 => Just(json!({ SECRET: 1 })),
+        1 => Just(json!({ SECRET: SECRET })),
+    ];
+    leaf.prop_recursive(3, 8, 2, |inner| {
+        prop_oneof![
+            inner.clone().prop_map(|value| json!([value])),
+            inner.clone().prop_map(|value| json!([1, value])),
+            (".{0,5}", inner).prop_map(|(key, value)| Value::Object(Map::from_iter([(key, value)]))),
+        ]
+    })
+}
+
+fn assert_silent(schema: &Schema, value: &Value) {
+    let violations = schema.validate(value).expect_err("every schema refuses it");
+    let first = schema.first_violation(value).expect("it is refused");
+    let told = format!("{violations}\n{first}\n{}", serde_json::to_string(&violations.to_vec()).unwrap());
+    assert!(!told.to_lowercase().contains(SECRET), "{value} under {schema:?}: {told}");
+}
+
+#[test]
+fn a_secret_is_never_repeated() {
+    let schemas: Vec<Schema> = schemas().into_iter().map(|schema| Schema::from_value(schema).unwrap()).collect();
+    for schema in &schemas {
+        assert_silent(schema, &json!({ "secret": SECRET }));
+    }
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(200));
+    let nested: Vec<Schema> = self::schemas()
+        .into_iter()
+        .filter(|schema| !schema.to_string().contains("\"#"))
+        .map(|schema| Schema::from_value(json!({ "items": { "properties": { "in": schema } } })).unwrap())
+        .collect();
+    let run = runner.run(&holding(), |value| {
+        for schema in &schemas {
+            if schema.is_valid(&json!({ "secret": value })) {
+                continue;
+            }
+            assert_silent(schema, &json!({ "secret": value }));
+        }
+        for schema in &nested {
+            let value = json!([{ "in": { "secret": value } }]);
+            if !schema.is_valid(&value) {
+                assert_silent(schema, &value);
+            }
+        }
+        Ok(())
+    });
+    run.unwrap();
+}
+
+#[test]
+fn a_key_within_a_secret_is_named_only_if_its_schema_names_it() {
+    let schema = json!({
+        "properties": {
+            "login": {
+                "writeOnly": true,
+                "properties": { "password": { "minLength": 6 } },
+                "additionalProperties": { "type": "integer" },
+            },
+            "user": { "minLength": 6 },
+        },
+    });
+    let schema = Schema::from_value(schema).unwrap();
+    let violations =
+        schema.validate(&json!({ "login": { "password": "abc", "s3cret": "" }, "user": "ann" })).unwrap_err();
+    let lines: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        lines,
+        [
+            "/login/password must have at least 6 characters",
+            "/login/… must be an integer, not a string",
+            r#"/user must have at least 6 characters, got "ann""#
+        ]
+    );
+}

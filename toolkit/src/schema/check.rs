@@ -1,0 +1,175 @@
+//! Whether a schema is sound: everything that can be known before there is a value.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+
+use jsonschema::Validator;
+use serde_json::Value;
+
+use super::cost::Cost;
+use super::dialect::Dialect;
+use super::error::{SchemaError, SchemaErrorKind, SchemaFault, quoted};
+use super::graph::{Found, Graph};
+use super::patterns::{self, Patterns};
+use super::reference::References;
+use super::violation::Violations;
+use super::{Schema, tagged};
+
+/// A schema that is sound, ready to check values.
+pub(super) struct Checked {
+    validator: Validator,
+    /// The same, for values with much text: only where a pattern needs an engine that starts over.
+    hasty: Option<Validator>,
+    pub(super) cost: Cost,
+    /// The schema and its validator with the choices told apart by their tags.
+    by_tag: OnceLock<Option<(Value, Validator)>>,
+}
+
+impl Checked {
+    pub(super) fn validator(&self, instance: &Value) -> &Validator {
+        match &self.hasty {
+            Some(hasty) if patterns::has_much_text(instance) => hasty,
+            _ => &self.validator,
+        }
+    }
+
+    /// What says why a value does not fit without looking into every branch of a choice, if `schema` can be put so.
+    pub(super) fn told_apart(&self, schema: &Value) -> Option<&(Value, Validator)> {
+        let made = self.by_tag.get_or_init(|| {
+            // Built here and now, on the stack of whoever asks.
+            Size::of(schema).ok().filter(|size| size.depth <= MAX_SHALLOW)?;
+            let schema = tagged::told_apart(schema)?;
+            let validator = Patterns::default().hasty(Dialect::of(&schema).ok()?).build(&schema).ok()?;
+            Some((schema, validator))
+        });
+        made.as_ref()
+    }
+}
+
+/// Up to here the validator is built on the stack of whoever asks: deeper than any schema that people write.
+const MAX_SHALLOW: usize = 24;
+
+/// What the validator takes to be built for the deepest schema, and without optimisation, several times over.
+const STACK: usize = 32 << 20;
+
+/// Checks a schema.
+///
+/// # Errors
+///
+/// What is wrong with it, all of it where it can be looked at.
+pub(super) fn check(schema: &Value) -> Result<Checked, SchemaError> {
+    if !schema.is_object() {
+        let message = "a schema is a JSON object; write `{}` for one that accepts every value";
+        return Err(SchemaFault::new(SchemaErrorKind::InvalidSchema, "", message).into());
+    }
+    let size = Size::of(schema)?;
+    let dialect = Dialect::of(schema)?;
+    if size.depth <= MAX_SHALLOW {
+        return sound(schema, dialect, size.is_named);
+    }
+    let deep = || sound(schema, dialect, size.is_named);
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, deep);
+        let checked = thread
+            .map_err(|error| error.to_string())
+            .and_then(|thread| thread.join().map_err(|_| "the check did not end".to_owned()));
+        checked.unwrap_or_else(|error| {
+            let message = format!("it is nested so deep that it takes a thread to check: {error}");
+            Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message).into())
+        })
+    })
+}
+
+fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, SchemaError> {
+    let references = References::of(schema, dialect, is_named)?;
+    let (graph, Found { patterns, mut faults, .. }) = Graph::of(schema, dialect, &references)?;
+    let patterns = Patterns::of(patterns)?;
+    let options = patterns.options(dialect);
+    if faults.is_empty() {
+        let cost = Cost::of(&graph)?;
+        // Names that cross are its weak side, and a schema of a stranger must not end the program.
+        let built = catch_unwind(AssertUnwindSafe(|| options.build(schema)));
+        match built {
+            Ok(Ok(validator)) => {
+                // The validator has compiled the patterns that a value can meet.
+                let reached = graph.reached();
+                faults.extend(patterns.broken(&options, &graph, |pattern| !reached[pattern.node]));
+                faults.extend(hidden(dialect, &graph));
+                if faults.is_empty() {
+                    let hasty = patterns.are_hard().then(|| patterns.hasty(dialect).build(schema).ok()).flatten();
+                    return Ok(Checked { validator, hasty, cost, by_tag: OnceLock::new() });
+                }
+            }
+            failed => {
+                faults.extend(against_meta_schema(schema, dialect, ""));
+                faults.extend(patterns.broken(&options, &graph, |_| true));
+                faults.extend(hidden(dialect, &graph));
+                if faults.is_empty() {
+                    let (pointer, message) = match failed {
+                        Ok(Err(error)) => (error.instance_path().to_string(), quoted(&error.to_string())),
+                        _ => (String::new(), "its names cannot be told apart".to_owned()),
+                    };
+                    faults.push(SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message));
+                }
+            }
+        }
+    } else {
+        faults.extend(against_meta_schema(schema, dialect, ""));
+        faults.extend(patterns.broken(&options, &graph, |_| true));
+        faults.extend(hidden(dialect, &graph));
+    }
+    Err(SchemaError::of(faults))
+}
+
+/// How much there is of a document, found without going into it deeper than allowed.
+struct Size {
+    depth: usize,
+    /// Whether it may name a schema otherwise than by pointer.
+    is_named: bool,
+}
+
+impl Size {
+    fn of(schema: &Value) -> Result<Self, SchemaFault> {
+        let mut size = Self { depth: 0, is_named: false };
+        let mut pending = vec![(schema, 0)];
+        while let Some((value, depth)) = pending.pop() {
+            size.depth = size.depth.max(depth);
+            if depth > Schema::MAX_DEPTH {
+                let message = format!("it is nested deeper than {} levels", Schema::MAX_DEPTH);
+                return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
+            }
+            match value {
+                Value::Array(items) => pending.extend(items.iter().map(|item| (item, depth + 1))),
+                Value::Object(object) => {
+                    let is_name = |name: &&str| object.get(*name).is_some_and(Value::is_string);
+                    size.is_named |= ["$id", "$anchor", "$dynamicAnchor"].iter().any(is_name);
+                    pending.extend(object.values().map(|value| (value, depth + 1)));
+                }
+                _ => {}
+            }
+        }
+        Ok(size)
+    }
+}
+
+/// What is wrong with the schemas that a reference leads to in places that nobody knows.
+fn hidden(dialect: Dialect, graph: &Graph<'_>) -> Vec<SchemaFault> {
+    graph.hidden().flat_map(|(id, schema)| against_meta_schema(schema, dialect, &graph.pointer(id))).collect()
+}
+
+/// What the meta-schema refuses.
+fn against_meta_schema(schema: &Value, dialect: Dialect, place: &str) -> Vec<SchemaFault> {
+    let meta_schema = dialect.meta_schema();
+    if meta_schema.is_valid(schema) {
+        return Vec::new();
+    }
+    let violations = Violations::collect(&Value::Null, &meta_schema, schema).into_vec();
+    let faults = violations.into_iter().map(|mut violation| {
+        let pointer = format!("{place}{}", std::mem::take(&mut violation.pointer));
+        let message = violation.to_string();
+        // The place is said already.
+        let message = message.strip_prefix("the value ").unwrap_or(&message);
+        SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message)
+    });
+    faults.collect()
+}

@@ -1,0 +1,192 @@
+//! Where a reference leads, without leaving the document.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jsonschema::{Registry, Uri};
+use serde_json::Value;
+
+use super::dialect::Dialect;
+use super::error::{SchemaErrorKind, SchemaFault, nearest, quoted};
+use super::walk;
+
+/// The references of one document.
+pub(super) struct References<'s> {
+    root: &'s Value,
+    dialect: Dialect,
+    /// Only for a document that names its schemas: by pointer alone, it takes no table of names.
+    names: Option<Names<'s>>,
+}
+
+struct Names<'s> {
+    registry: Registry<'s>,
+    /// What would have been fetched.
+    outside: Vec<String>,
+}
+
+/// What a relative reference is relative to.
+pub(super) type Base = Option<Arc<Uri<String>>>;
+
+pub(super) enum Target<'s> {
+    Schema(&'s Value, Base),
+    /// The meta-schema of the document's dialect, which everybody has.
+    MetaSchema,
+}
+
+/// Why a reference has no target.
+pub(super) enum Unresolved {
+    Leaves,
+    Nowhere,
+    NoSchema,
+    NoReference,
+}
+
+impl<'s> References<'s> {
+    /// # Errors
+    ///
+    /// The fault of the names themselves: one that is no URI, or stands twice.
+    pub(super) fn of(root: &'s Value, dialect: Dialect, is_named: bool) -> Result<Self, SchemaFault> {
+        let names = is_named.then(|| Names::of(root, dialect)).transpose().map_err(|message| {
+            let message = format!("its names are not sound: {}", quoted(&message));
+            SchemaFault::new(SchemaErrorKind::InvalidSchema, "", message)
+        })?;
+        Ok(Self { root, dialect, names })
+    }
+
+    pub(super) fn root(&self) -> Base {
+        let uri = self.names.as_ref().and_then(|_| jsonschema::uri::from_str(NOWHERE).ok());
+        uri.map(Arc::new)
+    }
+
+    /// What the references inside `schema` are relative to, where it says so.
+    pub(super) fn base_of(&self, base: &Base, schema: &Value) -> Option<Result<Base, String>> {
+        let (names, base) = (self.names.as_ref()?, base.as_ref()?);
+        schema.get("$id")?.as_str()?;
+        let resolver = names.registry.resolver(base.as_ref().clone());
+        let inner = resolver.in_subresource(self.dialect.draft().create_resource_ref(schema));
+        Some(inner.map(|inner| Some(inner.base_uri())).map_err(|error| format!("`$id` is not sound: {error}")))
+    }
+
+    /// The keywords by which `schema` has a name, and those names in full.
+    pub(super) fn names(&self, base: &Base, schema: &Value) -> Vec<(&'static str, String)> {
+        let (Some(_), Some(base)) = (&self.names, base) else {
+            return Vec::new();
+        };
+        let base = base.as_str().trim_end_matches('#');
+        let text = |keyword| schema.get(keyword).and_then(Value::as_str);
+        let mut names = Vec::new();
+        match (self.dialect, text("$id")) {
+            // Draft-07 has no other way to say `$anchor`, and ignores what stands beside a reference.
+            (Dialect::Draft7, Some(anchor)) if anchor.starts_with('#') => {
+                names.push(("$id", format!("{base}{anchor}")))
+            }
+            (Dialect::Draft7, Some(_)) if text("$ref").is_some() => {}
+            (_, Some(_)) => names.push(("$id", base.to_owned())),
+            (_, None) => {}
+        }
+        if self.dialect == Dialect::Draft202012 {
+            let (anchor, dynamic) = (text("$anchor"), text("$dynamicAnchor"));
+            names.extend(anchor.map(|anchor| ("$anchor", format!("{base}#{anchor}"))));
+            let dynamic = dynamic.filter(|dynamic| anchor != Some(dynamic));
+            names.extend(dynamic.map(|dynamic| ("$dynamicAnchor", format!("{base}#{dynamic}"))));
+        }
+        names
+    }
+
+    /// The schema that `reference` leads to.
+    pub(super) fn resolve(&'s self, base: &Base, reference: &str) -> Result<Target<'s>, Unresolved> {
+        if reference.strip_suffix('#').unwrap_or(reference) == self.dialect.uri() {
+            return Ok(Target::MetaSchema);
+        }
+        let (found, base) = match (&self.names, base) {
+            (Some(names), Some(from)) => {
+                let (found, base) = names.resolve(from, reference)?;
+                (found, Some(base))
+            }
+            _ if reference.starts_with('#') => {
+                (walk::pointer(reference).and_then(|pointer| self.root.pointer(&pointer)), base.clone())
+            }
+            _ => return Err(Unresolved::Leaves),
+        };
+        match found {
+            Some(target) if walk::is_schema(target) => Ok(Target::Schema(target, base)),
+            Some(_) => Err(Unresolved::NoSchema),
+            None => Err(Unresolved::Nowhere),
+        }
+    }
+
+    pub(super) fn explain(&self, reference: &str, unresolved: Unresolved) -> (SchemaErrorKind, String) {
+        let name = quoted(reference);
+        let nowhere = |message| (SchemaErrorKind::UnresolvedReference, message);
+        match unresolved {
+            Unresolved::Leaves => {
+                let message = format!(
+                    "the reference {name} leaves the document; nothing is fetched: copy the schema into `$defs`, and \
+                     refer to it there"
+                );
+                (SchemaErrorKind::ExternalReference, message)
+            }
+            Unresolved::Nowhere => nowhere(format!("the reference {name} leads nowhere{}", self.near(reference))),
+            Unresolved::NoSchema => nowhere(format!("the reference {name} leads to what is no schema")),
+            Unresolved::NoReference => nowhere(format!("{name} is no reference")),
+        }
+    }
+
+    fn near(&self, reference: &str) -> String {
+        let containers = walk::CONTAINERS.into_iter();
+        let names: Vec<String> = containers
+            .filter_map(|container| Some((container, self.root.get(container)?.as_object()?)))
+            .flat_map(|(container, named)| named.keys().map(move |name| walk::reference(container, name)))
+            .collect();
+        nearest(reference, names.iter().map(String::as_str))
+    }
+}
+
+/// The address of a document that has none.
+const NOWHERE: &str = "json-schema:///";
+
+impl<'s> Names<'s> {
+    fn of(root: &'s Value, dialect: Dialect) -> Result<Self, String> {
+        let outside = Arc::new(Mutex::new(Vec::new()));
+        let registry = Registry::new()
+            .draft(dialect.draft())
+            .retriever(Outside(Arc::clone(&outside)))
+            .add(NOWHERE, dialect.draft().create_resource_ref(root))
+            .and_then(jsonschema::RegistryBuilder::prepare)
+            .map_err(|error| error.to_string())?;
+        let outside = std::mem::take(&mut *outside.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(Self { registry, outside })
+    }
+
+    fn resolve<'a>(
+        &'a self,
+        base: &Uri<String>,
+        reference: &str,
+    ) -> Result<(Option<&'a Value>, Arc<Uri<String>>), Unresolved> {
+        let resolver = self.registry.resolver(base.clone());
+        let (address, _) = reference.split_once('#').unwrap_or((reference, ""));
+        let address = match address {
+            "" => resolver.base_uri(),
+            address => {
+                resolver.resolve_uri(&resolver.base_uri().borrow(), address).map_err(|_| Unresolved::NoReference)?
+            }
+        };
+        if self.outside.iter().any(|outside| outside == address.as_str()) {
+            return Err(Unresolved::Leaves);
+        }
+        match resolver.lookup(reference) {
+            Ok(found) => Ok((Some(found.contents()), found.resolver().base_uri())),
+            Err(jsonschema::ReferencingError::Unretrievable { .. }) => Err(Unresolved::Leaves),
+            Err(_) => Ok((None, address)),
+        }
+    }
+}
+
+/// Stands in for every document that is not this one, and notes that it was asked for.
+struct Outside(Arc<Mutex<Vec<String>>>);
+
+impl jsonschema::Retrieve for Outside {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(uri.as_str().to_owned());
+        Ok(Value::Bool(true))
+    }
+}

@@ -1,0 +1,74 @@
+//! Choices of which a tag leaves one branch.
+//!
+//! The validator looks into one branch to find out whether a value fits, and into all of them to say why not. For a
+//! recursive enum that is exponential in the depth of the value, so a schema can be had that says the same branch by
+//! branch: *if* the tag is this, *then* that.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::walk;
+
+/// The key whose constant text tells all branches of a choice apart, and those texts.
+///
+/// Three branches at least: with two, the validator tries both.
+pub(super) fn tag(branches: &[Value]) -> Option<(&str, Vec<&str>)> {
+    let first = branches.first().filter(|_| branches.len() > 2)?;
+    let mut keys = first.get("properties")?.as_object()?.keys().map(String::as_str);
+    keys.find_map(|key| {
+        let texts: Vec<&str> = branches.iter().map(|branch| constant(branch, key)).collect::<Option<_>>()?;
+        let mut seen = HashSet::new();
+        texts.iter().all(|text| seen.insert(*text)).then_some((key, texts))
+    })
+}
+
+fn constant<'s>(branch: &'s Value, key: &str) -> Option<&'s str> {
+    let required = branch.get("required")?.as_array()?;
+    let property = branch.get("properties")?.get(key)?;
+    let only = property.get("const").or_else(|| match property.get("enum")?.as_array()?.as_slice() {
+        [only] => Some(only),
+        _ => None,
+    })?;
+    required.iter().any(|required| required == key).then(|| only.as_str())?
+}
+
+/// The schema with its choices told apart by their tags, or `None` where a reference leads into one of them.
+pub(super) fn told_apart(schema: &Value) -> Option<Value> {
+    let mut schema = schema.clone();
+    rewrite(&mut schema)?;
+    Some(schema)
+}
+
+fn rewrite(schema: &mut Value) -> Option<()> {
+    let Value::Object(keywords) = schema else {
+        return Some(());
+    };
+    let mut is_sound = true;
+    walk::each_mut(keywords, |_, sub| is_sound &= rewrite(sub).is_some());
+    let leads_into_one = |reference: &str| reference.contains("/oneOf/") || reference.contains("/anyOf/");
+    if !is_sound || keywords.get("$ref").and_then(Value::as_str).is_some_and(leads_into_one) {
+        return None;
+    }
+    for keyword in ["oneOf", "anyOf"] {
+        if let Some(Value::Array(branches)) = keywords.get(keyword)
+            && let Some(told) = by_tag(branches)
+            && let Value::Array(joined) = keywords.entry("allOf").or_insert_with(|| json!([]))
+        {
+            joined.extend(told);
+            keywords.remove(keyword);
+        }
+    }
+    Some(())
+}
+
+fn by_tag(branches: &[Value]) -> Option<Vec<Value>> {
+    let (key, texts) = tag(branches)?;
+    // Whatever is no object may fit several.
+    branches.iter().all(|branch| branch.get("type").is_some_and(|ty| ty == "object")).then_some(())?;
+    let has = |rule: Value| json!({ "type": "object", "required": [key], "properties": Map::from_iter([(key.to_owned(), rule)]) });
+    let any = has(json!({ "enum": texts }));
+    let each =
+        texts.iter().zip(branches).map(|(text, branch)| json!({ "if": has(json!({ "const": text })), "then": branch }));
+    Some(std::iter::once(any).chain(each).collect())
+}

@@ -1,0 +1,159 @@
+//! Which values a refusal must not repeat, by where they are.
+//!
+//! Which schema says `writeOnly` and which one refuses are two things: they may be joined to one another in any way. So
+//! it is the place that is looked up, in every schema that may apply to it.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::super::walk;
+use super::Violation;
+use super::locate::{child, tokens};
+
+/// What stands for a key that is part of a secret.
+const MASK: &str = "…";
+
+pub(super) struct Secrets<'s> {
+    root: &'s Value,
+    /// Most schemas have none, and then nothing is looked up.
+    any: bool,
+}
+
+/// A place, as far as it was followed.
+struct Way<'s> {
+    here: Vec<&'s Map<String, Value>>,
+    /// Whether a reference cannot be followed, so that anything may apply.
+    is_lost: bool,
+}
+
+impl<'s> Secrets<'s> {
+    pub(super) fn of(root: &'s Value) -> Self {
+        let mut pending = vec![root];
+        let mut any = false;
+        while let Some(value) = pending.pop() {
+            match value {
+                Value::Object(object) => {
+                    any |= says_secret(object);
+                    pending.extend(object.values());
+                }
+                Value::Array(items) => pending.extend(items),
+                _ => {}
+            }
+        }
+        Self { root, any }
+    }
+
+    /// Takes out of a violation what it must not repeat: the value, what it resembles, and the keys within it that no
+    /// schema names.
+    pub(super) fn mask(&self, violation: &mut Violation) {
+        if !self.any {
+            return;
+        }
+        let mut way = Way { here: self.joined(std::iter::once(self.root)), is_lost: false };
+        let mut is_secret = false;
+        let mut pointer = String::new();
+        for token in tokens(&violation.pointer) {
+            is_secret |= self.is_secret(&mut way);
+            let is_named = way.here.iter().any(|schema| names(schema, &token) || lists(schema, &token));
+            pointer = child(&pointer, if is_secret && !is_named { MASK } else { &token });
+            way.here = self.joined(way.here.iter().flat_map(|schema| inside(schema, &token)));
+        }
+        is_secret |= self.is_secret(&mut way);
+        if is_secret {
+            violation.pointer = pointer;
+            violation.sent = None;
+            violation.suggestion = None;
+        }
+    }
+
+    fn is_secret(&self, way: &mut Way<'s>) -> bool {
+        let follows = |schema: &&Map<String, Value>| {
+            let target = schema.get("$ref").and_then(Value::as_str);
+            target.is_none_or(|target| walk::resolve(self.root, target).is_some())
+                && !schema.contains_key("$dynamicRef")
+        };
+        way.is_lost |= !way.here.iter().all(follows);
+        way.is_lost || way.here.iter().any(|schema| says_secret(schema))
+    }
+
+    /// Some schemas, and those that apply to the same value with them.
+    fn joined(&self, schemas: impl Iterator<Item = &'s Value>) -> Vec<&'s Map<String, Value>> {
+        let mut joined = Vec::new();
+        let mut seen = HashSet::new();
+        let mut pending: Vec<&Value> = schemas.collect();
+        while let Some(schema) = pending.pop() {
+            let Value::Object(keywords) = schema else {
+                continue;
+            };
+            if !seen.insert(std::ptr::from_ref(schema)) {
+                continue;
+            }
+            joined.push(keywords);
+            let target = keywords.get("$ref").and_then(Value::as_str);
+            pending.extend(target.and_then(|target| walk::resolve(self.root, target)));
+            walk::each(keywords, |keyword, sub| {
+                let is_beside = matches!(
+                    keyword,
+                    "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas" | "dependencies"
+                );
+                if is_beside {
+                    pending.push(sub);
+                }
+            });
+        }
+        joined
+    }
+}
+
+fn says_secret(schema: &Map<String, Value>) -> bool {
+    schema.get("writeOnly") == Some(&Value::Bool(true))
+}
+
+fn names(schema: &Map<String, Value>, token: &str) -> bool {
+    property(schema, token).next().is_some()
+}
+
+/// The property that a token of a pointer names; the pointer of a violation cuts long ones short.
+fn property<'s, 't>(schema: &'s Map<String, Value>, token: &'t str) -> impl Iterator<Item = &'s Value> + use<'s, 't> {
+    let named = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let is_named = move |name: &str| match token.strip_suffix(MASK) {
+        Some(start) => name.starts_with(start),
+        None => name == token,
+    };
+    named.filter(move |(name, _)| is_named(name)).map(|(_, sub)| sub)
+}
+
+/// Whether a token may be the index of an item, and no key.
+fn lists(schema: &Map<String, Value>, token: &str) -> bool {
+    let is_index = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
+    let has = |keywords: &[&str]| keywords.iter().any(|keyword| schema.contains_key(*keyword));
+    is_index && has(&["items", "prefixItems", "contains"]) && !has(&["additionalProperties", "patternProperties"])
+}
+
+/// The schemas that may apply to a value inside: of patterns all, since to mask too much is no harm.
+fn inside<'s>(schema: &'s Map<String, Value>, token: &str) -> Vec<&'s Value> {
+    let mut subs: Vec<&Value> = property(schema, token).collect();
+    let is_named = !subs.is_empty();
+    let idx = token.parse::<usize>();
+    walk::each_at(schema, |keyword, at, sub| {
+        let applies = match (keyword, at) {
+            ("additionalProperties", _) => !is_named,
+            ("prefixItems" | "items", walk::Token::Index(at)) => idx == Ok(at),
+            (
+                "patternProperties"
+                | "unevaluatedProperties"
+                | "items"
+                | "additionalItems"
+                | "contains"
+                | "unevaluatedItems",
+                _,
+            ) => true,
+            _ => false,
+        };
+        if applies {
+            subs.push(sub);
+        }
+    });
+    subs
+}
