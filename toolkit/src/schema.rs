@@ -128,6 +128,14 @@ impl Schema {
         self.checked().map(drop).map_err(SchemaError::clone)
     }
 
+    /// As [`Schema::check`], and forgets what it takes to check values: most tools of a large catalogue are never called.
+    pub(crate) fn check_alone(&self) -> Result<(), SchemaError> {
+        match self.checked.get() {
+            Some(_) => self.check(),
+            None => check::check(&self.value).map(drop),
+        }
+    }
+
     /// Checks a value.
     ///
     /// # Errors

@@ -70,6 +70,24 @@ fn a_tool_that_promises_nothing_returns_what_it_likes() {
     tool.validate_input(&json!({ "zone": "UTC" })).unwrap_err();
 }
 
+#[derive(schemars::JsonSchema)]
+struct Query {
+    /// What to look for.
+    #[schemars(length(min = 1))]
+    text: String,
+    limit: Option<u8>,
+}
+
+#[test]
+fn schemas_can_come_from_rust_types() {
+    let tool = Tool::builder("search").input_of::<Query>().output_of::<Vec<String>>().build().unwrap();
+    tool.validate_input(&json!({ "text": "x", "limit": null })).unwrap();
+    assert_eq!(tool.validate_input(&json!({ "text": "", "limit": 256, "page": 1 })).unwrap_err().len(), 3);
+    assert_eq!(tool.validate_output(&json!(["a", 1])).unwrap_err()[0].pointer, "/1");
+    let query = Query { text: String::new(), limit: None };
+    assert_eq!((query.text.len(), query.limit), (0, None));
+}
+
 #[test]
 fn the_name_for_people_is_the_title_or_that_of_the_annotations_or_the_name() {
     let named = |title: Option<&'static str>, annotated: Option<&'static str>| {

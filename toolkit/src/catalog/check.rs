@@ -100,13 +100,15 @@ pub(super) fn check_lone_arguments(tools: &[Tool], problems: &mut Vec<Problem>) 
 
 fn check_schemas(tool: &Tool, problems: &mut Vec<Problem>) {
     let mut invalid = |which: &str, error: SchemaError| {
-        let message = format!("the {which} schema is not sound: {error}");
-        problems.push(Problem::new(ProblemKind::InvalidSchema, message, [tool]));
+        problems.extend(error.faults().iter().map(|fault| {
+            let message = format!("the {which} schema is not sound: {fault}");
+            Problem::new(ProblemKind::InvalidSchema, message, [tool])
+        }));
     };
-    if let Err(error) = tool.input().check() {
+    if let Err(error) = tool.input().check_alone() {
         invalid("input", error);
     }
-    if let Some(Err(error)) = tool.output().map(|schema| schema.check()) {
+    if let Some(Err(error)) = tool.output().map(|schema| schema.check_alone()) {
         invalid("output", error);
     }
 }

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
 use super::{Annotations, Icon, Literal, Metadata, Requirements, Text, Tool, ToolId, normalize_tags};
 use crate::catalog::{Problems, problems_of};
+use crate::schema;
 
 /// Says what a tool is that is no function of this program.
 ///
@@ -171,10 +173,20 @@ impl ToolBuilder {
         self
     }
 
+    /// The schema of the arguments, as that of a function which takes a `T`.
+    pub fn input_of<T: JsonSchema>(self) -> Self {
+        self.input(schema::input::<T>())
+    }
+
     /// The schema of the structured result; by default the tool promises none.
     pub fn output(mut self, schema: Value) -> Self {
         self.output = Some(schema);
         self
+    }
+
+    /// The schema of the structured result, as that of a function which returns a `T`.
+    pub fn output_of<T: JsonSchema>(self) -> Self {
+        self.output(schema::output::<T>())
     }
 
     /// The tool, once it is checked as a function of this program is.
