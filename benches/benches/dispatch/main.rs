@@ -4,6 +4,7 @@
 //! Rows that do more, from the `params` of a protocol to its result, or less, say so in their names.
 
 mod by_rmcp;
+mod by_rust_mcp_sdk;
 mod by_tools_rs;
 mod mcp;
 mod names;
@@ -70,6 +71,7 @@ impl Bench {
         assert!(data == value(&runtime.block_on(by_tools_rs::call(tools_rs, name, arguments))));
         assert!(mcp::says(&runtime.block_on(mcp::call(dispatcher, &params)), &data));
         assert!(mcp::says(&runtime.block_on(rmcp.call(&params)), &data));
+        assert!(mcp::says(&by_rust_mcp_sdk::call(&params), &data));
 
         let mut table = Table::new(name);
         table.row("floor: serde, function, serde", "nothing", || floor(black_box(arguments), tool));
@@ -89,6 +91,9 @@ impl Bench {
         });
         table.row_async("MCP `params` to result: rmcp 3.9.0 `ToolRouter`", "nothing", runtime, async || {
             rmcp.call(black_box(&params)).await
+        });
+        table.row("MCP `params` to result: rust-mcp-sdk 2.0.0 `tool_box!`", "nothing", || {
+            by_rust_mcp_sdk::call(black_box(&params))
         });
         println!("{}", table.measure());
     }

@@ -35,7 +35,7 @@ pub(crate) async fn call(dispatcher: &Dispatcher, params: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The `params` of a call, as 2026-07-28 wants them: with a `_meta`.
+/// The `params` of a call, as 2026-07-28 wants them: with a `_meta`, without which rust-mcp-sdk refuses them.
 pub(crate) fn params(name: &str, arguments: &[u8]) -> Vec<u8> {
     let arguments = str::from_utf8(arguments).expect("JSON is text");
     let meta =
