@@ -62,9 +62,3 @@ impl Rmcp {
         serde_json::to_vec(&result).expect("a result is JSON")
     }
 }
-
-/// The `params` of a call.
-pub(crate) fn params(name: &str, arguments: &[u8]) -> Vec<u8> {
-    let arguments = str::from_utf8(arguments).expect("JSON is text");
-    format!(r#"{{"name":"{name}","arguments":{arguments}}}"#).into_bytes()
-}

@@ -1,9 +1,14 @@
 //! What a call costs from bytes to bytes, beside serde alone and beside other libraries.
 //!
 //! The floor is what no library can avoid: bytes to arguments by serde, the function, its result to bytes by serde.
+//! Rows that do more, from the `params` of a protocol to its result, or less, say so in their names.
 
+#[cfg(feature = "rig")]
+mod by_rig;
 mod by_rmcp;
+mod by_rust_mcp_sdk;
 mod by_tools_rs;
+mod mcp;
 mod names;
 mod tools;
 
@@ -57,15 +62,22 @@ impl Bench {
     fn compare<In: DeserializeOwned, Out: Serialize>(&self, name: &str, arguments: &[u8], tool: fn(In) -> Out) {
         let Self { dispatcher, rmcp, tools_rs, runtime } = self;
         let name_async = format!("{name}_async");
-        let params = by_rmcp::params(name, arguments);
+        let params = mcp::params(name, arguments);
         let tree = Tree::of(dispatcher, name);
+        #[cfg(feature = "rig")]
+        let rig = by_rig::tool(name);
         let expected = floor(arguments, tool);
         println!("`{name}`: {} bytes in, {} bytes out\n", arguments.len(), expected.len());
         assert_eq!(expected, call_sync(dispatcher, name, arguments));
-        assert!(value(&expected) == value(&tree.call(arguments, tool)));
-        assert!(value(&expected) == value(&runtime.block_on(call(dispatcher, &name_async, arguments))));
-        assert!(value(&expected) == value(&runtime.block_on(rmcp.call(&params)))["structuredContent"]);
-        assert!(value(&expected) == value(&runtime.block_on(by_tools_rs::call(tools_rs, name, arguments))));
+        let data = value(&expected);
+        assert!(data == value(&tree.call(arguments, tool)));
+        assert!(data == value(&runtime.block_on(call(dispatcher, &name_async, arguments))));
+        assert!(data == value(&runtime.block_on(by_tools_rs::call(tools_rs, name, arguments))));
+        #[cfg(feature = "rig")]
+        assert!(data == value(&runtime.block_on(by_rig::call(&*rig, arguments))));
+        assert!(mcp::says(&runtime.block_on(mcp::call(dispatcher, &params)), &data));
+        assert!(mcp::says(&runtime.block_on(rmcp.call(&params)), &data));
+        assert!(mcp::says(&by_rust_mcp_sdk::call(&params), &data));
 
         let mut table = Table::new(name);
         table.row("floor: serde, function, serde", "nothing", || floor(black_box(arguments), tool));
@@ -77,9 +89,21 @@ impl Bench {
             call(dispatcher, &name_async, black_box(arguments)).await
         });
         table.row("tree and jsonschema", "in and out", || tree.call(black_box(arguments), tool));
-        table.row_async("rmcp 3.9.0 `ToolRouter`", "nothing", runtime, async || rmcp.call(black_box(&params)).await);
-        table.row_async("tools-rs 0.3.3", "nothing", runtime, async || {
+        table.row_async("tools-rs 0.3.3: no envelope", "nothing", runtime, async || {
             by_tools_rs::call(tools_rs, name, black_box(arguments)).await
+        });
+        #[cfg(feature = "rig")]
+        table.row_async("rig-core 0.44.0 `execute`: no envelope, no look-up", "nothing", runtime, async || {
+            by_rig::call(&*rig, black_box(arguments)).await
+        });
+        table.row_async("MCP `params` to result: `Dispatcher::call`", "in and out", runtime, async || {
+            mcp::call(dispatcher, black_box(&params)).await
+        });
+        table.row_async("MCP `params` to result: rmcp 3.9.0 `ToolRouter`", "nothing", runtime, async || {
+            rmcp.call(black_box(&params)).await
+        });
+        table.row("MCP `params` to result: rust-mcp-sdk 2.0.0 `tool_box!`", "nothing", || {
+            by_rust_mcp_sdk::call(black_box(&params))
         });
         println!("{}", table.measure());
     }

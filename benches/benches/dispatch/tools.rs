@@ -1,10 +1,12 @@
 //! The three pieces of work: tiny, middling with many rules, and large with few.
 
+// What rust-mcp-sdk asks of arguments beside `Debug`: a schema by a derive of its own.
+use rust_mcp_sdk::macros::JsonSchema as SdkSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolkit::tool;
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema, SdkSchema)]
 pub(crate) struct Add {
     pub(crate) a: i64,
     pub(crate) b: i64,
@@ -29,7 +31,7 @@ pub(crate) async fn add_async(a: i64, b: i64) -> Sum {
     add(a, b)
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema, SdkSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Search {
     #[schemars(length(min = 1, max = 200))]
@@ -47,7 +49,7 @@ pub(crate) struct Search {
     pub(crate) exact: bool,
 }
 
-#[derive(Clone, Copy, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, SdkSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Sort {
     Relevance,
@@ -98,13 +100,13 @@ pub(crate) async fn search_async(args: Search) -> Hits {
     search(args)
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema, SdkSchema)]
 pub(crate) struct Batch {
     #[schemars(length(max = 1000))]
     pub(crate) rows: Vec<Row>,
 }
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema, SdkSchema)]
 pub(crate) struct Row {
     id: u64,
     #[schemars(length(min = 1, max = 80))]
@@ -118,7 +120,7 @@ pub(crate) struct Row {
     note: Option<String>,
 }
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema, SdkSchema)]
 enum Status {
     Open,
     Paid,
