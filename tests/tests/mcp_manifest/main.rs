@@ -1,6 +1,7 @@
 //! What `tools/list` says of a catalogue, held against the official schemas of both revisions.
 
 mod bytes;
+mod calls;
 mod listing;
 mod naming;
 mod results;

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Every tool that gives data, and a call of it.
-const CALLS: [(&str, &str); 18] = [
+pub(crate) const CALLS: [(&str, &str); 19] = [
     ("plan", r#"{"from":{"lat":1,"lon":2},"to":{"lat":1,"lon":2}}"#),
     ("fare", r#"{"distance":2.5,"people":2}"#),
     ("area", r#"{"kind":"rectangle","width":2,"height":3}"#),
@@ -22,6 +22,7 @@ const CALLS: [(&str, &str); 18] = [
     ("lengths", r#"{"words":["a","result"]}"#),
     ("both", "{}"),
     ("send", r#"{"to":"a@example.com"}"#),
+    ("repeat", r#"{"text":"a"}"#),
 ];
 
 #[test]

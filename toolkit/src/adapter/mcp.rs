@@ -1,10 +1,12 @@
-//! The Model Context Protocol's `tools/list`.
+//! The Model Context Protocol: `tools/list` and `tools/call`, without a connection.
 
+mod call;
 mod listed;
 mod result;
 
 use serde_json::{Value, json};
 
+pub use self::call::{CallParams, write_error, write_result};
 use self::listed::listed;
 pub use self::result::wrap_result;
 use crate::catalog::{Catalog, Naming, Problems};

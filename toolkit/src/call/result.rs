@@ -30,6 +30,11 @@ impl fmt::Debug for RunResult {
 }
 
 impl RunResult {
+    /// The tool's own content.
+    pub(crate) fn own_content(&self) -> &[Content] {
+        &self.content
+    }
+
     /// The id of the tool that ran.
     #[must_use]
     pub fn tool(&self) -> &str {

@@ -27,6 +27,18 @@ pub fn wrap_result(tool: &Tool, revision: Revision, value: Value) -> Value {
     }
 }
 
+/// [`wrap_result`] for JSON text.
+pub(super) fn wrap(bytes: &mut Vec<u8>, json: &[u8], is_wrapped: bool) {
+    if !is_wrapped {
+        return bytes.extend_from_slice(json);
+    }
+    bytes.extend_from_slice(b"{\"");
+    bytes.extend_from_slice(RESULT.as_bytes());
+    bytes.extend_from_slice(b"\":");
+    bytes.extend_from_slice(json);
+    bytes.push(b'}');
+}
+
 pub(super) fn is_wrapped(revision: Revision, schema: &Value) -> bool {
     match revision {
         Revision::V2025_11_25 => !root::is_object(schema),

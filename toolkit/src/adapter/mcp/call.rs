@@ -1,0 +1,136 @@
+//! The Model Context Protocol's `tools/call`, as bytes: what a server reads and what it writes.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::Revision;
+use super::result::{is_wrapped, wrap};
+use crate::call::{Arguments, Content, RunResult, ToolError};
+use crate::tool::Tool;
+
+/// The `params` of `tools/call` (`CallToolRequestParams` of both revisions), borrowed from the message.
+#[derive(Clone, Debug, Deserialize)]
+pub struct CallParams<'m> {
+    #[serde(borrow)]
+    name: Cow<'m, str>,
+    #[serde(borrow)]
+    arguments: Option<&'m RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<&'m RawValue>,
+}
+
+impl<'m> CallParams<'m> {
+    /// Reads the `params`, and leaves the arguments in them as they are: the dispatcher reads those.
+    ///
+    /// # Errors
+    ///
+    /// They are no JSON object with a `name`.
+    pub fn parse(json: &'m [u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(json)
+    }
+
+    /// The tool's name on the wire; see [`WireNames::get`](crate::catalog::WireNames::get).
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The arguments; none where the client sent none.
+    #[must_use]
+    pub fn arguments(&self) -> Arguments<'m> {
+        self.arguments.map_or(Arguments::NONE, Arguments::from)
+    }
+
+    /// `_meta`, as JSON text.
+    #[must_use]
+    pub fn meta(&self) -> Option<&'m str> {
+        self.meta.map(RawValue::get)
+    }
+}
+
+/// The result of a call that succeeded (`CallToolResult`).
+///
+/// `content` holds what the tool says to the model, or its result as text; `structuredContent` the result, where the
+/// tool promises one, as [`wrap_result`](super::wrap_result) has it.
+///
+/// ```
+/// # use toolkit::adapter::mcp::{CallParams, Revision, write_result};
+/// # use toolkit::{Dispatcher, tool};
+/// /// Adds two integers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
+/// let params = CallParams::parse(br#"{"name": "add", "arguments": {"a": 1, "b": 2}}"#)?;
+/// let result = dispatcher.call_sync(params.name(), params.arguments())?;
+/// let tool = dispatcher.catalog().resolve("add")?;
+/// assert_eq!(
+///     write_result(tool, &result, Revision::V2026_07_28),
+///     br#"{"resultType":"complete","content":[{"type":"text","text":"3"}],"structuredContent":3,"isError":false}"#
+/// );
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub fn write_result(tool: &Tool, result: &RunResult, revision: Revision) -> Vec<u8> {
+    let json = result.json();
+    let mut bytes = Vec::with_capacity(96 + json.map_or(0, |json| 2 * json.len() + json.len() / 4));
+    open(&mut bytes, revision);
+    match (result.own_content(), json) {
+        ([], Some(json)) => write_text(&mut bytes, json),
+        (content, _) => write_content(&mut bytes, content),
+    }
+    if let (Some(json), Some(schema)) = (json, tool.output()) {
+        bytes.extend_from_slice(br#","structuredContent":"#);
+        wrap(&mut bytes, json, is_wrapped(revision, schema.as_value()));
+    }
+    bytes.extend_from_slice(br#","isError":false}"#);
+    bytes
+}
+
+/// The result of a call that was refused or failed (`CallToolResult` with `isError`): the model reads why, and can do
+/// better.
+///
+/// An unknown tool is no such result but a JSON-RPC error, which is the server's to write.
+#[must_use]
+pub fn write_error(error: &ToolError, revision: Revision) -> Vec<u8> {
+    let mut content = vec![Content::Text { text: error.to_string() }];
+    content.extend_from_slice(error.content());
+    let mut bytes = Vec::with_capacity(256);
+    open(&mut bytes, revision);
+    write_content(&mut bytes, &content);
+    bytes.extend_from_slice(br#","isError":true}"#);
+    bytes
+}
+
+fn open(bytes: &mut Vec<u8>, revision: Revision) {
+    bytes.extend_from_slice(match revision {
+        Revision::V2025_11_25 => br#"{"content":"#,
+        Revision::V2026_07_28 => br#"{"resultType":"complete","content":"#,
+    });
+}
+
+/// Writes a result as the one text of the content.
+fn write_text(bytes: &mut Vec<u8>, json: &[u8]) {
+    bytes.extend_from_slice(br#"[{"type":"text","text":"#);
+    if json.first() == Some(&b'"') {
+        // A text is shown as it is, and as JSON it has its quotes and escapes already.
+        bytes.extend_from_slice(json);
+    } else {
+        write_json(bytes, &*String::from_utf8_lossy(json));
+    }
+    bytes.extend_from_slice(b"}]");
+}
+
+fn write_content(bytes: &mut Vec<u8>, content: &[Content]) {
+    write_json(bytes, content);
+}
+
+fn write_json(bytes: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
+    serde_json::to_writer(bytes, value).expect("texts and content are JSON, and memory takes every byte");
+}
