@@ -267,6 +267,11 @@ impl Tool {
         built.as_ref()
     }
 
+    /// Whether it requires anything; asking does not build what it says of itself.
+    pub(crate) fn requires(&self) -> bool {
+        self.entry.map_or_else(|| !self.requirements().is_empty(), |entry| entry.requires)
+    }
+
     /// How many former names it has; asking does not build what it says of itself.
     pub(crate) fn n_aliases(&self) -> usize {
         self.entry.map_or_else(|| self.aliases().len(), |entry| entry.aliases.len())
