@@ -17,10 +17,11 @@ mod number;
 mod object;
 mod pattern;
 mod ser;
+mod special;
 mod string;
 
-use std::cell::Cell;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::LazyLock;
 
 use at::At;
@@ -58,13 +59,13 @@ impl Plan {
     ///
     /// [`Refused`] where the bytes are not certainly valid, or are not a `T`.
     pub fn decode<'de, T: serde::Deserialize<'de>>(&self, json: &'de [u8]) -> Result<T, Refused> {
-        let walked = Cell::new(false);
-        let mut inner = serde_json::Deserializer::from_slice(json);
-        let value = T::deserialize(de::Checked { inner: &mut inner, at: self.start(), walked: &walked });
-        // Not looking at what serde says keeps its message, which names the value, out of every log.
-        match (value, inner.end()) {
-            (Ok(value), Ok(())) if walked.get() => Ok(value),
-            _ => Err(Refused),
+        // JSON is UTF-8 everywhere, so that it can be looked at once instead of string by string.
+        let text = std::str::from_utf8(json).map_err(|_| Refused)?;
+        let mut cursor = de::Cursor::new(text);
+        let value = de::read(&mut cursor, self.start(), PhantomData)?;
+        match cursor.is_through() {
+            true => Ok(value),
+            false => Err(Refused),
         }
     }
 
@@ -100,6 +101,13 @@ impl fmt::Display for Refused {
 }
 
 impl std::error::Error for Refused {}
+
+// Not looking at what serde says keeps its message, which names the value, out of every log.
+impl serde::de::Error for Refused {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Refused
+    }
+}
 
 impl serde::ser::Error for Refused {
     fn custom<T: fmt::Display>(_: T) -> Self {

@@ -39,12 +39,20 @@ impl<'p> At<'p> {
         self.allow(kind).map(|_| ())
     }
 
-    /// An integer within `i64` or `u64`: what `serde_json` keeps as an integer.
     #[inline]
-    pub(super) fn integer(self, value: impl Into<i128>) -> Result<(), Refused> {
+    pub(super) fn unsigned(self, value: u64) -> Result<(), Refused> {
         match &self.allow(Kinds::INTEGER)?.number {
             None => Ok(()),
-            Some(rule) => ok(rule.admits_integer(value.into())),
+            Some(rule) => ok(rule.admits_unsigned(value)),
+        }
+    }
+
+    /// An integer below nought.
+    #[inline]
+    pub(super) fn negative(self, value: i64) -> Result<(), Refused> {
+        match &self.allow(Kinds::INTEGER)?.number {
+            None => Ok(()),
+            Some(rule) => ok(rule.admits_negative(value)),
         }
     }
 

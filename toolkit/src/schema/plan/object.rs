@@ -6,8 +6,7 @@ use super::{PRIVATE, Plan, Refused};
 
 /// `properties`, `required`, `additionalProperties`, `minProperties` and `maxProperties`; or a tagged union of such.
 pub(super) struct Object {
-    /// At most 64, so that the ones met fit one word.
-    pub(super) properties: Box<[Property]>,
+    pub(super) properties: Properties,
     pub(super) required: u64,
     /// What holds for every other key.
     pub(super) rest: NodeId,
@@ -17,12 +16,63 @@ pub(super) struct Object {
     pub(super) tag: Option<Tag>,
 }
 
+/// So that the ones met fit one word.
+pub(super) const MAX_PROPERTIES: usize = 64;
+
+/// Properties, found by their names.
+#[derive(Default)]
+pub(super) struct Properties {
+    all: Box<[Property]>,
+    /// A hash table of places in `all`, at most half of it taken; [`FREE`] elsewhere.
+    slots: Box<[u8]>,
+}
+
+const FREE: u8 = u8::MAX;
+
 pub(super) struct Property {
     name: Box<str>,
     head: u64,
     node: NodeId,
     /// The name as JSON, with the colon after it: most keys are written more often than they are looked at.
     pub(super) json: Box<[u8]>,
+}
+
+impl Properties {
+    /// `None` where there are too many.
+    pub(super) fn new(all: Vec<Property>) -> Option<Properties> {
+        (all.len() <= MAX_PROPERTIES).then_some(())?;
+        let mut slots = vec![FREE; (2 * all.len()).next_power_of_two()].into_boxed_slice();
+        let last = slots.len() - 1;
+        for (place, property) in all.iter().enumerate() {
+            let mut slot = hash(property.head, property.name.len()) & last;
+            while slots[slot] != FREE {
+                slot = (slot + 1) & last;
+            }
+            slots[slot] = u8::try_from(place).ok()?;
+        }
+        Some(Properties { all: all.into(), slots })
+    }
+
+    #[inline]
+    fn find(&self, key: &[u8]) -> Option<(usize, &Property)> {
+        let head = head(key);
+        let last = self.slots.len().checked_sub(1)?;
+        let mut slot = hash(head, key.len()) & last;
+        // A free slot has no property.
+        while let Some(property) = self.all.get(usize::from(self.slots[slot & last])) {
+            if property.is_named(key, head) {
+                return Some((usize::from(self.slots[slot & last]), property));
+            }
+            slot = (slot + 1) & last;
+        }
+        None
+    }
+}
+
+#[inline]
+fn hash(head: u64, length: usize) -> usize {
+    // An odd number whose bits have no pattern; the upper half of the product depends on every bit.
+    ((head ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize
 }
 
 impl Property {
@@ -48,7 +98,7 @@ impl Property {
     }
 }
 
-/// A word that differs for any two keys of the same length, up to eight bytes.
+/// A word that differs for any two keys of the same length up to eight bytes, and for most longer ones.
 #[inline]
 fn head(key: &[u8]) -> u64 {
     match key {
@@ -56,7 +106,7 @@ fn head(key: &[u8]) -> u64 {
         [only] => u64::from(*only),
         [] => 0,
         _ => {
-            let (first, last) = (key.first_chunk::<4>(), key[..key.len().min(8)].last_chunk::<4>());
+            let (first, last) = (key.first_chunk::<4>(), key.last_chunk::<4>());
             let word = |chunk: Option<&[u8; 4]>| chunk.map_or(0, |chunk| u32::from_le_bytes(*chunk));
             u64::from(word(first)) << 32 | u64::from(word(last))
         }
@@ -117,16 +167,13 @@ impl<'p> Members<'p> {
             return ok(tag.name.as_bytes() == key).map(|()| Member::Tag(tag));
         }
         ok(self.count <= rule.most)?;
-        let head = head(key);
-        for (place, property) in rule.properties.iter().enumerate() {
-            if property.is_named(key, head) {
-                let bit = 1 << place;
-                ok(self.met & bit == 0)?;
-                self.met |= bit;
-                return Ok(Member::Known(At::new(self.plan, property.node), property));
-            }
-        }
-        self.enter_other(key, rule.rest)
+        let Some((place, property)) = rule.properties.find(key) else {
+            return self.enter_other(key, rule.rest);
+        };
+        let bit = 1 << place;
+        ok(self.met & bit == 0)?;
+        self.met |= bit;
+        Ok(Member::Known(At::new(self.plan, property.node), property))
     }
 
     fn enter_other(&self, key: &[u8], rest: NodeId) -> Result<Member<'p>, Refused> {

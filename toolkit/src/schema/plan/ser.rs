@@ -69,7 +69,11 @@ macro_rules! integers {
     ($($method:ident($type:ty))*) => {$(
         #[inline]
         fn $method(self, value: $type) -> Result<(), Refused> {
-            self.at.integer(value)?;
+            let at = self.at;
+            match u64::try_from(value) {
+                Ok(value) => at.unsigned(value)?,
+                Err(_) => at.negative(i64::try_from(value).map_err(|_| Refused)?)?,
+            }
             json(self.out, |s| s.$method(value))
         }
     )*};

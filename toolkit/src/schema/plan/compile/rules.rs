@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::super::array::Array;
 use super::super::node::{ANY, Node, NodeId};
 use super::super::number::{Number, integer};
-use super::super::object::{Object, Property};
+use super::super::object::{Object, Properties, Property};
 use super::super::pattern::Pattern;
 use super::super::string::Text;
 use super::Compiler;
@@ -76,9 +76,8 @@ impl<'s> Compiler<'s> {
                 required |= 1_u64.checked_shl(u32::try_from(place).ok()?)?;
             }
         }
-        (properties.len() <= 64).then_some(())?;
         Some(Object {
-            properties: properties.into(),
+            properties: Properties::new(properties)?,
             required,
             rest,
             least: keywords.get("minProperties").map_or(Some(0), size)?,

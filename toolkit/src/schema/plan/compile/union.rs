@@ -8,7 +8,7 @@
 use serde_json::{Map, Value};
 
 use super::super::node::{Kinds, NEVER, Node, NodeId};
-use super::super::object::{Branch, Object, Property, Tag};
+use super::super::object::{Branch, Object, Properties, Property, Tag};
 use super::super::string::Text;
 use super::Compiler;
 use super::reference::allowed_values;
@@ -117,8 +117,7 @@ impl<'s> Compiler<'s> {
         for (name, schema) in own {
             properties.push(self.property(name, schema)?);
         }
-        (properties.len() <= 64).then_some(())?;
-        Some(Object { properties: properties.into(), required: 0, rest: NEVER, least: 1, most: 1, tag: None })
+        Some(Object { properties: Properties::new(properties)?, required: 0, rest: NEVER, least: 1, most: 1, tag: None })
     }
 
     fn tagged(&mut self, branches: &[&'s Value], keywords: &[&'s Map<String, Value>]) -> Option<Object> {
@@ -133,7 +132,7 @@ impl<'s> Compiler<'s> {
             }
         }
         Some(Object {
-            properties: Box::default(),
+            properties: Properties::default(),
             required: 0,
             rest: NEVER,
             least: 0,
