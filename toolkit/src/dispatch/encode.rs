@@ -40,9 +40,8 @@ impl<T: Serialize + JsonSchema> Encode<T> for Returns<STRUCTURED> {
         Some(crate::schema::output::<T>())
     }
 
-    fn encode(output: T, mut result: RunResult, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
-        result.structured = Some(call.encode(&output)?);
-        Ok(result)
+    fn encode(output: T, result: RunResult, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
+        Ok(result.with_json(call.encode(&output)?))
     }
 }
 
@@ -61,9 +60,8 @@ impl Encode<Content> for Returns<CONTENT> {
         None
     }
 
-    fn encode(output: Content, mut result: RunResult, _: &Invocation<'_>) -> Result<RunResult, ToolError> {
-        result.content.push(output);
-        Ok(result)
+    fn encode(output: Content, result: RunResult, _: &Invocation<'_>) -> Result<RunResult, ToolError> {
+        Ok(result.with_content(vec![output]))
     }
 }
 
@@ -72,9 +70,8 @@ impl Encode<Vec<Content>> for Returns<CONTENT> {
         None
     }
 
-    fn encode(output: Vec<Content>, mut result: RunResult, _: &Invocation<'_>) -> Result<RunResult, ToolError> {
-        result.content = output;
-        Ok(result)
+    fn encode(output: Vec<Content>, result: RunResult, _: &Invocation<'_>) -> Result<RunResult, ToolError> {
+        Ok(result.with_content(output))
     }
 }
 
@@ -83,10 +80,8 @@ impl<T: Serialize + JsonSchema> Encode<Structured<T>> for Returns<STRUCTURED_WIT
         Some(crate::schema::output::<T>())
     }
 
-    fn encode(output: Structured<T>, mut result: RunResult, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
-        result.structured = Some(call.encode(&output.value)?);
-        result.content = output.content;
-        Ok(result)
+    fn encode(output: Structured<T>, result: RunResult, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
+        Ok(result.with_json(call.encode(&output.value)?).with_content(output.content))
     }
 }
 

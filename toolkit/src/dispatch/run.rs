@@ -129,7 +129,7 @@ impl Invocation<'_> {
     }
 
     fn empty_result(&self, changes: Vec<Change>) -> RunResult {
-        RunResult { tool: self.tool.entry().id, structured: None, content: Vec::new(), changes }
+        RunResult::of_tool(self.tool.entry().id, changes)
     }
 
     /// The JSON of a result, once the output schema has accepted it.

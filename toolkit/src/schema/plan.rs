@@ -9,13 +9,13 @@
 //! valid only once its text has been walked to the end.
 
 mod array;
-mod at;
 mod compile;
 mod de;
 mod node;
 mod number;
 mod object;
 mod pattern;
+mod property;
 mod ser;
 mod special;
 mod string;
@@ -24,7 +24,6 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::LazyLock;
 
-use at::At;
 use node::{Node, NodeId};
 
 /// A compiled form of the keywords that can be checked while serde walks a value.
@@ -59,10 +58,8 @@ impl Plan {
     ///
     /// [`Refused`] where the bytes are not certainly valid, or are not a `T`.
     pub fn decode<'de, T: serde::Deserialize<'de>>(&self, json: &'de [u8]) -> Result<T, Refused> {
-        // JSON is UTF-8 everywhere, so that it can be looked at once instead of string by string.
-        let text = std::str::from_utf8(json).map_err(|_| Refused)?;
-        let mut cursor = de::Cursor::new(text);
-        let value = de::read(&mut cursor, self.start(), PhantomData)?;
+        let mut cursor = de::Cursor::new(self, json)?;
+        let value = de::read(&mut cursor, self.node(self.root), PhantomData)?;
         match cursor.is_through() {
             true => Ok(value),
             false => Err(Refused),
@@ -76,11 +73,16 @@ impl Plan {
     /// [`Refused`] where those bytes are not certainly valid, or `value` can't be written as JSON. What was appended
     /// to `out` by then is unspecified.
     pub fn encode<T: serde::Serialize + ?Sized>(&self, value: &T, out: &mut Vec<u8>) -> Result<(), Refused> {
-        value.serialize(ser::Writer { out, at: self.start(), depth: 0 })
+        let mut output = ser::Output::new(self, std::mem::take(out));
+        let written = value.serialize(ser::Writer { out: &mut output, node: self.node(self.root) });
+        let written = if output.has_failed() { Err(Refused) } else { written };
+        *out = output.json;
+        written
     }
 
-    fn start(&self) -> At<'_> {
-        At::new(self, self.root)
+    #[inline]
+    fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
     }
 }
 
@@ -113,6 +115,11 @@ impl serde::ser::Error for Refused {
     fn custom<T: fmt::Display>(_: T) -> Self {
         Refused
     }
+}
+
+#[inline]
+fn ok(holds: bool) -> Result<(), Refused> {
+    if holds { Ok(()) } else { Err(Refused) }
 }
 
 /// How the keys begin under which `serde_json` hides numbers and raw JSON: never an ordinary member.

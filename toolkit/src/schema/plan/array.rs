@@ -1,8 +1,7 @@
 //! The rules for an array and the walk over one.
 
-use super::at::{At, ok};
-use super::node::{ANY, NEVER, NodeId};
-use super::{Plan, Refused};
+use super::node::{ANY, NEVER, Node, NodeId};
+use super::{Plan, Refused, ok};
 
 /// `prefixItems`, `items`, `minItems` and `maxItems`.
 pub(super) struct Array {
@@ -14,15 +13,14 @@ pub(super) struct Array {
 
 /// How far into an array the walk is.
 pub(super) struct Items<'p> {
-    plan: &'p Plan,
     rule: Option<&'p Array>,
     count: usize,
 }
 
 impl<'p> Items<'p> {
     #[inline]
-    pub(super) fn new(plan: &'p Plan, rule: Option<&'p Array>) -> Self {
-        Items { plan, rule, count: 0 }
+    pub(super) fn new(rule: Option<&'p Array>) -> Self {
+        Items { rule, count: 0 }
     }
 
     #[inline]
@@ -30,21 +28,16 @@ impl<'p> Items<'p> {
         self.count
     }
 
-    /// What holds for the item that comes next, if one does: past `maxItems`, nothing is allowed.
+    /// What holds for the item that comes next: past `maxItems`, nothing is allowed.
     #[inline]
-    pub(super) fn next(&self) -> At<'p> {
+    pub(super) fn next(&mut self, plan: &'p Plan) -> &'p Node {
         let id = match self.rule {
             None => ANY,
             Some(rule) if self.count >= rule.most => NEVER,
             Some(rule) => rule.prefix.get(self.count).copied().unwrap_or(rule.items),
         };
-        At::new(self.plan, id)
-    }
-
-    /// The item that `next` spoke of was there and is valid.
-    #[inline]
-    pub(super) fn advance(&mut self) {
         self.count += 1;
+        plan.node(id)
     }
 
     #[inline]

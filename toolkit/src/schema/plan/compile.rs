@@ -15,7 +15,7 @@ use super::node::{ANY, Kinds, NEVER, Node, NodeId};
 /// The nodes of a schema and the one to start from, or `None` where something needs the whole value.
 pub(super) fn compile(schema: &Value) -> Option<(Box<[Node]>, NodeId)> {
     let mut compiler =
-        Compiler { root: schema, nodes: Vec::new(), done: HashMap::new(), depth: 0, looks: Cell::new(0) };
+        Compiler { root: schema, nodes: Vec::new(), unions: HashMap::new(), done: HashMap::new(), depth: 0, looks: Cell::new(0) };
     compiler.place(Node::plain(Kinds::ALL), ANY)?;
     compiler.place(Node::plain(Kinds::NONE), NEVER)?;
     if let Some(dialect) = schema.get("$schema") {
@@ -23,6 +23,7 @@ pub(super) fn compile(schema: &Value) -> Option<(Box<[Node]>, NodeId)> {
         (dialect == "https://json-schema.org/draft/2020-12/schema").then_some(())?;
     }
     let root = compiler.node(schema)?;
+    compiler.settle_unions()?;
     Some((compiler.nodes.into(), root))
 }
 
@@ -30,6 +31,8 @@ pub(super) fn compile(schema: &Value) -> Option<(Box<[Node]>, NodeId)> {
 struct Compiler<'s> {
     root: &'s Value,
     nodes: Vec<Node>,
+    /// Nodes that others stand in for, by the kind of the value.
+    unions: HashMap<NodeId, Union>,
     /// By the address of the schema, so that a recursive schema finds the node that is still being made.
     done: HashMap<*const Value, NodeId>,
     /// How many schemas the one in hand is nested in, references included.
@@ -37,6 +40,9 @@ struct Compiler<'s> {
     /// How often a branch was looked into.
     looks: Cell<usize>,
 }
+
+/// The node that decides about a value, by its kind: the branches of a union share none.
+type Union = [NodeId; 8];
 
 /// The schemas of strangers are compiled too, and must not cost the stack.
 const MAX_DEPTH: usize = 128;
@@ -56,7 +62,7 @@ impl<'s> Compiler<'s> {
                 self.done.insert(schema, id);
                 self.depth += 1;
                 (self.depth <= MAX_DEPTH).then_some(())?;
-                self.nodes[id as usize] = self.compile(keywords)?;
+                self.compile(id, keywords)?;
                 self.depth -= 1;
                 Some(id)
             }
@@ -64,12 +70,15 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    fn compile(&mut self, keywords: &'s Map<String, Value>) -> Option<Node> {
+    fn compile(&mut self, id: NodeId, keywords: &'s Map<String, Value>) -> Option<()> {
         match self.only_keyword(keywords)? {
-            Some(("anyOf", Value::Array(branches))) => self.union(branches, false),
-            Some(("oneOf", Value::Array(branches))) => self.union(branches, true),
-            _ => self.rules(keywords),
+            Some((keyword @ ("anyOf" | "oneOf"), Value::Array(branches))) => {
+                let union = self.union(branches, keyword == "oneOf")?;
+                self.unions.insert(id, union);
+            }
+            _ => self.nodes[id as usize] = self.rules(keywords)?,
         }
+        Some(())
     }
 
     fn add(&mut self, node: Node) -> Option<NodeId> {

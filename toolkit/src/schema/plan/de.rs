@@ -21,26 +21,26 @@ use map::Entries;
 use seq::Elements;
 use text::{Text, Word};
 
-use super::at::At;
+use super::node::Node;
 use super::{PRIVATE, Refused};
 
 /// The value that comes next, with what the schema says about it.
 pub(super) struct Value<'c, 'p, 'de> {
-    cursor: &'c mut Cursor<'de>,
-    at: At<'p>,
+    cursor: &'c mut Cursor<'p, 'de>,
+    node: &'p Node,
 }
 
 /// Reads one value with a seed of the type's and makes sure that it was read: it is not enough that no error comes
 /// back, since a `Deserialize` may never look at the value.
 #[inline]
-pub(super) fn read<'de, S: DeserializeSeed<'de>>(
-    cursor: &mut Cursor<'de>,
-    at: At<'_>,
+pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
+    cursor: &mut Cursor<'p, 'de>,
+    node: &'p Node,
     seed: S,
 ) -> Result<S::Value, Refused> {
     cursor.peek();
     let start = cursor.place();
-    let value = seed.deserialize(Value { cursor, at })?;
+    let value = seed.deserialize(Value { cursor, node })?;
     match cursor.place() == start {
         true => Err(cursor.refuse()),
         false => Ok(value),
@@ -48,28 +48,40 @@ pub(super) fn read<'de, S: DeserializeSeed<'de>>(
 }
 
 impl<'de> Value<'_, '_, 'de> {
-    #[inline]
-    fn text(self) -> Result<Cow<'de, str>, Refused> {
-        let text = self.cursor.string()?;
-        let allowed = self.at.string(&text);
-        self.cursor.sure(allowed).map(|()| text)
+    /// A string that stands for itself and that the schema allows; `None` where that takes a closer look.
+    fn plain_string(&mut self) -> Option<&'de str> {
+        let start = self.cursor.place();
+        let text = self.cursor.plain_string()?;
+        if self.node.string(text).is_err() {
+            self.cursor.go_to(start);
+            return None;
+        }
+        Some(text)
+    }
+
+    #[inline(never)]
+    fn any_string(&mut self) -> Result<Cow<'de, str>, Refused> {
+        let text = self.cursor.any_string()?;
+        self.cursor.sure(self.node.string(&text)).map(|()| text)
     }
 
     #[inline]
-    fn string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        let Value { cursor, at } = self;
-        match (Value { cursor: &mut *cursor, at }.text())? {
+    fn string<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+        if let Some(text) = self.plain_string() {
+            return visitor.visit_borrowed_str(text);
+        }
+        match self.any_string()? {
             Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
             Cow::Owned(text) => {
                 let value = visitor.visit_str(&text);
-                cursor.give_back(text);
+                self.cursor.give_back(text);
                 value
             }
         }
     }
 
-    fn bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        match self.text()? {
+    fn bytes<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+        match self.any_string()? {
             Cow::Borrowed(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
             Cow::Owned(text) => visitor.visit_bytes(text.as_bytes()),
         }
@@ -78,28 +90,26 @@ impl<'de> Value<'_, '_, 'de> {
     #[inline]
     fn boolean<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         let value = self.cursor.boolean()?;
-        let allowed = self.at.boolean(value);
-        self.cursor.sure(allowed)?;
+        self.cursor.sure(self.node.boolean(value))?;
         visitor.visit_bool(value)
     }
 
     #[inline]
     fn null(self) -> Result<(), Refused> {
         self.cursor.literal(b"null")?;
-        let allowed = self.at.null();
-        self.cursor.sure(allowed)
+        self.cursor.sure(self.node.null())
     }
 
     #[inline]
     fn array<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        let mut elements = Elements::open(self.cursor, self.at)?;
+        let mut elements = Elements::open(self.cursor, self.node)?;
         let value = visitor.visit_seq(&mut elements);
         elements.close(value)
     }
 
     #[inline]
     fn object<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        let mut entries = Entries::open(self.cursor, self.at)?;
+        let mut entries = Entries::open(self.cursor, self.node)?;
         let value = visitor.visit_map(&mut entries);
         entries.close(value)
     }
@@ -186,19 +196,22 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
 
     #[inline]
     fn deserialize_enum<V: Visitor<'de>>(
-        self,
+        mut self,
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Refused> {
         if self.cursor.peek() == b'{' {
-            let mut entries = Entries::open(self.cursor, self.at)?;
+            let mut entries = Entries::open(self.cursor, self.node)?;
             let value = visitor.visit_enum(enums::Variant(&mut entries));
             return entries.close(value);
         }
-        match &self.text()? {
+        if let Some(text) = self.plain_string() {
+            return visitor.visit_enum(Word(Text::Borrowed(text)));
+        }
+        match &self.any_string()? {
             Cow::Borrowed(text) => visitor.visit_enum(Word(Text::Borrowed(text))),
-            Cow::Owned(text) => visitor.visit_enum(Word(Text::Copied(text))),
+            Cow::Owned(text) => visitor.visit_enum(Word(Text::Resolved(text))),
         }
     }
 

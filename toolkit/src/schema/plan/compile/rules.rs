@@ -1,11 +1,14 @@
 //! The rules of a schema that is no union, one type of value after another.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::super::array::Array;
 use super::super::node::{ANY, Node, NodeId};
 use super::super::number::{Number, integer};
-use super::super::object::{Object, Properties, Property};
+use super::super::object::Object;
+use super::super::property::{Properties, Property};
 use super::super::pattern::Pattern;
 use super::super::string::Text;
 use super::Compiler;
@@ -17,27 +20,28 @@ const MAX_DIVISOR: i128 = 1 << 53;
 impl<'s> Compiler<'s> {
     pub(super) fn rules(&mut self, keywords: &'s Map<String, Value>) -> Option<Node> {
         let mut node = Node::plain(declared_kinds(keywords)?);
+        let (mut number, mut string) = (None, None);
         for (keyword, value) in self.asserting(keywords)? {
             match keyword {
                 "type" | "enum" | "const" => {}
                 "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
-                    number(&mut node).bound(keyword, value)?;
+                    number.get_or_insert_with(Number::unbounded).bound(keyword, value)?;
                 }
                 "multipleOf" => {
                     let divisor = integer(value).filter(|of| (1..=MAX_DIVISOR).contains(of))?;
-                    number(&mut node).multiple_of = Some(divisor);
+                    number.get_or_insert_with(Number::unbounded).multiple_of = Some(divisor);
                 }
-                "minLength" => string(&mut node).least = size(value)?,
-                "maxLength" => string(&mut node).most = size(value)?,
-                "pattern" => string(&mut node).pattern = Some(Pattern::compile(value.as_str()?)?),
+                "minLength" => string.get_or_insert_with(Text::unbounded).least = size(value)?,
+                "maxLength" => string.get_or_insert_with(Text::unbounded).most = size(value)?,
+                "pattern" => string.get_or_insert_with(Text::unbounded).pattern = Some(Pattern::compile(value.as_str()?)?),
                 "properties" | "required" | "additionalProperties" | "minProperties" | "maxProperties" => {
                     if node.object.is_none() {
-                        node.object = Some(Box::new(self.object(keywords)?));
+                        node.object = Some(Arc::new(self.object(keywords)?));
                     }
                 }
                 "items" | "prefixItems" | "minItems" | "maxItems" => {
                     if node.array.is_none() {
-                        node.array = Some(Box::new(self.array(keywords)?));
+                        node.array = Some(Arc::new(self.array(keywords)?));
                     }
                 }
                 "uniqueItems" => (value == &Value::Bool(false)).then_some(())?,
@@ -47,9 +51,11 @@ impl<'s> Compiler<'s> {
         }
         if let Some(values) = allowed_values(keywords)? {
             let integers = values.iter().filter_map(integer).collect();
-            number(&mut node).one_of = Some(integers);
-            string(&mut node).one_of = Some(strings(values));
+            number.get_or_insert_with(Number::unbounded).one_of = Some(integers);
+            string.get_or_insert_with(Text::unbounded).one_of = Some(strings(values));
         }
+        node.number = number.map(Arc::new);
+        node.string = string.map(Arc::new);
         Some(node)
     }
 
@@ -114,14 +120,6 @@ impl<'s> Compiler<'s> {
 pub(super) fn strings(values: &[Value]) -> Box<[Box<str>]> {
     let strings = values.iter().filter_map(Value::as_str);
     strings.map(Box::from).collect()
-}
-
-fn number(node: &mut Node) -> &mut Number {
-    node.number.get_or_insert_with(|| Box::new(Number::unbounded()))
-}
-
-fn string(node: &mut Node) -> &mut Text {
-    node.string.get_or_insert_with(|| Box::new(Text::unbounded()))
 }
 
 fn size(value: &Value) -> Option<usize> {

@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 
-use super::super::{Refused, special};
+use super::super::{Plan, Refused, special};
 use super::escapes;
 
 /// A place in JSON text. It moves past a value only once that is read and approved of, and on to the inside of an
 /// array or an object.
-pub(in super::super) struct Cursor<'de> {
-    text: &'de str,
+pub(in super::super) struct Cursor<'p, 'de> {
+    pub(super) plan: &'p Plan,
+    bytes: &'de [u8],
+    /// The same as text, where looking at all of it once is cheaper than at each string in it.
+    text: Option<&'de str>,
     place: usize,
     /// How many arrays and objects are open.
     depth: u8,
@@ -21,16 +24,22 @@ pub(in super::super) struct Cursor<'de> {
 /// How deep `serde_json` reads.
 const MAX_DEPTH: u8 = 127;
 
-impl<'de> Cursor<'de> {
+/// From here on it is cheaper to make sure of the whole text that it is UTF-8.
+const LONG: usize = 64;
+
+impl<'p, 'de> Cursor<'p, 'de> {
     #[inline]
-    pub(in super::super) fn new(text: &'de str) -> Self {
-        Cursor { text, place: 0, depth: 0, failed: false, scratch: String::new() }
+    pub(in super::super) fn new(plan: &'p Plan, bytes: &'de [u8]) -> Result<Self, Refused> {
+        // Outside of strings there is no JSON but ASCII, so that nothing else can be wrong with it.
+        let text = if bytes.len() < LONG { None } else { Some(str::from_utf8(bytes).map_err(|_| Refused)?) };
+        Ok(Cursor { plan, bytes, text, place: 0, depth: 0, failed: false, scratch: String::new() })
     }
 
     /// Whether all of the text has been read, and nothing went wrong on the way.
     #[inline]
     pub(in super::super) fn is_through(&mut self) -> bool {
-        self.peek() == END && self.place == self.text.len() && !self.failed
+        self.peek();
+        self.place == self.bytes.len() && !self.failed
     }
 
     #[inline]
@@ -41,7 +50,7 @@ impl<'de> Cursor<'de> {
     /// The next byte that is no white space, which stays there; [`END`] at the end.
     #[inline]
     pub(super) fn peek(&mut self) -> u8 {
-        match self.text.as_bytes().get(self.place) {
+        match self.bytes.get(self.place) {
             Some(&byte) if byte > b' ' => byte,
             _ => self.peek_after_space(),
         }
@@ -49,31 +58,34 @@ impl<'de> Cursor<'de> {
 
     #[inline(never)]
     fn peek_after_space(&mut self) -> u8 {
-        let rest = &self.text.as_bytes()[self.place..];
+        let rest = &self.bytes[self.place..];
         let space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\t' | b'\r');
         let length = rest.iter().position(|byte| !space(byte)).unwrap_or(rest.len());
         self.place += length;
         rest.get(length).copied().unwrap_or(END)
     }
 
-    /// Moves past the byte that `peek` saw.
+    /// Moves past bytes that have been looked at.
     #[inline]
-    pub(super) fn step(&mut self) {
-        self.place += 1;
+    pub(super) fn skip(&mut self, n_bytes: usize) {
+        self.place += n_bytes;
+    }
+
+    /// Goes back, or on, to a place.
+    #[inline]
+    pub(super) fn go_to(&mut self, place: usize) {
+        self.place = place;
+    }
+
+    #[inline]
+    pub(super) fn bytes(&self) -> &'de [u8] {
+        self.bytes
     }
 
     /// What has not been read.
     #[inline]
-    pub(super) fn rest(&self) -> &'de str {
-        &self.text[self.place..]
-    }
-
-    /// Moves past the first `length` bytes of the rest, and gives them.
-    #[inline]
-    pub(super) fn take(&mut self, length: usize) -> &'de str {
-        let taken = &self.text[self.place..self.place + length];
-        self.place += length;
-        taken
+    pub(super) fn rest(&self) -> &'de [u8] {
+        self.bytes.get(self.place..).unwrap_or_default()
     }
 
     pub(super) fn boolean(&mut self) -> Result<bool, Refused> {
@@ -84,7 +96,7 @@ impl<'de> Cursor<'de> {
     #[inline]
     pub(super) fn literal(&mut self, literal: &[u8]) -> Result<(), Refused> {
         self.peek();
-        if !self.text.as_bytes()[self.place..].starts_with(literal) {
+        if !self.bytes[self.place..].starts_with(literal) {
             return Err(self.refuse());
         }
         self.place += literal.len();
@@ -113,34 +125,41 @@ impl<'de> Cursor<'de> {
         Ok(())
     }
 
-    /// A string without its quotes, its escapes resolved.
+    /// A string that stands for itself. Nothing else is moved past, or refused.
     #[inline]
-    pub(super) fn string(&mut self) -> Result<Cow<'de, str>, Refused> {
+    pub(super) fn plain_string(&mut self) -> Option<&'de str> {
         if self.peek() != b'"' {
-            return Err(self.refuse());
+            return None;
         }
-        let text = self.text;
         let start = self.place + 1;
-        let bytes = text.as_bytes();
-        let end = start + special::position(&bytes[start..]);
-        match bytes.get(end) {
-            Some(b'"') => {
-                self.place = end + 1;
-                Ok(Cow::Borrowed(&text[start..end]))
-            }
-            _ => self.string_with_escapes(start),
+        let end = start + special::position(self.bytes.get(start..)?);
+        if *self.bytes.get(end)? != b'"' {
+            return None;
         }
+        let plain = match self.text {
+            Some(text) => text.get(start..end)?,
+            None => str::from_utf8(&self.bytes[start..end]).ok()?,
+        };
+        self.place = end + 1;
+        Some(plain)
     }
 
+    /// A string, its escapes resolved.
     #[inline(never)]
-    fn string_with_escapes(&mut self, start: usize) -> Result<Cow<'de, str>, Refused> {
+    pub(super) fn any_string(&mut self) -> Result<Cow<'de, str>, Refused> {
+        if let Some(plain) = self.plain_string() {
+            return Ok(Cow::Borrowed(plain));
+        }
         let mut resolved = std::mem::take(&mut self.scratch);
         resolved.clear();
-        let Some(length) = escapes::resolve(&self.text[start..], &mut resolved) else {
-            return Err(self.refuse());
-        };
-        self.place = start + length;
-        Ok(Cow::Owned(resolved))
+        let text = self.rest().strip_prefix(b"\"");
+        match text.and_then(|text| escapes::resolve(text, &mut resolved)) {
+            Some(length) => {
+                self.place += 1 + length;
+                Ok(Cow::Owned(resolved))
+            }
+            None => Err(self.refuse()),
+        }
     }
 
     /// Takes back the room for strings with escapes.

@@ -4,19 +4,19 @@ use super::super::special;
 
 /// Appends the string that `text` begins with, up to its closing quote, to `out`; says how many bytes it takes, the
 /// quote included. `None` where the string has no end, or something in it stands for no character.
-pub(super) fn resolve(text: &str, out: &mut String) -> Option<usize> {
+pub(super) fn resolve(text: &[u8], out: &mut String) -> Option<usize> {
     let mut rest = text;
     loop {
-        let (plain, special) = rest.split_at(special::position(rest.as_bytes()));
-        out.push_str(plain);
-        match special.as_bytes() {
+        let (plain, special) = rest.split_at(special::position(rest));
+        out.push_str(str::from_utf8(plain).ok()?);
+        match special {
             [b'"', ..] => return Some(text.len() - special.len() + 1),
-            [b'\\', b'u', ..] => {
-                let (c, more) = character(&special[2..])?;
+            [b'\\', b'u', digits @ ..] => {
+                let (c, more) = character(digits)?;
                 out.push(c);
                 rest = more;
             }
-            [b'\\', escaped, ..] => {
+            [b'\\', escaped, more @ ..] => {
                 out.push(match escaped {
                     b'"' => '"',
                     b'\\' => '\\',
@@ -28,7 +28,7 @@ pub(super) fn resolve(text: &str, out: &mut String) -> Option<usize> {
                     b't' => '\t',
                     _ => return None,
                 });
-                rest = &special[2..];
+                rest = more;
             }
             _ => return None,
         }
@@ -36,19 +36,19 @@ pub(super) fn resolve(text: &str, out: &mut String) -> Option<usize> {
 }
 
 /// The character of one `\u`, or of two that belong together, and what comes after.
-fn character(text: &str) -> Option<(char, &str)> {
+fn character(text: &[u8]) -> Option<(char, &[u8])> {
     let (unit, rest) = unit(text)?;
     if !(0xD800..=0xDBFF).contains(&unit) {
         return Some((char::from_u32(unit)?, rest));
     }
-    let (low, rest) = self::unit(rest.strip_prefix("\\u")?)?;
+    let (low, rest) = self::unit(rest.strip_prefix(b"\\u")?)?;
     let low = low.checked_sub(0xDC00).filter(|low| *low < 0x400)?;
     Some((char::from_u32(0x10000 + ((unit - 0xD800) << 10 | low))?, rest))
 }
 
 /// Four hexadecimal digits, and what comes after.
-fn unit(text: &str) -> Option<(u32, &str)> {
-    let (digits, rest) = text.split_at_checked(4)?;
-    let unit = digits.chars().try_fold(0, |unit, digit| Some(unit << 4 | digit.to_digit(16)?))?;
+fn unit(text: &[u8]) -> Option<(u32, &[u8])> {
+    let (digits, rest) = text.split_first_chunk::<4>()?;
+    let unit = digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))?;
     Some((unit, rest))
 }

@@ -6,15 +6,17 @@ use std::mem;
 use serde::de::{DeserializeSeed, MapAccess};
 
 use super::super::Refused;
-use super::super::at::At;
+use super::super::node::Node;
 use super::super::object::{Member, Members, Tag};
+use super::super::property::Property;
+use super::super::special;
 use super::cursor::Cursor;
 use super::names::Names;
 use super::read;
 use super::text::{Key, Text, Word};
 
 pub(super) struct Entries<'c, 'p, 'de> {
-    cursor: &'c mut Cursor<'de>,
+    cursor: &'c mut Cursor<'p, 'de>,
     members: Members<'p>,
     names: Names<'de>,
     next: Next<'p>,
@@ -23,52 +25,120 @@ pub(super) struct Entries<'c, 'p, 'de> {
 /// What may be read next.
 enum Next<'p> {
     Key,
-    Value(At<'p>),
+    Value(&'p Node),
     Tag(&'p Tag),
 }
 
 impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
     #[inline]
-    pub(super) fn open(cursor: &'c mut Cursor<'de>, at: At<'p>) -> Result<Self, Refused> {
+    pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p Node) -> Result<Self, Refused> {
         cursor.open(b'{')?;
-        let members = at.object();
-        let members = cursor.sure(members)?;
+        let members = cursor.sure(node.object())?;
         Ok(Entries { cursor, members, names: Names::default(), next: Next::Key })
     }
 
     /// The type's value, if the object ends here and nothing went wrong in it.
     #[inline]
-    pub(super) fn close<T>(self, value: Result<T, Refused>) -> Result<T, Refused> {
+    pub(super) fn close<T>(&mut self, value: Result<T, Refused>) -> Result<T, Refused> {
         let value = self.cursor.sure(value)?;
+        self.end().map(|()| value)
+    }
+
+    fn end(&mut self) -> Result<(), Refused> {
         self.cursor.close(b'}')?;
         let complete = match self.next {
             Next::Key => self.members.finish(),
             Next::Value(_) | Next::Tag(_) => Err(Refused),
         };
-        self.cursor.sure(complete).map(|()| value)
+        self.cursor.sure(complete)
+    }
+
+    /// The next key, if it is written without escapes and is a property that has not come before. Anything else is
+    /// neither moved past nor refused.
+    fn property(&mut self) -> Option<&'p Property> {
+        if !matches!(self.next, Next::Key) {
+            return None;
+        }
+        let likely = self.members.enter_likely(self.cursor.rest());
+        let property = match likely {
+            Some((property, length)) => {
+                self.cursor.skip(length);
+                property
+            }
+            None => self.named_property()?,
+        };
+        self.next = Next::Value(self.cursor.plan.node(property.node));
+        Some(property)
+    }
+
+    #[inline(never)]
+    fn named_property(&mut self) -> Option<&'p Property> {
+        let start = self.cursor.place();
+        let property = self.try_property();
+        if property.is_none() {
+            self.cursor.go_to(start);
+        }
+        property
+    }
+
+    #[inline]
+    fn try_property(&mut self) -> Option<&'p Property> {
+        let cursor = &mut *self.cursor;
+        if self.members.count() > 0 {
+            if cursor.peek() != b',' {
+                return None;
+            }
+            cursor.skip(1);
+        }
+        if cursor.peek() != b'"' {
+            return None;
+        }
+        cursor.skip(1);
+        let text = cursor.rest();
+        let mut head = special::head(text);
+        let mut length = special::in_head(head);
+        if length < 8 {
+            head &= (1 << (8 * length)) - 1;
+        } else {
+            length += special::position(text.get(8..)?);
+        }
+        if *text.get(length)? != b'"' {
+            return None;
+        }
+        let property = self.members.enter_read(&text[..length], head)?;
+        cursor.skip(length + 1);
+        // A key without a colon is refused later.
+        if cursor.peek() == b':' {
+            cursor.skip(1);
+            return Some(property);
+        }
+        cursor.refuse();
+        None
     }
 
     /// The next key, if there is one; after it stands its value.
+    #[inline(never)]
     fn key(&mut self) -> Result<Option<Cow<'de, str>>, Refused> {
         let is_first = self.members.count() == 0;
         match (self.cursor.peek(), &self.next) {
             (b'}', Next::Key) => return Ok(None),
-            (b',', Next::Key) if !is_first => self.cursor.step(),
+            (b',', Next::Key) if !is_first => self.cursor.skip(1),
             (_, Next::Key) if is_first => {}
             _ => return Err(self.cursor.refuse()),
         }
-        let key = self.cursor.string()?;
+        let key = self.cursor.any_string()?;
         if self.cursor.peek() != b':' {
             return Err(self.cursor.refuse());
         }
-        self.cursor.step();
+        self.cursor.skip(1);
         let member = self.members.enter(key.as_bytes());
+        let plan = self.cursor.plan;
         self.next = match self.cursor.sure(member)? {
-            Member::Known(at, _) => Next::Value(at),
-            Member::Other(at) => {
+            Member::Known(property) => Next::Value(plan.node(property.node)),
+            Member::Other(node) => {
                 let fresh = self.names.add(&key);
                 self.cursor.sure(fresh)?;
-                Next::Value(at)
+                Next::Value(plan.node(node))
             }
             Member::Tag(tag) => Next::Tag(tag),
         };
@@ -78,8 +148,8 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
     /// Reads the value of a tag and goes on with the branch it names.
     #[inline(never)]
     fn tag(&mut self, tag: &'p Tag) -> Result<Cow<'de, str>, Refused> {
-        let value = self.cursor.string()?;
-        let chosen = self.members.choose(tag, |branch| *branch.value == *value);
+        let value = self.cursor.any_string()?;
+        let chosen = self.members.choose(self.cursor.plan, tag, |branch| *branch.value == *value);
         self.cursor.sure(chosen).map(|()| value)
     }
 }
@@ -89,20 +159,23 @@ impl<'de> MapAccess<'de> for &mut Entries<'_, '_, 'de> {
 
     #[inline]
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Refused> {
+        if let Some(property) = self.property() {
+            return seed.deserialize(Key(Text::Named(property.name()))).map(Some);
+        }
         match self.key()? {
             None => Ok(None),
             Some(Cow::Borrowed(key)) => seed.deserialize(Key(Text::Borrowed(key))).map(Some),
-            Some(Cow::Owned(key)) => seed.deserialize(Key(Text::Copied(&key))).map(Some),
+            Some(Cow::Owned(key)) => seed.deserialize(Key(Text::Resolved(&key))).map(Some),
         }
     }
 
     #[inline]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Refused> {
         match mem::replace(&mut self.next, Next::Key) {
-            Next::Value(at) => read(self.cursor, at, seed),
+            Next::Value(node) => read(self.cursor, node, seed),
             Next::Tag(tag) => match self.tag(tag)? {
                 Cow::Borrowed(value) => seed.deserialize(Word(Text::Borrowed(value))),
-                Cow::Owned(value) => seed.deserialize(Word(Text::Copied(&value))),
+                Cow::Owned(value) => seed.deserialize(Word(Text::Resolved(&value))),
             },
             Next::Key => Err(self.cursor.refuse()),
         }

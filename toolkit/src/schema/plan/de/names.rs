@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::super::Refused;
-use super::super::at::ok;
+use super::super::ok;
 
 /// How many keys are compared one by one, without allocating.
 const FEW: usize = 8;

@@ -4,43 +4,40 @@ use serde::de::{DeserializeSeed, SeqAccess};
 
 use super::super::Refused;
 use super::super::array::Items;
-use super::super::at::At;
+use super::super::node::Node;
 use super::cursor::Cursor;
 use super::read;
 
 pub(super) struct Elements<'c, 'p, 'de> {
-    cursor: &'c mut Cursor<'de>,
+    cursor: &'c mut Cursor<'p, 'de>,
     items: Items<'p>,
 }
 
 impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
-    pub(super) fn open(cursor: &'c mut Cursor<'de>, at: At<'p>) -> Result<Self, Refused> {
+    pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p Node) -> Result<Self, Refused> {
         cursor.open(b'[')?;
-        let items = at.array();
-        let items = cursor.sure(items)?;
+        let items = cursor.sure(node.array())?;
         Ok(Elements { cursor, items })
     }
 
     /// The type's value, if the array ends here and nothing went wrong in it.
     #[inline]
-    pub(super) fn close<T>(self, value: Result<T, Refused>) -> Result<T, Refused> {
+    pub(super) fn close<T>(&mut self, value: Result<T, Refused>) -> Result<T, Refused> {
         let value = self.cursor.sure(value)?;
         self.cursor.close(b']')?;
         self.cursor.sure(self.items.finish()).map(|()| value)
     }
 
     /// What holds for the next item, if there is one.
-    fn next(&mut self) -> Result<Option<At<'p>>, Refused> {
+    fn next(&mut self) -> Result<Option<&'p Node>, Refused> {
         let is_first = self.items.count() == 0;
         match self.cursor.peek() {
             b']' => return Ok(None),
-            b',' if !is_first => self.cursor.step(),
+            b',' if !is_first => self.cursor.skip(1),
             _ if is_first => {}
             _ => return Err(self.cursor.refuse()),
         }
-        let at = self.items.next();
-        self.items.advance();
-        Ok(Some(at))
+        Ok(Some(self.items.next(self.cursor.plan)))
     }
 }
 
@@ -50,7 +47,7 @@ impl<'de> SeqAccess<'de> for &mut Elements<'_, '_, 'de> {
     #[inline]
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Refused> {
         match self.next()? {
-            Some(at) => read(self.cursor, at, seed).map(Some),
+            Some(node) => read(self.cursor, node, seed).map(Some),
             None => Ok(None),
         }
     }

@@ -4,12 +4,16 @@ use serde::de::{DeserializeSeed, Deserializer, EnumAccess, VariantAccess, Visito
 use serde::forward_to_deserialize_any;
 
 use super::super::{PRIVATE, Refused};
+use super::number::{self, Integer};
 
-/// A string of the input: part of it, or, where it has escapes, a copy that is soon overwritten.
+/// A string of the input: part of it, or a copy that is soon gone.
 #[derive(Clone, Copy)]
 pub(super) enum Text<'de, 'a> {
     Borrowed(&'de str),
-    Copied(&'a str),
+    /// The schema's copy of a name that the input has as it is.
+    Named(&'a str),
+    /// What a string with escapes stands for.
+    Resolved(&'a str),
 }
 
 impl<'de, 'a> Text<'de, 'a> {
@@ -17,14 +21,14 @@ impl<'de, 'a> Text<'de, 'a> {
     fn visit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         match self {
             Text::Borrowed(text) => visitor.visit_borrowed_str(text),
-            Text::Copied(text) => visitor.visit_str(text),
+            Text::Named(text) | Text::Resolved(text) => visitor.visit_str(text),
         }
     }
 
     fn visit_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         match self {
             Text::Borrowed(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
-            Text::Copied(text) => visitor.visit_bytes(text.as_bytes()),
+            Text::Named(text) | Text::Resolved(text) => visitor.visit_bytes(text.as_bytes()),
         }
     }
 }
@@ -78,24 +82,26 @@ macro_rules! like_text {
     };
 }
 
-/// A key as a number: what stands between the quotes is exactly a JSON number.
-macro_rules! numeric_key {
+/// A key as an integer: what stands between the quotes is exactly a JSON number.
+macro_rules! integer_key {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-            let Text::Borrowed(text) = self.0 else {
+            let (Text::Borrowed(text) | Text::Named(text)) = self.0 else {
                 return Err(Refused);
             };
-            let digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
-            let bytes = text.as_bytes();
-            if !(digit(bytes.first()) || bytes.first() == Some(&b'-')) || !digit(bytes.last()) {
-                return Err(Refused);
+            match number::integer(text)? {
+                Integer::Unsigned(value) => visitor.visit_u64(value),
+                Integer::Negative(value) => visitor.visit_i64(value),
             }
-            let mut number = serde_json::Deserializer::from_str(text);
-            let value = (&mut number).$method(visitor);
-            match (value, number.end()) {
-                (Ok(value), Ok(())) => Ok(value),
-                _ => Err(Refused),
-            }
+        }
+    )*};
+}
+
+/// Where the type asks for something that a string is not, or that is rare enough to be left to the tree.
+macro_rules! refuse {
+    ($($method:ident($($arg:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(self, $(_: $arg,)* _: V) -> Result<V::Value, Refused> {
+            Err(Refused)
         }
     )*};
 }
@@ -103,16 +109,17 @@ macro_rules! numeric_key {
 impl<'de> Deserializer<'de> for Key<'de, '_> {
     like_text!();
 
-    numeric_key! {
-        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
-        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
-        deserialize_f32 deserialize_f64
+    integer_key! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
     }
+
+    refuse! { deserialize_i128() deserialize_u128() deserialize_f32() deserialize_f64() }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         match self.0 {
-            Text::Borrowed("true") => visitor.visit_bool(true),
-            Text::Borrowed("false") => visitor.visit_bool(false),
+            Text::Borrowed("true") | Text::Named("true") => visitor.visit_bool(true),
+            Text::Borrowed("false") | Text::Named("false") => visitor.visit_bool(false),
             _ => Err(Refused),
         }
     }
@@ -122,19 +129,10 @@ impl<'de> Deserializer<'de> for Key<'de, '_> {
     }
 }
 
-/// Where the type asks for something that a string is not.
-macro_rules! no_text {
-    ($($method:ident($($arg:ty),*))*) => {$(
-        fn $method<V: Visitor<'de>>(self, $(_: $arg,)* _: V) -> Result<V::Value, Refused> {
-            Err(Refused)
-        }
-    )*};
-}
-
 impl<'de> Deserializer<'de> for Word<'de, '_> {
     like_text!();
 
-    no_text! {
+    refuse! {
         deserialize_bool()
         deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64() deserialize_i128()
         deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128()
