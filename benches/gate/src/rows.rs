@@ -33,30 +33,31 @@ impl Rows {
 
     /// Makes the calls of one row.
     pub(crate) fn repeat(&self, row: &str, n_calls: usize) {
-        self.runtime.block_on(async {
-            for _ in 0..n_calls {
-                black_box(self.once(row).await);
-            }
-        });
-    }
-
-    async fn once(&self, row: &str) -> Vec<u8> {
+        let arguments = match row.rsplit_once('-').map_or(row, |(_, tool)| tool).trim_end_matches("_async") {
+            "add" => tools::ADD,
+            "search" => tools::SEARCH,
+            "batch" => &self.batch,
+            _ => tools::REFUSED,
+        };
         match row {
-            "floor-add" => floor(black_box(tools::ADD), |Add { a, b }| tools::add(a, b)),
-            "floor-search" => floor(black_box(tools::SEARCH), tools::search),
-            "floor-batch" => floor(black_box(&self.batch), tools::batch),
-            "floor-refused" => self.errors(black_box(tools::REFUSED)).join("\n").into_bytes(),
-            "add" => self.sync(row, tools::ADD),
-            "search" => self.sync(row, tools::SEARCH),
-            "batch" => self.sync(row, &self.batch),
-            "add_async" => self.awaited(row, tools::ADD).await,
-            "search_async" => self.awaited(row, tools::SEARCH).await,
-            "batch_async" => self.awaited(row, &self.batch).await,
-            "refused" => {
-                let error = self.dispatcher.call_sync("search", black_box(tools::REFUSED)).expect_err("it is refused");
-                error.to_string().into_bytes()
+            "floor-add" => each(n_calls, || floor(black_box(arguments), |Add { a, b }| tools::add(a, b))),
+            "floor-search" => each(n_calls, || floor(black_box(arguments), tools::search)),
+            "floor-batch" => each(n_calls, || floor(black_box(arguments), tools::batch)),
+            "floor-refused" => each(n_calls, || self.errors(black_box(arguments))),
+            "add" | "search" | "batch" => each(n_calls, || self.sync(row, arguments)),
+            "prepared-add" | "prepared-search" | "prepared-batch" => {
+                let tool = self.dispatcher.prepared(&row["prepared-".len()..]).expect("it is linked");
+                each(n_calls, || tool.call_sync(black_box(arguments)).expect("it succeeds").into_json());
             }
-            _ => panic!("no row is called `{row}`"),
+            "refused" => each(n_calls, || {
+                let error = self.dispatcher.call_sync("search", black_box(arguments)).expect_err("it is refused");
+                error.to_string()
+            }),
+            _ => self.runtime.block_on(async {
+                for _ in 0..n_calls {
+                    black_box(self.awaited(row, arguments).await);
+                }
+            }),
         }
     }
 
@@ -73,6 +74,12 @@ impl Rows {
         let arguments: Value = serde_json::from_slice(arguments).expect("valid");
         let errors = self.search.iter_errors(&arguments);
         errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
+    }
+}
+
+fn each<T>(n_calls: usize, call: impl Fn() -> T) {
+    for _ in 0..n_calls {
+        black_box(call());
     }
 }
 

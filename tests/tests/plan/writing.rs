@@ -70,6 +70,8 @@ fn a_key_written_twice_does_not_count_twice() {
     }
     let two = plan(json!({ "minProperties": 2 }));
     assert_eq!(two.encode(&Twice, &mut Vec::new()), Err(Refused));
+    let two = plan(json!({ "properties": { "a": {}, "b": {} }, "minProperties": 2 }));
+    assert_eq!(two.encode(&Twice, &mut Vec::new()), Err(Refused));
     assert_eq!(two.encode(&BTreeMap::from([("a", 1), ("b", 2)]), &mut Vec::new()), Ok(()));
 }
 

@@ -38,14 +38,20 @@ impl fmt::Debug for RunResult {
 
 impl RunResult {
     /// The result of a tool that has returned nothing yet.
-    pub(crate) fn of_tool(tool: &'static str, changes: Vec<Change>) -> Self {
-        let mut result = Self { tool, structured: None, beside: None };
-        if !changes.is_empty() {
-            result.beside_mut().changes = changes;
-        }
-        result
+    #[inline]
+    pub(crate) const fn of_tool(tool: &'static str) -> Self {
+        Self { tool, structured: None, beside: None }
     }
 
+    /// Says what was changed in the arguments.
+    pub(crate) fn with_changes(mut self, changes: Vec<Change>) -> Self {
+        if !changes.is_empty() {
+            self.beside_mut().changes = changes;
+        }
+        self
+    }
+
+    #[inline]
     pub(crate) fn with_json(mut self, json: Vec<u8>) -> Self {
         self.structured = Some(json);
         self

@@ -14,8 +14,14 @@ use super::node::{ANY, Kinds, NEVER, Node, NodeId};
 
 /// The nodes of a schema and the one to start from, or `None` where something needs the whole value.
 pub(super) fn compile(schema: &Value) -> Option<(Box<[Node]>, NodeId)> {
-    let mut compiler =
-        Compiler { root: schema, nodes: Vec::new(), unions: HashMap::new(), done: HashMap::new(), depth: 0, looks: Cell::new(0) };
+    let mut compiler = Compiler {
+        root: schema,
+        nodes: Vec::new(),
+        unions: HashMap::new(),
+        done: HashMap::new(),
+        depth: 0,
+        looks: Cell::new(0),
+    };
     compiler.place(Node::plain(Kinds::ALL), ANY)?;
     compiler.place(Node::plain(Kinds::NONE), NEVER)?;
     if let Some(dialect) = schema.get("$schema") {

@@ -106,8 +106,7 @@ impl Number {
 
     #[inline(never)]
     fn admits_exactly(&self, value: i128) -> bool {
-        self.multiple_of.is_none_or(|of| value % of == 0)
-            && self.one_of.as_ref().is_none_or(|all| all.contains(&value))
+        self.multiple_of.is_none_or(|of| value % of == 0) && self.one_of.as_ref().is_none_or(|all| all.contains(&value))
     }
 
     /// Whether a float is certainly allowed. Division and equality are left to the slow path.

@@ -128,11 +128,11 @@ impl Property {
     /// How long that is, if `text` begins with it.
     #[inline]
     pub(super) fn is_written_at(&self, text: &[u8], is_first: bool) -> Option<usize> {
-        let json = self.json(is_first);
         let (written, counts) = self.written;
-        let comma = if is_first { 8 } else { 0 };
-        let begins = (head(text) ^ (written >> comma)) & (counts >> comma) == 0;
-        (begins && (json.len() <= 8 - usize::from(is_first) || text.starts_with(json))).then_some(json.len())
+        let comma = usize::from(is_first);
+        let differs = (head(text) ^ (written >> (8 * comma))) & (counts >> (8 * comma));
+        let is_it = differs == 0 && (self.json.len() <= 8 || text.starts_with(self.json(is_first)));
+        is_it.then_some(self.json.len() - comma)
     }
 }
 

@@ -8,8 +8,8 @@ use super::super::array::Array;
 use super::super::node::{ANY, Node, NodeId};
 use super::super::number::{Number, integer};
 use super::super::object::Object;
-use super::super::property::{Properties, Property};
 use super::super::pattern::Pattern;
+use super::super::property::{Properties, Property};
 use super::super::string::Text;
 use super::Compiler;
 use super::reference::{allowed_values, declared_kinds};
@@ -33,7 +33,9 @@ impl<'s> Compiler<'s> {
                 }
                 "minLength" => string.get_or_insert_with(Text::unbounded).least = size(value)?,
                 "maxLength" => string.get_or_insert_with(Text::unbounded).most = size(value)?,
-                "pattern" => string.get_or_insert_with(Text::unbounded).pattern = Some(Pattern::compile(value.as_str()?)?),
+                "pattern" => {
+                    string.get_or_insert_with(Text::unbounded).pattern = Some(Pattern::compile(value.as_str()?)?)
+                }
                 "properties" | "required" | "additionalProperties" | "minProperties" | "maxProperties" => {
                     if node.object.is_none() {
                         node.object = Some(Arc::new(self.object(keywords)?));

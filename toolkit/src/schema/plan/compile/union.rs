@@ -155,7 +155,14 @@ impl<'s> Compiler<'s> {
         for (name, schema) in own {
             properties.push(self.property(name, schema)?);
         }
-        Some(Object { properties: Properties::new(properties)?, required: 0, rest: NEVER, least: 1, most: 1, tag: None })
+        Some(Object {
+            properties: Properties::new(properties)?,
+            required: 0,
+            rest: NEVER,
+            least: 1,
+            most: 1,
+            tag: None,
+        })
     }
 
     fn tagged(&mut self, branches: &[&'s Value], keywords: &[&'s Map<String, Value>]) -> Option<Object> {

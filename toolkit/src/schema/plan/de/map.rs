@@ -29,6 +29,14 @@ enum Next<'p> {
     Tag(&'p Tag),
 }
 
+/// What stands where a key may stand.
+enum Step<'p> {
+    Property(&'p Property),
+    End,
+    /// A closer look will tell.
+    Other,
+}
+
 impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
     #[inline]
     pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p Node) -> Result<Self, Refused> {
@@ -53,11 +61,11 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
         self.cursor.sure(complete)
     }
 
-    /// The next key, if it is written without escapes and is a property that has not come before. Anything else is
-    /// neither moved past nor refused.
-    fn property(&mut self) -> Option<&'p Property> {
+    /// The next key, if it is written without escapes and is a property that has not come before, or the end.
+    /// Anything else is neither moved past nor refused.
+    fn property(&mut self) -> Step<'p> {
         if !matches!(self.next, Next::Key) {
-            return None;
+            return Step::Other;
         }
         let likely = self.members.enter_likely(self.cursor.rest());
         let property = match likely {
@@ -65,10 +73,14 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
                 self.cursor.skip(length);
                 property
             }
-            None => self.named_property()?,
+            None if self.cursor.peek() == b'}' => return Step::End,
+            None => match self.named_property() {
+                Some(property) => property,
+                None => return Step::Other,
+            },
         };
         self.next = Next::Value(self.cursor.plan.node(property.node));
-        Some(property)
+        Step::Property(property)
     }
 
     #[inline(never)]
@@ -159,8 +171,10 @@ impl<'de> MapAccess<'de> for &mut Entries<'_, '_, 'de> {
 
     #[inline]
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Refused> {
-        if let Some(property) = self.property() {
-            return seed.deserialize(Key(Text::Named(property.name()))).map(Some);
+        match self.property() {
+            Step::Property(property) => return seed.deserialize(Key(Text::Named(property.name()))).map(Some),
+            Step::End => return Ok(None),
+            Step::Other => {}
         }
         match self.key()? {
             None => Ok(None),

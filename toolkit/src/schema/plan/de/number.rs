@@ -45,6 +45,7 @@ const POWERS_OF_TEN: [f64; EXACT_DIGITS + 1] =
 
 impl<'de> Value<'_, '_, 'de> {
     /// A plain integer that is not below nought and that the schema allows; `None` where that takes a closer look.
+    #[inline]
     fn plain_natural(&mut self) -> Option<u64> {
         let start = self.cursor.place();
         let bytes = self.cursor.bytes();

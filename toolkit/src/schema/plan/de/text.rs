@@ -63,7 +63,11 @@ macro_rules! like_text {
         }
 
         #[inline]
-        fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Refused> {
+        fn deserialize_newtype_struct<V: Visitor<'de>>(
+            self,
+            name: &'static str,
+            visitor: V,
+        ) -> Result<V::Value, Refused> {
             if name.as_bytes().starts_with(PRIVATE) {
                 return Err(Refused);
             }

@@ -1,7 +1,5 @@
 //! Writing arrays and objects.
 
-use std::ops::Range;
-
 use serde::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
     SerializeTupleStruct, SerializeTupleVariant,
@@ -37,8 +35,7 @@ impl<'w, 'p> Items<'w, 'p> {
         self.out.sure(written)
     }
 
-    #[inline]
-    fn close(self) -> Result<(), Refused> {
+    fn close(&mut self) -> Result<(), Refused> {
         self.out.close(self.tail);
         self.items.finish()
     }
@@ -51,9 +48,6 @@ pub(in super::super) struct Fields<'w, 'p> {
     tail: &'static [u8],
     /// The value that has to come next: its key is written.
     next: Option<Next<'p>>,
-    /// Where the keys are that the schema does not name, if they have to differ: nothing keeps a `Serialize` from
-    /// writing one twice.
-    others: Vec<Range<usize>>,
 }
 
 /// What may be written next.
@@ -65,7 +59,7 @@ enum Next<'p> {
 impl<'w, 'p> Fields<'w, 'p> {
     #[inline]
     pub(super) fn new(out: &'w mut Output<'p>, members: Members<'p>, tail: &'static [u8]) -> Self {
-        Fields { out, members, tail, next: None, others: Vec::new() }
+        Fields { out, members, tail, next: None }
     }
 
     #[inline]
@@ -87,13 +81,12 @@ impl<'w, 'p> Fields<'w, 'p> {
 
     #[inline(never)]
     fn other(&mut self, key: &str) -> Result<Next<'p>, Refused> {
-        let start = self.begin_key();
+        self.begin_key();
         let written = self.out.string(key);
         self.out.sure(written)?;
         let member = self.members.enter(key.as_bytes());
-        let next = self.next(member, start);
         self.out.json.push(b':');
-        next
+        self.next(member)
     }
 
     /// Says where the key will begin.
@@ -104,26 +97,16 @@ impl<'w, 'p> Fields<'w, 'p> {
         self.out.json.len()
     }
 
-    /// What may come after a key, which was just written from `start` on.
-    fn next(&mut self, member: Result<Member<'p>, Refused>, start: usize) -> Result<Next<'p>, Refused> {
+    /// What may come after a key.
+    fn next(&mut self, member: Result<Member<'p>, Refused>) -> Result<Next<'p>, Refused> {
         let node = match self.out.sure(member)? {
             Member::Known(property) => property.node,
             Member::Tag(tag) => return Ok(Next::Tag(tag)),
-            Member::Other(node) => {
-                if self.members.counts() {
-                    self.others.push(start..self.out.json.len());
-                }
-                node
-            }
+            // Nothing keeps a `Serialize` from writing a key twice, which counts once.
+            Member::Other(_) if self.members.counts() => return self.out.sure(Err(Refused)),
+            Member::Other(node) => node,
         };
         Ok(Next::Value(self.out.plan.node(node)))
-    }
-
-    fn others_differ(&self) -> bool {
-        let key = |range: &Range<usize>| &self.out.json[range.clone()];
-        let mut keys: Vec<&[u8]> = self.others.iter().map(key).collect();
-        keys.sort_unstable();
-        keys.windows(2).all(|two| two[0] != two[1])
     }
 
     #[inline]
@@ -142,9 +125,8 @@ impl<'w, 'p> Fields<'w, 'p> {
         self.members.choose(self.out.plan, tag, |branch| *branch.json == *written)
     }
 
-    #[inline]
-    fn close(self) -> Result<(), Refused> {
-        if self.next.is_some() || (!self.others.is_empty() && !self.others_differ()) {
+    fn close(&mut self) -> Result<(), Refused> {
+        if self.next.is_some() {
             return Err(Refused);
         }
         self.out.close(self.tail);
@@ -163,7 +145,7 @@ impl SerializeMap for Fields<'_, '_> {
         self.out.sure(written)?;
         let members = &mut self.members;
         let member = with_text(&self.out.json[start..], |text| members.enter(text));
-        let next = self.next(member, start)?;
+        let next = self.next(member)?;
         let pending = self.next.replace(next);
         self.out.sure(if pending.is_none() { Ok(()) } else { Err(Refused) })
     }
@@ -177,7 +159,7 @@ impl SerializeMap for Fields<'_, '_> {
     }
 
     #[inline]
-    fn end(self) -> Result<(), Refused> {
+    fn end(mut self) -> Result<(), Refused> {
         self.close()
     }
 }
@@ -194,7 +176,7 @@ macro_rules! items_as {
             }
 
             #[inline]
-            fn end(self) -> Result<(), Refused> {
+            fn end(mut self) -> Result<(), Refused> {
                 self.close()
             }
         }
@@ -217,7 +199,7 @@ macro_rules! fields_as {
             }
 
             #[inline]
-            fn end(self) -> Result<(), Refused> {
+            fn end(mut self) -> Result<(), Refused> {
                 self.close()
             }
         }
