@@ -33,6 +33,7 @@ pub struct Tool {
     entry: &'static Entry,
     input: OnceLock<Schema>,
     output: OnceLock<Option<Schema>>,
+    sample: OnceLock<Option<String>>,
 }
 
 impl Tool {
@@ -42,6 +43,7 @@ impl Tool {
             entry,
             input: OnceLock::new(),
             output: OnceLock::new(),
+            sample: OnceLock::new(),
         }
     }
 
@@ -154,6 +156,15 @@ impl Tool {
     pub fn output(&self) -> Option<&Schema> {
         let built = self.output.get_or_init(|| (self.entry.output)().map(Schema::generated));
         built.as_ref()
+    }
+
+    /// Arguments that fit, as JSON, for a caller that sent some that do not: the author's example or one made up.
+    pub(crate) fn sample(&self) -> Option<&str> {
+        let sample = self.sample.get_or_init(|| {
+            let given = self.examples().into_iter().find(|example| self.input().is_valid(example));
+            given.or_else(|| self.input().example()).map(|sample| sample.to_string())
+        });
+        sample.as_deref()
     }
 
     pub(crate) fn entry(&self) -> &'static Entry {

@@ -60,21 +60,44 @@ impl Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = match (self.pointer.char_indices().nth(MAX_POINTER), self.pointer.is_empty()) {
-            (_, true) => format!("the value {}", self.rule),
-            (Some((end, _)), _) => format!("{}… {}", &self.pointer[..end], self.rule),
-            (None, _) => format!("{} {}", self.pointer, self.rule),
-        };
+        let mut line = OneLine(f);
+        match long(&self.pointer) {
+            _ if self.pointer.is_empty() => line.write_str("the value")?,
+            Some(end) => write!(line, "{}…", &self.pointer[..end])?,
+            None => line.write_str(&self.pointer)?,
+        }
+        line.write_str(" ")?;
+        line.write_str(&self.rule)?;
         if let Some(sent) = &self.sent {
-            line.push_str(&format!(", got {sent}"));
+            write!(line, ", got {sent}")?;
         }
         if let Some(suggestion) = &self.suggestion {
-            line.push_str(&format!("; did you mean `{suggestion}`?"));
+            write!(line, "; did you mean `{suggestion}`?")?;
         }
-        // A key or a value may hold what forges a line, or hides one.
-        line.chars().try_for_each(|c| match is_invisible(c) {
-            true => write!(f, "{}", c.escape_unicode()),
-            false => f.write_char(c),
+        Ok(())
+    }
+}
+
+/// Where a pointer is cut that is too long to be printed.
+fn long(pointer: &str) -> Option<usize> {
+    // No character has less than a byte.
+    if pointer.len() <= MAX_POINTER {
+        return None;
+    }
+    pointer.char_indices().nth(MAX_POINTER).map(|(end, _)| end)
+}
+
+/// Text on one line, as it looks: a key or a value may hold what forges a line, or hides one.
+struct OneLine<'f, W>(&'f mut W);
+
+impl<W: fmt::Write> fmt::Write for OneLine<'_, W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            return self.0.write_str(text);
+        }
+        text.chars().try_for_each(|c| match is_invisible(c) {
+            true => write!(self.0, "{}", c.escape_unicode()),
+            false => self.0.write_char(c),
         })
     }
 }

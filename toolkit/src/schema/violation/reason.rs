@@ -5,7 +5,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
 use super::Violation;
-use super::locate::{child, is_optional, is_secret, nodes};
+use super::locate::{child, nodes, way};
 use crate::suggest::suggest;
 
 /// The longest scalar that is repeated to the caller, in characters.
@@ -115,11 +115,11 @@ pub(super) fn unknown_key(schema: &Value, error: &ValidationError<'_>, key: &str
 pub(super) fn plain(schema: &Value, error: &ValidationError<'_>, rule: String) -> Violation {
     let pointer = error.instance_path().as_str();
     let evaluation_path = error.evaluation_path();
-    let path = nodes(schema, evaluation_path.as_str());
+    let way = way(schema, evaluation_path.as_str(), pointer);
     Violation {
         keyword: error.kind().keyword().to_owned(),
-        sent: sent(schema, error.instance(), &path),
-        optional: is_optional(schema, evaluation_path.as_str(), pointer),
+        sent: if way.is_secret { None } else { sent(error.instance()) },
+        optional: way.is_optional,
         ..Violation::of(place(pointer), rule)
     }
 }
@@ -211,15 +211,15 @@ pub(super) fn listed(mut names: impl Iterator<Item = String>) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// What may be repeated of a refused value: a short scalar that is no secret.
-fn sent(schema: &Value, instance: &Value, path: &[&Value]) -> Option<Value> {
+/// What may be repeated of a refused value that is no secret: a short scalar.
+fn sent(instance: &Value) -> Option<Value> {
     let short = match instance {
-        Value::String(text) => text.chars().nth(MAX_SENT).is_none(),
+        Value::String(text) => text.len() <= MAX_SENT || text.chars().nth(MAX_SENT).is_none(),
         Value::Array(items) => items.is_empty(),
         Value::Object(_) => false,
         _ => true,
     };
-    (short && !is_secret(schema, path)).then(|| instance.clone())
+    short.then(|| instance.clone())
 }
 
 /// A pointer whose keys are no longer than anybody reads.
