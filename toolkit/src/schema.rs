@@ -29,6 +29,7 @@ pub struct Schema {
     value: Value,
     validator: OnceLock<Result<Validator, SchemaError>>,
     plan: OnceLock<Option<Plan>>,
+    secret: OnceLock<bool>,
 }
 
 /// The dialects understood, by their `$schema`.
@@ -52,7 +53,7 @@ impl Schema {
 
     /// A schema that was derived from a Rust type, to be checked when it is first used.
     pub(crate) const fn generated(value: Value) -> Self {
-        Self { value, validator: OnceLock::new(), plan: OnceLock::new() }
+        Self { value, validator: OnceLock::new(), plan: OnceLock::new(), secret: OnceLock::new() }
     }
 
     /// The schema as JSON.
@@ -84,7 +85,7 @@ impl Schema {
         if validator.is_valid(instance) {
             return Ok(());
         }
-        Err(Violations::collect(&self.value, validator, instance))
+        Err(Violations::collect(&self.value, self.holds_secret(), validator, instance))
     }
 
     /// Whether a value fits.
@@ -105,7 +106,7 @@ impl Schema {
 
     /// Whether a value that fits may hold something that must not be repeated.
     pub(crate) fn holds_secret(&self) -> bool {
-        violation::holds_secret(&self.value, &self.value)
+        *self.secret.get_or_init(|| violation::holds_secret(&self.value, &self.value))
     }
 
     /// A small value that fits, for a caller that sent one that does not; `None` where none was found.

@@ -118,17 +118,17 @@ pub struct Violations(Vec<Violation>);
 
 impl Violations {
     /// What `validator`, which is compiled from `schema`, finds wrong with `instance`.
-    pub(crate) fn collect(schema: &Value, validator: &Validator, instance: &Value) -> Self {
+    pub(crate) fn collect(schema: &Value, has_secrets: bool, validator: &Validator, instance: &Value) -> Self {
         let Some(front) = trim::trimmed(schema, instance) else {
-            return Self::of_errors(schema, instance, validator.iter_errors(instance));
+            return Self::of_errors(schema, has_secrets, instance, validator.iter_errors(instance));
         };
-        let mut violations = Self::of_errors(schema, &front, validator.iter_errors(&front));
+        let mut violations = Self::of_errors(schema, has_secrets, &front, validator.iter_errors(&front));
         violations.0.retain(trim::is_certain);
         // What is wrong lies further back, or is the size itself. A choice would explain each of its branches in full,
         // however much that is; without one, the first error is found in passing.
         let text = schema.to_string();
         if violations.is_empty() && !["anyOf", "oneOf"].iter().any(|keyword| text.contains(keyword)) {
-            violations = Self::of_errors(schema, instance, validator.validate(instance).err().into_iter());
+            violations = Self::of_errors(schema, has_secrets, instance, validator.validate(instance).err().into_iter());
         }
         if violations.is_empty() {
             let rule = "is not valid, and is too large to say where; send less of it".to_owned();
@@ -137,8 +137,13 @@ impl Violations {
         violations
     }
 
-    fn of_errors<'i>(schema: &Value, instance: &Value, errors: impl Iterator<Item = ValidationError<'i>>) -> Self {
-        let mut explanation = Explanation::of(schema, instance);
+    fn of_errors<'i>(
+        schema: &Value,
+        has_secrets: bool,
+        instance: &Value,
+        errors: impl Iterator<Item = ValidationError<'i>>,
+    ) -> Self {
+        let mut explanation = Explanation::of(schema, has_secrets, instance);
         for error in errors {
             explanation.explain(&error);
             if explanation.is_full() {
