@@ -104,6 +104,15 @@ impl Schema {
         self.plan.get_or_init(|| Plan::compile(&self.value)).as_ref()
     }
 
+    /// How values are checked against it, which is decided once.
+    #[must_use]
+    pub fn path(&self) -> plan::Path {
+        match self.plan() {
+            Some(_) => plan::Path::Plan,
+            None => Plan::why_not(&self.value).map_or(plan::Path::Plan, plan::Path::Tree),
+        }
+    }
+
     /// Whether a value that fits may hold something that must not be repeated.
     pub(crate) fn holds_secret(&self) -> bool {
         *self.secret.get_or_init(|| violation::holds_secret(&self.value, &self.value))

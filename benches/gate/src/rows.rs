@@ -50,9 +50,9 @@ impl Rows {
                 each(n_calls, || tool.call_sync(black_box(arguments)).expect("it succeeds").into_json());
             }
             // Its message is its violations as text.
-            "refused" => each(n_calls, || {
-                self.dispatcher.call_sync("search", black_box(arguments)).expect_err("it is refused")
-            }),
+            "refused" => {
+                each(n_calls, || self.dispatcher.call_sync("search", black_box(arguments)).expect_err("it is refused"))
+            }
             _ => self.runtime.block_on(async {
                 for _ in 0..n_calls {
                     black_box(self.awaited(row, arguments).await);

@@ -16,6 +16,7 @@ mod number;
 mod object;
 mod pattern;
 mod property;
+mod reason;
 mod ser;
 mod special;
 mod string;
@@ -25,6 +26,7 @@ use std::marker::PhantomData;
 use std::sync::LazyLock;
 
 use node::{Node, NodeId};
+pub use reason::{Path, Reason};
 
 /// A compiled form of the keywords that can be checked while serde walks a value.
 pub struct Plan {
@@ -39,8 +41,14 @@ impl Plan {
     /// validates a tree.
     #[must_use]
     pub fn compile(schema: &serde_json::Value) -> Option<Plan> {
-        let (nodes, root) = compile::compile(schema)?;
+        let (nodes, root) = compile::compile(schema).ok()?;
         Some(Plan { nodes, root })
+    }
+
+    /// Why a schema has no plan: the first thing found that needs the whole value. `None` where it has one.
+    #[must_use]
+    pub fn why_not(schema: &serde_json::Value) -> Option<Reason> {
+        compile::compile(schema).err()
     }
 
     /// The plan that approves of every value.

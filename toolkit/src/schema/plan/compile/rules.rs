@@ -19,37 +19,13 @@ const MAX_DIVISOR: i128 = 1 << 53;
 
 impl<'s> Compiler<'s> {
     pub(super) fn rules(&mut self, keywords: &'s Map<String, Value>) -> Option<Node> {
-        let mut node = Node::plain(declared_kinds(keywords)?);
+        let listing = ["enum", "const"].into_iter().find(|keyword| keywords.contains_key(*keyword));
+        let kinds = self.or_blame(keywords, listing.unwrap_or("type"), declared_kinds(keywords))?;
+        let mut node = Node::plain(kinds);
         let (mut number, mut string) = (None, None);
         for (keyword, value) in self.asserting(keywords)? {
-            match keyword {
-                "type" | "enum" | "const" => {}
-                "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
-                    number.get_or_insert_with(Number::unbounded).bound(keyword, value)?;
-                }
-                "multipleOf" => {
-                    let divisor = integer(value).filter(|of| (1..=MAX_DIVISOR).contains(of))?;
-                    number.get_or_insert_with(Number::unbounded).multiple_of = Some(divisor);
-                }
-                "minLength" => string.get_or_insert_with(Text::unbounded).least = size(value)?,
-                "maxLength" => string.get_or_insert_with(Text::unbounded).most = size(value)?,
-                "pattern" => {
-                    string.get_or_insert_with(Text::unbounded).pattern = Some(Pattern::compile(value.as_str()?)?)
-                }
-                "properties" | "required" | "additionalProperties" | "minProperties" | "maxProperties" => {
-                    if node.object.is_none() {
-                        node.object = Some(Arc::new(self.object(keywords)?));
-                    }
-                }
-                "items" | "prefixItems" | "minItems" | "maxItems" => {
-                    if node.array.is_none() {
-                        node.array = Some(Arc::new(self.array(keywords)?));
-                    }
-                }
-                "uniqueItems" => (value == &Value::Bool(false)).then_some(())?,
-                // Beside other keywords these would have to be merged with them.
-                _ => return None,
-            }
+            let rule = self.rule(keywords, keyword, value, &mut node, &mut number, &mut string);
+            self.or_blame(keywords, keyword, rule)?;
         }
         if let Some(values) = allowed_values(keywords)? {
             let integers = values.iter().filter_map(integer).collect();
@@ -59,6 +35,44 @@ impl<'s> Compiler<'s> {
         node.number = number.map(Arc::new);
         node.string = string.map(Arc::new);
         Some(node)
+    }
+
+    /// Adds what one keyword says.
+    fn rule(
+        &mut self,
+        keywords: &'s Map<String, Value>,
+        keyword: &str,
+        value: &Value,
+        node: &mut Node,
+        number: &mut Option<Number>,
+        string: &mut Option<Text>,
+    ) -> Option<()> {
+        match keyword {
+            "type" | "enum" | "const" => {}
+            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
+                number.get_or_insert_with(Number::unbounded).bound(keyword, value)?;
+            }
+            "multipleOf" => {
+                let divisor = integer(value).filter(|of| (1..=MAX_DIVISOR).contains(of))?;
+                number.get_or_insert_with(Number::unbounded).multiple_of = Some(divisor);
+            }
+            "minLength" => string.get_or_insert_with(Text::unbounded).least = size(value)?,
+            "maxLength" => string.get_or_insert_with(Text::unbounded).most = size(value)?,
+            "pattern" => string.get_or_insert_with(Text::unbounded).pattern = Some(Pattern::compile(value.as_str()?)?),
+            "properties" | "required" | "additionalProperties" | "minProperties" | "maxProperties" => {
+                if node.object.is_none() {
+                    node.object = Some(Arc::new(self.object(keywords)?));
+                }
+            }
+            "items" | "prefixItems" | "minItems" | "maxItems" | "uniqueItems" => {
+                if node.array.is_none() {
+                    node.array = Some(Arc::new(self.array(keywords)?));
+                }
+            }
+            // Beside other keywords these would have to be merged with them.
+            _ => return None,
+        }
+        Some(())
     }
 
     fn object(&mut self, keywords: &'s Map<String, Value>) -> Option<Object> {
@@ -114,6 +128,7 @@ impl<'s> Compiler<'s> {
             items,
             least: keywords.get("minItems").map_or(Some(0), size)?,
             most: keywords.get("maxItems").map_or(Some(usize::MAX), size)?,
+            unique: keywords.get("uniqueItems").is_some_and(|unique| *unique == true),
         })
     }
 }

@@ -82,6 +82,11 @@ impl<'p, 'de> Cursor<'p, 'de> {
         self.bytes
     }
 
+    /// What has been read from a place on.
+    pub(super) fn read_since(&self, start: usize) -> &'de [u8] {
+        self.bytes.get(start..self.place).unwrap_or_default()
+    }
+
     /// What has not been read.
     #[inline]
     pub(super) fn rest(&self) -> &'de [u8] {

@@ -11,13 +11,15 @@ use super::read;
 pub(super) struct Elements<'c, 'p, 'de> {
     cursor: &'c mut Cursor<'p, 'de>,
     items: Items<'p>,
+    start: usize,
 }
 
 impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
     pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p Node) -> Result<Self, Refused> {
         cursor.open(b'[')?;
+        let start = cursor.place() - 1;
         let items = cursor.sure(node.array())?;
-        Ok(Elements { cursor, items })
+        Ok(Elements { cursor, items, start })
     }
 
     /// The type's value, if the array ends here and nothing went wrong in it.
@@ -25,7 +27,8 @@ impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
     pub(super) fn close<T>(&mut self, value: Result<T, Refused>) -> Result<T, Refused> {
         let value = self.cursor.sure(value)?;
         self.cursor.close(b']')?;
-        self.cursor.sure(self.items.finish()).map(|()| value)
+        let complete = self.items.finish(|| self.cursor.read_since(self.start));
+        self.cursor.sure(complete).map(|()| value)
     }
 
     /// What holds for the next item, if there is one.

@@ -17,12 +17,14 @@ pub(in super::super) struct Items<'w, 'p> {
     out: &'w mut Output<'p>,
     items: array::Items<'p>,
     tail: &'static [u8],
+    start: usize,
 }
 
 impl<'w, 'p> Items<'w, 'p> {
     #[inline]
     pub(super) fn new(out: &'w mut Output<'p>, items: array::Items<'p>, tail: &'static [u8]) -> Self {
-        Items { out, items, tail }
+        let start = out.json.len() - 1;
+        Items { out, items, tail, start }
     }
 
     #[inline]
@@ -37,7 +39,9 @@ impl<'w, 'p> Items<'w, 'p> {
 
     fn close(&mut self) -> Result<(), Refused> {
         self.out.close(self.tail);
-        self.items.finish()
+        // A variant's array stands in an object, whose bracket comes behind.
+        let end = self.out.json.len() + 1 - self.tail.len();
+        self.items.finish(|| &self.out.json[self.start..end])
     }
 }
 
