@@ -67,8 +67,12 @@ impl Bench {
         assert!(value(&expected) == value(&runtime.block_on(rmcp.call(&params)))["structuredContent"]);
         assert!(value(&expected) == value(&runtime.block_on(by_tools_rs::call(tools_rs, name, arguments))));
 
+        let prepared = dispatcher.prepared(name).expect("it is linked");
         let mut table = Table::new(name);
         table.row("floor: serde, function, serde", "nothing", || floor(black_box(arguments), tool));
+        table.row("`Prepared::call_sync`, found by name before", "in and out", || {
+            prepared.call_sync(black_box(arguments)).expect("it succeeds").into_json()
+        });
         table.row("`Dispatcher::call_sync`", "in and out", || call_sync(dispatcher, name, black_box(arguments)));
         table.row_async("`Dispatcher::call`, sync function", "in and out", runtime, async || {
             call(dispatcher, name, black_box(arguments)).await
