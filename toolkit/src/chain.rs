@@ -70,6 +70,11 @@ pub const PREVIOUS: &str = "previous";
 /// How many steps a chain may have.
 pub const MAX_STEPS: usize = 256;
 
+/// How many bytes of JSON one step may take from the results of others.
+///
+/// Without a bound, a chain whose steps each take the result before twice would double it step by step.
+pub const MAX_TAKEN_BYTES: usize = 16 << 20;
+
 /// Calls of tools, one after another or side by side.
 ///
 /// ```
@@ -150,8 +155,9 @@ impl Chain {
     ///
     /// # Errors
     ///
-    /// Every problem at once, each with its step and a JSON Pointer into the chain's JSON: too many steps, an id twice,
-    /// a reference that leads nowhere, a tool that is not found, arguments that do not fit.
+    /// Every problem at once (of very many the first hundred), each with its step and a JSON Pointer into the chain's
+    /// JSON: too many steps, an id twice, a reference that leads nowhere, a tool that is not found, arguments that do
+    /// not fit.
     ///
     /// ```
     /// # use toolkit::{Catalog, Dispatcher};

@@ -155,6 +155,15 @@ fn a_chain_has_no_more_steps_than_are_taken() {
 }
 
 #[test]
+fn of_very_many_problems_the_first_hundred_are_told() {
+    let take = |step, idx: usize| Step::take(step, format!("x{idx}"), "nobody", "");
+    let chain = Chain::new().then((0..5000).fold(Step::new("a"), take)).then(Step::new("nobody"));
+    let problems = chain.check(&dispatcher()).unwrap_err();
+    assert_eq!(problems.len(), 100);
+    assert!(problems.iter().all(|problem| problem.step() == Some(0)));
+}
+
+#[test]
 fn a_name_cannot_forge_a_line() {
     let chain = Chain::new().then(Step::new("a\nb").arg("x", 1)).then(Step::new("geo:find").arg("na\nme", 1));
     let text = chain.check(&dispatcher()).unwrap_err().to_string();

@@ -52,6 +52,21 @@ fn what_a_result_may_lack_fails_the_step_that_wants_it_and_its_tool_is_not_calle
     assert_eq!(json!(outcome.steps()[1].args), json!({ "days": 3 }));
 }
 
+#[test]
+fn a_result_that_is_taken_twice_by_each_step_does_not_grow_for_ever() {
+    let twice = |idx: usize| {
+        let before = format!("s{}", idx - 1);
+        Step::new("run:echo").named(format!("s{idx}")).take("a", &before, "").take("b", &before, "/a")
+    };
+    let start = Step::new("run:echo").named("s0").arg("a", "x".repeat(1 << 20)).arg("b", 1);
+    let chain: Chain = std::iter::once(start).chain((1..200).map(twice)).collect();
+    let outcome = chain.run_sync(&dispatcher(), &Context::new()).unwrap();
+    let error = outcome.error().unwrap();
+    assert_eq!(error.kind(), ErrorKind::TooLarge);
+    assert_eq!(error.message(), "what the step takes from others has more than 16777216 bytes");
+    assert!(outcome.steps().len() < 10);
+}
+
 #[tokio::test]
 async fn the_error_of_a_tool_stays_what_it_is() {
     let chain = Chain::new()

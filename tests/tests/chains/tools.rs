@@ -108,6 +108,12 @@ pub fn forecast(
     format!("{city}, {days}, {}", hint.unwrap_or_default())
 }
 
+/// Returns what it is given.
+#[tool(namespace = "run")]
+fn echo(a: Value, b: Value) -> Map<String, Value> {
+    Map::from_iter([("a".to_owned(), a), ("b".to_owned(), b)])
+}
+
 /// Returns nothing.
 #[tool(namespace = "run")]
 pub fn nothing() {}

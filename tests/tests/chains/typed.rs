@@ -1,6 +1,5 @@
 //! Chains that rustc checks.
 
-use toolkit::chain::Link;
 use toolkit::handle;
 
 use super::tools::Mixed;

@@ -1,10 +1,9 @@
 //! Whether a chain can run: against the tools' schemas, before its first step does.
 
 use super::plan::{Plan, Previous, Taken};
-use super::problem::{ChainProblem, ChainProblemKind, Place, shown};
+use super::problem::{ChainProblem, ChainProblemKind, MAX_PROBLEMS, Place, shown};
 use super::reach::{Reach, Types, reach};
 use super::{Chain, PREVIOUS, arguments};
-use crate::call::ErrorKind;
 use crate::catalog::Catalog;
 use crate::schema::child;
 use crate::tool::Tool;
@@ -17,7 +16,6 @@ pub(super) fn check<'c>(chain: &'c Chain, catalog: &Catalog) -> (Plan<'c>, Vec<C
         let tool = match catalog.resolve(step.tool()) {
             Ok(tool) => tool,
             Err(error) => {
-                debug_assert!(matches!(error.kind(), ErrorKind::UnknownTool | ErrorKind::AmbiguousTool));
                 problems.push(place.problem(ChainProblemKind::UnknownTool, "/toolId", error.message()));
                 tools.push(None);
                 continue;
@@ -38,6 +36,7 @@ pub(super) fn check<'c>(chain: &'c Chain, catalog: &Catalog) -> (Plan<'c>, Vec<C
         tools.push(Some(tool));
     }
     problems.sort_by_key(ChainProblem::step);
+    problems.truncate(MAX_PROBLEMS);
     (plan, problems)
 }
 

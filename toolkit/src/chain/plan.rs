@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::problem::{ChainProblem, ChainProblemKind, Place, shown};
+use super::problem::{ChainProblem, ChainProblemKind, MAX_PROBLEMS, Place, shown};
 use super::{Chain, MAX_STEPS, Order, PREVIOUS, Step};
 use crate::schema::child;
 use crate::suggest::suggest;
@@ -108,6 +108,9 @@ fn wire<'c>(
 ) -> Wiring<'c> {
     let mut wiring = Wiring::default();
     for (argument, reference) in step.references() {
+        if problems.len() >= MAX_PROBLEMS {
+            return wiring;
+        }
         let at = child("/from", argument);
         if step.constants().contains_key(argument) {
             let message = format!("the argument {} stands in `args` too; keep one of the two", shown(argument));
@@ -137,6 +140,9 @@ fn wire<'c>(
         wiring.previous = place.idx.checked_sub(1).map_or(Previous::Null, Previous::Of);
     }
     for (nth, id) in step.predecessors().iter().enumerate() {
+        if problems.len() >= MAX_PROBLEMS {
+            return wiring;
+        }
         match earlier.find(id) {
             Ok(idx) => wiring.needs.push(idx),
             Err(message) => {

@@ -81,7 +81,10 @@ impl fmt::Display for ChainProblem {
     }
 }
 
-/// Everything for which a chain is not run, in the order of the steps.
+/// More than this help nobody, and each may cost a search for the nearest name.
+pub(super) const MAX_PROBLEMS: usize = 100;
+
+/// Everything for which a chain is not run, in the order of the steps; of very many the first hundred.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ChainProblems(Vec<ChainProblem>);
 

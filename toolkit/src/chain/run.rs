@@ -1,6 +1,7 @@
 //! Runs the steps of a chain.
 
 use std::future::poll_fn;
+use std::io;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use super::meter::Meter;
 use super::outcome::{ChainOutcome, StepResult};
 use super::plan::{Plan, Previous};
 use super::problem::shown;
-use super::{Chain, Order, PREVIOUS};
+use super::{Chain, MAX_TAKEN_BYTES, Order, PREVIOUS};
 use crate::call::{Context, ErrorKind, RunResult, ToolError};
 use crate::dispatch::{BoxFuture, Dispatcher};
 
@@ -134,6 +135,7 @@ impl<'a> Run<'a> {
 
     fn take(&self, idx: usize, args: &mut Map<String, Value>) -> Result<(), ToolError> {
         let wiring = &self.plan.wirings[idx];
+        let mut room = MAX_TAKEN_BYTES;
         for taken in &wiring.taken {
             let value = self.values[taken.step].pointer(taken.pointer).ok_or_else(|| {
                 let step = &self.chain.steps()[taken.step];
@@ -145,12 +147,12 @@ impl<'a> Run<'a> {
                 );
                 ToolError::new(ErrorKind::InvalidArguments, message)
             })?;
-            args.insert(taken.argument.to_owned(), value.clone());
+            args.insert(taken.argument.to_owned(), copied(value, &mut room)?);
         }
         let previous = match wiring.previous {
             Previous::Unused => return Ok(()),
             Previous::Null => Value::Null,
-            Previous::Of(idx) => self.values[idx].clone(),
+            Previous::Of(idx) => copied(&self.values[idx], &mut room)?,
         };
         args.insert(PREVIOUS.to_owned(), previous);
         Ok(())
@@ -175,6 +177,30 @@ impl<'a> Run<'a> {
         let failed = self.failed.and_then(|idx| steps.iter().position(|step| step.index == idx));
         let cancelled = (failed.is_none() && was_left).then(ToolError::cancelled);
         ChainOutcome { steps, failed, cancelled }
+    }
+}
+
+/// A copy of `value`, if there is room for its text.
+fn copied(value: &Value, room: &mut usize) -> Result<Value, ToolError> {
+    // Only counting can stop the writing.
+    if serde_json::to_writer(Room(room), value).is_err() {
+        let message = format!("what the step takes from others has more than {MAX_TAKEN_BYTES} bytes");
+        return Err(ToolError::new(ErrorKind::TooLarge, message));
+    }
+    Ok(value.clone())
+}
+
+/// Counts what is written, until there is no room left.
+struct Room<'a>(&'a mut usize);
+
+impl io::Write for Room<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        *self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -170,7 +170,16 @@ where
     ///
     /// That of the first tool that fails; it names the tool.
     pub async fn call(&self, dispatcher: &Dispatcher, input: I) -> Result<O, ToolError> {
-        Link::call_with(self, &Context::new(), dispatcher, input).await
+        self.call_with(&Context::new(), dispatcher, input).await
+    }
+
+    /// Calls the tools one after another with a context of the host's.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Then::call`].
+    pub async fn call_with(&self, context: &Context, dispatcher: &Dispatcher, input: I) -> Result<O, ToolError> {
+        Link::call_with(self, context, dispatcher, input).await
     }
 }
 
