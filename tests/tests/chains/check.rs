@@ -1,5 +1,7 @@
 //! What is wrong with a chain is said before its first step runs.
 
+use toolkit::{Catalog, Dispatcher, Tool};
+
 use super::*;
 
 /// Every problem as it is printed, and that nothing has run.
@@ -134,6 +136,13 @@ fn types_that_never_meet_are_refused_and_those_that_may_are_not() {
             take("text:half", "n", "/position/0"),
             take("text:length", "text", "/within"),
             { "toolId": "run:mix", "args": { "a": 1, "b": 2 }, "usePrevious": true },
+            { "toolId": "run:mix", "args": { "b": 2 }, "from": { "a": { "step": "geo", "pointer": "/position/0" } } },
+            {
+                "toolId": "weather:forecast",
+                "args": { "city": "Lima" },
+                "from": { "hint": { "step": "geo", "pointer": "/within" } }
+            },
+            { "toolId": "run:nothing" },
             { "toolId": "run:mix", "args": { "a": 1, "b": 2 }, "usePrevious": true }
         ]),
         &[
@@ -143,6 +152,80 @@ fn types_that_never_meet_are_refused_and_those_that_may_are_not() {
             "/5/usePrevious (`run:mix`): text:length gives integer, and `previous` takes object or null",
         ],
     );
+}
+
+#[test]
+fn before_the_first_step_there_is_null() {
+    check(
+        json!([
+            { "toolId": "run:sum", "usePrevious": true },
+            { "toolId": "run:mix", "args": { "a": 1, "b": 2 } },
+            { "toolId": "run:sum", "usePrevious": true }
+        ]),
+        &["/0/usePrevious (`run:sum`): is required"],
+    );
+}
+
+/// The problems of a chain of tools that were read, with these schemas for what the first gives and the second takes.
+fn read(output: Value, input: Value, from: Value, args: Value) -> Vec<String> {
+    let tools = [
+        json!({ "name": "gives", "inputSchema": { "type": "object" }, "outputSchema": output }),
+        json!({ "name": "takes", "inputSchema": input }),
+    ];
+    let catalog = Catalog::new(tools.map(|tool| Tool::from_json(tool).unwrap())).unwrap();
+    let dispatcher = Dispatcher::new(catalog).unwrap();
+    let steps = json!([{ "id": "x", "toolId": "gives" }, { "toolId": "takes", "from": from, "args": args }]);
+    let chain = Chain::from_json(steps).unwrap();
+    let problems = chain.check(&dispatcher).err().map(|problems| problems.into_vec()).unwrap_or_default();
+    if problems.is_empty() {
+        let outcome = chain.run_sync(&dispatcher, &Context::new()).unwrap();
+        assert_eq!(outcome.error().unwrap().kind(), ErrorKind::NoBackend, "nothing here runs it, and a run says so");
+    }
+    problems.iter().map(|problem| format!("{}: {}", problem.pointer(), problem.message())).collect()
+}
+
+#[test]
+fn what_a_written_schema_leaves_open_is_left_open() {
+    let takes = |pointer: &str, output: Value| {
+        let input = json!({ "type": "object", "properties": { "n": { "type": "string" } } });
+        read(output, input, json!({ "n": { "step": "x", "pointer": pointer } }), json!({}))
+    };
+    let open = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
+    assert!(takes("/b", open.clone()).is_empty());
+    let mut closed = open;
+    closed["additionalProperties"] = json!(false);
+    assert_eq!(takes("/b", closed.clone()), ["/1/from/n/pointer: the result of gives has nothing at `/b`"]);
+    assert!(takes("/a", closed.clone()).is_empty());
+    let list = json!({ "type": "array", "prefixItems": [{ "type": "string" }], "items": false });
+    assert_eq!(takes("/1", list.clone()), ["/1/from/n/pointer: the result of gives has nothing at `/1`"]);
+    assert!(takes("/0", list).is_empty());
+    let either = json!({ "anyOf": [closed, { "type": "object", "properties": { "b": { "type": "integer" } } }] });
+    assert_eq!(takes("/b", either.clone()), ["/1/from/n: gives gives integer, and `n` takes string"]);
+    assert!(takes("/a", either).is_empty());
+    let circle =
+        json!({ "$ref": "#/$defs/a", "$defs": { "a": { "anyOf": [{ "$ref": "#/$defs/a" }, { "$ref": "#" }] } } });
+    assert!(takes("/a/b", circle).is_empty());
+    let joined = json!({ "type": "integer", "allOf": [{ "minimum": 3 }] });
+    assert!(takes("", joined).is_empty());
+}
+
+#[test]
+fn what_looks_at_several_arguments_waits_for_those_that_come_from_elsewhere() {
+    let input = json!({
+        "type": "object",
+        "properties": { "kind": { "type": "string" }, "n": { "type": "integer" }, "m": { "type": "integer" } },
+        "required": ["kind", "m"],
+        "oneOf": [
+            { "properties": { "kind": { "const": "small" }, "n": { "maximum": 9 } } },
+            { "properties": { "kind": { "const": "large" } } }
+        ],
+        "additionalProperties": false
+    });
+    let check = |args: Value| read(json!({}), input.clone(), json!({ "kind": { "step": "x" } }), args);
+    assert!(check(json!({ "n": 30, "m": 1 })).is_empty());
+    assert_eq!(check(json!({ "n": "x" })), ["/1/args/m: is required", "/1/args/n: must be an integer, got \"x\""]);
+    let known = read(json!({}), input.clone(), json!({}), json!({ "kind": "small", "n": 30, "m": 1 }));
+    assert_eq!(known.len(), 1, "where all is known, all is checked: {known:?}");
 }
 
 #[test]

@@ -134,6 +134,12 @@ pub fn mix(a: i64, b: i64, previous: Option<Mixed>, ctx: &Context) -> Mixed {
     Mixed { sum: a.wrapping_add(b).wrapping_add(before), terms: vec![a, b] }
 }
 
+/// The sum of what came before.
+#[tool(namespace = "run")]
+pub fn sum(#[arg] previous: Mixed) -> i64 {
+    previous.sum
+}
+
 /// Cancels whatever carries the token.
 #[tool(namespace = "run")]
 pub fn give_up(ctx: &Context) -> bool {
