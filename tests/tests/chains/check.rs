@@ -140,7 +140,7 @@ fn types_that_never_meet_are_refused_and_those_that_may_are_not() {
             {
                 "toolId": "weather:forecast",
                 "args": { "city": "Lima" },
-                "from": { "hint": { "step": "geo", "pointer": "/within" } }
+                "from": { "days": { "step": "geo", "pointer": "/within" } }
             },
             { "toolId": "run:nothing" },
             { "toolId": "run:mix", "args": { "a": 1, "b": 2 }, "usePrevious": true }
@@ -219,10 +219,13 @@ fn what_looks_at_several_arguments_waits_for_those_that_come_from_elsewhere() {
             { "properties": { "kind": { "const": "small" }, "n": { "maximum": 9 } } },
             { "properties": { "kind": { "const": "large" } } }
         ],
+        "if": { "properties": { "kind": { "const": "small" } } },
+        "else": { "required": ["n"] },
         "additionalProperties": false
     });
     let check = |args: Value| read(json!({}), input.clone(), json!({ "kind": { "step": "x" } }), args);
     assert!(check(json!({ "n": 30, "m": 1 })).is_empty());
+    assert!(check(json!({ "m": 1 })).is_empty());
     assert_eq!(check(json!({ "n": "x" })), ["/1/args/m: is required", "/1/args/n: must be an integer, got \"x\""]);
     let known = read(json!({}), input.clone(), json!({}), json!({ "kind": "small", "n": 30, "m": 1 }));
     assert_eq!(known.len(), 1, "where all is known, all is checked: {known:?}");

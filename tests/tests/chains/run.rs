@@ -67,6 +67,19 @@ fn a_result_that_is_taken_twice_by_each_step_does_not_grow_for_ever() {
     assert!(outcome.steps().len() < 10);
 }
 
+#[test]
+fn a_result_that_is_too_deep_to_read_is_not_taken_for_null() {
+    let unchecked = toolkit::Dispatcher::builder(toolkit::Catalog::linked().unwrap()).validate_output(false);
+    let dispatcher = unchecked.build().unwrap();
+    for step in [Step::new("a").use_previous(), Step::new("a").take("n", "deep", "/0")] {
+        let chain = Chain::new().then(Step::new("run:nest").named("deep").arg("levels", 200)).then(step);
+        let outcome = chain.run_sync(&dispatcher, &Context::new()).unwrap();
+        assert!(outcome.steps()[0].result.is_ok());
+        let error = outcome.error().unwrap();
+        assert_eq!(error.message(), "the result of step `deep` is nested too deep to be taken from");
+    }
+}
+
 #[tokio::test]
 async fn the_error_of_a_tool_stays_what_it_is() {
     let chain = Chain::new()

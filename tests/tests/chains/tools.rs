@@ -114,6 +114,12 @@ fn echo(a: Value, b: Value) -> Map<String, Value> {
     Map::from_iter([("a".to_owned(), a), ("b".to_owned(), b)])
 }
 
+/// Returns a list in a list in a list.
+#[tool(namespace = "run")]
+fn nest(levels: u8) -> Value {
+    (0..levels).fold(Value::Null, |inner, _| vec![inner].into())
+}
+
 /// Returns nothing.
 #[tool(namespace = "run")]
 pub fn nothing() {}

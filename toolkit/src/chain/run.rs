@@ -23,8 +23,8 @@ pub(super) struct Run<'a> {
     context: &'a Context,
     meter: Meter<'a>,
     finished: Vec<Option<StepResult>>,
-    /// The structured results that others read, as trees.
-    values: Vec<Value>,
+    /// The structured results that others read, as trees; `None` where one is too deep for that.
+    values: Vec<Option<Value>>,
     failed: Option<usize>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Run<'a> {
             context,
             meter: Meter::start(context, n_steps),
             finished: (0..n_steps).map(|_| None).collect(),
-            values: vec![Value::Null; n_steps],
+            values: vec![None; n_steps],
             failed: None,
         }
     }
@@ -137,13 +137,12 @@ impl<'a> Run<'a> {
         let wiring = &self.plan.wirings[idx];
         let mut room = MAX_TAKEN_BYTES;
         for taken in &wiring.taken {
-            let value = self.values[taken.step].pointer(taken.pointer).ok_or_else(|| {
-                let step = &self.chain.steps()[taken.step];
+            let value = self.value(taken.step)?.pointer(taken.pointer).ok_or_else(|| {
                 let message = format!(
                     "the argument {} was to be {} of step {}, and its result has nothing there",
                     shown(taken.argument),
                     shown(taken.pointer),
-                    shown(step.id().unwrap_or(step.tool())),
+                    self.label(taken.step),
                 );
                 ToolError::new(ErrorKind::InvalidArguments, message)
             })?;
@@ -152,16 +151,31 @@ impl<'a> Run<'a> {
         let previous = match wiring.previous {
             Previous::Unused => return Ok(()),
             Previous::Null => Value::Null,
-            Previous::Of(idx) => copied(&self.values[idx], &mut room)?,
+            Previous::Of(idx) => copied(self.value(idx)?, &mut room)?,
         };
         args.insert(PREVIOUS.to_owned(), previous);
         Ok(())
     }
 
+    /// The result of a step, for another to take from.
+    fn value(&self, idx: usize) -> Result<&Value, ToolError> {
+        self.values[idx].as_ref().ok_or_else(|| {
+            let message = format!("the result of step {} is nested too deep to be taken from", self.label(idx));
+            ToolError::new(ErrorKind::InvalidArguments, message)
+        })
+    }
+
+    fn label(&self, idx: usize) -> String {
+        let step = &self.chain.steps()[idx];
+        shown(step.id().unwrap_or(step.tool()))
+    }
+
     fn finish(&mut self, called: Called) {
         let Called { idx, args, result, duration } = called;
         match &result {
-            Ok(result) if self.plan.is_read[idx] => self.values[idx] = result.value(),
+            Ok(result) if self.plan.is_read[idx] => {
+                self.values[idx] = result.json().map_or(Some(Value::Null), |json| serde_json::from_slice(json).ok());
+            }
             Ok(_) => {}
             Err(_) => drop(self.failed.get_or_insert(idx)),
         }
