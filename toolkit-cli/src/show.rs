@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use clap::ArgMatches;
 use serde_json::Value;
+use toolkit::schema::plan::Path;
 use toolkit::{Catalog, Tool};
 
 use crate::command::program_name;
@@ -76,6 +77,7 @@ fn write_facts(out: &mut impl Write, tool: &Tool) -> io::Result<()> {
         ("needs", needs(tool)),
         ("time limit", limit),
         ("also called", tool.aliases().join(", ")),
+        ("checked", checked(tool)),
         ("location", tool.location().map(|location| location.to_string()).unwrap_or_default()),
     ];
     writeln!(out)?;
@@ -86,6 +88,16 @@ fn write_facts(out: &mut impl Write, tool: &Tool) -> io::Result<()> {
         writeln!(out, "  {FAINT}{name:<11}{}  {}", FAINT.clear(), printable(fact))?;
     }
     Ok(())
+}
+
+/// How arguments and results are checked against their schemas.
+fn checked(tool: &Tool) -> String {
+    let sides = [("arguments", Some(tool.input().path())), ("result", tool.output().map(|schema| schema.path()))];
+    let as_trees: Vec<String> = sides
+        .into_iter()
+        .filter_map(|(side, path)| path.filter(|path| *path != Path::Plan).map(|path| format!("{side} {path}")))
+        .collect();
+    if as_trees.is_empty() { Path::Plan.to_string() } else { as_trees.join("; ") }
 }
 
 /// What the host must hold, in words.

@@ -60,7 +60,7 @@ impl<I: Send, O: Send, R> Handle<I, O, R> {
     ///
     /// The tool is not in the dispatcher's catalogue, it failed, or it took too long.
     pub async fn call(&self, dispatcher: &Dispatcher, input: I) -> Result<O, ToolError> {
-        self.call_with(&Context::new(), dispatcher, input).await
+        self.call_with(Context::EMPTY, dispatcher, input).await
     }
 
     /// Calls the tool with a context of the host's.

@@ -22,6 +22,7 @@
 //! | [`tool`](macro@tool), [`toolset`](macro@toolset) | what an author writes |
 //! | [`Catalog`], [`catalog!`](catalog!), [`link!`] | which tools a program has |
 //! | [`Dispatcher`], [`Handle`], [`Context`] | calling them |
+//! | [`Chain`] | calling several, the result of one being an argument of the next |
 //! | [`ToolError`], [`Content`], [`Structured`] | what a tool gives back |
 //! | [`adapter`] | describing them to others |
 //! | [`Tool`], [`Manifest`] | tools that are not written in Rust |
@@ -37,6 +38,7 @@ extern crate self as toolkit;
 pub mod adapter;
 pub mod call;
 pub mod catalog;
+pub mod chain;
 pub mod dispatch;
 pub mod manifest;
 pub mod schema;
@@ -53,6 +55,7 @@ pub mod private;
 
 pub use self::call::{Arguments, CancelToken, Coercion, Content, Context, RunResult, Structured, ToolError};
 pub use self::catalog::Catalog;
+pub use self::chain::Chain;
 pub use self::dispatch::Dispatcher;
 pub use self::handle::Handle;
 pub use self::manifest::Manifest;

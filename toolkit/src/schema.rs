@@ -62,6 +62,7 @@ pub struct Schema {
     value: Value,
     checked: OnceLock<Result<Checked, SchemaError>>,
     plan: OnceLock<Option<Plan>>,
+    secret: OnceLock<bool>,
 }
 
 impl Schema {
@@ -110,7 +111,7 @@ impl Schema {
 
     /// A schema that was derived from a Rust type, to be checked when it is first used.
     pub(crate) const fn generated(value: Value) -> Self {
-        Self { value, checked: OnceLock::new(), plan: OnceLock::new() }
+        Self { value, checked: OnceLock::new(), plan: OnceLock::new(), secret: OnceLock::new() }
     }
 
     /// The schema as JSON.
@@ -173,10 +174,11 @@ impl Schema {
             Some(rule) => Err(Violations::of_size(rule)),
             None if checked.validator(instance).is_valid(instance) => Ok(()),
             None => Err(match checked.cost.telling(instance) {
-                Telling::Whole => tell(&self.value, checked.validator(instance), instance),
+                Telling::Whole => tell(&self.value, self.holds_secret(), checked.validator(instance), instance),
                 Telling::ByTag => {
-                    let told =
-                        checked.told_apart(&self.value).map(|(schema, validator)| tell(schema, validator, instance));
+                    let secret = self.holds_secret();
+                    let told = checked.told_apart(&self.value);
+                    let told = told.map(|(schema, validator)| tell(schema, secret, validator, instance));
                     told.filter(|violations| !violations.is_empty()).unwrap_or_else(Violations::too_deep)
                 }
                 Telling::Nothing => Violations::too_deep(),
@@ -199,9 +201,18 @@ impl Schema {
         self.plan.get_or_init(|| Plan::compile(&self.value)).as_ref()
     }
 
+    /// How values are checked against it, which is decided once.
+    #[must_use]
+    pub fn path(&self) -> plan::Path {
+        match self.plan() {
+            Some(_) => plan::Path::Plan,
+            None => Plan::why_not(&self.value).map_or(plan::Path::Plan, plan::Path::Tree),
+        }
+    }
+
     /// Whether a value that fits may hold something that must not be repeated.
     pub(crate) fn holds_secret(&self) -> bool {
-        violation::holds_secret(&self.value, &self.value)
+        *self.secret.get_or_init(|| violation::holds_secret(&self.value, &self.value))
     }
 
     /// A small value that fits, for a caller that sent one that does not; `None` where none was found.
@@ -256,7 +267,7 @@ impl Serialize for Schema {
     }
 }
 
-type Tell = fn(&Value, &jsonschema::Validator, &Value) -> Violations;
+type Tell = fn(&Value, bool, &jsonschema::Validator, &Value) -> Violations;
 
 /// Drops a value that may be nested deeper than the stack is.
 fn dismantle(value: Value) {

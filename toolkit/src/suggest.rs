@@ -8,6 +8,7 @@ pub(crate) fn suggest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>
     }
     let lower = typed.to_lowercase();
     let n_chars = lower.chars().count();
+    let letters = Letters::of(&lower);
     candidates
         .filter(|candidate| candidate.len() <= 128)
         // No distance is less than the difference in length, which costs little to know.
@@ -15,6 +16,7 @@ pub(crate) fn suggest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>
             let candidate = candidate.chars().count();
             n_chars.abs_diff(candidate) <= candidate / 3 + 2
         })
+        .filter(|candidate| letters.fewest_edits(candidate) <= candidate.chars().count() / 3 + 1)
         .map(|candidate| {
             let distance = strsim::osa_distance(&lower, &candidate.to_lowercase());
             (distance, candidate)
@@ -23,4 +25,31 @@ pub(crate) fn suggest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>
         .filter(|&(distance, candidate)| distance < candidate.chars().count())
         .min_by_key(|&(distance, candidate)| (distance, candidate))
         .map(|(_, candidate)| candidate)
+}
+
+/// How often each letter is in a word, whatever its case; all that is no letter counts as one.
+struct Letters([i16; 27]);
+
+impl Letters {
+    fn of(word: &str) -> Self {
+        let mut letters = Self([0; 27]);
+        word.bytes().for_each(|byte| letters.0[Self::place(byte)] += 1);
+        letters
+    }
+
+    fn place(byte: u8) -> usize {
+        let place = byte.to_ascii_lowercase().wrapping_sub(b'a');
+        usize::from(place.min(26))
+    }
+
+    /// No fewer edits lead to `other`: each adds one letter, takes one, or does both. Beyond ASCII it says nothing.
+    fn fewest_edits(&self, other: &str) -> usize {
+        if !other.is_ascii() {
+            return 0;
+        }
+        let mut surplus = self.0;
+        other.bytes().for_each(|byte| surplus[Self::place(byte)] -= 1);
+        let missing: i16 = surplus[..26].iter().map(|n| (-n).max(0)).sum();
+        usize::from(missing.unsigned_abs())
+    }
 }

@@ -58,6 +58,8 @@ pub struct Tool {
     metadata: OnceLock<Arc<Metadata>>,
     input: OnceLock<Arc<Schema>>,
     output: OnceLock<Option<Arc<Schema>>>,
+    /// What [`Tool::sample`] found.
+    sample: OnceLock<Option<String>>,
 }
 
 impl Tool {
@@ -68,6 +70,7 @@ impl Tool {
             metadata: OnceLock::new(),
             input: OnceLock::new(),
             output: OnceLock::new(),
+            sample: OnceLock::new(),
         }
     }
 
@@ -79,6 +82,7 @@ impl Tool {
             metadata: OnceLock::from(Arc::new(metadata)),
             input: OnceLock::from(schema(input)),
             output: OnceLock::from(output.map(schema)),
+            sample: OnceLock::new(),
         }
     }
 
@@ -98,6 +102,7 @@ impl Tool {
             metadata: OnceLock::from(Arc::clone(self.shared_metadata())),
             input: OnceLock::from(Arc::clone(self.shared_input())),
             output: OnceLock::from(self.shared_output().cloned()),
+            sample: self.sample.clone(),
         }
     }
 
@@ -270,6 +275,15 @@ impl Tool {
     /// Whether it requires anything; asking does not build what it says of itself.
     pub(crate) fn requires(&self) -> bool {
         self.entry.map_or_else(|| !self.requirements().is_empty(), |entry| entry.requires)
+    }
+
+    /// Arguments that fit, as JSON, for a caller that sent some that do not: the author's example or one made up.
+    pub(crate) fn sample(&self) -> Option<&str> {
+        let sample = self.sample.get_or_init(|| {
+            let given = self.examples().into_iter().find(|example| self.input().is_valid(example));
+            given.or_else(|| self.input().example()).map(|sample| sample.to_string())
+        });
+        sample.as_deref()
     }
 
     /// How many former names it has; asking does not build what it says of itself.

@@ -79,8 +79,12 @@ impl Bench {
         assert!(mcp::says(&runtime.block_on(rmcp.call(&params)), &data));
         assert!(mcp::says(&by_rust_mcp_sdk::call(&params), &data));
 
+        let prepared = dispatcher.prepared(name).expect("it is linked");
         let mut table = Table::new(name);
         table.row("floor: serde, function, serde", "nothing", || floor(black_box(arguments), tool));
+        table.row("`Prepared::call_sync`, found by name before", "in and out", || {
+            prepared.call_sync(black_box(arguments)).expect("it succeeds").into_json()
+        });
         table.row("`Dispatcher::call_sync`", "in and out", || call_sync(dispatcher, name, black_box(arguments)));
         table.row_async("`Dispatcher::call`, sync function", "in and out", runtime, async || {
             call(dispatcher, name, black_box(arguments)).await

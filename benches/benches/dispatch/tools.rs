@@ -1,12 +1,14 @@
 //! The three pieces of work: tiny, middling with many rules, and large with few.
 
 // What rust-mcp-sdk asks of arguments beside `Debug`: a schema by a derive of its own.
+#[cfg(feature = "peers")]
 use rust_mcp_sdk::macros::JsonSchema as SdkSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolkit::tool;
 
-#[derive(Debug, Deserialize, JsonSchema, SdkSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "peers", derive(SdkSchema))]
 pub(crate) struct Add {
     pub(crate) a: i64,
     pub(crate) b: i64,
@@ -31,7 +33,8 @@ pub(crate) async fn add_async(a: i64, b: i64) -> Sum {
     add(a, b)
 }
 
-#[derive(Debug, Deserialize, JsonSchema, SdkSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "peers", derive(SdkSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Search {
     #[schemars(length(min = 1, max = 200))]
@@ -49,7 +52,8 @@ pub(crate) struct Search {
     pub(crate) exact: bool,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, SdkSchema)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(feature = "peers", derive(SdkSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Sort {
     Relevance,
@@ -100,13 +104,15 @@ pub(crate) async fn search_async(args: Search) -> Hits {
     search(args)
 }
 
-#[derive(Debug, Deserialize, JsonSchema, SdkSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "peers", derive(SdkSchema))]
 pub(crate) struct Batch {
     #[schemars(length(max = 1000))]
     pub(crate) rows: Vec<Row>,
 }
 
-#[derive(Debug, Deserialize, Serialize, JsonSchema, SdkSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(feature = "peers", derive(SdkSchema))]
 pub(crate) struct Row {
     id: u64,
     #[schemars(length(min = 1, max = 80))]
@@ -120,7 +126,8 @@ pub(crate) struct Row {
     note: Option<String>,
 }
 
-#[derive(Debug, Deserialize, Serialize, JsonSchema, SdkSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(feature = "peers", derive(SdkSchema))]
 enum Status {
     Open,
     Paid,

@@ -172,7 +172,9 @@ fn shapes(
     matrix: Vec<Vec<i64>>,
     tree: Option<Tree>,
     #[serde(rename = "two words")] spaced: Option<u8>,
-    #[serde(rename = "tree/leaf")] slashed: Option<u8>,
+    #[serde(rename = "tree/leaf")]
+    #[schemars(extend("not" = { "const": 255 }))]
+    slashed: Option<u8>,
 ) -> serde_json::Value {
     serde_json::json!([either, matrix, tree, spaced, slashed])
 }

@@ -77,6 +77,17 @@ fn show_says_everything_about_a_tool() {
 }
 
 #[test]
+fn show_says_how_a_tool_is_checked_and_why() {
+    let page = tools(&["show", "forecast"]).exits(0).out;
+    assert!(page.contains("\n  checked      while reading\n"), "{page}");
+    let page = tools(&["show", "shapes"]).exits(0).out;
+    assert!(
+        page.contains("\n  checked      arguments as a tree, because of `not` at /properties/tree~1leaf\n"),
+        "{page}"
+    );
+}
+
+#[test]
 fn show_explains_a_recursive_type_once() {
     let page = tools(&["show", "shapes"]).exits(0).out;
     assert_eq!(page.matches("    leaf ").count(), 1, "{page}");

@@ -40,6 +40,8 @@ fn leaf() -> impl Strategy<Value = Value> {
         1 => prop::sample::select(&["null", "boolean", "integer", "number", "string", "array", "object"][..])
             .prop_map(|name| json!({ "type": name, "x-note": 1, "format": "uuid" })),
         1 => Just(json!({ "type": ["string", "null"] })),
+        1 => prop::sample::select(&["string", "integer"][..])
+            .prop_map(|name| json!({ "type": "array", "items": { "type": name }, "uniqueItems": true })),
         1 => Just(json!({ "type": ["integer", "string"], "minimum": 0, "minLength": 1 })),
         1 => Just(json!({ "$ref": "#/$defs/shared" })),
         1 => Just(json!({ "$ref": "#", "description": "again" })),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use toolkit::schema::plan::{Plan, Refused};
 
 use crate::reading::{accepts, plan, refuses};
@@ -70,6 +70,8 @@ fn a_key_written_twice_does_not_count_twice() {
     }
     let two = plan(json!({ "minProperties": 2 }));
     assert_eq!(two.encode(&Twice, &mut Vec::new()), Err(Refused));
+    let two = plan(json!({ "properties": { "a": {}, "b": {} }, "minProperties": 2 }));
+    assert_eq!(two.encode(&Twice, &mut Vec::new()), Err(Refused));
     assert_eq!(two.encode(&BTreeMap::from([("a", 1), ("b", 2)]), &mut Vec::new()), Ok(()));
 }
 
@@ -83,7 +85,6 @@ fn a_schema_that_needs_the_whole_value_has_no_plan() {
         json!({ "unevaluatedProperties": false }),
         json!({ "contains": {} }),
         json!({ "dependentRequired": { "a": ["b"] } }),
-        json!({ "uniqueItems": true }),
         json!({ "$id": "https://example.com/a" }),
         json!({ "$anchor": "a" }),
         json!({ "$dynamicRef": "#a" }),
@@ -91,7 +92,9 @@ fn a_schema_that_needs_the_whole_value_has_no_plan() {
         json!({ "$ref": "#/properties/a", "$defs": {} }),
         json!({ "$ref": "#" }),
         json!({ "$ref": "#/$defs/a", "minimum": 1, "$defs": { "a": {} } }),
-        json!({ "$schema": "http://json-schema.org/draft-07/schema#" }),
+        json!({ "$schema": "http://json-schema.org/draft-07/schema#", "prefixItems": [false] }),
+        json!({ "$schema": "http://json-schema.org/draft-07/schema#", "contentEncoding": "base64" }),
+        json!({ "$schema": "http://json-schema.org/draft-06/schema#" }),
         json!({ "const": [1] }),
         json!({ "enum": [1.5] }),
         json!({ "multipleOf": 0.5 }),
@@ -102,7 +105,52 @@ fn a_schema_that_needs_the_whole_value_has_no_plan() {
         json!({ "allOf": [{ "minimum": 1 }, { "maximum": 5 }] }),
     ] {
         assert!(Plan::compile(&schema).is_none(), "{schema}");
+        assert!(Plan::why_not(&schema).is_some(), "{schema}");
     }
+}
+
+#[test]
+fn a_schema_without_a_plan_says_which_keyword_needs_the_whole_value() {
+    let nested = json!({
+        "properties": { "a/b": { "items": { "anyOf": [{ "type": "null" }, { "$ref": "#/$defs/odd" }] } } },
+        "$defs": { "odd": { "type": "object", "patternProperties": { "x": {} } } }
+    });
+    for (schema, reason) in [
+        (nested, "`patternProperties` at /$defs/odd"),
+        (json!({ "not": {} }), "`not`"),
+        (json!({ "properties": { "a/b": { "multipleOf": 0.5 } } }), "`multipleOf` at /properties/a~1b"),
+        (json!({ "items": { "enum": [1.5] } }), "`enum` at /items"),
+        (json!({ "items": { "$ref": "#/properties/a" } }), "`$ref` at /items"),
+        (json!({ "anyOf": [{ "minimum": 1 }, { "maximum": 5 }] }), "`anyOf`"),
+        (json!({ "$schema": "https://example.com" }), "`$schema`"),
+    ] {
+        assert_eq!(Plan::why_not(&schema).map(|reason| reason.to_string()).as_deref(), Some(reason), "{schema}");
+    }
+    assert_eq!(Plan::why_not(&json!({ "type": "string" })), None);
+}
+
+#[test]
+fn items_that_must_differ_are_compared_if_they_are_strings_or_integers() {
+    let unique = plan(json!({ "uniqueItems": true }));
+    for differ in ["[]", "[1.5]", r#"["a","b"]"#, "[1,-1]", r#"[ "a" , "\u0062" ]"#] {
+        accepts::<Value>(&unique, differ);
+        let value: Value = serde_json::from_str(differ).expect("it is JSON");
+        assert_eq!(unique.encode(&value, &mut Vec::new()), Ok(()), "{differ}");
+    }
+    for unsure in [r#"["a","a"]"#, r#"["b","\u0062"]"#, "[1,1]", "[1,1.0]", "[1.5,2.5]", r#"[1,"1"]"#, "[{},{}]"] {
+        refuses::<Value>(&unique, unsure);
+        let value: Value = serde_json::from_str(unsure).expect("it is JSON");
+        assert_eq!(unique.encode(&value, &mut Vec::new()), Err(Refused), "{unsure}");
+    }
+    let nested = plan(json!({ "items": { "uniqueItems": true } }));
+    accepts::<Value>(&nested, "[[1,2],[1,2]]");
+    #[derive(Serialize)]
+    enum Variant {
+        Pair(u8, u8),
+    }
+    let variant = plan(json!({ "additionalProperties": { "uniqueItems": true } }));
+    assert_eq!(variant.encode(&Variant::Pair(1, 2), &mut Vec::new()), Ok(()));
+    assert_eq!(variant.encode(&Variant::Pair(1, 1), &mut Vec::new()), Err(Refused));
 }
 
 #[test]

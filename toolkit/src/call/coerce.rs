@@ -1,6 +1,6 @@
 //! Arguments that the schema refuses, and what may be done about it before the call is.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -86,32 +86,37 @@ pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
     };
     let mut lines = violations.iter().filter(|violation| !listed(violation));
     for violation in lines.by_ref().take(MAX_LINES) {
-        message.push_str("\n- ");
-        message.push_str(&violation.to_string());
+        // Writing to a string cannot fail.
+        let _ = write!(message, "\n- {violation}");
     }
     let n_more = lines.count();
     if n_more > 0 {
-        message.push_str(&format!("\n- and {n_more} more"));
+        let _ = write!(message, "\n- and {n_more} more");
     }
-    let example = tool.examples().into_iter().find(|example| tool.input().is_valid(example));
-    if let Some(example) = example.or_else(|| tool.input().example()) {
-        message.push_str(&format!("\nfor example: {example}"));
+    if let Some(sample) = tool.sample() {
+        message.push_str("\nfor example: ");
+        message.push_str(sample);
     }
     ToolError::new(ErrorKind::InvalidArguments, message).with_violations(violations.into_vec())
 }
 
 fn coerce(value: &mut Value, violation: &Violation, coercion: Coercion, changes: &mut Vec<Change>) {
     let change = |what: &'static str| Change { pointer: violation.pointer.clone(), what };
+    let may_be_absent = coercion != Coercion::Off && violation.optional;
+    let may_be_read = coercion == Coercion::Lenient && violation.keyword == "type";
+    if !may_be_absent && !may_be_read {
+        return;
+    }
     let Some(sent) = value.pointer(&violation.pointer) else {
         return;
     };
     if sent.is_null() {
-        if coercion != Coercion::Off && violation.optional && remove(value, &violation.pointer) {
+        if may_be_absent && remove(value, &violation.pointer) {
             changes.push(change("null taken as absent"));
         }
         return;
     }
-    if coercion != Coercion::Lenient || violation.keyword != "type" {
+    if !may_be_read {
         return;
     }
     let mut wanted = violation.allowed.iter().filter_map(Value::as_str);

@@ -27,6 +27,10 @@ pub struct Context {
 }
 
 impl Context {
+    /// That of most calls.
+    pub(crate) const EMPTY: &'static Self =
+        &Self { cancel: None, abandoned: None, progress: None, extensions: None, credentials: None };
+
     /// Nothing to cancel it, nobody who listens.
     #[must_use]
     pub fn new() -> Self {
@@ -120,8 +124,8 @@ impl Context {
     /// Whether nobody waits for the call any more; a tool with a long loop looks here.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        let tokens = [&self.cancel, &self.abandoned];
-        tokens.into_iter().flatten().any(CancelToken::is_cancelled)
+        let is_set = |token: &Option<CancelToken>| token.as_ref().is_some_and(CancelToken::is_cancelled);
+        is_set(&self.cancel) || is_set(&self.abandoned)
     }
 
     /// Waits until the caller gives up; for ever, where nothing can cancel the call.

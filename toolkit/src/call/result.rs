@@ -11,10 +11,17 @@ use super::content::Content;
 /// What a successful call gives back.
 #[derive(Clone)]
 pub struct RunResult {
-    pub(crate) tool: &'static str,
-    pub(crate) structured: Option<Vec<u8>>,
-    pub(crate) content: Vec<Content>,
-    pub(crate) changes: Vec<Change>,
+    tool: &'static str,
+    structured: Option<Vec<u8>>,
+    /// On the heap, since most results have nothing there and are moved a few times.
+    beside: Option<Box<Beside>>,
+}
+
+/// What goes along with a structured result.
+#[derive(Clone, Default)]
+struct Beside {
+    content: Vec<Content>,
+    changes: Vec<Change>,
 }
 
 // The bytes are text, and a reader of a failed test wants to read them.
@@ -23,16 +30,48 @@ impl fmt::Debug for RunResult {
         f.debug_struct("RunResult")
             .field("tool", &self.tool)
             .field("structured", &self.json().map(String::from_utf8_lossy))
-            .field("content", &self.content)
-            .field("changes", &self.changes)
+            .field("content", &self.own_content())
+            .field("changes", &self.changes())
             .finish()
     }
 }
 
 impl RunResult {
+    /// The result of a tool that has returned nothing yet.
+    #[inline]
+    pub(crate) const fn of_tool(tool: &'static str) -> Self {
+        Self { tool, structured: None, beside: None }
+    }
+
+    /// Says what was changed in the arguments.
+    pub(crate) fn with_changes(mut self, changes: Vec<Change>) -> Self {
+        if !changes.is_empty() {
+            self.beside_mut().changes = changes;
+        }
+        self
+    }
+
+    #[inline]
+    pub(crate) fn with_json(mut self, json: Vec<u8>) -> Self {
+        self.structured = Some(json);
+        self
+    }
+
+    pub(crate) fn with_content(mut self, content: Vec<Content>) -> Self {
+        if !content.is_empty() {
+            self.beside_mut().content = content;
+        }
+        self
+    }
+
+    #[cold]
+    fn beside_mut(&mut self) -> &mut Beside {
+        self.beside.get_or_insert_default()
+    }
+
     /// The tool's own content.
     pub(crate) fn own_content(&self) -> &[Content] {
-        &self.content
+        self.beside.as_ref().map_or(&[], |beside| &beside.content)
     }
 
     /// The id of the tool that ran.
@@ -63,8 +102,8 @@ impl RunResult {
     /// What a model reads: the tool's own content or, where it has none, its structured result as text.
     #[must_use]
     pub fn content(&self) -> Cow<'_, [Content]> {
-        if !self.content.is_empty() {
-            return Cow::Borrowed(&self.content);
+        if !self.own_content().is_empty() {
+            return Cow::Borrowed(self.own_content());
         }
         let Some(json) = &self.structured else {
             return Cow::Borrowed(&[]);
@@ -78,6 +117,6 @@ impl RunResult {
     /// What was changed in the arguments to make them fit the input schema; usually nothing.
     #[must_use]
     pub fn changes(&self) -> &[Change] {
-        &self.changes
+        self.beside.as_ref().map_or(&[], |beside| &beside.changes)
     }
 }

@@ -1,7 +1,7 @@
 //! Every name under which a tool answers.
 
 use std::fmt;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -58,7 +58,7 @@ impl Names {
         let n_ids = |tool: &Tool| if tool.id().namespace().is_some() { 3 } else { 1 };
         let n_names = tools.iter().map(|tool| n_ids(tool) + tool.n_aliases()).sum();
         let hasher = names.hasher.clone();
-        names.table.reserve(n_names, |name| hasher.hash_one(&*name.text(tools)));
+        names.table.reserve(n_names, |name| hash(&hasher, &name.text(tools)));
         for idx in 0..tools.len() {
             names.set(tools, Name::of(idx, Form::Id));
         }
@@ -82,9 +82,9 @@ impl Names {
         names
     }
 
+    #[inline]
     pub(super) fn get(&self, tools: &[Tool], name: &str) -> Option<Resolved<'_>> {
-        let hash = self.hasher.hash_one(name);
-        let found = self.table.find(hash, |found| found.is(tools, name))?;
+        let found = self.table.find(hash(&self.hasher, name), |found| found.is(tools, name))?;
         Some(match found.form {
             Form::Shared(place) => Resolved::Several(&self.shared[place as usize]),
             _ => Resolved::One(found.tool as usize),
@@ -155,8 +155,8 @@ impl Names {
 
     fn slot(&mut self, tools: &[Tool], name: &str) -> Slot<'_, Name> {
         let Self { table, hasher, .. } = self;
-        let hash = hasher.hash_one(name);
-        table.entry(hash, |found| found.is(tools, name), |found| hasher.hash_one(&*found.text(tools)))
+        let place = hash(hasher, name);
+        table.entry(place, |found| found.is(tools, name), |found| hash(hasher, &found.text(tools)))
     }
 }
 
@@ -165,10 +165,12 @@ impl Name {
         Self { tool: u32_of(tool), form }
     }
 
+    #[inline]
     fn is(self, tools: &[Tool], text: &str) -> bool {
         let tool = &tools[self.tool as usize];
         match self.form {
-            Form::Id => tool.id().is_printed_as(text),
+            // What the program has in one piece need not be compared in parts.
+            Form::Id => tool.entry().map_or_else(|| tool.id().is_printed_as(text), |entry| entry.id == text),
             Form::Unversioned => tool.id().is_printed_without_version_as(text),
             Form::Bare | Form::Shared(_) => tool.name() == text,
             Form::Alias(nth) => tool.alias(nth as usize) == text,
@@ -184,6 +186,14 @@ impl Name {
             Form::Alias(nth) => tool.alias(nth as usize).to_owned().into(),
         }
     }
+}
+
+// A text alone needs no mark of its end, which `str` has for the sake of what follows it.
+#[inline]
+fn hash(hasher: &RandomState, text: &str) -> u64 {
+    let mut hasher = hasher.build_hasher();
+    hasher.write(text.as_bytes());
+    hasher.finish()
 }
 
 // More than this many tools do not fit into memory.

@@ -12,12 +12,12 @@ pub trait Encode<T> {
     /// The output schema, where there is one.
     fn schema() -> Option<Value>;
 
-    /// Puts `output` into `result`.
+    /// The result that holds `output`.
     ///
     /// # Errors
     ///
     /// The output schema refuses it.
-    fn encode(output: T, result: RunResult, call: &Invocation<'_>) -> Result<RunResult, ToolError>;
+    fn encode(output: T, call: &Invocation<'_>) -> Result<RunResult, ToolError>;
 }
 
 /// The ways in which [`Encode`] is implemented; the macro picks one by the type.
@@ -40,9 +40,8 @@ impl<T: Serialize + JsonSchema> Encode<T> for Returns<STRUCTURED> {
         Some(crate::schema::output::<T>())
     }
 
-    fn encode(output: T, mut result: RunResult, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
-        result.structured = Some(call.encode(&output)?);
-        Ok(result)
+    fn encode(output: T, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
+        call.encode(&output).map(|json| call.empty_result().with_json(json))
     }
 }
 
@@ -51,8 +50,8 @@ impl Encode<()> for Returns<UNIT> {
         None
     }
 
-    fn encode((): (), result: RunResult, _: &Invocation<'_>) -> Result<RunResult, ToolError> {
-        Ok(result)
+    fn encode((): (), call: &Invocation<'_>) -> Result<RunResult, ToolError> {
+        Ok(call.empty_result())
     }
 }
 
@@ -61,9 +60,8 @@ impl Encode<Content> for Returns<CONTENT> {
         None
     }
 
-    fn encode(output: Content, mut result: RunResult, _: &Invocation<'_>) -> Result<RunResult, ToolError> {
-        result.content.push(output);
-        Ok(result)
+    fn encode(output: Content, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
+        Ok(call.empty_result().with_content(vec![output]))
     }
 }
 
@@ -72,9 +70,8 @@ impl Encode<Vec<Content>> for Returns<CONTENT> {
         None
     }
 
-    fn encode(output: Vec<Content>, mut result: RunResult, _: &Invocation<'_>) -> Result<RunResult, ToolError> {
-        result.content = output;
-        Ok(result)
+    fn encode(output: Vec<Content>, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
+        Ok(call.empty_result().with_content(output))
     }
 }
 
@@ -83,10 +80,9 @@ impl<T: Serialize + JsonSchema> Encode<Structured<T>> for Returns<STRUCTURED_WIT
         Some(crate::schema::output::<T>())
     }
 
-    fn encode(output: Structured<T>, mut result: RunResult, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
-        result.structured = Some(call.encode(&output.value)?);
-        result.content = output.content;
-        Ok(result)
+    fn encode(output: Structured<T>, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
+        let json = call.encode(&output.value)?;
+        Ok(call.empty_result().with_json(json).with_content(output.content))
     }
 }
 
@@ -95,7 +91,7 @@ impl<T> Encode<T> for Returns<UNFIT> {
         None
     }
 
-    fn encode(_: T, result: RunResult, _: &Invocation<'_>) -> Result<RunResult, ToolError> {
-        Ok(result)
+    fn encode(_: T, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
+        Ok(call.empty_result())
     }
 }

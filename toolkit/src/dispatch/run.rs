@@ -89,17 +89,20 @@ pub struct Invocation<'a> {
 ///
 /// The stage that refused.
 pub fn run_sync<F: SyncFunction>(call: Invocation<'_>) -> Result<RunResult, ToolError> {
-    let (arguments, changes) = call.decode::<F::Arguments>()?;
+    let mut changes = Vec::new();
+    let arguments = call.decode::<F::Arguments>(&mut changes)?;
     let output = F::finish(F::call(F::input(arguments), call.host)?)?;
-    F::Encoding::encode(output, call.empty_result(changes), &call)
+    let result = F::Encoding::encode(output, &call)?;
+    Ok(if changes.is_empty() { result } else { result.with_changes(changes) })
 }
 
 /// All stages of an asynchronous call.
 pub fn run_async<F: AsyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Result<RunResult, ToolError>> {
     Box::pin(async move {
-        let (arguments, changes) = call.decode::<F::Arguments>()?;
+        let mut changes = Vec::new();
+        let arguments = call.decode::<F::Arguments>(&mut changes)?;
         let output = F::finish(F::call(F::input(arguments), call.host).await?)?;
-        F::Encoding::encode(output, call.empty_result(changes), &call)
+        F::Encoding::encode(output, &call).map(|result| result.with_changes(changes))
     })
 }
 
@@ -108,21 +111,33 @@ impl Invocation<'_> {
     ///
     /// Every kind of deserialiser that is named here is compiled for every tool, so there are two: the plan's and, for
     /// what is not certain to fit, that of a tree.
-    fn decode<A: DeserializeOwned>(&self) -> Result<(A, Vec<Change>), ToolError> {
-        let checks = self.policy.validate_input;
-        let plan = if checks { self.tool.input().plan() } else { Some(Plan::anything()) };
+    fn decode<A: DeserializeOwned>(&self, changes: &mut Vec<Change>) -> Result<A, ToolError> {
+        let plan = if self.policy.validate_input { self.tool.input().plan() } else { Some(Plan::anything()) };
         if let (Arguments::Json(text), Some(plan)) = (self.arguments, plan)
             && let Ok(arguments) = plan.decode(text)
         {
-            return Ok((arguments, Vec::new()));
+            return Ok(arguments);
         }
-        let (mut value, changes) = match checks {
-            true => admit(self.tool, self.arguments, self.policy.coercion)?,
-            false => (self.arguments.to_value()?, Vec::new()),
-        };
+        let value = self.tree(changes)?;
+        self.decode_tree(value)
+    }
+
+    /// The arguments as a tree that the input schema accepts, where it is asked.
+    #[cold]
+    fn tree(&self, changes: &mut Vec<Change>) -> Result<Value, ToolError> {
+        if !self.policy.validate_input {
+            return self.arguments.to_value();
+        }
+        let (value, changed) = admit(self.tool, self.arguments, self.policy.coercion)?;
+        *changes = changed;
+        Ok(value)
+    }
+
+    #[cold]
+    fn decode_tree<A: DeserializeOwned>(&self, mut value: Value) -> Result<A, ToolError> {
         loop {
             match serde_path_to_error::deserialize(&value) {
-                Ok(arguments) => return Ok((arguments, changes)),
+                Ok(arguments) => return Ok(arguments),
                 // To a schema `3.0` is an integer; to serde it is none.
                 Err(_) if json::write_whole_numbers_as_integers(&mut value) => {}
                 Err(error) => return Err(mismatch(self.tool, pointer(error.path()), error.inner())),
@@ -130,8 +145,9 @@ impl Invocation<'_> {
         }
     }
 
-    fn empty_result(&self, changes: Vec<Change>) -> RunResult {
-        RunResult { tool: self.entry.id, structured: None, content: Vec::new(), changes }
+    #[inline]
+    pub(super) fn empty_result(&self) -> RunResult {
+        RunResult::of_tool(self.entry.id)
     }
 
     /// The JSON of a result, once the output schema has accepted it.

@@ -163,7 +163,7 @@ fn against_meta_schema(schema: &Value, dialect: Dialect, place: &str) -> Vec<Sch
     if meta_schema.is_valid(schema) {
         return Vec::new();
     }
-    let violations = Violations::collect(&Value::Null, &meta_schema, schema).into_vec();
+    let violations = Violations::collect(&Value::Null, false, &meta_schema, schema).into_vec();
     let faults = violations.into_iter().map(|mut violation| {
         let pointer = format!("{place}{}", std::mem::take(&mut violation.pointer));
         let message = violation.to_string();

@@ -9,22 +9,24 @@
 //! valid only once its text has been walked to the end.
 
 mod array;
-mod at;
 mod compile;
 mod de;
 mod node;
 mod number;
 mod object;
 mod pattern;
+mod property;
+mod reason;
 mod ser;
+mod special;
 mod string;
 
-use std::cell::Cell;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::LazyLock;
 
-use at::At;
 use node::{Node, NodeId};
+pub use reason::{Path, Reason};
 
 /// A compiled form of the keywords that can be checked while serde walks a value.
 pub struct Plan {
@@ -39,8 +41,14 @@ impl Plan {
     /// validates a tree.
     #[must_use]
     pub fn compile(schema: &serde_json::Value) -> Option<Plan> {
-        let (nodes, root) = compile::compile(schema)?;
+        let (nodes, root) = compile::compile(schema).ok()?;
         Some(Plan { nodes, root })
+    }
+
+    /// Why a schema has no plan: the first thing found that needs the whole value. `None` where it has one.
+    #[must_use]
+    pub fn why_not(schema: &serde_json::Value) -> Option<Reason> {
+        compile::compile(schema).err()
     }
 
     /// The plan that approves of every value.
@@ -58,13 +66,11 @@ impl Plan {
     ///
     /// [`Refused`] where the bytes are not certainly valid, or are not a `T`.
     pub fn decode<'de, T: serde::Deserialize<'de>>(&self, json: &'de [u8]) -> Result<T, Refused> {
-        let walked = Cell::new(false);
-        let mut inner = serde_json::Deserializer::from_slice(json);
-        let value = T::deserialize(de::Checked { inner: &mut inner, at: self.start(), walked: &walked });
-        // Not looking at what serde says keeps its message, which names the value, out of every log.
-        match (value, inner.end()) {
-            (Ok(value), Ok(())) if walked.get() => Ok(value),
-            _ => Err(Refused),
+        let mut cursor = de::Cursor::new(self, json)?;
+        let value = de::read(&mut cursor, self.node(self.root), PhantomData)?;
+        match cursor.is_through() {
+            true => Ok(value),
+            false => Err(Refused),
         }
     }
 
@@ -75,11 +81,16 @@ impl Plan {
     /// [`Refused`] where those bytes are not certainly valid, or `value` can't be written as JSON. What was appended
     /// to `out` by then is unspecified.
     pub fn encode<T: serde::Serialize + ?Sized>(&self, value: &T, out: &mut Vec<u8>) -> Result<(), Refused> {
-        value.serialize(ser::Writer { out, at: self.start(), depth: 0 })
+        let mut output = ser::Output::new(self, std::mem::take(out));
+        let written = value.serialize(ser::Writer { out: &mut output, node: self.node(self.root) });
+        let written = if output.has_failed() { Err(Refused) } else { written };
+        *out = output.json;
+        written
     }
 
-    fn start(&self) -> At<'_> {
-        At::new(self, self.root)
+    #[inline]
+    fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
     }
 }
 
@@ -101,10 +112,22 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
+// Not looking at what serde says keeps its message, which names the value, out of every log.
+impl serde::de::Error for Refused {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Refused
+    }
+}
+
 impl serde::ser::Error for Refused {
     fn custom<T: fmt::Display>(_: T) -> Self {
         Refused
     }
+}
+
+#[inline]
+fn ok(holds: bool) -> Result<(), Refused> {
+    if holds { Ok(()) } else { Err(Refused) }
 }
 
 /// How the keys begin under which `serde_json` hides numbers and raw JSON: never an ordinary member.

@@ -61,21 +61,44 @@ impl Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = match (self.pointer.char_indices().nth(MAX_POINTER), self.pointer.is_empty()) {
-            (_, true) => format!("the value {}", self.rule),
-            (Some((end, _)), _) => format!("{}… {}", &self.pointer[..end], self.rule),
-            (None, _) => format!("{} {}", self.pointer, self.rule),
-        };
+        let mut line = OneLine(f);
+        match long(&self.pointer) {
+            _ if self.pointer.is_empty() => line.write_str("the value")?,
+            Some(end) => write!(line, "{}…", &self.pointer[..end])?,
+            None => line.write_str(&self.pointer)?,
+        }
+        line.write_str(" ")?;
+        line.write_str(&self.rule)?;
         if let Some(sent) = &self.sent {
-            line.push_str(&format!(", got {sent}"));
+            write!(line, ", got {sent}")?;
         }
         if let Some(suggestion) = &self.suggestion {
-            line.push_str(&format!("; did you mean `{suggestion}`?"));
+            write!(line, "; did you mean `{suggestion}`?")?;
         }
-        // A key or a value may hold what forges a line, or hides one.
-        line.chars().try_for_each(|c| match is_invisible(c) {
-            true => write!(f, "{}", c.escape_unicode()),
-            false => f.write_char(c),
+        Ok(())
+    }
+}
+
+/// Where a pointer is cut that is too long to be printed.
+fn long(pointer: &str) -> Option<usize> {
+    // No character has less than a byte.
+    if pointer.len() <= MAX_POINTER {
+        return None;
+    }
+    pointer.char_indices().nth(MAX_POINTER).map(|(end, _)| end)
+}
+
+/// Text on one line, as it looks: a key or a value may hold what forges a line, or hides one.
+struct OneLine<'f, W>(&'f mut W);
+
+impl<W: fmt::Write> fmt::Write for OneLine<'_, W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            return self.0.write_str(text);
+        }
+        text.chars().try_for_each(|c| match is_invisible(c) {
+            true => write!(self.0, "{}", c.escape_unicode()),
+            false => self.0.write_char(c),
         })
     }
 }
@@ -96,17 +119,17 @@ pub struct Violations(Vec<Violation>);
 
 impl Violations {
     /// What `validator`, which is compiled from `schema`, finds wrong with `instance`.
-    pub(crate) fn collect(schema: &Value, validator: &Validator, instance: &Value) -> Self {
+    pub(crate) fn collect(schema: &Value, has_secrets: bool, validator: &Validator, instance: &Value) -> Self {
         let Some(front) = trim::trimmed(schema, instance) else {
-            return Self::of_errors(schema, instance, validator.iter_errors(instance));
+            return Self::of_errors(schema, has_secrets, instance, validator.iter_errors(instance));
         };
-        let mut violations = Self::of_errors(schema, &front, validator.iter_errors(&front));
+        let mut violations = Self::of_errors(schema, has_secrets, &front, validator.iter_errors(&front));
         violations.0.retain(trim::is_certain);
         // What is wrong lies further back, or is the size itself. A choice would explain each of its branches in full,
         // however much that is; without one, the first error is found in passing.
         let text = schema.to_string();
         if violations.is_empty() && !["anyOf", "oneOf"].iter().any(|keyword| text.contains(keyword)) {
-            violations = Self::of_errors(schema, instance, validator.validate(instance).err().into_iter());
+            violations = Self::of_errors(schema, has_secrets, instance, validator.validate(instance).err().into_iter());
         }
         if violations.is_empty() {
             let rule = "is not valid, and is too large to say where; send less of it".to_owned();
@@ -116,14 +139,20 @@ impl Violations {
     }
 
     /// [`Violations::collect`], of the first thing that `validator` finds wrong.
-    pub(super) fn first(schema: &Value, validator: &Validator, instance: &Value) -> Self {
-        let mut violations = Self::of_errors(schema, instance, validator.validate(instance).err().into_iter());
+    pub(super) fn first(schema: &Value, has_secrets: bool, validator: &Validator, instance: &Value) -> Self {
+        let first = validator.validate(instance).err();
+        let mut violations = Self::of_errors(schema, has_secrets, instance, first.into_iter());
         violations.0.truncate(1);
         violations
     }
 
-    fn of_errors<'i>(schema: &Value, instance: &Value, errors: impl Iterator<Item = ValidationError<'i>>) -> Self {
-        let mut explanation = Explanation::of(schema, instance);
+    fn of_errors<'i>(
+        schema: &Value,
+        has_secrets: bool,
+        instance: &Value,
+        errors: impl Iterator<Item = ValidationError<'i>>,
+    ) -> Self {
+        let mut explanation = Explanation::of(schema, has_secrets, instance);
         for error in errors {
             explanation.explain(&error);
             if explanation.is_full() {

@@ -1,28 +1,27 @@
 //! The rules for an array and the walk over one.
 
-use super::at::{At, ok};
-use super::node::{ANY, NEVER, NodeId};
-use super::{Plan, Refused};
+use super::node::{ANY, NEVER, Node, NodeId};
+use super::{Plan, Refused, ok};
 
-/// `prefixItems`, `items`, `minItems` and `maxItems`.
+/// `prefixItems`, `items`, `minItems`, `maxItems` and `uniqueItems`.
 pub(super) struct Array {
     pub(super) prefix: Box<[NodeId]>,
     pub(super) items: NodeId,
     pub(super) least: usize,
     pub(super) most: usize,
+    pub(super) unique: bool,
 }
 
 /// How far into an array the walk is.
 pub(super) struct Items<'p> {
-    plan: &'p Plan,
     rule: Option<&'p Array>,
     count: usize,
 }
 
 impl<'p> Items<'p> {
     #[inline]
-    pub(super) fn new(plan: &'p Plan, rule: Option<&'p Array>) -> Self {
-        Items { plan, rule, count: 0 }
+    pub(super) fn new(rule: Option<&'p Array>) -> Self {
+        Items { rule, count: 0 }
     }
 
     #[inline]
@@ -30,25 +29,37 @@ impl<'p> Items<'p> {
         self.count
     }
 
-    /// What holds for the item that comes next, if one does: past `maxItems`, nothing is allowed.
+    /// What holds for the item that comes next: past `maxItems`, nothing is allowed.
     #[inline]
-    pub(super) fn next(&self) -> At<'p> {
+    pub(super) fn next(&mut self, plan: &'p Plan) -> &'p Node {
         let id = match self.rule {
             None => ANY,
             Some(rule) if self.count >= rule.most => NEVER,
             Some(rule) => rule.prefix.get(self.count).copied().unwrap_or(rule.items),
         };
-        At::new(self.plan, id)
-    }
-
-    /// The item that `next` spoke of was there and is valid.
-    #[inline]
-    pub(super) fn advance(&mut self) {
         self.count += 1;
+        plan.node(id)
     }
 
+    /// Whether the items met are as many as there have to be, and differ if they must; `json` is the whole array.
     #[inline]
-    pub(super) fn finish(&self) -> Result<(), Refused> {
-        ok(self.rule.is_none_or(|rule| self.count >= rule.least))
+    pub(super) fn finish<'j>(&self, json: impl FnOnce() -> &'j [u8]) -> Result<(), Refused> {
+        ok(self.rule.is_none_or(|rule| {
+            rule.least <= self.count && (!rule.unique || self.count < 2 || certainly_differ(json()))
+        }))
     }
+}
+
+/// Whether the items of an array certainly differ. Other items than strings or integers are left to a tree, where `1`
+/// and `1.0` are found to be one.
+#[inline(never)]
+fn certainly_differ(json: &[u8]) -> bool {
+    fn differ<T: Ord>(mut items: Vec<T>) -> bool {
+        items.sort_unstable();
+        items.windows(2).all(|two| two[0] != two[1])
+    }
+    if let Ok(texts) = serde_json::from_slice::<Vec<String>>(json) {
+        return differ(texts);
+    }
+    serde_json::from_slice::<Vec<i64>>(json).is_ok_and(differ)
 }

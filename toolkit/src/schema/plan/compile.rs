@@ -5,43 +5,89 @@ mod reference;
 mod rules;
 mod union;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
 use super::node::{ANY, Kinds, NEVER, Node, NodeId};
+use super::reason::{self, Reason};
 
-/// The nodes of a schema and the one to start from, or `None` where something needs the whole value.
-pub(super) fn compile(schema: &Value) -> Option<(Box<[Node]>, NodeId)> {
-    let mut compiler =
-        Compiler { root: schema, nodes: Vec::new(), done: HashMap::new(), depth: 0, looks: Cell::new(0) };
-    compiler.place(Node::plain(Kinds::ALL), ANY)?;
-    compiler.place(Node::plain(Kinds::NONE), NEVER)?;
-    if let Some(dialect) = schema.get("$schema") {
-        let dialect = dialect.as_str()?.trim_end_matches('#');
-        (dialect == "https://json-schema.org/draft/2020-12/schema").then_some(())?;
+/// The nodes of a schema and the one to start from, or what needs the whole value.
+pub(super) fn compile(schema: &Value) -> Result<(Box<[Node]>, NodeId), Reason> {
+    let mut compiler = Compiler {
+        root: schema,
+        is_draft_07: false,
+        nodes: Vec::new(),
+        unions: HashMap::new(),
+        done: HashMap::new(),
+        depth: 0,
+        looks: Cell::new(0),
+        blamed: OnceCell::new(),
+    };
+    match compiler.document() {
+        Some(root) => Ok((compiler.nodes.into(), root)),
+        None => Err(compiler.reason()),
     }
-    let root = compiler.node(schema)?;
-    Some((compiler.nodes.into(), root))
 }
 
 /// Compiles each schema once, however often it is referred to.
 struct Compiler<'s> {
     root: &'s Value,
+    /// Else 2020-12. What has a plan means the same in both, but for a few keywords.
+    is_draft_07: bool,
     nodes: Vec<Node>,
+    /// Nodes that others stand in for, by the kind of the value.
+    unions: HashMap<NodeId, Union>,
     /// By the address of the schema, so that a recursive schema finds the node that is still being made.
     done: HashMap<*const Value, NodeId>,
     /// How many schemas the one in hand is nested in, references included.
     depth: usize,
     /// How often a branch was looked into.
     looks: Cell<usize>,
+    /// What there is no plan for, and the keyword; the innermost is found first.
+    blamed: OnceCell<(&'s Map<String, Value>, &'s str)>,
 }
+
+/// The node that decides about a value, by its kind: the branches of a union share none.
+type Union = [NodeId; 8];
 
 /// The schemas of strangers are compiled too, and must not cost the stack.
 const MAX_DEPTH: usize = 128;
 
 impl<'s> Compiler<'s> {
+    fn document(&mut self) -> Option<NodeId> {
+        self.place(Node::plain(Kinds::ALL), ANY)?;
+        self.place(Node::plain(Kinds::NONE), NEVER)?;
+        if let Some(keywords) = self.root.as_object()
+            && let Some(dialect) = keywords.get("$schema")
+        {
+            let dialect = dialect.as_str().unwrap_or_default().trim_end_matches('#');
+            self.is_draft_07 = dialect == "http://json-schema.org/draft-07/schema";
+            let is_known = self.is_draft_07 || dialect == "https://json-schema.org/draft/2020-12/schema";
+            self.or_blame(keywords, "$schema", is_known.then_some(()))?;
+        }
+        let root = self.node(self.root)?;
+        self.settle_unions()?;
+        Some(root)
+    }
+
+    /// Takes note of the keyword that there is no plan for, unless one inside it is known.
+    fn or_blame<T>(&self, keywords: &'s Map<String, Value>, keyword: &'s str, plan: Option<T>) -> Option<T> {
+        if plan.is_none() {
+            self.blamed.get_or_init(|| (keywords, keyword));
+        }
+        plan
+    }
+
+    fn reason(&self) -> Reason {
+        let Some((keywords, keyword)) = self.blamed.get() else {
+            return Reason { pointer: String::new(), keyword: String::new() };
+        };
+        let pointer = reason::pointer_to(self.root, keywords).unwrap_or_default();
+        Reason { pointer, keyword: (*keyword).to_owned() }
+    }
+
     /// The node for a schema.
     fn node(&mut self, schema: &'s Value) -> Option<NodeId> {
         let schema = self.follow(schema)?;
@@ -56,7 +102,7 @@ impl<'s> Compiler<'s> {
                 self.done.insert(schema, id);
                 self.depth += 1;
                 (self.depth <= MAX_DEPTH).then_some(())?;
-                self.nodes[id as usize] = self.compile(keywords)?;
+                self.compile(id, keywords)?;
                 self.depth -= 1;
                 Some(id)
             }
@@ -64,12 +110,15 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    fn compile(&mut self, keywords: &'s Map<String, Value>) -> Option<Node> {
+    fn compile(&mut self, id: NodeId, keywords: &'s Map<String, Value>) -> Option<()> {
         match self.only_keyword(keywords)? {
-            Some(("anyOf", Value::Array(branches))) => self.union(branches, false),
-            Some(("oneOf", Value::Array(branches))) => self.union(branches, true),
-            _ => self.rules(keywords),
+            Some((keyword @ ("anyOf" | "oneOf"), Value::Array(branches))) => {
+                let union = self.union(branches, keyword == "oneOf");
+                self.unions.insert(id, self.or_blame(keywords, keyword, union)?);
+            }
+            _ => self.nodes[id as usize] = self.rules(keywords)?,
         }
+        Some(())
     }
 
     fn add(&mut self, node: Node) -> Option<NodeId> {

@@ -1,119 +1,223 @@
-//! Reading: a deserializer that checks what the JSON text holds, whatever the type asks for.
+//! Reading: a deserializer of JSON text that checks what it reads, whatever the type asks for.
+//!
+//! It behaves as `serde_json` does at the same place, as far as it goes; anything unusual is refused, and read again
+//! from a tree. Nothing is read twice here: what says that a value is a string also finds its end.
 
+mod cursor;
 mod enums;
+mod escapes;
 mod map;
 mod names;
+mod number;
 mod seq;
 mod text;
-mod watch;
 
-use std::cell::Cell;
+use std::borrow::Cow;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, Visitor};
 
-use super::at::At;
+pub(super) use cursor::Cursor;
+use map::Entries;
+use seq::Elements;
+use text::{Text, Word};
+
+use super::node::Node;
 use super::{PRIVATE, Refused};
-use watch::Watch;
 
-/// A deserializer of `serde_json`, positioned at a value, with what the schema says about that value.
-pub(super) struct Checked<'p, 'w, D> {
-    pub(super) inner: D,
-    pub(super) at: At<'p>,
-    /// Set once the value's text has been walked to its end and found valid. It is not enough that no error comes
-    /// back: a `Deserialize` may swallow errors, or never look at the value.
-    pub(super) walked: &'w Cell<bool>,
+/// The value that comes next, with what the schema says about it.
+pub(super) struct Value<'c, 'p, 'de> {
+    cursor: &'c mut Cursor<'p, 'de>,
+    node: &'p Node,
 }
 
-impl<'p, 'w, D> Checked<'p, 'w, D> {
-    fn watch<V>(&self, visitor: V) -> Watch<'p, 'w, V> {
-        Watch { visitor, at: self.at, walked: self.walked }
-    }
-}
-
-/// What is left undone on an error was not walked.
+/// Reads one value with a seed of the type's and makes sure that it was read: it is not enough that no error comes
+/// back, since a `Deserialize` may never look at the value.
 #[inline]
-fn unless_failed<T, E>(result: Result<T, E>, walked: &Cell<bool>) -> Result<T, E> {
-    if result.is_err() {
-        walked.set(false);
+pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
+    cursor: &mut Cursor<'p, 'de>,
+    node: &'p Node,
+    seed: S,
+) -> Result<S::Value, Refused> {
+    cursor.peek();
+    let start = cursor.place();
+    let value = seed.deserialize(Value { cursor, node })?;
+    match cursor.place() == start {
+        true => Err(cursor.refuse()),
+        false => Ok(value),
     }
-    result
 }
 
-macro_rules! watched {
-    ($($method:ident($($arg:ident: $type:ty),*))*) => {$(
+impl<'de> Value<'_, '_, 'de> {
+    /// A string that stands for itself and that the schema allows; `None` where that takes a closer look.
+    fn plain_string(&mut self) -> Option<&'de str> {
+        let start = self.cursor.place();
+        let text = self.cursor.plain_string()?;
+        if self.node.string(text).is_err() {
+            self.cursor.go_to(start);
+            return None;
+        }
+        Some(text)
+    }
+
+    #[inline(never)]
+    fn any_string(&mut self) -> Result<Cow<'de, str>, Refused> {
+        let text = self.cursor.any_string()?;
+        self.cursor.sure(self.node.string(&text)).map(|()| text)
+    }
+
+    #[inline]
+    fn string<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+        if let Some(text) = self.plain_string() {
+            return visitor.visit_borrowed_str(text);
+        }
+        match self.any_string()? {
+            Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
+            Cow::Owned(text) => {
+                let value = visitor.visit_str(&text);
+                self.cursor.give_back(text);
+                value
+            }
+        }
+    }
+
+    fn bytes<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+        match self.any_string()? {
+            Cow::Borrowed(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
+            Cow::Owned(text) => visitor.visit_bytes(text.as_bytes()),
+        }
+    }
+
+    #[inline]
+    fn boolean<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        let value = self.cursor.boolean()?;
+        self.cursor.sure(self.node.boolean(value))?;
+        visitor.visit_bool(value)
+    }
+
+    #[inline]
+    fn null(self) -> Result<(), Refused> {
+        self.cursor.literal(b"null")?;
+        self.cursor.sure(self.node.null())
+    }
+
+    #[inline]
+    fn array<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        let mut elements = Elements::open(self.cursor, self.node)?;
+        let value = visitor.visit_seq(&mut elements);
+        elements.close(value)
+    }
+
+    #[inline]
+    fn object<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        let mut entries = Entries::open(self.cursor, self.node)?;
+        let value = visitor.visit_map(&mut entries);
+        entries.close(value)
+    }
+}
+
+/// One kind of JSON value for each kind of type: `serde_json` refuses others too.
+macro_rules! only {
+    ($($method:ident($($arg:ty),*) => $read:ident;)*) => {$(
         #[inline]
-        fn $method<V: Visitor<'de>>(self, $($arg: $type,)* visitor: V) -> Result<V::Value, D::Error> {
-            let watch = self.watch(visitor);
-            unless_failed(self.inner.$method($($arg,)* watch), self.walked)
+        fn $method<V: Visitor<'de>>(self, $(_: $arg,)* visitor: V) -> Result<V::Value, Refused> {
+            self.$read(visitor)
         }
     )*};
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, '_, D> {
-    type Error = D::Error;
+impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
+    type Error = Refused;
 
-    watched! {
-        deserialize_any() deserialize_bool()
-        deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64() deserialize_i128()
-        deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128()
-        deserialize_f32() deserialize_f64()
-        deserialize_char() deserialize_str() deserialize_string() deserialize_identifier()
-        deserialize_bytes() deserialize_byte_buf()
-        deserialize_option() deserialize_unit()
-        deserialize_unit_struct(name: &'static str)
-        deserialize_seq() deserialize_tuple(len: usize)
-        deserialize_tuple_struct(name: &'static str, len: usize)
-        deserialize_map()
-        deserialize_struct(name: &'static str, fields: &'static [&'static str])
+    only! {
+        deserialize_bool() => boolean;
+        deserialize_i8() => number; deserialize_i16() => number; deserialize_i32() => number;
+        deserialize_i64() => number; deserialize_i128() => wide_integer;
+        deserialize_u8() => number; deserialize_u16() => number; deserialize_u32() => number;
+        deserialize_u64() => number; deserialize_u128() => wide_natural;
+        deserialize_f32() => short_float; deserialize_f64() => number;
+        deserialize_char() => string; deserialize_str() => string; deserialize_string() => string;
+        deserialize_identifier() => string;
+        deserialize_seq() => array; deserialize_tuple(usize) => array;
+        deserialize_tuple_struct(&'static str, usize) => array;
+        deserialize_map() => object;
+        // `serde_json` reads a struct from an array too; a schema that allows that is rare, and a tree will do.
+        deserialize_struct(&'static str, &'static [&'static str]) => object;
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        match self.cursor.peek() {
+            b'"' => self.string(visitor),
+            b'{' => self.object(visitor),
+            b'[' => self.array(visitor),
+            b't' | b'f' => self.boolean(visitor),
+            b'n' => self.deserialize_unit(visitor),
+            _ => self.any_number(visitor),
+        }
     }
 
     #[inline]
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, D::Error> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        if self.cursor.peek() == b'n' {
+            self.null()?;
+            return visitor.visit_none();
+        }
+        visitor.visit_some(self)
+    }
+
+    #[inline]
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        self.null()?;
+        visitor.visit_unit()
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Refused> {
+        self.deserialize_unit(visitor)
+    }
+
+    #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Refused> {
         // Raw JSON would be handed over unread.
         if name.as_bytes().starts_with(PRIVATE) {
-            return Err(refused(Refused));
+            return Err(self.cursor.refuse());
         }
         visitor.visit_newtype_struct(self)
     }
 
-    /// Whether an enum came as a string or as an object is visible only to a visitor of the plain value.
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        match self.cursor.peek() {
+            b'[' => self.array(visitor),
+            _ => self.bytes(visitor),
+        }
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        self.deserialize_bytes(visitor)
+    }
+
     #[inline]
     fn deserialize_enum<V: Visitor<'de>>(
-        self,
+        mut self,
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        let watch = enums::WatchEnum(self.watch(visitor));
-        unless_failed(self.inner.deserialize_any(watch), self.walked)
+    ) -> Result<V::Value, Refused> {
+        if self.cursor.peek() == b'{' {
+            let mut entries = Entries::open(self.cursor, self.node)?;
+            let value = visitor.visit_enum(enums::Variant(&mut entries));
+            return entries.close(value);
+        }
+        if let Some(text) = self.plain_string() {
+            return visitor.visit_enum(Word(Text::Borrowed(text)));
+        }
+        match &self.any_string()? {
+            Cow::Borrowed(text) => visitor.visit_enum(Word(Text::Borrowed(text))),
+            Cow::Owned(text) => visitor.visit_enum(Word(Text::Resolved(text))),
+        }
     }
 
     /// What the type ignores, the schema does not.
-    #[inline]
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        let watch = self.watch(IgnoredAny);
-        let ignored = self.inner.deserialize_any(watch);
-        unless_failed(ignored.and_then(|_| visitor.visit_unit()), self.walked)
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        self.deserialize_any(IgnoredAny)?;
+        visitor.visit_unit()
     }
-}
-
-/// Reads one value with a seed of the type's and makes sure that it was walked.
-struct Walk<'p, 'w, S> {
-    seed: S,
-    at: At<'p>,
-    walked: &'w Cell<bool>,
-}
-
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Walk<'_, '_, S> {
-    type Value = S::Value;
-
-    #[inline]
-    fn deserialize<D: Deserializer<'de>>(self, inner: D) -> Result<S::Value, D::Error> {
-        self.seed.deserialize(Checked { inner, at: self.at, walked: self.walked })
-    }
-}
-
-#[cold]
-fn refused<E: Error>(refused: Refused) -> E {
-    E::custom(refused)
 }

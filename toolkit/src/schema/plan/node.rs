@@ -1,9 +1,12 @@
 //! What one schema says, sorted by the type of JSON value it says it about.
 
-use super::array::Array;
+use std::sync::Arc;
+
+use super::array::{Array, Items};
 use super::number::Number;
-use super::object::Object;
+use super::object::{Members, Object};
 use super::string::Text;
+use super::{Refused, ok};
 
 /// A node's place in the plan: schemas may be recursive, so nodes name each other by number.
 pub(super) type NodeId = u32;
@@ -16,17 +19,69 @@ pub(super) const NEVER: NodeId = 1;
 /// The rules for a value, by its type. An absent rule says nothing beyond the type.
 pub(super) struct Node {
     pub(super) kinds: Kinds,
-    pub(super) number: Option<Box<Number>>,
-    pub(super) string: Option<Box<Text>>,
-    pub(super) array: Option<Box<Array>>,
-    pub(super) object: Option<Box<Object>>,
-    /// A union of schemas that share no type: the node that decides, by the value's kind.
-    pub(super) by_kind: Option<Box<[NodeId; 8]>>,
+    pub(super) number: Option<Arc<Number>>,
+    pub(super) string: Option<Arc<Text>>,
+    pub(super) array: Option<Arc<Array>>,
+    pub(super) object: Option<Arc<Object>>,
 }
 
 impl Node {
     pub(super) fn plain(kinds: Kinds) -> Node {
-        Node { kinds, number: None, string: None, array: None, object: None, by_kind: None }
+        Node { kinds, number: None, string: None, array: None, object: None }
+    }
+
+    #[inline]
+    pub(super) fn allow(&self, kind: Kinds) -> Result<(), Refused> {
+        ok(self.kinds.meets(kind))
+    }
+
+    #[inline]
+    pub(super) fn null(&self) -> Result<(), Refused> {
+        self.allow(Kinds::NULL)
+    }
+
+    #[inline]
+    pub(super) fn boolean(&self, value: bool) -> Result<(), Refused> {
+        self.allow(if value { Kinds::TRUE } else { Kinds::FALSE })
+    }
+
+    /// An integer that `serde_json` keeps as one, and that is not below nought.
+    #[inline]
+    pub(super) fn unsigned(&self, value: u64) -> Result<(), Refused> {
+        self.allow(Kinds::INTEGER)?;
+        ok(self.number.as_ref().is_none_or(|rule| rule.admits_unsigned(value)))
+    }
+
+    /// An integer that `serde_json` keeps as one, below nought.
+    #[inline]
+    pub(super) fn negative(&self, value: i64) -> Result<(), Refused> {
+        self.allow(Kinds::INTEGER)?;
+        ok(self.number.as_ref().is_none_or(|rule| rule.admits_negative(value)))
+    }
+
+    /// A finite number that `serde_json` reads as a float.
+    #[inline]
+    pub(super) fn float(&self, value: f64) -> Result<(), Refused> {
+        self.allow(Kinds::FLOAT)?;
+        ok(self.number.as_ref().is_none_or(|rule| rule.admits_float(value)))
+    }
+
+    #[inline]
+    pub(super) fn string(&self, value: &str) -> Result<(), Refused> {
+        self.allow(Kinds::STRING)?;
+        ok(self.string.as_ref().is_none_or(|rule| rule.admits(value)))
+    }
+
+    #[inline]
+    pub(super) fn array(&self) -> Result<Items<'_>, Refused> {
+        self.allow(Kinds::ARRAY)?;
+        Ok(Items::new(self.array.as_deref()))
+    }
+
+    #[inline]
+    pub(super) fn object(&self) -> Result<Members<'_>, Refused> {
+        self.allow(Kinds::OBJECT)?;
+        Ok(Members::new(self.object.as_deref()))
     }
 }
 

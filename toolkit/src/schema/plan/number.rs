@@ -1,14 +1,17 @@
 //! The rules for a number, exact across integers and floats.
 
 use std::cmp::Ordering;
+use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
 /// `minimum`, `maximum`, their exclusive forms, `multipleOf`, and the numbers of `enum` or `const`.
 pub(super) struct Number {
-    /// The integers within all bounds.
+    /// The integers within all bounds, and those of them that a word holds.
     least: i128,
     most: i128,
+    unsigned: RangeInclusive<u64>,
+    negative: RangeInclusive<i64>,
     /// The same bounds for a float.
     bounds: Vec<Bound>,
     /// Between these a float is within all bounds, and stays there if it is read back a little wrong.
@@ -29,11 +32,16 @@ enum Limit {
     Float(f64),
 }
 
+#[expect(clippy::reversed_empty_ranges, reason = "no number is in it")]
+const EMPTY: RangeInclusive<u64> = 1..=0;
+
 impl Number {
     pub(super) fn unbounded() -> Number {
         Number {
             least: i128::MIN,
             most: i128::MAX,
+            unsigned: 0..=u64::MAX,
+            negative: i64::MIN..=-1,
             bounds: Vec::new(),
             surely: (f64::NEG_INFINITY, f64::INFINITY),
             multiple_of: None,
@@ -78,15 +86,27 @@ impl Number {
             self.most = self.most.min(most);
         }
         self.bounds.push(Bound { limit, side, inclusive });
+        let unsigned = (u64::try_from(self.least.max(0)), u64::try_from(self.most.min(u64::MAX.into())));
+        self.unsigned = if let (Ok(least), Ok(most)) = unsigned { least..=most } else { EMPTY };
+        let negative = (i64::try_from(self.least.max(i64::MIN.into())), i64::try_from(self.most.min(-1)));
+        self.negative = if let (Ok(least), Ok(most)) = negative { least..=most } else { 0..=-1 };
         Some(())
     }
 
     #[inline]
-    pub(super) fn admits_integer(&self, value: i128) -> bool {
-        self.least <= value
-            && value <= self.most
-            && self.multiple_of.is_none_or(|of| value % of == 0)
-            && self.one_of.as_ref().is_none_or(|all| all.contains(&value))
+    pub(super) fn admits_unsigned(&self, value: u64) -> bool {
+        self.unsigned.contains(&value) && (self.compares_only() || self.admits_exactly(value.into()))
+    }
+
+    /// Whether an integer below nought is allowed.
+    #[inline]
+    pub(super) fn admits_negative(&self, value: i64) -> bool {
+        self.negative.contains(&value) && (self.compares_only() || self.admits_exactly(value.into()))
+    }
+
+    #[inline(never)]
+    fn admits_exactly(&self, value: i128) -> bool {
+        self.multiple_of.is_none_or(|of| value % of == 0) && self.one_of.as_ref().is_none_or(|all| all.contains(&value))
     }
 
     /// Whether a float is certainly allowed. Division and equality are left to the slow path.

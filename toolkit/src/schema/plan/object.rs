@@ -1,13 +1,13 @@
 //! The rules for an object and the walk over one.
 
-use super::at::{At, ok};
 use super::node::{ANY, NEVER, NodeId};
-use super::{PRIVATE, Plan, Refused};
+use super::property::{Properties, Property};
+use super::special::head;
+use super::{PRIVATE, Plan, Refused, ok};
 
 /// `properties`, `required`, `additionalProperties`, `minProperties` and `maxProperties`; or a tagged union of such.
 pub(super) struct Object {
-    /// At most 64, so that the ones met fit one word.
-    pub(super) properties: Box<[Property]>,
+    pub(super) properties: Properties,
     pub(super) required: u64,
     /// What holds for every other key.
     pub(super) rest: NodeId,
@@ -15,52 +15,6 @@ pub(super) struct Object {
     pub(super) most: usize,
     /// Where this is set, it is all there is: the branch that the tag names says the rest.
     pub(super) tag: Option<Tag>,
-}
-
-pub(super) struct Property {
-    name: Box<str>,
-    head: u64,
-    node: NodeId,
-    /// The name as JSON, with the colon after it: most keys are written more often than they are looked at.
-    pub(super) json: Box<[u8]>,
-}
-
-impl Property {
-    /// `None` where the name is one that `serde_json` keeps to itself.
-    pub(super) fn new(name: &str, node: NodeId) -> Option<Property> {
-        if name.as_bytes().starts_with(PRIVATE) {
-            return None;
-        }
-        let mut json = serde_json::to_vec(name).ok()?;
-        json.push(b':');
-        Some(Property { name: name.into(), head: head(name.as_bytes()), node, json: json.into() })
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    #[inline]
-    fn is_named(&self, key: &[u8], head: u64) -> bool {
-        let name = self.name.as_bytes();
-        // Up to eight bytes, length and head tell everything; a call to compare memory costs more than they do.
-        head == self.head && key.len() == name.len() && (key.len() <= 8 || *key == *name)
-    }
-}
-
-/// A word that differs for any two keys of the same length, up to eight bytes.
-#[inline]
-fn head(key: &[u8]) -> u64 {
-    match key {
-        [first, .., last] if key.len() < 4 => u64::from(*first) << 16 | u64::from(key[1]) << 8 | u64::from(*last),
-        [only] => u64::from(*only),
-        [] => 0,
-        _ => {
-            let (first, last) = (key.first_chunk::<4>(), key[..key.len().min(8)].last_chunk::<4>());
-            let word = |chunk: Option<&[u8; 4]>| chunk.map_or(0, |chunk| u32::from_le_bytes(*chunk));
-            u64::from(word(first)) << 32 | u64::from(word(last))
-        }
-    }
 }
 
 /// The property whose value tells the branches of a union apart. It has to come first, since the checks of what comes
@@ -80,25 +34,25 @@ pub(super) struct Branch {
 /// What a key announces.
 pub(super) enum Member<'p> {
     /// A property of the schema; that it comes twice has been ruled out.
-    Known(At<'p>, &'p Property),
+    Known(&'p Property),
     /// Some other key; it may be one that was there before.
-    Other(At<'p>),
+    Other(NodeId),
     /// The tag, which chooses the branch.
     Tag(&'p Tag),
 }
 
 /// How far into an object the walk is.
 pub(super) struct Members<'p> {
-    plan: &'p Plan,
     rule: Option<&'p Object>,
     met: u64,
     count: usize,
+    last: Option<&'p Property>,
 }
 
 impl<'p> Members<'p> {
     #[inline]
-    pub(super) fn new(plan: &'p Plan, rule: Option<&'p Object>) -> Self {
-        Members { plan, rule, met: 0, count: 0 }
+    pub(super) fn new(rule: Option<&'p Object>) -> Self {
+        Members { rule, met: 0, count: 0, last: None }
     }
 
     #[inline]
@@ -106,52 +60,81 @@ impl<'p> Members<'p> {
         self.count
     }
 
-    /// Takes note of the next key.
+    /// Takes note of the next key if JSON text goes on with it just as `serde_json` would write it, and it is the one
+    /// that is likely; says how many bytes that takes, the colon and the comma before it included.
     #[inline]
-    pub(super) fn enter(&mut self, key: &[u8]) -> Result<Member<'p>, Refused> {
-        self.count += 1;
-        let Some(rule) = self.rule else {
-            return self.enter_other(key, ANY);
-        };
-        if let Some(tag) = &rule.tag {
-            return ok(tag.name.as_bytes() == key).map(|()| Member::Tag(tag));
-        }
-        ok(self.count <= rule.most)?;
-        let head = head(key);
-        for (place, property) in rule.properties.iter().enumerate() {
-            if property.is_named(key, head) {
-                let bit = 1 << place;
-                ok(self.met & bit == 0)?;
-                self.met |= bit;
-                return Ok(Member::Known(At::new(self.plan, property.node), property));
-            }
-        }
-        self.enter_other(key, rule.rest)
+    pub(super) fn enter_likely(&mut self, text: &[u8]) -> Option<(&'p Property, usize)> {
+        let property = self.rule?.properties.likely_after(self.last)?;
+        let length = property.is_written_at(text, self.count == 0)?;
+        self.meet(property).map(|property| (property, length))
     }
 
-    fn enter_other(&self, key: &[u8], rest: NodeId) -> Result<Member<'p>, Refused> {
+    /// Takes note of the next key if it is a property that has not come before. Next time it is the likely one.
+    #[inline]
+    pub(super) fn enter_read(&mut self, key: &[u8], head: u64) -> Option<&'p Property> {
+        let properties = &self.rule?.properties;
+        let property = properties.find(key, head)?;
+        properties.learn(self.last, property);
+        self.meet(property)
+    }
+
+    /// Takes note of the next key if it is a property that has not come before.
+    #[inline]
+    pub(super) fn enter_known(&mut self, key: &[u8], head: u64) -> Option<&'p Property> {
+        let property = self.rule?.properties.find(key, head)?;
+        self.meet(property)
+    }
+
+    #[inline]
+    fn meet(&mut self, property: &'p Property) -> Option<&'p Property> {
+        if self.met & property.bit != 0 {
+            return None;
+        }
+        self.met |= property.bit;
+        self.count += 1;
+        self.last = Some(property);
+        self.last
+    }
+
+    /// Takes note of the next key.
+    pub(super) fn enter(&mut self, key: &[u8]) -> Result<Member<'p>, Refused> {
+        if let Some(property) = self.enter_known(key, head(key)) {
+            return Ok(Member::Known(property));
+        }
+        self.count += 1;
+        let mut rest = ANY;
+        if let Some(rule) = self.rule {
+            if let Some(tag) = &rule.tag {
+                return ok(tag.name.as_bytes() == key).map(|()| Member::Tag(tag));
+            }
+            ok(rule.properties.find(key, head(key)).is_none())?;
+            rest = rule.rest;
+        }
         ok(rest != NEVER && !key.starts_with(PRIVATE))?;
-        Ok(Member::Other(At::new(self.plan, rest)))
+        Ok(Member::Other(rest))
     }
 
     /// Goes on with the branch whose tag `is_it`, once the tag's value is known.
-    pub(super) fn choose(&mut self, tag: &'p Tag, is_it: impl Fn(&Branch) -> bool) -> Result<(), Refused> {
+    pub(super) fn choose(
+        &mut self,
+        plan: &'p Plan,
+        tag: &'p Tag,
+        is_it: impl Fn(&Branch) -> bool,
+    ) -> Result<(), Refused> {
         let branch = tag.branches.iter().find(|branch| is_it(branch));
-        let node = At::new(self.plan, branch.ok_or(Refused)?.node);
-        *self = node.object()?;
+        *self = plan.node(branch.ok_or(Refused)?.node).object()?;
         // The value is the constant that the property asks for, which was all it asked for.
         match self.enter(tag.name.as_bytes())? {
-            Member::Known(..) => Ok(()),
+            Member::Known(_) => Ok(()),
             Member::Other(_) | Member::Tag(_) => Err(Refused),
         }
     }
 
     #[inline]
     pub(super) fn finish(&self) -> Result<(), Refused> {
-        let Some(rule) = self.rule else {
-            return Ok(());
-        };
-        ok(rule.tag.is_none() && rule.required & !self.met == 0 && self.count >= rule.least)
+        ok(self.rule.is_none_or(|rule| {
+            rule.required & !self.met == 0 && rule.tag.is_none() && rule.least <= self.count && self.count <= rule.most
+        }))
     }
 
     /// Whether it matters to `minProperties` that no key was counted twice. Where at most one is asked for, it doesn't.

@@ -178,16 +178,18 @@ fn class(rest: &mut Rest<'_>, out: &mut String) -> Option<()> {
                     _ => return None,
                 }
             }
+            // Two of them are an operator to the Rust engine.
+            '~' if rest.peek() == Some(&'~') => return None,
             c => {
                 if rest.peek() == Some(&'-') {
                     rest.next();
                     if rest.peek() != Some(&']') {
                         return None;
                     }
-                    literal(c, " _./:,@#%=!+*?()$;", out)?;
+                    literal(c, " _./:,@#%=!+*?()$;^{}~", out)?;
                     out.push_str(r"\-");
                 } else {
-                    literal(c, " _./:,@#%=!+*?()$;", out)?;
+                    literal(c, " _./:,@#%=!+*?()$;^{}~", out)?;
                 }
             }
         }

@@ -1,67 +1,57 @@
 //! Writing: a serializer that checks what it writes.
 //!
-//! Strings and numbers are written by `serde_json`. The brackets, commas and colons between them are written here,
-//! because the text of a key or a tag has to be looked at once it is written, and `serde_json` lets nobody see its
-//! output before it is done.
+//! Numbers and strings with escapes are written by `serde_json`. What stands between them is written here, because the
+//! text of a key or a tag has to be looked at once it is written, and `serde_json` lets nobody see its output before it
+//! is done.
 
 mod compound;
 mod key;
+mod output;
 
 use std::fmt::Display;
 
 use serde::ser::{Serialize, Serializer};
 
-use super::at::At;
-use super::node::Kinds;
+use super::node::{Kinds, Node};
 use super::object::Member;
 use super::{PRIVATE, Refused};
 use compound::{Fields, Items};
+pub(super) use output::Output;
 
-/// How deep `serde_json` reads.
-const MAX_DEPTH: u8 = 127;
-
-/// Writes one value, of which the schema says what is found at `at`.
-pub(super) struct Writer<'p, 'o> {
-    pub(super) out: &'o mut Vec<u8>,
-    pub(super) at: At<'p>,
-    /// How many arrays and objects are open.
-    pub(super) depth: u8,
+/// Writes one value, of which the schema says what is found in `node`.
+pub(super) struct Writer<'w, 'p> {
+    pub(super) out: &'w mut Output<'p>,
+    pub(super) node: &'p Node,
 }
 
-impl<'p, 'o> Writer<'p, 'o> {
+impl<'w, 'p> Writer<'w, 'p> {
     #[inline]
-    fn deeper(&self) -> Result<u8, Refused> {
-        if self.depth < MAX_DEPTH { Ok(self.depth + 1) } else { Err(Refused) }
+    fn array(self, tail: &'static [u8]) -> Result<Items<'w, 'p>, Refused> {
+        let items = self.node.array()?;
+        self.out.open(b'[')?;
+        Ok(Items::new(self.out, items, tail))
     }
 
     #[inline]
-    fn array(self, tail: &'static [u8]) -> Result<Items<'p, 'o>, Refused> {
-        let depth = self.deeper()?;
-        let items = self.at.array()?;
-        self.out.push(b'[');
-        Ok(Items::new(self.out, items, depth, tail))
-    }
-
-    #[inline]
-    fn object(self, tail: &'static [u8]) -> Result<Fields<'p, 'o>, Refused> {
-        let depth = self.deeper()?;
-        let members = self.at.object()?;
-        self.out.push(b'{');
-        Ok(Fields::new(self.out, members, depth, tail))
+    fn object(self, tail: &'static [u8]) -> Result<Fields<'w, 'p>, Refused> {
+        let members = self.node.object()?;
+        self.out.open(b'{')?;
+        Ok(Fields::new(self.out, members, tail))
     }
 
     /// Opens the object around the content of a variant. The caller closes it.
-    fn variant(self, variant: &str) -> Result<Writer<'p, 'o>, Refused> {
-        let depth = self.deeper()?;
-        let mut members = self.at.object()?;
-        let (Member::Known(at, _) | Member::Other(at)) = members.enter(variant.as_bytes())? else {
-            return Err(Refused);
+    fn variant(self, variant: &str) -> Result<Writer<'w, 'p>, Refused> {
+        let mut members = self.node.object()?;
+        let node = match members.enter(variant.as_bytes())? {
+            Member::Known(property) => property.node,
+            Member::Other(node) => node,
+            Member::Tag(_) => return Err(Refused),
         };
         members.finish()?;
-        self.out.push(b'{');
-        json(self.out, |s| s.serialize_str(variant))?;
-        self.out.push(b':');
-        Ok(Writer { out: self.out, at, depth })
+        self.out.open(b'{')?;
+        self.out.string(variant)?;
+        self.out.json.push(b':');
+        Ok(Writer { node: self.out.plan.node(node), out: self.out })
     }
 }
 
@@ -69,22 +59,25 @@ macro_rules! integers {
     ($($method:ident($type:ty))*) => {$(
         #[inline]
         fn $method(self, value: $type) -> Result<(), Refused> {
-            self.at.integer(value)?;
-            json(self.out, |s| s.$method(value))
+            match u64::try_from(value) {
+                Ok(value) => self.node.unsigned(value)?,
+                Err(_) => self.node.negative(i64::try_from(value).map_err(|_| Refused)?)?,
+            }
+            self.out.write(|s| s.$method(value))
         }
     )*};
 }
 
-impl<'p, 'o> Serializer for Writer<'p, 'o> {
+impl<'w, 'p> Serializer for Writer<'w, 'p> {
     type Ok = ();
     type Error = Refused;
-    type SerializeSeq = Items<'p, 'o>;
-    type SerializeTuple = Items<'p, 'o>;
-    type SerializeTupleStruct = Items<'p, 'o>;
-    type SerializeTupleVariant = Items<'p, 'o>;
-    type SerializeMap = Fields<'p, 'o>;
-    type SerializeStruct = Fields<'p, 'o>;
-    type SerializeStructVariant = Fields<'p, 'o>;
+    type SerializeSeq = Items<'w, 'p>;
+    type SerializeTuple = Items<'w, 'p>;
+    type SerializeTupleStruct = Items<'w, 'p>;
+    type SerializeTupleVariant = Items<'w, 'p>;
+    type SerializeMap = Fields<'w, 'p>;
+    type SerializeStruct = Fields<'w, 'p>;
+    type SerializeStructVariant = Fields<'w, 'p>;
 
     integers! {
         serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64)
@@ -93,8 +86,9 @@ impl<'p, 'o> Serializer for Writer<'p, 'o> {
 
     #[inline]
     fn serialize_bool(self, value: bool) -> Result<(), Refused> {
-        self.at.boolean(value)?;
-        json(self.out, |s| s.serialize_bool(value))
+        self.node.boolean(value)?;
+        self.out.json.extend_from_slice(if value { b"true" } else { b"false" });
+        Ok(())
     }
 
     fn serialize_i128(self, value: i128) -> Result<(), Refused> {
@@ -113,11 +107,12 @@ impl<'p, 'o> Serializer for Writer<'p, 'o> {
         if !value.is_finite() {
             return self.serialize_unit();
         }
-        let start = self.out.len();
-        json(self.out, |s| s.serialize_f32(value))?;
-        match self.at.allow(Kinds::FLOAT)?.number {
+        self.node.allow(Kinds::FLOAT)?;
+        let start = self.out.json.len();
+        self.out.write(|s| s.serialize_f32(value))?;
+        match self.node.number {
             None => Ok(()),
-            Some(_) => self.at.float(read_back(&self.out[start..])?),
+            Some(_) => self.node.float(read_back(&self.out.json[start..])?),
         }
     }
 
@@ -126,12 +121,13 @@ impl<'p, 'o> Serializer for Writer<'p, 'o> {
         if !value.is_finite() {
             return self.serialize_unit();
         }
-        let start = self.out.len();
-        json(self.out, |s| s.serialize_f64(value))?;
-        match &self.at.allow(Kinds::FLOAT)?.number {
+        self.node.allow(Kinds::FLOAT)?;
+        let start = self.out.json.len();
+        self.out.write(|s| s.serialize_f64(value))?;
+        match &self.node.number {
             None => Ok(()),
             Some(rule) if rule.admits_around(value) => Ok(()),
-            Some(_) => self.at.float(read_back(&self.out[start..])?),
+            Some(_) => self.node.float(read_back(&self.out.json[start..])?),
         }
     }
 
@@ -141,8 +137,8 @@ impl<'p, 'o> Serializer for Writer<'p, 'o> {
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<(), Refused> {
-        self.at.string(value)?;
-        json(self.out, |s| s.serialize_str(value))
+        self.node.string(value)?;
+        self.out.string(value)
     }
 
     fn serialize_bytes(self, value: &[u8]) -> Result<(), Refused> {
@@ -161,8 +157,8 @@ impl<'p, 'o> Serializer for Writer<'p, 'o> {
 
     #[inline]
     fn serialize_unit(self) -> Result<(), Refused> {
-        self.at.null()?;
-        self.out.extend_from_slice(b"null");
+        self.node.null()?;
+        self.out.json.extend_from_slice(b"null");
         Ok(())
     }
 
@@ -187,23 +183,23 @@ impl<'p, 'o> Serializer for Writer<'p, 'o> {
         variant: &'static str,
         value: &T,
     ) -> Result<(), Refused> {
-        let content = self.variant(variant)?;
-        value.serialize(Writer { out: &mut *content.out, ..content })?;
-        content.out.push(b'}');
+        let Writer { out, node } = self.variant(variant)?;
+        value.serialize(Writer { out: &mut *out, node })?;
+        out.close(b"}");
         Ok(())
     }
 
     #[inline]
-    fn serialize_seq(self, _: Option<usize>) -> Result<Items<'p, 'o>, Refused> {
+    fn serialize_seq(self, _: Option<usize>) -> Result<Items<'w, 'p>, Refused> {
         self.array(b"]")
     }
 
     #[inline]
-    fn serialize_tuple(self, _: usize) -> Result<Items<'p, 'o>, Refused> {
+    fn serialize_tuple(self, _: usize) -> Result<Items<'w, 'p>, Refused> {
         self.array(b"]")
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Items<'p, 'o>, Refused> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Items<'w, 'p>, Refused> {
         self.array(b"]")
     }
 
@@ -213,17 +209,17 @@ impl<'p, 'o> Serializer for Writer<'p, 'o> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Items<'p, 'o>, Refused> {
+    ) -> Result<Items<'w, 'p>, Refused> {
         self.variant(variant)?.array(b"]}")
     }
 
     #[inline]
-    fn serialize_map(self, _: Option<usize>) -> Result<Fields<'p, 'o>, Refused> {
+    fn serialize_map(self, _: Option<usize>) -> Result<Fields<'w, 'p>, Refused> {
         self.object(b"}")
     }
 
     #[inline]
-    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'p, 'o>, Refused> {
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'w, 'p>, Refused> {
         // Raw JSON, which nobody has looked at.
         if name.as_bytes().starts_with(PRIVATE) {
             return Err(Refused);
@@ -237,29 +233,21 @@ impl<'p, 'o> Serializer for Writer<'p, 'o> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Fields<'p, 'o>, Refused> {
+    ) -> Result<Fields<'w, 'p>, Refused> {
         self.variant(variant)?.object(b"}}")
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), Refused> {
-        let start = self.out.len();
-        json(self.out, |s| s.collect_str(value))?;
-        match self.at.allow(Kinds::STRING)?.string {
+        self.node.allow(Kinds::STRING)?;
+        let start = self.out.json.len();
+        self.out.write(|s| s.collect_str(value))?;
+        match self.node.string {
             None => Ok(()),
-            Some(_) => key::with_text(&self.out[start..], |text| {
-                self.at.string(std::str::from_utf8(text).map_err(|_| Refused)?)
+            Some(_) => key::with_text(&self.out.json[start..], |text| {
+                self.node.string(std::str::from_utf8(text).map_err(|_| Refused)?)
             }),
         }
     }
-}
-
-/// Lets `serde_json` write one scalar.
-#[inline]
-fn json(
-    out: &mut Vec<u8>,
-    write: impl FnOnce(&mut serde_json::Serializer<&mut Vec<u8>>) -> serde_json::Result<()>,
-) -> Result<(), Refused> {
-    write(&mut serde_json::Serializer::new(out)).map_err(|_| Refused)
 }
 
 /// The number as it will be read: not always the one that was written, in the last digit.

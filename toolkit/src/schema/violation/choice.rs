@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Violation;
 use super::locate::{child, followed, nodes};
-use super::reason::{Explanation, listed, one_value_of, place, plain, type_name, type_names, unknown_key, wrong_type};
+use super::reason::{Explanation, listed, one_value_of, place, type_name, type_names, wrong_type};
 use crate::suggest::suggest;
 
 /// A branch of a choice: its schema, and why it refuses the value.
@@ -35,7 +35,7 @@ impl Explanation<'_> {
         if viable.is_empty() {
             let mut types = Vec::new();
             refused.iter().for_each(|branch| types_of(branch.errors, here, &mut types));
-            let unexplained = || plain(self.schema, error, "fits none of the forms that may stand there".to_owned());
+            let unexplained = || self.plain(error, "fits none of the forms that may stand there".to_owned());
             let violation = match types.is_empty() {
                 true => unexplained(),
                 false => wrong_type(unexplained(), instance, &types),
@@ -79,7 +79,7 @@ impl Explanation<'_> {
         let pointer = place(&child(error.instance_path().as_str(), tag));
         let Some(sent) = error.instance().get(tag) else {
             let rule = format!("is required: one of {}", listed(all.iter().map(Value::to_string)));
-            let violation = plain(self.schema, error, rule);
+            let violation = self.plain(error, rule);
             let keyword = "required".to_owned();
             self.add(Violation { pointer, keyword, sent: None, allowed: all, ..violation });
             return true;
@@ -87,10 +87,10 @@ impl Explanation<'_> {
         match values.iter().position(|values| values.contains(&sent)) {
             Some(idx) => self.explain_all(branches[idx].errors),
             None => {
-                let violation = one_value_of(plain(self.schema, error, String::new()), &all, sent);
+                let violation = one_value_of(self.plain(error, String::new()), &all, sent);
                 let shown = branches.iter().flat_map(|branch| branch.errors).find_map(|error| {
                     let is_tag = error.instance_path().as_str() == child_of(error, tag);
-                    is_tag.then(|| plain(self.schema, error, String::new()).sent)
+                    is_tag.then(|| self.plain(error, String::new()).sent)
                 });
                 self.add(Violation { pointer, keyword: "enum".to_owned(), sent: shown.flatten(), ..violation });
             }
@@ -114,7 +114,7 @@ impl Explanation<'_> {
         };
         match object.keys().next() {
             Some(key) if object.len() == 1 => {
-                let violation = unknown_key(self.schema, error, key, &names);
+                let violation = self.unknown_key(error, key, &names);
                 self.add(violation);
             }
             _ => {
@@ -123,7 +123,7 @@ impl Explanation<'_> {
                 let rule = format!("must have {exactly}one of the keys {keys}");
                 let allowed = names.iter().map(|&name| name.into()).collect();
                 let keyword = "required".to_owned();
-                self.add(Violation { keyword, allowed, ..plain(self.schema, error, rule) });
+                self.add(Violation { keyword, allowed, ..self.plain(error, rule) });
             }
         }
         true
@@ -136,7 +136,7 @@ impl Explanation<'_> {
             return false;
         };
         let all: Vec<Value> = listed.into_iter().flatten().cloned().collect();
-        let violation = one_value_of(plain(self.schema, error, String::new()), &all, error.instance());
+        let violation = one_value_of(self.plain(error, String::new()), &all, error.instance());
         self.add(Violation { keyword: "enum".to_owned(), ..violation });
         true
     }
@@ -164,7 +164,7 @@ impl Explanation<'_> {
         };
         let suggestion = suggest(sent, names.clone()).filter(|near| *near != sent).map(str::to_owned);
         let allowed = names.map(Value::from).collect();
-        Some(Violation { keyword: "enum".to_owned(), suggestion, allowed, ..plain(self.schema, error, rule) })
+        Some(Violation { keyword: "enum".to_owned(), suggestion, allowed, ..self.plain(error, rule) })
     }
 }
 

@@ -1,46 +1,68 @@
 //! From an evaluation path back to the schemas it went through.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 /// The schema nodes that an evaluation path goes through, the root first; `$ref` is followed.
 pub(super) fn nodes<'s>(root: &'s Value, evaluation_path: &str) -> Vec<&'s Value> {
-    let mut node = root;
     let mut passed = vec![root];
-    for token in tokens(evaluation_path) {
-        let next = match (node, token.as_str()) {
-            (Value::Object(object), "$ref") => object
-                .get("$ref")
-                .and_then(Value::as_str)
-                .and_then(|reference| reference.strip_prefix('#'))
-                .and_then(|pointer| root.pointer(pointer)),
-            (Value::Object(object), key) => object.get(key),
-            (Value::Array(array), index) => index.parse().ok().and_then(|idx: usize| array.get(idx)),
-            _ => None,
-        };
-        match next {
-            Some(next) => node = next,
-            None => break,
-        }
-        passed.push(node);
-    }
+    walk(root, evaluation_path, |_, node| passed.extend(node));
     passed
 }
 
+/// Calls `visit` with each token of an evaluation path and the schema node that it leads to, as far as it leads.
+fn walk<'s>(root: &'s Value, evaluation_path: &str, mut visit: impl FnMut(&str, Option<&'s Value>)) {
+    let mut node = Some(root);
+    for token in tokens(evaluation_path) {
+        node = match (node, &*token) {
+            (Some(Value::Object(object)), "$ref") => {
+                object.get("$ref").and_then(Value::as_str).and_then(|reference| target(root, reference))
+            }
+            (Some(Value::Object(object)), key) => object.get(key),
+            (Some(Value::Array(array)), index) => index.parse().ok().and_then(|idx: usize| array.get(idx)),
+            _ => None,
+        };
+        visit(&token, node);
+    }
+}
+
+/// The schema that a reference within the document leads to.
+fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
+    let pointer = reference.strip_prefix('#')?;
+    if !(pointer.is_empty() || pointer.starts_with('/')) {
+        return None;
+    }
+    tokens(pointer).try_fold(root, |node, token| match node {
+        Value::Object(object) => object.get(&*token),
+        Value::Array(array) => array.get(token.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
 /// The tokens of a JSON Pointer, unescaped.
-pub(crate) fn tokens(pointer: &str) -> Vec<String> {
-    pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~")).collect()
+pub(super) fn tokens(pointer: &str) -> impl DoubleEndedIterator<Item = Cow<'_, str>> + Clone {
+    let escaped = pointer.contains('~');
+    let pointer = pointer.strip_prefix('/');
+    pointer.into_iter().flat_map(|tokens| tokens.split('/')).map(move |token| match escaped {
+        true => Cow::Owned(token.replace("~1", "/").replace("~0", "~")),
+        false => Cow::Borrowed(token),
+    })
 }
 
 /// `pointer` and one more token.
 pub(crate) fn child(pointer: &str, token: &str) -> String {
-    format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"))
+    if token.contains(['~', '/']) {
+        return format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"));
+    }
+    [pointer, "/", token].concat()
 }
 
 /// The same schema, `$ref` followed.
 pub(super) fn followed<'s>(root: &'s Value, mut node: &'s Value) -> &'s Value {
     for _ in 0..MAX_DEPTH {
-        let reference = node.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
-        match reference.and_then(|pointer| root.pointer(pointer)) {
+        let reference = node.get("$ref").and_then(Value::as_str);
+        match reference.and_then(|reference| target(root, reference)) {
             Some(target) => node = target,
             None => break,
         }
@@ -48,31 +70,58 @@ pub(super) fn followed<'s>(root: &'s Value, mut node: &'s Value) -> &'s Value {
     node
 }
 
-/// Whether the value at `pointer`, refused at `evaluation_path`, is a property that its object need not have.
-pub(super) fn is_optional(root: &Value, evaluation_path: &str, pointer: &str) -> bool {
-    let Some(name) = tokens(pointer).pop() else {
-        return false;
-    };
-    let path = tokens(evaluation_path);
-    let passed = nodes(root, evaluation_path);
-    let stays = |token: &String| {
-        matches!(token.as_str(), "$ref" | "anyOf" | "oneOf" | "allOf")
-            || token.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    let declared = (0..path.len().saturating_sub(1)).rev().find(|&idx| {
-        let within = path.get(idx + 2..path.len() - 1).unwrap_or_default();
-        path[idx] == "properties" && path[idx + 1] == name && within.iter().all(stays)
-    });
-    let required = declared.and_then(|idx| passed.get(idx)).map(|object| object.get("required"));
-    required.is_some_and(|names| !names.and_then(Value::as_array).is_some_and(|names| names.contains(&name.into())))
+/// What the way to a refusal tells of the value that was refused.
+pub(super) struct Way {
+    /// It is a property that its object need not have.
+    pub(super) is_optional: bool,
+    /// It may not be repeated: a schema on the way there, or inside the one that refuses, is `writeOnly`.
+    pub(super) is_secret: bool,
 }
 
-/// Whether a value refused at this path may not be repeated: a schema on the way there, or inside the one that
-/// refuses, is `writeOnly`.
-pub(super) fn is_secret(root: &Value, path: &[&Value]) -> bool {
-    let write_only = |node: &Value| node.get("writeOnly") == Some(&Value::Bool(true));
-    path.iter().any(|node| write_only(node))
-        || path.iter().rev().find(|node| node.is_object()).is_some_and(|node| holds_secret(root, node))
+/// The way to the value at `pointer`, refused at `evaluation_path`.
+pub(super) fn way(root: &Value, evaluation_path: &str, pointer: &str) -> Way {
+    let name = tokens(pointer).next_back();
+    let mut here = Some(root);
+    let mut last_object = root;
+    let mut is_secret = is_write_only(root);
+    // The object that declares the value as a property, as long as nothing but references and choices follows.
+    let mut declared: Option<&Value> = None;
+    let mut declares: Option<&Value> = None;
+    let mut stays = true;
+    walk(root, evaluation_path, |token, node| {
+        // The last token is the keyword that refuses, and is none of those that are looked at.
+        if !stays {
+            declared = None;
+        }
+        let is_declaration = declares.is_some() && name.as_deref() == Some(token);
+        if is_declaration {
+            declared = declares;
+        }
+        declares = here.filter(|_| token == "properties");
+        stays = is_declaration || is_in_place(token);
+        here = node;
+        if let Some(node) = node.filter(|node| node.is_object()) {
+            is_secret |= is_write_only(node);
+            last_object = node;
+        }
+    });
+    let is_required = |object: &Value| {
+        let required = object.get("required").and_then(Value::as_array);
+        required.is_some_and(|names| names.iter().any(|other| other.as_str() == name.as_deref()))
+    };
+    Way {
+        is_optional: declared.is_some_and(|object| !is_required(object)),
+        is_secret: is_secret || holds_secret(root, last_object),
+    }
+}
+
+/// Whether a token leads to another schema of the same value.
+fn is_in_place(token: &str) -> bool {
+    matches!(token, "$ref" | "anyOf" | "oneOf" | "allOf") || token.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_write_only(node: &Value) -> bool {
+    node.get("writeOnly") == Some(&Value::Bool(true))
 }
 
 /// Nobody nests secrets this deep, and a schema may be hostile.
@@ -87,11 +136,11 @@ pub(crate) fn holds_secret(root: &Value, node: &Value) -> bool {
         match node {
             Value::Object(object) => {
                 let target = object.get("$ref").and_then(Value::as_str).filter(|target| !seen.contains(target));
-                let target = target.and_then(|target| {
-                    seen.push(target);
-                    root.pointer(target.strip_prefix('#')?)
+                let target = target.and_then(|reference| {
+                    seen.push(reference);
+                    self::target(root, reference)
                 });
-                object.get("writeOnly") == Some(&Value::Bool(true))
+                is_write_only(node)
                     || target.is_some_and(|target| search(root, target, seen, depth + 1))
                     || object.values().any(|value| search(root, value, seen, depth + 1))
             }

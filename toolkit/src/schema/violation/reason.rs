@@ -5,7 +5,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
 use super::Violation;
-use super::locate::{child, is_optional, is_secret, nodes};
+use super::locate::{child, nodes, way};
 use super::secret::Secrets;
 use crate::suggest::suggest;
 
@@ -21,14 +21,15 @@ const MAX_LISTED: usize = 40;
 /// Violations in the making.
 pub(super) struct Explanation<'s> {
     pub(super) schema: &'s Value,
+    /// Where there is anything in the schema that may not be repeated.
+    secrets: Option<Secrets<'s>>,
     instance: &'s Value,
-    secrets: Secrets<'s>,
     pub(super) violations: Vec<Violation>,
 }
 
 impl<'s> Explanation<'s> {
-    pub(super) fn of(schema: &'s Value, instance: &'s Value) -> Self {
-        Self { schema, instance, secrets: Secrets::of(schema), violations: Vec::new() }
+    pub(super) fn of(schema: &'s Value, has_secrets: bool, instance: &'s Value) -> Self {
+        Self { schema, secrets: has_secrets.then(|| Secrets::of(schema)), instance, violations: Vec::new() }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -37,7 +38,9 @@ impl<'s> Explanation<'s> {
 
     pub(super) fn add(&mut self, mut violation: Violation) {
         if !self.is_full() {
-            self.secrets.mask(&mut violation);
+            if let Some(secrets) = &self.secrets {
+                secrets.mask(&mut violation);
+            }
             self.violations.push(violation);
         }
     }
@@ -60,7 +63,9 @@ impl<'s> Explanation<'s> {
                 for violation in &mut self.violations[before..] {
                     violation.pointer = place(&child(&pointer, key));
                     violation.rule = format!("as a key {}", violation.rule);
-                    self.secrets.mask(violation);
+                    if let Some(secrets) = &self.secrets {
+                        secrets.mask(violation);
+                    }
                 }
             }
             // An object that may have no key at all: the error does not say which key it is about.
@@ -70,7 +75,7 @@ impl<'s> Explanation<'s> {
                     object.into_iter().flat_map(serde_json::Map::keys).take(MAX_VIOLATIONS).cloned().collect();
                 self.unexpected(error, &keys);
             }
-            _ => self.add(reason(self.schema, error)),
+            _ => self.add(self.reason(error)),
         }
     }
 
@@ -84,8 +89,103 @@ impl<'s> Explanation<'s> {
             if self.is_full() {
                 return;
             }
-            let violation = unknown_key(self.schema, error, key, &names);
+            let violation = self.unknown_key(error, key, &names);
             self.add(violation);
+        }
+    }
+
+    /// The violation of a key that none of `names` is.
+    pub(super) fn unknown_key(&self, error: &ValidationError<'_>, key: &str, names: &[&str]) -> Violation {
+        let suggestion = suggest(key, names.iter().copied()).map(str::to_owned);
+        let rule = match (&suggestion, names) {
+            (Some(_), _) => "is not an argument".to_owned(),
+            (None, []) => "is not an argument; there are none".to_owned(),
+            (None, names) => {
+                format!("is not an argument; expected {}", listed(names.iter().map(|name| format!("`{name}`"))))
+            }
+        };
+        Violation {
+            pointer: place(&child(error.instance_path().as_str(), key)),
+            sent: None,
+            allowed: names.iter().take(MAX_LISTED).map(|&name| name.into()).collect(),
+            suggestion,
+            keyword: "additionalProperties".to_owned(),
+            ..self.plain(error, rule)
+        }
+    }
+
+    /// A violation that says no more than its rule, and what was sent.
+    pub(super) fn plain(&self, error: &ValidationError<'_>, rule: String) -> Violation {
+        let pointer = error.instance_path().as_str();
+        let instance = error.instance();
+        // Only a `null` is ever left out, and only scalars are repeated.
+        let sent = sent(instance);
+        let way = (instance.is_null() || (self.secrets.is_some() && sent.is_some()))
+            .then(|| way(self.schema, error.evaluation_path().as_str(), pointer));
+        Violation {
+            keyword: error.kind().keyword().to_owned(),
+            sent: sent.filter(|_| !way.as_ref().is_some_and(|way| way.is_secret)),
+            optional: way.is_some_and(|way| way.is_optional),
+            ..Violation::of(place(pointer), rule)
+        }
+    }
+
+    fn reason(&self, error: &ValidationError<'_>) -> Violation {
+        let at = |rule: String| self.plain(error, rule);
+        let limited = |rule: String, limit: Value| Violation { limit: Some(limit), ..at(rule) };
+        let plural = |n: u64, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
+
+        match error.kind() {
+            Kind::OneOfMultipleValid { .. } => at("must fit exactly one form, and fits several".to_owned()),
+            Kind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                let pointer = place(&child(error.instance_path().as_str(), name));
+                Violation { pointer, sent: None, ..at("is required".to_owned()) }
+            }
+            Kind::Type { kind } => wrong_type(at(String::new()), error.instance(), &type_names(kind)),
+            Kind::Enum { options } => {
+                one_value_of(at(String::new()), options.as_array().map_or(&[], Vec::as_slice), error.instance())
+            }
+            Kind::Constant { expected_value } => {
+                one_value_of(at(String::new()), std::slice::from_ref(&**expected_value), error.instance())
+            }
+            Kind::Maximum { limit } => limited(format!("must be at most {limit}"), limit.clone()),
+            Kind::Minimum { limit } => limited(format!("must be at least {limit}"), limit.clone()),
+            Kind::ExclusiveMaximum { limit } => limited(format!("must be less than {limit}"), limit.clone()),
+            Kind::ExclusiveMinimum { limit } => limited(format!("must be more than {limit}"), limit.clone()),
+            Kind::MaxLength { limit } => {
+                limited(format!("must have at most {}", plural(*limit, "character")), (*limit).into())
+            }
+            Kind::MinLength { limit } => {
+                limited(format!("must have at least {}", plural(*limit, "character")), (*limit).into())
+            }
+            Kind::MaxItems { limit } => {
+                limited(format!("must have at most {}", plural(*limit, "item")), (*limit).into())
+            }
+            Kind::MinItems { limit } => {
+                limited(format!("must have at least {}", plural(*limit, "item")), (*limit).into())
+            }
+            Kind::MaxProperties { limit } => {
+                limited(format!("must have at most {}", plural(*limit, "key")), (*limit).into())
+            }
+            Kind::MinProperties { limit } => {
+                limited(format!("must have at least {}", plural(*limit, "key")), (*limit).into())
+            }
+            Kind::MultipleOf { multiple_of } => {
+                limited(format!("must be a multiple of {multiple_of}"), (*multiple_of).into())
+            }
+            Kind::Pattern { pattern } => limited(format!("must match `{pattern}`"), pattern.as_str().into()),
+            Kind::UniqueItems => at("must not have an item twice".to_owned()),
+            Kind::FalseSchema => at("must not be there".to_owned()),
+            Kind::Not { .. } => at("has a form that is excluded".to_owned()),
+            Kind::Contains => at("lacks an item that must be there".to_owned()),
+            Kind::AdditionalItems { limit } => {
+                limited(format!("must have at most {}", plural(*limit as u64, "item")), (*limit).into())
+            }
+            Kind::BacktrackLimitExceeded { .. } => at("takes too long to match against a pattern".to_owned()),
+            Kind::UnevaluatedItems { .. } => at("has items that may not be there".to_owned()),
+            // The rest cannot come from a schema without formats and content, or is worded by the author.
+            _ => at("is not valid".to_owned()),
         }
     }
 }
@@ -93,94 +193,6 @@ impl<'s> Explanation<'s> {
 fn is_about_keys(error: &ValidationError<'_>) -> bool {
     let path = error.evaluation_path();
     path.as_str().ends_with("/additionalProperties") || path.as_str().ends_with("/unevaluatedProperties")
-}
-
-/// The violation of a key that none of `names` is.
-pub(super) fn unknown_key(schema: &Value, error: &ValidationError<'_>, key: &str, names: &[&str]) -> Violation {
-    let suggestion = suggest(key, names.iter().copied()).map(str::to_owned);
-    let rule = match (&suggestion, names) {
-        (Some(_), _) => "is not an argument".to_owned(),
-        (None, []) => "is not an argument; there are none".to_owned(),
-        (None, names) => {
-            format!("is not an argument; expected {}", listed(names.iter().map(|name| format!("`{name}`"))))
-        }
-    };
-    Violation {
-        pointer: place(&child(error.instance_path().as_str(), key)),
-        sent: None,
-        allowed: names.iter().take(MAX_LISTED).map(|&name| name.into()).collect(),
-        suggestion,
-        keyword: "additionalProperties".to_owned(),
-        ..plain(schema, error, rule)
-    }
-}
-
-/// A violation that says no more than its rule, and what was sent.
-pub(super) fn plain(schema: &Value, error: &ValidationError<'_>, rule: String) -> Violation {
-    let pointer = error.instance_path().as_str();
-    let evaluation_path = error.evaluation_path();
-    let path = nodes(schema, evaluation_path.as_str());
-    Violation {
-        keyword: error.kind().keyword().to_owned(),
-        sent: sent(schema, error.instance(), &path),
-        optional: is_optional(schema, evaluation_path.as_str(), pointer),
-        ..Violation::of(place(pointer), rule)
-    }
-}
-
-fn reason(schema: &Value, error: &ValidationError<'_>) -> Violation {
-    let at = |rule: String| plain(schema, error, rule);
-    let limited = |rule: String, limit: Value| Violation { limit: Some(limit), ..at(rule) };
-    let plural = |n: u64, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
-
-    match error.kind() {
-        Kind::OneOfMultipleValid { .. } => at("must fit exactly one form, and fits several".to_owned()),
-        Kind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
-            let pointer = place(&child(error.instance_path().as_str(), name));
-            Violation { pointer, sent: None, ..at("is required".to_owned()) }
-        }
-        Kind::Type { kind } => wrong_type(at(String::new()), error.instance(), &type_names(kind)),
-        Kind::Enum { options } => {
-            one_value_of(at(String::new()), options.as_array().map_or(&[], Vec::as_slice), error.instance())
-        }
-        Kind::Constant { expected_value } => {
-            one_value_of(at(String::new()), std::slice::from_ref(&**expected_value), error.instance())
-        }
-        Kind::Maximum { limit } => limited(format!("must be at most {limit}"), limit.clone()),
-        Kind::Minimum { limit } => limited(format!("must be at least {limit}"), limit.clone()),
-        Kind::ExclusiveMaximum { limit } => limited(format!("must be less than {limit}"), limit.clone()),
-        Kind::ExclusiveMinimum { limit } => limited(format!("must be more than {limit}"), limit.clone()),
-        Kind::MaxLength { limit } => {
-            limited(format!("must have at most {}", plural(*limit, "character")), (*limit).into())
-        }
-        Kind::MinLength { limit } => {
-            limited(format!("must have at least {}", plural(*limit, "character")), (*limit).into())
-        }
-        Kind::MaxItems { limit } => limited(format!("must have at most {}", plural(*limit, "item")), (*limit).into()),
-        Kind::MinItems { limit } => limited(format!("must have at least {}", plural(*limit, "item")), (*limit).into()),
-        Kind::MaxProperties { limit } => {
-            limited(format!("must have at most {}", plural(*limit, "key")), (*limit).into())
-        }
-        Kind::MinProperties { limit } => {
-            limited(format!("must have at least {}", plural(*limit, "key")), (*limit).into())
-        }
-        Kind::MultipleOf { multiple_of } => {
-            limited(format!("must be a multiple of {multiple_of}"), (*multiple_of).into())
-        }
-        Kind::Pattern { pattern } => limited(format!("must match `{pattern}`"), pattern.as_str().into()),
-        Kind::UniqueItems => at("must not have an item twice".to_owned()),
-        Kind::FalseSchema => at("must not be there".to_owned()),
-        Kind::Not { .. } => at("has a form that is excluded".to_owned()),
-        Kind::Contains => at("lacks an item that must be there".to_owned()),
-        Kind::AdditionalItems { limit } => {
-            limited(format!("must have at most {}", plural(*limit as u64, "item")), (*limit).into())
-        }
-        Kind::BacktrackLimitExceeded { .. } => at("takes too long to match against a pattern".to_owned()),
-        Kind::UnevaluatedItems { .. } => at("has items that may not be there".to_owned()),
-        // The rest cannot come from a schema without formats and content, or is worded by the author.
-        _ => at("is not valid".to_owned()),
-    }
 }
 
 /// The violation of a value whose type is none of `names`.
@@ -216,15 +228,15 @@ pub(super) fn listed(mut names: impl Iterator<Item = String>) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// What may be repeated of a refused value: a short scalar that is no secret.
-fn sent(schema: &Value, instance: &Value, path: &[&Value]) -> Option<Value> {
+/// What may be repeated of a refused value that is no secret: a short scalar.
+fn sent(instance: &Value) -> Option<Value> {
     let short = match instance {
-        Value::String(text) => text.chars().nth(MAX_SENT).is_none(),
+        Value::String(text) => text.len() <= MAX_SENT || text.chars().nth(MAX_SENT).is_none(),
         Value::Array(items) => items.is_empty(),
         Value::Object(_) => false,
         _ => true,
     };
-    (short && !is_secret(schema, path)).then(|| instance.clone())
+    short.then(|| instance.clone())
 }
 
 /// A pointer whose keys are no longer than anybody reads.

@@ -14,10 +14,9 @@ use super::locate::{child, tokens};
 /// What stands for a key that is part of a secret.
 const MASK: &str = "…";
 
+/// The secrets of a schema that has some.
 pub(super) struct Secrets<'s> {
     root: &'s Value,
-    /// Most schemas have none, and then nothing is looked up.
-    any: bool,
 }
 
 /// A place, as far as it was followed.
@@ -29,27 +28,12 @@ struct Way<'s> {
 
 impl<'s> Secrets<'s> {
     pub(super) fn of(root: &'s Value) -> Self {
-        let mut pending = vec![root];
-        let mut any = false;
-        while let Some(value) = pending.pop() {
-            match value {
-                Value::Object(object) => {
-                    any |= says_secret(object);
-                    pending.extend(object.values());
-                }
-                Value::Array(items) => pending.extend(items),
-                _ => {}
-            }
-        }
-        Self { root, any }
+        Self { root }
     }
 
     /// Takes out of a violation what it must not repeat: the value, what it resembles, and the keys within it that no
     /// schema names.
     pub(super) fn mask(&self, violation: &mut Violation) {
-        if !self.any {
-            return;
-        }
         let mut way = Way { here: self.joined(std::iter::once(self.root)), is_lost: false };
         let mut is_secret = false;
         let mut pointer = String::new();

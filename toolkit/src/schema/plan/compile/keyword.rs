@@ -77,10 +77,13 @@ impl<'s> Compiler<'s> {
             if keyword == "$schema" && self.root.as_object().is_some_and(|root| std::ptr::eq(root, keywords)) {
                 continue;
             }
+            // Unknown to the older dialect, or asserted by it.
+            let differs = matches!(keyword.as_str(), "prefixItems" | "contentEncoding" | "contentMediaType");
             match role(keyword) {
+                _ if differs && self.is_draft_07 => return self.or_blame(keywords, keyword, None),
                 Role::Annotation => {}
                 Role::Checked => asserting.push((keyword.as_str(), value)),
-                Role::Unsupported => return None,
+                Role::Unsupported => return self.or_blame(keywords, keyword, None),
             }
         }
         Some(asserting)

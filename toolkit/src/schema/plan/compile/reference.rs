@@ -20,7 +20,10 @@ impl<'s> Compiler<'s> {
                 return Some(schema);
             };
             schema = match self.only_keyword(keywords)? {
-                Some(("$ref", to)) => self.target(to.as_str()?)?,
+                Some(("$ref", to)) => {
+                    let target = to.as_str().and_then(|to| self.target(to));
+                    self.or_blame(keywords, "$ref", target)?
+                }
                 Some(("allOf", Value::Array(all))) if all.len() == 1 => &all[0],
                 _ => return Some(schema),
             };

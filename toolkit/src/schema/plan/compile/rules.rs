@@ -1,12 +1,15 @@
 //! The rules of a schema that is no union, one type of value after another.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::super::array::Array;
 use super::super::node::{ANY, Node, NodeId};
 use super::super::number::{Number, integer};
-use super::super::object::{Object, Property};
+use super::super::object::Object;
 use super::super::pattern::Pattern;
+use super::super::property::{Properties, Property};
 use super::super::string::Text;
 use super::Compiler;
 use super::reference::{allowed_values, declared_kinds};
@@ -16,41 +19,60 @@ const MAX_DIVISOR: i128 = 1 << 53;
 
 impl<'s> Compiler<'s> {
     pub(super) fn rules(&mut self, keywords: &'s Map<String, Value>) -> Option<Node> {
-        let mut node = Node::plain(declared_kinds(keywords)?);
+        let listing = ["enum", "const"].into_iter().find(|keyword| keywords.contains_key(*keyword));
+        let kinds = self.or_blame(keywords, listing.unwrap_or("type"), declared_kinds(keywords))?;
+        let mut node = Node::plain(kinds);
+        let (mut number, mut string) = (None, None);
         for (keyword, value) in self.asserting(keywords)? {
-            match keyword {
-                "type" | "enum" | "const" => {}
-                "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
-                    number(&mut node).bound(keyword, value)?;
-                }
-                "multipleOf" => {
-                    let divisor = integer(value).filter(|of| (1..=MAX_DIVISOR).contains(of))?;
-                    number(&mut node).multiple_of = Some(divisor);
-                }
-                "minLength" => string(&mut node).least = size(value)?,
-                "maxLength" => string(&mut node).most = size(value)?,
-                "pattern" => string(&mut node).pattern = Some(Pattern::compile(value.as_str()?)?),
-                "properties" | "required" | "additionalProperties" | "minProperties" | "maxProperties" => {
-                    if node.object.is_none() {
-                        node.object = Some(Box::new(self.object(keywords)?));
-                    }
-                }
-                "items" | "prefixItems" | "minItems" | "maxItems" => {
-                    if node.array.is_none() {
-                        node.array = Some(Box::new(self.array(keywords)?));
-                    }
-                }
-                "uniqueItems" => (value == &Value::Bool(false)).then_some(())?,
-                // Beside other keywords these would have to be merged with them.
-                _ => return None,
-            }
+            let rule = self.rule(keywords, keyword, value, &mut node, &mut number, &mut string);
+            self.or_blame(keywords, keyword, rule)?;
         }
         if let Some(values) = allowed_values(keywords)? {
             let integers = values.iter().filter_map(integer).collect();
-            number(&mut node).one_of = Some(integers);
-            string(&mut node).one_of = Some(strings(values));
+            number.get_or_insert_with(Number::unbounded).one_of = Some(integers);
+            string.get_or_insert_with(Text::unbounded).one_of = Some(strings(values));
         }
+        node.number = number.map(Arc::new);
+        node.string = string.map(Arc::new);
         Some(node)
+    }
+
+    /// Adds what one keyword says.
+    fn rule(
+        &mut self,
+        keywords: &'s Map<String, Value>,
+        keyword: &str,
+        value: &Value,
+        node: &mut Node,
+        number: &mut Option<Number>,
+        string: &mut Option<Text>,
+    ) -> Option<()> {
+        match keyword {
+            "type" | "enum" | "const" => {}
+            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
+                number.get_or_insert_with(Number::unbounded).bound(keyword, value)?;
+            }
+            "multipleOf" => {
+                let divisor = integer(value).filter(|of| (1..=MAX_DIVISOR).contains(of))?;
+                number.get_or_insert_with(Number::unbounded).multiple_of = Some(divisor);
+            }
+            "minLength" => string.get_or_insert_with(Text::unbounded).least = size(value)?,
+            "maxLength" => string.get_or_insert_with(Text::unbounded).most = size(value)?,
+            "pattern" => string.get_or_insert_with(Text::unbounded).pattern = Some(Pattern::compile(value.as_str()?)?),
+            "properties" | "required" | "additionalProperties" | "minProperties" | "maxProperties" => {
+                if node.object.is_none() {
+                    node.object = Some(Arc::new(self.object(keywords)?));
+                }
+            }
+            "items" | "prefixItems" | "minItems" | "maxItems" | "uniqueItems" => {
+                if node.array.is_none() {
+                    node.array = Some(Arc::new(self.array(keywords)?));
+                }
+            }
+            // Beside other keywords these would have to be merged with them.
+            _ => return None,
+        }
+        Some(())
     }
 
     fn object(&mut self, keywords: &'s Map<String, Value>) -> Option<Object> {
@@ -76,9 +98,8 @@ impl<'s> Compiler<'s> {
                 required |= 1_u64.checked_shl(u32::try_from(place).ok()?)?;
             }
         }
-        (properties.len() <= 64).then_some(())?;
         Some(Object {
-            properties: properties.into(),
+            properties: Properties::new(properties)?,
             required,
             rest,
             least: keywords.get("minProperties").map_or(Some(0), size)?,
@@ -107,6 +128,7 @@ impl<'s> Compiler<'s> {
             items,
             least: keywords.get("minItems").map_or(Some(0), size)?,
             most: keywords.get("maxItems").map_or(Some(usize::MAX), size)?,
+            unique: keywords.get("uniqueItems").is_some_and(|unique| *unique == true),
         })
     }
 }
@@ -115,14 +137,6 @@ impl<'s> Compiler<'s> {
 pub(super) fn strings(values: &[Value]) -> Box<[Box<str>]> {
     let strings = values.iter().filter_map(Value::as_str);
     strings.map(Box::from).collect()
-}
-
-fn number(node: &mut Node) -> &mut Number {
-    node.number.get_or_insert_with(|| Box::new(Number::unbounded()))
-}
-
-fn string(node: &mut Node) -> &mut Text {
-    node.string.get_or_insert_with(|| Box::new(Text::unbounded()))
 }
 
 fn size(value: &Value) -> Option<usize> {

@@ -5,17 +5,20 @@
 //! own in each (an internally or adjacently tagged one). In none of these can a value match two branches, so `oneOf`
 //! says the same as `anyOf`.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::super::node::{Kinds, NEVER, Node, NodeId};
-use super::super::object::{Branch, Object, Property, Tag};
+use super::super::object::{Branch, Object, Tag};
+use super::super::property::{Properties, Property};
 use super::super::string::Text;
-use super::Compiler;
 use super::reference::allowed_values;
 use super::rules::strings;
+use super::{Compiler, Union};
 
 impl<'s> Compiler<'s> {
-    pub(super) fn union(&mut self, branches: &'s [Value], exactly_one: bool) -> Option<Node> {
+    pub(super) fn union(&mut self, branches: &'s [Value], exactly_one: bool) -> Option<Union> {
         let mut decider = [NEVER; 8];
         let mut all = Kinds::NONE;
         let mut of_strings = Vec::new();
@@ -40,9 +43,44 @@ impl<'s> Compiler<'s> {
             let node = self.either_object(&of_objects)?;
             claim(&mut decider, &mut all, Kinds::OBJECT, node)?;
         }
-        let mut node = Node::plain(all);
-        node.by_kind = Some(Box::new(decider));
-        Some(node)
+        Some(decider)
+    }
+
+    /// Gives each union the rules of its branches: one node then says all that there is to say of a value.
+    pub(super) fn settle_unions(&mut self) -> Option<()> {
+        for (id, union) in &self.unions {
+            let mut settled = Node::plain(Kinds::NONE);
+            for kind in Kinds::ALL.each() {
+                let decider = self.nodes.get(self.decider(union, kind)? as usize)?;
+                if decider.kinds.meets(kind) {
+                    settled.kinds = settled.kinds.or(kind);
+                    match kind {
+                        Kinds::INTEGER | Kinds::FLOAT => settled.number.clone_from(&decider.number),
+                        Kinds::STRING => settled.string.clone_from(&decider.string),
+                        Kinds::ARRAY => settled.array.clone_from(&decider.array),
+                        Kinds::OBJECT => settled.object.clone_from(&decider.object),
+                        _ => {}
+                    }
+                }
+            }
+            // No branch takes floats and leaves integers to another, so that one rule does for both.
+            let number = [Kinds::INTEGER, Kinds::FLOAT].map(|kind| self.decider(union, kind));
+            (number[0] == number[1] || number.contains(&Some(NEVER))).then_some(())?;
+            self.nodes[*id as usize] = settled;
+        }
+        Some(())
+    }
+
+    /// The node that decides about this kind of value in the end: unions may be nested.
+    fn decider(&self, union: &Union, kind: Kinds) -> Option<NodeId> {
+        let mut id = union[kind.index()];
+        for _ in 0..=self.unions.len() {
+            match self.unions.get(&id) {
+                Some(inner) => id = inner[kind.index()],
+                None => return Some(id),
+            }
+        }
+        None
     }
 
     fn either_string(&mut self, branches: &[&'s Value], exactly_one: bool) -> Option<NodeId> {
@@ -60,7 +98,7 @@ impl<'s> Compiler<'s> {
             }
         }
         let mut node = Node::plain(Kinds::STRING);
-        node.string = Some(Box::new(Text { one_of: Some(all.into()), ..Text::unbounded() }));
+        node.string = Some(Arc::new(Text { one_of: Some(all.into()), ..Text::unbounded() }));
         self.add(node)
     }
 
@@ -85,7 +123,7 @@ impl<'s> Compiler<'s> {
             None => self.tagged(branches, &keywords)?,
         };
         let mut node = Node::plain(Kinds::OBJECT);
-        node.object = Some(Box::new(object));
+        node.object = Some(Arc::new(object));
         self.add(node)
     }
 
@@ -117,8 +155,14 @@ impl<'s> Compiler<'s> {
         for (name, schema) in own {
             properties.push(self.property(name, schema)?);
         }
-        (properties.len() <= 64).then_some(())?;
-        Some(Object { properties: properties.into(), required: 0, rest: NEVER, least: 1, most: 1, tag: None })
+        Some(Object {
+            properties: Properties::new(properties)?,
+            required: 0,
+            rest: NEVER,
+            least: 1,
+            most: 1,
+            tag: None,
+        })
     }
 
     fn tagged(&mut self, branches: &[&'s Value], keywords: &[&'s Map<String, Value>]) -> Option<Object> {
@@ -133,7 +177,7 @@ impl<'s> Compiler<'s> {
             }
         }
         Some(Object {
-            properties: Box::default(),
+            properties: Properties::new(Vec::new())?,
             required: 0,
             rest: NEVER,
             least: 0,

@@ -1,95 +1,50 @@
-//! Reading an enum: a string names a variant without content, an object with one key a variant and its content.
+//! Reading an enum from an object: its one key names a variant, and the value is the content.
 
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, VariantAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, VariantAccess, Visitor};
 
 use super::super::Refused;
-use super::map::CheckedMap;
-use super::refused;
-use super::text::{Text, Word};
-use super::watch::Watch;
-
-/// Sees the plain value and shows the type's visitor an enum.
-pub(super) struct WatchEnum<'p, 'w, V>(pub(super) Watch<'p, 'w, V>);
-
-impl<'de, V: Visitor<'de>> WatchEnum<'_, '_, V> {
-    #[inline]
-    fn word<E: Error>(self, text: Text<'de, '_>) -> Result<V::Value, E> {
-        self.0.at.string(text.as_str()).map_err(refused)?;
-        self.0.walked.set(true);
-        self.0.visitor.visit_enum(Word::new(text))
-    }
-}
-
-impl<'de, V: Visitor<'de>> Visitor<'de> for WatchEnum<'_, '_, V> {
-    type Value = V::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.visitor.expecting(f)
-    }
-
-    #[inline]
-    fn visit_str<E: Error>(self, text: &str) -> Result<V::Value, E> {
-        self.word(Text::Copied(text))
-    }
-
-    #[inline]
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<V::Value, E> {
-        self.word(Text::Borrowed(text))
-    }
-
-    #[inline]
-    fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        let mut map = CheckedMap::new(inner, self.0.at.object().map_err(refused)?);
-        let value = self.0.visitor.visit_enum(Variant(&mut map))?;
-        map.finish()?;
-        self.0.walked.set(true);
-        Ok(value)
-    }
-}
+use super::map::Entries;
 
 /// An object's one key as a variant, and its value as the content.
-struct Variant<M>(M);
+pub(super) struct Variant<'e, 'c, 'p, 'de>(pub(super) &'e mut Entries<'c, 'p, 'de>);
 
-impl<'de, 'm, 'p, A: MapAccess<'de>> EnumAccess<'de> for Variant<&'m mut CheckedMap<'p, 'de, A>> {
-    type Error = A::Error;
+impl<'de> EnumAccess<'de> for Variant<'_, '_, '_, 'de> {
+    type Error = Refused;
     type Variant = Self;
 
     #[inline]
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), A::Error> {
-        match self.0.next_key_seed(seed)? {
+    fn variant_seed<S: DeserializeSeed<'de>>(mut self, seed: S) -> Result<(S::Value, Self), Refused> {
+        match (&mut self.0).next_key_seed(seed)? {
             Some(variant) => Ok((variant, self)),
-            None => Err(refused(Refused)),
+            None => Err(Refused),
         }
     }
 }
 
-impl<'de, A: MapAccess<'de>> VariantAccess<'de> for Variant<&mut CheckedMap<'_, 'de, A>> {
-    type Error = A::Error;
+impl<'de> VariantAccess<'de> for Variant<'_, '_, '_, 'de> {
+    type Error = Refused;
 
-    fn unit_variant(self) -> Result<(), A::Error> {
-        self.0.next_value()
+    fn unit_variant(mut self) -> Result<(), Refused> {
+        (&mut self.0).next_value()
     }
 
     #[inline]
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {
-        self.0.next_value_seed(seed)
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(mut self, seed: S) -> Result<S::Value, Refused> {
+        (&mut self.0).next_value_seed(seed)
     }
 
     #[inline]
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, A::Error> {
-        self.0.next_value_seed(Content { visitor, fields: None })
+    fn tuple_variant<V: Visitor<'de>>(mut self, _: usize, visitor: V) -> Result<V::Value, Refused> {
+        (&mut self.0).next_value_seed(Content { visitor, fields: None })
     }
 
     #[inline]
     fn struct_variant<V: Visitor<'de>>(
-        self,
+        mut self,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, A::Error> {
-        let fields = Some(fields);
-        self.0.next_value_seed(Content { visitor, fields })
+    ) -> Result<V::Value, Refused> {
+        (&mut self.0).next_value_seed(Content { visitor, fields: Some(fields) })
     }
 }
 

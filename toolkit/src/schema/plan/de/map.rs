@@ -1,20 +1,22 @@
 //! Walking an object.
 
-use std::cell::Cell;
-use std::fmt;
+use std::borrow::Cow;
 use std::mem;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, MapAccess};
 
 use super::super::Refused;
-use super::super::at::At;
+use super::super::node::Node;
 use super::super::object::{Member, Members, Tag};
+use super::super::property::Property;
+use super::super::special;
+use super::cursor::Cursor;
 use super::names::Names;
+use super::read;
 use super::text::{Key, Text, Word};
-use super::{Walk, refused};
 
-pub(super) struct CheckedMap<'p, 'de, A> {
-    inner: A,
+pub(super) struct Entries<'c, 'p, 'de> {
+    cursor: &'c mut Cursor<'p, 'de>,
     members: Members<'p>,
     names: Names<'de>,
     next: Next<'p>,
@@ -23,162 +25,173 @@ pub(super) struct CheckedMap<'p, 'de, A> {
 /// What may be read next.
 enum Next<'p> {
     Key,
-    Value(At<'p>),
+    Value(&'p Node),
     Tag(&'p Tag),
-    /// Something went wrong, and whoever asked may not have passed that on.
-    Nothing,
 }
 
-impl<'de, 'p, A: MapAccess<'de>> CheckedMap<'p, 'de, A> {
-    #[inline]
-    pub(super) fn new(inner: A, members: Members<'p>) -> Self {
-        CheckedMap { inner, members, names: Names::default(), next: Next::Key }
-    }
-
-    /// Whether the members met so far make a valid object. That there are no more is for `serde_json` to say.
-    #[inline]
-    pub(super) fn finish(self) -> Result<(), A::Error> {
-        if !matches!(self.next, Next::Key) {
-            return Err(refused(Refused));
-        }
-        self.members.finish().map_err(refused)
-    }
+/// What stands where a key may stand.
+enum Step<'p> {
+    Property(&'p Property),
+    End,
+    /// A closer look will tell.
+    Other,
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, 'de, A> {
-    type Error = A::Error;
-
+impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
     #[inline]
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
-        if !matches!(mem::replace(&mut self.next, Next::Nothing), Next::Key) {
-            return Err(refused(Refused));
-        }
-        let key = self.inner.next_key_seed(WatchKey {
-            seed,
-            members: &mut self.members,
-            names: &mut self.names,
-            next: &mut self.next,
-        })?;
-        if key.is_none() {
-            self.next = Next::Key;
-        }
-        Ok(key)
+    pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p Node) -> Result<Self, Refused> {
+        cursor.open(b'{')?;
+        let members = cursor.sure(node.object())?;
+        Ok(Entries { cursor, members, names: Names::default(), next: Next::Key })
     }
 
+    /// The type's value, if the object ends here and nothing went wrong in it.
     #[inline]
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        let value = match mem::replace(&mut self.next, Next::Nothing) {
-            Next::Value(at) => {
-                let walked = Cell::new(false);
-                let value = self.inner.next_value_seed(Walk { seed, at, walked: &walked })?;
-                if !walked.get() {
-                    return Err(refused(Refused));
-                }
-                value
-            }
-            Next::Tag(tag) => {
-                let members = &mut self.members;
-                self.inner.next_value_seed(WatchTag { seed, members, tag })?
-            }
-            Next::Key | Next::Nothing => return Err(refused(Refused)),
+    pub(super) fn close<T>(&mut self, value: Result<T, Refused>) -> Result<T, Refused> {
+        let value = self.cursor.sure(value)?;
+        self.end().map(|()| value)
+    }
+
+    fn end(&mut self) -> Result<(), Refused> {
+        self.cursor.close(b'}')?;
+        let complete = match self.next {
+            Next::Key => self.members.finish(),
+            Next::Value(_) | Next::Tag(_) => Err(Refused),
         };
-        self.next = Next::Key;
-        Ok(value)
+        self.cursor.sure(complete)
+    }
+
+    /// The next key, if it is written without escapes and is a property that has not come before, or the end.
+    /// Anything else is neither moved past nor refused.
+    fn property(&mut self) -> Step<'p> {
+        if !matches!(self.next, Next::Key) {
+            return Step::Other;
+        }
+        let likely = self.members.enter_likely(self.cursor.rest());
+        let property = match likely {
+            Some((property, length)) => {
+                self.cursor.skip(length);
+                property
+            }
+            None if self.cursor.peek() == b'}' => return Step::End,
+            None => match self.named_property() {
+                Some(property) => property,
+                None => return Step::Other,
+            },
+        };
+        self.next = Next::Value(self.cursor.plan.node(property.node));
+        Step::Property(property)
+    }
+
+    #[inline(never)]
+    fn named_property(&mut self) -> Option<&'p Property> {
+        let start = self.cursor.place();
+        let property = self.try_property();
+        if property.is_none() {
+            self.cursor.go_to(start);
+        }
+        property
     }
 
     #[inline]
-    fn size_hint(&self) -> Option<usize> {
-        self.inner.size_hint()
+    fn try_property(&mut self) -> Option<&'p Property> {
+        let cursor = &mut *self.cursor;
+        if self.members.count() > 0 {
+            if cursor.peek() != b',' {
+                return None;
+            }
+            cursor.skip(1);
+        }
+        if cursor.peek() != b'"' {
+            return None;
+        }
+        cursor.skip(1);
+        let text = cursor.rest();
+        let mut head = special::head(text);
+        let mut length = special::in_head(head);
+        if length < 8 {
+            head &= (1 << (8 * length)) - 1;
+        } else {
+            length += special::position(text.get(8..)?);
+        }
+        if *text.get(length)? != b'"' {
+            return None;
+        }
+        let property = self.members.enter_read(&text[..length], head)?;
+        cursor.skip(length + 1);
+        // A key without a colon is refused later.
+        if cursor.peek() == b':' {
+            cursor.skip(1);
+            return Some(property);
+        }
+        cursor.refuse();
+        None
     }
-}
 
-/// Reads a key as text, looks it up, and hands the text to the type's own seed.
-struct WatchKey<'m, 'p, 'de, S> {
-    seed: S,
-    members: &'m mut Members<'p>,
-    names: &'m mut Names<'de>,
-    next: &'m mut Next<'p>,
-}
-
-impl<'de, S: DeserializeSeed<'de>> WatchKey<'_, '_, 'de, S> {
-    #[inline]
-    fn enter<E: Error>(self, key: Text<'de, '_>) -> Result<S::Value, E> {
-        let next = match self.members.enter(key.as_str().as_bytes()).map_err(refused)? {
-            Member::Known(at, _) => Next::Value(at),
-            Member::Other(at) => {
-                self.names.add(key).map_err(refused)?;
-                Next::Value(at)
+    /// The next key, if there is one; after it stands its value.
+    #[inline(never)]
+    fn key(&mut self) -> Result<Option<Cow<'de, str>>, Refused> {
+        let is_first = self.members.count() == 0;
+        match (self.cursor.peek(), &self.next) {
+            (b'}', Next::Key) => return Ok(None),
+            (b',', Next::Key) if !is_first => self.cursor.skip(1),
+            (_, Next::Key) if is_first => {}
+            _ => return Err(self.cursor.refuse()),
+        }
+        let key = self.cursor.any_string()?;
+        if self.cursor.peek() != b':' {
+            return Err(self.cursor.refuse());
+        }
+        self.cursor.skip(1);
+        let member = self.members.enter(key.as_bytes());
+        let plan = self.cursor.plan;
+        self.next = match self.cursor.sure(member)? {
+            Member::Known(property) => Next::Value(plan.node(property.node)),
+            Member::Other(node) => {
+                let fresh = self.names.add(&key);
+                self.cursor.sure(fresh)?;
+                Next::Value(plan.node(node))
             }
             Member::Tag(tag) => Next::Tag(tag),
         };
-        let value = self.seed.deserialize(Key::new(key))?;
-        *self.next = next;
-        Ok(value)
+        Ok(Some(key))
+    }
+
+    /// Reads the value of a tag and goes on with the branch it names.
+    #[inline(never)]
+    fn tag(&mut self, tag: &'p Tag) -> Result<Cow<'de, str>, Refused> {
+        let value = self.cursor.any_string()?;
+        let chosen = self.members.choose(self.cursor.plan, tag, |branch| *branch.value == *value);
+        self.cursor.sure(chosen).map(|()| value)
     }
 }
 
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for WatchKey<'_, '_, 'de, S> {
-    type Value = S::Value;
+impl<'de> MapAccess<'de> for &mut Entries<'_, '_, 'de> {
+    type Error = Refused;
 
     #[inline]
-    fn deserialize<D: Deserializer<'de>>(self, key: D) -> Result<S::Value, D::Error> {
-        key.deserialize_str(self)
-    }
-}
-
-impl<'de, S: DeserializeSeed<'de>> Visitor<'de> for WatchKey<'_, '_, 'de, S> {
-    type Value = S::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    #[inline]
-    fn visit_str<E: Error>(self, key: &str) -> Result<S::Value, E> {
-        self.enter(Text::Copied(key))
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Refused> {
+        match self.property() {
+            Step::Property(property) => return seed.deserialize(Key(Text::Named(property.name()))).map(Some),
+            Step::End => return Ok(None),
+            Step::Other => {}
+        }
+        match self.key()? {
+            None => Ok(None),
+            Some(Cow::Borrowed(key)) => seed.deserialize(Key(Text::Borrowed(key))).map(Some),
+            Some(Cow::Owned(key)) => seed.deserialize(Key(Text::Resolved(&key))).map(Some),
+        }
     }
 
     #[inline]
-    fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<S::Value, E> {
-        self.enter(Text::Borrowed(key))
-    }
-}
-
-/// Reads the value of a tag and goes on with the branch it names.
-struct WatchTag<'m, 'p, S> {
-    seed: S,
-    members: &'m mut Members<'p>,
-    tag: &'p Tag,
-}
-
-impl<'de, S: DeserializeSeed<'de>> WatchTag<'_, '_, S> {
-    fn choose<E: Error>(self, value: Text<'de, '_>) -> Result<S::Value, E> {
-        let chosen = self.members.choose(self.tag, |branch| *branch.value == *value.as_str());
-        chosen.map_err(refused)?;
-        self.seed.deserialize(Word::new(value))
-    }
-}
-
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for WatchTag<'_, '_, S> {
-    type Value = S::Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<S::Value, D::Error> {
-        value.deserialize_str(self)
-    }
-}
-
-impl<'de, S: DeserializeSeed<'de>> Visitor<'de> for WatchTag<'_, '_, S> {
-    type Value = S::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a tag")
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<S::Value, E> {
-        self.choose(Text::Copied(value))
-    }
-
-    fn visit_borrowed_str<E: Error>(self, value: &'de str) -> Result<S::Value, E> {
-        self.choose(Text::Borrowed(value))
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Refused> {
+        match mem::replace(&mut self.next, Next::Key) {
+            Next::Value(node) => read(self.cursor, node, seed),
+            Next::Tag(tag) => match self.tag(tag)? {
+                Cow::Borrowed(value) => seed.deserialize(Word(Text::Borrowed(value))),
+                Cow::Owned(value) => seed.deserialize(Word(Text::Resolved(&value))),
+            },
+            Next::Key => Err(self.cursor.refuse()),
+        }
     }
 }

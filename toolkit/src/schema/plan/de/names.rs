@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::super::Refused;
-use super::super::at::ok;
-use super::text::Text;
+use super::super::ok;
 
 /// How many keys are compared one by one, without allocating.
 const FEW: usize = 8;
@@ -21,11 +20,10 @@ pub(super) struct Names<'de> {
 
 impl<'de> Names<'de> {
     /// Takes note of a key, unless it was there before.
-    pub(super) fn add(&mut self, key: Text<'de, '_>) -> Result<(), Refused> {
-        let name = key.as_str();
+    pub(super) fn add(&mut self, key: &Cow<'de, str>) -> Result<(), Refused> {
         let few = self.few.get_or_insert([""; FEW]);
-        ok(!few[..self.count].contains(&name))?;
-        if let Text::Borrowed(name) = key
+        ok(!few[..self.count].contains(&&**key))?;
+        if let Cow::Borrowed(name) = key
             && self.count < FEW
             && self.more.is_none()
         {
@@ -33,10 +31,6 @@ impl<'de> Names<'de> {
             self.count += 1;
             return Ok(());
         }
-        let name = match key {
-            Text::Borrowed(name) => Cow::Borrowed(name),
-            Text::Copied(name) => Cow::Owned(name.to_owned()),
-        };
-        ok(self.more.get_or_insert_default().insert(name))
+        ok(self.more.get_or_insert_default().insert(key.clone()))
     }
 }

@@ -1,59 +1,57 @@
 //! Walking an array.
 
-use std::cell::Cell;
-
 use serde::de::{DeserializeSeed, SeqAccess};
 
 use super::super::Refused;
 use super::super::array::Items;
-use super::{Walk, refused};
+use super::super::node::Node;
+use super::cursor::Cursor;
+use super::read;
 
-pub(super) struct CheckedSeq<'p, A> {
-    inner: A,
+pub(super) struct Elements<'c, 'p, 'de> {
+    cursor: &'c mut Cursor<'p, 'de>,
     items: Items<'p>,
-    /// Set while an item is read, and for good after one that was not walked.
-    open: bool,
+    start: usize,
 }
 
-impl<'de, 'p, A: SeqAccess<'de>> CheckedSeq<'p, A> {
-    #[inline]
-    pub(super) fn new(inner: A, items: Items<'p>) -> Self {
-        CheckedSeq { inner, items, open: false }
+impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
+    pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p Node) -> Result<Self, Refused> {
+        cursor.open(b'[')?;
+        let start = cursor.place() - 1;
+        let items = cursor.sure(node.array())?;
+        Ok(Elements { cursor, items, start })
     }
 
-    /// Whether the items met so far make a valid array. That there are no more is for `serde_json` to say.
+    /// The type's value, if the array ends here and nothing went wrong in it.
     #[inline]
-    pub(super) fn finish(self) -> Result<(), A::Error> {
-        if self.open {
-            return Err(refused(Refused));
+    pub(super) fn close<T>(&mut self, value: Result<T, Refused>) -> Result<T, Refused> {
+        let value = self.cursor.sure(value)?;
+        self.cursor.close(b']')?;
+        let complete = self.items.finish(|| self.cursor.read_since(self.start));
+        self.cursor.sure(complete).map(|()| value)
+    }
+
+    /// What holds for the next item, if there is one.
+    fn next(&mut self) -> Result<Option<&'p Node>, Refused> {
+        let is_first = self.items.count() == 0;
+        match self.cursor.peek() {
+            b']' => return Ok(None),
+            b',' if !is_first => self.cursor.skip(1),
+            _ if is_first => {}
+            _ => return Err(self.cursor.refuse()),
         }
-        self.items.finish().map_err(refused)
+        Ok(Some(self.items.next(self.cursor.plan)))
     }
 }
 
-impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
-    type Error = A::Error;
+impl<'de> SeqAccess<'de> for &mut Elements<'_, '_, 'de> {
+    type Error = Refused;
 
     #[inline]
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
-        if self.open {
-            return Err(refused(Refused));
+    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Refused> {
+        match self.next()? {
+            Some(node) => read(self.cursor, node, seed).map(Some),
+            None => Ok(None),
         }
-        self.open = true;
-        let walked = Cell::new(false);
-        let item = self.inner.next_element_seed(Walk { seed, at: self.items.next(), walked: &walked })?;
-        if item.is_some() {
-            if !walked.get() {
-                return Err(refused(Refused));
-            }
-            self.items.advance();
-        }
-        self.open = false;
-        Ok(item)
-    }
-
-    #[inline]
-    fn size_hint(&self) -> Option<usize> {
-        self.inner.size_hint()
     }
 }

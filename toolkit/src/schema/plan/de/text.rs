@@ -1,94 +1,75 @@
 //! Text that has been read and checked, as a deserializer that behaves as `serde_json` does at the same place.
 
-use std::marker::PhantomData;
-
-use serde::de::{Deserializer, EnumAccess, Error, Unexpected, VariantAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, EnumAccess, VariantAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::super::{PRIVATE, Refused};
-use super::refused;
+use super::number::{self, Integer};
 
-/// A string of the input: part of it, or, where it has escapes, a copy that is soon overwritten.
+/// A string of the input: part of it, or a copy that is soon gone.
 #[derive(Clone, Copy)]
 pub(super) enum Text<'de, 'a> {
     Borrowed(&'de str),
-    Copied(&'a str),
+    /// The schema's copy of a name that the input has as it is.
+    Named(&'a str),
+    /// What a string with escapes stands for.
+    Resolved(&'a str),
 }
 
 impl<'de, 'a> Text<'de, 'a> {
     #[inline]
-    pub(super) fn as_str(self) -> &'a str
-    where
-        'de: 'a,
-    {
-        match self {
-            Text::Borrowed(text) | Text::Copied(text) => text,
-        }
-    }
-
-    #[inline]
-    fn visit<V: Visitor<'de>, E: Error>(self, visitor: V) -> Result<V::Value, E> {
+    fn visit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         match self {
             Text::Borrowed(text) => visitor.visit_borrowed_str(text),
-            Text::Copied(text) => visitor.visit_str(text),
+            Text::Named(text) | Text::Resolved(text) => visitor.visit_str(text),
         }
     }
 
-    fn visit_bytes<V: Visitor<'de>, E: Error>(self, visitor: V) -> Result<V::Value, E> {
+    fn visit_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         match self {
             Text::Borrowed(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
-            Text::Copied(text) => visitor.visit_bytes(text.as_bytes()),
+            Text::Named(text) | Text::Resolved(text) => visitor.visit_bytes(text.as_bytes()),
         }
     }
 }
 
 /// A key of an object: it may be asked for as a number or a boolean too.
-pub(super) struct Key<'de, 'a, E>(Text<'de, 'a>, PhantomData<E>);
+pub(super) struct Key<'de, 'a>(pub(super) Text<'de, 'a>);
 
 /// A string that is a value.
-pub(super) struct Word<'de, 'a, E>(Text<'de, 'a>, PhantomData<E>);
-
-impl<'de, 'a, E> Key<'de, 'a, E> {
-    #[inline]
-    pub(super) fn new(text: Text<'de, 'a>) -> Self {
-        Key(text, PhantomData)
-    }
-}
-
-impl<'de, 'a, E> Word<'de, 'a, E> {
-    #[inline]
-    pub(super) fn new(text: Text<'de, 'a>) -> Self {
-        Word(text, PhantomData)
-    }
-}
+pub(super) struct Word<'de, 'a>(pub(super) Text<'de, 'a>);
 
 /// What keys and values have in common.
 macro_rules! like_text {
     () => {
-        type Error = E;
+        type Error = Refused;
 
         #[inline]
-        fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+        fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
             self.0.visit(visitor)
         }
 
-        fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+        fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
             self.0.visit_bytes(visitor)
         }
 
-        fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+        fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
             self.0.visit_bytes(visitor)
         }
 
         #[inline]
-        fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+        fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
             visitor.visit_some(self)
         }
 
         #[inline]
-        fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, E> {
+        fn deserialize_newtype_struct<V: Visitor<'de>>(
+            self,
+            name: &'static str,
+            visitor: V,
+        ) -> Result<V::Value, Refused> {
             if name.as_bytes().starts_with(PRIVATE) {
-                return Err(refused(Refused));
+                return Err(Refused);
             }
             visitor.visit_newtype_struct(self)
         }
@@ -99,48 +80,51 @@ macro_rules! like_text {
             _: &'static str,
             _: &'static [&'static str],
             visitor: V,
-        ) -> Result<V::Value, E> {
-            visitor.visit_enum(Word::new(self.0))
+        ) -> Result<V::Value, Refused> {
+            visitor.visit_enum(Word(self.0))
         }
     };
 }
 
-/// A key as a number: what stands between the quotes is exactly a JSON number.
-macro_rules! numeric_key {
+/// A key as an integer: what stands between the quotes is exactly a JSON number.
+macro_rules! integer_key {
     ($($method:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
-            let Text::Borrowed(text) = self.0 else {
-                return Err(refused(Refused));
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+            let (Text::Borrowed(text) | Text::Named(text)) = self.0 else {
+                return Err(Refused);
             };
-            let digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
-            let bytes = text.as_bytes();
-            if !(digit(bytes.first()) || bytes.first() == Some(&b'-')) || !digit(bytes.last()) {
-                return Err(refused(Refused));
-            }
-            let mut number = serde_json::Deserializer::from_str(text);
-            let value = (&mut number).$method(visitor);
-            match (value, number.end()) {
-                (Ok(value), Ok(())) => Ok(value),
-                _ => Err(refused(Refused)),
+            match number::integer(text)? {
+                Integer::Unsigned(value) => visitor.visit_u64(value),
+                Integer::Negative(value) => visitor.visit_i64(value),
             }
         }
     )*};
 }
 
-impl<'de, E: Error> Deserializer<'de> for Key<'de, '_, E> {
+/// Where the type asks for something that a string is not, or that is rare enough to be left to the tree.
+macro_rules! refuse {
+    ($($method:ident($($arg:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(self, $(_: $arg,)* _: V) -> Result<V::Value, Refused> {
+            Err(Refused)
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for Key<'de, '_> {
     like_text!();
 
-    numeric_key! {
-        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
-        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
-        deserialize_f32 deserialize_f64
+    integer_key! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+    refuse! { deserialize_i128() deserialize_u128() deserialize_f32() deserialize_f64() }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         match self.0 {
-            Text::Borrowed("true") => visitor.visit_bool(true),
-            Text::Borrowed("false") => visitor.visit_bool(false),
-            _ => Err(refused(Refused)),
+            Text::Borrowed("true") | Text::Named("true") => visitor.visit_bool(true),
+            Text::Borrowed("false") | Text::Named("false") => visitor.visit_bool(false),
+            _ => Err(Refused),
         }
     }
 
@@ -149,19 +133,10 @@ impl<'de, E: Error> Deserializer<'de> for Key<'de, '_, E> {
     }
 }
 
-/// Where the type asks for something that a string is not.
-macro_rules! no_text {
-    ($($method:ident($($arg:ty),*))*) => {$(
-        fn $method<V: Visitor<'de>>(self, $(_: $arg,)* _: V) -> Result<V::Value, E> {
-            Err(refused(Refused))
-        }
-    )*};
-}
-
-impl<'de, E: Error> Deserializer<'de> for Word<'de, '_, E> {
+impl<'de> Deserializer<'de> for Word<'de, '_> {
     like_text!();
 
-    no_text! {
+    refuse! {
         deserialize_bool()
         deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64() deserialize_i128()
         deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128()
@@ -171,7 +146,7 @@ impl<'de, E: Error> Deserializer<'de> for Word<'de, '_, E> {
         deserialize_map() deserialize_struct(&'static str, &'static [&'static str])
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         visitor.visit_unit()
     }
 
@@ -179,35 +154,35 @@ impl<'de, E: Error> Deserializer<'de> for Word<'de, '_, E> {
 }
 
 /// A string as the name of a variant without content.
-impl<'de, E: Error> EnumAccess<'de> for Word<'de, '_, E> {
-    type Error = E;
-    type Variant = NoContent<E>;
+impl<'de> EnumAccess<'de> for Word<'de, '_> {
+    type Error = Refused;
+    type Variant = NoContent;
 
     #[inline]
-    fn variant_seed<S: serde::de::DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, NoContent<E>), E> {
-        Ok((seed.deserialize(self)?, NoContent(PhantomData)))
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, NoContent), Refused> {
+        Ok((seed.deserialize(self)?, NoContent))
     }
 }
 
-pub(super) struct NoContent<E>(PhantomData<E>);
+pub(super) struct NoContent;
 
-impl<'de, E: Error> VariantAccess<'de> for NoContent<E> {
-    type Error = E;
+impl<'de> VariantAccess<'de> for NoContent {
+    type Error = Refused;
 
     #[inline]
-    fn unit_variant(self) -> Result<(), E> {
+    fn unit_variant(self) -> Result<(), Refused> {
         Ok(())
     }
 
-    fn newtype_variant_seed<S: serde::de::DeserializeSeed<'de>>(self, _: S) -> Result<S::Value, E> {
-        Err(E::invalid_type(Unexpected::UnitVariant, &"newtype variant"))
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, _: S) -> Result<S::Value, Refused> {
+        Err(Refused)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, E> {
-        Err(E::invalid_type(Unexpected::UnitVariant, &"tuple variant"))
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Refused> {
+        Err(Refused)
     }
 
-    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, E> {
-        Err(E::invalid_type(Unexpected::UnitVariant, &"struct variant"))
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, Refused> {
+        Err(Refused)
     }
 }

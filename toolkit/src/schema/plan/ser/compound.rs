@@ -1,154 +1,140 @@
 //! Writing arrays and objects.
 
-use std::ops::Range;
-
 use serde::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
-    SerializeTupleStruct, SerializeTupleVariant, Serializer,
+    SerializeTupleStruct, SerializeTupleVariant,
 };
 
-use super::super::Refused;
 use super::super::array;
-use super::super::object::{Member, Members};
+use super::super::node::Node;
+use super::super::object::{Member, Members, Tag};
+use super::super::{Refused, special};
 use super::key::{WriteKey, with_text};
-use super::{Writer, json};
+use super::{Output, Writer};
 
 /// An array that is being written.
-pub(in super::super) struct Items<'p, 'o> {
-    out: &'o mut Vec<u8>,
+pub(in super::super) struct Items<'w, 'p> {
+    out: &'w mut Output<'p>,
     items: array::Items<'p>,
-    depth: u8,
     tail: &'static [u8],
-    /// Set while an item is written, and for good after one that failed.
-    open: bool,
+    start: usize,
 }
 
-impl<'p, 'o> Items<'p, 'o> {
+impl<'w, 'p> Items<'w, 'p> {
     #[inline]
-    pub(super) fn new(out: &'o mut Vec<u8>, items: array::Items<'p>, depth: u8, tail: &'static [u8]) -> Self {
-        Items { out, items, depth, tail, open: false }
+    pub(super) fn new(out: &'w mut Output<'p>, items: array::Items<'p>, tail: &'static [u8]) -> Self {
+        let start = out.json.len() - 1;
+        Items { out, items, tail, start }
     }
 
     #[inline]
     fn item<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refused> {
-        if self.open {
-            return Err(Refused);
-        }
-        self.open = true;
         if self.items.count() > 0 {
-            self.out.push(b',');
+            self.out.json.push(b',');
         }
-        value.serialize(Writer { out: self.out, at: self.items.next(), depth: self.depth })?;
-        self.items.advance();
-        self.open = false;
-        Ok(())
+        let node = self.items.next(self.out.plan);
+        let written = value.serialize(Writer { out: self.out, node });
+        self.out.sure(written)
     }
 
-    #[inline]
-    fn close(self) -> Result<(), Refused> {
-        if self.open {
-            return Err(Refused);
-        }
-        self.items.finish()?;
-        self.out.extend_from_slice(self.tail);
-        Ok(())
+    fn close(&mut self) -> Result<(), Refused> {
+        self.out.close(self.tail);
+        // A variant's array stands in an object, whose bracket comes behind.
+        let end = self.out.json.len() + 1 - self.tail.len();
+        self.items.finish(|| &self.out.json[self.start..end])
     }
 }
 
 /// An object that is being written.
-pub(in super::super) struct Fields<'p, 'o> {
-    out: &'o mut Vec<u8>,
+pub(in super::super) struct Fields<'w, 'p> {
+    out: &'w mut Output<'p>,
     members: Members<'p>,
-    depth: u8,
     tail: &'static [u8],
-    next: Next<'p>,
-    /// Where the keys are that the schema does not name, if they have to differ: nothing keeps a `Serialize` from
-    /// writing one twice.
-    others: Vec<Range<usize>>,
+    /// The value that has to come next: its key is written.
+    next: Option<Next<'p>>,
 }
 
 /// What may be written next.
 enum Next<'p> {
-    Key,
-    Value(Member<'p>),
-    /// Something went wrong, and whoever asked may not have passed that on.
-    Nothing,
+    Value(&'p Node),
+    Tag(&'p Tag),
 }
 
-impl<'p, 'o> Fields<'p, 'o> {
+impl<'w, 'p> Fields<'w, 'p> {
     #[inline]
-    pub(super) fn new(out: &'o mut Vec<u8>, members: Members<'p>, depth: u8, tail: &'static [u8]) -> Self {
-        Fields { out, members, depth, tail, next: Next::Key, others: Vec::new() }
-    }
-
-    #[inline]
-    fn expect_key(&mut self) -> Result<(), Refused> {
-        let next = std::mem::replace(&mut self.next, Next::Nothing);
-        if !matches!(next, Next::Key) {
-            return Err(Refused);
-        }
-        if self.members.count() > 0 {
-            self.out.push(b',');
-        }
-        Ok(())
+    pub(super) fn new(out: &'w mut Output<'p>, members: Members<'p>, tail: &'static [u8]) -> Self {
+        Fields { out, members, tail, next: None }
     }
 
     #[inline]
     fn field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Refused> {
-        self.expect_key()?;
-        let member = self.members.enter(key.as_bytes())?;
-        if let Member::Known(_, property) = &member {
-            self.out.extend_from_slice(&property.json);
-        } else {
-            let start = self.out.len();
-            json(self.out, |s| s.serialize_str(key))?;
-            self.note(&member, start);
-            self.out.push(b':');
+        let next = match self.property(key, special::head(key.as_bytes())) {
+            Some(node) => Next::Value(node),
+            None => self.other(key)?,
+        };
+        self.value(next, value)
+    }
+
+    /// Writes a key that the schema names. Nothing is written of others.
+    fn property(&mut self, key: &'static str, head: u64) -> Option<&'p Node> {
+        let is_first = self.members.count() == 0;
+        let property = self.members.enter_known(key.as_bytes(), head)?;
+        self.out.json.extend_from_slice(property.json(is_first));
+        Some(self.out.plan.node(property.node))
+    }
+
+    #[inline(never)]
+    fn other(&mut self, key: &str) -> Result<Next<'p>, Refused> {
+        self.begin_key();
+        let written = self.out.string(key);
+        self.out.sure(written)?;
+        let member = self.members.enter(key.as_bytes());
+        self.out.json.push(b':');
+        self.next(member)
+    }
+
+    /// Says where the key will begin.
+    fn begin_key(&mut self) -> usize {
+        if self.members.count() > 0 {
+            self.out.json.push(b',');
         }
-        self.value(member, value)
+        self.out.json.len()
     }
 
-    /// Takes note of the key that was just written, beginning at `start`.
-    #[inline]
-    fn note(&mut self, member: &Member<'p>, start: usize) {
-        if matches!(member, Member::Other(_)) && self.members.counts() {
-            self.others.push(start..self.out.len());
-        }
-    }
-
-    fn others_differ(&self) -> bool {
-        let key = |range: &Range<usize>| &self.out[range.clone()];
-        let mut keys: Vec<&[u8]> = self.others.iter().map(key).collect();
-        keys.sort_unstable();
-        keys.windows(2).all(|two| two[0] != two[1])
+    /// What may come after a key.
+    fn next(&mut self, member: Result<Member<'p>, Refused>) -> Result<Next<'p>, Refused> {
+        let node = match self.out.sure(member)? {
+            Member::Known(property) => property.node,
+            Member::Tag(tag) => return Ok(Next::Tag(tag)),
+            // Nothing keeps a `Serialize` from writing a key twice, which counts once.
+            Member::Other(_) if self.members.counts() => return self.out.sure(Err(Refused)),
+            Member::Other(node) => node,
+        };
+        Ok(Next::Value(self.out.plan.node(node)))
     }
 
     #[inline]
-    fn value<T: Serialize + ?Sized>(&mut self, member: Member<'p>, value: &T) -> Result<(), Refused> {
-        let (depth, start) = (self.depth, self.out.len());
-        match member {
-            Member::Known(at, _) | Member::Other(at) => value.serialize(Writer { out: self.out, at, depth })?,
-            Member::Tag(tag) => {
-                json(self.out, |s| value.serialize(s))?;
-                let written = &self.out[start..];
-                self.members.choose(tag, |branch| *branch.json == *written)?;
-            }
-        }
-        self.next = Next::Key;
-        Ok(())
+    fn value<T: Serialize + ?Sized>(&mut self, next: Next<'p>, value: &T) -> Result<(), Refused> {
+        let written = match next {
+            Next::Value(node) => value.serialize(Writer { out: self.out, node }),
+            Next::Tag(tag) => self.tag(tag, value),
+        };
+        self.out.sure(written)
     }
 
-    #[inline]
-    fn close(self) -> Result<(), Refused> {
-        if !matches!(self.next, Next::Key) {
+    fn tag<T: Serialize + ?Sized>(&mut self, tag: &'p Tag, value: &T) -> Result<(), Refused> {
+        let start = self.out.json.len();
+        self.out.write(|s| value.serialize(s))?;
+        let written = &self.out.json[start..];
+        self.members.choose(self.out.plan, tag, |branch| *branch.json == *written)
+    }
+
+    fn close(&mut self) -> Result<(), Refused> {
+        if self.next.is_some() {
             return Err(Refused);
         }
-        self.members.finish()?;
-        if !self.others.is_empty() && !self.others_differ() {
-            return Err(Refused);
-        }
-        self.out.extend_from_slice(self.tail);
-        Ok(())
+        self.out.close(self.tail);
+        self.members.finish()
     }
 }
 
@@ -158,29 +144,26 @@ impl SerializeMap for Fields<'_, '_> {
 
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Refused> {
-        self.expect_key()?;
-        let start = self.out.len();
-        key.serialize(WriteKey(self.out))?;
+        let start = self.begin_key();
+        let written = key.serialize(WriteKey(self.out));
+        self.out.sure(written)?;
         let members = &mut self.members;
-        let member = with_text(&self.out[start..], |text| members.enter(text))?;
-        self.note(&member, start);
-        self.next = Next::Value(member);
-        Ok(())
+        let member = with_text(&self.out.json[start..], |text| members.enter(text));
+        let next = self.next(member)?;
+        let pending = self.next.replace(next);
+        self.out.sure(if pending.is_none() { Ok(()) } else { Err(Refused) })
     }
 
     #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refused> {
-        match std::mem::replace(&mut self.next, Next::Nothing) {
-            Next::Value(member) => {
-                self.out.push(b':');
-                self.value(member, value)
-            }
-            Next::Key | Next::Nothing => Err(Refused),
-        }
+        let next = self.next.take().ok_or(Refused);
+        let next = self.out.sure(next)?;
+        self.out.json.push(b':');
+        self.value(next, value)
     }
 
     #[inline]
-    fn end(self) -> Result<(), Refused> {
+    fn end(mut self) -> Result<(), Refused> {
         self.close()
     }
 }
@@ -197,7 +180,7 @@ macro_rules! items_as {
             }
 
             #[inline]
-            fn end(self) -> Result<(), Refused> {
+            fn end(mut self) -> Result<(), Refused> {
                 self.close()
             }
         }
@@ -220,7 +203,7 @@ macro_rules! fields_as {
             }
 
             #[inline]
-            fn end(self) -> Result<(), Refused> {
+            fn end(mut self) -> Result<(), Refused> {
                 self.close()
             }
         }

@@ -6,10 +6,10 @@ use std::fmt::Display;
 use serde::ser::{Impossible, Serialize, Serializer};
 
 use super::super::Refused;
-use super::json;
+use super::Output;
 
 /// Writes one key as `serde_json` writes it.
-pub(super) struct WriteKey<'o>(pub(super) &'o mut Vec<u8>);
+pub(super) struct WriteKey<'w, 'p>(pub(super) &'w mut Output<'p>);
 
 /// Calls `f` with the text of a string in JSON, quotes and escapes taken off.
 #[inline]
@@ -27,9 +27,9 @@ pub(super) fn with_text<T>(json: &[u8], f: impl FnOnce(&[u8]) -> Result<T, Refus
 macro_rules! quoted {
     ($($method:ident($type:ty))*) => {$(
         fn $method(self, value: $type) -> Result<(), Refused> {
-            self.0.push(b'"');
-            json(self.0, |s| s.$method(value))?;
-            self.0.push(b'"');
+            self.0.json.push(b'"');
+            self.0.write(|s| s.$method(value))?;
+            self.0.json.push(b'"');
             Ok(())
         }
     )*};
@@ -43,7 +43,7 @@ macro_rules! no_key {
     )*};
 }
 
-impl Serializer for WriteKey<'_> {
+impl Serializer for WriteKey<'_, '_> {
     type Ok = ();
     type Error = Refused;
     type SerializeSeq = Impossible<(), Refused>;
@@ -56,15 +56,15 @@ impl Serializer for WriteKey<'_> {
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<(), Refused> {
-        json(self.0, |s| s.serialize_str(value))
+        self.0.string(value)
     }
 
     fn serialize_char(self, value: char) -> Result<(), Refused> {
-        json(self.0, |s| s.serialize_char(value))
+        self.0.write(|s| s.serialize_char(value))
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), Refused> {
-        json(self.0, |s| s.collect_str(value))
+        self.0.write(|s| s.collect_str(value))
     }
 
     fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Refused> {
@@ -118,7 +118,7 @@ impl Serializer for WriteKey<'_> {
     }
 }
 
-impl WriteKey<'_> {
+impl WriteKey<'_, '_> {
     fn serialize_float(
         self,
         finite: bool,
@@ -127,9 +127,9 @@ impl WriteKey<'_> {
         if !finite {
             return Err(Refused);
         }
-        self.0.push(b'"');
-        json(self.0, write)?;
-        self.0.push(b'"');
+        self.0.json.push(b'"');
+        self.0.write(write)?;
+        self.0.json.push(b'"');
         Ok(())
     }
 }

@@ -1,0 +1,65 @@
+//! What is committed, and whether it still holds.
+
+use std::process::ExitCode;
+
+use crate::counted;
+
+/// The calls of a floor, and what each may take beside it.
+struct Limits {
+    floor: &'static str,
+    n_calls: u64,
+    rows: &'static [(&'static str, f64)],
+}
+
+/// With room for what another compiler may do differently. The floor is not the least: `serde_json` reads it.
+const LIMITS: [Limits; 4] = [
+    Limits { floor: "floor-add", n_calls: 2_000, rows: &[("prepared-add", 1.15), ("add", 1.30), ("add_async", 1.82)] },
+    Limits {
+        floor: "floor-search",
+        n_calls: 500,
+        rows: &[("prepared-search", 1.05), ("search", 1.06), ("search_async", 1.10)],
+    },
+    Limits {
+        floor: "floor-batch",
+        n_calls: 5,
+        rows: &[("prepared-batch", 0.90), ("batch", 0.90), ("batch_async", 0.90)],
+    },
+    Limits { floor: "floor-refused", n_calls: 200, rows: &[("refused", 2.40)] },
+];
+
+/// Counts every row and prints the table; fails where one takes more than it may.
+pub(crate) fn hold() -> ExitCode {
+    if !counted::is_possible() {
+        println!("skipped 1 check: valgrind is not installed, so that no instructions can be counted");
+        return ExitCode::SUCCESS;
+    }
+    match n_exceeded() {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(n) => {
+            eprintln!("{n} rows take more instructions than `{}` allows", file!());
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn n_exceeded() -> std::io::Result<usize> {
+    let mut n_exceeded = 0;
+    println!("| a call of | instructions | ratio | at most |");
+    println!("|---|---:|---:|---:|");
+    for Limits { floor, n_calls, rows } in LIMITS {
+        let least = counted::instructions(floor, n_calls)?;
+        println!("| `{floor}` | {least} | 1.00 | |");
+        for &(row, limit) in rows {
+            let taken = counted::instructions(row, n_calls)?;
+            let ratio = taken as f64 / least as f64;
+            let exceeds = ratio > limit;
+            n_exceeded += usize::from(exceeds);
+            println!("| `{row}` | {taken} | {ratio:.3} | {limit:.2}{} |", if exceeds { " exceeded" } else { "" });
+        }
+    }
+    Ok(n_exceeded)
+}

@@ -1,0 +1,89 @@
+//! What is counted: the floor and the calls, each by a name.
+
+use std::hint::black_box;
+
+use jsonschema::Validator;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::runtime::Runtime;
+use toolkit::{Catalog, Dispatcher};
+
+use crate::tools::{self, Add};
+
+/// Everything that a row needs, made once.
+pub(crate) struct Rows {
+    dispatcher: Dispatcher,
+    runtime: Runtime,
+    batch: Vec<u8>,
+    search: Validator,
+}
+
+impl Rows {
+    pub(crate) fn new() -> Self {
+        let dispatcher = Dispatcher::new(Catalog::linked().expect("the names differ")).expect("no state is needed");
+        let schema = dispatcher.catalog().get("search").expect("it is linked").input();
+        Self {
+            search: jsonschema::validator_for(schema.as_value()).expect("the schema is valid"),
+            runtime: tokio::runtime::Builder::new_current_thread().build().expect("a runtime starts"),
+            batch: tools::rows(),
+            dispatcher,
+        }
+    }
+
+    /// Makes the calls of one row.
+    pub(crate) fn repeat(&self, row: &str, n_calls: usize) {
+        let arguments = match row.rsplit_once('-').map_or(row, |(_, tool)| tool).trim_end_matches("_async") {
+            "add" => tools::ADD,
+            "search" => tools::SEARCH,
+            "batch" => &self.batch,
+            _ => tools::REFUSED,
+        };
+        match row {
+            "floor-add" => each(n_calls, || floor(black_box(arguments), |Add { a, b }| tools::add(a, b))),
+            "floor-search" => each(n_calls, || floor(black_box(arguments), tools::search)),
+            "floor-batch" => each(n_calls, || floor(black_box(arguments), tools::batch)),
+            "floor-refused" => each(n_calls, || self.errors(black_box(arguments))),
+            "add" | "search" | "batch" => each(n_calls, || self.sync(row, arguments)),
+            "prepared-add" | "prepared-search" | "prepared-batch" => {
+                let tool = self.dispatcher.prepared(&row["prepared-".len()..]).expect("it is linked");
+                each(n_calls, || tool.call_sync(black_box(arguments)).expect("it succeeds").into_json());
+            }
+            // Its message is its violations as text.
+            "refused" => {
+                each(n_calls, || self.dispatcher.call_sync("search", black_box(arguments)).expect_err("it is refused"))
+            }
+            _ => self.runtime.block_on(async {
+                for _ in 0..n_calls {
+                    black_box(self.awaited(row, arguments).await);
+                }
+            }),
+        }
+    }
+
+    fn sync(&self, tool: &str, arguments: &[u8]) -> Vec<u8> {
+        self.dispatcher.call_sync(tool, black_box(arguments)).expect("it succeeds").into_json()
+    }
+
+    async fn awaited(&self, tool: &str, arguments: &[u8]) -> Vec<u8> {
+        self.dispatcher.call(tool, black_box(arguments)).await.expect("it succeeds").into_json()
+    }
+
+    /// What a bare validator says of a call that is refused.
+    fn errors(&self, arguments: &[u8]) -> Vec<String> {
+        let arguments: Value = serde_json::from_slice(arguments).expect("valid");
+        let errors = self.search.iter_errors(&arguments);
+        errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
+    }
+}
+
+fn each<T>(n_calls: usize, call: impl Fn() -> T) {
+    for _ in 0..n_calls {
+        black_box(call());
+    }
+}
+
+fn floor<In: DeserializeOwned, Out: Serialize>(arguments: &[u8], tool: fn(In) -> Out) -> Vec<u8> {
+    let arguments = serde_json::from_slice(arguments).expect("valid");
+    serde_json::to_vec(&tool(arguments)).expect("a result is JSON")
+}

@@ -1,0 +1,18 @@
+//! Chains of calls: read, checked as a whole, run one after another or side by side, and typed.
+
+mod cases;
+mod check;
+mod json;
+mod laws;
+mod parallel;
+mod run;
+mod tools;
+mod typed;
+
+use serde_json::{Value, json};
+use toolkit::call::ErrorKind;
+use toolkit::chain::{Chain, ChainProblemKind, Step};
+use toolkit::{CancelToken, Context, ToolError};
+use toolkit_tests::ran;
+
+use self::tools::{Script, dispatcher};

@@ -1,0 +1,15 @@
+use toolkit::{handle, tool};
+
+/// Adds.
+#[tool]
+fn add(a: i64, b: i64) -> i64 { a + b }
+
+/// Shouts.
+#[tool]
+fn shout(text: String) -> String { text.to_uppercase() }
+
+fn main() {
+    let _ = handle!(add).then(handle!(shout));
+    let _ = handle!(add).then_map(|sum| sum, handle!(shout));
+    let _ = handle!(shout).then(handle!(add));
+}

@@ -1,0 +1,115 @@
+//! A step's arguments against its tool's input schema, as far as they are known before the chain runs.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::plan::{Previous, Wiring};
+use super::problem::{ChainProblem, ChainProblemKind, Place};
+use super::{PREVIOUS, Step};
+use crate::call::is_too_deep;
+use crate::schema::{Schema, Violation};
+use crate::tool::Tool;
+
+/// Everything for which `tool` would refuse the step's arguments, whatever the earlier steps return.
+pub(super) fn check(place: Place<'_>, step: &Step, wiring: &Wiring<'_>, tool: &Tool, found: &mut Vec<ChainProblem>) {
+    let mut known = step.constants().clone();
+    let mut open: BTreeSet<&str> = step.references().keys().map(String::as_str).collect();
+    match wiring.previous {
+        Previous::Unused => {}
+        Previous::Null => drop(known.insert(PREVIOUS.to_owned(), Value::Null)),
+        Previous::Of(_) => drop(open.insert(PREVIOUS)),
+    }
+    if known.values().any(is_too_deep) {
+        let message = "the arguments are nested deeper than 127 levels";
+        found.push(place.problem(ChainProblemKind::InvalidArguments, "/args", message));
+        return;
+    }
+    let schema = if open.is_empty() { Cow::Borrowed(tool.input().as_value()) } else { without_outlook(tool.input()) };
+    let compiled = match &schema {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(value) => match Schema::from_value(value.clone()) {
+            Ok(schema) => Some(schema),
+            // The tool's own schema says so better, when it is used.
+            Err(_) => return,
+        },
+    };
+    let schema = compiled.as_ref().unwrap_or(tool.input());
+    // What stands in for an open argument makes it present; what is said of its value is passed over.
+    known.extend(open.iter().map(|&argument| (argument.to_owned(), Value::Null)));
+    for violation in violations(schema, known, &open) {
+        let argument = first_token(&violation.pointer);
+        let pointer = match argument {
+            Some(argument) if step.references().contains_key(&argument) => format!("/from{}", violation.pointer),
+            Some(argument) if argument == PREVIOUS && step.uses_previous() => "/usePrevious".to_owned(),
+            _ => format!("/args{}", violation.pointer),
+        };
+        let line = violation.to_string();
+        let message = line.strip_prefix(&format!("{} ", violation.pointer)).unwrap_or(&line);
+        found.push(place.problem(ChainProblemKind::InvalidArguments, &pointer, message));
+    }
+}
+
+/// What `schema` has against the arguments, a `null` for an optional one counting as absent.
+fn violations(schema: &Schema, known: Map<String, Value>, open: &BTreeSet<&str>) -> Vec<Violation> {
+    let is_open = |violation: &Violation| first_token(&violation.pointer).is_some_and(|at| open.contains(&*at));
+    let found = |value: &Value| {
+        let mut found = schema.validate(value).err().map(|violations| violations.into_vec()).unwrap_or_default();
+        found.retain(|violation| !is_open(violation) || violation.keyword == "additionalProperties");
+        found
+    };
+    let mut value = Value::Object(known);
+    let refused = found(&value);
+    let nulls = refused.iter().filter(|violation| !is_open(violation));
+    let n_removed = nulls.filter(|violation| remove_null(&mut value, &violation.pointer)).count();
+    if n_removed > 0 { found(&value) } else { refused }
+}
+
+/// The schema without what looks at several arguments at once, which cannot be told while some are open.
+fn without_outlook(schema: &Schema) -> Cow<'_, Value> {
+    const OUTLOOK: [&str; 15] = [
+        "$ref",
+        "$dynamicRef",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "const",
+        "enum",
+        "dependentSchemas",
+        "dependencies",
+        "unevaluatedProperties",
+        "maxProperties",
+    ];
+    let mut value = schema.as_value().clone();
+    if let Value::Object(keywords) = &mut value {
+        // In draft-07 nothing beside a `$ref` counts; that it is closed is then said elsewhere.
+        if keywords.contains_key("$ref") {
+            keywords.retain(|keyword, _| keyword.starts_with('$') || keyword == "definitions");
+        }
+        keywords.retain(|keyword, _| !OUTLOOK.contains(&keyword.as_str()));
+    }
+    Cow::Owned(value)
+}
+
+/// Removes the property at `pointer` if it is `null`.
+fn remove_null(value: &mut Value, pointer: &str) -> bool {
+    if value.pointer(pointer) != Some(&Value::Null) {
+        return false;
+    }
+    let Some((parent, key)) = pointer.rsplit_once('/') else { return false };
+    let parent = value.pointer_mut(parent).and_then(Value::as_object_mut);
+    parent.is_some_and(|object| object.remove(&unescaped(key)).is_some())
+}
+
+fn first_token(pointer: &str) -> Option<String> {
+    pointer.split('/').nth(1).map(unescaped)
+}
+
+pub(super) fn unescaped(token: &str) -> String {
+    token.replace("~1", "/").replace("~0", "~")
+}

@@ -1,0 +1,76 @@
+//! Whether a chain can run: against the tools' schemas, before its first step does.
+
+use super::plan::{Plan, Previous, Taken};
+use super::problem::{ChainProblem, ChainProblemKind, MAX_PROBLEMS, Place, shown};
+use super::reach::{Reach, Types, reach};
+use super::{Chain, PREVIOUS, arguments};
+use crate::catalog::Catalog;
+use crate::schema::child;
+use crate::tool::Tool;
+
+/// The plan of a chain, and everything for which it cannot run with these tools.
+pub(super) fn check<'c>(chain: &'c Chain, catalog: &Catalog) -> (Plan<'c>, Vec<ChainProblem>) {
+    let (plan, mut problems) = Plan::of(chain);
+    let mut tools: Vec<Option<&Tool>> = Vec::new();
+    for ((place, step), wiring) in Place::all(chain).zip(&plan.wirings) {
+        let tool = match catalog.resolve(step.tool()) {
+            Ok(tool) => tool,
+            Err(error) => {
+                problems.push(place.problem(ChainProblemKind::UnknownTool, "/toolId", error.message()));
+                tools.push(None);
+                continue;
+            }
+        };
+        arguments::check(place, step, wiring, tool, &mut problems);
+        for taken in &wiring.taken {
+            if let Some(source) = tools[taken.step] {
+                check_taken(place, &child("/from", taken.argument), *taken, source, tool, &mut problems);
+            }
+        }
+        if let Previous::Of(idx) = wiring.previous
+            && let Some(source) = tools[idx]
+        {
+            let taken = Taken { argument: PREVIOUS, step: idx, pointer: "" };
+            check_taken(place, "/usePrevious", taken, source, tool, &mut problems);
+        }
+        tools.push(Some(tool));
+    }
+    problems.sort_by_key(ChainProblem::step);
+    problems.truncate(MAX_PROBLEMS);
+    (plan, problems)
+}
+
+/// Compares what `source` promises with what `tool` takes.
+fn check_taken(
+    place: Place<'_>,
+    at: &str,
+    taken: Taken<'_>,
+    source: &Tool,
+    tool: &Tool,
+    problems: &mut Vec<ChainProblem>,
+) {
+    // Where nothing is promised, anything may come.
+    let Some(output) = source.output() else { return };
+    // A schema that was derived from a type names all that the type has; one that was written may leave things out.
+    let is_complete = source.location().is_some();
+    let given = match reach(output.as_value(), taken.pointer, is_complete) {
+        Reach::Open => return,
+        Reach::Nothing => {
+            let message = format!("the result of {} has nothing at {}", source.id(), shown(taken.pointer));
+            problems.push(place.problem(ChainProblemKind::NothingThere, &format!("{at}/pointer"), message));
+            return;
+        }
+        Reach::Typed(given) => given,
+    };
+    let Reach::Typed(wanted) = reach(tool.input().as_value(), &child("", taken.argument), false) else { return };
+    let may_be_absent = given.meets(Types::NULL) && !is_required(tool, taken.argument);
+    if !given.meets(wanted) && !may_be_absent {
+        let message = format!("{} gives {given}, and {} takes {wanted}", source.id(), shown(taken.argument));
+        problems.push(place.problem(ChainProblemKind::TypeMismatch, at, message));
+    }
+}
+
+fn is_required(tool: &Tool, argument: &str) -> bool {
+    let required = tool.input().as_value().get("required").and_then(serde_json::Value::as_array);
+    required.is_some_and(|required| required.iter().any(|name| name == argument))
+}

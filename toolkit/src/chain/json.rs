@@ -1,0 +1,175 @@
+//! A chain as JSON: a list of steps or, for a parallel chain, an object that says so.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::LazyLock;
+
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+use super::{Chain, Order, Step};
+use crate::call::{Arguments, is_too_deep};
+use crate::schema::{Schema, Violation, Violations, generate};
+
+/// How a chain is written.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Form<'c> {
+    /// The steps, one after another.
+    Sequential(Cow<'c, [Step]>),
+    /// The steps, each as soon as what it refers to is there.
+    Parallel(Parallel<'c>),
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parallel<'c> {
+    #[schemars(extend("const" = true))]
+    parallel: bool,
+    steps: Cow<'c, [Step]>,
+}
+
+impl Chain {
+    /// Reads a chain from JSON text or from a value: a list of steps, or `{"parallel": true, "steps": […]}`.
+    ///
+    /// A field of a step that is `null` counts as absent. Whether the steps can run is for [`Chain::check`] to say.
+    ///
+    /// # Errors
+    ///
+    /// The text is no JSON, or some fields are missing, unknown, or not of their kind; all at once.
+    ///
+    /// ```
+    /// # use toolkit::chain::Chain;
+    /// let chain = Chain::from_json(r#"[{"toolId": "geo:find"}, {"toolId": "weather:now", "usePrevious": true}]"#)?;
+    /// assert_eq!(chain.steps().len(), 2);
+    ///
+    /// let error = Chain::from_json(r#"[{"toolId": "geo:find", "arg": {}}]"#).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "not a chain:\n/0/arg is not a field; did you mean `args`?"
+    /// );
+    /// # Ok::<(), toolkit::chain::InvalidChain>(())
+    /// ```
+    pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, InvalidChain> {
+        let json = json.into();
+        if matches!(&json, Arguments::Value(value) if is_too_deep(value)) {
+            return Err(InvalidChain::Json("it is nested deeper than 127 levels".to_owned()));
+        }
+        let value = json.to_value().map_err(|error| InvalidChain::Json(error.message().to_owned()))?;
+        match value {
+            Value::Array(steps) => Self::read(steps, Order::Sequential),
+            Value::Object(fields) => Self::read_parallel(fields),
+            _ => {
+                let reason = "a chain is a list of steps, or `{\"parallel\": true, \"steps\": […]}`";
+                Err(InvalidChain::Json(reason.to_owned()))
+            }
+        }
+    }
+
+    fn read_parallel(mut fields: Map<String, Value>) -> Result<Self, InvalidChain> {
+        /// The form without its steps, which are read as those of any chain.
+        static FORM: LazyLock<Schema> = LazyLock::new(|| {
+            form(json!({
+                "type": "object",
+                "properties": { "parallel": { "const": true }, "steps": { "type": "array" } },
+                "required": ["parallel", "steps"],
+                "additionalProperties": false
+            }))
+        });
+
+        let steps = match fields.get_mut("steps") {
+            Some(Value::Array(steps)) => std::mem::take(steps),
+            _ => Vec::new(),
+        };
+        let form = FORM.validate(&Value::Object(fields)).map_err(Violations::into_vec).err().unwrap_or_default();
+        match (Self::read(steps, Order::Parallel), form.is_empty()) {
+            (read, true) => read,
+            (Err(InvalidChain::Form(steps)), false) => Err(InvalidChain::of_form(form.into_iter().chain(steps))),
+            (_, false) => Err(InvalidChain::of_form(form)),
+        }
+    }
+
+    fn read(mut steps: Vec<Value>, order: Order) -> Result<Self, InvalidChain> {
+        /// The list's own schema, which words what is wrong.
+        static FORM: LazyLock<Schema> = LazyLock::new(|| form(generate::input::<Vec<Step>>()));
+
+        steps.iter_mut().filter_map(Value::as_object_mut).for_each(|step| step.retain(|_, value| !value.is_null()));
+        let steps = Value::Array(steps);
+        FORM.validate(&steps).map_err(|violations| {
+            let prefix = order.pointer();
+            let moved =
+                |violation: Violation| Violation { pointer: format!("{prefix}{}", violation.pointer), ..violation };
+            InvalidChain::of_form(violations.into_vec().into_iter().map(moved))
+        })?;
+        let steps = Vec::deserialize(steps).map_err(|error| InvalidChain::Json(error.to_string()))?;
+        Ok(Self { steps, order })
+    }
+}
+
+fn form(schema: Value) -> Schema {
+    Schema::from_value(schema).expect("the form of a chain is a schema")
+}
+
+impl Serialize for Chain {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let steps = Cow::Borrowed(self.steps());
+        match self.order {
+            Order::Sequential => Form::Sequential(steps).serialize(serializer),
+            Order::Parallel => Form::Parallel(Parallel { parallel: true, steps }).serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Chain {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_json(Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// So that a tool can take a chain as an argument.
+impl JsonSchema for Chain {
+    fn schema_name() -> Cow<'static, str> {
+        "Chain".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> schemars::Schema {
+        Form::json_schema(generator)
+    }
+}
+
+/// What keeps a document from being a chain.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum InvalidChain {
+    /// It is no JSON, or neither a list nor an object.
+    Json(String),
+    /// Its fields are not what they must be.
+    Form(Vec<Violation>),
+}
+
+impl InvalidChain {
+    /// Speaks of fields, where a schema of a tool speaks of arguments.
+    fn of_form(violations: impl IntoIterator<Item = Violation>) -> Self {
+        let reworded = violations.into_iter().map(|violation| {
+            let rule = violation.rule.replacen("is not an argument", "is not a field", 1);
+            Violation { rule, ..violation }
+        });
+        InvalidChain::Form(reworded.collect())
+    }
+}
+
+impl fmt::Display for InvalidChain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InvalidChain::Json(reason) => write!(f, "not a chain: {reason}"),
+            InvalidChain::Form(violations) => {
+                f.write_str("not a chain:")?;
+                violations.iter().try_for_each(|violation| write!(f, "\n{violation}"))
+            }
+        }
+    }
+}
+
+impl std::error::Error for InvalidChain {}

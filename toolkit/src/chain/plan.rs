@@ -1,0 +1,175 @@
+//! How the steps of a chain hang together: found before anything runs.
+
+use std::collections::HashMap;
+
+use super::problem::{ChainProblem, ChainProblemKind, MAX_PROBLEMS, Place, shown};
+use super::{Chain, MAX_STEPS, Order, PREVIOUS, Step};
+use crate::schema::child;
+use crate::suggest::suggest;
+
+/// For each step, what it takes from which.
+pub(super) struct Plan<'c> {
+    pub(super) wirings: Vec<Wiring<'c>>,
+    /// For each step, whether another reads its result.
+    pub(super) is_read: Vec<bool>,
+}
+
+/// What one step takes from others. They all stand earlier, so the steps form no circle.
+#[derive(Default)]
+pub(super) struct Wiring<'c> {
+    pub(super) taken: Vec<Taken<'c>>,
+    pub(super) previous: Previous,
+    /// The steps that must have succeeded before; may name one twice.
+    pub(super) needs: Vec<usize>,
+}
+
+/// An argument from an earlier step.
+#[derive(Clone, Copy)]
+pub(super) struct Taken<'c> {
+    pub(super) argument: &'c str,
+    pub(super) step: usize,
+    pub(super) pointer: &'c str,
+}
+
+/// Whether, and from where, a step gets the argument [`PREVIOUS`].
+#[derive(Clone, Copy, Default)]
+pub(super) enum Previous {
+    #[default]
+    Unused,
+    /// It is `null`, in the first step.
+    Null,
+    Of(usize),
+}
+
+impl<'c> Plan<'c> {
+    /// The plan of a chain, and everything that is wrong with it, whatever the tools are. What is wrong is left out.
+    pub(super) fn of(chain: &'c Chain) -> (Self, Vec<ChainProblem>) {
+        let mut problems = Vec::new();
+        if chain.steps().len() > MAX_STEPS {
+            let message = format!("the chain has {} steps; at most {MAX_STEPS} are taken", chain.steps().len());
+            problems.push(ChainProblem::of_chain(ChainProblemKind::TooManySteps, message));
+            return (Self { wirings: Vec::new(), is_read: Vec::new() }, problems);
+        }
+        let mut earlier = Earlier { ids: HashMap::new(), chain };
+        let mut is_read = vec![false; chain.steps().len()];
+        let mut wirings = Vec::new();
+        for (place, step) in Place::all(chain) {
+            let wiring = wire(place, step, &earlier, chain.order, &mut problems);
+            let read = wiring.taken.iter().map(|taken| taken.step);
+            let previous = match wiring.previous {
+                Previous::Of(idx) => Some(idx),
+                Previous::Unused | Previous::Null => None,
+            };
+            read.chain(previous).for_each(|idx| is_read[idx] = true);
+            wirings.push(wiring);
+            earlier.add(place, step, &mut problems);
+        }
+        (Self { wirings, is_read }, problems)
+    }
+}
+
+/// The steps that have been seen, by their ids.
+struct Earlier<'c> {
+    ids: HashMap<&'c str, usize>,
+    chain: &'c Chain,
+}
+
+impl<'c> Earlier<'c> {
+    fn add(&mut self, place: Place<'c>, step: &'c Step, problems: &mut Vec<ChainProblem>) {
+        let Some(id) = step.id() else { return };
+        if let Some(first) = self.ids.get(id) {
+            let message = format!("step {first} is named {} too", shown(id));
+            problems.push(place.problem(ChainProblemKind::DuplicateId, "/id", message));
+        } else {
+            self.ids.insert(id, place.idx);
+        }
+    }
+
+    fn find(&self, id: &str) -> Result<usize, String> {
+        if let Some(&idx) = self.ids.get(id) {
+            return Ok(idx);
+        }
+        if self.chain.steps().iter().any(|step| step.id() == Some(id)) {
+            return Err(format!("the step {} comes no earlier than this one", shown(id)));
+        }
+        match suggest(id, self.ids.keys().copied()) {
+            Some(near) => Err(format!("no earlier step is named {}; did you mean {}?", shown(id), shown(near))),
+            None => Err(format!("no earlier step is named {}", shown(id))),
+        }
+    }
+}
+
+fn wire<'c>(
+    place: Place<'c>,
+    step: &'c Step,
+    earlier: &Earlier<'c>,
+    order: Order,
+    problems: &mut Vec<ChainProblem>,
+) -> Wiring<'c> {
+    let mut wiring = Wiring::default();
+    for (argument, reference) in step.references() {
+        if problems.len() >= MAX_PROBLEMS {
+            return wiring;
+        }
+        let at = child("/from", argument);
+        if step.constants().contains_key(argument) {
+            let message = format!("the argument {} stands in `args` too; keep one of the two", shown(argument));
+            problems.push(place.problem(ChainProblemKind::ArgumentTwice, &at, message));
+        }
+        if argument == PREVIOUS && step.uses_previous() {
+            let message = format!("`usePrevious` gives the argument `{PREVIOUS}` too; keep one of the two");
+            problems.push(place.problem(ChainProblemKind::ArgumentTwice, &at, message));
+        }
+        let is_pointer = is_pointer(&reference.pointer);
+        if !is_pointer {
+            let message = format!(
+                "{} is no JSON Pointer; write `/key`, with `~1` for `/` and `~0` for `~` in a key",
+                shown(&reference.pointer)
+            );
+            problems.push(place.problem(ChainProblemKind::InvalidPointer, &format!("{at}/pointer"), message));
+        }
+        match earlier.find(&reference.step) {
+            Ok(idx) if is_pointer => wiring.taken.push(Taken { argument, step: idx, pointer: &reference.pointer }),
+            Ok(_) => {}
+            Err(message) => {
+                problems.push(place.problem(ChainProblemKind::UnknownStep, &format!("{at}/step"), message));
+            }
+        }
+    }
+    if step.uses_previous() {
+        wiring.previous = place.idx.checked_sub(1).map_or(Previous::Null, Previous::Of);
+    }
+    for (nth, id) in step.predecessors().iter().enumerate() {
+        if problems.len() >= MAX_PROBLEMS {
+            return wiring;
+        }
+        match earlier.find(id) {
+            Ok(idx) => wiring.needs.push(idx),
+            Err(message) => {
+                problems.push(place.problem(ChainProblemKind::UnknownStep, &format!("/after/{nth}"), message));
+            }
+        }
+    }
+    match order {
+        Order::Sequential => {
+            if !step.predecessors().is_empty() {
+                let message = "the steps run one after another anyway; `after` is for `\"parallel\": true`";
+                problems.push(place.problem(ChainProblemKind::MisplacedAfter, "/after", message));
+            }
+            wiring.needs = place.idx.checked_sub(1).into_iter().collect();
+        }
+        Order::Parallel => {
+            wiring.needs.extend(wiring.taken.iter().map(|taken| taken.step));
+            if let Previous::Of(idx) = wiring.previous {
+                wiring.needs.push(idx);
+            }
+        }
+    }
+    wiring
+}
+
+/// Whether `text` is a JSON Pointer (RFC 6901, section 3).
+fn is_pointer(text: &str) -> bool {
+    let escapes = text.split('~').skip(1);
+    (text.is_empty() || text.starts_with('/')) && escapes.into_iter().all(|rest| rest.starts_with(['0', '1']))
+}

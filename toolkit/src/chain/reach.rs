@@ -1,0 +1,222 @@
+//! What a schema says of one part of a value: whether it can be there, and of which types it can be.
+
+use serde_json::{Map, Value};
+
+use super::arguments::unescaped;
+
+/// The JSON types of a value, as a set.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Types(u8);
+
+/// The names of the types, by their bits. A number may be an integer too.
+const NAMES: [(&str, u8); 7] = [
+    ("null", 1),
+    ("boolean", 1 << 1),
+    ("integer", 1 << 2),
+    ("number", 1 << 3 | 1 << 2),
+    ("string", 1 << 4),
+    ("array", 1 << 5),
+    ("object", 1 << 6),
+];
+
+impl Types {
+    pub(super) const NULL: Self = Self(1);
+
+    /// The types that a schema allows, where it names them.
+    fn of_schema(schema: &Value) -> Option<Self> {
+        let names: Vec<&str> = match schema.get("type") {
+            Some(Value::String(name)) => vec![name],
+            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+            _ => {
+                let constant = schema.get("const").map(std::slice::from_ref);
+                let values = constant.or_else(|| schema.get("enum").and_then(Value::as_array).map(Vec::as_slice))?;
+                return Some(values.iter().fold(Self(0), |types, value| types.or(Self::of_value(value))));
+            }
+        };
+        let bit = |name: &&str| NAMES.iter().find(|(known, _)| known == name).map_or(0, |&(_, bits)| bits);
+        Some(Self(names.iter().map(bit).fold(0, |all, bits| all | bits)))
+    }
+
+    fn of_value(value: &Value) -> Self {
+        let name = match value {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(_) => "number",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        };
+        Self(NAMES.iter().find(|(known, _)| *known == name).map_or(0, |&(_, bits)| bits))
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(super) fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn name(self, name: &str) -> bool {
+        NAMES.iter().any(|&(known, bits)| known == name && self.0 & bits != 0)
+    }
+}
+
+/// As words for a message: `string or null`.
+impl std::fmt::Display for Types {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut rest = self.0;
+        let mut names = Vec::new();
+        // A number first: where there is one, the integer is part of it.
+        for &(name, bits) in NAMES.iter().rev() {
+            if rest & bits == bits {
+                names.push(name);
+                rest &= !bits;
+            }
+        }
+        f.write_str(&names.join(" or "))
+    }
+}
+
+/// What is known of a part of a value.
+pub(super) enum Reach {
+    /// It is never there.
+    Nothing,
+    /// Nothing is known of it.
+    Open,
+    /// It has one of these types, if it is there.
+    Typed(Types),
+}
+
+impl Reach {
+    /// What is known if either may hold.
+    fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Reach::Nothing, known) | (known, Reach::Nothing) => known,
+            (Reach::Typed(a), Reach::Typed(b)) => Reach::Typed(a.or(b)),
+            _ => Reach::Open,
+        }
+    }
+}
+
+/// What `document`, a schema, says of the part that `pointer` leads to.
+///
+/// `is_complete` says that the schema names every property that a value has, as one does that is derived from a type.
+pub(super) fn reach(document: &Value, pointer: &str, is_complete: bool) -> Reach {
+    let tokens: Vec<String> = pointer.split('/').skip(1).map(unescaped).collect();
+    Walk { document, is_complete, fuel: 1000 }.reach(document, &tokens)
+}
+
+struct Walk<'s> {
+    document: &'s Value,
+    is_complete: bool,
+    /// Schemas may refer to themselves without end.
+    fuel: u32,
+}
+
+impl<'s> Walk<'s> {
+    fn reach(&mut self, schema: &'s Value, tokens: &[String]) -> Reach {
+        if self.fuel == 0 {
+            return Reach::Open;
+        }
+        self.fuel -= 1;
+        let keywords = match schema {
+            Value::Bool(false) => return Reach::Nothing,
+            Value::Object(keywords) => keywords,
+            _ => return Reach::Open,
+        };
+        if let Some(reference) = keywords.get("$ref") {
+            return match reference.as_str().and_then(|reference| self.target(reference)) {
+                Some(target) if is_alone(keywords, "$ref") => self.reach(target, tokens),
+                _ => Reach::Open,
+            };
+        }
+        for choice in ["anyOf", "oneOf"] {
+            if let Some(branches) = keywords.get(choice) {
+                let Some(branches) = branches.as_array().filter(|_| is_alone(keywords, choice)) else {
+                    return Reach::Open;
+                };
+                return branches.iter().fold(Reach::Nothing, |known, branch| known.or(self.reach(branch, tokens)));
+            }
+        }
+        if ["allOf", "if", "dependentSchemas", "dependencies", "$dynamicRef"].iter().any(|k| keywords.contains_key(*k))
+        {
+            return Reach::Open;
+        }
+        let types = Types::of_schema(schema);
+        let Some((token, rest)) = tokens.split_first() else {
+            return types.map_or(Reach::Open, Reach::Typed);
+        };
+        let Some(types) = types else {
+            return match property(keywords, token) {
+                Some(property) => self.reach(property, rest).or(Reach::Open),
+                None => Reach::Open,
+            };
+        };
+        let as_object = if types.name("object") { self.property(keywords, token, rest) } else { Reach::Nothing };
+        let as_array = if types.name("array") { self.item(keywords, token, rest) } else { Reach::Nothing };
+        as_object.or(as_array)
+    }
+
+    fn property(&mut self, keywords: &'s Map<String, Value>, token: &str, rest: &[String]) -> Reach {
+        if let Some(property) = property(keywords, token) {
+            return self.reach(property, rest);
+        }
+        match keywords.get("additionalProperties") {
+            _ if keywords.contains_key("patternProperties") => Reach::Open,
+            Some(additional) => self.reach(additional, rest),
+            None if self.is_complete && keywords.contains_key("properties") => Reach::Nothing,
+            None => Reach::Open,
+        }
+    }
+
+    fn item(&mut self, keywords: &'s Map<String, Value>, token: &str, rest: &[String]) -> Reach {
+        let is_index = token == "0" || (!token.starts_with('0') && token.bytes().all(|byte| byte.is_ascii_digit()));
+        let Some(idx) = token.parse::<usize>().ok().filter(|_| is_index) else { return Reach::Nothing };
+        if keywords.get("maxItems").and_then(Value::as_u64).is_some_and(|max| idx as u64 >= max) {
+            return Reach::Nothing;
+        }
+        let items = keywords.get("items");
+        // In draft-07 a list of `items` is what `prefixItems` is later, and `additionalItems` is what comes after.
+        let (prefix, after) = match items {
+            Some(Value::Array(prefix)) => (Some(prefix), keywords.get("additionalItems")),
+            _ => (keywords.get("prefixItems").and_then(Value::as_array), items),
+        };
+        match prefix.and_then(|prefix| prefix.get(idx)).or(after) {
+            Some(item) => self.reach(item, rest),
+            None => Reach::Open,
+        }
+    }
+
+    fn target(&self, reference: &str) -> Option<&'s Value> {
+        let pointer = reference.strip_prefix('#').filter(|pointer| pointer.is_empty() || pointer.starts_with('/'))?;
+        // One that is written with escapes is left open.
+        self.document.pointer(pointer).filter(|_| !pointer.contains('%'))
+    }
+}
+
+fn property<'s>(keywords: &'s Map<String, Value>, name: &str) -> Option<&'s Value> {
+    keywords.get("properties")?.get(name)
+}
+
+/// Whether nothing beside `keyword` constrains a value.
+fn is_alone(keywords: &Map<String, Value>, keyword: &str) -> bool {
+    keywords.keys().all(|key| {
+        key == keyword
+            || matches!(
+                key.as_str(),
+                "$schema"
+                    | "$id"
+                    | "$defs"
+                    | "definitions"
+                    | "$comment"
+                    | "title"
+                    | "description"
+                    | "default"
+                    | "examples"
+                    | "deprecated"
+                    | "readOnly"
+                    | "writeOnly"
+            )
+    })
+}

@@ -1,0 +1,190 @@
+//! Chains that rustc checks: the output of one typed function is the input of the next.
+
+use std::fmt;
+use std::future::Future;
+
+use crate::call::{Context, ToolError};
+use crate::dispatch::Dispatcher;
+use crate::handle::Handle;
+
+/// What can stand in a typed chain: a [`Handle`], or a chain of them.
+pub trait Link: Sync {
+    /// What it takes.
+    type Input: Send;
+    /// What it gives.
+    type Output: Send;
+
+    /// Calls it with a context of the host's.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Handle::call`](crate::Handle::call).
+    fn call_with<'a>(
+        &'a self,
+        context: &'a Context,
+        dispatcher: &'a Dispatcher,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<Self::Output, ToolError>> + Send + 'a;
+}
+
+/// An output that is an input, or becomes one by [`Into`].
+#[diagnostic::on_unimplemented(
+    message = "the output `{Self}` is not the input `{I}` of the next tool",
+    label = "takes `{I}`, and is given `{Self}`",
+    note = "an output goes in as it is, or by `Into`; where it must be rearranged, use `then_map`"
+)]
+pub trait Feeds<I> {
+    /// The output as an input.
+    fn feed(self) -> I;
+}
+
+#[diagnostic::do_not_recommend]
+impl<O: Into<I>, I> Feeds<I> for O {
+    fn feed(self) -> I {
+        self.into()
+    }
+}
+
+/// Two links of a typed chain, and how the output of the first becomes the input of the second.
+///
+/// [`Handle::then`] and [`Handle::then_map`] make one, and it has the same two methods.
+///
+/// ```
+/// use toolkit::{Catalog, Dispatcher, handle, tool};
+///
+/// /// Counts the letters of a word.
+/// #[tool(namespace = "text")]
+/// fn length(word: String) -> u32 {
+///     word.chars().count() as u32
+/// }
+///
+/// /// Halves a number.
+/// #[tool(namespace = "math")]
+/// async fn half(n: f64) -> f64 {
+///     n / 2.0
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(Catalog::linked()?)?;
+/// let chain = handle!(length).then(handle!(half)).then_map(|n| "x".repeat(n as usize), handle!(length));
+/// assert_eq!(chain.call(&dispatcher, "Lima".to_owned()).await?, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Then<A, B, F> {
+    first: A,
+    second: B,
+    between: F,
+}
+
+impl<I, O, R> Link for Handle<I, O, R>
+where
+    I: Send + 'static,
+    O: Send + 'static,
+    R: 'static,
+{
+    type Input = I;
+    type Output = O;
+
+    fn call_with<'a>(
+        &'a self,
+        context: &'a Context,
+        dispatcher: &'a Dispatcher,
+        input: I,
+    ) -> impl Future<Output = Result<O, ToolError>> + Send + 'a {
+        Handle::call_with(self, context, dispatcher, input)
+    }
+}
+
+impl<A, B, F> Link for Then<A, B, F>
+where
+    A: Link,
+    B: Link,
+    A::Input: 'static,
+    F: Fn(A::Output) -> B::Input + Sync,
+{
+    type Input = A::Input;
+    type Output = B::Output;
+
+    async fn call_with(
+        &self,
+        context: &Context,
+        dispatcher: &Dispatcher,
+        input: A::Input,
+    ) -> Result<B::Output, ToolError> {
+        let output = self.first.call_with(context, dispatcher, input).await?;
+        self.second.call_with(context, dispatcher, (self.between)(output)).await
+    }
+}
+
+/// Chains of typed calls.
+impl<I, O, R> Handle<I, O, R>
+where
+    Self: Link<Input = I, Output = O>,
+{
+    /// Gives the output to another tool, which takes it as it is or by [`Into`].
+    ///
+    /// Each call runs under the dispatcher's limits, an error names the tool that failed, and a cancelled context stops
+    /// the chain before its next call. See [`Then`](crate::chain::Then) for an example.
+    pub fn then<B: Link>(self, next: B) -> Then<Self, B, fn(O) -> B::Input>
+    where
+        O: Feeds<B::Input>,
+    {
+        Then { first: self, second: next, between: Feeds::feed }
+    }
+
+    /// Gives what `between` makes of the output to another tool.
+    pub fn then_map<B: Link, F>(self, between: F, next: B) -> Then<Self, B, F>
+    where
+        F: Fn(O) -> B::Input + Sync,
+    {
+        Then { first: self, second: next, between }
+    }
+}
+
+impl<A, B, F, I, O> Then<A, B, F>
+where
+    Self: Link<Input = I, Output = O>,
+{
+    /// Gives the output to another tool, which takes it as it is or by [`Into`].
+    pub fn then<C: Link>(self, next: C) -> Then<Self, C, fn(O) -> C::Input>
+    where
+        O: Feeds<C::Input>,
+    {
+        Then { first: self, second: next, between: Feeds::feed }
+    }
+
+    /// Gives what `between` makes of the output to another tool.
+    pub fn then_map<C: Link, G>(self, between: G, next: C) -> Then<Self, C, G>
+    where
+        G: Fn(O) -> C::Input + Sync,
+    {
+        Then { first: self, second: next, between }
+    }
+
+    /// Calls the tools one after another.
+    ///
+    /// # Errors
+    ///
+    /// That of the first tool that fails; it names the tool.
+    pub async fn call(&self, dispatcher: &Dispatcher, input: I) -> Result<O, ToolError> {
+        self.call_with(&Context::new(), dispatcher, input).await
+    }
+
+    /// Calls the tools one after another with a context of the host's.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Then::call`].
+    pub async fn call_with(&self, context: &Context, dispatcher: &Dispatcher, input: I) -> Result<O, ToolError> {
+        Link::call_with(self, context, dispatcher, input).await
+    }
+}
+
+impl<A: fmt::Debug, B: fmt::Debug, F> fmt::Debug for Then<A, B, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Then").field(&self.first).field(&self.second).finish()
+    }
+}

@@ -1,0 +1,190 @@
+//! JSON text, and how far it has been read.
+
+use std::borrow::Cow;
+
+use super::super::{Plan, Refused, special};
+use super::escapes;
+
+/// A place in JSON text. It moves past a value only once that is read and approved of, and on to the inside of an
+/// array or an object.
+pub(in super::super) struct Cursor<'p, 'de> {
+    pub(super) plan: &'p Plan,
+    bytes: &'de [u8],
+    /// The same as text, where looking at all of it once is cheaper than at each string in it.
+    text: Option<&'de str>,
+    place: usize,
+    /// How many arrays and objects are open.
+    depth: u8,
+    /// Set for good once something went wrong: who asked may swallow the error and go on.
+    failed: bool,
+    /// Room for strings with escapes.
+    scratch: String,
+}
+
+/// How deep `serde_json` reads.
+const MAX_DEPTH: u8 = 127;
+
+/// From here on it is cheaper to make sure of the whole text that it is UTF-8.
+const LONG: usize = 64;
+
+impl<'p, 'de> Cursor<'p, 'de> {
+    #[inline]
+    pub(in super::super) fn new(plan: &'p Plan, bytes: &'de [u8]) -> Result<Self, Refused> {
+        // Outside of strings there is no JSON but ASCII, so that nothing else can be wrong with it.
+        let text = if bytes.len() < LONG { None } else { Some(str::from_utf8(bytes).map_err(|_| Refused)?) };
+        Ok(Cursor { plan, bytes, text, place: 0, depth: 0, failed: false, scratch: String::new() })
+    }
+
+    /// Whether all of the text has been read, and nothing went wrong on the way.
+    #[inline]
+    pub(in super::super) fn is_through(&mut self) -> bool {
+        self.peek();
+        self.place == self.bytes.len() && !self.failed
+    }
+
+    #[inline]
+    pub(super) fn place(&self) -> usize {
+        self.place
+    }
+
+    /// The next byte that is no white space, which stays there; [`END`] at the end.
+    #[inline]
+    pub(super) fn peek(&mut self) -> u8 {
+        match self.bytes.get(self.place) {
+            Some(&byte) if byte > b' ' => byte,
+            _ => self.peek_after_space(),
+        }
+    }
+
+    #[inline(never)]
+    fn peek_after_space(&mut self) -> u8 {
+        let rest = &self.bytes[self.place..];
+        let space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\t' | b'\r');
+        let length = rest.iter().position(|byte| !space(byte)).unwrap_or(rest.len());
+        self.place += length;
+        rest.get(length).copied().unwrap_or(END)
+    }
+
+    /// Moves past bytes that have been looked at.
+    #[inline]
+    pub(super) fn skip(&mut self, n_bytes: usize) {
+        self.place += n_bytes;
+    }
+
+    /// Goes back, or on, to a place.
+    #[inline]
+    pub(super) fn go_to(&mut self, place: usize) {
+        self.place = place;
+    }
+
+    #[inline]
+    pub(super) fn bytes(&self) -> &'de [u8] {
+        self.bytes
+    }
+
+    /// What has been read from a place on.
+    pub(super) fn read_since(&self, start: usize) -> &'de [u8] {
+        self.bytes.get(start..self.place).unwrap_or_default()
+    }
+
+    /// What has not been read.
+    #[inline]
+    pub(super) fn rest(&self) -> &'de [u8] {
+        self.bytes.get(self.place..).unwrap_or_default()
+    }
+
+    pub(super) fn boolean(&mut self) -> Result<bool, Refused> {
+        let value = self.peek() == b't';
+        self.literal(if value { b"true" } else { b"false" }).map(|()| value)
+    }
+
+    #[inline]
+    pub(super) fn literal(&mut self, literal: &[u8]) -> Result<(), Refused> {
+        self.peek();
+        if !self.bytes[self.place..].starts_with(literal) {
+            return Err(self.refuse());
+        }
+        self.place += literal.len();
+        Ok(())
+    }
+
+    /// Goes into an array or an object.
+    #[inline]
+    pub(super) fn open(&mut self, bracket: u8) -> Result<(), Refused> {
+        if self.peek() != bracket || self.depth == MAX_DEPTH {
+            return Err(self.refuse());
+        }
+        self.place += 1;
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// Goes out of an array or an object, if it ends here.
+    #[inline]
+    pub(super) fn close(&mut self, bracket: u8) -> Result<(), Refused> {
+        if self.peek() != bracket {
+            return Err(self.refuse());
+        }
+        self.place += 1;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// A string that stands for itself. Nothing else is moved past, or refused.
+    #[inline]
+    pub(super) fn plain_string(&mut self) -> Option<&'de str> {
+        if self.peek() != b'"' {
+            return None;
+        }
+        let start = self.place + 1;
+        let end = start + special::position(self.bytes.get(start..)?);
+        if *self.bytes.get(end)? != b'"' {
+            return None;
+        }
+        let plain = match self.text {
+            Some(text) => text.get(start..end)?,
+            None => str::from_utf8(&self.bytes[start..end]).ok()?,
+        };
+        self.place = end + 1;
+        Some(plain)
+    }
+
+    /// A string, its escapes resolved.
+    #[inline(never)]
+    pub(super) fn any_string(&mut self) -> Result<Cow<'de, str>, Refused> {
+        if let Some(plain) = self.plain_string() {
+            return Ok(Cow::Borrowed(plain));
+        }
+        let mut resolved = std::mem::take(&mut self.scratch);
+        resolved.clear();
+        let text = self.rest().strip_prefix(b"\"");
+        match text.and_then(|text| escapes::resolve(text, &mut resolved)) {
+            Some(length) => {
+                self.place += 1 + length;
+                Ok(Cow::Owned(resolved))
+            }
+            None => Err(self.refuse()),
+        }
+    }
+
+    /// Takes back the room for strings with escapes.
+    #[inline]
+    pub(super) fn give_back(&mut self, scratch: String) {
+        self.scratch = scratch;
+    }
+
+    /// Makes sure that an error stays one.
+    #[inline]
+    pub(super) fn sure<T>(&mut self, result: Result<T, Refused>) -> Result<T, Refused> {
+        result.map_err(|Refused| self.refuse())
+    }
+
+    #[cold]
+    pub(super) fn refuse(&mut self) -> Refused {
+        self.failed = true;
+        Refused
+    }
+}
+
+/// What is peeked at where there is nothing more: no JSON has it outside of strings, and inside it is escaped.
+const END: u8 = 0;

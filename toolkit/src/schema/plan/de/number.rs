@@ -1,0 +1,220 @@
+//! Reading numbers.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::de::{Deserializer, Visitor};
+
+use super::super::Refused;
+use super::Value;
+use super::cursor::Cursor;
+
+/// A number as `serde_json` sorts them: an integer within 64 bits, or a float.
+#[derive(Clone, Copy)]
+enum Number {
+    Unsigned(u64),
+    Negative(i64),
+    Float(f64),
+}
+
+/// An integer within 64 bits.
+pub(super) enum Integer {
+    Unsigned(u64),
+    Negative(i64),
+}
+
+/// The integer that `text` is, as JSON writes it.
+pub(super) fn integer(text: &str) -> Result<Integer, Refused> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_json = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits.len() == 1 || !digits.starts_with('0'));
+    match (is_json, text.parse(), text.parse()) {
+        (true, Ok(value), _) if text == digits => Ok(Integer::Unsigned(value)),
+        (true, _, Ok(value)) if value < 0 => Ok(Integer::Negative(value)),
+        _ => Err(Refused),
+    }
+}
+
+/// With this many digits an integer is a float too, exactly, and so is this power of ten.
+const EXACT_DIGITS: usize = 15;
+
+/// No integer of so many digits is too large for 64 bits.
+const MAX_DIGITS: usize = 19;
+
+const POWERS_OF_TEN: [f64; EXACT_DIGITS + 1] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+impl<'de> Value<'_, '_, 'de> {
+    /// A plain integer that is not below nought and that the schema allows; `None` where that takes a closer look.
+    #[inline]
+    fn plain_natural(&mut self) -> Option<u64> {
+        let start = self.cursor.place();
+        let bytes = self.cursor.bytes();
+        let (value, end) = digits(bytes, start, 0);
+        let is_plain = match bytes.get(end) {
+            Some(b'.' | b'e' | b'E') => false,
+            _ => bytes.get(start) != Some(&b'0') || end == start + 1,
+        };
+        if end == start || end > start + MAX_DIGITS || !is_plain || self.node.unsigned(value).is_err() {
+            return None;
+        }
+        self.cursor.go_to(end);
+        Some(value)
+    }
+
+    /// The number that comes next, if the schema allows it.
+    #[inline(never)]
+    fn checked_number(&mut self) -> Result<Number, Refused> {
+        let number = number(self.cursor)?;
+        let allowed = match number {
+            Number::Unsigned(value) => self.node.unsigned(value),
+            Number::Negative(value) => self.node.negative(value),
+            Number::Float(value) => self.node.float(value),
+        };
+        self.cursor.sure(allowed).map(|()| number)
+    }
+
+    #[inline]
+    pub(super) fn number<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+        if let Some(value) = self.plain_natural() {
+            return visitor.visit_u64(value);
+        }
+        match self.checked_number()? {
+            Number::Unsigned(value) => visitor.visit_u64(value),
+            Number::Negative(value) => visitor.visit_i64(value),
+            Number::Float(value) => visitor.visit_f64(value),
+        }
+    }
+
+    /// A number for who did not ask for one: `serde_json` can be built to hand over its text instead.
+    pub(super) fn any_number<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+        static KEEPS_TEXT: LazyLock<bool> = LazyLock::new(|| {
+            let number = serde_json::from_str::<serde_json::Number>("1.50");
+            number.is_ok_and(|number| number.to_string() == "1.50")
+        });
+        match self.checked_number()? {
+            Number::Unsigned(value) => visitor.visit_u64(value),
+            Number::Negative(value) => visitor.visit_i64(value),
+            Number::Float(_) if *KEEPS_TEXT => Err(self.cursor.refuse()),
+            Number::Float(value) => visitor.visit_f64(value),
+        }
+    }
+
+    /// A float of 32 bits, which `serde_json` can be built to round once instead of twice.
+    pub(super) fn short_float<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+        let text = self.cursor.rest();
+        match self.checked_number()? {
+            Number::Unsigned(value) => visitor.visit_u64(value),
+            Number::Negative(value) => visitor.visit_i64(value),
+            Number::Float(_) => {
+                let text = &text[..text.len() - self.cursor.rest().len()];
+                match serde_json::Deserializer::from_slice(text).deserialize_f32(Sort) {
+                    Ok(Number::Float(value)) => visitor.visit_f64(value),
+                    _ => Err(self.cursor.refuse()),
+                }
+            }
+        }
+    }
+
+    /// An integer of 128 bits: beyond 64 a tree holds a float, which is compared differently.
+    pub(super) fn wide_integer<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+        match self.checked_number()? {
+            Number::Unsigned(value) => visitor.visit_i128(value.into()),
+            Number::Negative(value) => visitor.visit_i128(value.into()),
+            Number::Float(_) => Err(self.cursor.refuse()),
+        }
+    }
+
+    pub(super) fn wide_natural<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+        match self.checked_number()? {
+            Number::Unsigned(value) => visitor.visit_u128(value.into()),
+            Number::Negative(_) | Number::Float(_) => Err(self.cursor.refuse()),
+        }
+    }
+}
+
+/// Reads a number. The ordinary ones are read here; the others `serde_json` reads, so that both round alike.
+fn number(cursor: &mut Cursor<'_, '_>) -> Result<Number, Refused> {
+    let is_negative = cursor.peek() == b'-';
+    let bytes = cursor.bytes();
+    let start = cursor.place() + usize::from(is_negative);
+    let (mut value, mut end) = digits(bytes, start, 0);
+    if end == start || (end > start + 1 && bytes[start] == b'0') {
+        return Err(cursor.refuse());
+    }
+    let whole = end;
+    if bytes.get(end) == Some(&b'.') {
+        (value, end) = digits(bytes, end + 1, value);
+        let n_fraction = end - whole - 1;
+        let n_digits = end - start - 1;
+        if n_fraction == 0 || n_digits > EXACT_DIGITS || matches!(bytes.get(end), Some(b'e' | b'E')) {
+            return unusual(cursor);
+        }
+        cursor.go_to(end);
+        let float = value as f64 / POWERS_OF_TEN[n_fraction];
+        return Ok(Number::Float(if is_negative { -float } else { float }));
+    }
+    if end > start + MAX_DIGITS || matches!(bytes.get(end), Some(b'e' | b'E')) {
+        return unusual(cursor);
+    }
+    let number = match is_negative {
+        false => Number::Unsigned(value),
+        // Minus nought is a float, and so is what is less than the least integer.
+        true if value == 0 || value > 1 << 63 => return unusual(cursor),
+        true => Number::Negative((value as i64).wrapping_neg()),
+    };
+    cursor.go_to(end);
+    Ok(number)
+}
+
+/// `value` with the digits from `start` on behind it, and where they end. Of more than [`MAX_DIGITS`] it says nothing.
+#[inline]
+fn digits(bytes: &[u8], start: usize, mut value: u64) -> (u64, usize) {
+    let mut end = start;
+    while let Some(byte) = bytes.get(end) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        end += 1;
+    }
+    (value, end)
+}
+
+#[inline(never)]
+fn unusual(cursor: &mut Cursor<'_, '_>) -> Result<Number, Refused> {
+    let belongs = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+    let rest = cursor.rest();
+    let length = rest.iter().position(|byte| !belongs(byte)).unwrap_or(rest.len());
+    let mut text = serde_json::Deserializer::from_slice(&rest[..length]);
+    match (text.deserialize_f64(Sort), text.end()) {
+        (Ok(number), Ok(())) => {
+            cursor.go_to(cursor.place() + length);
+            Ok(number)
+        }
+        _ => Err(cursor.refuse()),
+    }
+}
+
+/// Takes a number as `serde_json` sorts it.
+struct Sort;
+
+impl Visitor<'_> for Sort {
+    type Value = Number;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Number, E> {
+        Ok(Number::Unsigned(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Number, E> {
+        Ok(Number::Negative(value))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Number, E> {
+        Ok(Number::Float(value))
+    }
+}

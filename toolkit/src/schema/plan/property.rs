@@ -1,0 +1,143 @@
+//! The properties of an object, found by their names or by what usually comes next.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use super::PRIVATE;
+use super::node::NodeId;
+use super::special::head;
+
+/// At most 64, so that the ones met fit one word.
+pub(super) struct Properties {
+    /// A hash table, at most half of it taken.
+    slots: Box<[Option<Property>]>,
+    /// What leaves a slot of a hash.
+    shift: u32,
+    first: Likely,
+}
+
+pub(super) struct Property {
+    name: Box<str>,
+    head: u64,
+    /// Its own among the properties met.
+    pub(super) bit: u64,
+    pub(super) node: NodeId,
+    /// The name as JSON between a comma and a colon: most keys are written more often than they are looked at.
+    json: Box<[u8]>,
+    /// The head of that, and the bits of it that count.
+    written: (u64, u64),
+    next: Likely,
+}
+
+/// The slot of the property that came after this one when it first did. Callers differ in the order of their keys, and
+/// each keeps to its own.
+struct Likely(AtomicU8);
+
+const UNKNOWN: u8 = u8::MAX;
+
+impl Properties {
+    /// `None` where there are too many.
+    pub(super) fn new(all: Vec<Property>) -> Option<Properties> {
+        let n_slots = (2 * all.len()).next_power_of_two().max(2);
+        let mut slots: Box<[Option<Property>]> = (0..n_slots).map(|_| None).collect();
+        let shift = u64::BITS - n_slots.trailing_zeros();
+        for (place, property) in all.into_iter().enumerate() {
+            let bit = 1_u64.checked_shl(u32::try_from(place).ok()?)?;
+            let mut slot = slot(property.head, shift);
+            while slots[slot].is_some() {
+                slot = (slot + 1) % n_slots;
+            }
+            slots[slot] = Some(Property { bit, ..property });
+        }
+        Some(Properties { slots, shift, first: Likely::unknown() })
+    }
+
+    /// The property named `key`, of which `head` is the head.
+    #[inline]
+    pub(super) fn find(&self, key: &[u8], head: u64) -> Option<&Property> {
+        let mut slot = slot(head, self.shift);
+        loop {
+            let property = self.slots.get(slot)?.as_ref()?;
+            if property.is_named(key, head) {
+                return Some(property);
+            }
+            slot = if slot + 1 < self.slots.len() { slot + 1 } else { 0 };
+        }
+    }
+
+    /// The property that came after this one, or first, when one first did.
+    #[inline]
+    pub(super) fn likely_after(&self, property: Option<&Property>) -> Option<&Property> {
+        let Likely(slot) = property.map_or(&self.first, |property| &property.next);
+        self.slots.get(usize::from(slot.load(Ordering::Relaxed)))?.as_ref()
+    }
+
+    /// Remembers what came after this one, or first, unless that is known.
+    pub(super) fn learn(&self, after: Option<&Property>, property: &Property) {
+        let Likely(likely) = after.map_or(&self.first, |after| &after.next);
+        if likely.load(Ordering::Relaxed) == UNKNOWN {
+            let slot = self.slots.iter().position(|slot| slot.as_ref().is_some_and(|slot| slot.bit == property.bit));
+            let slot = slot.and_then(|slot| u8::try_from(slot).ok());
+            likely.store(slot.unwrap_or(UNKNOWN), Ordering::Relaxed);
+        }
+    }
+}
+
+#[inline]
+fn slot(head: u64, shift: u32) -> usize {
+    // An odd number without a pattern; the upper bits of the product depend on every bit of the head.
+    (head.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift) as usize
+}
+
+impl Property {
+    /// `None` where the name is one that `serde_json` keeps to itself.
+    pub(super) fn new(name: &str, node: NodeId) -> Option<Property> {
+        if name.as_bytes().starts_with(PRIVATE) {
+            return None;
+        }
+        let json = format!(",{}:", serde_json::to_string(name).ok()?).into_bytes();
+        let counts = u64::MAX >> (64 - 8 * json.len().min(8));
+        Some(Property {
+            name: name.into(),
+            head: head(name.as_bytes()),
+            bit: 0,
+            node,
+            written: (head(&json), counts),
+            json: json.into(),
+            next: Likely::unknown(),
+        })
+    }
+
+    #[inline]
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    #[inline]
+    fn is_named(&self, key: &[u8], head: u64) -> bool {
+        let name = self.name.as_bytes();
+        // Up to eight bytes, length and head tell everything; a call to compare memory costs more than they do.
+        self.head == head && name.len() == key.len() && (key.len() <= 8 || *name == *key)
+    }
+
+    /// The name as JSON with a colon behind it, and a comma before it unless it is the first.
+    #[inline]
+    pub(super) fn json(&self, is_first: bool) -> &[u8] {
+        self.json.get(usize::from(is_first)..).unwrap_or_default()
+    }
+
+    /// How long that is, if `text` begins with it.
+    #[inline]
+    pub(super) fn is_written_at(&self, text: &[u8], is_first: bool) -> Option<usize> {
+        let (written, counts) = self.written;
+        let comma = usize::from(is_first);
+        let differs = (head(text) ^ (written >> (8 * comma))) & (counts >> (8 * comma));
+        let is_it = differs == 0 && (self.json.len() <= 8 || text.starts_with(self.json(is_first)));
+        is_it.then_some(self.json.len() - comma)
+    }
+}
+
+impl Likely {
+    fn unknown() -> Self {
+        Likely(AtomicU8::new(UNKNOWN))
+    }
+}

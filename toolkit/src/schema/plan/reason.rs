@@ -1,0 +1,62 @@
+//! How a schema is checked, and why.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use crate::schema::child;
+
+/// How values are checked against a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Path {
+    /// By a plan, in step with reading and writing. What the plan is not sure of is checked as a tree.
+    Plan,
+    /// As a tree of the whole value, always.
+    Tree(Reason),
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Path::Plan => f.write_str("while reading"),
+            Path::Tree(reason) => write!(f, "as a tree, because of {reason}"),
+        }
+    }
+}
+
+/// Why a schema has no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reason {
+    /// The first place in the schema that there is no plan for, as a JSON Pointer.
+    pub pointer: String,
+    /// The keyword there; empty where the schema is too large or too deep.
+    pub keyword: String,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&*self.keyword, &*self.pointer) {
+            ("", _) => f.write_str("its size"),
+            (keyword, "") => write!(f, "`{keyword}`"),
+            (keyword, pointer) => write!(f, "`{keyword}` at {pointer}"),
+        }
+    }
+}
+
+/// Where in `root` these keywords stand.
+pub(super) fn pointer_to(root: &Value, keywords: &Map<String, Value>) -> Option<String> {
+    let mut left = vec![(root, String::new())];
+    while let Some((value, pointer)) = left.pop() {
+        match value {
+            Value::Object(object) if std::ptr::eq(object, keywords) => return Some(pointer),
+            Value::Object(object) => left.extend(object.iter().map(|(key, value)| (value, child(&pointer, key)))),
+            Value::Array(items) => {
+                left.extend(items.iter().enumerate().map(|(idx, item)| (item, child(&pointer, &idx.to_string()))));
+            }
+            _ => {}
+        }
+    }
+    None
+}

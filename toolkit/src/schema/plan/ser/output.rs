@@ -1,0 +1,76 @@
+//! The JSON that is being written.
+
+use super::super::{Plan, Refused, special};
+
+/// How deep `serde_json` reads.
+const MAX_DEPTH: u8 = 127;
+
+/// JSON written so far.
+pub(in super::super) struct Output<'p> {
+    pub(super) plan: &'p Plan,
+    pub(in super::super) json: Vec<u8>,
+    /// How many arrays and objects are open.
+    depth: u8,
+    /// Set for good once something went wrong: a `Serialize` may swallow the error and go on.
+    failed: bool,
+}
+
+impl<'p> Output<'p> {
+    #[inline]
+    pub(in super::super) fn new(plan: &'p Plan, json: Vec<u8>) -> Self {
+        Output { plan, json, depth: 0, failed: false }
+    }
+
+    #[inline]
+    pub(in super::super) fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    #[inline]
+    pub(super) fn open(&mut self, bracket: u8) -> Result<(), Refused> {
+        if self.depth == MAX_DEPTH {
+            return Err(Refused);
+        }
+        self.depth += 1;
+        self.json.push(bracket);
+        Ok(())
+    }
+
+    /// Writes as many brackets as are closed.
+    #[inline]
+    pub(super) fn close(&mut self, brackets: &'static [u8]) {
+        self.depth = self.depth.saturating_sub(brackets.len() as u8);
+        self.json.extend_from_slice(brackets);
+    }
+
+    #[inline]
+    pub(super) fn string(&mut self, text: &str) -> Result<(), Refused> {
+        let bytes = text.as_bytes();
+        if special::position(bytes) < bytes.len() {
+            return self.write(|s| serde::Serializer::serialize_str(s, text));
+        }
+        self.json.reserve(bytes.len() + 2);
+        self.json.push(b'"');
+        self.json.extend_from_slice(bytes);
+        self.json.push(b'"');
+        Ok(())
+    }
+
+    /// Lets `serde_json` write one scalar.
+    #[inline]
+    pub(super) fn write(
+        &mut self,
+        write: impl FnOnce(&mut serde_json::Serializer<&mut Vec<u8>>) -> serde_json::Result<()>,
+    ) -> Result<(), Refused> {
+        write(&mut serde_json::Serializer::new(&mut self.json)).map_err(|_| Refused)
+    }
+
+    /// Makes sure that an error stays one.
+    #[inline]
+    pub(super) fn sure<T>(&mut self, result: Result<T, Refused>) -> Result<T, Refused> {
+        if result.is_err() {
+            self.failed = true;
+        }
+        result
+    }
+}
