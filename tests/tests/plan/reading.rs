@@ -172,6 +172,59 @@ fn a_swallowed_error_stays_an_error() {
     refuses::<Lenient<Two>>(&any, "[1,2,3");
 }
 
+/// Fails without a look at the value.
+struct Fails;
+
+impl<'de> Deserialize<'de> for Fails {
+    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Err(serde::de::Error::custom("always"))
+    }
+}
+
+/// Reads whatever there is, and takes no notice of what fails.
+struct Careless;
+
+impl<'de> Deserialize<'de> for Careless {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(Careless)
+    }
+}
+
+impl<'de> Visitor<'de> for Careless {
+    type Value = Careless;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("anything")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Careless, A::Error> {
+        let _ = seq.next_element::<Fails>();
+        while let Ok(Some(IgnoredAny)) = seq.next_element() {}
+        Ok(Careless)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Careless, A::Error> {
+        let _ = map.next_entry::<String, Fails>();
+        while let Ok(Some((IgnoredAny, IgnoredAny))) = map.next_entry() {}
+        Ok(Careless)
+    }
+}
+
+#[test]
+fn a_value_that_failed_unread_is_not_stepped_over() {
+    for schema in [json!({}), json!({ "properties": { "a": {}, "b": {} }, "items": {} })] {
+        let plan = plan(schema);
+        for json in ["[,1]", "[1,1]", "[]", r#"{"a":,"b":1}"#, r#"{"a":1,"b":1}"#, r#"{"c":,"b":1}"#] {
+            // The second time the order of the keys is known.
+            for _ in 0..2 {
+                accepts::<IgnoredAny>(&plan, r#"{"a":1,"b":1}"#);
+                let refused = plan.decode::<Careless>(json.as_bytes()).is_err();
+                assert!(refused || json == "[]", "accepted {json}");
+            }
+        }
+    }
+}
+
 #[test]
 fn bytes_are_strings_as_far_as_the_schema_goes() {
     struct Bytes;
