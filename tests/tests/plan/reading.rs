@@ -172,6 +172,40 @@ fn a_swallowed_error_stays_an_error() {
     refuses::<Lenient<Two>>(&any, "[1,2,3");
 }
 
+#[test]
+fn keys_come_in_any_order_whatever_order_came_first() {
+    let plan = plan(json!({
+        "properties": { "a": { "type": "integer" }, "bb": {}, "a longer name": { "type": "null" }, "x\"y": {} },
+        "required": ["a"],
+        "additionalProperties": false
+    }));
+    let orders = [
+        r#"{"a":1,"bb":2,"a longer name":null,"x\"y":3}"#,
+        r#"{"x\"y":3,"a longer name":null,"bb":2,"a":1}"#,
+        r#"{ "a" : 1 , "x\u0022y" : 3 , "bb" : 2 }"#,
+        r#"{"bb":2,"a":1}"#,
+        r#"{"a":1}"#,
+    ];
+    for json in orders.iter().chain(orders.iter().rev()).chain(&orders) {
+        assert_eq!(accepts::<Value>(&plan, json), serde_json::from_str::<Value>(json).expect("it is JSON"));
+    }
+    for wrong in [
+        r#"{"a":1,"bb":2,"a":1}"#,
+        r#"{"a":1,"bb":2,"bb":2}"#,
+        r#"{"a":1,"bb":2,"a longer nama":null}"#,
+        r#"{"a":1,"bb":2,"a longer name":3}"#,
+        r#"{"a":1,,"bb":2}"#,
+        r#"{"a":1 "bb":2}"#,
+        r#"{,"a":1}"#,
+        r#"{"a":1,}"#,
+        r#"{"a"1}"#,
+        r#"{"bb":2}"#,
+        "{}",
+    ] {
+        refuses::<Value>(&plan, wrong);
+    }
+}
+
 /// Fails without a look at the value.
 struct Fails;
 
