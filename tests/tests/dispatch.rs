@@ -549,3 +549,23 @@ async fn a_listener_that_panics_is_the_calls_error() {
     let error = dispatcher().call_with(&context, "run:report", "{}").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Panicked);
 }
+
+#[tokio::test]
+async fn a_prepared_tool_runs_as_it_does_by_its_name() {
+    let dispatcher = dispatcher();
+    assert_eq!(dispatcher.prepared("nothing").unwrap_err().kind(), ErrorKind::UnknownTool);
+    let later = dispatcher.prepared("later").unwrap();
+    assert_eq!(later.tool().id().to_string(), "run:later");
+    assert_eq!(later.call(r#"{"hours":3}"#).await.unwrap().value(), json!(15));
+    assert_eq!(later.call_sync(r#"{"hours":3}"#).unwrap_err().kind(), ErrorKind::NeedsRuntime);
+    for arguments in [r#"{"hours":"three"}"#, "{", "{}"] {
+        let by_name = dispatcher.call("later", arguments).await.unwrap_err();
+        assert_eq!(later.call(arguments).await.unwrap_err().to_string(), by_name.to_string());
+    }
+    let cancel = CancelToken::new();
+    cancel.cancel();
+    let context = Context::new().with_cancel(cancel);
+    let now = dispatcher.prepared("run:now").unwrap();
+    assert_eq!(now.call_sync("{}").unwrap().value(), json!(12));
+    assert_eq!(now.call_sync_with(&context, "{}").unwrap_err().kind(), ErrorKind::Cancelled);
+}

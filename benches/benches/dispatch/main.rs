@@ -37,12 +37,6 @@ fn main() {
         tools_rs: tools_rs::collect_tools(),
         runtime,
     };
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [only, row, n_calls, ..] = &arguments[..]
-        && only == "only"
-    {
-        return bench.repeat(row, n_calls.parse().expect("a number of calls"));
-    }
     bench.compare("add", tools::ADD, |Add { a, b }| tools::add(a, b));
     bench.compare("search", tools::SEARCH, |args: Search| tools::search(args));
     bench.compare("batch", &tools::rows(), |args: Batch| tools::batch(args));
@@ -140,29 +134,6 @@ impl Bench {
         table.row("tree and `iter_errors`, to text", "in", || tree.errors(black_box(tools::REFUSED)));
         table.row("`Dispatcher::call_sync`", "in", || refuse(black_box(tools::REFUSED)));
         println!("{}", table.measure());
-    }
-
-    /// One row alone, for a profiler that counts instructions.
-    fn repeat(&self, row: &str, n_calls: usize) {
-        let Self { dispatcher, runtime, .. } = self;
-        let rows = tools::rows();
-        let once = async || match row {
-            "floor-add" => floor(black_box(tools::ADD), |Add { a, b }| tools::add(a, b)),
-            "floor-search" => floor(black_box(tools::SEARCH), tools::search),
-            "floor-batch" => floor(black_box(&rows), tools::batch),
-            "add" => call_sync(dispatcher, row, black_box(tools::ADD)),
-            "search" => call_sync(dispatcher, row, black_box(tools::SEARCH)),
-            "batch" => call_sync(dispatcher, row, black_box(&rows)),
-            "add_async" => call(dispatcher, row, black_box(tools::ADD)).await,
-            "search_async" => call(dispatcher, row, black_box(tools::SEARCH)).await,
-            "batch_async" => call(dispatcher, row, black_box(&rows)).await,
-            _ => panic!("no row is called `{row}`"),
-        };
-        runtime.block_on(async {
-            for _ in 0..n_calls {
-                black_box(once().await);
-            }
-        });
     }
 }
 

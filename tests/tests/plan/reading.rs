@@ -173,6 +173,93 @@ fn a_swallowed_error_stays_an_error() {
 }
 
 #[test]
+fn keys_come_in_any_order_whatever_order_came_first() {
+    let plan = plan(json!({
+        "properties": { "a": { "type": "integer" }, "bb": {}, "a longer name": { "type": "null" }, "x\"y": {} },
+        "required": ["a"],
+        "additionalProperties": false
+    }));
+    let orders = [
+        r#"{"a":1,"bb":2,"a longer name":null,"x\"y":3}"#,
+        r#"{"x\"y":3,"a longer name":null,"bb":2,"a":1}"#,
+        r#"{ "a" : 1 , "x\u0022y" : 3 , "bb" : 2 }"#,
+        r#"{"bb":2,"a":1}"#,
+        r#"{"a":1}"#,
+    ];
+    for json in orders.iter().chain(orders.iter().rev()).chain(&orders) {
+        assert_eq!(accepts::<Value>(&plan, json), serde_json::from_str::<Value>(json).expect("it is JSON"));
+    }
+    for wrong in [
+        r#"{"a":1,"bb":2,"a":1}"#,
+        r#"{"a":1,"bb":2,"bb":2}"#,
+        r#"{"a":1,"bb":2,"a longer nama":null}"#,
+        r#"{"a":1,"bb":2,"a longer name":3}"#,
+        r#"{"a":1,,"bb":2}"#,
+        r#"{"a":1 "bb":2}"#,
+        r#"{,"a":1}"#,
+        r#"{"a":1,}"#,
+        r#"{"a"1}"#,
+        r#"{"bb":2}"#,
+        "{}",
+    ] {
+        refuses::<Value>(&plan, wrong);
+    }
+}
+
+/// Fails without a look at the value.
+struct Fails;
+
+impl<'de> Deserialize<'de> for Fails {
+    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Err(serde::de::Error::custom("always"))
+    }
+}
+
+/// Reads whatever there is, and takes no notice of what fails.
+struct Careless;
+
+impl<'de> Deserialize<'de> for Careless {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(Careless)
+    }
+}
+
+impl<'de> Visitor<'de> for Careless {
+    type Value = Careless;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("anything")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Careless, A::Error> {
+        let _ = seq.next_element::<Fails>();
+        while let Ok(Some(IgnoredAny)) = seq.next_element() {}
+        Ok(Careless)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Careless, A::Error> {
+        let _ = map.next_entry::<String, Fails>();
+        while let Ok(Some((IgnoredAny, IgnoredAny))) = map.next_entry() {}
+        Ok(Careless)
+    }
+}
+
+#[test]
+fn a_value_that_failed_unread_is_not_stepped_over() {
+    for schema in [json!({}), json!({ "properties": { "a": {}, "b": {} }, "items": {} })] {
+        let plan = plan(schema);
+        for json in ["[,1]", "[1,1]", "[]", r#"{"a":,"b":1}"#, r#"{"a":1,"b":1}"#, r#"{"c":,"b":1}"#] {
+            // The second time the order of the keys is known.
+            for _ in 0..2 {
+                accepts::<IgnoredAny>(&plan, r#"{"a":1,"b":1}"#);
+                let refused = plan.decode::<Careless>(json.as_bytes()).is_err();
+                assert!(refused || json == "[]", "accepted {json}");
+            }
+        }
+    }
+}
+
+#[test]
 fn bytes_are_strings_as_far_as_the_schema_goes() {
     struct Bytes;
     impl<'de> Deserialize<'de> for Bytes {

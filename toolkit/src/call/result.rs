@@ -37,18 +37,11 @@ impl fmt::Debug for RunResult {
 }
 
 impl RunResult {
-    /// The result of a tool that has returned nothing yet.
+    /// The result of a tool that has returned nothing yet, and what was changed in its arguments.
     #[inline]
-    pub(crate) const fn of_tool(tool: &'static str) -> Self {
-        Self { tool, structured: None, beside: None }
-    }
-
-    /// Says what was changed in the arguments.
-    pub(crate) fn with_changes(mut self, changes: Vec<Change>) -> Self {
-        if !changes.is_empty() {
-            self.beside_mut().changes = changes;
-        }
-        self
+    pub(crate) fn of_tool(tool: &'static str, changes: Vec<Change>) -> Self {
+        let beside = if changes.is_empty() { None } else { Some(Box::new(Beside { content: Vec::new(), changes })) };
+        Self { tool, structured: None, beside }
     }
 
     #[inline]

@@ -5,19 +5,19 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Invocation;
-use crate::call::{Content, RunResult, Structured, ToolError};
+use crate::call::{Change, Content, RunResult, Structured, ToolError};
 
 /// How the value that a function returns becomes a result.
 pub trait Encode<T> {
     /// The output schema, where there is one.
     fn schema() -> Option<Value>;
 
-    /// The result that holds `output`.
+    /// The result that holds `output`, and what was changed in the arguments.
     ///
     /// # Errors
     ///
     /// The output schema refuses it.
-    fn encode(output: T, call: &Invocation<'_>) -> Result<RunResult, ToolError>;
+    fn encode(output: T, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError>;
 }
 
 /// The ways in which [`Encode`] is implemented; the macro picks one by the type.
@@ -40,8 +40,9 @@ impl<T: Serialize + JsonSchema> Encode<T> for Returns<STRUCTURED> {
         Some(crate::schema::output::<T>())
     }
 
-    fn encode(output: T, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
-        call.encode(&output).map(|json| call.empty_result().with_json(json))
+    fn encode(output: T, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
+        let json = call.encode(&output)?;
+        Ok(call.empty_result(changes).with_json(json))
     }
 }
 
@@ -50,8 +51,8 @@ impl Encode<()> for Returns<UNIT> {
         None
     }
 
-    fn encode((): (), call: &Invocation<'_>) -> Result<RunResult, ToolError> {
-        Ok(call.empty_result())
+    fn encode((): (), call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
+        Ok(call.empty_result(changes))
     }
 }
 
@@ -60,8 +61,8 @@ impl Encode<Content> for Returns<CONTENT> {
         None
     }
 
-    fn encode(output: Content, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
-        Ok(call.empty_result().with_content(vec![output]))
+    fn encode(output: Content, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
+        Ok(call.empty_result(changes).with_content(vec![output]))
     }
 }
 
@@ -70,8 +71,8 @@ impl Encode<Vec<Content>> for Returns<CONTENT> {
         None
     }
 
-    fn encode(output: Vec<Content>, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
-        Ok(call.empty_result().with_content(output))
+    fn encode(output: Vec<Content>, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
+        Ok(call.empty_result(changes).with_content(output))
     }
 }
 
@@ -80,9 +81,9 @@ impl<T: Serialize + JsonSchema> Encode<Structured<T>> for Returns<STRUCTURED_WIT
         Some(crate::schema::output::<T>())
     }
 
-    fn encode(output: Structured<T>, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
+    fn encode(output: Structured<T>, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
         let json = call.encode(&output.value)?;
-        Ok(call.empty_result().with_json(json).with_content(output.content))
+        Ok(call.empty_result(changes).with_json(json).with_content(output.content))
     }
 }
 
@@ -91,7 +92,7 @@ impl<T> Encode<T> for Returns<UNFIT> {
         None
     }
 
-    fn encode(_: T, call: &Invocation<'_>) -> Result<RunResult, ToolError> {
-        Ok(call.empty_result())
+    fn encode(_: T, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
+        Ok(call.empty_result(changes))
     }
 }

@@ -92,8 +92,7 @@ pub fn run_sync<F: SyncFunction>(call: Invocation<'_>) -> Result<RunResult, Tool
     let mut changes = Vec::new();
     let arguments = call.decode::<F::Arguments>(&mut changes)?;
     let output = F::finish(F::call(F::input(arguments), call.host)?)?;
-    let result = F::Encoding::encode(output, &call)?;
-    Ok(if changes.is_empty() { result } else { result.with_changes(changes) })
+    F::Encoding::encode(output, &call, changes)
 }
 
 /// All stages of an asynchronous call.
@@ -102,7 +101,7 @@ pub fn run_async<F: AsyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Result
         let mut changes = Vec::new();
         let arguments = call.decode::<F::Arguments>(&mut changes)?;
         let output = F::finish(F::call(F::input(arguments), call.host).await?)?;
-        F::Encoding::encode(output, &call).map(|result| result.with_changes(changes))
+        F::Encoding::encode(output, &call, changes)
     })
 }
 
@@ -146,8 +145,8 @@ impl Invocation<'_> {
     }
 
     #[inline]
-    pub(super) fn empty_result(&self) -> RunResult {
-        RunResult::of_tool(self.entry.id)
+    pub(super) fn empty_result(&self, changes: Vec<Change>) -> RunResult {
+        RunResult::of_tool(self.entry.id, changes)
     }
 
     /// The JSON of a result, once the output schema has accepted it.

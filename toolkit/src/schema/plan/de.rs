@@ -40,7 +40,9 @@ pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
 ) -> Result<S::Value, Refused> {
     cursor.peek();
     let start = cursor.place();
-    let value = seed.deserialize(Value { cursor, node })?;
+    // Whoever swallows the error would go on in the middle of the value, or before it.
+    let value = seed.deserialize(Value { cursor: &mut *cursor, node });
+    let value = cursor.sure(value)?;
     match cursor.place() == start {
         true => Err(cursor.refuse()),
         false => Ok(value),

@@ -32,9 +32,6 @@ enum Limit {
     Float(f64),
 }
 
-#[expect(clippy::reversed_empty_ranges, reason = "no number is in it")]
-const EMPTY: RangeInclusive<u64> = 1..=0;
-
 impl Number {
     pub(super) fn unbounded() -> Number {
         Number {
@@ -87,9 +84,9 @@ impl Number {
         }
         self.bounds.push(Bound { limit, side, inclusive });
         let unsigned = (u64::try_from(self.least.max(0)), u64::try_from(self.most.min(u64::MAX.into())));
-        self.unsigned = if let (Ok(least), Ok(most)) = unsigned { least..=most } else { EMPTY };
+        self.unsigned = if let (Ok(least), Ok(most)) = unsigned { least..=most } else { RangeInclusive::new(1, 0) };
         let negative = (i64::try_from(self.least.max(i64::MIN.into())), i64::try_from(self.most.min(-1)));
-        self.negative = if let (Ok(least), Ok(most)) = negative { least..=most } else { 0..=-1 };
+        self.negative = if let (Ok(least), Ok(most)) = negative { least..=most } else { RangeInclusive::new(0, -1) };
         Some(())
     }
 

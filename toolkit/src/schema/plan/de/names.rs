@@ -20,6 +20,7 @@ pub(super) struct Names<'de> {
 
 impl<'de> Names<'de> {
     /// Takes note of a key, unless it was there before.
+    #[expect(clippy::ptr_arg, reason = "only what is borrowed from the input can be kept without a copy")]
     pub(super) fn add(&mut self, key: &Cow<'de, str>) -> Result<(), Refused> {
         let few = self.few.get_or_insert([""; FEW]);
         ok(!few[..self.count].contains(&&**key))?;

@@ -37,6 +37,7 @@ impl<'w, 'p> Items<'w, 'p> {
         self.out.sure(written)
     }
 
+    #[inline(never)]
     fn close(&mut self) -> Result<(), Refused> {
         self.out.close(self.tail);
         // A variant's array stands in an object, whose bracket comes behind.
@@ -129,6 +130,7 @@ impl<'w, 'p> Fields<'w, 'p> {
         self.members.choose(self.out.plan, tag, |branch| *branch.json == *written)
     }
 
+    #[inline(never)]
     fn close(&mut self) -> Result<(), Refused> {
         if self.next.is_some() {
             return Err(Refused);
