@@ -1,5 +1,6 @@
 //! `call`: one call of one tool.
 
+pub(crate) mod credentials;
 pub(crate) mod flags;
 mod input;
 mod output;

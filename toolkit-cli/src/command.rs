@@ -72,7 +72,9 @@ fn call() -> Command {
         .about("Calls a tool")
         .long_about(
             "Calls a tool.\n\nIts arguments are one JSON object, flags, or both; a flag wins over the JSON. `-` reads \
-             the JSON from stdin. `call ID --help` shows the flags of a tool.",
+             the JSON from stdin. `call ID --help` shows the flags of a tool.\n\nWhat a tool requires is taken from the \
+             environment: a secret under its own name, the token of a provider under `PROVIDER_TOKEN`, the user's id \
+             under `USER_ID`.",
         )
         .override_usage(format!("{} call [OPTIONS] <ID> [JSON | -] [--FLAG VALUE]...", program_name()))
         .allow_external_subcommands(true)

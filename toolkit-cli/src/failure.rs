@@ -10,6 +10,7 @@ use toolkit::call::ErrorKind;
 use toolkit::catalog::Problems;
 
 use crate::SetupError;
+use crate::call::credentials::variables;
 use crate::command::program_name;
 use crate::exit::Exit;
 use crate::style::{self, printable};
@@ -61,6 +62,9 @@ impl Failure {
             Failure::Tool(tool_error) => {
                 error["tool"] = json!(tool_error.tool());
                 error["violations"] = json!(tool_error.violations());
+                if !tool_error.missing().is_empty() {
+                    error["missing"] = json!(tool_error.missing());
+                }
                 if !tool_error.content().is_empty() {
                     error["content"] = json!(tool_error.content());
                 }
@@ -166,6 +170,10 @@ fn write_tool_error(err: &mut impl Write, error: &ToolError) -> io::Result<()> {
     }
     if let Some(cause) = cause(error) {
         writeln!(err, "{} {}", style::CAUSE, printable(&cause))?;
+    }
+    let variables = variables(error.missing());
+    if !variables.is_empty() {
+        writeln!(err, "{} it is taken from the environment: {}", style::NOTE, variables.join(", "))?;
     }
     if error.kind() == ErrorKind::UnknownTool {
         let list = format!("`{} list` has them all", program_name());

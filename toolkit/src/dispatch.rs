@@ -8,6 +8,7 @@ mod prepared;
 mod run;
 mod unwind;
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -133,6 +134,7 @@ impl Dispatcher {
 
     fn run_sync(&self, context: &Context, tool: &Tool, arguments: &Arguments<'_>) -> Result<RunResult, ToolError> {
         let entry = function_of(tool)?;
+        let context = &*lent(context, tool)?;
         self.shared.policy.admit(context, arguments)?;
         let _place = self.shared.limiter.try_enter()?;
         match entry.run {
@@ -148,6 +150,7 @@ impl Dispatcher {
 
     async fn run(&self, context: &Context, tool: &Tool, arguments: Arguments<'_>) -> Result<RunResult, ToolError> {
         let entry = function_of(tool)?;
+        let context = &*lent(context, tool)?;
         self.shared.policy.admit(context, &arguments)?;
         let time_limit = tool.timeout().or(self.shared.policy.timeout);
         // A synchronous tool has ended once it is polled: where it need not wait for a place, nothing can bound it.
@@ -212,6 +215,12 @@ impl Dispatcher {
     ) -> Result<RunResult, ToolError> {
         let tool = self.shared.catalog.linked_as(entry)?;
         unwind::caught(|| run(self.shared.invocation(context, tool, entry, &arguments)))
+    }
+
+    /// The context as the tool of this record may see it.
+    pub(crate) fn lent<'c>(&self, context: &'c Context, entry: &'static Entry) -> Result<Cow<'c, Context>, ToolError> {
+        let tool = self.shared.catalog.linked_as(entry)?;
+        lent(context, tool).map_err(|error| report(tool, error))
     }
 
     /// Runs `call`, which is typed by its author, under the limits of this dispatcher.
@@ -288,6 +297,14 @@ fn function_of(tool: &Tool) -> Result<&'static Entry, ToolError> {
         let message = "nothing here runs this tool; it is described, and it is no function of this program";
         ToolError::new(ErrorKind::NoBackend, message)
     })
+}
+
+/// The context as the tool may see it: with the credentials that it requires, and no others.
+fn lent<'c>(context: &'c Context, tool: &Tool) -> Result<Cow<'c, Context>, ToolError> {
+    if !context.has_credentials() && !tool.requires() {
+        return Ok(Cow::Borrowed(context));
+    }
+    context.lend(tool.requirements()).map(Cow::Owned).map_err(ToolError::missing_requirements)
 }
 
 /// Puts the tool's name on an error, and logs what a model must not read.

@@ -76,7 +76,8 @@ impl<I: Send, O: Send, R> Handle<I, O, R> {
             };
             (self.finish)(returned)
         };
-        dispatcher.run_typed(context, self.linked.entry, call).await
+        let context = dispatcher.lent(context, self.linked.entry)?;
+        dispatcher.run_typed(&context, self.linked.entry, call).await
     }
 }
 

@@ -272,6 +272,11 @@ impl Tool {
         built.as_ref()
     }
 
+    /// Whether it requires anything; asking does not build what it says of itself.
+    pub(crate) fn requires(&self) -> bool {
+        self.entry.map_or_else(|| !self.requirements().is_empty(), |entry| entry.requires)
+    }
+
     /// Arguments that fit, as JSON, for a caller that sent some that do not: the author's example or one made up.
     pub(crate) fn sample(&self) -> Option<&str> {
         let sample = self.sample.get_or_init(|| {

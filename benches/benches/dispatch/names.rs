@@ -42,6 +42,7 @@ fn entry(nth: usize) -> &'static Entry {
         version: None,
         aliases: &[],
         timeout: None,
+        requires: false,
         metadata: Metadata::default,
         location: Location { file: file!(), line: line!(), column: 1 },
         input: || serde_json::json!({ "type": "object" }),

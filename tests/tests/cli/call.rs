@@ -2,7 +2,26 @@
 
 use serde_json::json;
 
-use crate::{TOOLS, command, tools, tools_reading};
+use crate::{HELD, Ran, TOOLS, command, tools, tools_reading};
+
+#[test]
+fn what_a_tool_requires_is_taken_from_the_environment() {
+    let args = ["call", "weather:forecast", r#"{"place": {"latitude": 1, "longitude": 2}}"#, "--json"];
+    tools(&args).exits(0);
+    let without = |args: &[&str]| {
+        let mut command = command(TOOLS, args);
+        for (variable, _) in HELD {
+            command.env_remove(variable);
+        }
+        Ran::from(command.output().unwrap()).exits(1)
+    };
+    without(&args[..3])
+        .says("the call lacks what the tool requires: the secret `ALMANAC_KEY`; an authorisation by `almanac` (`read`)")
+        .says("note: it is taken from the environment: ALMANAC_KEY, ALMANAC_TOKEN, USER_ID");
+    let refused = without(&args).json();
+    assert_eq!(refused["error"]["kind"], "missing_requirements");
+    assert_eq!(refused["error"]["missing"]["secrets"], json!([{ "id": "ALMANAC_KEY" }]));
+}
 
 #[test]
 fn a_piped_result_is_compact_json() {

@@ -55,13 +55,17 @@ impl From<Output> for Ran {
     }
 }
 
-/// A program with none of the environment that changes what it prints.
+/// What the forecast requires.
+const HELD: [(&str, &str); 3] = [("ALMANAC_KEY", "k"), ("ALMANAC_TOKEN", "t"), ("USER_ID", "u")];
+
+/// A program with none of the environment that changes what it prints, and with all that its tools require.
 fn command(program: &str, args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null());
     for variable in ["RUST_BACKTRACE", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
         command.env_remove(variable);
     }
+    command.envs(HELD);
     command
 }
 

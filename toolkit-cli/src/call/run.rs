@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use toolkit::{Arguments, CancelToken, Context, Dispatcher, RunResult, ToolError};
 
+use super::credentials;
 use super::progress::Meter;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -27,7 +28,9 @@ pub(super) async fn until_done(
 ) -> Result<RunResult, Failure> {
     let cancel = CancelToken::new();
     let meter = Meter::default();
-    let context = Context::new().with_cancel(cancel.clone()).on_progress(meter.listener());
+    let held = dispatcher.catalog().get(&id).map(|tool| credentials::from_environment(tool.requirements()));
+    let context = Context::new().with_credentials(held.unwrap_or_default());
+    let context = context.with_cancel(cancel.clone()).on_progress(meter.listener());
     let task = tokio::spawn(async move { dispatcher.call_with(&context, &id, arguments).await });
     let call = async { task.await.unwrap_or_else(|lost| Err(ToolError::internal(lost))) };
     let mut call = std::pin::pin!(call);

@@ -19,6 +19,8 @@ pub(super) fn entry(function: &Function, krate: &Path) -> TokenStream {
     field("namespace", attribute.namespace.as_ref().map(|namespace| quote!(#krate::Option::Some(#namespace))));
     field("version", attribute.version.as_ref().map(|version| quote!(#krate::Option::Some(#version))));
     let aliases = &attribute.aliases;
+    let requires = !attribute.requirements.is_empty();
+    field("requires", requires.then(|| quote!(true)));
     field("aliases", (!aliases.is_empty()).then(|| quote!(&[#(#aliases),*])));
     field(
         "timeout",

@@ -5,9 +5,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use secrecy::SecretString;
 use serde::Serialize;
 
 use super::cancel::CancelToken;
+use super::credentials::Credentials;
+use crate::tool::Requirements;
 
 /// What goes along with one call: cancellation, progress, and whatever the host attaches.
 ///
@@ -20,11 +23,13 @@ pub struct Context {
     abandoned: Option<CancelToken>,
     progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
     extensions: Option<Arc<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>>,
+    credentials: Option<Arc<Credentials>>,
 }
 
 impl Context {
     /// That of most calls.
-    pub(crate) const EMPTY: &'static Self = &Self { cancel: None, abandoned: None, progress: None, extensions: None };
+    pub(crate) const EMPTY: &'static Self =
+        &Self { cancel: None, abandoned: None, progress: None, extensions: None, credentials: None };
 
     /// Nothing to cancel it, nobody who listens.
     #[must_use]
@@ -62,6 +67,49 @@ impl Context {
     #[must_use]
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.extensions.as_ref()?.get(&TypeId::of::<T>())?.downcast_ref()
+    }
+
+    /// Lends what the host holds for the caller. A tool sees of it what it requires; see `requires(…)` of
+    /// [`tool`](macro@crate::tool).
+    #[must_use]
+    pub fn with_credentials(mut self, credentials: Credentials) -> Self {
+        self.credentials = Some(Arc::new(credentials));
+        self
+    }
+
+    /// A secret that the tool requires.
+    #[must_use]
+    pub fn secret(&self, id: &str) -> Option<&SecretString> {
+        self.credentials.as_ref()?.secret(id)
+    }
+
+    /// The token of a provider by whom the tool requires an authorisation.
+    #[must_use]
+    pub fn token(&self, id: &str) -> Option<&SecretString> {
+        self.credentials.as_ref()?.token(id)
+    }
+
+    /// Who the user is, where the tool requires to know.
+    #[must_use]
+    pub fn user_id(&self) -> Option<&str> {
+        self.credentials.as_ref()?.user_id()
+    }
+
+    /// Whether there is anything that a tool may have to be kept from.
+    pub(crate) fn has_credentials(&self) -> bool {
+        self.credentials.is_some()
+    }
+
+    /// The context as a tool with these requirements may see it, or what is missing.
+    pub(crate) fn lend(&self, required: &Requirements) -> Result<Self, Requirements> {
+        let none = Credentials::new();
+        let held = self.credentials.as_deref().unwrap_or(&none);
+        let missing = held.missing(required);
+        if !missing.is_empty() {
+            return Err(missing);
+        }
+        let credentials = (!required.is_empty()).then(|| Arc::new(held.only(required)));
+        Ok(Self { credentials, ..self.clone() })
     }
 
     /// Reports that `done` of `total` is done; a `total` of `None` is "not known".

@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::content::Content;
 use crate::schema::Violation;
+use crate::tool::Requirements;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -23,6 +24,7 @@ struct Repr {
     message: String,
     violations: Vec<Violation>,
     content: Vec<Content>,
+    missing: Requirements,
     source: Option<BoxError>,
 }
 
@@ -36,6 +38,8 @@ pub enum ErrorKind {
     AmbiguousTool,
     /// The tool is described here, and nothing here runs it.
     NoBackend,
+    /// The caller lacks what the tool requires; [`ToolError::missing`] has all of it.
+    MissingRequirements,
     /// The arguments are longer than the dispatcher takes.
     TooLarge,
     /// The arguments are not JSON.
@@ -66,6 +70,8 @@ pub enum ErrorKind {
 pub enum Stage {
     /// Finding the tool.
     Resolve,
+    /// Looking for what the tool requires.
+    Require,
     /// Checking the arguments.
     ValidateInput,
     /// Waiting for a place, or running the tool.
@@ -104,6 +110,7 @@ impl ToolError {
             message: message.into(),
             violations: Vec::new(),
             content: Vec::new(),
+            missing: Requirements::NONE,
             source: None,
         }))
     }
@@ -127,6 +134,14 @@ impl ToolError {
         self
     }
 
+    /// A call by somebody who lacks what the tool requires.
+    pub(crate) fn missing_requirements(missing: Requirements) -> Self {
+        let message = format!("the call lacks what the tool requires: {missing}");
+        let mut error = Self::new(ErrorKind::MissingRequirements, message);
+        error.0.missing = missing;
+        error
+    }
+
     /// Says which tool it was, where that is not said yet: a tool that calls another keeps the other's name.
     pub(crate) fn of_tool(mut self, tool: &str) -> Self {
         self.0.tool.get_or_insert_with(|| tool.to_owned());
@@ -144,6 +159,7 @@ impl ToolError {
     pub fn stage(&self) -> Stage {
         match self.kind() {
             ErrorKind::UnknownTool | ErrorKind::AmbiguousTool | ErrorKind::NoBackend => Stage::Resolve,
+            ErrorKind::MissingRequirements => Stage::Require,
             ErrorKind::TooLarge | ErrorKind::MalformedJson | ErrorKind::InvalidArguments => Stage::ValidateInput,
             ErrorKind::InvalidOutput => Stage::ValidateOutput,
             _ => Stage::Invoke,
@@ -166,6 +182,12 @@ impl ToolError {
     #[must_use]
     pub fn violations(&self) -> &[Violation] {
         &self.0.violations
+    }
+
+    /// What the tool requires and the caller lacks; all of it.
+    #[must_use]
+    pub fn missing(&self) -> &Requirements {
+        &self.0.missing
     }
 
     /// Content that the tool added for the model.

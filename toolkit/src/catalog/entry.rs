@@ -24,7 +24,9 @@ pub struct Entry {
     pub aliases: &'static [&'static str],
     /// How long one call may take.
     pub timeout: Option<Duration>,
-    /// Builds what it says of itself, without the two above.
+    /// Whether it needs more of the caller than arguments; what, its metadata says.
+    pub requires: bool,
+    /// Builds what it says of itself, without aliases and time limit.
     pub metadata: fn() -> Metadata,
     /// Where the function stands.
     pub location: Location,

@@ -28,6 +28,7 @@ const fn entry<F: Function>(id: &'static str, name: &'static str, location: Loca
         version: None,
         aliases: &[],
         timeout: None,
+        requires: false,
         metadata: Metadata::default,
         location,
         input: crate::schema::input::<F::Arguments>,

@@ -1,5 +1,7 @@
 //! What a tool needs beside its arguments.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +31,21 @@ impl Requirements {
     /// Whether nothing is needed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        *self == Self::NONE
+        self.authorization.is_empty() && self.secrets.is_empty() && !self.user_id
+    }
+}
+
+/// In words: ``the secret `KEY`; an authorisation by `google` (`calendar`); the user's id``.
+impl fmt::Display for Requirements {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut needs: Vec<String> = self.secrets.iter().map(|secret| format!("the secret `{}`", secret.id)).collect();
+        needs.extend(self.authorization.iter().map(|authorization| {
+            let scopes: Vec<String> = authorization.oauth2.scopes.iter().map(|scope| format!("`{scope}`")).collect();
+            let scopes = if scopes.is_empty() { String::new() } else { format!(" ({})", scopes.join(", ")) };
+            format!("an authorisation by `{}`{scopes}", authorization.id)
+        }));
+        needs.extend(self.user_id.then(|| "the user's id".to_owned()));
+        f.write_str(&needs.join("; "))
     }
 }
 

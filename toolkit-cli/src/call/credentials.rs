@@ -1,0 +1,40 @@
+//! What the user holds, from the environment of the process.
+
+use toolkit::call::Credentials;
+use toolkit::tool::Requirements;
+
+/// Where the user's id is looked for.
+const USER_ID: &str = "USER_ID";
+
+/// What the environment has of what a tool requires: a secret under its own name, a provider's token under
+/// `PROVIDER_TOKEN`, the user's id under `USER_ID`.
+pub(super) fn from_environment(required: &Requirements) -> Credentials {
+    let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let mut held = Credentials::new();
+    for secret in &required.secrets {
+        if let Some(value) = given(&secret.id) {
+            held = held.with_secret(&*secret.id, value);
+        }
+    }
+    for authorization in &required.authorization {
+        if let Some(token) = given(&token_variable(&authorization.id)) {
+            held = held.with_token(&*authorization.id, token);
+        }
+    }
+    match given(USER_ID) {
+        Some(user_id) if required.user_id => held.with_user_id(user_id),
+        _ => held,
+    }
+}
+
+/// The variables that would have what is missing.
+pub(crate) fn variables(missing: &Requirements) -> Vec<String> {
+    let secrets = missing.secrets.iter().map(|secret| secret.id.to_string());
+    let tokens = missing.authorization.iter().map(|authorization| token_variable(&authorization.id));
+    secrets.chain(tokens).chain(missing.user_id.then(|| USER_ID.to_owned())).collect()
+}
+
+fn token_variable(provider: &str) -> String {
+    let name = provider.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+    format!("{name}_TOKEN")
+}

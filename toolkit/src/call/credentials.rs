@@ -1,0 +1,144 @@
+//! What the host holds for the caller of a tool: tokens, secrets, and who the user is.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use secrecy::SecretString;
+
+use crate::tool::{Authorization, OAuth2, Requirements, Secret, Text};
+
+/// What the host holds for the caller of a tool.
+///
+/// A tool sees of it what it declares under `requires(…)`, and nothing else. Values are never printed, logged or
+/// published; their memory is overwritten when they are dropped.
+///
+/// ```
+/// # use toolkit::call::Credentials;
+/// let credentials = Credentials::new()
+///     .with_user_id("ada")
+///     .with_secret("TWILIO_API_KEY", "s3cr3t")
+///     .with_authorization("google", "t0k3n", ["calendar.read"]);
+/// assert!(!format!("{credentials:?}").contains("s3cr3t"));
+/// ```
+#[derive(Clone, Default)]
+pub struct Credentials {
+    authorizations: BTreeMap<String, Token>,
+    secrets: BTreeMap<String, SecretString>,
+    user_id: Option<String>,
+}
+
+#[derive(Clone)]
+struct Token {
+    value: SecretString,
+    /// What the provider granted, where the host knows.
+    scopes: Option<Vec<String>>,
+}
+
+impl Credentials {
+    /// None.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says who the user is.
+    #[must_use]
+    pub fn with_user_id(mut self, user_id: impl Into<String>) -> Self {
+        self.user_id = Some(user_id.into());
+        self
+    }
+
+    /// Holds a secret under the name by which tools require it.
+    #[must_use]
+    pub fn with_secret(mut self, id: impl Into<String>, value: impl Into<SecretString>) -> Self {
+        self.secrets.insert(id.into(), value.into());
+        self
+    }
+
+    /// Holds the token of a provider, which has granted these scopes.
+    #[must_use]
+    pub fn with_authorization<I>(mut self, id: impl Into<String>, token: impl Into<SecretString>, scopes: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        let scopes = scopes.into_iter().map(Into::into).collect();
+        self.authorizations.insert(id.into(), Token { value: token.into(), scopes: Some(scopes) });
+        self
+    }
+
+    /// Holds the token of a provider, without knowing what it has granted: the provider will say.
+    #[must_use]
+    pub fn with_token(mut self, id: impl Into<String>, token: impl Into<SecretString>) -> Self {
+        self.authorizations.insert(id.into(), Token { value: token.into(), scopes: None });
+        self
+    }
+
+    /// Who the user is.
+    #[must_use]
+    pub fn user_id(&self) -> Option<&str> {
+        self.user_id.as_deref()
+    }
+
+    /// A secret by its name.
+    #[must_use]
+    pub fn secret(&self, id: &str) -> Option<&SecretString> {
+        self.secrets.get(id)
+    }
+
+    /// The token of a provider.
+    #[must_use]
+    pub fn token(&self, id: &str) -> Option<&SecretString> {
+        self.authorizations.get(id).map(|token| &token.value)
+    }
+
+    /// What is required and not held: all of it, scopes included.
+    #[must_use]
+    pub fn missing(&self, required: &Requirements) -> Requirements {
+        let authorization = required.authorization.iter().filter_map(|required| self.missing_of(required)).collect();
+        let is_missing = |secret: &&Secret| !self.secrets.contains_key(&*secret.id);
+        Requirements {
+            authorization,
+            secrets: required.secrets.iter().filter(is_missing).cloned().collect(),
+            user_id: required.user_id && self.user_id.is_none(),
+        }
+    }
+
+    fn missing_of(&self, required: &Authorization) -> Option<Authorization> {
+        let Some(token) = self.authorizations.get(&*required.id) else {
+            return Some(required.clone());
+        };
+        let granted = token.scopes.as_ref()?;
+        let is_missing = |scope: &&Text| !granted.iter().any(|granted| granted == *scope);
+        let scopes: Vec<_> = required.oauth2.scopes.iter().filter(is_missing).cloned().collect();
+        (!scopes.is_empty()).then(|| Authorization { id: required.id.clone(), oauth2: OAuth2 { scopes } })
+    }
+
+    /// The part that a tool with these requirements may see.
+    pub(crate) fn only(&self, required: &Requirements) -> Self {
+        let tokens = required.authorization.iter().filter_map(|authorization| {
+            let token = self.authorizations.get(&*authorization.id)?;
+            Some((authorization.id.to_string(), token.clone()))
+        });
+        let secrets = required.secrets.iter().filter_map(|secret| {
+            let value = self.secrets.get(&*secret.id)?;
+            Some((secret.id.to_string(), value.clone()))
+        });
+        Self {
+            authorizations: tokens.collect(),
+            secrets: secrets.collect(),
+            user_id: self.user_id.clone().filter(|_| required.user_id),
+        }
+    }
+}
+
+// The names are public: tools publish what they require.
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials")
+            .field("authorizations", &self.authorizations.keys().collect::<Vec<_>>())
+            .field("secrets", &self.secrets.keys().collect::<Vec<_>>())
+            .field("user_id", &self.user_id.is_some())
+            .finish()
+    }
+}
