@@ -179,6 +179,17 @@ fn null_is_no_value_and_comes_back() {
 }
 
 #[test]
+fn a_document_is_read_from_whatever_holds_it() {
+    let text = r#"{"name":"x","inputSchema":{}}"#.to_owned();
+    let bytes = text.clone().into_bytes();
+    let fields: Map<String, Value> = serde_json::from_str(&text).unwrap();
+    let tool = Tool::from_json(&text).unwrap();
+    assert_eq!(Tool::from_json(&bytes).unwrap(), tool);
+    assert_eq!(Tool::from_json(br#"{"name":"x","inputSchema":{}}"#).unwrap(), tool);
+    assert_eq!(Tool::from_json(fields).unwrap(), tool);
+}
+
+#[test]
 fn every_field_that_is_not_of_its_kind_is_told_at_once() {
     let json = json!({
         "title": 1,
