@@ -234,6 +234,14 @@ fn read(json: serde_json::Value) -> Tool {
 }
 
 #[test]
+fn two_ids_that_print_the_same_are_one() {
+    let split = read(json!({ "name": "x", "namespace": "a", "inputSchema": { "type": "object" } }));
+    let joined = read(json!({ "name": "a:x", "inputSchema": { "type": "object" } }));
+    let problems = Catalog::new([split, joined]).unwrap_err();
+    assert_eq!(messages(&problems), ["two tools have the id `a:x`"]);
+}
+
+#[test]
 fn a_message_repeats_no_more_of_a_name_than_anybody_reads_and_nothing_that_forges_a_line() {
     let evil = "\u{202e}\n\u{1b}[31m".repeat(10_000);
     let tool = |name: &str| read(json!({ "name": name, "inputSchema": { "type": "object" }, "aliases": [evil] }));
