@@ -30,6 +30,7 @@ pub use self::json::InvalidTool;
 pub(crate) use self::json::Object;
 pub use self::literal::Literal;
 pub use self::metadata::Metadata;
+pub(crate) use self::name::check_alias;
 pub use self::name::{MAX_NAME_LEN, check_name};
 pub use self::part::{InvalidName, Namespace, ToolName};
 pub use self::requirements::{Authorization, OAuth2, Requirements, Secret};

@@ -148,3 +148,11 @@ fn what_a_tool_says_is_its_metadata() {
     assert_eq!(metadata.meta, Some(Literal::Value(json!({ "com.example/team": "time" }))));
     assert_eq!(serde_json::from_value::<Metadata>(serde_json::to_value(metadata).unwrap()).unwrap(), *metadata);
 }
+
+#[test]
+fn a_former_name_of_a_built_tool_is_a_name_or_an_id() {
+    let build = |alias: &'static str| Tool::builder("x").aliases([alias]).build();
+    let problems = build("a b").unwrap_err();
+    assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [ProblemKind::InvalidName]);
+    build("ns:x:1.0.0").unwrap();
+}

@@ -145,3 +145,20 @@ fn doubles_are_those_of_the_namespace_that_tools_are_in() {
         Catalog::new(manifest.tools().cloned()).unwrap();
     }
 }
+
+#[test]
+fn a_former_name_is_checked_as_that_of_a_function() {
+    let tool = |alias: &str| json!({ "name": "x", "inputSchema": { "type": "object" }, "aliases": [alias] });
+    let manifest = Manifest::from_json(json!([tool("a:b:1.0.0"), tool(""), tool("a\nb"), tool("a:b:c:d")])).unwrap();
+    let listings: Vec<String> = manifest.listings().map(ToString::to_string).collect();
+    assert_eq!(
+        listings,
+        [
+            "0 `x`",
+            "1 `x`\n  its former name `` must not be empty\n  its id is that of the tool at 0",
+            "2 `x`\n  its former name `a\\nb` must not contain `\\n`; use letters, digits, `_`, `-` and `.`\n  \
+             its id is that of the tool at 0",
+            "3 `x`\n  its former name `a:b:c:d` has more than two colons\n  its id is that of the tool at 0",
+        ]
+    );
+}

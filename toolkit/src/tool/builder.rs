@@ -193,7 +193,7 @@ impl ToolBuilder {
     ///
     /// # Errors
     ///
-    /// Every problem at once: a name, namespace or version that is none, a schema that is not sound or takes no
+    /// Every problem at once: a name, namespace, version or former name that is none, a schema that is not sound or takes no
     /// object, an example that does not fit, a `_meta` with the key that is ours.
     pub fn build(self) -> Result<Tool, Problems> {
         let id = ToolId::unchecked(self.namespace, self.name, self.version);
