@@ -27,7 +27,7 @@ pub use self::builder::ToolBuilder;
 pub use self::icon::Icon;
 pub use self::id::{InvalidToolId, ToolId};
 pub use self::json::InvalidTool;
-pub(crate) use self::json::Object;
+pub(crate) use self::json::{Object, drop_nulls};
 pub use self::literal::Literal;
 pub use self::metadata::Metadata;
 pub(crate) use self::name::check_alias;

@@ -179,6 +179,22 @@ fn null_is_no_value_and_comes_back() {
 }
 
 #[test]
+fn what_says_nothing_further_in_comes_back_too() {
+    let json = json!({
+        "name": "x",
+        "inputSchema": {},
+        "annotations": { "title": "t", "readOnlyHint": null },
+        "icons": [{ "src": "data:,", "sizes": [], "theme": null }, { "src": "data:," }],
+    });
+    let tool = Tool::from_mcp_json(&json).unwrap();
+    assert_eq!(tool.to_mcp_json(), json);
+    assert_eq!(Tool::from_json(tool.to_json()).unwrap(), tool);
+    let json =
+        json!({ "name": "x", "inputSchema": {}, "category": null, "namespace": null, "tags": [], "requirements": {} });
+    assert_eq!(Tool::from_json(&json).unwrap().to_json(), json);
+}
+
+#[test]
 fn a_document_is_read_from_whatever_holds_it() {
     let text = r#"{"name":"x","inputSchema":{}}"#.to_owned();
     let bytes = text.clone().into_bytes();
