@@ -195,6 +195,21 @@ fn what_says_nothing_further_in_comes_back_too() {
 }
 
 #[test]
+fn a_record_has_no_id_that_would_be_read_as_another() {
+    for (name, namespace) in [("my tool", None), ("a:b", None), ("a:b:c:d", None), ("b", Some("x y")), ("b", Some("a"))]
+    {
+        let mut json = json!({ "name": name, "inputSchema": {} });
+        if let Some(namespace) = namespace {
+            json["namespace"] = namespace.into();
+        }
+        let tool = Tool::from_json(json).unwrap();
+        let carried = tool.to_mcp_json_with_record();
+        assert_eq!(carried["_meta"][META_KEY].get("id").is_some(), namespace == Some("a"), "{carried}");
+        assert_eq!(Tool::from_mcp_json(carried).unwrap(), tool);
+    }
+}
+
+#[test]
 fn a_document_is_read_from_whatever_holds_it() {
     let text = r#"{"name":"x","inputSchema":{}}"#.to_owned();
     let bytes = text.clone().into_bytes();

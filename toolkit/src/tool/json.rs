@@ -94,11 +94,15 @@ impl Tool {
         Value::Object(fields)
     }
 
-    /// The form of MCP, with everything else under [`META_KEY`] of its `_meta`, and the id with it.
+    /// The form of MCP, with everything else under [`META_KEY`] of its `_meta`, and the id with it, where it is one.
     #[must_use]
     pub fn to_mcp_json_with_record(&self) -> Value {
         let (mut fields, mut record) = (Object::new(), Object::new());
-        record.insert("id".to_owned(), self.id().to_string().into());
+        let id = self.id().to_string();
+        // Parts that are none make a text that is no id, or that of another tool; the fields say what they are.
+        if id.parse().is_ok_and(|read: ToolId| read.prints_as(self.id())) {
+            record.insert("id".to_owned(), id.into());
+        }
         for (name, value) in self.fields() {
             let form = if MCP_FIELDS.contains(&name.as_str()) { &mut fields } else { &mut record };
             form.insert(name, value);
