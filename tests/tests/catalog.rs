@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolkit::catalog::{Naming, ProblemKind, Problems};
-use toolkit::{Catalog, Dispatcher, catalog, tool, toolset};
+use toolkit::{Catalog, Dispatcher, Tool, catalog, tool, toolset};
 
 mod math {
     use toolkit::tool;
@@ -227,4 +227,40 @@ fn state_that_nobody_gave_is_reported_for_every_tool_at_once() {
     let expect = "no `catalog::Notebook` was given, which tools borrow; give it with `DispatcherBuilder::state`";
     assert_eq!(messages(&problems), [expect]);
     assert!(Dispatcher::builder(all()).state(Notebook).build().is_ok());
+}
+
+fn read(json: serde_json::Value) -> Tool {
+    Tool::from_json(json).unwrap()
+}
+
+#[test]
+fn two_ids_that_print_the_same_are_one() {
+    let split = read(json!({ "name": "x", "namespace": "a", "inputSchema": { "type": "object" } }));
+    let joined = read(json!({ "name": "a:x", "inputSchema": { "type": "object" } }));
+    let problems = Catalog::new([split, joined]).unwrap_err();
+    assert_eq!(messages(&problems), ["two tools have the id `a:x`"]);
+}
+
+#[test]
+fn a_message_repeats_no_more_of_a_name_than_anybody_reads_and_nothing_that_forges_a_line() {
+    let evil = "\u{202e}\n\u{1b}[31m".repeat(10_000);
+    let tool = |name: &str| read(json!({ "name": name, "inputSchema": { "type": "object" }, "aliases": [evil] }));
+    for problems in [Catalog::new([tool("a"), tool("b")]), Catalog::new([tool(&evil), tool(&evil)])] {
+        let printed = problems.unwrap_err().to_string();
+        assert!(printed.len() < 10_000, "{} bytes", printed.len());
+        assert!(printed.chars().all(|c| c == '\n' || c == ' ' || c.is_ascii_graphic() || c == '…'), "{printed:?}");
+        assert!(!printed.contains("\n\u{1b}"), "{printed:?}");
+    }
+    let catalog = Catalog::new([read(json!({ "name": "x", "inputSchema": {}, "aliases": ["good\nbad"] }))]).unwrap();
+    let error = catalog.resolve("goodbad").unwrap_err();
+    assert_eq!(error.message(), "no tool is named `goodbad`; did you mean `good\\nbad`?");
+}
+
+#[test]
+fn a_name_that_very_many_have_is_refused_with_the_first_and_how_many_more() {
+    let tool = |idx: usize| Tool::builder("x").namespace(format!("n{idx:02}")).build().unwrap();
+    let error = Catalog::new((0..20).map(tool)).unwrap().resolve("x").unwrap_err();
+    let message = error.message();
+    assert!(message.starts_with("several tools are named `x`: `n00:x`, `n01:x`, "), "{message}");
+    assert!(message.ends_with(", `n07:x`, 12 more"), "{message}");
 }

@@ -69,9 +69,11 @@ fn write(path: &str, manifest: &Manifest) -> io::Result<()> {
         for problem in listing.problems() {
             writeln!(err, "{} {}", style::ERROR, printable(problem.message()))?;
         }
-        let name = listing.name().map(|name| format!(" {name}")).unwrap_or_default();
+        // Somebody else's text, which may be long, and hold what forges a line or turns it around.
+        let short = |name: &str| name.chars().take(128).flat_map(char::escape_debug).collect::<String>();
+        let name = listing.name().map(|name| format!(" {}", short(name))).unwrap_or_default();
         let (place, end) = (style::PLACE, style::PLACE.clear());
-        writeln!(err, "  {place}-->{end} {}: tools/{}{}", printable(path), listing.index(), printable(&name))?;
+        writeln!(err, "  {place}-->{end} {}: tools/{}{name}", printable(path), listing.index())?;
     }
     let n_problems = manifest.listings().map(|listing| listing.problems().len()).sum();
     writeln!(err, "{}: {tools}, {}", printable(path), counted(n_problems, "problem"))

@@ -8,7 +8,7 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Expr, LitStr, Meta, Path, Token};
 
-use crate::name::check_name;
+use crate::name::{check_alias, check_name};
 use crate::report::{Report, suggest};
 use crate::requirements::{self, Icon, Requirements};
 use crate::tags::{MAX_TAGS, normalize_tag};
@@ -223,12 +223,9 @@ fn tags(meta: &Meta, report: &mut Report) -> Vec<String> {
 fn aliases(meta: &Meta, report: &mut Report) -> Vec<LitStr> {
     let mut kept = Vec::new();
     for text in texts(meta, "weather:outlook", report).unwrap_or_default() {
-        let alias = text.value();
-        let wrong = alias.split(':').find_map(|part| check_name(part).err());
-        let wrong = wrong.or_else(|| (alias.split(':').count() > 3).then(|| "has more than two colons".to_owned()));
-        match wrong {
-            Some(reason) => report.error(&text, format!("an alias is a former name or id, and this {reason}")),
-            None => kept.push(text),
+        match check_alias(&text.value()) {
+            Err(reason) => report.error(&text, format!("an alias is a former name or id, and this {reason}")),
+            Ok(()) => kept.push(text),
         }
     }
     kept

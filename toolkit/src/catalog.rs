@@ -10,9 +10,11 @@ mod wire;
 pub(crate) use self::check::problems_of;
 pub use self::entry::{Entry, Location, StateType, Takes};
 use self::names::{Names, Resolved};
+use self::problem::ids_of;
 pub use self::problem::{Problem, ProblemKind, Problems};
 pub use self::wire::{Naming, WireNames};
 use crate::call::{ErrorKind, ToolError};
+use crate::schema::{quoted, shown_id};
 use crate::suggest::suggest;
 use crate::tool::{Tool, ToolId};
 use crate::version::VersionReq;
@@ -25,6 +27,9 @@ pub struct Catalog {
     tools: Vec<Tool>,
     names: Names,
 }
+
+/// How many versions a message names.
+const MAX_VERSIONS: usize = 16;
 
 impl Catalog {
     /// Every tool that is linked into this program, from every crate.
@@ -123,8 +128,8 @@ impl Catalog {
         match self.names.get(&self.tools, name) {
             Some(Resolved::One(idx)) => Ok(&self.tools[idx]),
             Some(Resolved::Several(idxs)) => {
-                let ids: Vec<String> = idxs.iter().map(|&idx| format!("`{}`", self.tools[idx].id())).collect();
-                let message = format!("several tools are named `{name}`: {}", ids.join(", "));
+                let ids = ids_of(idxs.iter().map(|&idx| &self.tools[idx]), ", ");
+                let message = format!("several tools are named {}: {ids}", quoted(name));
                 Err(ToolError::new(ErrorKind::AmbiguousTool, message))
             }
             None => Err(ToolError::new(ErrorKind::UnknownTool, self.not_found(name))),
@@ -145,8 +150,14 @@ impl Catalog {
         let versions = self.tools[start..].iter().take_while(|tool| tool.id().unversioned() == id);
         let meets = |tool: &&Tool| tool.id().semver().is_some_and(|version| wanted.matches(&version));
         versions.clone().filter(meets).last().ok_or_else(|| {
-            let there: Vec<&str> = versions.filter_map(|tool| tool.id().version()).collect();
-            let message = format!("no version of `{id}` meets `{wanted}`; there are {}", there.join(", "));
+            let mut versions = versions.filter_map(|tool| tool.id().version());
+            let there: Vec<String> = versions.by_ref().take(MAX_VERSIONS).map(shown_id).collect();
+            let more = if versions.next().is_some() { ", …" } else { "" };
+            let there = match &there[..] {
+                [] => "it has none".to_owned(),
+                there => format!("there are {}{more}", there.join(", ")),
+            };
+            let message = format!("no version of `{}` meets `{wanted}`; {there}", shown_id(&id));
             ToolError::new(ErrorKind::UnknownTool, message)
         })
     }
@@ -170,7 +181,7 @@ impl Catalog {
         }
         let names: Vec<_> = self.names.iter(&self.tools).collect();
         match suggest(name, names.iter().map(|name| &**name)) {
-            Some(near) => format!("no tool is named `{shown}`; did you mean `{near}`?"),
+            Some(near) => format!("no tool is named `{shown}`; did you mean {}?", quoted(near)),
             None => format!("no tool is named `{shown}`"),
         }
     }

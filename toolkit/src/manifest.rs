@@ -103,14 +103,16 @@ impl Manifest {
         self.listings().filter(|listing| listing.is_sound()).filter_map(Listing::tool)
     }
 
-    /// The same tools in a namespace; see [`Tool::in_namespace`].
+    /// The same tools in a namespace; see [`Tool::in_namespace`]. Whether two have one id is found anew.
     #[must_use]
     pub fn in_namespace(mut self, namespace: &Namespace) -> Self {
         for listing in &mut self.listings {
             if let Ok(tool) = &mut listing.read {
                 *tool = tool.in_namespace(namespace.clone());
             }
+            listing.problems.retain(|problem| problem.kind() != ProblemKind::DuplicateId);
         }
+        find_doubles(&mut self.listings);
         self
     }
 
@@ -121,6 +123,9 @@ impl Manifest {
     }
 
     /// Everything that was read, in the form of MCP: what was read in that form comes back as it was.
+    ///
+    /// A tool that carried a record of its own is written under the name in the record, and without the record; see
+    /// [`Tool::to_mcp_json_with_record`].
     #[must_use]
     pub fn to_mcp_json(&self) -> Value {
         self.write(Tool::to_mcp_json)

@@ -29,6 +29,7 @@ use serde_json::Value;
 use self::check::Checked;
 use self::cost::Telling;
 pub use self::error::{Invalid, SchemaError, SchemaErrorKind, SchemaFault};
+pub(crate) use self::error::{quoted, shown_id, shown_pointer};
 pub(crate) use self::generate::{input, output};
 use self::plan::Plan;
 pub(crate) use self::violation::child;

@@ -255,3 +255,12 @@ fn a_name_cannot_forge_a_line() {
     let text = chain.check(&dispatcher()).unwrap_err().to_string();
     assert_eq!(text.lines().count(), 4, "{text}");
 }
+
+#[test]
+fn a_long_key_is_cut_where_it_is_told() {
+    let key = "\u{202e}k\n".repeat(10_000);
+    let chain = Chain::from_json(json!([{ "toolId": "producer", "from": { key: { "step": "none" } } }])).unwrap();
+    let printed = chain.check(&dispatcher()).unwrap_err().to_string();
+    assert!(printed.len() < 10_000 && !printed.contains('\u{202e}'), "{} bytes", printed.len());
+    assert!(printed.contains("no earlier step is named `none`"), "{printed}");
+}

@@ -173,6 +173,9 @@ fn check_reads_what_others_published() {
         .says("-: 3 tools, 2 problems");
     let report = tools_reading(bad, &["check", "-", "--json"]).exits(1).json();
     assert_eq!((&report[0]["tools"], &report[0]["problems"][1]["kind"]), (&json!(3), &json!("not_an_object")));
+    let forged = json!([{ "name": format!("b\u{202e}\nerror: {}", "x".repeat(1000)) }]).to_string();
+    let ran = tools_reading(&forged, &["check", "-"]).exits(1).says("  --> -: tools/0 b\\u{202e}\\nerror: xxx");
+    assert!(ran.err.lines().count() == 3 && ran.err.len() < 500, "{ran:?}");
     tools_reading("{", &["check", "-"]).exits(1).says("error: -: not a manifest: not valid JSON");
     let ran = tools_reading(good, &["check", "no such file", "-"]);
     ran.exits(1).prints("-: 1 tool, no problems\n").says("error: no such file: No such file or directory");

@@ -95,3 +95,15 @@ fn params_need_a_name_and_nothing_else() {
         assert!(CallParams::parse(params.as_bytes()).is_err(), "{params}");
     }
 }
+
+#[test]
+fn params_that_are_no_object_are_refused_without_repeating_them() {
+    for params in [&br#"["echo", {"text": "x"}, null]"#[..], b" [\"echo\"]", b"null", b"7"] {
+        let error = CallParams::parse(params).unwrap_err();
+        assert_eq!(error.to_string(), "the params are no JSON object");
+    }
+    let text = format!("\"{}\"", "x".repeat(100_000));
+    assert_eq!(CallParams::parse(text.as_bytes()).unwrap_err().to_string(), "the params are no JSON object");
+    assert!(CallParams::parse(b"[1").unwrap_err().is_eof());
+    assert_eq!(CallParams::parse(b"\n {\"name\": \"echo\"}").unwrap().name(), "echo");
+}

@@ -292,3 +292,22 @@ fn descriptions_and_limits_reach_the_client() {
     let to = &plan["inputSchema"]["properties"]["to"];
     assert_eq!(to["description"], "Where it ends.");
 }
+
+#[test]
+fn a_field_that_was_read_as_null_is_not_listed() {
+    let null = json!({
+        "name": "x", "inputSchema": { "type": "object" }, "outputSchema": null, "title": null, "icons": null,
+        "annotations": { "title": null, "readOnlyHint": true }, "execution": null,
+    });
+    let catalog = Catalog::new([Tool::from_mcp_json(null).unwrap()]).unwrap();
+    for revision in REVISIONS {
+        let list = list_tools(&catalog, revision, Naming::Name).unwrap();
+        let fields: Vec<&String> = list["tools"][0].as_object().unwrap().keys().collect();
+        assert_eq!(fields, ["_meta", "annotations", "description", "inputSchema", "name"]);
+        assert_eq!(list["tools"][0]["annotations"], json!({ "readOnlyHint": true }));
+        if let Some(official) = official(revision, "ListToolsResult") {
+            assert_fits(&official, &list);
+            ran(1);
+        }
+    }
+}

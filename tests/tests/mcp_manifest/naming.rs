@@ -209,3 +209,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_message_about_names_names_the_first_tools_and_counts_the_others() {
+    let tool = |idx: usize| Tool::builder("x").namespace(format!("n{idx:02}")).build().unwrap();
+    let problems = WireNames::of(&Catalog::new((0..20).map(tool)).unwrap(), Naming::Name).unwrap_err();
+    let message = problems.iter().next().unwrap().message();
+    assert!(message.starts_with("`n00:x` and `n01:x` and "), "{message}");
+    assert!(message.contains(" and `n07:x` and 12 more would all be called `x`; "), "{message}");
+}

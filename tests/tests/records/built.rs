@@ -148,3 +148,25 @@ fn what_a_tool_says_is_its_metadata() {
     assert_eq!(metadata.meta, Some(Literal::Value(json!({ "com.example/team": "time" }))));
     assert_eq!(serde_json::from_value::<Metadata>(serde_json::to_value(metadata).unwrap()).unwrap(), *metadata);
 }
+
+#[test]
+fn a_time_limit_is_what_is_published() {
+    for (given, kept) in [
+        (Duration::from_micros(1), Duration::from_millis(1)),
+        (Duration::from_micros(1500), Duration::from_millis(2)),
+        (Duration::from_secs(3), Duration::from_secs(3)),
+        (Duration::MAX, Duration::from_millis(u64::MAX)),
+    ] {
+        let tool = Tool::builder("x").timeout(given).build().unwrap();
+        assert_eq!(tool.timeout(), Some(kept));
+        assert_eq!(Tool::from_json(tool.to_json()).unwrap(), tool);
+    }
+}
+
+#[test]
+fn a_former_name_of_a_built_tool_is_a_name_or_an_id() {
+    let build = |alias: &'static str| Tool::builder("x").aliases([alias]).build();
+    let problems = build("a b").unwrap_err();
+    assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [ProblemKind::InvalidName]);
+    build("ns:x:1.0.0").unwrap();
+}

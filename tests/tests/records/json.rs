@@ -179,6 +179,48 @@ fn null_is_no_value_and_comes_back() {
 }
 
 #[test]
+fn what_says_nothing_further_in_comes_back_too() {
+    let json = json!({
+        "name": "x",
+        "inputSchema": {},
+        "annotations": { "title": "t", "readOnlyHint": null },
+        "icons": [{ "src": "data:,", "sizes": [], "theme": null }, { "src": "data:," }],
+    });
+    let tool = Tool::from_mcp_json(&json).unwrap();
+    assert_eq!(tool.to_mcp_json(), json);
+    assert_eq!(Tool::from_json(tool.to_json()).unwrap(), tool);
+    let json =
+        json!({ "name": "x", "inputSchema": {}, "category": null, "namespace": null, "tags": [], "requirements": {} });
+    assert_eq!(Tool::from_json(&json).unwrap().to_json(), json);
+}
+
+#[test]
+fn a_record_has_no_id_that_would_be_read_as_another() {
+    for (name, namespace) in [("my tool", None), ("a:b", None), ("a:b:c:d", None), ("b", Some("x y")), ("b", Some("a"))]
+    {
+        let mut json = json!({ "name": name, "inputSchema": {} });
+        if let Some(namespace) = namespace {
+            json["namespace"] = namespace.into();
+        }
+        let tool = Tool::from_json(json).unwrap();
+        let carried = tool.to_mcp_json_with_record();
+        assert_eq!(carried["_meta"][META_KEY].get("id").is_some(), namespace == Some("a"), "{carried}");
+        assert_eq!(Tool::from_mcp_json(carried).unwrap(), tool);
+    }
+}
+
+#[test]
+fn a_document_is_read_from_whatever_holds_it() {
+    let text = r#"{"name":"x","inputSchema":{}}"#.to_owned();
+    let bytes = text.clone().into_bytes();
+    let fields: Map<String, Value> = serde_json::from_str(&text).unwrap();
+    let tool = Tool::from_json(&text).unwrap();
+    assert_eq!(Tool::from_json(&bytes).unwrap(), tool);
+    assert_eq!(Tool::from_json(br#"{"name":"x","inputSchema":{}}"#).unwrap(), tool);
+    assert_eq!(Tool::from_json(fields).unwrap(), tool);
+}
+
+#[test]
 fn every_field_that_is_not_of_its_kind_is_told_at_once() {
     let json = json!({
         "title": 1,

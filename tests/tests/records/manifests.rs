@@ -128,3 +128,37 @@ fn the_tools_of_two_servers_stand_side_by_side_under_namespaces() {
     assert_eq!(ids, ["docs:search", "mail:search"]);
     assert_eq!(manifests[0].to_mcp_json(), json);
 }
+
+#[test]
+fn doubles_are_those_of_the_namespace_that_tools_are_in() {
+    let tool = |namespace: Value, version: &str| json!({ "name": "x", "namespace": namespace, "version": version, "inputSchema": { "type": "object" } });
+    let under = |json: Value| Manifest::from_json(json).unwrap().in_namespace(&Namespace::new("c").unwrap());
+    let kinds = |manifest: &Manifest| -> Vec<ProblemKind> {
+        manifest.listings().flat_map(|listing| listing.problems().iter().map(|problem| problem.kind())).collect()
+    };
+    let moved_together = under(json!([tool(json!("a"), "1.0.0"), tool(json!("b"), "1.0.0")]));
+    assert_eq!(kinds(&moved_together), [ProblemKind::DuplicateId]);
+    // Without a namespace the version is no part of the id.
+    let moved_apart = under(json!([tool(Value::Null, "1.0.0"), tool(Value::Null, "2.0.0")]));
+    assert_eq!(kinds(&moved_apart), []);
+    for manifest in [moved_together, moved_apart] {
+        Catalog::new(manifest.tools().cloned()).unwrap();
+    }
+}
+
+#[test]
+fn a_former_name_is_checked_as_that_of_a_function() {
+    let tool = |alias: &str| json!({ "name": "x", "inputSchema": { "type": "object" }, "aliases": [alias] });
+    let manifest = Manifest::from_json(json!([tool("a:b:1.0.0"), tool(""), tool("a\nb"), tool("a:b:c:d")])).unwrap();
+    let listings: Vec<String> = manifest.listings().map(ToString::to_string).collect();
+    assert_eq!(
+        listings,
+        [
+            "0 `x`",
+            "1 `x`\n  its former name `` must not be empty\n  its id is that of the tool at 0",
+            "2 `x`\n  its former name `a\\nb` must not contain `\\n`; use letters, digits, `_`, `-` and `.`\n  \
+             its id is that of the tool at 0",
+            "3 `x`\n  its former name `a:b:c:d` has more than two colons\n  its id is that of the tool at 0",
+        ]
+    );
+}

@@ -64,3 +64,19 @@ fn the_highest_version_that_meets_a_requirement_is_found() {
     assert_eq!(catalog.matching("b", &parse_req("^1").unwrap()).unwrap().id().to_string(), "a:b:1.4.2");
     assert!(catalog.matching("c", &parse_req("^1").unwrap()).is_err());
 }
+
+#[test]
+fn a_tool_without_a_version_meets_no_requirement_and_one_with_many_names_the_first() {
+    let wanted = toolkit::version::parse_req("^9").unwrap();
+    let message = |versions: usize| {
+        let tool = |minor: usize| Tool::builder("b").namespace("a").version(format!("1.{minor}.0")).build().unwrap();
+        let unversioned = Tool::builder("b").namespace("a").build().unwrap();
+        let catalog = Catalog::new((0..versions).map(tool).chain([unversioned])).unwrap();
+        catalog.matching("a:b", &wanted).unwrap_err().message().to_owned()
+    };
+    assert_eq!(message(0), "no version of `a:b` meets `^9`; it has none");
+    assert!(message(20).ends_with(
+        "; there are 1.0.0, 1.1.0, 1.2.0, 1.3.0, 1.4.0, 1.5.0, 1.6.0, 1.7.0, 1.8.0, 1.9.0, \
+                                   1.10.0, 1.11.0, 1.12.0, 1.13.0, 1.14.0, 1.15.0, …"
+    ));
+}

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::error::{ErrorKind, ToolError};
 use super::json;
@@ -78,6 +78,24 @@ impl<'a> From<&'a [u8]> for Arguments<'a> {
     }
 }
 
+impl<'a> From<&'a String> for Arguments<'a> {
+    fn from(json: &'a String) -> Self {
+        json.as_str().into()
+    }
+}
+
+impl<'a> From<&'a Vec<u8>> for Arguments<'a> {
+    fn from(json: &'a Vec<u8>) -> Self {
+        json.as_slice().into()
+    }
+}
+
+impl<'a, const N: usize> From<&'a [u8; N]> for Arguments<'a> {
+    fn from(json: &'a [u8; N]) -> Self {
+        json.as_slice().into()
+    }
+}
+
 impl<'a> From<&'a RawValue> for Arguments<'a> {
     fn from(json: &'a RawValue) -> Self {
         json.get().into()
@@ -93,6 +111,12 @@ impl From<String> for Arguments<'static> {
 impl From<Vec<u8>> for Arguments<'static> {
     fn from(json: Vec<u8>) -> Self {
         Arguments::Json(Cow::Owned(json))
+    }
+}
+
+impl From<Map<String, Value>> for Arguments<'static> {
+    fn from(object: Map<String, Value>) -> Self {
+        Value::Object(object).into()
     }
 }
 

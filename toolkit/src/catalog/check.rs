@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::problem::{Problem, ProblemKind, Problems};
 use super::wire::{Naming, WireNames};
 use super::{Catalog, Takes};
-use crate::schema::{SchemaError, root};
-use crate::tool::{Literal, META_KEY, Tool, check_name};
+use crate::schema::{SchemaError, quoted, root};
+use crate::tool::{Literal, META_KEY, Tool, check_alias, check_name};
 
 impl Catalog {
     /// Checks everything about every tool: that its id is one, that its schemas are sound and take an object, that its
@@ -74,6 +74,12 @@ fn check_id(tool: &Tool, problems: &mut Vec<Problem>) {
     for (what, name) in names {
         if let Some(Err(reason)) = name.map(check_name) {
             problems.push(Problem::new(ProblemKind::InvalidName, format!("its {what} {reason}"), [tool]));
+        }
+    }
+    for alias in tool.aliases() {
+        if let Err(reason) = check_alias(alias) {
+            let message = format!("its former name {} {reason}", quoted(alias));
+            problems.push(Problem::new(ProblemKind::InvalidName, message, [tool]));
         }
     }
     if let (Some(version), None) = (id.version(), id.semver()) {

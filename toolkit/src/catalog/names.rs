@@ -60,7 +60,7 @@ impl Names {
         let hasher = names.hasher.clone();
         names.table.reserve(n_names, |name| hash(&hasher, &name.text(tools)));
         for idx in 0..tools.len() {
-            names.set(tools, Name::of(idx, Form::Id));
+            names.add_id(tools, idx, problems);
         }
         // The versions of one tool stand next to each other, in ascending order.
         let mut start = 0;
@@ -108,6 +108,22 @@ impl Names {
                 slot.insert(name);
             }
             Slot::Occupied(mut slot) => *slot.get_mut() = name,
+        }
+    }
+
+    /// Gives a tool its id. Only a name that is none, with a colon in it, makes an id of other parts print the same.
+    fn add_id(&mut self, tools: &[Tool], idx: usize, problems: &mut Vec<Problem>) {
+        let name = Name::of(idx, Form::Id);
+        match self.slot(tools, &name.text(tools)) {
+            Slot::Vacant(slot) => {
+                slot.insert(name);
+            }
+            Slot::Occupied(slot) => {
+                let other = slot.get().tool as usize;
+                if !tools[other].id().prints_as(tools[idx].id()) {
+                    problems.push(Problem::duplicate_id(&tools[other], &tools[idx]));
+                }
+            }
         }
     }
 

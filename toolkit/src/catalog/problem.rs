@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Location;
+use crate::schema::{quoted, shown_id};
 use crate::tool::Tool;
 
 /// One thing that is wrong with a catalogue.
@@ -31,7 +32,7 @@ pub enum ProblemKind {
     InvalidMeta,
     /// A document is not a tool: fields are missing, or are not of their kind.
     Malformed,
-    /// A name or a namespace has characters that it must not have, or too many.
+    /// A name, a namespace or a former name has characters that it must not have, or too many.
     InvalidName,
     /// A version is not one that `semver` reads.
     InvalidVersion,
@@ -60,12 +61,12 @@ impl Problem {
     }
 
     pub(super) fn duplicate_id(a: &Tool, b: &Tool) -> Self {
-        let message = format!("two tools have the id `{}`", a.id());
+        let message = format!("two tools have the id `{}`", shown_id(a.id()));
         Self::new(ProblemKind::DuplicateId, message, [a, b])
     }
 
     pub(super) fn alias_taken(alias: &str, tool: &Tool, other: &Tool) -> Self {
-        let message = format!("the alias `{alias}` is taken");
+        let message = format!("the alias {} is taken", quoted(alias));
         Self::new(ProblemKind::AliasTaken, message, [tool, other])
     }
 
@@ -91,13 +92,26 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         for (id, location) in &self.tools {
-            write!(f, "\n  {id}")?;
+            write!(f, "\n  {}", shown_id(id))?;
             if let Some(location) = location {
                 write!(f, " at {location}")?;
             }
         }
         Ok(())
     }
+}
+
+/// How many tools a message names.
+const MAX_NAMED: usize = 8;
+
+/// The ids of tools for a message: of very many the first few, and how many more there are.
+pub(super) fn ids_of<'t>(tools: impl ExactSizeIterator<Item = &'t Tool>, between: &str) -> String {
+    let n_more = tools.len().saturating_sub(MAX_NAMED);
+    let mut ids: Vec<String> = tools.take(MAX_NAMED).map(|tool| format!("`{}`", shown_id(tool.id()))).collect();
+    if n_more > 0 {
+        ids.push(format!("{n_more} more"));
+    }
+    ids.join(between)
 }
 
 /// Everything that is wrong with a catalogue; at least one thing.

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::Catalog;
-use super::problem::{Problem, ProblemKind, Problems};
+use super::problem::{Problem, ProblemKind, Problems, ids_of};
+use crate::schema::quoted;
 use crate::tool::{Tool, ToolId};
 
 /// How a tool's id becomes the one name that a protocol has room for.
@@ -109,14 +110,14 @@ fn faults<'c>(tools: &[(String, &'c Tool)]) -> Vec<(String, Vec<&'c Tool>)> {
     }
     let mut faults = Vec::new();
     for (name, tools) in by_name {
-        let ids: Vec<String> = tools.iter().map(|tool| format!("`{}`", tool.id())).collect();
-        let ids = ids.join(" and ");
+        let ids = ids_of(tools.iter().copied(), " and ");
+        let shown = quoted(name);
         if tools.len() > 1 {
-            faults.push((format!("{ids} would all be called `{name}`"), tools.clone()));
+            faults.push((format!("{ids} would all be called {shown}"), tools.clone()));
         }
         if !is_portable(name) {
             let fault = format!(
-                "{ids} would be called `{name}`, which not every client takes; a name starts with a letter or `_`, \
+                "{ids} would be called {shown}, which not every client takes; a name starts with a letter or `_`, \
                  goes on with letters, digits, `_` and `-`, and has at most {MAX_WIRE_NAME_LEN} characters (this has {})",
                 name.len()
             );

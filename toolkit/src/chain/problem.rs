@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Chain, Step};
+use crate::schema::shown_pointer;
 
 /// One thing for which a chain is not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +76,7 @@ impl fmt::Display for ChainProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A key may hold what forges a line, or hides one.
         match &self.label {
-            Some(label) => write!(f, "{} ({label}): {}", self.pointer.escape_debug(), self.message),
+            Some(label) => write!(f, "{} ({label}): {}", shown_pointer(&self.pointer), self.message),
             None => f.write_str(&self.message),
         }
     }

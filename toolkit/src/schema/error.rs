@@ -4,6 +4,7 @@ use std::fmt::{self, Write as _};
 
 use super::Violations;
 use crate::suggest::suggest;
+use crate::tool::MAX_NAME_LEN;
 
 /// What is wrong with a schema: one [`SchemaFault`] or several.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,7 +119,7 @@ impl From<SchemaFault> for SchemaError {
 impl fmt::Display for SchemaFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.pointer.is_empty() {
-            write!(f, "at {}: ", shown(&self.pointer, MAX_POINTER))?;
+            write!(f, "at {}: ", shown_pointer(&self.pointer))?;
         }
         f.write_str(&self.message)
     }
@@ -163,15 +164,26 @@ impl From<Violations> for Invalid {
 /// The longest text of somebody else's that a message repeats, in characters.
 const MAX_SHOWN: usize = 120;
 const MAX_POINTER: usize = 240;
+const MAX_ID: usize = 2 * MAX_NAME_LEN + MAX_SHOWN;
 
 /// Somebody else's text for a message: in quotes, no longer than anybody reads, without what forges or hides a line.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("`{}`", shown(text, MAX_SHOWN))
 }
 
 /// `; did you mean …?`, where one of `names` is near.
 pub(super) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     suggest(name, names).map_or_else(String::new, |near| format!("; did you mean {}?", quoted(near)))
+}
+
+/// A pointer as a message repeats it.
+pub(crate) fn shown_pointer(pointer: &str) -> String {
+    shown(pointer, MAX_POINTER)
+}
+
+/// An id as a message repeats it: all of one that is sound, and the front of any other.
+pub(crate) fn shown_id(id: &(impl fmt::Display + ?Sized)) -> String {
+    shown(&id.to_string(), MAX_ID)
 }
 
 fn shown(text: &str, max: usize) -> String {

@@ -161,9 +161,10 @@ impl ToolBuilder {
         self
     }
 
-    /// How long one call may take.
+    /// How long one call may take, in milliseconds as they are published; a fraction counts as one more.
     pub fn timeout(mut self, limit: Duration) -> Self {
-        self.metadata.timeout = Some(limit);
+        let millis = u64::try_from(limit.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
+        self.metadata.timeout = Some(Duration::from_millis(millis));
         self
     }
 
@@ -193,7 +194,7 @@ impl ToolBuilder {
     ///
     /// # Errors
     ///
-    /// Every problem at once: a name, namespace or version that is none, a schema that is not sound or takes no
+    /// Every problem at once: a name, namespace, version or former name that is none, a schema that is not sound or takes no
     /// object, an example that does not fit, a `_meta` with the key that is ours.
     pub fn build(self) -> Result<Tool, Problems> {
         let id = ToolId::unchecked(self.namespace, self.name, self.version);

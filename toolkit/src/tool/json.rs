@@ -52,8 +52,9 @@ impl Tool {
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut fields = self.fields();
-        let unknown = self.metadata().unknown.iter().filter(|(name, _)| !EXTENSIONS.contains(name));
-        add(&mut fields, unknown);
+        // Beside MCP's fields, those of ours are somebody else's unless they are empty, and then they are nobody's.
+        let unknown = self.metadata().unknown.iter();
+        add(&mut fields, unknown.filter(|(name, value)| !EXTENSIONS.contains(name) || is_empty(value)));
         Value::Object(fields)
     }
 
@@ -93,11 +94,15 @@ impl Tool {
         Value::Object(fields)
     }
 
-    /// The form of MCP, with everything else under [`META_KEY`] of its `_meta`, and the id with it.
+    /// The form of MCP, with everything else under [`META_KEY`] of its `_meta`, and the id with it, where it is one.
     #[must_use]
     pub fn to_mcp_json_with_record(&self) -> Value {
         let (mut fields, mut record) = (Object::new(), Object::new());
-        record.insert("id".to_owned(), self.id().to_string().into());
+        let id = self.id().to_string();
+        // Parts that are none make a text that is no id, or that of another tool; the fields say what they are.
+        if id.parse().is_ok_and(|read: ToolId| read.prints_as(self.id())) {
+            record.insert("id".to_owned(), id.into());
+        }
         for (name, value) in self.fields() {
             let form = if MCP_FIELDS.contains(&name.as_str()) { &mut fields } else { &mut record };
             form.insert(name, value);
@@ -161,10 +166,19 @@ impl Tool {
 
     /// Keeps the fields that would not be written otherwise.
     fn with_unknown(self, mut fields: Object, write: impl FnOnce(&Self) -> Value) -> Self {
+        let mut metadata = self.metadata().clone();
         if let Value::Object(written) = write(&self) {
+            if let (Some(read), Some(written)) = (fields.get("annotations"), written.get("annotations")) {
+                metadata.annotations.unknown.add(beyond(read, written));
+            }
+            if let (Some(read), Some(written)) = (fields.get("icons"), written.get("icons")) {
+                for (idx, icon) in metadata.icons.iter_mut().enumerate() {
+                    icon.unknown.add(beyond(&read[idx], &written[idx]));
+                }
+            }
             fields.retain(|name, _| !written.contains_key(name));
         }
-        let metadata = Metadata { unknown: Unknown::from_iter(fields), ..self.metadata().clone() };
+        metadata.unknown = Unknown::from_iter(fields);
         let output = self.output().map(|schema| schema.as_value().clone());
         Self::given(self.id.clone(), metadata, self.input().as_value().clone(), output)
     }
@@ -219,8 +233,23 @@ fn name_by(id: &Value, canonical: &mut Object) -> Result<(), InvalidTool> {
     Ok(())
 }
 
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    }
+}
+
+/// What was read of an object and would not be written.
+fn beyond<'a>(read: &'a Value, written: &'a Value) -> impl Iterator<Item = (String, Value)> + 'a {
+    let fields = read.as_object().into_iter().flatten().filter(|(name, _)| written.get(name.as_str()).is_none());
+    fields.map(|(name, value)| (name.clone(), value.clone()))
+}
+
 /// Takes away what says nothing. Several servers write `null` for every field that they have no value for.
-fn drop_nulls(fields: &mut Object) {
+pub(crate) fn drop_nulls(fields: &mut Object) {
     fields.retain(|_, value| !value.is_null());
     let icons = fields.get_mut("icons").and_then(Value::as_array_mut);
     let icons = icons.into_iter().flatten().filter_map(Value::as_object_mut);

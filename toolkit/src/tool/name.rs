@@ -34,6 +34,19 @@ pub fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Says what keeps `alias` from being a former name or id of a tool.
+///
+/// # Errors
+///
+/// As for [`check_name`].
+pub fn check_alias(alias: &str) -> Result<(), String> {
+    alias.split(':').try_for_each(check_name)?;
+    match alias.split(':').nth(3) {
+        Some(_) => Err("has more than two colons".to_owned()),
+        None => Ok(()),
+    }
+}
+
 fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
 }

@@ -26,6 +26,11 @@ impl Unknown {
         self.0.is_none()
     }
 
+    pub(super) fn add(&mut self, fields: impl IntoIterator<Item = (String, Value)>) {
+        let known = self.0.take().into_iter().flat_map(|known| *known);
+        *self = known.chain(fields).collect();
+    }
+
     /// Names and values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().flat_map(|fields| fields.iter()).map(|(name, value)| (name.as_str(), value))

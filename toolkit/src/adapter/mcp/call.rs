@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde::de::Error as _;
 use serde_json::value::RawValue;
 
 use super::Revision;
@@ -28,6 +29,11 @@ impl<'m> CallParams<'m> {
     ///
     /// They are no JSON object with a `name`.
     pub fn parse(json: &'m [u8]) -> Result<Self, serde_json::Error> {
+        // serde would take an array of the fields too, and repeat a text in full.
+        if !json.trim_ascii_start().starts_with(b"{") {
+            serde_json::from_slice::<&RawValue>(json)?;
+            return Err(serde_json::Error::custom("the params are no JSON object"));
+        }
         serde_json::from_slice(json)
     }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Revision;
 use super::result::{is_wrapped, wrapped};
 use crate::schema::{inline, root};
-use crate::tool::{Object, Tool};
+use crate::tool::{Object, Tool, drop_nulls};
 
 /// MCP `Tool` (`$defs/Tool` of both revisions).
 pub(super) fn listed(name: &str, tool: &Tool, revision: Revision) -> Object {
@@ -13,6 +13,8 @@ pub(super) fn listed(name: &str, tool: &Tool, revision: Revision) -> Object {
         Value::Object(fields) => fields,
         _ => unreachable!("a tool is written as an object"),
     };
+    // The server that it was read from wrote them for fields that it had no value for, and no revision knows them.
+    drop_nulls(&mut fields);
     fields.insert("name".to_owned(), name.into());
     fields.insert("description".to_owned(), described(tool).into());
     fields.insert("inputSchema".to_owned(), of_objects(inlined(tool.input().as_value())));
