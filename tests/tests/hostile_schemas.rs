@@ -464,3 +464,25 @@ fn long_lists_and_huge_numbers_are_compared() {
     let nested = Schema::from_value(nested).unwrap();
     assert!(!verdict(&nested, &json!(vec![vec![vec![2; 60]; 60]; 60])));
 }
+
+#[test]
+fn what_a_refusal_repeats_of_the_schema_is_short() {
+    let long = "x".repeat(1_000_000);
+    for property in [
+        serde_json::json!({ "enum": [long] }),
+        serde_json::json!({ "enum": [long, 1] }),
+        serde_json::json!({ "const": long }),
+        serde_json::json!({ "type": "string", "pattern": format!("^{}$", "x".repeat(100_000)) }),
+    ] {
+        let schema = Schema::from_value(serde_json::json!({ "properties": { "a": property } })).unwrap();
+        let told = schema.validate(&serde_json::json!({ "a": "b" })).unwrap_err().to_string();
+        assert!(told.len() < 2_000, "{} bytes", told.len());
+    }
+    let names: serde_json::Map<String, serde_json::Value> =
+        (0..20_000).map(|nth| (format!("p{nth}"), serde_json::json!(true))).collect();
+    let schema = serde_json::json!({ "properties": names, "additionalProperties": false });
+    let schema = Schema::from_value(schema).unwrap();
+    let keys: serde_json::Map<String, serde_json::Value> =
+        (0..20_000).map(|nth| (format!("q{nth}"), serde_json::json!(1))).collect();
+    assert!(schema.validate(&keys.into()).unwrap_err().to_string().len() < 1 << 20);
+}

@@ -15,7 +15,7 @@ pub use self::problem::{Problem, ProblemKind, Problems};
 pub use self::wire::{Naming, WireNames};
 use crate::call::{ErrorKind, ToolError};
 use crate::schema::{quoted, shown_id};
-use crate::suggest::suggest;
+use crate::suggest::nearest;
 use crate::tool::{Tool, ToolId};
 use crate::version::VersionReq;
 
@@ -180,7 +180,7 @@ impl Catalog {
             return format!("no tool is named `{shown}`: {invalid}");
         }
         let names: Vec<_> = self.names.iter(&self.tools).collect();
-        match suggest(name, names.iter().map(|name| &**name)) {
+        match nearest(name, names.iter().map(|name| &**name)) {
             Some(near) => format!("no tool is named `{shown}`; did you mean {}?", quoted(near)),
             None => format!("no tool is named `{shown}`"),
         }

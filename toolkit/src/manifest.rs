@@ -53,13 +53,20 @@ enum Form {
     Mcp,
 }
 
+/// How many problems of one tool are told.
+const MAX_PROBLEMS: usize = 16;
+
 impl Manifest {
+    /// How many entries a manifest may have.
+    pub const MAX_TOOLS: usize = 100_000;
+
     /// Reads a list of tools in the form of MCP, from text or from a value: an array, or an object with the array
     /// under `tools`, as `tools/list` gives it.
     ///
     /// # Errors
     ///
-    /// There is no such list. What is wrong with a tool is no error here; see [`Manifest::listings`].
+    /// There is no such list, or one of more than [`Manifest::MAX_TOOLS`]. What is wrong with a tool is no error here;
+    /// see [`Manifest::listings`].
     pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, InvalidManifest> {
         Self::read(json.into(), Form::Mcp)
     }
@@ -87,6 +94,9 @@ impl Manifest {
             },
             _ => return Err(invalid("it is neither an array of tools nor an object with such an array")),
         };
+        if tools.len() > Self::MAX_TOOLS {
+            return Err(invalid(&format!("it has {} tools; at most {} are read", tools.len(), Self::MAX_TOOLS)));
+        }
         let tools = tools.into_iter().enumerate();
         let mut listings: Vec<Listing> = tools.map(|(index, json)| Listing::read(index, json, form)).collect();
         find_doubles(&mut listings);
@@ -158,14 +168,15 @@ impl Listing {
         match read {
             Ok(tool) => {
                 let problems = problems_of(&tool).err();
-                let problems = problems.iter().flat_map(|problems| problems.iter().cloned()).collect();
+                let problems =
+                    problems.iter().flat_map(|problems| problems.iter().cloned()).take(MAX_PROBLEMS).collect();
                 Self { index, read: Ok(tool), problems }
             }
             Err(error) => {
                 let problem = |message: String| Problem::new(ProblemKind::Malformed, message, []);
                 let problems = match error {
                     InvalidTool::Form(violations) => {
-                        violations.iter().map(|violation| problem(violation.to_string())).collect()
+                        violations.iter().take(MAX_PROBLEMS).map(|violation| problem(violation.to_string())).collect()
                     }
                     InvalidTool::Json(reason) => vec![problem(reason)],
                 };
@@ -195,7 +206,7 @@ impl Listing {
         self.read.as_ref().ok()
     }
 
-    /// What is wrong with it.
+    /// What is wrong with it; of very many things the first ones.
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         &self.problems

@@ -1,7 +1,15 @@
 //! "Did you mean": the nearest of the names there are, where one is near.
 
-/// The candidate nearest to `typed`, if it is near enough to be a typing error of it.
+/// How many candidates are looked at: each costs, and a stranger's schema may have a million names.
+const MAX_CANDIDATES: usize = 1024;
+
+/// The candidate nearest to `typed`, if it is near enough to be a typing error of it; of very many, one of the first.
 pub(crate) fn suggest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    nearest(typed, candidates.take(MAX_CANDIDATES))
+}
+
+/// As [`suggest`], of however many.
+pub(crate) fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // Nobody mistypes a name this long; the distance is quadratic.
     if typed.len() > 128 {
         return None;

@@ -94,13 +94,19 @@ impl Tool {
 
     /// The same tool in a namespace, so that the tools of several servers can stand in one catalogue.
     ///
+    /// Its former names stay behind: they would claim names outside of the namespace, which are not its author's to give.
+    ///
     /// A function of this program stays where its author put it: what comes back describes it, and cannot be called.
     #[must_use]
     pub fn in_namespace(&self, namespace: Namespace) -> Self {
+        let mut metadata = Arc::clone(self.shared_metadata());
+        if !metadata.aliases.is_empty() {
+            Arc::make_mut(&mut metadata).aliases.clear();
+        }
         Self {
             id: self.id.clone().in_namespace(namespace),
             entry: None,
-            metadata: OnceLock::from(Arc::clone(self.shared_metadata())),
+            metadata: OnceLock::from(metadata),
             input: OnceLock::from(Arc::clone(self.shared_input())),
             output: OnceLock::from(self.shared_output().cloned()),
             sample: self.sample.clone(),

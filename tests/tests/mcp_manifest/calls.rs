@@ -21,7 +21,7 @@ fn every_result_fits_the_official_result_and_holds_the_data_twice() {
             let params = CallParams::parse(params.as_bytes()).unwrap();
             assert_eq!(params.meta(), Some(r#"{"progressToken":1}"#));
             let tool = dispatcher.catalog().get(params.name()).unwrap();
-            let result = dispatcher.call_sync(params.name(), params.arguments()).unwrap();
+            let result = dispatcher.call_sync_with(&held(), params.name(), params.arguments()).unwrap();
             let written: Value = serde_json::from_slice(&write_result(tool, &result, revision)).unwrap();
             assert_fits(&official, &written);
             assert_eq!(written["structuredContent"], wrap_result(tool, revision, result.value()), "{name}");

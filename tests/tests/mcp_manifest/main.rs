@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolkit::adapter::mcp::{META_KEY, Revision, list_tools, wrap_result};
+use toolkit::call::{Context, Credentials};
 use toolkit::catalog::{Naming, Problem, ProblemKind, WireNames};
 use toolkit::tool::ToolId;
 use toolkit::{Catalog, Content, Dispatcher, Structured, Tool, ToolError, catalog, tool};
@@ -55,4 +56,10 @@ fn assert_fits(validator: &jsonschema::Validator, instance: &Value) {
     let errors: Vec<String> =
         validator.iter_errors(instance).map(|error| format!("{} at {}", error, error.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}");
+}
+
+/// What the tools require.
+fn held() -> Context {
+    let held = Credentials::new().with_secret("MAIL_KEY", "k").with_token("google", "t").with_user_id("u");
+    Context::new().with_credentials(held)
 }

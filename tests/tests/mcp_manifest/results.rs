@@ -31,7 +31,7 @@ fn wrapped_results_fit_the_listed_output_schema() {
     let mut called = BTreeSet::new();
     for (name, arguments) in CALLS {
         let tool = dispatcher.catalog().get(name).unwrap();
-        let value = dispatcher.call_sync(name, arguments).unwrap().value();
+        let value = dispatcher.call_sync_with(&held(), name, arguments).unwrap().value();
         for revision in REVISIONS {
             let listed = listed(revision, name);
             let arguments: Value = serde_json::from_str(arguments).unwrap();

@@ -80,3 +80,15 @@ fn a_tool_without_a_version_meets_no_requirement_and_one_with_many_names_the_fir
                                    1.10.0, 1.11.0, 1.12.0, 1.13.0, 1.14.0, 1.15.0, …"
     ));
 }
+
+#[test]
+fn a_version_that_is_none_is_no_release() {
+    let read = |version: &str| {
+        let json = json!({ "name": "x", "namespace": "a", "version": version, "inputSchema": { "type": "object" } });
+        Tool::from_json(json).unwrap()
+    };
+    let catalog = Catalog::new(["garbage", "2.0.0-rc.1", "1.0.0"].map(read)).unwrap();
+    assert_eq!(catalog.resolve("a:x").unwrap().id().version(), Some("1.0.0"));
+    let catalog = Catalog::new(["garbage", "2.0.0-rc.1"].map(read)).unwrap();
+    assert_eq!(catalog.resolve("a:x").unwrap().id().version(), Some("2.0.0-rc.1"));
+}

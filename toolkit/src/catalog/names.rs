@@ -222,7 +222,7 @@ fn is_same_tool(a: &Tool, b: &Tool) -> bool {
 }
 
 fn is_release(tool: &Tool) -> bool {
-    tool.id().semver().is_none_or(|version| version.pre.is_empty())
+    tool.id().version().is_none() || tool.id().semver().is_some_and(|version| version.pre.is_empty())
 }
 
 impl fmt::Debug for Names {

@@ -141,10 +141,12 @@ impl Tool {
         let Value::Object(mut record) = record else {
             return Err(InvalidTool::carried("must be an object"));
         };
-        if let Some(id) = record.remove("id") {
+        let id = record.remove("id");
+        canonical.extend(record.into_iter().filter(|(name, _)| EXTENSIONS.contains(&name.as_str())));
+        // It has the last word on the parts that it has.
+        if let Some(id) = id {
             name_by(&id, &mut canonical)?;
         }
-        canonical.extend(record.into_iter().filter(|(name, _)| EXTENSIONS.contains(&name.as_str())));
         let tool = Self::read(canonical).map_err(InvalidTool::of_carried)?;
         Ok(tool.with_unknown(fields, Self::to_mcp_json_with_record))
     }

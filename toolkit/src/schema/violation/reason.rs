@@ -174,7 +174,9 @@ impl<'s> Explanation<'s> {
             Kind::MultipleOf { multiple_of } => {
                 limited(format!("must be a multiple of {multiple_of}"), (*multiple_of).into())
             }
-            Kind::Pattern { pattern } => limited(format!("must match `{pattern}`"), pattern.as_str().into()),
+            Kind::Pattern { pattern } => {
+                limited(format!("must match `{}`", short(pattern.clone())), pattern.as_str().into())
+            }
             Kind::UniqueItems => at("must not have an item twice".to_owned()),
             Kind::FalseSchema => at("must not be there".to_owned()),
             Kind::Not { .. } => at("has a form that is excluded".to_owned()),
@@ -212,7 +214,7 @@ pub(super) fn wrong_type(violation: Violation, instance: &Value, names: &[&str])
 /// The violation of a value that is none of `options`.
 pub(super) fn one_value_of(violation: Violation, options: &[Value], instance: &Value) -> Violation {
     let rule = match options {
-        [only] => format!("must be {only}"),
+        [only] => format!("must be {}", short(only.to_string())),
         _ => format!("must be one of {}", listed(options.iter().map(Value::to_string))),
     };
     let names = options.iter().filter_map(Value::as_str);
@@ -223,9 +225,23 @@ pub(super) fn one_value_of(violation: Violation, options: &[Value], instance: &V
 
 /// The first few, with commas between.
 pub(super) fn listed(mut names: impl Iterator<Item = String>) -> String {
-    let shown: Vec<String> = names.by_ref().take(MAX_LISTED).collect();
+    let shown: Vec<String> = names.by_ref().take(MAX_LISTED).map(short).collect();
     let more = if names.next().is_some() { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))
+}
+
+/// The longest text of a schema that a sentence repeats, in characters.
+const MAX_QUOTED: usize = 240;
+
+/// A text of the schema, no longer than anybody reads.
+fn short(mut text: String) -> String {
+    if text.len() > MAX_QUOTED
+        && let Some((end, _)) = text.char_indices().nth(MAX_QUOTED)
+    {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// What may be repeated of a refused value that is no secret: a short scalar.
