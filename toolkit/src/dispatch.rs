@@ -134,7 +134,13 @@ impl Dispatcher {
 
     fn run_sync(&self, context: &Context, tool: &Tool, arguments: &Arguments<'_>) -> Result<RunResult, ToolError> {
         let entry = function_of(tool)?;
-        let context = &*lent(context, tool)?;
+        let lent;
+        let context = if sees_all_of(context, tool) {
+            context
+        } else {
+            lent = lend(context, tool)?;
+            &lent
+        };
         self.shared.policy.admit(context, arguments)?;
         let _place = self.shared.limiter.try_enter()?;
         match entry.run {
@@ -150,7 +156,13 @@ impl Dispatcher {
 
     async fn run(&self, context: &Context, tool: &Tool, arguments: Arguments<'_>) -> Result<RunResult, ToolError> {
         let entry = function_of(tool)?;
-        let context = &*lent(context, tool)?;
+        let lent;
+        let context = if sees_all_of(context, tool) {
+            context
+        } else {
+            lent = lend(context, tool)?;
+            &lent
+        };
         self.shared.policy.admit(context, &arguments)?;
         let time_limit = tool.timeout().or(self.shared.policy.timeout);
         // A synchronous tool has ended once it is polled: where it need not wait for a place, nothing can bound it.
@@ -220,7 +232,10 @@ impl Dispatcher {
     /// The context as the tool of this record may see it.
     pub(crate) fn lent<'c>(&self, context: &'c Context, entry: &'static Entry) -> Result<Cow<'c, Context>, ToolError> {
         let tool = self.shared.catalog.linked_as(entry)?;
-        lent(context, tool).map_err(|error| report(tool, error))
+        if sees_all_of(context, tool) {
+            return Ok(Cow::Borrowed(context));
+        }
+        lend(context, tool).map(Cow::Owned).map_err(|error| report(tool, error))
     }
 
     /// Runs `call`, which is typed by its author, under the limits of this dispatcher.
@@ -299,12 +314,16 @@ fn function_of(tool: &Tool) -> Result<&'static Entry, ToolError> {
     })
 }
 
+/// Whether nothing in the context has to be kept from the tool, and nothing has to be there: so it is with most calls.
+#[inline]
+fn sees_all_of(context: &Context, tool: &Tool) -> bool {
+    !context.has_credentials() && !tool.requires()
+}
+
 /// The context as the tool may see it: with the credentials that it requires, and no others.
-fn lent<'c>(context: &'c Context, tool: &Tool) -> Result<Cow<'c, Context>, ToolError> {
-    if !context.has_credentials() && !tool.requires() {
-        return Ok(Cow::Borrowed(context));
-    }
-    context.lend(tool.requirements()).map(Cow::Owned).map_err(ToolError::missing_requirements)
+#[cold]
+fn lend(context: &Context, tool: &Tool) -> Result<Context, ToolError> {
+    context.lend(tool.requirements()).map_err(ToolError::missing_requirements)
 }
 
 /// Puts the tool's name on an error, and logs what a model must not read.

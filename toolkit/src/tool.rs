@@ -280,6 +280,7 @@ impl Tool {
     }
 
     /// Whether it requires anything; asking does not build what it says of itself.
+    #[inline]
     pub(crate) fn requires(&self) -> bool {
         self.entry.map_or_else(|| !self.requirements().is_empty(), |entry| entry.requires)
     }

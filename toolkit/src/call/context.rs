@@ -96,6 +96,7 @@ impl Context {
     }
 
     /// Whether there is anything that a tool may have to be kept from.
+    #[inline]
     pub(crate) fn has_credentials(&self) -> bool {
         self.credentials.is_some()
     }
