@@ -102,8 +102,8 @@ impl RunResult {
             return Cow::Borrowed(&[]);
         };
         // A text is shown as it is; its quotes and escapes would only cost the model attention.
-        let text =
-            serde_json::from_slice::<String>(json).unwrap_or_else(|_| String::from_utf8_lossy(json).into_owned());
+        let text = json.starts_with(b"\"").then(|| serde_json::from_slice::<String>(json).ok()).flatten();
+        let text = text.unwrap_or_else(|| String::from_utf8_lossy(json).into_owned());
         Cow::Owned(vec![Content::Text { text }])
     }
 
