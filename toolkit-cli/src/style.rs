@@ -111,9 +111,11 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// `text` without what a terminal would obey: a tool's result is data, whoever wrote it.
+/// `text` without what a terminal would obey, or what turns the text around: a tool's result is data, whoever wrote it.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    let is_kept = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    // Marks of direction that last beyond the word they stand at: what is shown would not be what is there.
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_kept = |c: char| !(c.is_control() || turns(c)) || matches!(c, '\n' | '\t');
     if text.chars().all(is_kept) {
         return Cow::Borrowed(text);
     }

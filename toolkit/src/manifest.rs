@@ -90,6 +90,9 @@ impl Manifest {
             Value::Object(mut fields) => match fields.remove("tools") {
                 Some(Value::Array(tools)) => (tools, Some(Unknown::from_iter(fields))),
                 Some(_) => return Err(invalid("`tools` is no array")),
+                None if fields.contains_key("result") => {
+                    return Err(invalid("it has no `tools`; of a JSON-RPC response, give its `result`"));
+                }
                 None => return Err(invalid("it has no `tools`")),
             },
             _ => return Err(invalid("it is neither an array of tools nor an object with such an array")),

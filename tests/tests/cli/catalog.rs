@@ -171,6 +171,8 @@ fn check_reads_what_others_published() {
         .says("error: /inputSchema is required\n  --> -: tools/1 b\n")
         .says("\n  --> -: tools/2 c\n")
         .says("-: 3 tools, 2 problems");
+    let turned = "[{\"name\": \"a\u{202e}b\"}]";
+    tools_reading(turned, &["check", "-"]).exits(1).says("  --> -: tools/0 a\\u{202e}b\n");
     let report = tools_reading(bad, &["check", "-", "--json"]).exits(1).json();
     assert_eq!((&report[0]["tools"], &report[0]["problems"][1]["kind"]), (&json!(3), &json!("not_an_object")));
     let forged = json!([{ "name": format!("b\u{202e}\nerror: {}", "x".repeat(1000)) }]).to_string();

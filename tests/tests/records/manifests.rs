@@ -110,6 +110,10 @@ fn what_has_no_list_of_tools_is_no_manifest() {
     let error = |json: Value| Manifest::from_mcp_json(json).unwrap_err().to_string();
     assert_eq!(error(json!({})), "not a manifest: it has no `tools`");
     assert_eq!(error(json!({ "tools": {} })), "not a manifest: `tools` is no array");
+    assert_eq!(
+        error(json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": [] } })),
+        "not a manifest: it has no `tools`; of a JSON-RPC response, give its `result`"
+    );
     assert_eq!(error(json!("x")), "not a manifest: it is neither an array of tools nor an object with such an array");
     let error = Manifest::from_mcp_json("{").unwrap_err().to_string();
     assert_eq!(error, "not a manifest: not valid JSON: EOF while parsing an object at line 1 column 1");
