@@ -50,8 +50,8 @@ pub type Text = Cow<'static, str>;
 /// A tool: what it is called, what it takes, what it gives, and what it says of itself.
 ///
 /// It comes from a function under [`tool`](macro@crate::tool), from a [`ToolBuilder`], or from JSON
-/// ([`Tool::from_json`], [`Tool::from_mcp_json`]). What a function says of itself, and its schemas, are built when they are first
-/// asked for, once. A clone shares what it can.
+/// ([`Tool::from_json`], [`Tool::from_mcp_json`]). What a function says of itself, and its schemas, are built when they
+/// are first asked for, once. A clone shares what it can.
 #[derive(Clone, Debug)]
 pub struct Tool {
     id: ToolId,
