@@ -162,6 +162,12 @@ impl Catalog {
         })
     }
 
+    /// The tool of this id, and no other that answers to it.
+    pub(crate) fn exact(&self, id: &ToolId) -> Option<&Tool> {
+        let place = self.tools.binary_search_by(|tool| tool.id().cmp(id)).ok()?;
+        Some(&self.tools[place])
+    }
+
     /// The tool of this record, whatever else answers to its id.
     pub(crate) fn linked_as(&self, entry: &'static Entry) -> Result<&Tool, ToolError> {
         let wanted = Tool::linked(entry);

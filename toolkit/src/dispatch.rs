@@ -1,6 +1,7 @@
 //! Runs tools: the only path from a call to a result.
 
 mod builder;
+mod elsewhere;
 mod encode;
 mod host;
 mod limit;
@@ -17,9 +18,12 @@ pub use self::builder::DispatcherBuilder;
 pub use self::encode::{CONTENT, Encode, Returns, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
 pub use self::host::Host;
 pub(crate) use self::host::States;
+pub(crate) use self::limit::within;
 use self::limit::{Limiter, Place};
 pub use self::prepared::Prepared;
 pub use self::run::{AsyncFunction, BoxFuture, Function, Invocation, Run, SyncFunction, run_async, run_sync};
+pub(crate) use self::unwind::caught_future;
+use crate::backend::{Route, Routes, Selector};
 use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError, json};
 use crate::catalog::{Catalog, Entry, Problems};
 use crate::tool::Tool;
@@ -33,9 +37,10 @@ pub struct Dispatcher {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug)]
 struct Shared {
     catalog: Catalog,
+    routes: Routes,
+    selector: Option<Box<Selector>>,
     states: States,
     policy: Policy,
     limiter: Limiter,
@@ -133,7 +138,10 @@ impl Dispatcher {
     }
 
     fn run_sync(&self, context: &Context, tool: &Tool, arguments: &Arguments<'_>) -> Result<RunResult, ToolError> {
-        let entry = function_of(tool)?;
+        let Way::Function(entry) = self.shared.select(tool)? else {
+            let message = "the tool runs elsewhere; call it with `Dispatcher::call`";
+            return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
+        };
         let lent;
         let context = if sees_all_of(context, tool) {
             context
@@ -155,7 +163,10 @@ impl Dispatcher {
     }
 
     async fn run(&self, context: &Context, tool: &Tool, arguments: Arguments<'_>) -> Result<RunResult, ToolError> {
-        let entry = function_of(tool)?;
+        let entry = match self.shared.select(tool)? {
+            Way::Function(entry) => entry,
+            Way::Backend(route) => return Box::pin(self.run_elsewhere(context, tool, route, arguments)).await,
+        };
         let lent;
         let context = if sees_all_of(context, tool) {
             context
@@ -261,6 +272,24 @@ impl Dispatcher {
 }
 
 impl Shared {
+    /// What runs the tool.
+    #[inline]
+    fn select<'s>(&'s self, tool: &'s Tool) -> Result<Way<'s>, ToolError> {
+        match tool.entry() {
+            Some(entry) if self.selector.is_none() => Ok(Way::Function(entry)),
+            entry => self.select_of_several(tool, entry),
+        }
+    }
+
+    #[cold]
+    fn select_of_several<'s>(&'s self, tool: &'s Tool, entry: Option<&'static Entry>) -> Result<Way<'s>, ToolError> {
+        match (self.routes.select(tool, self.selector.as_deref())?, entry) {
+            (Some(route), _) => Ok(Way::Backend(route)),
+            (None, Some(entry)) => Ok(Way::Function(entry)),
+            (None, None) => Err(ToolError::new(ErrorKind::NoBackend, "nothing here runs this tool")),
+        }
+    }
+
     fn host<'a>(&'a self, context: &'a Context) -> Host<'a> {
         Host::new(context, &self.states)
     }
@@ -306,12 +335,22 @@ fn still_wanted(context: &Context) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// The function behind a tool, if there is one in this program.
-fn function_of(tool: &Tool) -> Result<&'static Entry, ToolError> {
-    tool.entry().ok_or_else(|| {
-        let message = "nothing here runs this tool; it is described, and it is no function of this program";
-        ToolError::new(ErrorKind::NoBackend, message)
-    })
+/// What runs a tool.
+enum Way<'s> {
+    Function(&'static Entry),
+    Backend(&'s Route),
+}
+
+// A selector is a function, and states are of any type.
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("catalog", &self.catalog)
+            .field("routes", &self.routes)
+            .field("states", &self.states)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Whether nothing in the context has to be kept from the tool, and nothing has to be there: so it is with most calls.
@@ -330,7 +369,9 @@ fn lend(context: &Context, tool: &Tool) -> Result<Context, ToolError> {
 #[cold]
 fn report(tool: &Tool, error: ToolError) -> ToolError {
     let error = error.of_tool(&tool.id_text());
-    if let ErrorKind::Internal | ErrorKind::Panicked | ErrorKind::InvalidOutput = error.kind() {
+    if let ErrorKind::Internal | ErrorKind::Panicked | ErrorKind::InvalidAnswer | ErrorKind::InvalidOutput =
+        error.kind()
+    {
         let cause = std::error::Error::source(&error).map(unwind::text_of);
         tracing::error!(
             tool = &*tool.id_text(),

@@ -26,6 +26,7 @@
 //! | [`ToolError`], [`Content`], [`Structured`] | what a tool gives back |
 //! | [`adapter`] | describing them to others |
 //! | [`Tool`], [`Manifest`] | tools that are not written in Rust |
+//! | [`backend`] | running those: handlers, other processes, servers |
 //! | [`version`] | which version will do |
 //!
 //! Without the default feature `async` there is no runtime and no time limit; asynchronous tools then run on whatever
@@ -36,6 +37,7 @@
 extern crate self as toolkit;
 
 pub mod adapter;
+pub mod backend;
 pub mod call;
 pub mod catalog;
 pub mod chain;

@@ -22,7 +22,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub use self::annotations::Annotations;
-pub use self::backend::{InvalidBackend, ToolBackend};
+pub use self::backend::{BackendKind, InvalidBackend, ToolBackend};
 pub use self::builder::ToolBuilder;
 pub use self::icon::Icon;
 pub use self::id::{InvalidToolId, ToolId};
@@ -99,12 +99,21 @@ impl Tool {
     /// A function of this program stays where its author put it: what comes back describes it, and cannot be called.
     #[must_use]
     pub fn in_namespace(&self, namespace: Namespace) -> Self {
+        self.described_as(self.id.clone().in_namespace(namespace))
+    }
+
+    /// The same tool without its former names, as a description.
+    pub(crate) fn without_aliases(&self) -> Self {
+        self.described_as(self.id.clone())
+    }
+
+    fn described_as(&self, id: ToolId) -> Self {
         let mut metadata = Arc::clone(self.shared_metadata());
         if !metadata.aliases.is_empty() {
             Arc::make_mut(&mut metadata).aliases.clear();
         }
         Self {
-            id: self.id.clone().in_namespace(namespace),
+            id,
             entry: None,
             metadata: OnceLock::from(metadata),
             input: OnceLock::from(Arc::clone(self.shared_input())),
@@ -327,6 +336,11 @@ impl Tool {
             Some(entry) => Cow::Borrowed(entry.name),
             None => Cow::Owned(self.name().to_owned()),
         }
+    }
+
+    /// How this program knows the function that it is, if it is one.
+    pub(crate) fn function_backend(&self) -> Option<ToolBackend> {
+        self.entry.map(|entry| ToolBackend::named(entry.id.to_owned()))
     }
 
     /// The function that it is, if it is one of this program.

@@ -23,7 +23,7 @@ fn a_backend_is_written_as_it_was_read() {
         json!({ "kind": "local", "local": { "name": "handler" } }),
     ] {
         let backend: ToolBackend = serde_json::from_value(json.clone()).unwrap();
-        assert_eq!(json["kind"], backend.kind());
+        assert_eq!(json["kind"], backend.kind().as_str());
         assert_eq!(serde_json::to_value(&backend).unwrap(), json);
     }
 }

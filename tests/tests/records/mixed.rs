@@ -23,7 +23,7 @@ fn a_tool_that_is_only_described_is_found_and_not_run() {
     let dispatcher = Dispatcher::new(catalog).unwrap();
     assert_eq!(dispatcher.call_sync("double", r#"{"n": 2}"#).unwrap().value(), 4);
     let error = dispatcher.call_sync("away", "{}").unwrap_err();
-    assert_eq!((error.kind(), error.stage()), (ErrorKind::NoBackend, Stage::Resolve));
+    assert_eq!((error.kind(), error.stage()), (ErrorKind::NoBackend, Stage::Select));
     assert_eq!(
         error.to_string(),
         "far:away:1.0.0: nothing here runs this tool; it is described, and it is no function of this program"

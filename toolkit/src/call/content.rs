@@ -1,11 +1,12 @@
 //! Content blocks: what a model reads beside, or instead of, structured data.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// One block of content (MCP `ContentBlock`).
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+// A block with more to it is none of the known ones, so that nothing of it is lost.
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Content {
     /// Text.
@@ -45,6 +46,9 @@ pub enum Content {
         /// `uri`, `mimeType`, and `text` or `blob`.
         resource: Map<String, Value>,
     },
+    /// A block that was read, and has more to it than the others can say: kept as it came.
+    #[serde(untagged)]
+    Other(Map<String, Value>),
 }
 
 impl Content {
@@ -83,6 +87,30 @@ impl Content {
                 entry("text", text.into()),
             ]),
         }
+    }
+}
+
+impl Content {
+    /// The text of a block of text.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Content::Text { text } => Some(text),
+            Content::Other(block) if block.get("type")? == "text" => block.get("text")?.as_str(),
+            _ => None,
+        }
+    }
+
+    /// Reads a block.
+    ///
+    /// # Errors
+    ///
+    /// It is no object with a `type`.
+    pub(crate) fn from_value(value: &Value) -> Result<Self, &'static str> {
+        if !value.get("type").is_some_and(Value::is_string) {
+            return Err("a block of content is no object with a `type`");
+        }
+        Self::deserialize(value).map_err(|_| "a block of content cannot be read")
     }
 }
 

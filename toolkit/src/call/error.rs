@@ -2,10 +2,11 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::time::Duration;
 
 use super::content::Content;
 use crate::schema::Violation;
-use crate::tool::Requirements;
+use crate::tool::{Requirements, ToolBackend};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -21,11 +22,19 @@ pub struct ToolError(Box<Repr>);
 struct Repr {
     kind: ErrorKind,
     tool: Option<String>,
+    backend: Option<ToolBackend>,
     message: String,
     violations: Vec<Violation>,
     content: Vec<Content>,
     missing: Requirements,
+    retry: Option<Retry>,
     source: Option<BoxError>,
+}
+
+/// What is known of the same call at another time.
+#[derive(Clone, Copy)]
+struct Retry {
+    after: Option<Duration>,
 }
 
 /// What went wrong.
@@ -38,6 +47,8 @@ pub enum ErrorKind {
     AmbiguousTool,
     /// The tool is described here, and nothing here runs it.
     NoBackend,
+    /// What runs the tool cannot be reached, or is switched off.
+    Unavailable,
     /// The caller lacks what the tool requires; [`ToolError::missing`] has all of it.
     MissingRequirements,
     /// The arguments are longer than the dispatcher takes.
@@ -60,6 +71,8 @@ pub enum ErrorKind {
     Cancelled,
     /// The tool is asynchronous or needs a thread of its own, and the call was made without a runtime.
     NeedsRuntime,
+    /// What runs the tool answered with something that is no result.
+    InvalidAnswer,
     /// The tool broke its own output schema; what it returned is withheld.
     InvalidOutput,
 }
@@ -70,12 +83,16 @@ pub enum ErrorKind {
 pub enum Stage {
     /// Finding the tool.
     Resolve,
+    /// Finding what runs it.
+    Select,
     /// Looking for what the tool requires.
     Require,
     /// Checking the arguments.
     ValidateInput,
     /// Waiting for a place, or running the tool.
     Invoke,
+    /// Reading what came back.
+    Normalize,
     /// Checking the result.
     ValidateOutput,
 }
@@ -103,14 +120,18 @@ impl ToolError {
         }
     }
 
-    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    /// A failure of any kind, for a [`Backend`](crate::backend::Backend), which passes on what another program says.
+    #[must_use]
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Repr {
             kind,
             tool: None,
+            backend: None,
             message: message.into(),
             violations: Vec::new(),
             content: Vec::new(),
             missing: Requirements::NONE,
+            retry: None,
             source: None,
         }))
     }
@@ -129,13 +150,27 @@ impl ToolError {
         self
     }
 
+    /// Says that the same call may succeed later, and after which time where that is known.
+    #[must_use]
+    pub fn retryable(mut self, after: impl Into<Option<Duration>>) -> Self {
+        self.0.retry = Some(Retry { after: after.into() });
+        self
+    }
+
+    /// Says what the tool ran on, where that is not said yet.
+    pub(crate) fn of_backend(mut self, backend: &ToolBackend) -> Self {
+        self.0.backend.get_or_insert_with(|| backend.clone());
+        self
+    }
+
     pub(crate) fn with_violations(mut self, violations: Vec<Violation>) -> Self {
         self.0.violations = violations;
         self
     }
 
     /// A call by somebody who lacks what the tool requires.
-    pub(crate) fn missing_requirements(missing: Requirements) -> Self {
+    #[must_use]
+    pub fn missing_requirements(missing: Requirements) -> Self {
         let message = format!("the call lacks what the tool requires: {missing}");
         let mut error = Self::new(ErrorKind::MissingRequirements, message);
         error.0.missing = missing;
@@ -158,9 +193,11 @@ impl ToolError {
     #[must_use]
     pub fn stage(&self) -> Stage {
         match self.kind() {
-            ErrorKind::UnknownTool | ErrorKind::AmbiguousTool | ErrorKind::NoBackend => Stage::Resolve,
+            ErrorKind::UnknownTool | ErrorKind::AmbiguousTool => Stage::Resolve,
+            ErrorKind::NoBackend => Stage::Select,
             ErrorKind::MissingRequirements => Stage::Require,
             ErrorKind::TooLarge | ErrorKind::MalformedJson | ErrorKind::InvalidArguments => Stage::ValidateInput,
+            ErrorKind::InvalidAnswer => Stage::Normalize,
             ErrorKind::InvalidOutput => Stage::ValidateOutput,
             _ => Stage::Invoke,
         }
@@ -196,10 +233,23 @@ impl ToolError {
         &self.0.content
     }
 
+    /// What the tool ran on, where it is no function of this program.
+    #[must_use]
+    pub fn backend(&self) -> Option<&ToolBackend> {
+        self.0.backend.as_ref()
+    }
+
     /// Whether the same call may succeed later.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        matches!(self.kind(), ErrorKind::Overloaded | ErrorKind::TimedOut)
+        self.0.retry.is_some()
+            || matches!(self.kind(), ErrorKind::Overloaded | ErrorKind::TimedOut | ErrorKind::Unavailable)
+    }
+
+    /// After which time the same call may succeed, where that is known.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry?.after
     }
 }
 

@@ -3,15 +3,17 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::coerce::Change;
 use super::content::Content;
+use crate::tool::ToolBackend;
 
 /// What a successful call gives back.
 #[derive(Clone)]
 pub struct RunResult {
-    tool: &'static str,
+    /// The function's id; `None` where something else ran, which `beside` names.
+    function: Option<&'static str>,
     structured: Option<Vec<u8>>,
     /// On the heap, since most results have nothing there and are moved a few times.
     beside: Option<Box<Beside>>,
@@ -22,13 +24,22 @@ pub struct RunResult {
 struct Beside {
     content: Vec<Content>,
     changes: Vec<Change>,
+    ran_on: Option<RanOn>,
+}
+
+/// What ran where it was no function of this program.
+#[derive(Clone)]
+struct RanOn {
+    tool: String,
+    backend: ToolBackend,
+    mcp: Option<Map<String, Value>>,
 }
 
 // The bytes are text, and a reader of a failed test wants to read them.
 impl fmt::Debug for RunResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunResult")
-            .field("tool", &self.tool)
+            .field("tool", &self.tool())
             .field("structured", &self.json().map(String::from_utf8_lossy))
             .field("content", &self.own_content())
             .field("changes", &self.changes())
@@ -39,9 +50,24 @@ impl fmt::Debug for RunResult {
 impl RunResult {
     /// The result of a tool that has returned nothing yet, and what was changed in its arguments.
     #[inline]
-    pub(crate) fn of_tool(tool: &'static str, changes: Vec<Change>) -> Self {
-        let beside = if changes.is_empty() { None } else { Some(Box::new(Beside { content: Vec::new(), changes })) };
-        Self { tool, structured: None, beside }
+    pub(crate) fn of_function(tool: &'static str, changes: Vec<Change>) -> Self {
+        let beside = if changes.is_empty() { None } else { Some(Box::new(Beside { changes, ..Beside::default() })) };
+        Self { function: Some(tool), structured: None, beside }
+    }
+
+    /// The result of a tool that ran on a backend.
+    pub(crate) fn of_backend(
+        tool: String,
+        backend: ToolBackend,
+        mcp: Option<Map<String, Value>>,
+        changes: Vec<Change>,
+    ) -> Self {
+        let ran_on = Some(RanOn { tool, backend, mcp });
+        Self {
+            function: None,
+            structured: None,
+            beside: Some(Box::new(Beside { changes, ran_on, ..Beside::default() })),
+        }
     }
 
     #[inline]
@@ -70,7 +96,29 @@ impl RunResult {
     /// The id of the tool that ran.
     #[must_use]
     pub fn tool(&self) -> &str {
-        self.tool
+        match self.ran_on() {
+            Some(ran_on) => &ran_on.tool,
+            None => self.function.unwrap_or_default(),
+        }
+    }
+
+    /// What the tool ran on; for a function of this program that is `local`, with the function's id.
+    #[must_use]
+    pub fn backend(&self) -> ToolBackend {
+        match self.ran_on() {
+            Some(ran_on) => ran_on.backend.clone(),
+            None => ToolBackend::named(self.tool().to_owned()),
+        }
+    }
+
+    /// The result as an MCP server gave it (`CallToolResult`), where the tool ran on one.
+    #[must_use]
+    pub fn mcp_result(&self) -> Option<&Map<String, Value>> {
+        self.ran_on()?.mcp.as_ref()
+    }
+
+    fn ran_on(&self) -> Option<&RanOn> {
+        self.beside.as_ref()?.ran_on.as_ref()
     }
 
     /// The structured result as JSON text; `None` where the tool returns nothing or only content.

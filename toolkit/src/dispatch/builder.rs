@@ -1,20 +1,23 @@
 //! What a dispatcher is given before it runs anything.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::limit::Limiter;
 use super::{Dispatcher, Policy, Run, Shared, States};
+use crate::backend::{Routes, Selector};
 use crate::call::Coercion;
 use crate::catalog::{Catalog, Entry, Problem, ProblemKind, Problems};
-use crate::tool::Tool;
+use crate::tool::{Tool, ToolBackend};
 
 /// Sets up a [`Dispatcher`].
-#[derive(Debug)]
 #[must_use]
 pub struct DispatcherBuilder {
     catalog: Catalog,
+    routes: Routes,
+    selector: Option<Box<Selector>>,
     states: States,
     policy: Policy,
     limiter: Limiter,
@@ -27,6 +30,8 @@ impl DispatcherBuilder {
     pub(super) fn new(catalog: Catalog) -> Self {
         Self {
             catalog,
+            routes: Routes::default(),
+            selector: None,
             states: States::default(),
             policy: Policy {
                 validate_input: true,
@@ -47,6 +52,26 @@ impl DispatcherBuilder {
     /// Gives state that somebody else holds too, or that is a `dyn Trait`.
     pub fn shared_state<T: ?Sized + Send + Sync + 'static>(mut self, state: Arc<T>) -> Self {
         self.states.insert(state);
+        self
+    }
+
+    /// Says which backends run the tools that are no functions of this program; see
+    /// [`Backends::collect`](crate::backend::Backends::collect).
+    pub fn routes(mut self, routes: Routes) -> Self {
+        self.routes = routes;
+        self
+    }
+
+    /// Picks, by its place in the list, what runs a tool that several things could run; `None` refuses the call.
+    ///
+    /// By default it is the nearest: a function of this program, then backends in the order of
+    /// [`BackendKind`](crate::tool::BackendKind), of one kind the one that was registered first. Backends that are
+    /// switched off are not in the list.
+    pub fn select(
+        mut self,
+        selector: impl Fn(&Tool, &[&ToolBackend]) -> Option<usize> + Send + Sync + 'static,
+    ) -> Self {
+        self.selector = Some(Box::new(selector));
         self
     }
 
@@ -108,11 +133,24 @@ impl DispatcherBuilder {
         Ok(Dispatcher {
             shared: Arc::new(Shared {
                 catalog: self.catalog,
+                routes: self.routes,
+                selector: self.selector,
                 states: self.states,
                 policy: self.policy,
                 limiter: self.limiter,
             }),
         })
+    }
+}
+
+impl fmt::Debug for DispatcherBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DispatcherBuilder")
+            .field("catalog", &self.catalog)
+            .field("routes", &self.routes)
+            .field("states", &self.states)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
     }
 }
 

@@ -104,9 +104,7 @@ pub(super) async fn bounded<T>(
     let Some(time_limit) = time_limit else {
         return work.await;
     };
-    // Tokio panics on a runtime that was built without timers, and has no other way to ask.
-    let has_timers = || std::panic::catch_unwind(|| drop(tokio::time::sleep(time_limit))).is_ok();
-    if tokio::runtime::Handle::try_current().is_err() || !has_timers() {
+    if !has_timers() {
         let message = "the tool has a time limit; call it on a tokio runtime with timers";
         return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
     }
@@ -114,6 +112,30 @@ pub(super) async fn bounded<T>(
         let message = format!("the tool took longer than {time_limit:?}");
         Err(ToolError::new(ErrorKind::TimedOut, message))
     })
+}
+
+/// Whether there is anything here that measures time.
+#[cfg(feature = "async")]
+fn has_timers() -> bool {
+    // Tokio panics on a runtime that was built without timers, and has no other way to ask.
+    let makes_one = || std::panic::catch_unwind(|| drop(tokio::time::sleep(Duration::ZERO))).is_ok();
+    tokio::runtime::Handle::try_current().is_ok() && makes_one()
+}
+
+/// Polls `work` until it ends or the time is over; where nothing measures time, until it ends.
+pub(crate) async fn within<T>(
+    time_limit: Duration,
+    work: impl Future<Output = Result<T, ToolError>>,
+) -> Result<T, ToolError> {
+    #[cfg(feature = "async")]
+    if has_timers() {
+        return tokio::time::timeout(time_limit, work).await.unwrap_or_else(|_| {
+            let message = format!("there was no answer within {time_limit:?}");
+            Err(ToolError::new(ErrorKind::TimedOut, message))
+        });
+    }
+    let _ = time_limit;
+    work.await
 }
 
 #[cfg(feature = "async")]

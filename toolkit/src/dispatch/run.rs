@@ -146,7 +146,7 @@ impl Invocation<'_> {
 
     #[inline]
     pub(super) fn empty_result(&self, changes: Vec<Change>) -> RunResult {
-        RunResult::of_tool(self.entry.id, changes)
+        RunResult::of_function(self.entry.id, changes)
     }
 
     /// The JSON of a result, once the output schema has accepted it.
@@ -189,11 +189,15 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
     })
 }
 
-// A tool that breaks its own schema is its author's bug. The model is told that the tool failed, not what it returned:
-// an unchecked value could carry anything into the conversation.
 fn check_output(schema: &Schema, json: &[u8]) -> Result<(), ToolError> {
     let output: Value = serde_json::from_slice(json).map_err(ToolError::internal)?;
-    schema.validate(&output).map_err(|violations| {
+    check_output_tree(schema, &output)
+}
+
+// A tool that breaks its own schema is its author's bug. The model is told that the tool failed, not what it returned:
+// an unchecked value could carry anything into the conversation.
+pub(super) fn check_output_tree(schema: &Schema, output: &Value) -> Result<(), ToolError> {
+    schema.validate(output).map_err(|violations| {
         let places: Vec<String> =
             violations.iter().map(|violation| format!("{} {}", violation.pointer, violation.rule)).collect();
         ToolError::new(ErrorKind::InvalidOutput, "the tool returned something that it must not return")

@@ -16,7 +16,7 @@ pub(super) fn caught<T>(work: impl FnOnce() -> Result<T, ToolError>) -> Result<T
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(panicked(payload)))
 }
 
-pub(super) async fn caught_future<T, F>(start: impl FnOnce() -> F) -> Result<T, ToolError>
+pub(crate) async fn caught_future<T, F>(start: impl FnOnce() -> F) -> Result<T, ToolError>
 where
     F: Future<Output = Result<T, ToolError>>,
 {

@@ -74,13 +74,60 @@ impl ToolBackend {
         Ok(ToolBackend::Local { name: given(name.into(), "local", "name")? })
     }
 
-    /// `mcp`, `provider` or `local`.
+    /// A name that is known to be one.
+    pub(crate) fn named(name: String) -> Self {
+        ToolBackend::Local { name }
+    }
+
+    /// Which kind of thing runs the tool.
     #[must_use]
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> BackendKind {
         match self {
-            ToolBackend::Mcp { .. } => "mcp",
-            ToolBackend::Provider { .. } => "provider",
-            ToolBackend::Local { .. } => "local",
+            ToolBackend::Mcp { .. } => BackendKind::Mcp,
+            ToolBackend::Provider { .. } => BackendKind::Provider,
+            ToolBackend::Local { .. } => BackendKind::Local,
+        }
+    }
+}
+
+/// Kinds of what runs a tool, the nearest first: so they are preferred where a tool has several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum BackendKind {
+    /// Something in this process.
+    Local,
+    /// Somebody else's tool, behind an interface of the host's.
+    Provider,
+    /// An MCP server.
+    Mcp,
+}
+
+impl BackendKind {
+    /// `local`, `provider` or `mcp`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            BackendKind::Local => "local",
+            BackendKind::Provider => "provider",
+            BackendKind::Mcp => "mcp",
+        }
+    }
+}
+
+impl fmt::Display for BackendKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for ToolBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ToolBackend::Mcp { server_name } => write!(f, "mcp `{}`", server_name.escape_debug()),
+            ToolBackend::Provider { provider_id, tool_id } => {
+                write!(f, "provider `{}` with `{}`", provider_id.escape_debug(), tool_id.escape_debug())
+            }
+            ToolBackend::Local { name } => write!(f, "local `{}`", name.escape_debug()),
         }
     }
 }
@@ -159,7 +206,7 @@ impl TryFrom<Reference> for ToolBackend {
 
 impl From<ToolBackend> for Reference {
     fn from(backend: ToolBackend) -> Self {
-        let reference = Reference { kind: backend.kind().to_owned(), ..Reference::default() };
+        let reference = Reference { kind: backend.kind().to_string(), ..Reference::default() };
         match backend {
             ToolBackend::Mcp { server_name } => Reference { mcp: Some(McpReference { server_name }), ..reference },
             ToolBackend::Provider { provider_id, tool_id } => {

@@ -1,0 +1,66 @@
+//! Calls of tools that a backend runs.
+
+use std::pin::pin;
+
+use serde::de::IgnoredAny;
+
+use super::run::check_output_tree;
+use super::{Dispatcher, Policy, lend, limit, sees_all_of, unwind};
+use crate::backend::{BackendCall, Normal, Route, normalize};
+use crate::call::{Arguments, Change, Context, RunResult, ToolError, admit};
+use crate::tool::Tool;
+
+impl Dispatcher {
+    /// All stages of a call that a backend runs, once it was selected.
+    pub(super) async fn run_elsewhere(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        route: &Route,
+        arguments: Arguments<'_>,
+    ) -> Result<RunResult, ToolError> {
+        let lent = if sees_all_of(context, tool) { None } else { Some(lend(context, tool)?) };
+        let context = lent.as_ref().unwrap_or(context);
+        let policy = &self.shared.policy;
+        policy.admit(context, &arguments)?;
+        let (arguments, changes) = policy.fitting(tool, arguments)?;
+        let call = BackendCall::new(tool, &route.target, arguments, context);
+        let work = pin!(async {
+            let _place = self.shared.limiter.enter().await?;
+            unwind::caught_future(|| route.backend.backend().call(call)).await
+        });
+        let answer = limit::bounded(work, context, tool.timeout().or(policy.timeout)).await;
+        let result = answer.and_then(normalize).and_then(|normal| policy.finish(tool, route, normal, changes));
+        result.map_err(|error| error.of_backend(&route.target))
+    }
+}
+
+impl Policy {
+    /// The arguments as the input schema accepts them: the text as it came, where that fits as it is.
+    fn fitting<'a>(&self, tool: &Tool, arguments: Arguments<'a>) -> Result<(Arguments<'a>, Vec<Change>), ToolError> {
+        if !self.validate_input {
+            // What goes over a wire has to be JSON at least.
+            return Ok((arguments.to_value()?.into(), Vec::new()));
+        }
+        if let (Arguments::Json(text), Some(plan)) = (&arguments, tool.input().plan())
+            && plan.decode::<IgnoredAny>(text).is_ok()
+        {
+            return Ok((arguments, Vec::new()));
+        }
+        let (value, changes) = admit(tool, &arguments, self.coercion)?;
+        Ok((value.into(), changes))
+    }
+
+    fn finish(&self, tool: &Tool, route: &Route, normal: Normal, changes: Vec<Change>) -> Result<RunResult, ToolError> {
+        let Normal { structured, content, mcp } = normal;
+        if let (true, Some(schema)) = (self.validate_output, tool.output()) {
+            check_output_tree(schema, structured.as_ref().unwrap_or(&serde_json::Value::Null))?;
+        }
+        let result = RunResult::of_backend(tool.id().to_string(), route.target.clone(), mcp, changes);
+        let result = match structured {
+            Some(structured) => result.with_json(serde_json::to_vec(&structured).map_err(ToolError::internal)?),
+            None => result,
+        };
+        Ok(result.with_content(content))
+    }
+}
