@@ -26,6 +26,9 @@ pub struct DispatcherBuilder {
 /// As much as a model ever sends, with room; a host that expects more says so.
 const MAX_ARGUMENT_BYTES: usize = 16 << 20;
 
+/// More than any model reads, and less than a host has.
+const MAX_RESULT_BYTES: usize = 64 << 20;
+
 impl DispatcherBuilder {
     pub(super) fn new(catalog: Catalog) -> Self {
         Self {
@@ -38,6 +41,7 @@ impl DispatcherBuilder {
                 validate_output: true,
                 coercion: Coercion::default(),
                 max_argument_bytes: MAX_ARGUMENT_BYTES,
+                max_result_bytes: MAX_RESULT_BYTES,
                 timeout: None,
             },
             limiter: Limiter::default(),
@@ -91,6 +95,12 @@ impl DispatcherBuilder {
     /// How many bytes of arguments are looked at; 16 MiB by default.
     pub fn max_argument_bytes(mut self, n_bytes: usize) -> Self {
         self.policy.max_argument_bytes = n_bytes;
+        self
+    }
+
+    /// How many bytes of JSON a tool may return that returns a stream, and so need not end: 64 MiB by default.
+    pub fn max_result_bytes(mut self, n_bytes: usize) -> Self {
+        self.policy.max_result_bytes = n_bytes;
         self
     }
 
