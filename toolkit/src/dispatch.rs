@@ -4,6 +4,8 @@ mod builder;
 mod elsewhere;
 mod encode;
 mod host;
+#[cfg(feature = "tower")]
+mod layer;
 mod limit;
 mod prepared;
 mod run;
@@ -18,6 +20,8 @@ pub use self::builder::DispatcherBuilder;
 pub use self::encode::{CHUNKS, CONTENT, Encode, Returns, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
 pub use self::host::Host;
 pub(crate) use self::host::States;
+#[cfg(feature = "tower")]
+pub use self::layer::{Call, ToolService};
 pub(crate) use self::limit::within;
 use self::limit::{Limiter, Place};
 pub use self::prepared::Prepared;
@@ -39,6 +43,9 @@ use crate::tool::Tool;
 #[derive(Clone, Debug)]
 pub struct Dispatcher {
     shared: Arc<Shared>,
+    /// The layers around it, if there are any.
+    #[cfg(feature = "tower")]
+    layered: Option<ToolService>,
 }
 
 struct Shared {
@@ -135,7 +142,7 @@ impl Dispatcher {
         let (id, parts) = (tool.id_text(), Arc::clone(&queue));
         let context = context.also_reporting_to(Arc::clone(&queue));
         let call = Box::pin(async move {
-            let outcome = dispatcher.run(&context, &tool, arguments, Some(&parts)).await;
+            let outcome = dispatcher.run_layered(&context, &tool, arguments, Some(&parts)).await;
             outcome.map_err(|error| report(&tool, error))
         });
         CallStream::new(id, queue, call)
@@ -166,7 +173,27 @@ impl Dispatcher {
         self.prepared(name)?.call_sync_with(context, arguments)
     }
 
+    /// A call through the layers, if there are any.
+    async fn run_layered(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        arguments: Arguments<'_>,
+        parts: Option<&Arc<Queue>>,
+    ) -> Result<RunResult, ToolError> {
+        #[cfg(feature = "tower")]
+        if let Some(layered) = &self.layered {
+            return layered.run(layer::Call::new(tool, context, arguments, parts)).await;
+        }
+        self.run(context, tool, arguments, parts.map(|parts| &**parts)).await
+    }
+
     fn run_sync(&self, context: &Context, tool: &Tool, arguments: &Arguments<'_>) -> Result<RunResult, ToolError> {
+        #[cfg(feature = "tower")]
+        if self.layered.is_some() {
+            let message = "there are layers around the tools, and they may wait; call it with `Dispatcher::call`";
+            return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
+        }
         let Way::Function(entry) = self.shared.select(tool)? else {
             let message = "the tool runs elsewhere; call it with `Dispatcher::call`";
             return Err(ToolError::new(ErrorKind::NeedsRuntime, message));

@@ -21,6 +21,8 @@ pub struct DispatcherBuilder {
     states: States,
     policy: Policy,
     limiter: Limiter,
+    #[cfg(feature = "tower")]
+    pub(super) layers: Vec<super::layer::Wrap>,
 }
 
 /// As much as a model ever sends, with room; a host that expects more says so.
@@ -45,6 +47,8 @@ impl DispatcherBuilder {
                 timeout: None,
             },
             limiter: Limiter::default(),
+            #[cfg(feature = "tower")]
+            layers: Vec::new(),
         }
     }
 
@@ -140,7 +144,7 @@ impl DispatcherBuilder {
             }));
         }
         Problems::none_or(problems)?;
-        Ok(Dispatcher {
+        let dispatcher = Dispatcher {
             shared: Arc::new(Shared {
                 catalog: self.catalog,
                 routes: self.routes,
@@ -149,7 +153,12 @@ impl DispatcherBuilder {
                 policy: self.policy,
                 limiter: self.limiter,
             }),
-        })
+            #[cfg(feature = "tower")]
+            layered: None,
+        };
+        #[cfg(feature = "tower")]
+        let dispatcher = dispatcher.wrapped_by(self.layers);
+        Ok(dispatcher)
     }
 }
 
