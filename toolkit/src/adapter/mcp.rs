@@ -2,12 +2,15 @@
 
 mod call;
 mod listed;
+mod params;
 mod result;
+mod span;
 
 use serde_json::{Value, json};
 
-pub use self::call::{CallParams, write_error, write_result};
+pub use self::call::{write_error, write_result};
 use self::listed::listed;
+pub use self::params::CallParams;
 pub use self::result::wrap_result;
 use crate::catalog::{Catalog, Naming, Problems};
 pub use crate::tool::META_KEY;
