@@ -119,7 +119,7 @@ impl Explanation<'_> {
             }
             _ => {
                 let exactly = if several { "exactly " } else { "" };
-                let keys = listed(names.iter().map(Quoted));
+                let keys = listed(names.iter().copied().map(Quoted));
                 let rule = format!("must have {exactly}one of the keys {keys}");
                 let allowed = names.iter().map(|&name| name.into()).collect();
                 let keyword = "required".to_owned();

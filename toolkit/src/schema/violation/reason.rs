@@ -102,7 +102,7 @@ impl<'s> Explanation<'s> {
         let rule = match (&suggestion, names) {
             (Some(_), _) => "is not an argument".to_owned(),
             (None, []) => "is not an argument; there are none".to_owned(),
-            (None, names) => format!("is not an argument; expected {}", listed(names.iter().map(Quoted))),
+            (None, names) => format!("is not an argument; expected {}", listed(names.iter().copied().map(Quoted))),
         };
         Violation {
             keyword: "additionalProperties".to_owned(),
@@ -226,10 +226,10 @@ pub(super) fn one_value_of(violation: Violation, options: &[Value], instance: &V
 pub(super) fn listed<T: Display>(mut names: impl Iterator<Item = T>) -> String {
     let mut text = String::new();
     for (idx, name) in names.by_ref().take(MAX_LISTED).enumerate() {
-        let separator = if idx == 0 { "" } else { ", " };
-        let start = text.len() + separator.len();
+        text.push_str(if idx == 0 { "" } else { ", " });
+        let start = text.len();
         // Writing to a string cannot fail.
-        let _ = write!(text, "{separator}{name}");
+        let _ = write!(text, "{name}");
         shorten(&mut text, start);
     }
     if names.next().is_some() {
@@ -239,11 +239,13 @@ pub(super) fn listed<T: Display>(mut names: impl Iterator<Item = T>) -> String {
 }
 
 /// A name as a sentence shows it.
-pub(super) struct Quoted<'n>(pub(super) &'n &'n str);
+pub(super) struct Quoted<'n>(pub(super) &'n str);
 
 impl Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`", self.0)
+        f.write_char('`')?;
+        f.write_str(self.0)?;
+        f.write_char('`')
     }
 }
 
