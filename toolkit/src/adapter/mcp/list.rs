@@ -12,7 +12,7 @@ use crate::catalog::{Catalog, Naming, Problems};
 /// no schema is built, and nothing is written twice.
 ///
 /// ```
-/// # use toolkit::adapter::mcp::{Revision, ToolList};
+/// # use toolkit::adapter::mcp::{Revision, ToolList, list_tools};
 /// # use toolkit::catalog::Naming;
 /// /// Adds two integers.
 /// #[toolkit::tool]
@@ -21,8 +21,9 @@ use crate::catalog::{Catalog, Naming, Problems};
 /// }
 ///
 /// # fn main() -> Result<(), toolkit::catalog::Problems> {
-/// let list = ToolList::of(&toolkit::catalog![add]?, Revision::V2025_11_25, Naming::Name)?;
-/// assert!(list.to_json().starts_with(r#"{"tools":[{"description":"Adds two integers.","#));
+/// let catalog = toolkit::catalog![add]?;
+/// let list = ToolList::of(&catalog, Revision::V2025_11_25, Naming::Name)?;
+/// assert_eq!(list.to_json(), list_tools(&catalog, Revision::V2025_11_25, Naming::Name)?.to_string());
 /// # Ok(())
 /// # }
 /// ```
