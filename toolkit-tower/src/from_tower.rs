@@ -12,7 +12,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// One of tower's own layers, or several: what they say in errors of their own is said in a [`ToolError`].
 ///
 /// A time that is over is [`ErrorKind::TimedOut`], a call that was shed is [`ErrorKind::Overloaded`]; what is unknown
-/// here is masked, like every error that nobody expected.
+/// here is masked, like every error that nobody expected. A time limit of tower's needs a tokio runtime with timers.
 ///
 /// ```
 /// use std::time::Duration;

@@ -59,7 +59,7 @@ pub enum ErrorKind {
     MalformedJson,
     /// The input schema refuses the arguments; [`ToolError::violations`] has every reason.
     InvalidArguments,
-    /// As many calls run as may; try again later.
+    /// As many calls run, or were made in a time, as may; try again later.
     Overloaded,
     /// The tool says that it failed, and its message says why.
     Failed,
