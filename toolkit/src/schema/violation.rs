@@ -15,6 +15,7 @@ use serde_json::Value;
 pub(crate) use self::locate::child;
 pub(super) use self::locate::holds_secret;
 use self::reason::{Explanation, place};
+pub(super) use self::secret::masked;
 use super::SchemaError;
 
 /// One reason for which a schema refuses a value.
