@@ -44,6 +44,7 @@ mod routes;
 
 pub use self::answer::Answer;
 pub use self::call::BackendCall;
+pub(crate) use self::call::Parts;
 pub use self::collect::{Collected, Failure};
 pub use self::local::LocalBackend;
 pub(crate) use self::normalize::{Normal, normalize};

@@ -4,6 +4,8 @@ mod builder;
 mod elsewhere;
 mod encode;
 mod host;
+#[cfg(feature = "tower")]
+mod layer;
 mod limit;
 mod prepared;
 mod run;
@@ -15,17 +17,23 @@ use std::pin::pin;
 use std::sync::Arc;
 
 pub use self::builder::DispatcherBuilder;
-pub use self::encode::{CONTENT, Encode, Returns, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
+pub use self::encode::{CHUNKS, CONTENT, Encode, Returns, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
 pub use self::host::Host;
 pub(crate) use self::host::States;
+#[cfg(feature = "tower")]
+pub use self::layer::{Call, ToolService};
 pub(crate) use self::limit::within;
 use self::limit::{Limiter, Place};
 pub use self::prepared::Prepared;
-pub use self::run::{AsyncFunction, BoxFuture, Function, Invocation, Run, SyncFunction, run_async, run_sync};
+pub(crate) use self::run::check_output;
+pub use self::run::{
+    AsyncFunction, BoxFuture, Function, Invocation, Run, SyncFunction, run_async, run_sync, run_waiting,
+};
 pub(crate) use self::unwind::caught_future;
 use crate::backend::{Route, Routes, Selector};
 use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError, json};
 use crate::catalog::{Catalog, Entry, Problems};
+use crate::stream::{CallStream, Queue};
 use crate::tool::Tool;
 
 /// Runs the tools of a catalogue.
@@ -35,6 +43,9 @@ use crate::tool::Tool;
 #[derive(Clone, Debug)]
 pub struct Dispatcher {
     shared: Arc<Shared>,
+    /// The layers around it, if there are any.
+    #[cfg(feature = "tower")]
+    layered: Option<ToolService>,
 }
 
 struct Shared {
@@ -53,6 +64,7 @@ pub(crate) struct Policy {
     pub(crate) validate_output: bool,
     pub(crate) coercion: Coercion,
     pub(crate) max_argument_bytes: usize,
+    pub(crate) max_result_bytes: usize,
     pub(crate) timeout: Option<std::time::Duration>,
 }
 
@@ -112,6 +124,30 @@ impl Dispatcher {
         self.prepared(name)?.call_with(context, arguments).await
     }
 
+    /// Calls a tool, and gives what happens while it runs: see [`stream`](crate::stream).
+    ///
+    /// A name that does not resolve is an error event, like every other error.
+    pub fn stream<'a>(&self, name: &str, arguments: impl Into<Arguments<'a>>) -> CallStream {
+        self.stream_with(Context::EMPTY, name, arguments)
+    }
+
+    /// As [`Dispatcher::stream`], with a context of the host's. A listener of the context hears the progress too.
+    pub fn stream_with<'a>(&self, context: &Context, name: &str, arguments: impl Into<Arguments<'a>>) -> CallStream {
+        let tool = match self.shared.catalog.resolve(name) {
+            Ok(tool) => tool,
+            Err(error) => return CallStream::refused(name.to_owned().into(), error),
+        };
+        let queue = Arc::new(Queue::default());
+        let (dispatcher, tool, arguments) = (self.clone(), tool.clone(), arguments.into().into_owned());
+        let (id, parts) = (tool.id_text(), Arc::clone(&queue));
+        let context = context.also_reporting_to(Arc::clone(&queue));
+        let call = Box::pin(async move {
+            let outcome = dispatcher.run_layered(&context, &tool, arguments, Some(&parts)).await;
+            outcome.map_err(|error| report(&tool, error))
+        });
+        CallStream::new(id, queue, call)
+    }
+
     /// Calls a synchronous tool, on this thread, with no runtime.
     ///
     /// A time limit cannot stop it.
@@ -137,7 +173,27 @@ impl Dispatcher {
         self.prepared(name)?.call_sync_with(context, arguments)
     }
 
+    /// A call through the layers, if there are any.
+    async fn run_layered(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        arguments: Arguments<'_>,
+        parts: Option<&Arc<Queue>>,
+    ) -> Result<RunResult, ToolError> {
+        #[cfg(feature = "tower")]
+        if let Some(layered) = &self.layered {
+            return layered.run(layer::Call::new(tool, context, arguments, parts)).await;
+        }
+        self.run(context, tool, arguments, parts.map(|parts| &**parts)).await
+    }
+
     fn run_sync(&self, context: &Context, tool: &Tool, arguments: &Arguments<'_>) -> Result<RunResult, ToolError> {
+        #[cfg(feature = "tower")]
+        if self.layered.is_some() {
+            let message = "there are layers around the tools, and they may wait; call it with `Dispatcher::call`";
+            return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
+        }
         let Way::Function(entry) = self.shared.select(tool)? else {
             let message = "the tool runs elsewhere; call it with `Dispatcher::call`";
             return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
@@ -162,10 +218,16 @@ impl Dispatcher {
         }
     }
 
-    async fn run(&self, context: &Context, tool: &Tool, arguments: Arguments<'_>) -> Result<RunResult, ToolError> {
+    async fn run(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        arguments: Arguments<'_>,
+        parts: Option<&Queue>,
+    ) -> Result<RunResult, ToolError> {
         let entry = match self.shared.select(tool)? {
             Way::Function(entry) => entry,
-            Way::Backend(route) => return Box::pin(self.run_elsewhere(context, tool, route, arguments)).await,
+            Way::Backend(route) => return Box::pin(self.run_elsewhere(context, tool, route, arguments, parts)).await,
         };
         let lent;
         let context = if sees_all_of(context, tool) {
@@ -188,7 +250,7 @@ impl Dispatcher {
             match entry.run {
                 Run::Sync(run) => unwind::caught(|| run(self.shared.invocation(context, tool, entry, &arguments))),
                 Run::Async(run) => {
-                    let invocation = self.shared.invocation(context, tool, entry, &arguments);
+                    let invocation = Invocation { parts, ..self.shared.invocation(context, tool, entry, &arguments) };
                     unwind::caught_future(|| run(invocation)).await
                 }
                 // On the heap, since most calls are none of these and would make room for it.
@@ -301,7 +363,7 @@ impl Shared {
         entry: &'static Entry,
         arguments: &'a Arguments<'a>,
     ) -> Invocation<'a> {
-        Invocation { tool, entry, arguments, host: self.host(context), policy: &self.policy }
+        Invocation { tool, entry, arguments, host: self.host(context), policy: &self.policy, parts: None }
     }
 }
 

@@ -22,6 +22,7 @@
 //! | [`tool`](macro@tool), [`toolset`](macro@toolset) | what an author writes |
 //! | [`Catalog`], [`catalog!`](catalog!), [`link!`] | which tools a program has |
 //! | [`Dispatcher`], [`Handle`], [`Context`] | calling them |
+//! | [`stream`] | calling one and seeing how far it has come |
 //! | [`Chain`] | calling several, the result of one being an argument of the next |
 //! | [`ToolError`], [`Content`], [`Structured`] | what a tool gives back |
 //! | [`adapter`] | describing them to others |
@@ -44,6 +45,7 @@ pub mod chain;
 pub mod dispatch;
 pub mod manifest;
 pub mod schema;
+pub mod stream;
 pub mod tool;
 pub mod version;
 
@@ -61,6 +63,7 @@ pub use self::chain::Chain;
 pub use self::dispatch::Dispatcher;
 pub use self::handle::Handle;
 pub use self::manifest::Manifest;
+pub use self::stream::Chunks;
 pub use self::tool::{Tool, ToolId};
 pub use toolkit_derive::{catalog, handle, tool, toolset};
 

@@ -211,6 +211,17 @@ impl Schema {
         }
     }
 
+    /// Whether it is that of a list, and asks nothing but what each item is.
+    pub(crate) fn is_list_of_any_length(&self) -> bool {
+        let says_nothing_more = |key: &String| {
+            matches!(key.as_str(), "type" | "items" | "$schema" | "$defs" | "definitions" | "title" | "description")
+        };
+        let object = self.value.as_object();
+        object.is_some_and(|object| {
+            object.get("type").is_some_and(|name| name == "array") && object.keys().all(says_nothing_more)
+        })
+    }
+
     /// Whether a value that fits may hold something that must not be repeated.
     pub(crate) fn holds_secret(&self) -> bool {
         *self.secret.get_or_init(|| violation::holds_secret(&self.value, &self.value))

@@ -1,22 +1,30 @@
 //! One call on its way to a backend.
 
-use crate::call::{Arguments, Context};
+use crate::call::{Arguments, Context, ToolError};
+use crate::dispatch::check_output;
+use crate::schema::Schema;
+use crate::stream::{Chunk, Queue};
 use crate::tool::{Tool, ToolBackend};
 
 /// One call on its way to a backend.
 #[derive(Debug)]
 pub struct BackendCall<'a> {
-    tool: &'a Tool,
-    target: &'a ToolBackend,
-    arguments: Arguments<'a>,
-    context: &'a Context,
+    pub(crate) tool: &'a Tool,
+    pub(crate) target: &'a ToolBackend,
+    pub(crate) arguments: Arguments<'a>,
+    pub(crate) context: &'a Context,
+    pub(crate) parts: Option<Parts<'a>>,
+}
+
+/// Who reads the parts of a result, and what each part is checked against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts<'a> {
+    pub(crate) queue: &'a Queue,
+    /// The schema of the whole, where that is a list of parts and nothing more.
+    pub(crate) list: Option<&'a Schema>,
 }
 
 impl<'a> BackendCall<'a> {
-    pub(crate) fn new(tool: &'a Tool, target: &'a ToolBackend, arguments: Arguments<'a>, context: &'a Context) -> Self {
-        Self { tool, target, arguments, context }
-    }
-
     /// The tool as the catalogue has it, which may have put it into a namespace.
     #[must_use]
     pub fn tool(&self) -> &'a Tool {
@@ -39,5 +47,28 @@ impl<'a> BackendCall<'a> {
     #[must_use]
     pub fn context(&self) -> &'a Context {
         self.context
+    }
+
+    /// Whether anybody reads the parts of the result.
+    #[must_use]
+    pub fn is_streamed(&self) -> bool {
+        self.parts.is_some()
+    }
+
+    /// Gives a part of the result to whoever reads them, once there is room. Where the tool promises a list, the part
+    /// is one item of it, and is checked as such.
+    ///
+    /// # Errors
+    ///
+    /// The output schema refuses it.
+    pub async fn send(&self, chunk: Chunk) -> Result<(), ToolError> {
+        let Some(parts) = self.parts else {
+            return Ok(());
+        };
+        if let Some(schema) = parts.list {
+            check_output(schema, format!("[{}]", chunk.json()).as_bytes())?;
+        }
+        parts.queue.send(chunk).await;
+        Ok(())
     }
 }

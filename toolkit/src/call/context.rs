@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::cancel::CancelToken;
 use super::credentials::Credentials;
+use crate::stream::Queue;
 use crate::tool::Requirements;
 
 /// What goes along with one call: cancellation, progress, and whatever the host attaches.
@@ -67,6 +68,17 @@ impl Context {
         extensions.insert(TypeId::of::<T>(), Arc::new(value));
         self.extensions = Some(Arc::new(extensions));
         self
+    }
+
+    /// The same context, whose progress a queue hears too.
+    pub(crate) fn also_reporting_to(&self, queue: Arc<Queue>) -> Self {
+        let listener = self.progress.clone();
+        self.clone().on_progress(move |progress| {
+            if let Some(listener) = &listener {
+                listener(progress.clone());
+            }
+            queue.report(progress);
+        })
     }
 
     /// The value of type `T` that the host attached.
@@ -182,7 +194,8 @@ impl fmt::Debug for Context {
 /// How far a call has come.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Progress {
-    /// How much is done, in units of the tool's choice; grows from report to report.
+    /// How much is done, in units of the tool's choice; grows from report to report. MCP calls it `progress`.
+    #[serde(rename = "progress")]
     pub done: f64,
     /// How much there is, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -75,6 +75,8 @@ pub enum ErrorKind {
     NeedsRuntime,
     /// What runs the tool answered with something that is no result.
     InvalidAnswer,
+    /// The tool returned more than the dispatcher keeps.
+    ResultTooLarge,
     /// The tool broke its own output schema; what it returned is withheld.
     InvalidOutput,
 }
@@ -202,7 +204,7 @@ impl ToolError {
             ErrorKind::MissingRequirements => Stage::Require,
             ErrorKind::TooLarge | ErrorKind::MalformedJson | ErrorKind::InvalidArguments => Stage::ValidateInput,
             ErrorKind::InvalidAnswer => Stage::Normalize,
-            ErrorKind::InvalidOutput => Stage::ValidateOutput,
+            ErrorKind::ResultTooLarge | ErrorKind::InvalidOutput => Stage::ValidateOutput,
             _ => Stage::Invoke,
         }
     }

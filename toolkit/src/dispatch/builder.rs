@@ -21,10 +21,15 @@ pub struct DispatcherBuilder {
     states: States,
     policy: Policy,
     limiter: Limiter,
+    #[cfg(feature = "tower")]
+    pub(super) layers: Vec<super::layer::Wrap>,
 }
 
 /// As much as a model ever sends, with room; a host that expects more says so.
 const MAX_ARGUMENT_BYTES: usize = 16 << 20;
+
+/// More than any model reads, and less than a host has.
+const MAX_RESULT_BYTES: usize = 64 << 20;
 
 impl DispatcherBuilder {
     pub(super) fn new(catalog: Catalog) -> Self {
@@ -38,9 +43,12 @@ impl DispatcherBuilder {
                 validate_output: true,
                 coercion: Coercion::default(),
                 max_argument_bytes: MAX_ARGUMENT_BYTES,
+                max_result_bytes: MAX_RESULT_BYTES,
                 timeout: None,
             },
             limiter: Limiter::default(),
+            #[cfg(feature = "tower")]
+            layers: Vec::new(),
         }
     }
 
@@ -94,6 +102,12 @@ impl DispatcherBuilder {
         self
     }
 
+    /// How many bytes of JSON a tool may return that returns a stream, and so need not end: 64 MiB by default.
+    pub fn max_result_bytes(mut self, n_bytes: usize) -> Self {
+        self.policy.max_result_bytes = n_bytes;
+        self
+    }
+
     /// How far to go to meet arguments that the schema refuses.
     pub fn coercion(mut self, coercion: Coercion) -> Self {
         self.policy.coercion = coercion;
@@ -130,7 +144,7 @@ impl DispatcherBuilder {
             }));
         }
         Problems::none_or(problems)?;
-        Ok(Dispatcher {
+        let dispatcher = Dispatcher {
             shared: Arc::new(Shared {
                 catalog: self.catalog,
                 routes: self.routes,
@@ -139,7 +153,12 @@ impl DispatcherBuilder {
                 policy: self.policy,
                 limiter: self.limiter,
             }),
-        })
+            #[cfg(feature = "tower")]
+            layered: None,
+        };
+        #[cfg(feature = "tower")]
+        let dispatcher = dispatcher.wrapped_by(self.layers);
+        Ok(dispatcher)
     }
 }
 

@@ -6,8 +6,9 @@ use serde::de::IgnoredAny;
 
 use super::run::check_output_tree;
 use super::{Dispatcher, Policy, lend, limit, sees_all_of, unwind};
-use crate::backend::{BackendCall, Normal, Route, normalize};
+use crate::backend::{BackendCall, Normal, Parts, Route, normalize};
 use crate::call::{Arguments, Change, Context, RunResult, ToolError, admit};
+use crate::stream::Queue;
 use crate::tool::Tool;
 
 impl Dispatcher {
@@ -18,13 +19,16 @@ impl Dispatcher {
         tool: &Tool,
         route: &Route,
         arguments: Arguments<'_>,
+        parts: Option<&Queue>,
     ) -> Result<RunResult, ToolError> {
         let lent = if sees_all_of(context, tool) { None } else { Some(lend(context, tool)?) };
         let context = lent.as_ref().unwrap_or(context);
         let policy = &self.shared.policy;
         policy.admit(context, &arguments)?;
         let (arguments, changes) = policy.fitting(tool, arguments)?;
-        let call = BackendCall::new(tool, &route.target, arguments, context);
+        let list = tool.output().filter(|schema| policy.validate_output && schema.is_list_of_any_length());
+        let parts = parts.map(|queue| Parts { queue, list });
+        let call = BackendCall { tool, target: &route.target, arguments, context, parts };
         let work = pin!(async {
             let _place = self.shared.limiter.enter().await?;
             unwind::caught_future(|| route.backend.backend().call(call)).await

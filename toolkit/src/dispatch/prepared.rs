@@ -41,7 +41,7 @@ impl<'d> Prepared<'d> {
         context: &Context,
         arguments: impl Into<Arguments<'a>>,
     ) -> Result<RunResult, ToolError> {
-        let outcome = self.dispatcher.run(context, self.tool, arguments.into()).await;
+        let outcome = self.dispatcher.run_layered(context, self.tool, arguments.into(), None).await;
         outcome.map_err(|error| report(self.tool, error))
     }
 

@@ -14,6 +14,7 @@ use crate::call::{Arguments, Change, ErrorKind, RunResult, ToolError, admit, jso
 use crate::catalog::Entry;
 use crate::schema::plan::Plan;
 use crate::schema::{Schema, Violations, child};
+use crate::stream::{Chunk, Queue};
 use crate::tool::Tool;
 
 /// A future on the heap.
@@ -81,6 +82,8 @@ pub struct Invocation<'a> {
     pub(super) arguments: &'a Arguments<'a>,
     pub(super) host: Host<'a>,
     pub(super) policy: &'a Policy,
+    /// Who reads the parts of the result, if anybody does.
+    pub(super) parts: Option<&'a Queue>,
 }
 
 /// All stages of a synchronous call.
@@ -101,7 +104,17 @@ pub fn run_async<F: AsyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Result
         let mut changes = Vec::new();
         let arguments = call.decode::<F::Arguments>(&mut changes)?;
         let output = F::finish(F::call(F::input(arguments), call.host).await?)?;
-        F::Encoding::encode(output, &call, changes)
+        F::Encoding::encode_async(output, &call, changes).await
+    })
+}
+
+/// All stages of a call of a synchronous function that returns what is not there yet.
+pub fn run_waiting<F: SyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Result<RunResult, ToolError>> {
+    Box::pin(async move {
+        let mut changes = Vec::new();
+        let arguments = call.decode::<F::Arguments>(&mut changes)?;
+        let output = F::finish(F::call(F::input(arguments), call.host)?)?;
+        F::Encoding::encode_async(output, &call, changes).await
     })
 }
 
@@ -142,6 +155,29 @@ impl Invocation<'_> {
                 Err(error) => return Err(mismatch(self.tool, pointer(error.path()), error.inner())),
             }
         }
+    }
+
+    /// Gives one item of the result, as JSON, to whoever reads them, once there is room.
+    pub(super) async fn send(&self, item: &[u8]) -> Result<(), ToolError> {
+        if let Some(parts) = self.parts {
+            let chunk = Chunk::from_json(String::from_utf8_lossy(item).into_owned());
+            parts.send(chunk.map_err(ToolError::internal)?).await;
+        }
+        Ok(())
+    }
+
+    /// Adds an item to a list, which must not grow for ever.
+    pub(super) fn grow(&self, list: &mut Vec<u8>, item: &[u8]) -> Result<(), ToolError> {
+        let most = self.policy.max_result_bytes;
+        if list.len() + item.len() >= most {
+            let message = format!("what the tool returned has more than {most} bytes");
+            return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
+        }
+        if list.len() > 1 {
+            list.push(b',');
+        }
+        list.extend_from_slice(item);
+        Ok(())
     }
 
     #[inline]
@@ -189,7 +225,7 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
     })
 }
 
-fn check_output(schema: &Schema, json: &[u8]) -> Result<(), ToolError> {
+pub(crate) fn check_output(schema: &Schema, json: &[u8]) -> Result<(), ToolError> {
     let output: Value = serde_json::from_slice(json).map_err(ToolError::internal)?;
     check_output_tree(schema, &output)
 }

@@ -1,17 +1,23 @@
 //! Constructors that keep generated code small.
 
 use crate::catalog::{Entry, Location};
-use crate::dispatch::{AsyncFunction, Encode, Function, Run, SyncFunction, run_async, run_sync};
+use crate::dispatch::{AsyncFunction, Encode, Function, Run, SyncFunction, run_async, run_sync, run_waiting};
 use crate::handle::{Linked, TypedCall};
 use crate::tool::Metadata;
 
 /// The record of a synchronous function, with everything optional left out.
 pub const fn sync_entry<F: SyncFunction>(id: &'static str, name: &'static str, location: Location) -> Entry {
-    entry::<F>(id, name, location, Run::Sync(run_sync::<F>))
+    let run =
+        if <F::Encoding as Encode<F::Output>>::WAITS { Run::Async(run_waiting::<F>) } else { Run::Sync(run_sync::<F>) };
+    entry::<F>(id, name, location, run)
 }
 
 /// The record of a synchronous function that blocks its thread.
 pub const fn blocking_entry<F: SyncFunction>(id: &'static str, name: &'static str, location: Location) -> Entry {
+    assert!(
+        !<F::Encoding as Encode<F::Output>>::WAITS,
+        "a tool that returns `Chunks` is not `blocking`: it has returned before its items are there"
+    );
     entry::<F>(id, name, location, Run::Blocking(run_sync::<F>))
 }
 

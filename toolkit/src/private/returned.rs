@@ -11,7 +11,8 @@ use serde::Serialize;
 
 use super::argument::Pick;
 use crate::call::{Content, Structured, ToolError};
-use crate::dispatch::{CONTENT, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
+use crate::dispatch::{CHUNKS, CONTENT, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
+use crate::stream::Chunks;
 
 /// A value that a function returned.
 pub struct Returned<R>(pub R);
@@ -71,6 +72,10 @@ impl Shape<Vec<Content>> {
     pub const KIND: u8 = CONTENT;
 }
 
+impl<T> Shape<Chunks<T>> {
+    pub const KIND: u8 = CHUNKS;
+}
+
 impl<T> Shape<Structured<T>> {
     pub const KIND: u8 = STRUCTURED_WITH_CONTENT;
 }
@@ -88,7 +93,7 @@ impl<T> PlainShape for Shape<T> {}
     message = "`{Self}` cannot be returned from a tool",
     label = "not a tool result",
     note = "a tool result implements `serde::Serialize` and `schemars::JsonSchema`, or is `()`, `Content`, \
-            `Structured<T>` or a `Result` of these",
+            `Structured<T>`, `Chunks<T>` or a `Result` of these",
     note = "for your own types, add `#[derive(serde::Serialize, schemars::JsonSchema)]`"
 )]
 pub trait ToolOutput {}
@@ -112,6 +117,11 @@ impl<T: ToolOutput> Data<Structured<T>> {
     pub const FITS: bool = true;
 }
 
+impl<T: ToolOutput> Data<Chunks<T>> {
+    /// It can.
+    pub const FITS: bool = true;
+}
+
 /// The answer for types that lack a derive.
 pub trait UnfitData {
     /// It cannot.
@@ -123,7 +133,7 @@ impl<T> UnfitData for Data<T> {}
 /// The way in which a type is encoded: a stand-in where it is refused, since one error is enough.
 pub const fn kind(shape: u8, fits: bool) -> u8 {
     match shape {
-        STRUCTURED | STRUCTURED_WITH_CONTENT if !fits => UNFIT,
+        STRUCTURED | STRUCTURED_WITH_CONTENT | CHUNKS if !fits => UNFIT,
         shape => shape,
     }
 }

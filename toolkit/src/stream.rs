@@ -1,0 +1,138 @@
+//! A call as a stream of events: how far it has come, parts of its result, and one end.
+//!
+//! [`Dispatcher::stream`](crate::Dispatcher::stream) calls a tool so. Every tool reports progress and an end; one that
+//! returns [`Chunks`] gives its items one by one as well.
+//!
+//! ```
+//! use toolkit::stream::{Chunks, Event};
+//! use toolkit::{Catalog, Dispatcher, tool};
+//!
+//! /// Counts down.
+//! #[tool]
+//! fn countdown(from: u8) -> Chunks<u8> {
+//!     Chunks::of((1..=from).rev())
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! let dispatcher = Dispatcher::new(Catalog::linked()?)?;
+//! let mut events = dispatcher.stream("countdown", r#"{"from": 3}"#);
+//! let mut seen = Vec::new();
+//! while let Some(event) = events.next().await {
+//!     match event.event {
+//!         Event::Chunk(item) => seen.push(item.value()),
+//!         Event::Done(result) => assert_eq!(result.json(), Some(&b"[3,2,1]"[..])),
+//!         other => panic!("{other:?}"),
+//!     }
+//! }
+//! assert_eq!(seen, [3, 2, 1]);
+//! # Ok(()) })
+//! # }
+//! ```
+//!
+//! The tool runs while somebody waits for the next event, and no further ahead than a few items: who reads slowly slows
+//! the tool down, and who drops the stream cancels the call. Progress that nobody has read yet gives way to newer.
+
+mod chunks;
+mod emitter;
+mod event;
+mod queue;
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll};
+
+use futures_core::Stream;
+use futures_core::stream::FusedStream;
+
+pub use self::chunks::Chunks;
+pub use self::emitter::Emitter;
+pub use self::event::{Chunk, Event, StreamEvent};
+pub(crate) use self::queue::Queue;
+use crate::call::{RunResult, ToolError};
+use crate::dispatch::BoxFuture;
+use crate::tool::Text;
+
+/// The events of one call; see [the module](self).
+///
+/// Exactly one [`Event::Done`] or [`Event::Error`] is the last.
+#[must_use = "a call runs while its events are waited for"]
+pub struct CallStream {
+    tool_id: Text,
+    queue: Arc<Queue>,
+    /// `None` once it has ended.
+    call: Option<BoxFuture<'static, Result<RunResult, ToolError>>>,
+    end: Option<Event>,
+}
+
+impl CallStream {
+    pub(crate) fn new(
+        tool_id: Text,
+        queue: Arc<Queue>,
+        call: BoxFuture<'static, Result<RunResult, ToolError>>,
+    ) -> Self {
+        Self { tool_id, queue, call: Some(call), end: None }
+    }
+
+    /// A call that ended before it began.
+    pub(crate) fn refused(tool_id: Text, error: ToolError) -> Self {
+        Self { tool_id, queue: Arc::default(), call: None, end: Some(Event::Error(error)) }
+    }
+
+    /// The next event; `None` after the end.
+    pub async fn next(&mut self) -> Option<StreamEvent> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+
+    fn poll_event(&mut self, cx: &mut TaskContext<'_>) -> Poll<Option<Event>> {
+        if let Some(event) = self.queue.pop() {
+            return Poll::Ready(Some(event));
+        }
+        if let Some(call) = &mut self.call {
+            self.queue.wake_reader_by(cx.waker());
+            if let Poll::Ready(outcome) = call.as_mut().poll(cx) {
+                self.call = None;
+                self.queue.close();
+                self.end = Some(outcome.map_or_else(Event::Error, Event::Done));
+            }
+            match self.queue.pop() {
+                Some(event) => return Poll::Ready(Some(event)),
+                None if self.call.is_some() => return Poll::Pending,
+                None => {}
+            }
+        }
+        Poll::Ready(self.end.take())
+    }
+}
+
+impl Stream for CallStream {
+    type Item = StreamEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Option<StreamEvent>> {
+        let event = self.poll_event(cx);
+        event.map(|event| event.map(|event| StreamEvent { tool_id: self.tool_id.clone(), event }))
+    }
+}
+
+impl FusedStream for CallStream {
+    fn is_terminated(&self) -> bool {
+        self.call.is_none() && self.end.is_none() && self.queue.is_empty()
+    }
+}
+
+impl Drop for CallStream {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+impl fmt::Debug for CallStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallStream")
+            .field("tool_id", &self.tool_id)
+            .field("has_ended", &self.is_terminated())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,96 @@
+//! What a tool returns that gives its result in parts.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+
+use super::emitter::{Emitted, Emitter};
+use crate::call::ToolError;
+
+/// What a tool returns that gives its result in parts: a stream of items.
+///
+/// Its output schema is a list of `T`. A call gives the whole list; a call as a stream gives each item as a chunk when
+/// it is there. Every item is checked before anybody sees it, and an error ends the stream.
+///
+/// ```
+/// # use toolkit::{ToolError, tool};
+/// # use toolkit::stream::Chunks;
+/// /// Reads the lines of a text, slowly.
+/// #[tool]
+/// fn read_lines(text: String) -> Chunks<String> {
+///     Chunks::emit(async move |lines| {
+///         for line in text.lines() {
+///             lines.send(line.to_owned()).await;
+///         }
+///         Ok(())
+///     })
+/// }
+/// ```
+#[must_use]
+pub struct Chunks<T> {
+    items: Pin<Box<dyn Stream<Item = Result<T, ToolError>> + Send>>,
+}
+
+impl<T: Send + 'static> Chunks<T> {
+    /// The items of a stream.
+    pub fn new(stream: impl Stream<Item = Result<T, ToolError>> + Send + 'static) -> Self {
+        Self { items: Box::pin(stream) }
+    }
+
+    /// Items that are there already, or that take no waiting.
+    pub fn of<I>(items: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+        I::IntoIter: Send + 'static,
+    {
+        Self::new(Ready(items.into_iter()))
+    }
+
+    /// The items that `body` sends, while it runs.
+    pub fn emit<F, R>(body: F) -> Self
+    where
+        F: FnOnce(Emitter<T>) -> R,
+        R: Future<Output = Result<(), ToolError>> + Send + 'static,
+    {
+        Self::new(Emitted::by(body))
+    }
+
+    /// The next item; `None` after the last.
+    ///
+    /// # Errors
+    ///
+    /// What the tool failed with; no item comes after it.
+    pub async fn next(&mut self) -> Option<Result<T, ToolError>> {
+        poll_fn(|cx| self.items.as_mut().poll_next(cx)).await
+    }
+}
+
+impl<T> Stream for Chunks<T> {
+    type Item = Result<T, ToolError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.items.as_mut().poll_next(cx)
+    }
+}
+
+impl<T> fmt::Debug for Chunks<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Chunks")
+    }
+}
+
+/// An iterator as a stream.
+struct Ready<I>(I);
+
+impl<I> Unpin for Ready<I> {}
+
+impl<I: Iterator> Stream for Ready<I> {
+    type Item = Result<I::Item, ToolError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Poll::Ready(self.0.next().map(Ok))
+    }
+}
