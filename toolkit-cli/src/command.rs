@@ -26,6 +26,7 @@ pub(crate) fn program() -> Command {
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .subcommands([list(), show(), call(), export(), check(), completions()])
+        .subcommands(serve())
 }
 
 /// What the user typed to get here.
@@ -118,6 +119,14 @@ fn export() -> Command {
     ])
 }
 
+/// Nothing, where this program was built without a server.
+fn serve() -> Option<Command> {
+    #[cfg(feature = "otc")]
+    return Some(crate::serve::command());
+    #[cfg(not(feature = "otc"))]
+    None
+}
+
 fn check() -> Command {
     Command::new("check").about("Checks every tool: ids, schemas, examples, wire names, state types").args([
         naming_option(),
@@ -146,7 +155,7 @@ fn json(help: &'static str) -> Arg {
     switch("json").help(help)
 }
 
-fn switch(name: &'static str) -> Arg {
+pub(crate) fn switch(name: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue)
 }
 
