@@ -87,10 +87,12 @@ fn call() -> Command {
 }
 
 /// The options of `call` itself; they may stand on either side of the tool's name.
-pub(crate) fn call_options() -> [Arg; 3] {
+pub(crate) fn call_options() -> [Arg; 4] {
     [
         json("The whole result as JSON: tool, structured, content, changes"),
         switch("lenient").help("Reads \"3\" as 3 where the schema wants a number, and the like; says what it changed"),
+        switch("stream")
+            .help("Prints each part of the result when it is there, one JSON document a line; with --json every event"),
         Arg::new("timeout")
             .long("timeout")
             .value_name("TIME")

@@ -13,7 +13,11 @@ pub(crate) fn check(ty: &Type, report: &mut Report) {
             Found::Reference { is_static: false } | Found::Lifetime => {
                 "a tool returns what it owns; clone what it borrows"
             }
-            Found::ImplTrait | Found::Infer => "name the type that the tool returns; its schema is derived from it",
+            Found::ImplTrait => {
+                "name the type that the tool returns, since its schema is derived from it; a stream of items is \
+                 `toolkit::Chunks<Item>`"
+            }
+            Found::Infer => "name the type that the tool returns; its schema is derived from it",
             Found::Never => "a tool returns; a model waits for its result",
         };
         report.error(at, message);

@@ -431,6 +431,10 @@ fn lend(context: &Context, tool: &Tool) -> Result<Context, ToolError> {
 #[cold]
 fn report(tool: &Tool, error: ToolError) -> ToolError {
     let error = error.of_tool(&tool.id_text());
+    let error = match tool.function_backend() {
+        Some(function) => error.of_backend(function),
+        None => error,
+    };
     if let ErrorKind::Internal | ErrorKind::Panicked | ErrorKind::InvalidAnswer | ErrorKind::InvalidOutput =
         error.kind()
     {

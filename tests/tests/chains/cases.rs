@@ -52,8 +52,8 @@ fn chains_receive_return_and_report_as_in_the_cases() {
 
 /// Where these chains differ: the case, and what was decided.
 const DECIDED: [(&str, &str); 3] = [
-    ("backend_on_success", "the result names the tool that ran; which backend ran it is not part of a result"),
-    ("backend_on_error", "the error names the tool that failed; which backend ran it is not part of an error"),
+    ("backend_on_success", "a function of this program is called by its id, and has no other name as a backend"),
+    ("backend_on_error", "a function of this program is called by its id, and has no other name as a backend"),
     ("unknown_tool_in_chain", "every tool is found before the first step runs, so there are no partial results"),
 ];
 
@@ -77,11 +77,12 @@ fn the_other_cases_differ_only_as_decided() {
                 let has_error = expect["step_results"][0]["has_error"] == json!(true);
                 assert_eq!(outcome.steps()[0].result.is_err(), has_error);
                 assert_eq!(outcome.error().is_some(), expect["returns_error"] == json!(true));
-                let tool = match &outcome.steps()[0].result {
-                    Ok(result) => result.tool(),
-                    Err(error) => error.tool().unwrap(),
+                let (tool, backend) = match &outcome.steps()[0].result {
+                    Ok(result) => (result.tool(), result.backend()),
+                    Err(error) => (error.tool().unwrap(), error.backend().unwrap().clone()),
                 };
                 assert_eq!(tool, "mytool");
+                assert_eq!(json!(backend), json!({ "kind": "local", "local": { "name": "mytool" } }));
             }
             (_, Err(problems)) => panic!("{id}: {problems}"),
         }

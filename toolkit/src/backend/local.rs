@@ -12,6 +12,8 @@ use crate::call::{Context, ErrorKind, ToolError};
 use crate::dispatch::BoxFuture;
 use crate::tool::{BackendKind, Tool, ToolBackend};
 
+/// Each tool under its id, with what runs it.
+type Tools = BTreeMap<String, (Tool, Arc<Handler>)>;
 type Handler = dyn Fn(Value, Context) -> BoxFuture<'static, Result<Answer, ToolError>> + Send + Sync;
 
 /// Tools of this process that were added while it runs, each with the code that runs it.
@@ -21,7 +23,7 @@ type Handler = dyn Fn(Value, Context) -> BoxFuture<'static, Result<Answer, ToolE
 #[derive(Clone)]
 pub struct LocalBackend {
     name: Arc<str>,
-    tools: Arc<RwLock<BTreeMap<String, (Tool, Arc<Handler>)>>>,
+    tools: Arc<RwLock<Tools>>,
 }
 
 impl LocalBackend {

@@ -162,8 +162,8 @@ impl ToolError {
     }
 
     /// Says what the tool ran on, where that is not said yet.
-    pub(crate) fn of_backend(mut self, backend: &ToolBackend) -> Self {
-        self.0.backend.get_or_insert_with(|| backend.clone());
+    pub(crate) fn of_backend(mut self, backend: ToolBackend) -> Self {
+        self.0.backend.get_or_insert(backend);
         self
     }
 
@@ -239,7 +239,7 @@ impl ToolError {
         &self.0.content
     }
 
-    /// What the tool ran on, where it is no function of this program.
+    /// What the tool ran on, or would have; for a function of this program that is `local`, with the function's id.
     #[must_use]
     pub fn backend(&self) -> Option<&ToolBackend> {
         self.0.backend.as_ref()

@@ -35,7 +35,7 @@ impl Dispatcher {
         });
         let answer = limit::bounded(work, context, tool.timeout().or(policy.timeout)).await;
         let result = answer.and_then(normalize).and_then(|normal| policy.finish(tool, route, normal, changes));
-        result.map_err(|error| error.of_backend(&route.target))
+        result.map_err(|error| error.of_backend(route.target.clone()))
     }
 }
 

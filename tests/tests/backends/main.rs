@@ -1,0 +1,46 @@
+//! Tools that something else runs: the registry, what is collected of several, the stages of a call, the cases.
+
+mod cases;
+mod collect;
+mod pipeline;
+mod registry;
+mod scripted;
+
+use serde_json::{Value, json};
+use toolkit::backend::Backends;
+use toolkit::call::{ErrorKind, Stage};
+use toolkit::tool::BackendKind;
+use toolkit::{Catalog, Context, Dispatcher, ToolError, tool};
+
+use self::scripted::{Mood, Scripted, numeric, open};
+
+/// Adds one.
+#[tool(namespace = "here")]
+fn increment(n: u64) -> u64 {
+    n + 1
+}
+
+/// A function of this program that others have too.
+#[tool(namespace = "there", name = "shared")]
+fn shared(n: u64) -> u64 {
+    n
+}
+
+fn base() -> Catalog {
+    toolkit::catalog![increment, shared].unwrap()
+}
+
+/// A dispatcher over `base` and these backends, all of whose tools fit together.
+async fn dispatcher(backends: &Backends) -> Dispatcher {
+    let collected = backends.collect(base()).await;
+    assert!(collected.problems.is_empty() && collected.failures.is_empty(), "{collected:?}");
+    Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap()
+}
+
+fn registered(backends: impl IntoIterator<Item = Scripted>) -> Backends {
+    let registry = Backends::new();
+    for backend in backends {
+        registry.register(backend).unwrap();
+    }
+    registry
+}

@@ -1,0 +1,224 @@
+//! The stages of a call that something else runs: each refuses with its own error, in order.
+
+use std::error::Error as _;
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use toolkit::backend::{Answer, LocalBackend};
+use toolkit::call::Credentials;
+use toolkit::tool::{Requirements, Secret, ToolBackend};
+use toolkit::{CancelToken, Coercion, Tool};
+
+use super::*;
+
+fn answering(answer: impl Fn() -> Result<Answer, ToolError> + Send + Sync + 'static) -> Scripted {
+    Scripted::new("p", BackendKind::Provider, [numeric("count")]).doing(move |_| answer())
+}
+
+fn mcp(result: Value) -> Answer {
+    Answer::Mcp(result.as_object().unwrap().clone())
+}
+
+async fn fails(backend: &Scripted, arguments: &str) -> ToolError {
+    let dispatcher = dispatcher(&registered([backend.clone()])).await;
+    dispatcher.call("p:count", arguments).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn a_result_names_the_tool_and_what_it_ran_on() {
+    let backend = answering(|| Ok(json!(3).into()));
+    let result = dispatcher(&registered([backend])).await.call("p:count", r#"{"n": 1}"#).await.unwrap();
+    assert_eq!((result.tool(), result.value()), ("p:count", json!(3)));
+    assert_eq!(result.backend(), ToolBackend::provider("p", "count").unwrap());
+    assert!(result.mcp_result().is_none());
+    let function = dispatcher(&Backends::new()).await.call("here:increment", r#"{"n": 1}"#).await.unwrap();
+    assert_eq!(function.backend(), ToolBackend::local("here:increment").unwrap());
+}
+
+#[tokio::test]
+async fn what_the_input_schema_refuses_never_reaches_the_backend() {
+    let backend = answering(|| Ok(json!(3).into()));
+    for arguments in ["{}", r#"{"n": "1"}"#, r#"{"n": 1, "m": 2}"#, r#"{"n": 1, "n": 2}"#, "[1]", "{"] {
+        let error = fails(&backend, arguments).await;
+        assert_eq!(error.stage(), Stage::ValidateInput, "{arguments}");
+        assert_eq!(error.tool(), Some("p:count"));
+    }
+    assert_eq!(backend.asked().iter().filter(|asked| asked.starts_with("call")).count(), 0);
+}
+
+#[tokio::test]
+async fn arguments_that_fit_arrive_as_they_were_sent_and_others_as_they_became() {
+    let backend = Scripted::new("p", BackendKind::Provider, [open("echo")])
+        .doing(|call| Ok(Value::from(format!("{:?} {}", call.arguments(), call.arguments().to_value()?)).into()));
+    let dispatcher = dispatcher(&registered([backend])).await;
+    let sent = dispatcher.call("p:echo", r#"{"b": 1,  "a": [2]}"#).await.unwrap();
+    assert_eq!(sent.value(), r#"19 bytes of JSON {"a":[2],"b":1}"#);
+
+    let counting = Scripted::new("p", BackendKind::Provider, [numeric("count")])
+        .doing(|call| Ok(call.arguments().to_value()?["n"].clone().into()));
+    let collected = registered([counting]).collect(base()).await;
+    let lenient = Dispatcher::builder(collected.catalog).routes(collected.routes).coercion(Coercion::Lenient);
+    let result = lenient.build().unwrap().call("p:count", r#"{"n": "7"}"#).await.unwrap();
+    assert_eq!((result.value(), result.changes().len()), (json!(7), 1));
+}
+
+#[tokio::test]
+async fn what_breaks_the_output_schema_is_withheld() {
+    let answers: [fn() -> Answer; 4] = [
+        || json!("s3cret").into(),
+        || Answer::Json(br#""s3cret""#.to_vec()),
+        || mcp(json!({ "structuredContent": "s3cret" })),
+        || mcp(json!({ "content": [] })),
+    ];
+    for answer in answers {
+        let error = fails(&answering(move || Ok(answer())), r#"{"n": 1}"#).await;
+        assert_eq!((error.kind(), error.stage()), (ErrorKind::InvalidOutput, Stage::ValidateOutput));
+        assert!(!error.to_string().contains("s3cret"));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_none_is_an_error_of_its_own() {
+    let deep = || (0..200).fold(json!(1), |inner, _| json!([inner]));
+    let answers: [(&str, fn() -> Answer); 5] = [
+        ("not JSON", || Answer::Json(b"{".to_vec())),
+        ("a key twice", || Answer::Json(br#"{"a": 1, "a": 2}"#.to_vec())),
+        ("content that is no list", || mcp(json!({ "content": "text" }))),
+        ("a block without a type", || mcp(json!({ "content": [{ "text": "text" }] }))),
+        ("a block that is no object", || mcp(json!({ "content": ["text"] }))),
+    ];
+    for (what, answer) in answers {
+        let error = fails(&answering(move || Ok(answer())), r#"{"n": 1}"#).await;
+        assert_eq!((error.kind(), error.stage()), (ErrorKind::InvalidAnswer, Stage::Normalize), "{what}");
+        assert!(error.source().is_some(), "the host can see why: {what}");
+    }
+    for answer in [Answer::Value(deep()), mcp(json!({ "structuredContent": deep() }))] {
+        let error = fails(&answering(move || Ok(answer.clone())), r#"{"n": 1}"#).await;
+        assert_eq!(error.kind(), ErrorKind::InvalidAnswer);
+    }
+}
+
+#[tokio::test]
+async fn the_two_checks_are_switched_off_one_by_one() {
+    let text = || answering(|| Ok(json!("three").into()));
+    let collect = |backend: Scripted| async move { registered([backend]).collect(base()).await };
+    let unchecked = collect(text()).await;
+    let unchecked = Dispatcher::builder(unchecked.catalog).routes(unchecked.routes).validate_output(false);
+    let unchecked = unchecked.build().unwrap();
+    assert_eq!(unchecked.call("p:count", r#"{"n": 1}"#).await.unwrap().value(), "three");
+    assert_eq!(unchecked.call("p:count", "{}").await.unwrap_err().stage(), Stage::ValidateInput);
+
+    let unchecked = collect(text()).await;
+    let unchecked = Dispatcher::builder(unchecked.catalog).routes(unchecked.routes).validate_input(false);
+    let unchecked = unchecked.build().unwrap();
+    assert_eq!(unchecked.call("p:count", "{}").await.unwrap_err().stage(), Stage::ValidateOutput);
+    assert_eq!(unchecked.call("p:count", "{").await.unwrap_err().kind(), ErrorKind::MalformedJson);
+}
+
+#[tokio::test]
+async fn the_backends_own_error_is_kept_with_its_cause_and_named() {
+    let backend = answering(|| {
+        Err(ToolError::failed("come back").retryable(Duration::from_millis(700)).caused_by("the developer's eyes"))
+    });
+    let error = fails(&backend, r#"{"n": 1}"#).await;
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Failed, "come back"));
+    assert_eq!((error.is_retryable(), error.retry_after()), (true, Some(Duration::from_millis(700))));
+    assert_eq!(error.backend(), Some(&ToolBackend::provider("p", "count").unwrap()));
+    assert_eq!(error.source().unwrap().to_string(), "the developer's eyes");
+    assert!(!error.to_string().contains("developer"));
+}
+
+#[tokio::test]
+async fn a_result_of_mcp_that_says_it_failed_is_an_error_with_its_content() {
+    let picture = json!({ "type": "image", "data": "AA==", "mimeType": "image/png", "annotations": { "priority": 1 } });
+    let result = json!({ "isError": true, "content": [{ "type": "text", "text": "no such file" }, picture] });
+    let error = fails(&answering(move || Ok(mcp(result.clone()))), r#"{"n": 1}"#).await;
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Failed, "no such file"));
+    assert_eq!(json!(error.content())[1], picture, "nothing of a block is lost");
+
+    let silent = fails(&answering(|| Ok(mcp(json!({ "isError": true })))), r#"{"n": 1}"#).await;
+    assert_eq!(silent.message(), "the tool failed and did not say why");
+}
+
+#[tokio::test]
+async fn a_result_of_mcp_is_kept_as_it_came() {
+    let result = json!({ "structuredContent": 3, "content": [{ "type": "text", "text": "3", "_meta": { "x": 1 } }], "_meta": { "y": 2 } });
+    let answer = result.clone();
+    let backend = answering(move || Ok(mcp(answer.clone())));
+    let outcome = dispatcher(&registered([backend])).await.call("p:count", r#"{"n": 1}"#).await.unwrap();
+    assert_eq!(json!(outcome.mcp_result()), result);
+    assert_eq!(json!(outcome.content()), result["content"]);
+    assert_eq!(outcome.value(), 3);
+}
+
+#[tokio::test]
+async fn requirements_are_asked_for_before_anything_runs_and_only_they_are_lent() {
+    let secret = Requirements { secrets: vec![Secret { id: "KEY".into() }], ..Requirements::default() };
+    let tool = Tool::builder("keyed").description("…").requirements(secret).input(json!({ "type": "object" }));
+    let backend = Scripted::new("p", BackendKind::Provider, [tool.build().unwrap()]).doing(|call| {
+        let held = |id| call.context().secret(id).is_some();
+        Ok(json!([held("KEY"), held("OTHER"), call.context().user_id()]).into())
+    });
+    let dispatcher = dispatcher(&registered([backend.clone()])).await;
+    let error = dispatcher.call("p:keyed", "[]").await.unwrap_err();
+    assert_eq!((error.kind(), error.stage()), (ErrorKind::MissingRequirements, Stage::Require));
+    let credentials = Credentials::new().with_secret("KEY", "1").with_secret("OTHER", "2").with_user_id("ada");
+    let context = Context::new().with_credentials(credentials);
+    let result = dispatcher.call_with(&context, "p:keyed", "{}").await.unwrap();
+    assert_eq!(result.value(), json!([true, false, null]));
+}
+
+#[tokio::test]
+async fn cancelling_and_time_limits_drop_the_backends_future() {
+    struct Dropped(Arc<AtomicUsize>);
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let local = LocalBackend::new("l");
+    let count = Arc::clone(&dropped);
+    local.add(open("wait"), move |_: Value, _: Context| {
+        let guard = Dropped(Arc::clone(&count));
+        async move {
+            let _guard = guard;
+            pending::<Result<Value, ToolError>>().await
+        }
+    });
+    let registry = Backends::new();
+    registry.register(local).unwrap();
+    let collected = registry.collect(base()).await;
+    let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes);
+    let dispatcher = dispatcher.timeout(Duration::from_millis(30)).build().unwrap();
+
+    let error = dispatcher.call("l:wait", "{}").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TimedOut);
+    let token = CancelToken::new();
+    let context = Context::new().with_cancel(token.clone());
+    let call = dispatcher.call_with(&context, "l:wait", "{}");
+    let cancel = async {
+        tokio::task::yield_now().await;
+        token.cancel();
+    };
+    assert_eq!(tokio::join!(call, cancel).0.unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(dropped.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_panic_in_a_backend_is_that_calls_error() {
+    let backend = answering(|| panic!("s3cret"));
+    let error = fails(&backend, r#"{"n": 1}"#).await;
+    assert_eq!(error.kind(), ErrorKind::Panicked);
+    assert!(!error.to_string().contains("s3cret"));
+}
+
+#[tokio::test]
+async fn a_call_without_a_runtime_says_what_to_do() {
+    let error = dispatcher(&registered([answering(|| Ok(json!(3).into()))])).await;
+    let error = error.call_sync("p:count", r#"{"n": 1}"#).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NeedsRuntime);
+    assert_eq!(error.message(), "the tool runs elsewhere; call it with `Dispatcher::call`");
+}

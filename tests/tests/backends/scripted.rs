@@ -1,0 +1,141 @@
+//! A backend that does what a test says.
+
+use std::future::pending;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolkit::backend::{Answer, Backend, BackendCall, Offers};
+use toolkit::dispatch::BoxFuture;
+use toolkit::stream::Chunk;
+use toolkit::tool::{BackendKind, ToolBackend};
+use toolkit::{Tool, ToolError};
+
+type Does = dyn Fn(&BackendCall<'_>) -> Result<Answer, ToolError> + Send + Sync;
+
+/// What becomes of a question that is no call.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Mood {
+    Well,
+    Failing,
+    Panicking,
+    Silent,
+}
+
+#[derive(Clone)]
+pub struct Scripted {
+    name: String,
+    kind: BackendKind,
+    tools: Vec<Tool>,
+    mood: Mood,
+    does: Arc<Does>,
+    /// What was asked of it.
+    pub asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Scripted {
+    pub fn new(name: &str, kind: BackendKind, tools: impl IntoIterator<Item = Tool>) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind,
+            tools: tools.into_iter().collect(),
+            mood: Mood::Well,
+            does: Arc::new(|call| Ok(call.arguments().to_value()?.into())),
+            asked: Arc::default(),
+        }
+    }
+
+    pub fn in_mood(mut self, mood: Mood) -> Self {
+        self.mood = mood;
+        self
+    }
+
+    pub fn doing(
+        mut self,
+        does: impl Fn(&BackendCall<'_>) -> Result<Answer, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.does = Arc::new(does);
+        self
+    }
+
+    pub fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    fn target(&self, tool: &Tool) -> ToolBackend {
+        let target = match self.kind {
+            BackendKind::Mcp => ToolBackend::mcp(&*self.name),
+            BackendKind::Provider => ToolBackend::provider(&*self.name, tool.id().to_string()),
+            _ => ToolBackend::local(format!("{}-handler", tool.name())),
+        };
+        target.unwrap()
+    }
+
+    fn answer<T: Send + 'static>(&self, what: &str, answer: T) -> BoxFuture<'_, Result<T, ToolError>> {
+        self.asked.lock().unwrap().push(what.to_owned());
+        let mood = self.mood;
+        Box::pin(async move {
+            match mood {
+                Mood::Well => Ok(answer),
+                Mood::Failing => Err(ToolError::failed("not today")),
+                Mood::Panicking => panic!("the answer to everything"),
+                Mood::Silent => pending().await,
+            }
+        })
+    }
+}
+
+impl Backend for Scripted {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> BackendKind {
+        self.kind
+    }
+
+    fn tools(&self) -> BoxFuture<'_, Result<Offers, ToolError>> {
+        let offers = self.tools.iter().map(|tool| (tool.clone(), self.target(tool)));
+        self.answer("tools", Offers::new(offers))
+    }
+
+    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        self.asked.lock().unwrap().push(format!("call {}", call.tool().name()));
+        Box::pin(async move {
+            call.context().progress(1.0, 2.0, "half");
+            if call.is_streamed() {
+                call.send(Chunk::from_json("\"a part\"".to_owned()).unwrap()).await?;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            (self.does)(&call)
+        })
+    }
+
+    fn start(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        self.answer("start", ())
+    }
+
+    fn stop(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        self.answer("stop", ())
+    }
+
+    fn health(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        self.answer("health", ())
+    }
+}
+
+/// A tool that takes any object, and promises nothing.
+pub fn open(name: &'static str) -> Tool {
+    Tool::builder(name).description("Takes anything.").input(json!({ "type": "object" })).build().unwrap()
+}
+
+/// A tool that takes a number `n`, and promises a number.
+pub fn numeric(name: &'static str) -> Tool {
+    let input: Value = json!({
+        "type": "object",
+        "properties": { "n": { "type": "integer" } },
+        "required": ["n"],
+        "additionalProperties": false,
+    });
+    Tool::builder(name).description("Counts.").input(input).output(json!({ "type": "integer" })).build().unwrap()
+}
