@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 pub use self::read::InvalidDefinition;
 pub use self::write::Naming;
 use crate::id::OtcId;
+use crate::wire::or_default;
 
 /// A tool as Open Tool Calling publishes it (`ToolDefinition`).
 ///
@@ -77,11 +78,11 @@ struct Input {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Requirements {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub(crate) authorization: Vec<Authorization>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub(crate) secrets: Vec<Secret>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "std::ops::Not::not")]
     pub(crate) user_id: bool,
 }
 
@@ -95,7 +96,7 @@ pub(crate) struct Authorization {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct OAuth2 {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub(crate) scopes: Vec<String>,
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Number;
 use serde_json::value::RawValue;
 
 use crate::definition::{Authorization, Requirements, Secret};
@@ -15,6 +16,13 @@ pub(crate) const OLD_SCHEMA: &str = "otc://1.0";
 pub(crate) const API_KEY: &str = "oxp-api-key";
 /// What a client that hears progress asks for.
 pub(crate) const EVENT_STREAM: &str = "text/event-stream";
+
+/// Reads a field for which several programs write `null` when they have nothing to say.
+pub(crate) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
 
 /// The body of `POST /tools/call`.
 #[derive(Serialize, Deserialize)]
@@ -43,9 +51,9 @@ pub(crate) struct CallRequest<'a> {
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct CallContext {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub(crate) authorization: Vec<Token>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub(crate) secrets: Vec<SecretValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) user_id: Option<String>,
@@ -70,18 +78,13 @@ pub(crate) struct AnswerMessage<'a> {
     pub(crate) result: CallResult<'a>,
 }
 
-/// What a call came to (`CallToolResponse`).
-#[derive(Serialize, Deserialize)]
+/// What a call came to (`CallToolResponse`), as far as a client looks at it.
+#[derive(Deserialize)]
 pub(crate) struct CallResult<'a> {
-    #[serde(default)]
-    pub(crate) call_id: String,
-    /// In milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) duration: Option<serde_json::Number>,
     pub(crate) success: bool,
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    #[serde(borrow, default)]
     pub(crate) value: Option<&'a RawValue>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub(crate) error: Option<CallError>,
 }
 
@@ -91,12 +94,12 @@ pub(crate) struct CallError {
     pub(crate) message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) developer_message: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub(crate) can_retry: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) additional_prompt_content: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) retry_after_ms: Option<u64>,
+    pub(crate) retry_after_ms: Option<Number>,
 }
 
 /// The body of an answer of any other status (`ServerErrorResponse`, `ValidationErrorResponse`).
@@ -109,7 +112,7 @@ pub(crate) struct Refused {
     pub(crate) developer_message: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) missing_requirements: Option<Missing>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) parameter_errors: BTreeMap<String, String>,
 }
 
@@ -117,12 +120,12 @@ pub(crate) struct Refused {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Missing {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub(crate) authorization: Vec<MissingAuthorization>,
     // The format has no place for secrets here; a reader that does not know them still has the message.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub(crate) secrets: Vec<Secret>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "std::ops::Not::not")]
     pub(crate) user_id: bool,
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use http::StatusCode;
+use serde_json::Number;
 use toolkit::backend::Answer;
 use toolkit::call::ErrorKind;
 use toolkit::schema::Violation;
@@ -46,9 +47,16 @@ fn failed(error: CallError) -> ToolError {
         failed = failed.caused_by(cut(developer_message));
     }
     match error.can_retry {
-        true => failed.retryable(error.retry_after_ms.map(Duration::from_millis)),
+        true => failed.retryable(error.retry_after_ms.and_then(|after| millis(&after))),
         false => failed,
     }
+}
+
+/// A time that a program may have written with a fraction.
+fn millis(number: &Number) -> Option<Duration> {
+    let millis =
+        number.as_u64().or_else(|| number.as_f64().filter(|millis| *millis >= 0.0).map(|millis| millis as u64));
+    millis.map(Duration::from_millis)
 }
 
 /// What an answer of any status but 200 means.

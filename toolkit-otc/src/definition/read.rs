@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolkit::Tool;
 use toolkit::catalog::Problems;
@@ -10,6 +10,7 @@ use toolkit::catalog::Problems;
 use super::schema::reference_in;
 use super::{Definition, Input, MAX_NAME_LEN, Requirements, is_definition_name};
 use crate::id::{OtcId, release};
+use crate::wire::or_default;
 
 /// A definition before anything is known of its fields but their kind.
 #[derive(Deserialize)]
@@ -29,10 +30,6 @@ struct Fields {
 #[expect(clippy::unnecessary_wraps, reason = "serde wants the type of the field")]
 fn any() -> Option<Map<String, Value>> {
     Some(Map::new())
-}
-
-fn or_default<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Requirements, D::Error> {
-    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 impl Definition {

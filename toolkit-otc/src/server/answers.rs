@@ -146,7 +146,7 @@ impl Drop for Flying {
     fn drop(&mut self) {
         if self.flight.reply.borrow().is_none() {
             let lost = Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the call was lost in an internal error");
-            let lost = Reply::Refused(Box::new(lost));
+            let lost = Reply::Refused(lost);
             self.answers.end(&self.call_id, &lost);
             self.flight.reply.send_replace(Some(lost));
         }
@@ -169,7 +169,7 @@ impl Waiting {
         // The sender lives as long as `self`, so there is always an answer in the end.
         match self.reply.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(reply)) => reply.clone(),
-            _ => Reply::Refused(Box::new(Refusal::not_ready())),
+            _ => Reply::Refused(Refusal::not_ready()),
         }
     }
 }

@@ -120,7 +120,7 @@ impl<'s> Job<'s> {
     /// that hears them.
     fn start(self, shared: &Arc<Shared>, flying: Flying, hears_events: bool) -> Option<Receiver<Part>> {
         let Ok(place) = Arc::clone(&shared.places).try_acquire_owned() else {
-            flying.land(Reply::Refused(Box::new(Refusal::overloaded())));
+            flying.land(Reply::Refused(Refusal::overloaded()));
             return None;
         };
         let (sender, receiver) = hears_events.then(|| channel(MAX_PARTS)).unzip();

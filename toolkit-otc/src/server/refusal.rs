@@ -8,7 +8,10 @@ use crate::wire::{Refused, SCHEMA};
 
 /// An answer to what never reached a tool.
 #[derive(Clone, Debug)]
-pub(super) struct Refusal {
+pub(super) struct Refusal(Box<Repr>);
+
+#[derive(Clone, Debug)]
+struct Repr {
     status: StatusCode,
     body: Refused,
     retry_after: Option<u64>,
@@ -17,7 +20,7 @@ pub(super) struct Refusal {
 impl Refusal {
     pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
         let body = Refused { schema: Some(SCHEMA.to_owned()), message: message.into(), ..Refused::default() };
-        Self { status, body, retry_after: None }
+        Self(Box::new(Repr { status, body, retry_after: None }))
     }
 
     pub(super) fn bad_request(message: impl Into<String>) -> Self {
@@ -33,31 +36,31 @@ impl Refusal {
     }
 
     pub(super) fn developer_message(mut self, message: impl Into<String>) -> Self {
-        self.body.developer_message = Some(message.into());
+        self.0.body.developer_message = Some(message.into());
         self
     }
 
     /// Changes what else is said.
     pub(super) fn with(mut self, change: impl FnOnce(&mut Refused)) -> Self {
-        change(&mut self.body);
+        change(&mut self.0.body);
         self
     }
 
     /// In seconds.
     fn retry_after(mut self, seconds: u64) -> Self {
-        self.retry_after = Some(seconds);
+        self.0.retry_after = Some(seconds);
         self
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let body = serde_json::to_string(&self.body).unwrap_or_default();
-        let mut response = (self.status, [(CONTENT_TYPE, "application/json")], body).into_response();
-        if let Some(seconds) = self.retry_after {
+        let body = serde_json::to_string(&self.0.body).unwrap_or_default();
+        let mut response = (self.0.status, [(CONTENT_TYPE, "application/json")], body).into_response();
+        if let Some(seconds) = self.0.retry_after {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
-        if self.status == StatusCode::UNAUTHORIZED {
+        if self.0.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response

@@ -20,7 +20,7 @@ pub(super) enum Reply {
     /// The tool ran, and this is the JSON of what it came to.
     Ran { succeeded: bool, result: Bytes },
     /// It did not.
-    Refused(Box<Refusal>),
+    Refused(Refusal),
 }
 
 /// Which call is answered, and since when it runs.
@@ -38,7 +38,7 @@ impl Started {
         match outcome {
             Ok(result) => self.succeeded(result),
             Err(error) => match refusal(name, &error) {
-                Some(refusal) => Reply::Refused(Box::new(refusal)),
+                Some(refusal) => Reply::Refused(refusal),
                 None => self.failed(&told(&error)),
             },
         }
@@ -87,7 +87,7 @@ fn told(error: &ToolError) -> CallError {
         developer_message: None,
         can_retry: error.is_retryable(),
         additional_prompt_content: (!texts.is_empty()).then(|| texts.join("\n")),
-        retry_after_ms: retry_after,
+        retry_after_ms: retry_after.map(Into::into),
     }
 }
 
