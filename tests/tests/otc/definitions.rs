@@ -1,0 +1,99 @@
+//! Tools of this library as definitions.
+
+use toolkit::tool;
+use toolkit_otc::{Definition, Naming, Server};
+
+use super::*;
+
+#[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+struct Point {
+    /// To the right.
+    x: f64,
+    y: f64,
+}
+
+#[derive(serde::Serialize, schemars::JsonSchema)]
+struct Tree {
+    branches: Vec<Tree>,
+}
+
+/// Moves points.
+#[tool(namespace = "geo-2d", version = "1.2.0", title = "move-all")]
+fn move_all(
+    #[arg] first: Point,
+    second_point: Point,
+    #[serde(rename = "pointsBeyond")] points_beyond: Vec<Point>,
+) -> Vec<Point> {
+    let _ = points_beyond;
+    vec![first, second_point]
+}
+
+/// Grows.
+#[tool(namespace = "wood", version = "1.0.0")]
+fn grow() -> Tree {
+    Tree { branches: Vec::new() }
+}
+
+/// Has no namespace.
+#[tool(version = "1.0.0")]
+fn homeless() {}
+
+/// Has no version.
+#[tool(namespace = "wood")]
+fn timeless() {}
+
+/// Is not released.
+#[tool(namespace = "wood", version = "1.0.0-rc.1")]
+fn early() {}
+
+/// Is called like another, in this format.
+#[tool(namespace = "geo.2d", name = "move_all", version = "1.2.0")]
+fn move_them() {}
+
+fn dispatcher() -> Dispatcher {
+    let catalog = toolkit::catalog![move_all, grow, homeless, timeless, early, move_them].unwrap();
+    Dispatcher::new(catalog).unwrap()
+}
+
+#[test]
+fn a_function_is_defined_without_references_and_with_every_parameter_described() {
+    let dispatcher = dispatcher();
+    let tool = dispatcher.catalog().get("geo-2d:move_all").unwrap();
+    let definition = json!(Definition::of(tool, &Naming::default()).unwrap());
+    assert_eq!(definition["id"], "geo_2d.move_all@1.2.0");
+    assert_eq!(definition["name"], "move-all");
+    let text = definition.to_string();
+    assert!(!text.contains("$ref") && !text.contains("$defs"), "{text}");
+    let properties = &definition["input_schema"]["parameters"]["properties"];
+    let described = ["first", "second_point", "pointsBeyond"].map(|name| properties[name]["description"].clone());
+    assert_eq!(described, ["first", "second point", "points beyond"]);
+    assert_eq!(properties["first"]["properties"]["x"]["description"], "To the right.");
+    assert_eq!(definition["output_schema"]["type"], "array");
+    Definition::from_json(&definition).unwrap();
+}
+
+#[test]
+fn what_cannot_be_said_is_told_and_left_out() {
+    let server = Server::new(dispatcher());
+    let offered: Vec<String> = server.definitions().map(|definition| definition.id().to_string()).collect();
+    assert_eq!(offered, ["geo_2d.move_all@1.2.0"]);
+    let told: Vec<String> = server.problems().iter().map(ToString::to_string).collect();
+    for (tool, reason) in [
+        ("homeless", "the tool has no namespace for it"),
+        ("wood:timeless", "this one has none"),
+        ("wood:early", "three numbers and nothing more"),
+        ("wood:grow", "its output schema has a `$ref` that cannot be written out"),
+        ("geo.2d:move_all", "another tool has the id `geo_2d.move_all@1.2.0`"),
+    ] {
+        let is_told = |problem: &&String| problem.contains(tool) && problem.contains(reason);
+        assert_eq!(told.iter().filter(is_told).count(), 1, "{tool}: {told:?}");
+    }
+    assert_eq!(told.len(), 5, "{told:?}");
+}
+
+#[test]
+fn what_a_tool_has_no_word_for_can_be_given() {
+    let server = Server::new(dispatcher()).naming(&Naming::new("my-tools", "0.0.0"));
+    let offered: Vec<String> = server.definitions().map(|definition| definition.id().to_string()).collect();
+    assert_eq!(offered, ["geo_2d.move_all@1.2.0", "my_tools.homeless@1.0.0", "wood.timeless@0.0.0"]);
+}
