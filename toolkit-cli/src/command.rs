@@ -103,12 +103,15 @@ pub(crate) fn call_options() -> [Arg; 4] {
 
 fn export() -> Command {
     Command::new("export").about("Writes the catalogue in the words of another system").args([
-        Arg::new("format").long("format").value_parser(["mcp"]).default_value("mcp").help("For whom"),
+        Arg::new("format").long("format").value_parser(crate::export::FORMATS).default_value("mcp").help("For whom"),
+        switch("strict")
+            .help("Holds the model to the schema, for every tool for which that is possible (openai, anthropic)"),
+        switch("losses").help("Says on stderr all that the format has no words for"),
         Arg::new("revision")
             .long("revision")
             .value_parser(["2025-11-25", "2026-07-28"])
             .default_value("2026-07-28")
-            .help("The revision of the protocol"),
+            .help("The revision of the protocol (mcp)"),
         naming_option(),
         Arg::new("output")
             .short('o')

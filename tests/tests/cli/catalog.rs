@@ -184,6 +184,27 @@ fn check_reads_what_others_published() {
 }
 
 #[test]
+fn an_export_for_a_provider_says_what_it_has_no_words_for() {
+    let openai = tools(&["export", "--format", "openai", "--strict"]).exits(0);
+    let add = |export: &Value| export.as_array().unwrap().iter().find(|tool| tool["name"] == "add").unwrap().clone();
+    let tool = add(&openai.json());
+    assert_eq!((&tool["type"], &tool["strict"]), (&json!("function"), &json!(true)));
+    assert_eq!(tool["parameters"]["required"], json!(["a", "b"]));
+    openai.says("is not strict: input").says("--losses tells them");
+    let chat = tools(&["export", "--format", "openai-chat", "--losses"]).exits(0);
+    assert_eq!(chat.json()[0]["type"], "function");
+    chat.says("math:add:1.0.0: `version` cannot be said");
+    let anthropic = tools(&["export", "--format", "anthropic"]).exits(0).json();
+    assert_eq!(add(&anthropic)["input_schema"]["type"], "object");
+    for (format, field) in [("gemini", "parametersJsonSchema"), ("gemini-openapi", "parameters")] {
+        let gemini = tools(&["export", "--format", format]).exits(0).json();
+        assert!(add(&gemini[0]["functionDeclarations"]).get(field).is_some(), "{format}");
+    }
+    let skills = tools(&["export", "--format", "a2a"]).exits(0).json();
+    assert!(skills.as_array().unwrap().iter().any(|skill| skill["id"] == "math:add:1.0.0"));
+}
+
+#[test]
 fn an_export_of_clashing_names_fails() {
     let ran: Ran = command(BROKEN, &["export"]).output().unwrap().into();
     ran.exits(1).prints("").says("would all be called `query`");
