@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolkit::catalog::Naming;
 
@@ -102,8 +103,15 @@ pub(crate) fn call_options() -> [Arg; 4] {
 }
 
 fn export() -> Command {
-    Command::new("export").about("Writes the catalogue in the words of another system").args([
-        Arg::new("format").long("format").value_parser(crate::export::FORMATS).default_value("mcp").help("For whom"),
+    let export = Command::new("export").about("Writes the catalogue in the words of another system");
+    #[cfg(feature = "otc")]
+    let export = export.arg(crate::serve::toolkit());
+    export.args([
+        Arg::new("format")
+            .long("format")
+            .value_parser(PossibleValuesParser::new(crate::export::FORMATS))
+            .default_value("mcp")
+            .help("For whom"),
         switch("strict")
             .help("Holds the model to the schema, for every tool for which that is possible (openai, anthropic)"),
         switch("losses").help("Says on stderr all that the format has no words for"),

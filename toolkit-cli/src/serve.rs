@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use tokio::net::TcpListener;
 use toolkit::{Catalog, Dispatcher};
-use toolkit_otc::{Auth, Naming, Server};
+use toolkit_otc::{Auth, Naming, Published, Server};
 
 use crate::Setup;
 use crate::check::counted;
@@ -49,11 +49,13 @@ pub(crate) fn command() -> Command {
                 .value_name("NAME")
                 .action(ArgAction::Append)
                 .help("A name under which clients reach this server; localhost and IP addresses need not be named"),
-            Arg::new("toolkit")
-                .long("toolkit")
-                .value_name("NAME")
-                .help("What tools without a namespace are in [default: the name of this program]"),
+            toolkit(),
         ])
+}
+
+pub(crate) fn toolkit() -> Arg {
+    let help = "What tools without a namespace are in, for Open Tool Calling [default: the name of this program]";
+    Arg::new("toolkit").long("toolkit").value_name("NAME").help(help)
 }
 
 pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failure> {
@@ -72,19 +74,27 @@ pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, setup: impl Setup) -> 
         let _on_runtime = runtime.enter();
         setup(Dispatcher::builder(catalog)).map_err(Failure::Setup)?.build()?
     };
-    let own_name = program_name();
-    let toolkit = matches.get_one::<String>("toolkit").unwrap_or(&own_name);
-    let naming = Naming::new(toolkit, "0.0.0");
     let hosts = matches.get_many::<String>("host").unwrap_or_default();
-    let server = hosts.fold(Server::new(dispatcher).naming(&naming).auth(auth), |server, host| server.host(host));
-    for problem in server.problems() {
-        writeln!(anstream::stderr(), "{} not offered: {}", style::WARNING, printable(&problem.to_string()))?;
-    }
+    let server =
+        hosts.fold(Server::new(dispatcher).naming(&naming(matches)).auth(auth), |server, host| server.host(host));
+    tell_problems(server.published());
     call::panics::silence();
     runtime.block_on(serve(server, address))?;
     // A tool that nobody waits for any more must not keep the process alive.
     runtime.shutdown_background();
     Ok(Exit::Success)
+}
+
+/// What tools are called that have no namespace or no version.
+pub(crate) fn naming(matches: &ArgMatches) -> Naming {
+    Naming::new(&matches.get_one::<String>("toolkit").cloned().unwrap_or_else(program_name), "0.0.0")
+}
+
+/// Says on stderr which tools are left out, and why.
+pub(crate) fn tell_problems(published: &Published) {
+    for problem in published.problems() {
+        let _ = writeln!(anstream::stderr(), "{} left out: {}", style::WARNING, printable(&problem.to_string()));
+    }
 }
 
 async fn serve(server: Server, address: SocketAddr) -> Result<(), Failure> {
@@ -96,7 +106,7 @@ async fn serve(server: Server, address: SocketAddr) -> Result<(), Failure> {
     let mut stops = Stops::listen().map_err(|error| Failure::Setup(SetupError::from(error)))?;
     let listener = TcpListener::bind(address).await.map_err(cannot_listen)?;
     let address = listener.local_addr().map_err(cannot_listen)?;
-    let tools = counted(server.definitions().count(), "tool");
+    let tools = counted(server.published().definitions().count(), "tool");
     writeln!(anstream::stderr(), "{tools} at http://{address} (Open Tool Calling)")?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let served = server.serve(listener, async { drop(stopped.await) });

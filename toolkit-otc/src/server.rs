@@ -5,7 +5,6 @@ mod call;
 mod events;
 mod guard;
 mod listen;
-mod published;
 mod refusal;
 mod reply;
 
@@ -21,14 +20,13 @@ use axum::http::header::CONTENT_TYPE;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use bytes::Bytes;
 use tokio::sync::Semaphore;
 use toolkit::Dispatcher;
-use toolkit::catalog::Problem;
 
 use self::answers::Answers;
-use self::published::Published;
 use self::refusal::Refusal;
-use crate::{Auth, Definition, Naming};
+use crate::{Auth, Naming, Published};
 
 /// Offers the tools of a dispatcher over HTTP: `GET /health`, `GET /tools` and `POST /tools/call`.
 ///
@@ -109,6 +107,8 @@ struct Shared {
     hosts: Option<Vec<String>>,
     limits: Limits,
     readiness: Readiness,
+    /// The answer to `GET /tools`.
+    listed: Bytes,
     places: Arc<Semaphore>,
     answers: Arc<Answers>,
 }
@@ -162,15 +162,10 @@ impl Server {
         self
     }
 
-    /// What is wrong with the tools that are not offered.
+    /// What is offered, and what is wrong with the tools that are not.
     #[must_use]
-    pub fn problems(&self) -> &[Problem] {
-        self.published.problems()
-    }
-
-    /// The tools that are offered, in the order of their ids.
-    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
-        self.published.definitions()
+    pub fn published(&self) -> &Published {
+        &self.published
     }
 
     /// Tells clients whether the server can be asked for anything; see [`Readiness`].
@@ -189,7 +184,9 @@ impl Server {
         let Self { dispatcher, published, auth, hosts, limits, readiness } = self;
         let places = Arc::new(Semaphore::new(limits.max_calls.min(Semaphore::MAX_PERMITS)));
         let answers = Arc::new(Answers::new(limits.max_answers, limits.max_answer_bytes));
-        let shared = Arc::new(Shared { dispatcher, published, auth, hosts, limits, readiness, places, answers });
+        let listed = published.to_json().to_string().into();
+        let shared =
+            Arc::new(Shared { dispatcher, published, auth, hosts, limits, readiness, listed, places, answers });
         let router = Router::new()
             .route("/tools", get(list))
             .route("/tools/call", post(call::call))
@@ -213,7 +210,7 @@ async fn health(State(shared): State<Arc<Shared>>) -> Response {
 }
 
 async fn list(State(shared): State<Arc<Shared>>) -> Response {
-    ([(CONTENT_TYPE, "application/json")], shared.published.list()).into_response()
+    ([(CONTENT_TYPE, "application/json")], shared.listed.clone()).into_response()
 }
 
 /// Whether a server can be asked for anything. It is ready from the start until it is told to stop, unless the host

@@ -75,9 +75,9 @@ fn a_function_is_defined_without_references_and_with_every_parameter_described()
 #[test]
 fn what_cannot_be_said_is_told_and_left_out() {
     let server = Server::new(dispatcher());
-    let offered: Vec<String> = server.definitions().map(|definition| definition.id().to_string()).collect();
+    let offered: Vec<String> = server.published().definitions().map(|definition| definition.id().to_string()).collect();
     assert_eq!(offered, ["geo_2d.move_all@1.2.0"]);
-    let told: Vec<String> = server.problems().iter().map(ToString::to_string).collect();
+    let told: Vec<String> = server.published().problems().iter().map(ToString::to_string).collect();
     for (tool, reason) in [
         ("homeless", "the tool has no namespace for it"),
         ("wood:timeless", "this one has none"),
@@ -94,6 +94,46 @@ fn what_cannot_be_said_is_told_and_left_out() {
 #[test]
 fn what_a_tool_has_no_word_for_can_be_given() {
     let server = Server::new(dispatcher()).naming(&Naming::new("my-tools", "0.0.0"));
-    let offered: Vec<String> = server.definitions().map(|definition| definition.id().to_string()).collect();
+    let offered: Vec<String> = server.published().definitions().map(|definition| definition.id().to_string()).collect();
     assert_eq!(offered, ["geo_2d.move_all@1.2.0", "my_tools.homeless@1.0.0", "wood.timeless@0.0.0"]);
+}
+
+/// Arguments of all kinds, for every property of a tool and for none.
+fn arguments(tool: &Tool) -> Vec<Value> {
+    let properties = tool.input().as_value()["properties"].as_object().cloned().unwrap_or_default();
+    let values = [json!(null), json!(1), json!("x"), json!([]), json!({}), json!(true)];
+    let alone = properties.keys().flat_map(|name| values.iter().map(move |value| json!({ name: value })));
+    let all = values.iter().map(|value| {
+        let all = properties.keys().map(|name| (name.clone(), value.clone()));
+        json!(all.collect::<serde_json::Map<_, _>>())
+    });
+    alone.chain(all).chain([json!({})]).collect()
+}
+
+#[test]
+fn tools_of_real_servers_are_defined_and_mean_the_same() {
+    let Some(folder) = toolkit_tests::shared("data/manifests") else {
+        return;
+    };
+    let naming = Naming::new("real-server", "0.0.0");
+    let mut n_tools = 0;
+    for file in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+        let Ok(manifest) = toolkit::Manifest::from_mcp_json(std::fs::read_to_string(&file).unwrap_or_default()) else {
+            continue;
+        };
+        for tool in manifest.tools() {
+            let definition = json!(Definition::of(tool, &naming).unwrap_or_else(|problems| panic!("{problems}")));
+            let properties = definition["input_schema"]["parameters"]["properties"].as_object();
+            let is_described = |schema: &Value| schema["description"].as_str().is_some_and(|text| !text.is_empty());
+            assert!(properties.into_iter().flatten().all(|(_, schema)| is_described(schema)), "{definition}");
+            let again = Definition::from_json(&definition).unwrap().to_tool().unwrap();
+            for arguments in arguments(tool) {
+                let (one, other) = (tool.input().is_valid(&arguments), again.input().is_valid(&arguments));
+                assert_eq!(one, other, "{} {arguments}", tool.name());
+            }
+            n_tools += 1;
+        }
+    }
+    assert!(n_tools > 100, "only {n_tools} tools found");
+    ran(n_tools);
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use toolkit::CancelToken;
 use toolkit_otc::{CallId, Limits, OtcBackend, Server};
 
-use super::provider::Provider;
+use super::provider::{PATIENCE, Provider};
 use super::*;
 
 /// A tool that counts how often it runs, and gives back as many letters as it is asked for.
@@ -132,7 +132,7 @@ async fn a_call_is_cancelled_when_the_last_who_waits_goes_away() {
         tokio::task::yield_now().await;
     }
     call.abort();
-    cancelled.cancelled().await;
+    tokio::time::timeout(PATIENCE, cancelled.cancelled()).await.expect("the call is cancelled");
     // It ran, and does not run again.
     let got = http::call(&router, ring()).await.is(200);
     assert_eq!(got.body["result"]["error"]["message"], "the call was cancelled");

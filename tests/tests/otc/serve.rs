@@ -35,7 +35,7 @@ fn a_command_line_that_would_let_strangers_in_is_refused() {
 #[tokio::test]
 async fn what_is_not_offered_is_told() {
     let provider = Provider::start("told");
-    let line = "warning: not offered: its output schema has a `$ref`";
+    let line = "warning: left out: its output schema has a `$ref`";
     assert!(
         provider.warnings.starts_with(line) && provider.warnings.contains("Wood:grow:1.0.0"),
         "{}",
@@ -43,6 +43,22 @@ async fn what_is_not_offered_is_told() {
     );
     let dispatcher = dispatcher_on(OtcBackend::new("remote", &provider.url).unwrap()).await;
     assert!(dispatcher.catalog().get("Wood:grow").is_none() && dispatcher.catalog().get("Math:add").is_some());
+}
+
+#[test]
+fn a_catalogue_is_exported_as_it_is_offered() {
+    let export = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_otc"));
+        let ran = command.args(["export", "--format", "otc"]).args(args).env("NO_COLOR", "1").output().unwrap();
+        assert!(ran.status.success());
+        assert!(String::from_utf8_lossy(&ran.stderr).starts_with("warning: left out: its output schema has a `$ref`"));
+        serde_json::from_slice::<Value>(&ran.stdout).unwrap()
+    };
+    let listed = export(&[]);
+    assert_eq!(listed["$schema"], "urn:oxp:1.0");
+    let ids: Vec<&str> = listed["tools"].as_array().unwrap().iter().filter_map(|tool| tool["id"].as_str()).collect();
+    assert!(ids.contains(&"Math.add@1.0.0") && ids.contains(&"fixture_otc.shout@0.0.0"), "{ids:?}");
+    assert!(export(&["--toolkit", "Mine"]).to_string().contains("\"Mine.shout@0.0.0\""));
 }
 
 #[test]

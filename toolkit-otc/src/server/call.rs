@@ -19,9 +19,9 @@ use uuid::Uuid;
 use super::Shared;
 use super::answers::{Admitted, Fingerprint, Flying};
 use super::events::{self, Part};
-use super::published::Offered;
 use super::refusal::Refusal;
 use super::reply::{Reply, Started};
+use crate::published::Offered;
 use crate::wire::{CallContext, CallMessage, EVENT_STREAM, OLD_SCHEMA, SCHEMA};
 use crate::{OtcId, TraceId};
 

@@ -1,9 +1,9 @@
-//! The tools that are offered, by their ids.
+//! A catalogue as Open Tool Calling lists it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use bytes::Bytes;
-use serde_json::json;
+use serde_json::{Value, json};
 use toolkit::Catalog;
 use toolkit::catalog::{Problem, ProblemKind};
 use toolkit::version::Version;
@@ -11,17 +11,25 @@ use toolkit::version::Version;
 use crate::wire::SCHEMA;
 use crate::{Definition, Naming, OtcId};
 
-/// The tools that are offered.
-pub(super) struct Published {
+/// A catalogue as Open Tool Calling lists it: every version of every tool that can be said.
+///
+/// ```
+/// # use toolkit::{Catalog, Tool};
+/// # use toolkit_otc::{Naming, Published};
+/// let catalog = Catalog::new([Tool::builder("add").description("Adds two integers.").build()?])?;
+/// let published = Published::of(&catalog, &Naming::new("my-tools", "0.0.0"));
+/// assert!(published.problems().is_empty());
+/// assert_eq!(published.to_json()["tools"][0]["id"], "my_tools.add@0.0.0");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Published {
     /// By toolkit and tool, each with its versions in ascending order.
     tools: BTreeMap<(String, String), BTreeMap<Version, Offered>>,
-    /// The answer to `GET /tools`.
-    list: Bytes,
     problems: Vec<Problem>,
 }
 
 /// A tool that is offered, and by which name the dispatcher knows it.
-pub(super) struct Offered {
+pub(crate) struct Offered {
     definition: Definition,
     name: String,
 }
@@ -30,7 +38,9 @@ pub(super) struct Offered {
 const MAX_NAMED: usize = 16;
 
 impl Published {
-    pub(super) fn of(catalog: &Catalog, naming: &Naming) -> Self {
+    /// Lists the tools of a catalogue.
+    #[must_use]
+    pub fn of(catalog: &Catalog, naming: &Naming) -> Self {
         let mut tools: BTreeMap<(String, String), BTreeMap<Version, Offered>> = BTreeMap::new();
         let mut problems = Vec::new();
         for tool in catalog {
@@ -51,20 +61,23 @@ impl Published {
             }
             versions.insert(version, Offered { definition, name: tool.id().to_string() });
         }
-        let listed: Vec<&Definition> = tools.values().flat_map(BTreeMap::values).map(|tool| &tool.definition).collect();
-        let list = json!({ "$schema": SCHEMA, "tools": listed }).to_string().into();
-        Self { tools, list, problems }
+        Self { tools, problems }
     }
 
-    pub(super) fn list(&self) -> Bytes {
-        self.list.clone()
+    /// The answer to `GET /tools`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({ "$schema": SCHEMA, "tools": self.definitions().collect::<Vec<_>>() })
     }
 
-    pub(super) fn problems(&self) -> &[Problem] {
+    /// What is wrong with the tools that are left out.
+    #[must_use]
+    pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    pub(super) fn definitions(&self) -> impl Iterator<Item = &Definition> {
+    /// The tools, in the order of their ids.
+    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
         self.tools.values().flat_map(BTreeMap::values).map(|offered| &offered.definition)
     }
 
@@ -73,7 +86,7 @@ impl Published {
     /// # Errors
     ///
     /// There is none: a message, and what there is instead.
-    pub(super) fn resolve(&self, id: &OtcId) -> Result<&Offered, (String, String)> {
+    pub(crate) fn resolve(&self, id: &OtcId) -> Result<&Offered, (String, String)> {
         let key = (id.toolkit().to_owned(), id.tool().to_owned());
         let not_found = || format!("tool `{}.{}` was not found", id.toolkit(), id.tool());
         let Some(versions) = self.tools.get(&key) else {
@@ -91,12 +104,19 @@ impl Published {
 }
 
 impl Offered {
-    pub(super) fn id(&self) -> &OtcId {
+    pub(crate) fn id(&self) -> &OtcId {
         self.definition.id()
     }
 
     /// By which name the dispatcher knows it.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+}
+
+impl fmt::Debug for Published {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ids: Vec<String> = self.definitions().map(|definition| definition.id().to_string()).collect();
+        f.debug_struct("Published").field("tools", &ids).field("problems", &self.problems).finish()
     }
 }
