@@ -98,6 +98,18 @@ fn what_a_tool_has_no_word_for_can_be_given() {
     assert_eq!(offered, ["geo_2d.move_all@1.2.0", "my_tools.homeless@1.0.0", "wood.timeless@0.0.0"]);
 }
 
+#[test]
+fn a_definition_that_is_nested_too_deep_is_refused() {
+    let mut deep = json!(1);
+    for _ in 0..200 {
+        deep = Value::Array(vec![deep]);
+    }
+    let mut definition = definition("Calculator.Add@1.0.0");
+    definition["input_schema"]["parameters"]["default"] = deep;
+    let error = Definition::from_json(&definition).unwrap_err();
+    assert!(error.to_string().ends_with("it is nested deeper than 127 levels"), "{error}");
+}
+
 /// Arguments of all kinds, for every property of a tool and for none.
 fn arguments(tool: &Tool) -> Vec<Value> {
     let properties = tool.input().as_value()["properties"].as_object().cloned().unwrap_or_default();

@@ -202,6 +202,53 @@ async fn what_a_tool_passes_on_of_another_is_its_own_failure() {
 }
 
 #[tokio::test]
+async fn a_tool_that_has_said_something_ends_in_an_event_whatever_it_ends_in() {
+    let local = LocalBackend::new("local");
+    local.add(tool_of(&definition("Doorbell.Ring@0.1.0")), |_: Value, context: Context| async move {
+        context.progress(1.0, 2.0, "ringing\nloudly");
+        tokio::task::yield_now().await;
+        Err::<Value, _>(ToolError::new(toolkit::call::ErrorKind::InvalidArguments, "no such bell"))
+    });
+    let router = Server::new(dispatcher_on(local).await).router();
+    let request = http::post("/tools/call", json!({ "request": ring() }).to_string());
+    let got = http::ask(&router, with_header(request, "accept", "text/event-stream")).await.is(200);
+    let events: Vec<Value> = got
+        .body
+        .as_str()
+        .unwrap()
+        .split("\n\n")
+        .filter(|event| !event.is_empty())
+        .map(|event| serde_json::from_str(event.strip_prefix("data: ").unwrap()).unwrap())
+        .collect();
+    let tool_id = "Doorbell.Ring@0.1.0";
+    let progress = json!({ "progress": 1.0, "total": 2.0, "message": "ringing\nloudly" });
+    let error = json!({ "success": false, "error": { "message": "no such bell", "can_retry": false } });
+    assert_eq!(
+        events,
+        [
+            json!({ "kind": "progress", "toolId": tool_id, "data": progress }),
+            json!({ "kind": "error", "toolId": tool_id, "data": error }),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_is_refused_before_the_tool_runs_is_no_event() {
+    let router = Server::new(doorbell().await).router();
+    for (request, status) in [
+        (json!({ "tool_id": "Doorbell.Ring@9" }), 400),
+        (json!({ "tool_id": "Doorbell.Ring", "input": { "doorbell_id": 1 } }), 422),
+        (ring(), 200),
+    ] {
+        let request = http::post("/tools/call", json!({ "request": request }).to_string());
+        let got = http::ask(&router, with_header(request, "accept", "application/json, text/event-stream;q=0.9")).await;
+        let is_event = got.headers["content-type"] == "text/event-stream";
+        assert_eq!(is_event, status == 200);
+        got.is(status);
+    }
+}
+
+#[tokio::test]
 async fn a_result_of_content_only_is_given_as_its_text_or_its_blocks() {
     let local = LocalBackend::new("local");
     let mcp = |content: Value| json!({ "content": content }).as_object().unwrap().clone();

@@ -43,6 +43,9 @@ impl Definition {
     pub fn from_json(json: &Value) -> Result<Self, InvalidDefinition> {
         let id = json.get("id").and_then(Value::as_str).map(str::to_owned);
         let invalid = |reasons| InvalidDefinition { id: id.clone(), reasons };
+        if exceeds(json, MAX_DEPTH) {
+            return Err(invalid(vec![format!("it is nested deeper than {MAX_DEPTH} levels")]));
+        }
         let fields = Fields::deserialize(json).map_err(|error| invalid(vec![error.to_string()]))?;
         let parsed = fields.id.parse::<OtcId>();
         let reasons = wrong_with(&fields, parsed.as_ref());
@@ -82,6 +85,17 @@ impl Definition {
             false => builder.title(self.name.clone()),
         };
         builder.build()
+    }
+}
+
+/// How deep a definition may be nested: as deep as JSON text is read.
+const MAX_DEPTH: usize = 127;
+
+fn exceeds(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels == 0 || items.iter().any(|item| exceeds(item, levels - 1)),
+        Value::Object(object) => levels == 0 || object.values().any(|value| exceeds(value, levels - 1)),
+        _ => false,
     }
 }
 

@@ -80,11 +80,13 @@ impl State {
         }
         let reply = self.waiting.as_mut()?.reply().await;
         self.waiting = None;
-        end(&self.tool_id, &reply).or_else(|| {
-            // The tool ran already, and then something was lost: there is no status left to say so with.
-            let lost = json!({ "success": false, "error": { "message": "the call was lost in an internal error" } });
-            Some(event("error", &self.tool_id, lost.to_string().as_bytes()))
-        })
+        // A tool that ran may still end in what is refused otherwise, and there is no status left to say so with.
+        let refused = || {
+            let Reply::Refused(refusal) = &reply else { return None };
+            let failed = json!({ "success": false, "error": { "message": refusal.message(), "can_retry": false } });
+            Some(event("error", &self.tool_id, failed.to_string().as_bytes()))
+        };
+        end(&self.tool_id, &reply).or_else(refused)
     }
 }
 

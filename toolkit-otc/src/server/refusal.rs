@@ -46,6 +46,10 @@ impl Refusal {
         self
     }
 
+    pub(super) fn message(&self) -> &str {
+        &self.0.body.message
+    }
+
     /// In seconds.
     fn retry_after(mut self, seconds: u64) -> Self {
         self.0.retry_after = Some(seconds);
