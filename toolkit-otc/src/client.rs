@@ -38,11 +38,6 @@ pub struct OtcBackend {
     endpoint: Endpoint,
 }
 
-/// A name for a call that is the same in every program that it touches. One in the [`Context`](toolkit::Context) of a
-/// call is sent along, and a server puts the one it was sent into the context of the tool.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct TraceId(pub String);
-
 /// The `call_id` of a call, for a host that makes the same call again and wants it to run once. Without one in the
 /// [`Context`](toolkit::Context), every call gets a fresh one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

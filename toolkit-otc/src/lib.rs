@@ -56,19 +56,36 @@
 //! `text/event-stream`, and a server of this crate then answers with server-sent events, each of them one JSON object
 //! `{"kind", "toolId", "data"}`: `progress`, and at the end `done` or `error` with what would have been the result.
 //! Others need not know of this: a server that answers with JSON, and a client that does not ask, do as the format says.
+//!
+//! # Features
+//!
+//! `client` is [`OtcBackend`], `server` is [`Server`]; both are on by default. Definitions need neither, and without
+//! both nothing here opens a connection.
 #![forbid(unsafe_code)]
+// One side alone does not use all that both share.
+#![cfg_attr(not(all(feature = "client", feature = "server")), allow(dead_code))]
 
+#[cfg(feature = "http")]
 mod auth;
+#[cfg(feature = "client")]
 mod client;
 mod definition;
 mod id;
 mod published;
+#[cfg(feature = "server")]
 mod server;
+#[cfg(feature = "http")]
+mod trace;
 mod wire;
 
+#[cfg(feature = "http")]
 pub use self::auth::Auth;
-pub use self::client::{CallId, InvalidUrl, OtcBackend, TraceId};
+#[cfg(feature = "client")]
+pub use self::client::{CallId, InvalidUrl, OtcBackend};
 pub use self::definition::{Definition, InvalidDefinition, Naming};
 pub use self::id::{InvalidOtcId, OtcId};
 pub use self::published::Published;
+#[cfg(feature = "server")]
 pub use self::server::{Limits, Readiness, Server};
+#[cfg(feature = "http")]
+pub use self::trace::TraceId;
