@@ -52,10 +52,11 @@
 //!
 //! # Events
 //!
-//! The format has no place for progress. A client of this crate that wants to hear of it asks for
-//! `text/event-stream`, and a server of this crate then answers with server-sent events, each of them one JSON object
-//! `{"kind", "toolId", "data"}`: `progress`, and at the end `done` or `error` with what would have been the result.
-//! Others need not know of this: a server that answers with JSON, and a client that does not ask, do as the format says.
+//! The format has no place for progress, nor for a result in parts. A client of this crate that wants to hear of either
+//! asks for `text/event-stream`, and a server of this crate then answers with server-sent events, each of them one JSON
+//! object `{"kind", "toolId", "data"}`: `progress` and `chunk` while the tool runs, and at the end `done` or `error` with
+//! what the `result` of an answer would be. Others need not know of this: a server that answers with JSON, and a client
+//! that does not ask, do as the format says.
 //!
 //! # Features
 //!
