@@ -26,7 +26,7 @@ pub(crate) fn program() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .subcommands([list(), show(), call(), export(), check(), completions()])
+        .subcommands([list(), show(), call(), export(), check(), diff(), completions()])
         .subcommands(serve())
 }
 
@@ -144,11 +144,30 @@ fn check() -> Command {
     Command::new("check").about("Checks every tool: ids, schemas, examples, wire names, state types").args([
         naming_option(),
         json("The problems as JSON"),
+        Arg::new("lock").long("lock").value_name("FILE").help(
+            "Compares with the catalogue in this file instead: fails on a change that breaks callers unannounced",
+        ),
+        switch("update").requires("lock").help("Writes the file"),
+        switch("sarif").requires("lock").help("The changes as SARIF, for code hosts"),
         Arg::new("manifest")
             .value_name("FILE")
             .num_args(1..)
             .help("Checks the tools that others published, as `tools/list` gives them, instead of this program's"),
     ])
+}
+
+fn diff() -> Command {
+    let file = |name: &'static str, value: &'static str| {
+        Arg::new(name).value_name(value).required(true).help("A manifest, as `tools/list` gives it, or a lock")
+    };
+    Command::new("diff")
+        .about("Says what has changed between two manifests, and whether it breaks callers; fails if it does")
+        .args([
+            file("old", "OLD"),
+            file("new", "NEW"),
+            json("The changes as JSON"),
+            switch("sarif").help("The changes as SARIF, for code hosts"),
+        ])
 }
 
 fn completions() -> Command {

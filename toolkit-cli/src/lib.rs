@@ -6,7 +6,7 @@
 //! }
 //! ```
 //!
-//! The program then has the commands `list`, `show`, `call`, `export`, `check` and `completions`, over every tool that
+//! The program then has the commands `list`, `show`, `call`, `export`, `check`, `diff` and `completions`, over every tool that
 //! is linked into it. A package that has only a library gets the same from `cargo toolkit COMMAND`, which the binary
 //! `cargo-toolkit` of this package provides: it builds a program that links the library, and runs it.
 //!
@@ -32,6 +32,7 @@ mod call;
 mod check;
 mod command;
 mod completions;
+mod diff;
 mod exit;
 mod export;
 mod failure;
@@ -110,6 +111,7 @@ fn run(words: &[OsString], setup: impl Setup) -> Result<Exit, Failure> {
         "call" => call::run(Catalog::linked()?, matches, setup),
         #[cfg(feature = "otc")]
         "serve" => serve::run(Catalog::linked()?, matches, setup),
+        "diff" => diff::run(matches),
         _ => check::run(matches, setup),
     }
 }

@@ -36,7 +36,7 @@ fn instances(schema: &Value, seed: u64) -> Vec<Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_the_lowered_schema_accepts_the_original_accepts_once_it_is_mapped_back(inner in schema(), seed in any::<u64>()) {

@@ -36,7 +36,16 @@ fn has(lowered: &Lowered, effect: Effect) -> bool {
 /// What a model held to the lowered schema sends for these arguments: null for each that is required and absent. A
 /// choice may have several ways to say it.
 fn held_to(schema: &Value, value: &Value) -> Vec<Value> {
-    ways(schema, schema, value)
+    // The root becomes a definition, so that each part can be asked alone.
+    let text = schema.to_string();
+    let text = text.replace(r##""$ref":"#""##, r##""$ref":"#/$defs/ROOT""##);
+    let mut root: Value =
+        serde_json::from_str(&text.replace(r##""$ref":"#/properties"##, r##""$ref":"#/$defs/ROOT/properties"##))
+            .unwrap();
+    let mut definitions = root.as_object_mut().and_then(|root| root.remove("$defs")).unwrap_or_else(|| json!({}));
+    definitions["ROOT"] = root.clone();
+    root["$defs"] = definitions;
+    ways(&root, &root, value)
 }
 
 fn ways(root: &Value, schema: &Value, value: &Value) -> Vec<Value> {
@@ -82,18 +91,14 @@ fn ways(root: &Value, schema: &Value, value: &Value) -> Vec<Value> {
         for (idx, item) in list.iter().enumerate() {
             let of = places.and_then(|places| places.get(idx)).unwrap_or(items);
             let choices = ways(root, of, item);
-            let with =
-                lists.iter().flat_map(|list| choices.iter().map(|choice| [&list[..], &[choice.clone()]].concat()));
+            let with = lists
+                .iter()
+                .flat_map(|list| choices.iter().map(|choice| [&list[..], std::slice::from_ref(choice)].concat()));
             lists = with.take(MOST).collect();
         }
         all.extend(lists.into_iter().map(Value::Array));
     }
     all.truncate(4 * MOST);
-    // A part that refers to the root cannot stand alone.
-    let text = schema.to_string();
-    if text.matches(r#""$ref":"#).count() != text.matches(r##""$ref":"#/$defs/"##).count() {
-        return all;
-    }
     // Those that fit go on: of many items, each with several ways, all combinations are too many.
     let mut whole = schema.clone();
     whole["$defs"] = root.get("$defs").cloned().unwrap_or_else(|| json!({}));

@@ -17,7 +17,7 @@ fn tools() -> Vec<Tool> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if let Ok(manifest) = Manifest::from_mcp_json(&std::fs::read(path).unwrap()) {
+            } else if let Ok(manifest) = Manifest::from_mcp_json(std::fs::read(path).unwrap()) {
                 tools.extend(manifest.tools().cloned());
             }
         }

@@ -10,7 +10,7 @@ use crate::tool::Tool;
 ///
 /// # Errors
 ///
-/// As for [`Catalog::listed`].
+/// As for [`list_tools`](crate::adapter::mcp::list_tools).
 pub fn skills(catalog: &Catalog) -> Result<Export, Problems> {
     Export::of(catalog, Naming::Name, |tool, _| skill(tool))
 }
@@ -62,7 +62,7 @@ pub struct Agent<'a> {
 ///
 /// # Errors
 ///
-/// As for [`Catalog::listed`].
+/// As for [`list_tools`](crate::adapter::mcp::list_tools).
 pub fn card(agent: &Agent<'_>, catalog: &Catalog) -> Result<Export, Problems> {
     let mut export = skills(catalog)?;
     export.json = json!({

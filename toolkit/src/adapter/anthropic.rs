@@ -39,7 +39,7 @@ impl Options {
 ///
 /// # Errors
 ///
-/// As for [`Catalog::listed`].
+/// As for [`list_tools`](crate::adapter::mcp::list_tools).
 pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Export, Problems> {
     Export::of(catalog, naming, |tool, name| describe(tool, name, options))
 }

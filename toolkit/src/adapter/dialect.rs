@@ -23,6 +23,8 @@ pub struct Dialect {
     pub nullable: bool,
     /// Whether `$ref` may lead back to where it stands.
     pub recursion: bool,
+    /// Whether nothing may stand beside a `$ref`.
+    pub bare_references: bool,
     /// Whether a value may be of any type.
     pub untyped: bool,
     /// Whether the root may be a choice (`anyOf`, `oneOf`, `allOf`).
@@ -69,6 +71,7 @@ const ALL: Dialect = Dialect {
     type_lists: true,
     nullable: false,
     recursion: true,
+    bare_references: false,
     untyped: true,
     root_choice: true,
     mixed_enums: true,
@@ -109,6 +112,7 @@ impl Dialect {
         formats: Some(STRICT_FORMATS),
         closed: true,
         all_required: true,
+        bare_references: true,
         untyped: false,
         root_choice: false,
         limits: Limits { properties: 5000, levels: 10, enum_values: 1000, characters: 120_000 },
@@ -118,7 +122,8 @@ impl Dialect {
     /// What Anthropic reads without `strict`: all but a choice at the root.
     pub const ANTHROPIC: Self = Self { name: "Anthropic", root_choice: false, ..ALL };
 
-    /// What Anthropic enforces under `strict: true` (structured outputs).
+    /// What Anthropic enforces under `strict: true` (structured outputs). A default would be read; the official SDK
+    /// moves it into the description, and so does this.
     pub const ANTHROPIC_STRICT: Self = Self {
         name: "Anthropic strict",
         keywords: Some(&[
@@ -128,7 +133,6 @@ impl Dialect {
             "allOf",
             "$ref",
             "$defs",
-            "default",
             "additionalProperties",
             "format",
             "minItems",

@@ -25,7 +25,7 @@ pub enum Form {
 ///
 /// # Errors
 ///
-/// As for [`Catalog::listed`].
+/// As for [`list_tools`](crate::adapter::mcp::list_tools).
 pub fn tools(catalog: &Catalog, naming: Naming, form: Form) -> Result<Export, Problems> {
     let mut export = Export::of(catalog, naming, |tool, name| describe(tool, name, form))?;
     export.json = json!([{ "functionDeclarations": export.json }]);

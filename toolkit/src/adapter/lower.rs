@@ -99,6 +99,7 @@ impl Lowering<'_> {
     }
 
     fn keywords(&mut self, mut keywords: Keywords, at: &str) -> Keywords {
+        self.say_joins(&mut keywords, at);
         if keywords.contains_key("$ref") {
             return self.reference(keywords, at);
         }
@@ -115,7 +116,7 @@ impl Lowering<'_> {
     /// A reference that is still there leads back to where it stands.
     fn reference(&mut self, keywords: Keywords, at: &str) -> Keywords {
         if self.dialect.recursion && self.dialect.reads("$ref") {
-            return keywords;
+            return if self.dialect.bare_references { self.bare(keywords, at) } else { keywords };
         }
         let described = keywords.into_iter().filter(|(keyword, _)| keyword == "description").collect();
         if !self.dialect.untyped {
@@ -124,6 +125,15 @@ impl Lowering<'_> {
         }
         self.lose(at, "$ref", Effect::Widened, "leads back to itself, which cannot be said; anything may stand there");
         described
+    }
+
+    fn bare(&mut self, mut keywords: Keywords, at: &str) -> Keywords {
+        let beside = types::take(&mut keywords, |keyword| keyword != "$ref");
+        for keyword in beside.keys() {
+            let effect = if walk::is_annotation(keyword) { Effect::Untold } else { Effect::Widened };
+            self.lose(at, keyword, effect, "cannot stand beside a reference");
+        }
+        keywords
     }
 
     fn say_lists(&mut self, keywords: &mut Keywords, at: &str) {

@@ -23,6 +23,7 @@ impl Lowering<'_> {
             "nullable" if self.dialect.nullable => {}
             "format" if reads && self.reads_format(keywords) => {}
             "enum" if reads && (self.dialect.mixed_enums || holds_texts(keywords)) => {}
+            "default" if reads => {}
             "format" | "default" => {
                 self.describe(keywords, keyword);
                 keywords.remove(keyword);

@@ -8,7 +8,6 @@ use crate::schema::{child, walk};
 
 impl Lowering<'_> {
     pub(super) fn say_choices(&mut self, keywords: &mut Keywords, at: &str) {
-        self.say_joins(keywords, at);
         if self.dialect.closed {
             distribute(keywords);
         }
@@ -42,7 +41,7 @@ impl Lowering<'_> {
     }
 
     /// Parts that all hold, written as one where they say nothing of the same thing.
-    fn say_joins(&mut self, keywords: &mut Keywords, at: &str) {
+    pub(super) fn say_joins(&mut self, keywords: &mut Keywords, at: &str) {
         if self.dialect.reads("allOf") {
             if let Some(Value::Array(parts)) = keywords.get_mut("allOf") {
                 let at_parts = child(at, "allOf");

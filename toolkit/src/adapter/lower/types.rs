@@ -134,6 +134,7 @@ fn is_about(keyword: &str, name: &str) -> bool {
         "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => {
             matches!(name, "integer" | "number")
         }
+        "format" => !matches!(name, "null" | "boolean"),
         "minLength" | "maxLength" | "pattern" | "contentEncoding" | "contentMediaType" => name == "string",
         "items" | "prefixItems" | "minItems" | "maxItems" | "uniqueItems" | "contains" | "minContains"
         | "maxContains" | "unevaluatedItems" | "additionalItems" => name == "array",
@@ -153,7 +154,7 @@ fn is_about(keyword: &str, name: &str) -> bool {
 }
 
 fn is_about_all(keyword: &str) -> bool {
-    ["string", "array", "object", "number"].iter().all(|name| is_about(keyword, name))
+    ["string", "array", "object", "number"].into_iter().all(|name| is_about(keyword, name))
 }
 
 fn is_of(value: &Value, name: &str) -> bool {
