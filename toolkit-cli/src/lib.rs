@@ -10,6 +10,8 @@
 //! is linked into it. A package that has only a library gets the same from `cargo toolkit COMMAND`, which the binary
 //! `cargo-toolkit` of this package provides: it builds a program that links the library, and runs it.
 //!
+//! With the feature `otc` there is also `serve`, which offers the tools to other programs until it is told to stop.
+//!
 //! # Exit codes
 //!
 //! | code | meaning |
@@ -37,6 +39,8 @@ mod failure;
 mod list;
 mod manifest;
 mod record;
+#[cfg(feature = "otc")]
+mod serve;
 mod shape;
 mod show;
 mod style;
@@ -70,7 +74,7 @@ pub fn main() -> ExitCode {
 
 /// Runs the command line of this process over every linked tool, with state, limits and policies of the host's.
 ///
-/// `setup` is called only by the commands that need a dispatcher, `call` and `check`, on a tokio runtime's context;
+/// `setup` is called only by the commands that need a dispatcher, `call`, `serve` and `check`, on a tokio runtime's context;
 /// `list`, `show` and `export` work where, say, no database can be reached.
 ///
 /// ```no_run
@@ -105,6 +109,8 @@ fn run(words: &[OsString], setup: impl Setup) -> Result<Exit, Failure> {
         "export" => export::run(&Catalog::linked()?, matches),
         "completions" => completions::run(&Catalog::linked()?, matches),
         "call" => call::run(Catalog::linked()?, matches, setup),
+        #[cfg(feature = "otc")]
+        "serve" => serve::run(Catalog::linked()?, matches, setup),
         "diff" => diff::run(matches),
         _ => check::run(matches, setup),
     }

@@ -49,6 +49,8 @@ pub enum ErrorKind {
     NoBackend,
     /// What runs the tool cannot be reached, or is switched off.
     Unavailable,
+    /// What runs the tool does not let this program in.
+    Unauthorized,
     /// The caller lacks what the tool requires; [`ToolError::missing`] has all of it.
     MissingRequirements,
     /// Somebody who was asked does not want the call to be made.
@@ -90,6 +92,7 @@ impl ErrorKind {
             Self::AmbiguousTool => "ambiguous_tool",
             Self::NoBackend => "no_backend",
             Self::Unavailable => "unavailable",
+            Self::Unauthorized => "unauthorized",
             Self::MissingRequirements => "missing_requirements",
             Self::Denied => "denied",
             Self::TooLarge => "too_large",
@@ -197,7 +200,9 @@ impl ToolError {
         self
     }
 
-    pub(crate) fn with_violations(mut self, violations: Vec<Violation>) -> Self {
+    /// Says why a schema refused the arguments, reason by reason.
+    #[must_use]
+    pub fn with_violations(mut self, violations: Vec<Violation>) -> Self {
         self.0.violations = violations;
         self
     }
