@@ -39,6 +39,7 @@ pub mod adapter;
 pub mod call;
 pub mod catalog;
 pub mod chain;
+pub mod discovery;
 pub mod dispatch;
 pub mod manifest;
 pub mod schema;
