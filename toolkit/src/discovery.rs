@@ -8,8 +8,10 @@
 //! other language as they are written.
 
 mod asked;
+mod docs;
 mod error;
 mod events;
+mod explain;
 mod fields;
 mod hit;
 mod index;
@@ -27,8 +29,10 @@ mod summary;
 mod words;
 mod words_of;
 
+pub use self::docs::{ArgsSize, Detail, DocEntry, DocError, Docs, ResolveError, SchemaInfo, ToolDoc, ToolExample};
 pub use self::error::IndexError;
 pub use self::events::{Change, ChangeKind, Subscription};
+pub use self::explain::{Explanation, Match, Reason};
 pub use self::hit::{Hit, ScoreType};
 pub use self::index::Index;
 pub use self::page::{InvalidCursor, Page};

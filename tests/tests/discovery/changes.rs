@@ -37,7 +37,7 @@ fn made(number: usize, text: &[usize]) -> Tool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn after_any_changes_an_index_answers_as_one_that_was_built_anew(steps in prop::collection::vec(step(), 1..24)) {

@@ -3,6 +3,8 @@
 mod cases_index;
 mod cases_search;
 mod changes;
+mod docs;
+mod explain;
 mod hostile;
 mod index;
 mod pages;

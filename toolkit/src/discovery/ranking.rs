@@ -1,5 +1,7 @@
 //! What makes one tool a better answer than another.
 
+use serde::Serialize;
+
 /// What makes one tool a better answer than another: Okapi BM25 over all that a tool says, and how much of its name was
 /// asked for.
 ///
@@ -52,7 +54,8 @@ pub struct Weights {
 }
 
 /// Where a word stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Field {
     /// In the name.

@@ -5,6 +5,8 @@
 
 mod noise;
 
+use std::ops::Range;
+
 use frostem::{Algorithm, Stemmer};
 
 use self::noise::{is_noise, is_noise_in_question};
@@ -19,13 +21,22 @@ const MAX_WORD_LEN: usize = 64;
 /// they are longer than one character: `base64` is `base64`, `base` and `64`. Scripts that are written without spaces
 /// give a word for each character.
 pub(super) fn each_word(text: &str, mut found: impl FnMut(&str)) {
+    each_word_at(text, |_, word| found(word));
+}
+
+/// [`each_word`], with where in the text it stands.
+pub(super) fn each_word_at(text: &str, mut found: impl FnMut(Range<usize>, &str)) {
     let mut lower = String::new();
+    let place = |part: &str| {
+        let start = part.as_ptr().addr() - text.as_ptr().addr();
+        start..start + part.len()
+    };
     for run in text.split(|c: char| !c.is_alphanumeric() && !is_apostrophe(c)) {
         // "don't" is one word; "user's" is about the user, and "l'eau" about water.
         if run.contains(is_apostrophe) {
             set_lower(run.trim_matches(is_apostrophe), &mut lower);
             if is_noise(&lower) {
-                found(&lower);
+                found(place(run), &lower);
                 continue;
             }
         }
@@ -35,7 +46,7 @@ pub(super) fn each_word(text: &str, mut found: impl FnMut(&str)) {
                 let (part, after) = rest.split_at(end_of_part(rest));
                 rest = after;
                 set_lower(part, &mut lower);
-                give(&lower, &mut found);
+                give(&lower, |word| found(place(part), word));
             }
         }
     }
@@ -79,7 +90,7 @@ pub(super) fn stem(word: &str) -> std::borrow::Cow<'_, str> {
     Stemmer::new(Algorithm::English).stem(word)
 }
 
-fn give(word: &str, found: &mut impl FnMut(&str)) {
+fn give(word: &str, mut found: impl FnMut(&str)) {
     found(word);
     let is_digit = |c: char| c.is_ascii_digit();
     if word.contains(is_digit) && !word.chars().all(is_digit) {
