@@ -4,6 +4,9 @@
 //! it is searched ([`Index::register`], [`Index::unregister_backend`]), gives long answers page by page
 //! ([`Index::page`]) and tells others what changed ([`Index::on_change`]).
 //!
+//! [`Docs`] has what there is to read of a tool, at three depths. [`Semantic`] finds tools by what is meant, where there
+//! is a model ([`Embedder`]).
+//!
 //! Tools are found by the words that they say of themselves; see [`Ranking`]. It knows English, and finds words of every
 //! other language as they are written.
 
@@ -24,6 +27,7 @@ mod record;
 mod search;
 mod search_doc;
 mod segment;
+mod semantic;
 mod snapshot;
 mod summary;
 mod words;
@@ -39,5 +43,6 @@ pub use self::page::{InvalidCursor, Page};
 pub use self::query::{Hint, Query};
 pub use self::ranking::{Field, Ranking, Weights};
 pub use self::search_doc::SearchDoc;
+pub use self::semantic::{Blend, Embedder, EmbedderError, Semantic, SemanticError};
 pub use self::snapshot::Snapshot;
 pub use self::summary::Summary;

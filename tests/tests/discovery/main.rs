@@ -9,6 +9,7 @@ mod hostile;
 mod index;
 mod pages;
 mod search;
+mod semantic;
 
 use serde_json::{Value, json};
 use toolkit::Tool;
