@@ -13,13 +13,20 @@ const MAX_UNKNOWN: usize = 8;
 /// What a word is worth that is near to the one that was asked for.
 const NEAR: f32 = 0.5;
 
-/// The words of a question, each once, and what each is worth.
+/// The words of a question, each once.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
-    pub(super) words: Vec<(String, f32)>,
-    pub(super) stems: Vec<(String, f32)>,
+    pub(super) words: Vec<Word>,
     /// Words that are here in place of one that no tool has.
     pub(super) near: Vec<Near>,
+}
+
+/// A word, its stem, and what finding it is worth.
+#[derive(Debug)]
+pub(super) struct Word {
+    pub(super) text: String,
+    pub(super) stem: String,
+    pub(super) factor: f32,
 }
 
 impl Asked {
@@ -29,34 +36,32 @@ impl Asked {
     /// asked for in its place.
     pub(super) fn of(text: &str, snapshot: &Snapshot) -> Self {
         let mut asked = Self::default();
-        let mut unknown = Vec::new();
+        let mut unknown: Vec<String> = Vec::new();
         let head = &text[..text.floor_char_boundary(MAX_TEXT_LEN)];
         each_word_of_question(head, |word| {
-            if asked.words.len() + unknown.len() == MAX_WORDS || asked.words.iter().any(|(known, _)| known == word) {
+            if asked.words.len() + unknown.len() == MAX_WORDS || asked.words.iter().any(|known| known.text == word) {
                 return;
             }
-            let stem = stem(word);
-            if snapshot.knows(word, &stem) {
-                asked.add(word, &stem, 1.0);
+            if let Some(stem) = snapshot.stem_of_known(word) {
+                asked.words.push(Word { text: word.to_owned(), stem, factor: 1.0 });
             } else if unknown.len() < MAX_UNKNOWN && unknown.iter().all(|known| known != word) {
                 unknown.push(word.to_owned());
             }
         });
-        for word in unknown {
-            for near in near::words(snapshot, &word) {
-                asked.add(&near.found, &stem(&near.found), NEAR);
-                asked.near.push(near);
+        for near in unknown.iter().flat_map(|word| near::words(snapshot, word)) {
+            if asked.words.iter().all(|known| known.text != near.found) {
+                let (text, stem) = (near.found.clone(), stem(&near.found).into_owned());
+                asked.words.push(Word { text, stem, factor: NEAR });
             }
+            asked.near.push(near);
         }
         asked
     }
 
-    /// Asks for a word; one that is asked for already stays what it was worth.
-    fn add(&mut self, word: &str, stem: &str, factor: f32) {
-        for (terms, text) in [(&mut self.words, word), (&mut self.stems, stem)] {
-            if terms.iter().all(|(known, _)| known != text) {
-                terms.push((text.to_owned(), factor));
-            }
-        }
+    /// The stems, each once: of two words with one stem the first says what it is worth.
+    pub(super) fn stems(&self) -> impl Iterator<Item = (&str, f32)> {
+        let words = self.words.iter().enumerate();
+        let firsts = words.filter(|(at, word)| self.words[..*at].iter().all(|before| before.stem != word.stem));
+        firsts.map(|(_, word)| (&*word.stem, word.factor))
     }
 }

@@ -104,21 +104,21 @@ impl Snapshot {
                 reasons.push(Reason { term: term.to_owned(), instead_of, kind, fields, score });
             }
         };
-        for (word, factor) in &asked.words {
-            let fields = fields_of(&|of_tool, _| of_tool == word);
-            let score = factor * worth(words, word) * k1 * part_of(&fields);
-            add(Match::Word, word, fields, score);
+        for word in &asked.words {
+            let fields = fields_of(&|of_tool, _| of_tool == word.text);
+            let score = word.factor * worth(words, &word.text) * k1 * part_of(&fields);
+            add(Match::Word, &word.text, fields, score);
         }
         let mut name: Vec<&str> =
             stands.iter().filter(|(field, ..)| *field == Field::Name).map(|(_, _, stem)| &**stem).collect();
         name.sort_unstable();
         name.dedup();
         let whole: f32 = name.iter().map(|stem| worth(stems, stem)).sum();
-        for (stem, factor) in &asked.stems {
+        for (stem, factor) in asked.stems() {
             let fields = fields_of(&|_, of_tool| of_tool == stem);
             let score = factor * self.ranking.stems * worth(stems, stem) * k1 * part_of(&fields);
             add(Match::Stem, stem, fields, score);
-            if name.contains(&&**stem) {
+            if name.contains(&stem) {
                 let share = if whole > 0.0 { worth(stems, stem) / whole } else { 0.0 };
                 let fields = BTreeMap::from([(Field::Name, 1)]);
                 add(Match::Name, stem, fields, factor * self.ranking.name_match * share);
@@ -138,8 +138,8 @@ impl Snapshot {
         let asked = Asked::of(query.into().text(), self);
         let mut places: Vec<Range<usize>> = Vec::new();
         each_word_at(text, |place, word| {
-            let is_asked = asked.words.iter().any(|(asked, _)| asked == word)
-                || (self.ranking.stems > 0.0 && asked.stems.iter().any(|(asked, _)| *asked == *stem(word)));
+            let is_asked = asked.words.iter().any(|asked| asked.text == word)
+                || (self.ranking.stems > 0.0 && asked.words.iter().any(|asked| *asked.stem == *stem(word)));
             if is_asked && places.last().is_none_or(|last| last.end <= place.start) {
                 places.push(place);
             }

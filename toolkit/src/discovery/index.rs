@@ -1,10 +1,13 @@
 //! The index that changes, one snapshot after another.
 
+mod changes;
+
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use foldhash::quality::RandomState;
 
+use self::changes::Changes;
 use super::error::IndexError;
 use super::events::{Change, ChangeKind, Listeners, Subscription};
 use super::hit::Hit;
@@ -13,7 +16,6 @@ use super::query::Query;
 use super::ranking::Ranking;
 use super::record::Record;
 use super::snapshot::Snapshot;
-use super::summary::Summary;
 use crate::tool::{Tool, ToolBackend};
 
 /// Tools that can be searched, and that come and go.
@@ -48,7 +50,8 @@ impl Index {
         Self::ranked([], Ranking::default())
     }
 
-    /// An index of functions of this program, such as those of a catalogue. Of tools with one id the last is kept.
+    /// An index of functions of this program, such as those of a catalogue, each run by the local backend that is named
+    /// by its id. Of tools with one id the last is kept.
     pub fn of<'t>(tools: impl IntoIterator<Item = &'t Tool>) -> Self {
         Self::ranked(tools, Ranking::default())
     }
@@ -195,8 +198,7 @@ impl Index {
     pub fn unregister_namespace(&self, namespace: &str) -> usize {
         let Ok(n_tools) = self.change(|changes| {
             let query = Query::new("").namespace(namespace);
-            let ids: Vec<String> =
-                changes.base.found(&query, usize::MAX).iter().map(|found| found.record.id().to_owned()).collect();
+            let ids = changes.ids(&query);
             ids.iter().for_each(|id| changes.remove(id, None));
             Ok::<_, std::convert::Infallible>(ids.len())
         });
@@ -207,8 +209,7 @@ impl Index {
     pub fn unregister_backend(&self, backend: &ToolBackend) -> usize {
         let Ok(n_tools) = self.change(|changes| {
             let query = Query::new("").backend(backend.clone());
-            let ids: Vec<String> =
-                changes.base.found(&query, usize::MAX).iter().map(|found| found.record.id().to_owned()).collect();
+            let ids = changes.ids(&query);
             for id in &ids {
                 // They were just found to be run by it.
                 let _ = changes.unregister(id, backend);
@@ -221,7 +222,7 @@ impl Index {
     /// Raises the version, so that cursors are refused and listeners look again.
     pub fn refresh(&self) {
         let Ok(()) = self.change(|changes| {
-            changes.list.push(Change { kind: ChangeKind::Refreshed, tool: None, backend: None, version: 0 });
+            changes.refresh();
             Ok::<_, std::convert::Infallible>(())
         });
     }
@@ -240,7 +241,7 @@ impl Index {
         let turn: MutexGuard<'_, ()> = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changes = Changes::of(self.snapshot());
         let done = edit(&mut changes)?;
-        if changes.list.is_empty() {
+        if changes.is_empty() {
             return Ok(done);
         }
         let (next, list) = changes.finish();
@@ -258,84 +259,8 @@ impl Index {
 
 fn local(tool: &Tool) -> ToolBackend {
     // Only a name that is refused everywhere else is empty.
-    let named = ToolBackend::local(tool.name()).or_else(|_| ToolBackend::local("?"));
+    let named = ToolBackend::local(tool.id().to_string()).or_else(|_| ToolBackend::local("?"));
     named.expect("the name is not empty")
-}
-
-/// Changes that will be one version.
-struct Changes {
-    base: Arc<Snapshot>,
-    /// By id, what there will be in the place of what there is.
-    edits: std::collections::BTreeMap<String, Option<Arc<Record>>>,
-    list: Vec<Change>,
-}
-
-impl Changes {
-    fn of(base: Arc<Snapshot>) -> Self {
-        Self { base, edits: Default::default(), list: Vec::new() }
-    }
-
-    fn get(&self, id: &str) -> Option<&Arc<Record>> {
-        match self.edits.get(id) {
-            Some(edit) => edit.as_ref(),
-            None => self.base.record(id),
-        }
-    }
-
-    fn known(&self, id: &str) -> Result<&Arc<Record>, IndexError> {
-        self.get(id).ok_or_else(|| IndexError::unknown_tool(id))
-    }
-
-    fn put(&mut self, kind: ChangeKind, backend: Option<ToolBackend>, record: Record) {
-        let id = record.id().to_owned();
-        self.list.push(Change { kind, tool: Some(id.clone()), backend, version: 0 });
-        self.edits.insert(id, Some(Arc::new(record)));
-    }
-
-    fn remove(&mut self, id: &str, backend: Option<ToolBackend>) {
-        self.list.push(Change { kind: ChangeKind::ToolRemoved, tool: Some(id.to_owned()), backend, version: 0 });
-        self.edits.insert(id.to_owned(), None);
-    }
-
-    fn register(&mut self, tool: Tool, backend: ToolBackend) -> Result<(), IndexError> {
-        let id = tool.id().to_string();
-        let Some(known) = self.get(&id) else {
-            self.put(ChangeKind::Registered, Some(backend.clone()), Record::new(tool, vec![backend]));
-            return Ok(());
-        };
-        if known.tool.to_mcp_json() != tool.to_mcp_json() {
-            return Err(IndexError::OtherDefinition { id });
-        }
-        let mut backends = known.backends.clone();
-        if !backends.contains(&backend) {
-            backends.push(backend.clone());
-        }
-        self.put(ChangeKind::Updated, Some(backend), Record::new(tool, backends));
-        Ok(())
-    }
-
-    fn unregister(&mut self, id: &str, backend: &ToolBackend) -> Result<(), IndexError> {
-        let known = self.known(id)?;
-        let rest: Vec<ToolBackend> = known.backends.iter().filter(|known| *known != backend).cloned().collect();
-        if rest.len() == known.backends.len() {
-            return Err(IndexError::UnknownBackend { id: id.to_owned() });
-        }
-        if rest.is_empty() {
-            self.remove(id, Some(backend.clone()));
-        } else {
-            let record = Record::new(known.tool.clone(), rest);
-            self.put(ChangeKind::BackendRemoved, Some(backend.clone()), record);
-        }
-        Ok(())
-    }
-
-    fn finish(mut self) -> (Snapshot, Vec<Change>) {
-        let removed: Vec<&str> = self.edits.keys().map(String::as_str).collect();
-        let added = self.edits.values().flatten().cloned().collect();
-        let next = self.base.with(&removed, added);
-        self.list.iter_mut().for_each(|change| change.version = next.version());
-        (next, self.list)
-    }
 }
 
 impl Default for Index {
@@ -347,37 +272,5 @@ impl Default for Index {
 impl fmt::Debug for Index {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Index").field(&self.snapshot()).finish()
-    }
-}
-
-impl Snapshot {
-    /// The tool of this id, and what runs it first: a function of this process, or else a provider, or else an MCP
-    /// server.
-    #[must_use]
-    pub fn get(&self, id: &str) -> Option<(&Tool, &ToolBackend)> {
-        let record = self.record(id)?;
-        let rank = |backend: &&ToolBackend| match backend {
-            ToolBackend::Local { .. } => 0,
-            ToolBackend::Provider { .. } => 1,
-            ToolBackend::Mcp { .. } => 2,
-        };
-        Some((&record.tool, record.backends.iter().min_by_key(rank)?))
-    }
-
-    /// All that runs a tool, in the order of registration; empty where there is no such tool.
-    #[must_use]
-    pub fn backends(&self, id: &str) -> &[ToolBackend] {
-        self.record(id).map_or(&[], |record| &record.backends)
-    }
-
-    /// What is said of a tool in short.
-    #[must_use]
-    pub fn summary(&self, id: &str) -> Option<&Summary> {
-        self.record(id).map(|record| &*record.summary)
-    }
-
-    /// The namespaces that have tools, in ascending order; the empty one is that of tools without.
-    pub fn namespaces(&self) -> impl Iterator<Item = &str> {
-        self.namespaces.keys().map(String::as_str)
     }
 }

@@ -32,6 +32,7 @@ pub(super) fn words(snapshot: &Snapshot, asked: &str) -> Vec<Near> {
     if n_chars < MIN_PREFIX {
         return Vec::new();
     }
+    let letters = letters_of(asked);
     let mut found: Vec<(usize, &str)> = Vec::new();
     for (part, idx) in snapshot.parts.iter().flat_map(|part| names_from(part, first)) {
         let word = part.segment.words.text(idx);
@@ -39,7 +40,9 @@ pub(super) fn words(snapshot: &Snapshot, asked: &str) -> Vec<Near> {
         let wrong = if word.starts_with(asked) {
             // Behind every mistyped word, and the less there is to complete the better.
             most_wrong + more - n_chars
-        } else if more.abs_diff(n_chars) <= most_wrong {
+        } else if more.abs_diff(n_chars) <= most_wrong
+            && (letters ^ letters_of(word)).count_ones() <= 2 * most_wrong as u32
+        {
             match strsim::osa_distance(asked, word) {
                 wrong if wrong <= most_wrong => wrong,
                 _ => continue,
@@ -54,6 +57,12 @@ pub(super) fn words(snapshot: &Snapshot, asked: &str) -> Vec<Near> {
     found.sort_unstable();
     found.truncate(MAX_FOUND);
     found.into_iter().map(|(_, word)| Near { asked: asked.to_owned(), found: word.to_owned() }).collect()
+}
+
+/// A bit for each letter that a word has: a mistake changes two of them at most, and this costs less than to look for
+/// mistakes.
+fn letters_of(word: &str) -> u32 {
+    word.bytes().fold(0, |letters, byte| letters | 1 << (byte % 32))
 }
 
 /// The words of names that begin with a character.

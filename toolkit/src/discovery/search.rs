@@ -1,6 +1,6 @@
 //! Finding the tools that answer best.
 //!
-//! Words are looked up from the rarest to the commonest, and what each adds to a tool is summed up in a table. As soon
+//! What names are worth comes first. Words are then looked up from the rarest to the commonest, and what each adds to a tool is summed up in a table. As soon
 //! as tools that have none of the words so far cannot become one of the best any more, only those are followed that
 //! still can.
 //!
@@ -21,18 +21,18 @@ use super::snapshot::Snapshot;
 /// One, as a score.
 pub(super) const UNIT: f32 = 65_536.0;
 
-/// Shares of a name may add up to a little more than all of it.
-const ROUNDING: f32 = 64.0;
-
 /// A word in one part of the index.
 struct Scan<'s> {
     postings: &'s [Posting],
-    /// What the word is worth as it is written, as a stem, and in a name.
-    word: f32,
-    stem: f32,
-    name: f32,
-    /// No tool gets more for it, its name aside.
-    most: u32,
+    /// What the word is worth at most, as it is written and as a stem, in units.
+    word: u64,
+    stem: u64,
+}
+
+/// A stem in the names of one part of the index, and what it is worth there.
+struct Named<'s> {
+    docs: &'s [u32],
+    worth: f32,
 }
 
 /// What a length costs.
@@ -69,51 +69,49 @@ pub(super) fn search<'s>(snapshot: &'s Snapshot, asked: &Asked, filter: &Filter,
     let mut table = TABLE.with(|table| std::mem::take(&mut *table.borrow_mut()));
     let norm = Norm::of(snapshot);
     for part in &snapshot.parts {
-        let scans = scans_of(snapshot, part, asked);
+        let (scans, named) = scans_of(snapshot, part, asked);
         if !scans.is_empty() {
-            table.search(part, &scans, norm, snapshot.ranking.name_match, filter, &mut top);
+            table.search(part, &scans, &named, norm, filter, &mut top);
         }
     }
     TABLE.with(|kept| *kept.borrow_mut() = table);
     top.into_sorted()
 }
 
-fn scans_of<'s>(snapshot: &Snapshot, part: &'s Part, asked: &Asked) -> Vec<Scan<'s>> {
+fn scans_of<'s>(snapshot: &Snapshot, part: &'s Part, asked: &Asked) -> (Vec<Scan<'s>>, Vec<Named<'s>>) {
     let (segment, ranking) = (&*part.segment, &snapshot.ranking);
     let worth = |count: u32| idf(snapshot.n_tools, count) * UNIT;
-    let mut scans: Vec<Scan<'s>> = Vec::with_capacity(asked.words.len() + asked.stems.len());
-    for (word, factor) in &asked.words {
-        if let Some(idx) = segment.words.find(word) {
-            let word = factor * worth(part.word_count(idx)) * (ranking.k1 + 1.0);
-            scans.push(Scan {
-                postings: segment.postings(segment.words.get(idx)),
-                word,
-                stem: 0.0,
-                name: 0.0,
-                most: 0,
-            });
+    let units = |worth: f32| (worth * (ranking.k1 + 1.0)) as u64;
+    let mut scans: Vec<Scan<'s>> = Vec::with_capacity(2 * asked.words.len());
+    let mut named = Vec::with_capacity(asked.words.len());
+    let mut stems: Vec<u32> = Vec::with_capacity(asked.words.len());
+    for word in &asked.words {
+        let mut stem = None;
+        if let Some(idx) = segment.words.find(&word.text) {
+            let term = segment.words.get(idx);
+            let units = units(word.factor * worth(part.word_count(idx)));
+            scans.push(Scan { postings: segment.postings(term), word: units, stem: 0 });
+            stem = Some(term.partner);
         }
-    }
-    for (stem, factor) in &asked.stems {
-        let Some(idx) = segment.stems.find(stem) else { continue };
-        let worth = factor * worth(part.stem_count(idx));
-        let stem = ranking.stems * worth * (ranking.k1 + 1.0);
-        let name = ranking.name_match * worth;
-        if stem <= 0.0 && name <= 0.0 {
+        if ranking.stems == 0.0 && ranking.name_match == 0.0 {
             continue;
         }
-        let postings = segment.postings(segment.stems.get(idx));
+        let stem = stem.or_else(|| segment.stems.find(&word.stem)).filter(|stem| !stems.contains(stem));
+        let Some(stem) = stem else { continue };
+        stems.push(stem);
+        let worth = word.factor * worth(part.stem_count(stem));
+        named.push(Named { docs: segment.named(stem), worth: ranking.name_match * worth });
+        let postings = segment.postings(segment.stems.get(stem));
+        let units = units(ranking.stems * worth);
         // A stem of one form is read together with it.
         match scans.iter_mut().find(|scan| std::ptr::eq(scan.postings, postings)) {
-            Some(scan) => (scan.stem, scan.name) = (stem, name),
-            None => scans.push(Scan { postings, word: 0.0, stem, name, most: 0 }),
+            Some(scan) => scan.stem = units,
+            None if units > 0 => scans.push(Scan { postings, word: 0, stem: units }),
+            None => {}
         }
     }
-    for scan in &mut scans {
-        scan.most = (scan.word as u32).saturating_add(scan.stem as u32).saturating_add(1);
-    }
-    scans.sort_by_key(|scan| std::cmp::Reverse(scan.most));
-    scans
+    scans.sort_by_key(|scan| std::cmp::Reverse(scan.most()));
+    (scans, named)
 }
 
 thread_local! {
@@ -134,8 +132,8 @@ impl Table {
         &mut self,
         part: &'s Part,
         scans: &[Scan<'_>],
+        named: &[Named<'_>],
         norm: Norm,
-        name_match: f32,
         filter: &Filter,
         top: &mut Top<'s>,
     ) {
@@ -143,40 +141,46 @@ impl Table {
         if self.scores.len() < n_docs {
             self.scores.resize(n_docs, 0);
         }
-        let admits = |doc: usize| part.is_live(doc) && filter.admits(part.record(doc));
         let is_open = !part.has_dead() && filter.is_open();
-        let shares = &*part.name_shares;
-
-        // What tools can still get; a name is asked for once.
-        let names = if scans.iter().any(|scan| scan.name > 0.0) { name_match * UNIT + ROUNDING } else { 0.0 };
-        let mut to_come = scans.iter().fold(names as u32, |sum, scan| sum.saturating_add(scan.most));
-        let mut best = 0;
+        let admits = |doc: u32| is_open || (part.is_live(doc as usize) && filter.admits(part.record(doc as usize)));
+        // Names first: they are few, and what they are worth cannot be bounded well.
+        for Named { docs, worth } in named.iter().filter(|named| named.worth > 0.0) {
+            for doc in *docs {
+                self.add(*doc, (worth * part.name_shares[*doc as usize]) as u32, admits);
+            }
+        }
+        let mut to_come = scans.iter().fold(0_u32, |sum, scan| sum.saturating_add(scan.most()));
         for (idx, scan) in scans.iter().enumerate() {
-            if to_come < best.max(top.least()) && scan.postings.len() > self.found.len() {
+            // Worth looking at where more is to be read than was found.
+            if scan.postings.len() > self.found.len() {
                 let least = self.least_of(top);
                 if to_come < least {
-                    self.follow(&scans[idx..], to_come, least, norm, shares);
+                    self.follow(&scans[idx..], to_come, least, norm);
                     break;
                 }
             }
-            to_come = to_come.saturating_sub(scan.most);
+            to_come = to_come.saturating_sub(scan.most());
             for posting in scan.postings {
-                let doc = posting.doc as usize;
-                let score = &mut self.scores[doc];
-                if *score == 0 {
-                    if !is_open && !admits(doc) {
-                        continue;
-                    }
-                    self.found.push(posting.doc);
-                }
-                *score = score.saturating_add(scan.gain(posting, norm, shares));
-                best = best.max(*score);
+                self.add(posting.doc, scan.gain(posting, norm), admits);
             }
         }
         for doc in self.found.drain(..) {
             let score = std::mem::take(&mut self.scores[doc as usize]);
             top.offer(score, || part.record(doc as usize));
         }
+    }
+
+    #[inline]
+    fn add(&mut self, doc: u32, gain: u32, admits: impl Fn(u32) -> bool) {
+        let score = &mut self.scores[doc as usize];
+        if *score == 0 {
+            if !admits(doc) {
+                return;
+            }
+            self.found.push(doc);
+        }
+        // A word that every tool has is worth next to nothing, but it was found.
+        *score = score.saturating_add(gain.max(1));
     }
 
     /// What a tool must reach at least to be among the best.
@@ -191,7 +195,7 @@ impl Table {
     }
 
     /// Looks the rest of the words up for those tools only that can still reach `least`.
-    fn follow(&mut self, scans: &[Scan<'_>], to_come: u32, least: u32, norm: Norm, shares: &[f32]) {
+    fn follow(&mut self, scans: &[Scan<'_>], to_come: u32, least: u32, norm: Norm) {
         let Self { scores, found, .. } = self;
         found.retain(|doc| {
             let score = &mut scores[*doc as usize];
@@ -209,7 +213,7 @@ impl Table {
                 match rest.first() {
                     Some(posting) if posting.doc == *doc => {
                         let score = &mut scores[*doc as usize];
-                        *score = score.saturating_add(scan.gain(posting, norm, shares));
+                        *score = score.saturating_add(scan.gain(posting, norm).max(1));
                     }
                     Some(_) => {}
                     None => break,
@@ -220,16 +224,19 @@ impl Table {
 }
 
 impl Scan<'_> {
+    /// No tool gets more for it.
+    fn most(&self) -> u32 {
+        u32::try_from(self.word + self.stem + 1).unwrap_or(u32::MAX)
+    }
+
     /// What a tool gets for having the word.
     #[inline]
-    fn gain(&self, posting: &Posting, norm: Norm, shares: &[f32]) -> u32 {
-        let part = norm.part(posting.frequency(), posting.length);
-        let mut gain = (self.word * part) as u32 + (self.stem * part) as u32;
-        if self.name > 0.0 && posting.is_in_name() {
-            gain += (self.name * shares[posting.doc as usize]) as u32;
-        }
-        // A word that every tool has is worth next to nothing, but it was found.
-        gain.max(1)
+    fn gain(&self, posting: &Posting, norm: Norm) -> u32 {
+        // Whole numbers from here on; a part has no more digits than this.
+        const ONE: u32 = 24;
+        let part = (norm.part(posting.frequency(), posting.length) * (1 << ONE) as f32) as u64;
+        // Rounded one by one: what is read together here may be read apart in another segment.
+        ((self.word * part) >> ONE).saturating_add((self.stem * part) >> ONE).min(u64::from(u32::MAX)) as u32
     }
 }
 

@@ -27,6 +27,10 @@ pub(super) struct Segment {
     name_ends: Box<[u32]>,
     /// The stems of names, each once in a name.
     name_stems: Box<[u32]>,
+    /// For each stem, where its part of `named` ends.
+    named_ends: Box<[u32]>,
+    /// The tools that have a stem in their names.
+    named: Box<[u32]>,
     /// Words that stand in names, in their own order.
     pub(super) name_words: Box<[u32]>,
 }
@@ -72,6 +76,13 @@ impl Segment {
     pub(super) fn name_stems(&self, doc: usize) -> &[u32] {
         let start = if doc == 0 { 0 } else { self.name_ends[doc - 1] };
         &self.name_stems[start as usize..self.name_ends[doc] as usize]
+    }
+
+    /// The tools that have a stem in their names, in ascending order.
+    #[inline]
+    pub(super) fn named(&self, stem: u32) -> &[u32] {
+        let start = if stem == 0 { 0 } else { self.named_ends[stem as usize - 1] };
+        &self.named[start as usize..self.named_ends[stem as usize] as usize]
     }
 
     /// The tool of this id, dead or alive.

@@ -11,7 +11,10 @@ use super::ranking::Ranking;
 use super::record::Record;
 use super::search::{Found, search};
 use super::segment;
+use super::summary::Summary;
+use super::words::stem;
 use super::words_of::WordsOf;
+use crate::tool::{Tool, ToolBackend};
 
 /// The index at one moment: it never changes, and costs nothing to share.
 ///
@@ -157,12 +160,47 @@ impl Snapshot {
         search(self, &Asked::of(query.text(), self), &query.filter, limit)
     }
 
-    /// Whether some tool has the word, or one with its stem.
-    pub(super) fn knows(&self, word: &str, stem: &str) -> bool {
-        self.parts.iter().any(|part| {
-            let (words, stems) = (&part.segment.words, &part.segment.stems);
-            words.find(word).is_some_and(|idx| part.word_count(idx) > 0)
-                || (self.ranking.stems > 0.0 && stems.find(stem).is_some_and(|idx| part.stem_count(idx) > 0))
+    /// The tool of this id, and what runs it first: a function of this process, or else a provider, or else an MCP
+    /// server.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<(&Tool, &ToolBackend)> {
+        let record = self.record(id)?;
+        let rank = |backend: &&ToolBackend| match backend {
+            ToolBackend::Local { .. } => 0,
+            ToolBackend::Provider { .. } => 1,
+            ToolBackend::Mcp { .. } => 2,
+        };
+        Some((&record.tool, record.backends.iter().min_by_key(rank)?))
+    }
+
+    /// All that runs a tool, in the order of registration; empty where there is no such tool.
+    #[must_use]
+    pub fn backends(&self, id: &str) -> &[ToolBackend] {
+        self.record(id).map_or(&[], |record| &record.backends)
+    }
+
+    /// What is said of a tool in short.
+    #[must_use]
+    pub fn summary(&self, id: &str) -> Option<&Summary> {
+        self.record(id).map(|record| &*record.summary)
+    }
+
+    /// The namespaces that have tools, in ascending order; the empty one is that of tools without.
+    pub fn namespaces(&self) -> impl Iterator<Item = &str> {
+        self.namespaces.keys().map(String::as_str)
+    }
+
+    /// The stem of a word, if some tool has the word or one with its stem.
+    pub(super) fn stem_of_known(&self, word: &str) -> Option<String> {
+        // Where the word is known its stem is too, and need not be worked out.
+        let known = self.parts.iter().find_map(|part| {
+            let idx = part.segment.words.find(word).filter(|idx| part.word_count(*idx) > 0)?;
+            Some(part.segment.stems.text(part.segment.words.get(idx).partner).to_owned())
+        });
+        known.or_else(|| {
+            let stem = stem(word);
+            let has_stem = |part: &Part| part.segment.stems.find(&stem).is_some_and(|idx| part.stem_count(idx) > 0);
+            (self.ranking.stems > 0.0 && self.parts.iter().any(has_stem)).then(|| stem.into_owned())
         })
     }
 

@@ -185,6 +185,12 @@ impl Segment {
             let start = if doc == 0 { 0 } else { ends[doc - 1] as usize };
             name_stems[start..ends[doc] as usize].sort_unstable_by(|a, b| stems.text(*a).cmp(stems.text(*b)));
         }
+        let mut named = Vec::with_capacity(name_stems.len());
+        let mut named_ends = Vec::with_capacity(stems.len());
+        for stem in &stems.terms {
+            named.extend(in_names(stem).map(|posting| posting.doc));
+            named_ends.push(place(named.len()));
+        }
         Self {
             records: records.into(),
             lengths: lengths.into(),
@@ -193,6 +199,8 @@ impl Segment {
             postings: postings.into(),
             name_ends: ends.into(),
             name_stems: name_stems.into(),
+            named_ends: named_ends.into(),
+            named: named.into(),
             name_words: name_words.into(),
         }
     }
