@@ -11,9 +11,9 @@ use super::part::{Part, idf};
 use super::query::Query;
 use super::ranking::Field;
 use super::search::Norm;
-use super::segment::Terms;
+use super::segment::{Terms, length_of};
 use super::snapshot::Snapshot;
-use super::words::{each_word_at, stem};
+use super::words::{each_word_at, halves, stem};
 
 /// Why a tool was found: what each word of the question added to its score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -69,12 +69,12 @@ impl Snapshot {
         let query = query.into();
         let record = self.record(id).filter(|record| query.filter.admits(record))?;
         let asked = Asked::of(query.text(), self);
-        let mut length = 0_u16;
+        let mut n_halves = 0_u32;
         let mut stands: Vec<(Field, String, String)> = Vec::new();
         each_word_of(&record.tool.clone(), |field, word| {
             let weight = self.ranking.weights.of(field);
             if weight > 0 {
-                length = length.saturating_add(u16::from(weight));
+                n_halves = n_halves.saturating_add(u32::from(weight) * halves(word));
                 stands.push((field, word.to_owned(), stem(word).into_owned()));
             }
         });
@@ -92,7 +92,7 @@ impl Snapshot {
         let part_of = |fields: &BTreeMap<Field, usize>| {
             let weighted =
                 fields.iter().map(|(field, n)| usize::from(self.ranking.weights.of(*field)) * n).sum::<usize>();
-            norm.part(u16::try_from(weighted).unwrap_or(u16::MAX), length)
+            norm.part(u16::try_from(weighted).unwrap_or(u16::MAX), length_of(n_halves))
         };
         let k1 = self.ranking.k1 + 1.0;
 

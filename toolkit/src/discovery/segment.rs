@@ -9,7 +9,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
-pub(super) use self::build::build;
+pub(super) use self::build::{build, length_of};
 pub(super) use self::merge::merge;
 use super::record::Record;
 

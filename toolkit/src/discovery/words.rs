@@ -84,6 +84,14 @@ pub(super) fn each_word_of_prose(text: &str, mut found: impl FnMut(&str)) {
     });
 }
 
+/// How much of a tool's length a word is, in halves of a word: in scripts without spaces, where each character is one,
+/// a word has about two.
+pub(super) fn halves(word: &str) -> u32 {
+    let mut chars = word.chars();
+    let is_character = chars.next().is_some_and(is_written_without_spaces) && chars.next().is_none();
+    if is_character { 1 } else { 2 }
+}
+
 /// What the forms of an English word have in common.
 pub(super) fn stem(word: &str) -> std::borrow::Cow<'_, str> {
     // The algorithm knows lower-case English; other words it may cut, but alike on both sides.

@@ -6,7 +6,7 @@ use super::{Posting, Segment, Term, Terms, place};
 use crate::discovery::fields::each_word_of;
 use crate::discovery::ranking::{Field, Weights};
 use crate::discovery::record::Record;
-use crate::discovery::words::stem;
+use crate::discovery::words::{halves, stem};
 
 /// Indexes tools that are in the order of their ids, each once.
 pub(in crate::discovery) fn build(records: Vec<Arc<Record>>, weights: &Weights) -> Segment {
@@ -23,6 +23,8 @@ struct Builder {
     seen: Vec<Option<u32>>,
     /// The words of the tool at hand.
     doc: Vec<Entry>,
+    /// How many words it has, weighted, in halves.
+    halves: u32,
     entries: Vec<Entry>,
     lengths: Vec<u16>,
 }
@@ -46,8 +48,7 @@ impl Builder {
                 self.add_word(doc, word, weight, field == Field::Name);
             }
         });
-        let length = self.doc.iter().fold(0_u16, |length, entry| length.saturating_add(entry.frequency));
-        self.lengths.push(length);
+        self.lengths.push(length_of(std::mem::take(&mut self.halves)));
         for entry in self.doc.drain(..) {
             self.seen[entry.term as usize] = None;
             self.entries.push(entry);
@@ -68,6 +69,7 @@ impl Builder {
         let entry = &mut self.doc[at as usize];
         entry.frequency = entry.frequency.saturating_add(weight);
         entry.is_in_name |= is_in_name;
+        self.halves = self.halves.saturating_add(u32::from(weight) * halves(word));
     }
 
     fn finish(mut self, records: Vec<Arc<Record>>) -> Segment {
@@ -107,6 +109,11 @@ impl Builder {
         }
         Segment::assemble(records, self.lengths, self.words, self.stems, postings)
     }
+}
+
+/// As many halves as words.
+pub(in crate::discovery) fn length_of(halves: u32) -> u16 {
+    u16::try_from(halves.div_ceil(2)).unwrap_or(u16::MAX)
 }
 
 /// For each stem, the words that have it.
