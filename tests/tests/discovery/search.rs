@@ -69,6 +69,15 @@ fn a_mistyped_or_unfinished_word_finds_names() {
 }
 
 #[test]
+fn plain_bm25_guesses_nothing_and_knows_no_forms() {
+    let tools = [tool("weather:forecast", "Says what comes."), tool("calendar:list", "Lists meetings.")];
+    let index = Index::ranked(&tools, Ranking::plain());
+    assert!(index.search("forcast", 5).is_empty());
+    assert!(index.search("meeting", 5).is_empty());
+    assert_eq!(ids(&index.search("meetings", 5)), ["calendar:list"]);
+}
+
+#[test]
 fn questions_of_stop_words_find_only_what_is_named_so() {
     let index = index(&[("who", "Lists the users that are logged in."), ("list", "What is in a folder.")]);
     assert_eq!(ids(&index.search("who", 5)), ["who"]);

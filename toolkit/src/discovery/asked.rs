@@ -10,8 +10,6 @@ const MAX_TEXT_LEN: usize = 1 << 14;
 const MAX_WORDS: usize = 256;
 /// For more unknown words than this none is looked for that is near.
 const MAX_UNKNOWN: usize = 8;
-/// What a word is worth that is near to the one that was asked for.
-const NEAR: f32 = 0.5;
 
 /// The words of a question, each once.
 #[derive(Debug, Default)]
@@ -48,10 +46,13 @@ impl Asked {
                 unknown.push(word.to_owned());
             }
         });
+        if snapshot.ranking.near == 0.0 {
+            return asked;
+        }
         for near in unknown.iter().flat_map(|word| near::words(snapshot, word)) {
             if asked.words.iter().all(|known| known.text != near.found) {
                 let (text, stem) = (near.found.clone(), stem(&near.found).into_owned());
-                asked.words.push(Word { text, stem, factor: NEAR });
+                asked.words.push(Word { text, stem, factor: snapshot.ranking.near });
             }
             asked.near.push(near);
         }

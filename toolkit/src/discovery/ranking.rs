@@ -29,6 +29,9 @@ pub struct Ranking {
     pub stems: f32,
     /// What it is worth that the whole name was asked for.
     pub name_match: f32,
+    /// What a word of a name is worth that was taken for one that no tool has, because that may be mistyped or not typed
+    /// to its end; 0 is to take none.
+    pub near: f32,
 }
 
 /// How often a word counts, by where it stands; 0 is not at all.
@@ -77,7 +80,7 @@ pub enum Field {
 }
 
 impl Ranking {
-    /// Okapi BM25 alone: all fields alike, no stems, nothing extra for names.
+    /// Okapi BM25 alone: all fields alike, no stems, nothing extra for names, no word taken for another.
     #[must_use]
     pub fn plain() -> Self {
         let weights = Weights {
@@ -90,7 +93,7 @@ impl Ranking {
             argument_descriptions: 1,
             choices: 1,
         };
-        Self { k1: 1.2, b: 0.75, weights, stems: 0.0, name_match: 0.0 }
+        Self { k1: 1.2, b: 0.75, weights, stems: 0.0, name_match: 0.0, near: 0.0 }
     }
 
     /// The same with numbers that the formula can take.
@@ -101,6 +104,7 @@ impl Ranking {
             b: within(self.b, 1.0),
             stems: within(self.stems, 100.0),
             name_match: within(self.name_match, 1000.0),
+            near: within(self.near, 1.0),
             ..self
         }
     }
@@ -108,7 +112,7 @@ impl Ranking {
 
 impl Default for Ranking {
     fn default() -> Self {
-        Self { k1: 1.2, b: 0.75, weights: Weights::default(), stems: 1.0, name_match: 16.0 }
+        Self { k1: 1.2, b: 0.75, weights: Weights::default(), stems: 1.0, name_match: 16.0, near: 0.5 }
     }
 }
 
