@@ -124,6 +124,8 @@ struct Table {
     scores: Vec<u32>,
     /// The tools whose score is not zero.
     found: Vec<u32>,
+    /// The highest of the scores.
+    best: u32,
     sorted: Vec<u32>,
 }
 
@@ -152,7 +154,7 @@ impl Table {
         let mut to_come = scans.iter().fold(0_u32, |sum, scan| sum.saturating_add(scan.most()));
         for (idx, scan) in scans.iter().enumerate() {
             // Worth looking at where more is to be read than was found.
-            if scan.postings.len() > self.found.len() {
+            if scan.postings.len() > self.found.len() && to_come < self.best.max(top.least()) {
                 let least = self.least_of(top);
                 if to_come < least {
                     self.follow(&scans[idx..], to_come, least, norm);
@@ -164,6 +166,7 @@ impl Table {
                 self.add(posting.doc, scan.gain(posting, norm), admits);
             }
         }
+        self.best = 0;
         for doc in self.found.drain(..) {
             let score = std::mem::take(&mut self.scores[doc as usize]);
             top.offer(score, || part.record(doc as usize));
@@ -181,6 +184,7 @@ impl Table {
         }
         // A word that every tool has is worth next to nothing, but it was found.
         *score = score.saturating_add(gain.max(1));
+        self.best = self.best.max(*score);
     }
 
     /// What a tool must reach at least to be among the best.

@@ -96,14 +96,12 @@ impl Snapshot {
 
     fn compact(&mut self) {
         self.parts.retain(|part| part.n_live() > 0);
-        while let [.., older, newer] = &self.parts[..] {
-            let is_wasteful = newer.n_live() * GROWTH >= older.n_live() || older.is_mostly_dead();
-            if !is_wasteful {
-                break;
-            }
-            let merged = Part::merge(older, newer);
-            self.parts.truncate(self.parts.len() - 2);
-            self.parts.push(merged);
+        let is_wasteful = |older: &Part, newer: &Part| {
+            newer.n_live() * GROWTH >= older.n_live() || older.is_mostly_dead() || newer.is_mostly_dead()
+        };
+        while let Some(at) = self.parts.windows(2).rposition(|pair| is_wasteful(&pair[0], &pair[1])) {
+            let merged = Part::merge(&self.parts[at], &self.parts[at + 1]);
+            self.parts.splice(at..at + 2, [merged]);
         }
         if let [only] = &mut self.parts[..]
             && only.is_mostly_dead()
