@@ -7,9 +7,9 @@ use clap::ArgMatches;
 use serde_json::Value;
 use toolkit::Catalog;
 use toolkit::adapter::mcp::{self, Revision};
-use toolkit::adapter::{Export, a2a, anthropic, gemini, openai};
+use toolkit::adapter::{Export, a2a, anthropic, gemini, markdown, openai};
 
-use crate::command::naming;
+use crate::command::{naming, program_name};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::style::{self, printable};
@@ -23,6 +23,7 @@ pub(crate) const FORMATS: &[&str] = &[
     "gemini",
     "gemini-openapi",
     "a2a",
+    "markdown",
     #[cfg(feature = "otc")]
     "otc",
 ];
@@ -33,6 +34,10 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
         let published = toolkit_otc::Published::of(catalog, &crate::serve::naming(matches));
         crate::serve::tell_problems(&published);
         write(&published.to_json(), matches)?;
+        return Ok(Exit::Success);
+    }
+    if matches.get_one::<String>("format").is_some_and(|format| format == "markdown") {
+        write_text(&markdown::document(&program_name(), catalog), matches)?;
         return Ok(Exit::Success);
     }
     let json = match described(catalog, matches)? {
@@ -96,12 +101,19 @@ fn tell_losses(export: &Export, all: bool) {
 fn write(json: &Value, matches: &ArgMatches) -> Result<(), Failure> {
     // Always indented: the file is read and compared by people, and must not depend on where it is written to.
     let text = serde_json::to_string_pretty(json).map_err(std::io::Error::from)?;
+    write_text(&text, matches)
+}
+
+fn write_text(text: &str, matches: &ArgMatches) -> Result<(), Failure> {
+    let text = text.trim_end();
     match matches.get_one::<PathBuf>("output") {
-        Some(path) if path != Path::new("-") => std::fs::write(path, text + "\n").map_err(|error| Failure::Own {
-            exit: Exit::Failed,
-            kind: "io",
-            message: format!("cannot write {}: {error}", path.display()),
-        }),
-        _ => Ok(style::write_line(&text)?),
+        Some(path) if path != Path::new("-") => {
+            std::fs::write(path, format!("{text}\n")).map_err(|error| Failure::Own {
+                exit: Exit::Failed,
+                kind: "io",
+                message: format!("cannot write {}: {error}", path.display()),
+            })
+        }
+        _ => Ok(style::write_line(text)?),
     }
 }

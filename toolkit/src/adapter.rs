@@ -7,6 +7,7 @@
 //! | [`anthropic`] | Messages | yes |
 //! | [`gemini`] | function declarations, with JSON Schema or OpenAPI's | yes |
 //! | [`a2a`] | skills, and the card of an agent | |
+//! | [`markdown`] | people's | |
 //!
 //! What a target has no words for is a [`Loss`] beside the JSON. [`lower`] rewrites a schema for a [`Dialect`], and
 //! [`restore`] turns what a model sends for it into what the tool takes.
@@ -18,6 +19,7 @@ mod dialect;
 pub mod gemini;
 mod loss;
 mod lower;
+pub mod markdown;
 pub mod mcp;
 pub mod openai;
 mod reading;

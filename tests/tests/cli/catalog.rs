@@ -262,6 +262,18 @@ fn an_export_for_a_provider_says_what_it_has_no_words_for() {
 }
 
 #[test]
+fn a_document_for_people_has_a_section_for_each_tool() {
+    let text = tools(&["export", "--format", "markdown"]).exits(0).out;
+    assert!(text.contains("## `math:add:1.0.0`\n\nAdds two integers.\n\nOverflow wraps around.\n\nread-only; idempotent; tags: arithmetic\n"), "{text}");
+    assert!(text.contains("| `b` | integer | no | Second addend. `1` unless given. |"), "{text}");
+    assert_eq!(text.matches("\n## `").count(), 20);
+    assert!(
+        text.lines().all(|line| !line.starts_with("| [") || line.matches(" | ").count() == 1),
+        "a cell stays a cell"
+    );
+}
+
+#[test]
 fn an_export_of_clashing_names_fails() {
     let ran: Ran = command(BROKEN, &["export"]).output().unwrap().into();
     ran.exits(1).prints("").says("would all be called `query`");

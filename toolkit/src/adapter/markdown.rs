@@ -1,0 +1,153 @@
+//! A catalogue as a document for people: Markdown, one section a tool.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::described::description;
+use crate::catalog::Catalog;
+use crate::schema::inline;
+use crate::tool::Tool;
+
+/// The catalogue as one document: the highest version of every tool, in the order of their ids.
+///
+/// ```
+/// # use toolkit::adapter::markdown;
+/// /// Adds two integers.
+/// #[toolkit::tool(namespace = "math", version = "1.0.0", read_only)]
+/// fn add(
+///     /// First addend.
+///     a: i64,
+///     /// Second addend.
+///     b: i64,
+/// ) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// let text = markdown::document("Tools", &toolkit::catalog![add]?);
+/// assert!(text.contains("## `math:add:1.0.0`\n\nAdds two integers.\n\nread-only"));
+/// assert!(text.contains("| `a` | integer | yes | First addend. |"));
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub fn document(title: &str, catalog: &Catalog) -> String {
+    let mut text = format!("# {}\n\n| tool | what it does |\n|---|---|\n", one_line(title));
+    for tool in catalog.latest() {
+        let id = tool.id().to_string();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| [`{}`](#{}) | {} |", code(&id), anchor(&id), cell(&tool.summary()));
+    }
+    text.push('\n');
+    for tool in catalog.latest() {
+        section(tool, &mut text);
+    }
+    text
+}
+
+fn section(tool: &Tool, text: &mut String) {
+    let _ = writeln!(text, "## `{}`\n", code(&tool.id().to_string()));
+    if let Some(title) = tool.title() {
+        let _ = writeln!(text, "**{}**\n", one_line(title));
+    }
+    let _ = writeln!(text, "{}\n", description(tool).trim());
+    let mut facts = hints(tool);
+    facts.extend((!tool.tags().is_empty()).then(|| format!("tags: {}", tool.tags().join(", "))));
+    facts.extend((!tool.requirements().is_empty()).then(|| format!("requires {}", tool.requirements())));
+    facts.extend(tool.timeout().map(|limit| format!("takes at most {limit:?}")));
+    facts.extend((!tool.aliases().is_empty()).then(|| format!("formerly {}", tool.aliases().join(", "))));
+    if !facts.is_empty() {
+        let _ = writeln!(text, "{}\n", one_line(&facts.join("; ")));
+    }
+    arguments(tool, text);
+    for example in tool.examples() {
+        let _ = writeln!(text, "```json\n{example:#}\n```\n");
+    }
+    if let Some(output) = tool.output() {
+        let _ = writeln!(text, "Result: {}.\n", kind(&written_out(output.as_value())));
+    }
+}
+
+fn hints(tool: &Tool) -> Vec<String> {
+    let hints = tool.annotations();
+    let said = [
+        (hints.read_only, "read-only", "changes things"),
+        (hints.destructive, "destructive", "destroys nothing"),
+        (hints.idempotent, "idempotent", "not idempotent"),
+        (hints.open_world, "reaches the outside world", "stays inside"),
+    ];
+    let said = said.into_iter().filter_map(|(hint, yes, no)| hint.map(|hint| if hint { yes } else { no }));
+    said.map(str::to_owned).collect()
+}
+
+fn arguments(tool: &Tool, text: &mut String) {
+    let schema = written_out(tool.input().as_value());
+    let Some(arguments) = schema.get("properties").and_then(Value::as_object).filter(|named| !named.is_empty()) else {
+        text.push_str("It takes no arguments.\n\n");
+        return;
+    };
+    text.push_str("| argument | type | required | what it is |\n|---|---|---|---|\n");
+    for (name, argument) in arguments {
+        let required =
+            schema.get("required").and_then(Value::as_array).is_some_and(|all| all.iter().any(|one| one == name));
+        let said = argument.get("description").and_then(Value::as_str).unwrap_or_default();
+        let default = argument.get("default").map(|value| format!(" `{}` unless given.", code(&value.to_string())));
+        let said = format!("{said}{}", default.unwrap_or_default());
+        let (kind, required) = (cell(&kind(argument)), if required { "yes" } else { "no" });
+        let _ = writeln!(text, "| `{}` | {kind} | {required} | {} |", code(name), cell(&said));
+    }
+    text.push('\n');
+}
+
+/// What kind of value a schema takes, in a few words.
+fn kind(schema: &Value) -> String {
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        let values: Vec<String> = values.iter().map(|value| format!("`{}`", code(&value.to_string()))).collect();
+        return values.join(", ");
+    }
+    if let Some(constant) = schema.get("const") {
+        return format!("`{}`", code(&constant.to_string()));
+    }
+    for choice in ["anyOf", "oneOf"] {
+        if let Some(branches) = schema.get(choice).and_then(Value::as_array) {
+            let mut kinds: Vec<String> = branches.iter().map(kind).collect();
+            kinds.dedup();
+            return kinds.join(" or ");
+        }
+    }
+    let name = match schema.get("type") {
+        Some(Value::String(name)) => name.clone(),
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        _ => return "anything".to_owned(),
+    };
+    match (name.as_str(), schema.get("items")) {
+        ("array", Some(items)) => format!("list of {}", kind(items)),
+        _ => name,
+    }
+}
+
+fn written_out(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    inline::inline(&mut schema);
+    schema
+}
+
+/// A text that ends neither its line nor its cell.
+fn cell(text: &str) -> String {
+    one_line(text).replace('|', "\\|")
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A text between backticks, which it cannot end.
+fn code(text: &str) -> String {
+    text.replace('`', "'").replace('|', "\\|").chars().filter(|c| !c.is_control()).collect()
+}
+
+/// The anchor that Markdown's readers give a heading.
+fn anchor(id: &str) -> String {
+    id.to_lowercase().chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
+}
