@@ -26,6 +26,15 @@ pub(crate) fn program() -> Command {
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .subcommands([list(), show(), call(), export(), check(), completions()])
+        .subcommands(served())
+}
+
+/// What serves the tools, where the program was built with anything that does.
+fn served() -> Option<Command> {
+    #[cfg(feature = "mcp")]
+    return Some(crate::serve::command());
+    #[cfg(not(feature = "mcp"))]
+    None
 }
 
 /// What the user typed to get here.
@@ -146,11 +155,11 @@ fn json(help: &'static str) -> Arg {
     switch("json").help(help)
 }
 
-fn switch(name: &'static str) -> Arg {
+pub(crate) fn switch(name: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue)
 }
 
-fn naming_option() -> Arg {
+pub(crate) fn naming_option() -> Arg {
     Arg::new("naming")
         .long("naming")
         .value_parser(["name", "namespace-name"])
@@ -167,7 +176,7 @@ pub(crate) fn naming(matches: &ArgMatches) -> Naming {
 }
 
 /// A number and its unit; a number alone is seconds.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let invalid = || "a time is a number and a unit, such as 30s, 500ms or 2m".to_owned();
     let unit_at = text.find(|c: char| c.is_ascii_alphabetic());
     let (number, unit) = text.split_at(unit_at.unwrap_or(text.len()));

@@ -6,8 +6,8 @@
 //! }
 //! ```
 //!
-//! The program then has the commands `list`, `show`, `call`, `export`, `check` and `completions`, over every tool that
-//! is linked into it. A package that has only a library gets the same from `cargo toolkit COMMAND`, which the binary
+//! The program then has the commands `list`, `show`, `call`, `export`, `check` and `completions`, and with the feature
+//! `mcp` the command `serve`, over every tool that is linked into it. A package that has only a library gets the same from `cargo toolkit COMMAND`, which the binary
 //! `cargo-toolkit` of this package provides: it builds a program that links the library, and runs it.
 //!
 //! # Exit codes
@@ -36,6 +36,8 @@ mod failure;
 mod list;
 mod manifest;
 mod record;
+#[cfg(feature = "mcp")]
+mod serve;
 mod shape;
 mod show;
 mod style;
@@ -69,7 +71,7 @@ pub fn main() -> ExitCode {
 
 /// Runs the command line of this process over every linked tool, with state, limits and policies of the host's.
 ///
-/// `setup` is called only by the commands that need a dispatcher, `call` and `check`, on a tokio runtime's context;
+/// `setup` is called only by the commands that need a dispatcher, `call`, `check` and `serve`, on a tokio runtime's context;
 /// `list`, `show` and `export` work where, say, no database can be reached.
 ///
 /// ```no_run
@@ -104,6 +106,8 @@ fn run(words: &[OsString], setup: impl Setup) -> Result<Exit, Failure> {
         "export" => export::run(&Catalog::linked()?, matches),
         "completions" => completions::run(&Catalog::linked()?, matches),
         "call" => call::run(Catalog::linked()?, matches, setup),
+        #[cfg(feature = "mcp")]
+        "serve" => serve::run(Catalog::linked()?, matches, setup),
         _ => check::run(matches, setup),
     }
 }
