@@ -84,10 +84,16 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) ->
             let header = annotation.as_str().filter(|name| !name.is_empty());
             let header = header.and_then(|name| format!("mcp-param-{name}").parse().ok());
             let header = header.ok_or_else(|| format!("`{ANNOTATION}` of `{place}` cannot be the name of a header"))?;
-            let is_integer = match kind(property) {
+            // Clients leave out a tool with any other type, one that also allows `null` included.
+            let is_integer = match property.get("type").and_then(Value::as_str) {
                 Some("integer") => true,
                 Some("string" | "boolean") => false,
-                _ => return Err(format!("`{ANNOTATION}` of `{place}`: it is no string, integer or boolean")),
+                _ => {
+                    return Err(format!(
+                        "`{ANNOTATION}` of `{place}`: it must be a string, an integer or a boolean, and never `null`; \
+                         give it a default in place of an `Option`"
+                    ));
+                }
             };
             found.push(Mirrored { header, path: path.clone(), is_integer });
         }
@@ -95,20 +101,6 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) ->
         path.pop();
     }
     Ok(())
-}
-
-/// The one type of a property, besides `null`.
-fn kind(property: &Value) -> Option<&str> {
-    match property.get("type")? {
-        Value::String(kind) => Some(kind),
-        Value::Array(kinds) => {
-            match &kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").collect::<Vec<_>>()[..] {
-                [kind] => Some(*kind),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
 }
 
 /// How often the annotation stands anywhere. It may be the name of a property; then it leads to a schema.

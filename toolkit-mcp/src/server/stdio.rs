@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -97,6 +97,7 @@ impl Server {
             messages,
             pending: Arc::new(Semaphore::new(MAX_PENDING_BYTES)),
             end: CancelToken::new(),
+            is_telling: AtomicBool::new(false),
         };
         let end = reader.end.clone();
         let pending = Arc::clone(&reader.pending);
@@ -129,6 +130,7 @@ struct Reader {
     pending: Arc<Semaphore>,
     /// Says that there will be no more requests, and nobody need be told of changes.
     end: CancelToken,
+    is_telling: AtomicBool,
 }
 
 /// A message to be written, and the memory that its request holds until then.
@@ -179,7 +181,15 @@ impl Reader {
         }
         let peer = Peer { session: Some(&self.session), ..Peer::default() };
         match self.server.route(Message::parse(line), peer) {
-            Routed::Reply(bytes) | Routed::Initialized(bytes) => self.send(bytes, Some(held)),
+            Routed::Reply(bytes) => self.send(bytes, Some(held)),
+            Routed::Initialized(bytes) => {
+                self.send(bytes, Some(Arc::clone(&held)));
+                // Before 2026-07-28 a client is told of changes without asking.
+                if !self.is_telling.swap(true, Ordering::Relaxed) {
+                    let listen = Listen::to_changes(&self.server);
+                    self.runtime.spawn(tell(listen, self.messages.clone(), held, self.end.clone()));
+                }
+            }
             Routed::Fault(id, fault) => self.send(fault.to_response(id), Some(held)),
             // Each call is a task, so that one that takes its time holds up no other, and can be cancelled.
             Routed::Call(call) => {

@@ -289,6 +289,10 @@ impl Inner {
 }
 
 fn answered(answer: Answer) -> Response<Body> {
+    // Who has cancelled a call wants no response to it, and HTTP wants one to everything.
+    if answer.is_cancelled {
+        return accepted();
+    }
     let status = if answer.is_bad_request { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     json(status, answer.bytes)
 }

@@ -29,6 +29,7 @@ pub(super) fn of_call(
         };
         match next {
             CallEvent::Progress(bytes) => Some((event(&bytes), (None, events, held))),
+            CallEvent::Answer(answer) if answer.is_cancelled => None,
             CallEvent::Answer(answer) => Some((event(&answer.bytes), (None, None, held))),
         }
     })
