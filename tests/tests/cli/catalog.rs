@@ -17,7 +17,7 @@ fn a_piped_list_has_one_tool_a_line_in_the_order_of_ids() {
     let ran = tools(&["list"]).exits(0);
     let ids = ids(&ran);
     assert!(ids.is_sorted(), "{ids:?}");
-    assert_eq!(ids.len(), 19);
+    assert_eq!(ids.len(), 20);
     assert!(ran.out.contains("math:add:1.0.0\tread-only, idempotent\tAdds two integers.\n"));
     assert!(ran.out.contains("math:sum:1.0.0\tdeprecated\t"));
     assert!(!ran.out.contains('\u{1b}'));
@@ -139,8 +139,8 @@ fn a_setup_that_fails_says_why() {
 
 #[test]
 fn a_sound_catalogue_is_said_to_be_so() {
-    tools(&["check"]).exits(0).prints("20 tools, no problems\n");
-    assert_eq!(tools(&["check", "--json"]).exits(0).json(), json!({ "tools": 20, "problems": [] }));
+    tools(&["check"]).exits(0).prints("21 tools, no problems\n");
+    assert_eq!(tools(&["check", "--json"]).exits(0).json(), json!({ "tools": 21, "problems": [] }));
 }
 
 #[test]
@@ -181,6 +181,27 @@ fn check_reads_what_others_published() {
     tools_reading("{", &["check", "-"]).exits(1).says("error: -: not a manifest: not valid JSON");
     let ran = tools_reading(good, &["check", "no such file", "-"]);
     ran.exits(1).prints("-: 1 tool, no problems\n").says("error: no such file: No such file or directory");
+}
+
+#[test]
+fn an_export_for_a_provider_says_what_it_has_no_words_for() {
+    let openai = tools(&["export", "--format", "openai", "--strict"]).exits(0);
+    let add = |export: &Value| export.as_array().unwrap().iter().find(|tool| tool["name"] == "add").unwrap().clone();
+    let tool = add(&openai.json());
+    assert_eq!((&tool["type"], &tool["strict"]), (&json!("function"), &json!(true)));
+    assert_eq!(tool["parameters"]["required"], json!(["a", "b"]));
+    openai.says("is not strict: input").says("--losses tells them");
+    let chat = tools(&["export", "--format", "openai-chat", "--losses"]).exits(0);
+    assert_eq!(chat.json()[0]["type"], "function");
+    chat.says("math:add:1.0.0: `version` cannot be said");
+    let anthropic = tools(&["export", "--format", "anthropic"]).exits(0).json();
+    assert_eq!(add(&anthropic)["input_schema"]["type"], "object");
+    for (format, field) in [("gemini", "parametersJsonSchema"), ("gemini-openapi", "parameters")] {
+        let gemini = tools(&["export", "--format", format]).exits(0).json();
+        assert!(add(&gemini[0]["functionDeclarations"]).get(field).is_some(), "{format}");
+    }
+    let skills = tools(&["export", "--format", "a2a"]).exits(0).json();
+    assert!(skills.as_array().unwrap().iter().any(|skill| skill["id"] == "math:add:1.0.0"));
 }
 
 #[test]

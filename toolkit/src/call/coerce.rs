@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::arguments::Arguments;
 use super::error::{ErrorKind, ToolError};
-use crate::schema::{Violation, Violations, child};
+use crate::schema::{Schema, Violation, Violations, child};
 use crate::tool::Tool;
 
 /// How far a dispatcher goes to meet arguments that the schema refuses.
@@ -71,6 +71,24 @@ pub(crate) fn admit(
         }
     }
     schema.validate(&value).map(|()| (value, changes)).map_err(|violations| refusal(tool, violations))
+}
+
+/// The arguments without the nulls that stand for what is absent, as far as the schema tells.
+pub(crate) fn without_absent(schema: &Schema, mut value: Value) -> Value {
+    let mut changes = Vec::new();
+    for _ in 0..MAX_ROUNDS {
+        let before = changes.len();
+        let Err(violations) = schema.validate(&value) else {
+            break;
+        };
+        for violation in violations.iter() {
+            coerce(&mut value, violation, Coercion::NullAsAbsent, &mut changes);
+        }
+        if changes.len() == before {
+            break;
+        }
+    }
+    value
 }
 
 /// The refusal as a model reads it: every violation, and a call that would have been accepted.
