@@ -49,6 +49,8 @@ pub enum ErrorKind {
     NoBackend,
     /// What runs the tool cannot be reached, or is switched off.
     Unavailable,
+    /// What runs the tool does not let this program in.
+    Unauthorized,
     /// The caller lacks what the tool requires; [`ToolError::missing`] has all of it.
     MissingRequirements,
     /// The arguments are longer than the dispatcher takes.
@@ -165,7 +167,9 @@ impl ToolError {
         self
     }
 
-    pub(crate) fn with_violations(mut self, violations: Vec<Violation>) -> Self {
+    /// Says why a schema refused the arguments, reason by reason.
+    #[must_use]
+    pub fn with_violations(mut self, violations: Vec<Violation>) -> Self {
         self.0.violations = violations;
         self
     }

@@ -47,11 +47,8 @@ pub enum ProblemKind {
 }
 
 impl Problem {
-    pub(crate) fn new<'t>(
-        kind: ProblemKind,
-        message: impl Into<String>,
-        tools: impl IntoIterator<Item = &'t Tool>,
-    ) -> Self {
+    /// Says what is wrong with these tools, or with something that is no tool yet.
+    pub fn new<'t>(kind: ProblemKind, message: impl Into<String>, tools: impl IntoIterator<Item = &'t Tool>) -> Self {
         let tools = tools.into_iter();
         Self {
             kind,

@@ -126,7 +126,7 @@ impl<'s> Explanation<'s> {
             keyword: error.kind().keyword().to_owned(),
             sent: sent.filter(|_| !way.as_ref().is_some_and(|way| way.is_secret)),
             optional: way.is_some_and(|way| way.is_optional),
-            ..Violation::of(place(pointer), rule)
+            ..Violation::new(place(pointer), rule)
         }
     }
 
