@@ -120,13 +120,15 @@ impl Problems {
         if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }
     }
 
-    pub(crate) fn one(problem: Problem) -> Self {
-        Self(vec![problem])
-    }
-
     /// The problems, one after the other.
     pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
         self.0.iter()
+    }
+}
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Self {
+        Self(vec![problem])
     }
 }
 
