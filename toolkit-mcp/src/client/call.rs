@@ -50,5 +50,8 @@ async fn called(
         }
         answer => answer,
     };
-    answer.map_err(|error| backend.failed(&connection, error))
+    match answer {
+        Ok(result) => Ok(result),
+        Err(error) => Err(backend.failed(&connection, error).await),
+    }
 }

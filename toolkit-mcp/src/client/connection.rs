@@ -104,6 +104,7 @@ impl Connection {
     /// Ends it, and waits until it has ended.
     pub(super) async fn close(&self) {
         self.is_lost.store(true, Ordering::Release);
+        self.fate.seal("it was stopped".to_owned());
         if let Some(mut running) = self.take() {
             let _ = running.close_with_timeout(END).await;
         }

@@ -22,23 +22,25 @@ const MAX_RETRY_AFTER: u64 = 24 * 60 * 60;
 
 impl McpBackend {
     /// What a request came to that got no result. A connection over which nothing comes any more is given up.
-    pub(super) fn failed(&self, connection: &Connection, error: ServiceError) -> ToolError {
-        match error {
-            ServiceError::McpError(error) => self.refused(&error),
-            ServiceError::TransportClosed => {
+    pub(super) async fn failed(&self, connection: &Connection, error: ServiceError) -> ToolError {
+        match (&*self.target, error) {
+            (_, ServiceError::McpError(error)) => self.refused(&error),
+            (Target::Stdio(_), ServiceError::TransportClosed | ServiceError::TransportSend(_)) => {
+                let end = connection.fate().known().await.unwrap_or("it does not answer any more");
                 connection.lose();
-                let message = match connection.fate().end() {
-                    Some(end) => format!("{self} went away before it answered: {end}"),
-                    None => format!("{self} went away before it answered"),
-                };
+                let message = format!("{self} went away before it answered: {end}");
                 ToolError::new(ErrorKind::Unavailable, message).caused_by(connection.fate().to_string())
             }
-            ServiceError::TransportSend(error) => {
+            (Target::Http(_), ServiceError::TransportSend(error)) => {
                 connection.lose();
                 self.not_reached(&error)
             }
-            ServiceError::Cancelled { .. } => ToolError::failed(format!("{self} has given up the call")),
-            error => self.unreadable("with something that is no result").caused_by(self.cause(&error)),
+            (Target::Http(_), ServiceError::TransportClosed) => {
+                connection.lose();
+                ToolError::new(ErrorKind::Unavailable, format!("{self} went away before it answered"))
+            }
+            (_, ServiceError::Cancelled { .. }) => ToolError::failed(format!("{self} has given up the call")),
+            (_, error) => self.unreadable("with something that is no result").caused_by(self.cause(&error)),
         }
     }
 

@@ -70,7 +70,13 @@ impl Transport<RoleClient> for Lines {
                 open.flush().await
             });
             match written.await {
-                Ok(written) => written,
+                Ok(Ok(())) => Ok(()),
+                // It is about to be gone; how it ended says more than this does.
+                Ok(Err(error)) => {
+                    *input = None;
+                    fate.known().await;
+                    Err(error)
+                }
                 // Half of a message may have been written, so there cannot be another.
                 Err(_) => {
                     fate.seal("it has stopped reading what it is sent".to_owned());
@@ -86,8 +92,7 @@ impl Transport<RoleClient> for Lines {
             let line = match self.output.next().await {
                 Ok(Some(line)) => line,
                 Ok(None) => {
-                    let end = self.process.last_words().await;
-                    self.fate.seal(end);
+                    self.process.last_words().await;
                     return None;
                 }
                 Err(error) => {

@@ -21,8 +21,12 @@ use super::hidden::find_hidden;
 
 /// The tools of a server, each under the name by which it lists it, in the namespace of the server.
 pub(super) async fn offers(backend: &McpBackend) -> Result<Offers, ToolError> {
-    let namespace = Namespace::new(backend.name.to_string())
-        .map_err(|error| ToolError::new(ErrorKind::Internal, format!("the name of {backend} {error}")))?;
+    let namespace = Namespace::new(backend.name.to_string()).map_err(|error| {
+        ToolError::new(
+            ErrorKind::Internal,
+            format!("the name of {backend} cannot be the namespace of its tools: {error}"),
+        )
+    })?;
     let target = ToolBackend::mcp(&*backend.name).map_err(ToolError::internal)?;
     let connection = backend.link.connection(backend).await?;
     backend.link.listing();
@@ -56,10 +60,10 @@ pub(super) async fn probe(backend: &McpBackend) -> Result<(), ToolError> {
         // There is no `ping` any more.
         false => ClientRequest::ListToolsRequest(ListToolsRequest::default()),
     };
-    in_time(backend, backend.limits.start, connection.ask(question, None, None))
-        .await?
-        .map_err(|error| backend.failed(&connection, error))?;
-    Ok(())
+    match in_time(backend, backend.limits.start, connection.ask(question, None, None)).await? {
+        Ok(_) => Ok(()),
+        Err(error) => Err(backend.failed(&connection, error).await),
+    }
 }
 
 /// Lists the tools only so that the transport knows what of their arguments is repeated in headers.
@@ -117,7 +121,7 @@ async fn page(
         Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => {
             Ok(Map::from_iter([("tools".to_owned(), Value::Array(Vec::new()))]))
         }
-        Err(error) => Err(backend.failed(connection, error)),
+        Err(error) => Err(backend.failed(connection, error).await),
     }
 }
 

@@ -5,11 +5,12 @@ use std::fmt;
 use std::io;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::AsyncRead;
 use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::sync::SetOnce;
 use tokio::time::timeout;
 
 use super::lines::LineReader;
@@ -18,6 +19,7 @@ use super::program::Program;
 /// The process of a server. Dropping it kills it, and what it started.
 pub(super) struct Process {
     child: Child,
+    fate: Arc<Fate>,
 }
 
 /// How long it may take to end by itself, and then again when it is asked to.
@@ -48,15 +50,15 @@ impl Process {
         if let Some(stderr) = child.stderr.take() {
             tokio::spawn(log(stderr, Arc::clone(server), Arc::clone(fate)));
         }
-        Ok((Self { child }, stdin, stdout))
+        Ok((Self { child, fate: Arc::clone(fate) }, stdin, stdout))
     }
 
-    /// How it ended, once it has closed its output.
-    pub(super) async fn last_words(&mut self) -> String {
-        match timeout(LAST_BREATH, self.child.wait()).await {
+    /// Says how it ended, once it has closed its output.
+    pub(super) async fn last_words(&mut self) {
+        self.fate.seal(match timeout(LAST_BREATH, self.child.wait()).await {
             Ok(Ok(status)) => format!("it ended ({status})"),
             _ => "it closed its output".to_owned(),
-        }
+        });
     }
 
     /// Waits for its end once its input is closed; then asks for it, then kills it.
@@ -95,8 +97,9 @@ enum Signal {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(None)) {
-            self.signal(Signal::Kill);
+        match self.child.try_wait() {
+            Ok(Some(status)) => self.fate.seal(format!("it ended ({status})")),
+            _ => self.signal(Signal::Kill),
         }
     }
 }
@@ -104,7 +107,7 @@ impl Drop for Process {
 /// What became of a process, for those who waited for its answer.
 #[derive(Default)]
 pub(super) struct Fate {
-    end: OnceLock<String>,
+    end: SetOnce<String>,
     n_strays: AtomicUsize,
     last_lines: Mutex<VecDeque<String>>,
 }
@@ -118,6 +121,11 @@ impl Fate {
     /// Why the connection ended.
     pub(super) fn end(&self) -> Option<&str> {
         self.end.get().map(String::as_str)
+    }
+
+    /// Why the connection ended, once that is known; it is not known at once when a message could not be sent.
+    pub(super) async fn known(&self) -> Option<&str> {
+        timeout(2 * LAST_BREATH, self.end.wait()).await.ok().map(String::as_str)
     }
 
     /// Counts a line that is no message of the protocol; how many there were.

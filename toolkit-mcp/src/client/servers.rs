@@ -103,7 +103,7 @@ impl Entry<'_> {
     fn backend(&mut self, name: &str) -> Option<McpBackend> {
         let fields = self.fields?;
         if let Err(error) = Namespace::new(name.to_owned()) {
-            self.wrong.push(format!("its name is the namespace of its tools, and {error}"));
+            self.wrong.push(format!("its name cannot be the namespace of its tools: {error}"));
         }
         let backend = match (self.text("type"), fields.contains_key("command"), fields.contains_key("url")) {
             (_, true, true) => Err("has `command` and `url`, and can be only one of the two".to_owned()),
