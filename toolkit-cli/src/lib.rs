@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The program then has the commands `list`, `show`, `call`, `export`, `check` and `completions`, and with the feature
-//! `mcp` the command `serve`, over every tool that is linked into it. A package that has only a library gets the same from `cargo toolkit COMMAND`, which the binary
+//! `mcp` the command `serve`, over every tool that is linked into it. With the feature `proxy`, `serve` serves the tools of
+//! other servers too. A package that has only a library gets the same from `cargo toolkit COMMAND`, which the binary
 //! `cargo-toolkit` of this package provides: it builds a program that links the library, and runs it.
 //!
 //! # Exit codes

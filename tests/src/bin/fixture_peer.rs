@@ -97,6 +97,7 @@ fn list(listing: &str, cursor: Option<&str>) -> Value {
             json!({ "tools": [], "nextCursor": (page + 1).to_string() })
         }
         "many" => json!({ "tools": (0..100_000).map(|n| tool(&format!("tool_{n}"))).collect::<Vec<_>>() }),
+        "more" => json!({ "tools": (0..10_001).map(|n| tool(&format!("tool_{n}"))).collect::<Vec<_>>() }),
         "no_list" => json!({ "tools": "none" }),
         "claims" => json!({ "tools": [
             { "name": "files_read", "inputSchema": { "type": "object" }, "_meta": { "rs.toolkit/tool": {

@@ -113,17 +113,27 @@ async fn a_server_that_reads_nothing_and_all_it_started_end_with_the_backend() {
     let script = format!("sleep 3600 & exec {} deaf", env!("CARGO_BIN_EXE_fixture_peer"));
     let backend = McpBackend::stdio("peer", Program::new("sh").args(["-c", &script]));
     in_the_end(backend.start()).await.unwrap();
-    let children = || {
-        let listed = std::process::Command::new("ps").args(["-eo", "ppid,pgid,args"]).output().unwrap().stdout;
-        let listed = String::from_utf8_lossy(&listed).into_owned();
-        let me = std::process::id().to_string();
-        let mine = |line: &&str| line.split_whitespace().next() == Some(&*me) && line.ends_with("fixture_peer deaf");
-        let group = listed.lines().find(mine).map(|line| line.split_whitespace().nth(1).unwrap().to_owned());
-        group.map(|group| listed.lines().filter(|line| line.split_whitespace().nth(1) == Some(&*group)).count())
-    };
-    assert_eq!(children(), Some(2), "the server and its `sleep`");
+    let group = processes().into_iter().find(|process| process.args.ends_with("fixture_peer deaf")).unwrap().group;
+    let n_left = || processes().into_iter().filter(|process| process.group == group).count();
+    assert_eq!(n_left(), 2, "the server and its `sleep`");
     in_the_end(backend.stop()).await.unwrap();
-    assert_eq!(children(), None);
+    assert_eq!(n_left(), 0);
+}
+
+struct Process {
+    group: String,
+    args: String,
+}
+
+/// What runs, but for what has ended and was not asked how.
+fn processes() -> Vec<Process> {
+    let listed = std::process::Command::new("ps").args(["-eo", "stat=,pgid=,args="]).output().unwrap().stdout;
+    let listed = String::from_utf8(listed).unwrap();
+    let processes = listed.lines().filter(|line| !line.starts_with('Z')).map(|line| {
+        let mut words = line.split_whitespace().skip(1);
+        Process { group: words.next().unwrap().to_owned(), args: words.collect::<Vec<_>>().join(" ") }
+    });
+    processes.collect()
 }
 
 #[tokio::test]

@@ -57,8 +57,8 @@ async fn a_list_without_an_end_is_refused() {
 
 #[tokio::test]
 async fn a_host_that_wants_more_tools_says_so() {
-    let offers = in_the_end(peer(&["usual", "many"]).max_tools(100_000).tools()).await.unwrap();
-    assert_eq!(offers.tools.len(), 100_000);
+    let offers = in_the_end(peer(&["usual", "more"]).max_tools(10_001).tools()).await.unwrap();
+    assert_eq!(offers.tools.len(), 10_001);
 }
 
 #[tokio::test]

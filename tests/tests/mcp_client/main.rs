@@ -3,9 +3,11 @@
 mod calls;
 mod configured;
 mod faults;
+mod http_faults;
 mod listing;
 mod official;
 mod ours;
+mod proxied;
 
 use std::time::Duration;
 

@@ -3,8 +3,10 @@
 use std::io::Write;
 use std::time::Duration;
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolkit::Dispatcher;
+use toolkit::catalog::Naming;
 use toolkit_mcp::server::{Filter, HttpError, Rule, ServeError, Server};
 
 use crate::call::credentials;
@@ -99,7 +101,7 @@ fn server(dispatcher: Dispatcher, matches: &ArgMatches) -> Result<Server, Failur
     }
     let mut server = Server::builder(dispatcher)
         .named(program_name(), env!("CARGO_PKG_VERSION"))
-        .naming(naming(matches))
+        .naming(served_naming(matches))
         .filter(filter)
         .credentials(|tool| credentials::from_environment(tool.requirements()));
     if let Some(&n_tools) = matches.get_one::<usize>("list-at-most") {
@@ -112,6 +114,16 @@ fn server(dispatcher: Dispatcher, matches: &ArgMatches) -> Result<Server, Failur
         ServeError::Catalog(problems) => Failure::Catalog(problems),
         other => Failure::Own { exit: Exit::Failed, kind: "invalid_catalog", message: other.to_string() },
     })
+}
+
+/// How clients see the names of tools: those of several servers have little reason to differ, so that they are told
+/// apart by their namespace unless something else is asked for.
+fn served_naming(matches: &ArgMatches) -> Naming {
+    let is_proxy = cfg!(feature = "proxy") && matches.contains_id("proxy");
+    match matches.value_source("naming") {
+        Some(ValueSource::DefaultValue) if is_proxy => Naming::NamespaceName,
+        _ => naming(matches),
+    }
 }
 
 fn refused(error: HttpError) -> Failure {

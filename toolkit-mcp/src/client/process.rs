@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::io::AsyncRead;
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::sync::SetOnce;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::lines::LineReader;
@@ -19,6 +20,8 @@ use super::program::Program;
 /// The process of a server. Dropping it kills it, and what it started.
 pub(super) struct Process {
     child: Child,
+    /// Ends when nobody holds its standard error any more.
+    log: Option<JoinHandle<()>>,
     fate: Arc<Fate>,
 }
 
@@ -47,18 +50,23 @@ impl Process {
         let gone = || io::Error::other("its standard streams are not there");
         let stdin = child.stdin.take().ok_or_else(gone)?;
         let stdout = child.stdout.take().ok_or_else(gone)?;
-        if let Some(stderr) = child.stderr.take() {
-            tokio::spawn(log(stderr, Arc::clone(server), Arc::clone(fate)));
-        }
-        Ok((Self { child, fate: Arc::clone(fate) }, stdin, stdout))
+        let stderr = child.stderr.take();
+        let log = stderr.map(|stderr| tokio::spawn(log(stderr, Arc::clone(server), Arc::clone(fate))));
+        Ok((Self { child, log, fate: Arc::clone(fate) }, stdin, stdout))
     }
 
-    /// Says how it ended, once it has closed its output.
+    /// Says how it ended, once it has closed its output and what it said before was read.
     pub(super) async fn last_words(&mut self) {
-        self.fate.seal(match timeout(LAST_BREATH, self.child.wait()).await {
+        let end = match timeout(LAST_BREATH, self.child.wait()).await {
             Ok(Ok(status)) => format!("it ended ({status})"),
             _ => "it closed its output".to_owned(),
-        });
+        };
+        if let Some(log) = &mut self.log
+            && timeout(LAST_BREATH, log).await.is_ok()
+        {
+            self.log = None;
+        }
+        self.fate.seal(end);
     }
 
     /// Waits for its end once its input is closed; then asks for it, then kills it.
@@ -125,7 +133,7 @@ impl Fate {
 
     /// Why the connection ended, once that is known; it is not known at once when a message could not be sent.
     pub(super) async fn known(&self) -> Option<&str> {
-        timeout(2 * LAST_BREATH, self.end.wait()).await.ok().map(String::as_str)
+        timeout(3 * LAST_BREATH, self.end.wait()).await.ok().map(String::as_str)
     }
 
     /// Counts a line that is no message of the protocol; how many there were.
