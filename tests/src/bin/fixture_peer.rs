@@ -14,6 +14,9 @@ fn main() {
     if manner == "chatty" {
         println!("Welcome to this server!\n\n{{\"level\": \"info\"}}");
     }
+    if manner == "slow" {
+        std::thread::sleep(Duration::from_secs(1));
+    }
     let mut cancelled = Vec::new();
     let mut has_begun = false;
     for line in stdin().lock().lines().map_while(Result::ok) {
@@ -121,6 +124,8 @@ fn list(listing: &str, cursor: Option<&str>) -> Value {
                 "fail",
                 "odd",
                 "asks",
+                "pester",
+                "shout",
             ];
             json!({ "tools": names.map(tool) })
         }
@@ -149,6 +154,18 @@ fn call(params: &Value, cancelled: &[Value]) -> Result<Value, (i64, String)> {
             }
             let _ = writeln!(stdout);
             Ok(Value::Null)
+        }
+        // Asks and asks, and does not hear the answers.
+        "pester" => loop {
+            say(&json!({ "jsonrpc": "2.0", "id": "again", "method": "ping" }));
+        },
+        // Tells and tells, and then has told enough.
+        "shout" => {
+            for n in 0..20_000 {
+                let report = json!({ "progressToken": n, "progress": n, "message": "x".repeat(100) });
+                say(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": report }));
+            }
+            structured(json!("told"))
         }
         "refuse" => {
             let text = arguments["message"].as_str().unwrap_or_default();

@@ -58,6 +58,23 @@ async fn a_line_that_is_too_long_ends_the_connection() {
 }
 
 #[tokio::test]
+async fn a_server_that_asks_without_end_is_given_up() {
+    let dispatcher = dispatcher(&peer(&["usual"])).await;
+    let error = call(&dispatcher, "peer:pester", json!({})).await.unwrap_err();
+    let how = "the MCP server `peer` went away before it answered: it asks without reading the answers";
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Unavailable, how));
+    assert_eq!(call(&dispatcher, "peer:shout", json!({})).await.unwrap(), "told");
+}
+
+#[tokio::test]
+async fn a_server_that_starts_slowly_is_there_for_a_later_call() {
+    let backend = peer(&["slow"]);
+    let soon = Duration::from_millis(100);
+    assert!(tokio::time::timeout(soon, backend.tools()).await.is_err());
+    until(async || tokio::time::timeout(soon, backend.tools()).await.is_ok_and(|listed| listed.is_ok())).await;
+}
+
+#[tokio::test]
 async fn what_is_no_message_is_passed_over() {
     let dispatcher = dispatcher(&peer(&["chatty"])).await;
     assert!(call(&dispatcher, "peer:pid", json!({})).await.is_ok());

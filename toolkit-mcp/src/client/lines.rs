@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -28,10 +29,14 @@ pub(super) struct Lines {
     input: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
     /// Requests whose results are given as they came.
     verbatim: Arc<std::sync::Mutex<HashSet<RequestId>>>,
+    /// How many of the server's questions wait for an answer to be written.
+    n_unanswered: Arc<AtomicUsize>,
     fate: Arc<Fate>,
     max_bytes: usize,
 }
 
+/// How many questions a server may have at a time; what it asks is whether this program is still there.
+const MAX_UNANSWERED: usize = 1_000;
 /// How long a server may take to read what it is sent; if it takes longer, it has stopped reading.
 const WRITING: Duration = Duration::from_secs(30);
 /// How many lines may be no messages, such as the greeting of a package manager.
@@ -48,6 +53,7 @@ impl Lines {
             output: LineReader::new(output, max_bytes.saturating_add(1)),
             input: Arc::new(tokio::sync::Mutex::new(Some(input))),
             verbatim: Arc::default(),
+            n_unanswered: Arc::default(),
             fate,
             max_bytes,
         }
@@ -60,6 +66,7 @@ impl Transport<RoleClient> for Lines {
     fn send(&mut self, message: TxJsonRpcMessage<RoleClient>) -> impl Future<Output = io::Result<()>> + Send + 'static {
         note(&self.verbatim, &message);
         let (input, fate) = (Arc::clone(&self.input), Arc::clone(&self.fate));
+        let n_unanswered = Arc::clone(&self.n_unanswered);
         async move {
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
@@ -70,7 +77,12 @@ impl Transport<RoleClient> for Lines {
                 open.flush().await
             });
             match written.await {
-                Ok(Ok(())) => Ok(()),
+                Ok(Ok(())) => {
+                    if matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) {
+                        n_unanswered.fetch_sub(1, Ordering::Relaxed);
+                    }
+                    Ok(())
+                }
                 // It is about to be gone; how it ended says more than this does.
                 Ok(Err(error)) => {
                     *input = None;
@@ -109,6 +121,11 @@ impl Transport<RoleClient> for Lines {
                 continue;
             }
             if let Some(message) = read(line, &self.verbatim) {
+                let asks = matches!(message, JsonRpcMessage::Request(_));
+                if asks && self.n_unanswered.fetch_add(1, Ordering::Relaxed) >= MAX_UNANSWERED {
+                    self.fate.seal("it asks without reading the answers".to_owned());
+                    return None;
+                }
                 return Some(message);
             }
             if self.fate.stray() > MAX_STRAYS {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::{Mutex, watch};
+use tokio::task::JoinHandle;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 
@@ -24,6 +25,8 @@ pub(super) struct Link {
 #[derive(Default)]
 struct State {
     connection: Option<Arc<Connection>>,
+    /// Goes on when who began it waits no longer: a server that starts slowly is there for a later call.
+    attempt: Option<JoinHandle<Result<(Connection, Era), ToolError>>>,
     backoff: Backoff,
     is_stopped: bool,
     /// How the server wanted to be spoken to last time.
@@ -67,6 +70,9 @@ impl Link {
             let mut state = self.state.lock().await;
             state.is_stopped = true;
             state.backoff.reset();
+            if let Some(attempt) = state.attempt.take() {
+                attempt.abort();
+            }
             state.connection.take()
         };
         if let Some(connection) = connection {
@@ -75,9 +81,17 @@ impl Link {
     }
 
     async fn connect(&self, backend: &McpBackend, state: &mut State) -> Result<Arc<Connection>, ToolError> {
-        // If this is dropped in the middle, it counts as a setback too.
+        let attempt = state.attempt.get_or_insert_with(|| {
+            let (backend, era, changes) = (backend.clone(), state.era, self.changes.clone());
+            tokio::spawn(async move { connect(&backend, era, &changes).await })
+        });
+        let outcome = attempt.await.map_err(ToolError::internal).flatten();
+        state.attempt = None;
         state.backoff.set_back();
-        let (connection, era) = connect(backend, state.era, &self.changes).await?;
+        let (connection, era) = outcome.inspect_err(|_| {
+            // Perhaps it wants to be spoken to in another way now.
+            state.era = state.era.map(|_| Era::Discover);
+        })?;
         // What was listed before is not what this connection lists.
         if state.era.replace(era).is_some() {
             self.changes.send_modify(|n| *n += 1);
