@@ -38,6 +38,7 @@ mod error;
 mod handler;
 mod hidden;
 mod limits;
+mod line_reader;
 mod lines;
 mod link;
 mod list;

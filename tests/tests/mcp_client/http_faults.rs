@@ -98,6 +98,8 @@ async fn what_is_not_there_cannot_be_reached() {
     };
     let error = in_the_end(at(&address).start()).await.unwrap_err();
     check(&error, ErrorKind::Unavailable, "the MCP server `remote` cannot be reached");
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(cause.contains("refused"), "{cause}");
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
 }
 

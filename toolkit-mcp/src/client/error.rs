@@ -70,7 +70,11 @@ impl McpBackend {
     fn not_reached(&self, error: &DynamicTransportError) -> ToolError {
         type OverHttp = StreamableHttpError<reqwest::Error>;
 
-        let cause = self.cause(&*error.error);
+        let cause = match error.error.downcast_ref::<OverHttp>() {
+            // It hides what is below it.
+            Some(OverHttp::Client(error)) => self.cause(error),
+            _ => self.cause(&*error.error),
+        };
         let unavailable = |how: &str| ToolError::new(ErrorKind::Unavailable, format!("{self} {how}"));
         let error = match error.error.downcast_ref::<OverHttp>() {
             Some(OverHttp::AuthRequired(_) | OverHttp::InsufficientScope(_)) => self.unauthorized(),

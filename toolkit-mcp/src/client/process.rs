@@ -14,7 +14,7 @@ use tokio::sync::SetOnce;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::lines::LineReader;
+use super::line_reader::LineReader;
 use super::program::Program;
 
 /// The process of a server. Dropping it kills it, and what it started.
