@@ -17,7 +17,7 @@ fn a_piped_list_has_one_tool_a_line_in_the_order_of_ids() {
     let ran = tools(&["list"]).exits(0);
     let ids = ids(&ran);
     assert!(ids.is_sorted(), "{ids:?}");
-    assert_eq!(ids.len(), 19);
+    assert_eq!(ids.len(), 20);
     assert!(ran.out.contains("math:add:1.0.0\tread-only, idempotent\tAdds two integers.\n"));
     assert!(ran.out.contains("math:sum:1.0.0\tdeprecated\t"));
     assert!(!ran.out.contains('\u{1b}'));
@@ -139,8 +139,8 @@ fn a_setup_that_fails_says_why() {
 
 #[test]
 fn a_sound_catalogue_is_said_to_be_so() {
-    tools(&["check"]).exits(0).prints("20 tools, no problems\n");
-    assert_eq!(tools(&["check", "--json"]).exits(0).json(), json!({ "tools": 20, "problems": [] }));
+    tools(&["check"]).exits(0).prints("21 tools, no problems\n");
+    assert_eq!(tools(&["check", "--json"]).exits(0).json(), json!({ "tools": 21, "problems": [] }));
 }
 
 #[test]

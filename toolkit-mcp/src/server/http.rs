@@ -184,7 +184,7 @@ impl Http {
             return Err(HttpError::Unprotected(addresses));
         }
         self.guard.is_local = is_local;
-        let listener = tokio::net::TcpListener::bind(&addresses[..]).await.map_err(HttpError::Io)?;
+        let listener = listening::bind(&addresses).map_err(HttpError::Io)?;
         Ok(Listening::new(listener, self))
     }
 
