@@ -6,6 +6,7 @@
 mod blame;
 mod command;
 mod commit;
+mod pickaxe;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,6 +16,7 @@ pub use self::blame::{BlamedLine, blame_file};
 use self::command::Git;
 pub use self::commit::Commit;
 use self::commit::FIELDS;
+pub use self::pickaxe::search_history;
 use crate::root::{RelativePath, Root};
 
 /// The log of a repository: who changed what, the newest first.

@@ -12,7 +12,7 @@
 //! | [`files`] | a toolset: the methods of one instance; effects, and hints about them |
 //! | [`pictures`] | content instead of data |
 //! | [`search`] | long work: a thread of its own, progress, cancellation |
-//! | [`git`] | asynchronous work: another program, with a time limit |
+//! | [`git`] | asynchronous work: another program, with a time limit; results that come one by one |
 
 pub mod math;
 pub mod units;

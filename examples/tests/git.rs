@@ -126,3 +126,17 @@ fn a_repository_made_of_written_files_is_not_opened() {
     host.refused("git_log", json!({"repository": "fake"}), "no repository that git can open");
     assert!(!host.dir.path().join("marker").exists());
 }
+
+#[test]
+fn searches_history_and_gives_each_commit_as_it_is_found() {
+    let host = repository();
+    let found = host.call("search_history", json!({"text": "two"}));
+    assert_eq!(messages(&found), ["Go on"]);
+    assert_eq!(host.call("search_history", json!({"text": "never there"})), json!([]));
+    assert_eq!(messages(&host.call("search_history", json!({"text": "o", "limit": 2}))).len(), 2);
+    let events = host.events("search_history", json!({"text": "one"}));
+    let kinds: Vec<&str> = events.iter().map(|event| event["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["chunk", "done"]);
+    assert_eq!(events[0]["data"]["message"], "Begin");
+    host.refused("search_history", json!({"text": "x", "revision": "nowhere"}), "git refuses: bad revision 'nowhere'");
+}

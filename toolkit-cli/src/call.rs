@@ -5,6 +5,7 @@ pub(crate) mod flags;
 mod input;
 mod output;
 mod panics;
+mod parts;
 mod progress;
 mod run;
 mod value;
@@ -17,6 +18,7 @@ use clap::ArgMatches;
 use tokio::runtime::Runtime;
 use toolkit::{Catalog, Coercion, Dispatcher, Tool};
 
+use self::parts::{Ended, Parts};
 use crate::Setup;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -36,6 +38,11 @@ pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, setup: impl Setup) -> 
     let time_limit = |matches: &ArgMatches| matches.get_one::<Duration>("timeout").copied();
     let time_limit = time_limit(&tool_matches).or_else(|| time_limit(matches));
     let (whole, lenient) = (is_set("json"), is_set("lenient"));
+    let parts = match (is_set("stream"), whole) {
+        (false, _) => Parts::None,
+        (true, false) => Parts::Items,
+        (true, true) => Parts::Events,
+    };
     let id = tool.id().to_string();
 
     let runtime = runtime()?;
@@ -46,12 +53,15 @@ pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, setup: impl Setup) -> 
         builder.build()?
     };
     panics::silence();
-    let outcome = runtime.block_on(run::until_done(dispatcher, id, arguments, time_limit));
+    let outcome = runtime.block_on(run::until_done(dispatcher, id, arguments, time_limit, parts));
     // A tool that nobody waits for any more must not keep the process alive.
     runtime.shutdown_background();
-    let result = outcome?;
+    let Ended { result, is_printed } = outcome?;
     for change in result.changes() {
         let _ = writeln!(anstream::stderr(), "{} {}", style::NOTE, printable(&change.to_string()));
+    }
+    if is_printed {
+        return Ok(Exit::Success);
     }
     if whole {
         output::write_whole(&result)?;

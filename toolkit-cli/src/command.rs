@@ -25,7 +25,7 @@ pub(crate) fn program() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .subcommands([list(), show(), call(), export(), check(), completions()])
+        .subcommands([list(), show(), call(), export(), check(), diff(), completions()])
         .subcommands(served())
 }
 
@@ -95,10 +95,12 @@ fn call() -> Command {
 }
 
 /// The options of `call` itself; they may stand on either side of the tool's name.
-pub(crate) fn call_options() -> [Arg; 3] {
+pub(crate) fn call_options() -> [Arg; 4] {
     [
         json("The whole result as JSON: tool, structured, content, changes"),
         switch("lenient").help("Reads \"3\" as 3 where the schema wants a number, and the like; says what it changed"),
+        switch("stream")
+            .help("Prints each part of the result when it is there, one JSON document a line; with --json every event"),
         Arg::new("timeout")
             .long("timeout")
             .value_name("TIME")
@@ -109,12 +111,15 @@ pub(crate) fn call_options() -> [Arg; 3] {
 
 fn export() -> Command {
     Command::new("export").about("Writes the catalogue in the words of another system").args([
-        Arg::new("format").long("format").value_parser(["mcp"]).default_value("mcp").help("For whom"),
+        Arg::new("format").long("format").value_parser(crate::export::FORMATS).default_value("mcp").help("For whom"),
+        switch("strict")
+            .help("Holds the model to the schema, for every tool for which that is possible (openai, anthropic)"),
+        switch("losses").help("Says on stderr all that the format has no words for"),
         Arg::new("revision")
             .long("revision")
             .value_parser(["2025-11-25", "2026-07-28"])
             .default_value("2026-07-28")
-            .help("The revision of the protocol"),
+            .help("The revision of the protocol (mcp)"),
         naming_option(),
         Arg::new("output")
             .short('o')
@@ -131,11 +136,30 @@ fn check() -> Command {
     Command::new("check").about("Checks every tool: ids, schemas, examples, wire names, state types").args([
         naming_option(),
         json("The problems as JSON"),
+        Arg::new("lock").long("lock").value_name("FILE").help(
+            "Compares with the catalogue in this file instead: fails on a change that breaks callers unannounced",
+        ),
+        switch("update").requires("lock").help("Writes the file"),
+        switch("sarif").requires("lock").help("The changes as SARIF, for code hosts"),
         Arg::new("manifest")
             .value_name("FILE")
             .num_args(1..)
             .help("Checks the tools that others published, as `tools/list` gives them, instead of this program's"),
     ])
+}
+
+fn diff() -> Command {
+    let file = |name: &'static str, value: &'static str| {
+        Arg::new(name).value_name(value).required(true).help("A manifest, as `tools/list` gives it, or a lock")
+    };
+    Command::new("diff")
+        .about("Says what has changed between two manifests, and whether it breaks callers; fails if it does")
+        .args([
+            file("old", "OLD"),
+            file("new", "NEW"),
+            json("The changes as JSON"),
+            switch("sarif").help("The changes as SARIF, for code hosts"),
+        ])
 }
 
 fn completions() -> Command {

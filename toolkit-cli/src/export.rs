@@ -1,33 +1,90 @@
 //! `export`: the catalogue in the words of another system.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use serde_json::Value;
 use toolkit::Catalog;
 use toolkit::adapter::mcp::{self, Revision};
+use toolkit::adapter::{Export, a2a, anthropic, gemini, openai};
 
 use crate::command::naming;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::style;
+use crate::style::{self, printable};
+
+/// What `--format` takes.
+pub(crate) const FORMATS: [&str; 7] = ["mcp", "openai", "openai-chat", "anthropic", "gemini", "gemini-openapi", "a2a"];
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let revision = match matches.get_one::<String>("revision").map(String::as_str) {
-        Some("2025-11-25") => Revision::V2025_11_25,
-        _ => Revision::V2026_07_28,
-    };
-    let listed = mcp::list_tools(catalog, revision, naming(matches))?;
-    // Always indented: the file is read and compared by people, and must not depend on where it is written to.
-    let text = serde_json::to_string_pretty(&listed).map_err(std::io::Error::from)?;
-    match matches.get_one::<PathBuf>("output") {
-        Some(path) if path != Path::new("-") => {
-            std::fs::write(path, text + "\n").map_err(|error| Failure::Own {
-                exit: Exit::Failed,
-                kind: "io",
-                message: format!("cannot write {}: {error}", path.display()),
-            })?;
+    let json = match described(catalog, matches)? {
+        Some(export) => {
+            tell_losses(&export, matches.get_flag("losses"));
+            export.json
         }
-        _ => style::write_line(&text)?,
-    }
+        None => {
+            let revision = match matches.get_one::<String>("revision").map(String::as_str) {
+                Some("2025-11-25") => Revision::V2025_11_25,
+                _ => Revision::V2026_07_28,
+            };
+            mcp::list_tools(catalog, revision, naming(matches))?
+        }
+    };
+    write(&json, matches)?;
     Ok(Exit::Success)
+}
+
+/// The catalogue in the words of a provider; `None` for MCP, which loses nothing.
+fn described(catalog: &Catalog, matches: &ArgMatches) -> Result<Option<Export>, Failure> {
+    let (naming, strict) = (naming(matches), matches.get_flag("strict"));
+    let openai =
+        |options: openai::Options| openai::tools(catalog, naming, if strict { options.strict() } else { options });
+    let export = match matches.get_one::<String>("format").map(String::as_str) {
+        Some("openai") => openai(openai::Options::responses())?,
+        Some("openai-chat") => openai(openai::Options::chat_completions())?,
+        Some("anthropic") => {
+            let options = anthropic::Options::default();
+            anthropic::tools(catalog, naming, if strict { options.strict() } else { options })?
+        }
+        Some("gemini") => gemini::tools(catalog, naming, gemini::Form::JsonSchema)?,
+        Some("gemini-openapi") => gemini::tools(catalog, naming, gemini::Form::OpenApi)?,
+        Some("a2a") => a2a::skills(catalog)?,
+        _ => return Ok(None),
+    };
+    Ok(Some(export))
+}
+
+/// Says on stderr what the format has no words for.
+fn tell_losses(export: &Export, all: bool) {
+    let mut err = anstream::stderr();
+    for (id, reasons) in &export.not_strict {
+        let why = reasons.first().map(ToString::to_string).unwrap_or_default();
+        let _ = writeln!(err, "{} `{id}` is not strict: {}", style::NOTE, printable(&why));
+    }
+    if all {
+        for (id, losses) in &export.losses {
+            for loss in losses {
+                let _ = writeln!(err, "{} {id}: {}", style::NOTE, printable(&loss.to_string()));
+            }
+        }
+        return;
+    }
+    let n_losses: usize = export.losses.iter().map(|(_, losses)| losses.len()).sum();
+    if n_losses > 0 {
+        let _ = writeln!(err, "{} the format has no words for {n_losses} things; --losses tells them", style::NOTE);
+    }
+}
+
+fn write(json: &Value, matches: &ArgMatches) -> Result<(), Failure> {
+    // Always indented: the file is read and compared by people, and must not depend on where it is written to.
+    let text = serde_json::to_string_pretty(json).map_err(std::io::Error::from)?;
+    match matches.get_one::<PathBuf>("output") {
+        Some(path) if path != Path::new("-") => std::fs::write(path, text + "\n").map_err(|error| Failure::Own {
+            exit: Exit::Failed,
+            kind: "io",
+            message: format!("cannot write {}: {error}", path.display()),
+        }),
+        _ => Ok(style::write_line(&text)?),
+    }
 }

@@ -6,8 +6,9 @@
 //! }
 //! ```
 //!
-//! The program then has the commands `list`, `show`, `call`, `export`, `check` and `completions`, and with the feature
-//! `mcp` the command `serve`, over every tool that is linked into it. A package that has only a library gets the same from `cargo toolkit COMMAND`, which the binary
+//! The program then has the commands `list`, `show`, `call`, `export`, `check`, `diff` and `completions`, and with the
+//! feature `mcp` the command `serve`, over every tool that is linked into it. A package that has only a library gets the
+//! same from `cargo toolkit COMMAND`, which the binary
 //! `cargo-toolkit` of this package provides: it builds a program that links the library, and runs it.
 //!
 //! # Exit codes
@@ -30,6 +31,7 @@ mod call;
 mod check;
 mod command;
 mod completions;
+mod diff;
 mod exit;
 mod export;
 mod failure;
@@ -108,6 +110,7 @@ fn run(words: &[OsString], setup: impl Setup) -> Result<Exit, Failure> {
         "call" => call::run(Catalog::linked()?, matches, setup),
         #[cfg(feature = "mcp")]
         "serve" => serve::run(Catalog::linked()?, matches, setup),
+        "diff" => diff::run(matches),
         _ => check::run(matches, setup),
     }
 }

@@ -49,6 +49,9 @@ use proc_macro::TokenStream;
 ///
 /// An owned parameter is an argument, which may carry a doc comment and attributes of serde and schemars. A lone one of
 /// a struct type is the argument struct, unless it is marked `#[arg]`. A borrowed parameter is lent by the host.
+///
+/// A result is anything that serialises and has a schema, `()`, `Content`, `Structured<T>`, `Chunks<T>`, or a `Result`
+/// of these.
 #[proc_macro_attribute]
 pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
     function::tool(arguments.into(), item.into()).into()

@@ -1,3 +1,34 @@
 //! Catalogues in the words of other systems: pure functions, JSON out.
+//!
+//! | module | whose words | reads them too |
+//! |---|---|---|
+//! | [`mcp`] | the Model Context Protocol, revisions 2025-11-25 and 2026-07-28 | yes |
+//! | [`openai`] | Chat Completions and Responses | yes |
+//! | [`anthropic`] | Messages | yes |
+//! | [`gemini`] | function declarations, with JSON Schema or OpenAPI's | yes |
+//! | [`a2a`] | skills, and the card of an agent | |
+//!
+//! What a target has no words for is a [`Loss`] beside the JSON. [`lower`] rewrites a schema for a [`Dialect`], and
+//! [`restore`] turns what a model sends for it into what the tool takes.
 
+pub mod a2a;
+pub mod anthropic;
+mod described;
+mod dialect;
+pub mod gemini;
+mod loss;
+mod lower;
 pub mod mcp;
+pub mod openai;
+mod reading;
+
+pub use self::described::{Described, Export};
+pub use self::dialect::{Dialect, Limits};
+pub use self::loss::{Effect, Loss, Side};
+pub use self::lower::{Lowered, lower, restore};
+
+/// Of these losses, those for which strict mode is not possible.
+fn narrowing(mut losses: Vec<Loss>) -> Vec<Loss> {
+    losses.retain(|loss| loss.effect == Effect::Narrowed);
+    losses
+}

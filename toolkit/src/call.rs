@@ -13,7 +13,7 @@ mod result;
 pub use self::arguments::Arguments;
 pub use self::cancel::CancelToken;
 pub use self::coerce::{Change, Coercion};
-pub(crate) use self::coerce::{admit, refusal};
+pub(crate) use self::coerce::{admit, refusal, without_absent};
 pub use self::content::{Content, Structured};
 pub use self::context::{Context, Progress};
 pub use self::credentials::Credentials;

@@ -302,9 +302,8 @@ impl Dispatcher {
         unwind::caught(|| run(self.shared.invocation(context, tool, entry, &arguments)))
     }
 
-    /// The context as the tool of this record may see it.
-    pub(crate) fn lent<'c>(&self, context: &'c Context, entry: &'static Entry) -> Result<Cow<'c, Context>, ToolError> {
-        let tool = self.shared.catalog.linked_as(entry)?;
+    /// The context as a tool of the catalogue may see it.
+    pub(crate) fn lent<'c>(&self, context: &'c Context, tool: &Tool) -> Result<Cow<'c, Context>, ToolError> {
         if sees_all_of(context, tool) {
             return Ok(Cow::Borrowed(context));
         }
@@ -315,13 +314,12 @@ impl Dispatcher {
     pub(crate) async fn run_typed<'a, O, F>(
         &'a self,
         context: &'a Context,
-        entry: &'static Entry,
+        tool: &Tool,
         call: impl FnOnce(Host<'a>) -> F,
     ) -> Result<O, ToolError>
     where
         F: Future<Output = Result<O, ToolError>>,
     {
-        let tool = self.shared.catalog.linked_as(entry)?;
         let work = pin!(async {
             still_wanted(context)?;
             let _place = self.shared.limiter.enter().await?;

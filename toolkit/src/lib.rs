@@ -28,6 +28,7 @@
 //! | [`adapter`] | describing them to others |
 //! | [`Tool`], [`Manifest`] | tools that are not written in Rust |
 //! | [`backend`] | running those: handlers, other processes, servers |
+//! | [`lock`] | what has changed, and whether it breaks callers |
 //! | [`version`] | which version will do |
 //!
 //! Without the default feature `async` there is no runtime and no time limit; asynchronous tools then run on whatever
@@ -43,6 +44,7 @@ pub mod call;
 pub mod catalog;
 pub mod chain;
 pub mod dispatch;
+pub mod lock;
 pub mod manifest;
 pub mod schema;
 pub mod stream;
@@ -62,6 +64,7 @@ pub use self::catalog::Catalog;
 pub use self::chain::Chain;
 pub use self::dispatch::Dispatcher;
 pub use self::handle::Handle;
+pub use self::lock::Lock;
 pub use self::manifest::Manifest;
 pub use self::stream::Chunks;
 pub use self::tool::{Tool, ToolId};

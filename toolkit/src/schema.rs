@@ -16,7 +16,7 @@ mod reference;
 pub(crate) mod root;
 mod tagged;
 mod violation;
-mod walk;
+pub(crate) mod walk;
 
 use std::fmt;
 use std::str::FromStr;

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use tokio::io::AsyncReadExt;
-use tokio::process::Command;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Split, Take};
+use tokio::process::{Child, ChildStdout, Command};
+use tokio::task::JoinHandle;
 use toolkit::ToolError;
 
 use crate::root::{Refusal, RelativePath, Root};
@@ -78,34 +79,74 @@ impl Git {
         self
     }
 
-    pub(super) async fn run(mut self) -> Result<String, ToolError> {
+    /// Everything that it prints.
+    pub(super) async fn run(self) -> Result<String, ToolError> {
+        let (stdout, running) = self.start()?;
+        let mut output = Vec::new();
+        stdout.take(MAX_OUTPUT + 1).read_to_end(&mut output).await?;
+        if output.len() as u64 > MAX_OUTPUT {
+            return Err(ToolError::failed("git has too much to say; ask for less, with a limit or a path"));
+        }
+        running.end().await?;
+        Ok(String::from_utf8_lossy(&output).into_owned())
+    }
+
+    /// Each text that it prints before a NUL, as soon as it is there.
+    pub(super) fn fields(self) -> Result<Fields, ToolError> {
+        let (stdout, running) = self.start()?;
+        Ok(Fields { stdout: BufReader::new(stdout.take(MAX_OUTPUT)).split(0), running: Some(running) })
+    }
+
+    fn start(mut self) -> Result<(ChildStdout, Running), ToolError> {
         let mut child =
             self.0.spawn().map_err(|error| ToolError::failed("git is not installed on this host").caused_by(error))?;
         let (Some(stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(ToolError::internal("the output of git is piped"));
         };
-        let (mut output, mut complaint) = (Vec::new(), Vec::new());
-        // A full pipe stops git, and git then ends neither stream: too much output ends the waiting at once, and
-        // complaints are read to their end, even if nobody needs them all.
-        let read_output = async {
-            stdout.take(MAX_OUTPUT + 1).read_to_end(&mut output).await?;
-            if output.len() as u64 > MAX_OUTPUT {
-                let message = "git has too much to say; ask for less, with a limit or a path";
-                return Err(ToolError::failed(message));
-            }
-            Ok(())
-        };
-        let read_complaint = async {
-            (&mut stderr).take(10_000).read_to_end(&mut complaint).await?;
-            tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await?;
-            Ok(())
-        };
-        tokio::try_join!(read_output, read_complaint)?;
-        if !child.wait().await?.success() {
-            let complaint = String::from_utf8_lossy(&complaint);
-            let complaint = complaint.lines().next().unwrap_or("it gave no reason");
-            return Err(ToolError::failed(format!("git refuses: {}", complaint.trim_start_matches("fatal: "))));
+        // A full pipe stops git: complaints are read to their end, even if nobody needs them all.
+        let complaint = tokio::spawn(async move {
+            let mut complaint = Vec::new();
+            let _ = (&mut stderr).take(10_000).read_to_end(&mut complaint).await;
+            let _ = tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await;
+            complaint
+        });
+        Ok((stdout, Running { child, complaint }))
+    }
+}
+
+/// What git prints, field by field.
+pub(super) struct Fields {
+    stdout: Split<BufReader<Take<ChildStdout>>>,
+    /// `None` once it has ended.
+    running: Option<Running>,
+}
+
+impl Fields {
+    pub(super) async fn next(&mut self) -> Result<Option<String>, ToolError> {
+        if let Some(field) = self.stdout.next_segment().await? {
+            return Ok(Some(String::from_utf8_lossy(&field).into_owned()));
         }
-        Ok(String::from_utf8_lossy(&output).into_owned())
+        match self.running.take() {
+            Some(running) => running.end().await.map(|()| None),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Git while it runs; it ends when this is dropped.
+struct Running {
+    child: Child,
+    complaint: JoinHandle<Vec<u8>>,
+}
+
+impl Running {
+    async fn end(mut self) -> Result<(), ToolError> {
+        if self.child.wait().await?.success() {
+            return Ok(());
+        }
+        let complaint = self.complaint.await.map_err(ToolError::internal)?;
+        let complaint = String::from_utf8_lossy(&complaint);
+        let complaint = complaint.lines().next().unwrap_or("it gave no reason");
+        Err(ToolError::failed(format!("git refuses: {}", complaint.trim_start_matches("fatal: "))))
     }
 }

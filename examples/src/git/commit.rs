@@ -18,7 +18,10 @@ pub struct Commit {
     pub message: String,
 }
 
-/// The fields of a [`Commit`], each with a NUL behind it, which no field can hold.
+/// How many fields a [`Commit`] has.
+pub(super) const N_FIELDS: usize = 5;
+
+/// All but the last, each with a NUL behind it, which no field can hold.
 pub(super) const FIELDS: &str = "%H%x00%an%x00%ae%x00%aI%x00";
 
 impl Commit {

@@ -47,6 +47,16 @@ impl Host {
         self.runtime.block_on(self.dispatcher.call_with(context, tool, arguments.to_string()))
     }
 
+    /// The events of a call, as JSON.
+    pub(crate) fn events(&self, tool: &str, arguments: Value) -> Vec<Value> {
+        let mut stream = self.dispatcher.stream(tool, arguments.to_string());
+        let mut events = Vec::new();
+        while let Some(event) = self.runtime.block_on(stream.next()) {
+            events.push(serde_json::to_value(event).unwrap());
+        }
+        events
+    }
+
     /// The structured result of a call that succeeds.
     #[track_caller]
     pub(crate) fn call(&self, tool: &str, arguments: Value) -> Value {

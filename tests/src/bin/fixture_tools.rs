@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolkit::{Content, Context, Structured, ToolError, tool, toolset};
+use toolkit::{Chunks, Content, Context, Structured, ToolError, tool, toolset};
 
 fn main() -> ExitCode {
     toolkit_cli::main_with(|dispatcher| {
@@ -38,6 +38,19 @@ fn add(
 
 fn one() -> i64 {
     1
+}
+
+/// Counts down, and fails at the end where it is told to.
+#[tool(namespace = "time")]
+fn countdown(from: u8, #[serde(default)] fails: bool, ctx: &Context) -> Chunks<u8> {
+    let ctx = ctx.clone();
+    Chunks::emit(async move |numbers| {
+        for number in (1..=from).rev() {
+            ctx.progress((from - number).into(), f64::from(from), "");
+            numbers.send(number).await;
+        }
+        if fails { Err("the fuse was wet".into()) } else { Ok(()) }
+    })
 }
 
 /// Adds two integers, and says so.

@@ -82,7 +82,8 @@ async fn what_breaks_the_output_schema_is_withheld() {
 #[tokio::test]
 async fn an_answer_that_is_none_is_an_error_of_its_own() {
     let deep = || (0..200).fold(json!(1), |inner, _| json!([inner]));
-    let answers: [(&str, fn() -> Answer); 5] = [
+    type Answers = fn() -> Answer;
+    let answers: [(&str, Answers); 5] = [
         ("not JSON", || Answer::Json(b"{".to_vec())),
         ("a key twice", || Answer::Json(br#"{"a": 1, "a": 2}"#.to_vec())),
         ("content that is no list", || mcp(json!({ "content": "text" }))),

@@ -146,3 +146,27 @@ fn media_are_a_line_of_kind_and_size() {
 fn state_comes_from_the_program() {
     tools(&["call", "up", "--by", "2"]).exits(0).prints("42\n");
 }
+
+#[test]
+fn the_parts_of_a_result_are_printed_as_they_come() {
+    tools(&["call", "countdown", "--from", "3"]).exits(0).prints("[3,2,1]\n");
+    tools(&["call", "countdown", "--from", "3", "--stream"]).exits(0).prints("3\n2\n1\n");
+    tools(&["call", "--stream", "add", "--a", "1"]).exits(0).prints("2\n");
+    let failed = tools(&["call", "countdown", "--from", "1", "--fails", "--stream"]).exits(1).prints("1\n");
+    failed.says("the fuse was wet");
+}
+
+#[test]
+fn every_event_is_printed_as_json_where_it_is_asked_for() {
+    let ran = tools(&["call", "countdown", "--from", "1", "--stream", "--json"]).exits(0);
+    let events: Vec<serde_json::Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let id = "time:countdown";
+    assert_eq!(
+        events,
+        [
+            json!({ "kind": "progress", "toolId": id, "data": { "progress": 0.0, "total": 1.0 } }),
+            json!({ "kind": "chunk", "toolId": id, "data": 1 }),
+            json!({ "kind": "done", "toolId": id, "data": [1] }),
+        ]
+    );
+}

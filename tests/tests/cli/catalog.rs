@@ -184,6 +184,27 @@ fn check_reads_what_others_published() {
 }
 
 #[test]
+fn an_export_for_a_provider_says_what_it_has_no_words_for() {
+    let openai = tools(&["export", "--format", "openai", "--strict"]).exits(0);
+    let add = |export: &Value| export.as_array().unwrap().iter().find(|tool| tool["name"] == "add").unwrap().clone();
+    let tool = add(&openai.json());
+    assert_eq!((&tool["type"], &tool["strict"]), (&json!("function"), &json!(true)));
+    assert_eq!(tool["parameters"]["required"], json!(["a", "b"]));
+    openai.says("is not strict: input").says("--losses tells them");
+    let chat = tools(&["export", "--format", "openai-chat", "--losses"]).exits(0);
+    assert_eq!(chat.json()[0]["type"], "function");
+    chat.says("math:add:1.0.0: `version` cannot be said");
+    let anthropic = tools(&["export", "--format", "anthropic"]).exits(0).json();
+    assert_eq!(add(&anthropic)["input_schema"]["type"], "object");
+    for (format, field) in [("gemini", "parametersJsonSchema"), ("gemini-openapi", "parameters")] {
+        let gemini = tools(&["export", "--format", format]).exits(0).json();
+        assert!(add(&gemini[0]["functionDeclarations"]).get(field).is_some(), "{format}");
+    }
+    let skills = tools(&["export", "--format", "a2a"]).exits(0).json();
+    assert!(skills.as_array().unwrap().iter().any(|skill| skill["id"] == "math:add:1.0.0"));
+}
+
+#[test]
 fn an_export_of_clashing_names_fails() {
     let ran: Ran = command(BROKEN, &["export"]).output().unwrap().into();
     ran.exits(1).prints("").says("would all be called `query`");
@@ -202,4 +223,45 @@ fn completions_know_the_tools_and_their_flags() {
         assert!(script.contains("fahrenheit"), "{shell}");
     }
     tools(&["completions", "cmd"]).exits(2);
+}
+
+#[test]
+fn a_lock_holds_what_the_code_is_and_tells_what_breaks() {
+    let file = std::env::temp_dir().join(format!("toolkit-lock-{}.json", std::process::id()));
+    let path = file.to_str().unwrap();
+    tools(&["check", "--lock", path]).exits(1).says(path);
+    tools(&["check", "--lock", path, "--update"]).exits(0).prints("").says("21 tools locked in");
+    tools(&["check", "--lock", path]).exits(0).prints("0 changes, 0 of them breaking\n");
+
+    // As if the code had asked for less when it was locked.
+    let locked = std::fs::read_to_string(&file).unwrap();
+    let mut lock: Value = serde_json::from_str(&locked).unwrap();
+    let add = lock["tools"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .find(|tool| tool["version"] == "1.0.0" && tool["name"] == "add");
+    let add = add.unwrap();
+    add["inputSchema"]["required"] = json!([]);
+    add["description"] = json!("Adds.");
+    std::fs::write(&file, lock.to_string()).unwrap();
+    let ran = tools(&["check", "--lock", path]).exits(1);
+    assert_eq!(
+        ran.out,
+        "cosmetic: math:add:1.0.0 `description` has changed; that takes version 1.0.1\n\
+         breaking: math:add:1.0.0 input /properties/a is required now, as {}; that takes version 2.0.0\n\
+         2 changes, 1 of them breaking\n"
+    );
+    let changes = tools(&["check", "--lock", path, "--json"]).exits(1).json();
+    assert_eq!((&changes[1]["verdict"], &changes[1]["needs"]), (&json!("breaking"), &json!("2.0.0")));
+    let sarif = tools(&["check", "--lock", path, "--sarif"]).exits(1).json();
+    assert_eq!(sarif["runs"][0]["results"][1]["level"], "error");
+
+    let other = file.with_extension("other.json");
+    std::fs::write(&other, locked).unwrap();
+    let diff = tools(&["diff", other.to_str().unwrap(), path]).exits(0);
+    assert!(diff.out.contains("additive: math:add:1.0.0 input /properties/a is optional now"), "{}", diff.out);
+    tools(&["diff", path, other.to_str().unwrap()]).exits(1);
+    std::fs::remove_file(&file).unwrap();
+    std::fs::remove_file(&other).unwrap();
 }

@@ -98,10 +98,9 @@ impl Drop for OnDrop {
 #[tool(namespace = "stream")]
 fn counted(seen: &Seen) -> Chunks<u8> {
     let (made, guard) = (Arc::clone(&seen.made), OnDrop(Arc::clone(&seen.dropped)));
-    Chunks::of((0..100).map(move |n| {
+    Chunks::of((0..100).inspect(move |_| {
         let _ = &guard;
         made.fetch_add(1, Ordering::SeqCst);
-        n
     }))
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Flag<'s> {
 }
 
 /// What `call` itself understands. A property of such a name is a flag behind `arg-`.
-const RESERVED: [&str; 4] = ["help", "json", "lenient", "timeout"];
+const RESERVED: [&str; 5] = ["help", "json", "lenient", "stream", "timeout"];
 /// Deeper objects are given as JSON; a recursive type has no end of flags.
 const MAX_DEPTH: usize = 3;
 /// A page of help with more flags than this helps nobody.

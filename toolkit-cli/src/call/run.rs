@@ -5,9 +5,10 @@ use std::io::Write;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedReceiver;
-use toolkit::{Arguments, CancelToken, Context, Dispatcher, RunResult, ToolError};
+use toolkit::{Arguments, CancelToken, Context, Dispatcher, ToolError};
 
 use super::credentials;
+use super::parts::{self, Ended, Parts};
 use super::progress::Meter;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -16,7 +17,7 @@ use crate::style;
 /// How long a tool that was cancelled has to clean up before anything more is said or done.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// The result of the call.
+/// The result of the call, and whether it was printed part by part.
 ///
 /// The call runs on a thread of its own, so that a time limit holds for a synchronous tool too: nothing can stop one,
 /// but nobody has to wait for it.
@@ -25,21 +26,28 @@ pub(super) async fn until_done(
     id: String,
     arguments: Arguments<'static>,
     time_limit: Option<Duration>,
-) -> Result<RunResult, Failure> {
+    parts: Parts,
+) -> Result<Ended, Failure> {
     let cancel = CancelToken::new();
     let meter = Meter::default();
     let held = dispatcher.catalog().get(&id).map(|tool| credentials::from_environment(tool.requirements()));
     let context = Context::new().with_credentials(held.unwrap_or_default());
     let context = context.with_cancel(cancel.clone()).on_progress(meter.listener());
-    let task = tokio::spawn(async move { dispatcher.call_with(&context, &id, arguments).await });
-    let call = async { task.await.unwrap_or_else(|lost| Err(ToolError::internal(lost))) };
+    let task = tokio::spawn(async move {
+        if parts != Parts::None {
+            return parts::print(dispatcher.stream_with(&context, &id, arguments), parts).await;
+        }
+        let result = dispatcher.call_with(&context, &id, arguments).await.map_err(Failure::Tool)?;
+        Ok(Ended { result, is_printed: false })
+    });
+    let call = async { task.await.unwrap_or_else(|lost| Err(Failure::Tool(ToolError::internal(lost)))) };
     let mut call = std::pin::pin!(call);
     let mut interrupts = Interrupts::listen();
 
     let (why, is_interrupted) = tokio::select! {
         outcome = &mut call => {
             meter.finish();
-            return outcome.map_err(Failure::Tool);
+            return outcome;
         }
         limit = elapsed(time_limit) => (timed_out(limit), false),
         () = interrupts.next() => (interruption(), true),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::arguments::Arguments;
 use super::error::{ErrorKind, ToolError};
-use crate::schema::{Violation, Violations, child};
+use crate::schema::{Schema, Violation, Violations, child};
 use crate::tool::Tool;
 
 /// How far a dispatcher goes to meet arguments that the schema refuses.
@@ -73,12 +73,31 @@ pub(crate) fn admit(
     schema.validate(&value).map(|()| (value, changes)).map_err(|violations| refusal(tool, violations))
 }
 
+/// The arguments without the nulls that stand for what is absent, as far as the schema tells.
+pub(crate) fn without_absent(schema: &Schema, mut value: Value) -> Value {
+    let mut changes = Vec::new();
+    for _ in 0..MAX_ROUNDS {
+        let before = changes.len();
+        let Err(violations) = schema.validate(&value) else {
+            break;
+        };
+        for violation in violations.iter() {
+            coerce(&mut value, violation, Coercion::NullAsAbsent, &mut changes);
+        }
+        if changes.len() == before {
+            break;
+        }
+    }
+    value
+}
+
 /// The refusal as a model reads it: every violation, and a call that would have been accepted.
 pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
     /// More lines than this help nobody; the data has them all.
     const MAX_LINES: usize = 20;
 
-    let mut message = String::from("the arguments do not fit");
+    let mut message = String::with_capacity(1024);
+    message.push_str("the arguments do not fit");
     // The list of what may stand there says the type too.
     let listed = |violation: &Violation| {
         let same_place = violations.iter().filter(|other| other.pointer == violation.pointer);

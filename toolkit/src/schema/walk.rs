@@ -25,7 +25,7 @@ pub(super) enum Token<'a> {
 ///
 /// Positions decide, not names: a property called `items` is visited as a property, and what stands in `default`,
 /// `examples`, `const` or `enum` is an instance and is never visited.
-pub(super) fn each<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(&'a str, &'a Value)) {
+pub(crate) fn each<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(&'a str, &'a Value)) {
     each_at(schema, |keyword, _, sub| visit(keyword, sub));
 }
 
@@ -116,7 +116,7 @@ pub(super) fn is_schema(value: &Value) -> bool {
 }
 
 /// Whether `keyword` only describes, so that no instance is accepted or refused for it.
-pub(super) fn is_annotation(keyword: &str) -> bool {
+pub(crate) fn is_annotation(keyword: &str) -> bool {
     matches!(
         keyword,
         "title"
@@ -132,7 +132,7 @@ pub(super) fn is_annotation(keyword: &str) -> bool {
 }
 
 /// The schema that a `$ref` within `document` points to.
-pub(super) fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
+pub(crate) fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
     document.pointer(&pointer(reference)?).filter(|v| is_schema(v))
 }
 
@@ -201,7 +201,7 @@ fn renames(keyword: &str, depth: usize) -> bool {
 }
 
 /// The JSON values in `value`.
-pub(super) fn size(value: &Value) -> usize {
+pub(crate) fn size(value: &Value) -> usize {
     match value {
         Value::Array(list) => 1 + list.iter().map(size).sum::<usize>(),
         Value::Object(map) => 1 + map.values().map(size).sum::<usize>(),

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::Revision;
 use super::result::{is_wrapped, wrapped};
+use crate::adapter::described::description;
 use crate::schema::{inline, root};
 use crate::tool::{Object, Tool, drop_nulls};
 
@@ -16,7 +17,7 @@ pub(super) fn listed(name: &str, tool: &Tool, revision: Revision) -> Object {
     // The server that it was read from wrote them for fields that it had no value for, and no revision knows them.
     drop_nulls(&mut fields);
     fields.insert("name".to_owned(), name.into());
-    fields.insert("description".to_owned(), described(tool).into());
+    fields.insert("description".to_owned(), description(tool).into());
     fields.insert("inputSchema".to_owned(), of_objects(inlined(tool.input().as_value())));
     if let Some(schema) = tool.output() {
         let schema = schema.as_value();
@@ -30,14 +31,6 @@ pub(super) fn listed(name: &str, tool: &Tool, revision: Revision) -> Object {
         fields.insert("outputSchema".to_owned(), schema);
     }
     fields
-}
-
-fn described(tool: &Tool) -> String {
-    let text = tool.description();
-    match tool.deprecated() {
-        Some(instead) => format!("{}\n\nDeprecated: {instead}", text.trim_end()),
-        None => text.to_owned(),
-    }
 }
 
 fn inlined(schema: &Value) -> Value {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{CONTAINERS, pointer};
 
 /// Removes the definitions that nothing leads to.
-pub(in super::super) fn remove_unused(document: &mut Value) {
+pub(crate) fn remove_unused(document: &mut Value) {
     let mut used = BTreeSet::new();
     let mut pending: Vec<String> = match document.as_object() {
         Some(root) => root

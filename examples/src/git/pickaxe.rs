@@ -1,0 +1,55 @@
+//! Eleventh lesson, continued: results that come one by one, since some take long to find.
+
+use toolkit::{Chunks, ToolError, tool};
+
+use super::command::Git;
+use super::commit::{Commit, FIELDS, N_FIELDS};
+use super::{head, twenty};
+use crate::root::{RelativePath, Root};
+
+/// Searches the whole history for a text: gives each commit that added or removed it, as soon as it is found.
+#[tool(
+    namespace = "git",
+    version = "1.0.0",
+    tags = ["history"],
+    category = "files",
+    read_only,
+    open_world = false,
+    timeout = "120s",
+    examples = [r#"{"text": "fn main"}"#]
+)]
+pub async fn search_history(
+    /// The directory of the repository; the root unless given.
+    #[serde(default = "RelativePath::root")]
+    repository: RelativePath,
+    /// The text to look for in what was added or removed.
+    #[schemars(length(min = 1, max = 200))]
+    text: String,
+    /// Where to start: a branch, a tag or a hash.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9_][A-Za-z0-9_./~^@{}-]{0,199}$"))]
+    #[serde(default = "head")]
+    revision: String,
+    /// The most commits to give back.
+    #[schemars(range(min = 1, max = 500))]
+    #[serde(default = "twenty")]
+    limit: usize,
+    root: &Root,
+) -> Result<Chunks<Commit>, ToolError> {
+    let mut git = Git::open(root, &repository).await?;
+    git.args(["log", "-z", &format!("--format={FIELDS}%s"), &format!("--max-count={limit}"), &format!("-S{text}")]);
+    git.args(["--end-of-options", &revision, "--"]);
+    Ok(Chunks::emit(async move |commits| {
+        let (mut printed, mut fields) = (git.fields()?, Vec::new());
+        while let Some(field) = printed.next().await? {
+            fields.push(field);
+            if fields.len() == N_FIELDS {
+                let commit = Commit::read(&mut fields.iter().map(String::as_str));
+                fields.clear();
+                if let Some(commit) = commit {
+                    commits.send(commit).await;
+                }
+            }
+        }
+        Ok(())
+    }))
+}

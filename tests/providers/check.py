@@ -1,0 +1,79 @@
+"""Reads the exports in a folder with the providers' own types, and asks their strict normalisers for a change."""
+
+import copy
+import json
+import pathlib
+import sys
+
+import jsonschema
+from agents.strict_schema import ensure_strict_json_schema
+from anthropic import transform_schema
+from anthropic.types import ToolParam
+from google.genai import types as gemini
+from openai.types.chat import ChatCompletionFunctionToolParam
+from openai.types.responses import FunctionTool
+from pydantic import TypeAdapter
+
+FOLDER = pathlib.Path(sys.argv[1])
+n_checked = 0
+
+
+def exported(name):
+    global n_checked
+    tools = json.loads((FOLDER / f"{name}.json").read_text())
+    n_checked += len(tools)
+    assert tools, name
+    return tools
+
+
+def sound(schema):
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["type"] == "object", schema
+
+
+def without_types_of_enums(schema):
+    """The official SDK leaves out the type beside an enum; its documents allow both."""
+    if isinstance(schema, list):
+        return [without_types_of_enums(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: without_types_of_enums(value) for key, value in schema.items()}
+    if "enum" in kept:
+        kept.pop("type", None)
+    return kept
+
+
+for strict in ("", "--strict"):
+    n_strict = 0
+    for tool in exported("openai" + strict):
+        FunctionTool.model_validate(tool, strict=True)
+        sound(tool["parameters"])
+        if tool["strict"]:
+            n_strict += 1
+            assert ensure_strict_json_schema(copy.deepcopy(tool["parameters"])) == tool["parameters"], tool["name"]
+    assert (n_strict > 0) == bool(strict)
+    for tool in exported("openai-chat" + strict):
+        TypeAdapter(ChatCompletionFunctionToolParam).validate_python(tool)
+        sound(tool["function"]["parameters"])
+
+    n_strict = 0
+    for tool in exported("anthropic" + strict):
+        TypeAdapter(ToolParam).validate_python(tool)
+        sound(tool["input_schema"])
+        for example in tool.get("input_examples", []):
+            jsonschema.validate(example, tool["input_schema"])
+        if tool.get("strict"):
+            n_strict += 1
+            transformed = transform_schema(copy.deepcopy(tool["input_schema"]))
+            assert without_types_of_enums(transformed) == without_types_of_enums(tool["input_schema"]), tool["name"]
+    assert (n_strict > 0) == bool(strict)
+
+for tool in exported("gemini"):
+    for declaration in gemini.Tool.model_validate(tool).function_declarations:
+        sound(declaration.parameters_json_schema)
+for tool in exported("gemini-openapi"):
+    declarations = gemini.Tool.model_validate(tool).function_declarations
+    assert any(declaration.parameters for declaration in declarations)
+    n_checked += len(declarations)
+
+print(f"{n_checked} tools read by the providers' own packages")

@@ -1,0 +1,108 @@
+//! Tools in the words of providers: lowering, its laws, and what each adapter writes and reads.
+
+mod laws;
+mod lowering;
+mod manifests;
+#[allow(dead_code, reason = "shared with the tests of the plan, which use all of it")]
+#[path = "../plan/mutate.rs"]
+mod mutate;
+#[path = "../plan/schemas.rs"]
+mod schemas;
+mod written;
+
+use serde_json::{Value, json};
+use toolkit::adapter::{Dialect, Effect, Lowered, Side, lower};
+use toolkit::schema::Schema;
+
+/// The dialects whose lowered schemas are JSON Schema themselves.
+const DIALECTS: [Dialect; 7] = [
+    Dialect::JSON_SCHEMA,
+    Dialect::OPENAI,
+    Dialect::OPENAI_STRICT,
+    Dialect::ANTHROPIC,
+    Dialect::ANTHROPIC_STRICT,
+    Dialect::GEMINI,
+    Dialect::OTC,
+];
+
+fn input(schema: &Value, dialect: &Dialect) -> Lowered {
+    lower(schema, dialect, Side::Input)
+}
+
+fn has(lowered: &Lowered, effect: Effect) -> bool {
+    lowered.losses.iter().any(|loss| loss.effect == effect)
+}
+
+/// What a model held to the lowered schema sends for these arguments: null for each that is required and absent. A
+/// choice may have several ways to say it.
+fn held_to(schema: &Value, value: &Value) -> Vec<Value> {
+    // The root becomes a definition, so that each part can be asked alone.
+    let text = schema.to_string();
+    let text = text.replace(r##""$ref":"#""##, r##""$ref":"#/$defs/ROOT""##);
+    let mut root: Value =
+        serde_json::from_str(&text.replace(r##""$ref":"#/properties"##, r##""$ref":"#/$defs/ROOT/properties"##))
+            .unwrap();
+    let mut definitions = root.as_object_mut().and_then(|root| root.remove("$defs")).unwrap_or_else(|| json!({}));
+    definitions["ROOT"] = root.clone();
+    root["$defs"] = definitions;
+    ways(&root, &root, value)
+}
+
+fn ways(root: &Value, schema: &Value, value: &Value) -> Vec<Value> {
+    const MOST: usize = 32;
+    if let Some(to) = schema.get("$ref").and_then(Value::as_str) {
+        // What leads to itself without a step into the value ends nowhere, and has no way.
+        let to = root.pointer(&to[1..]).expect("it leads somewhere");
+        return if to.get("$ref").is_some() { vec![value.clone()] } else { ways(root, to, value) };
+    }
+    let mut all = vec![value.clone()];
+    for keyword in ["anyOf", "oneOf"] {
+        for branch in schema.get(keyword).and_then(Value::as_array).into_iter().flatten() {
+            all.extend(ways(root, branch, value));
+        }
+    }
+    if let (Some(properties), Value::Object(members)) = (schema.get("properties").and_then(Value::as_object), value) {
+        let mut objects = vec![members.clone()];
+        for (name, property) in properties {
+            let choices = match members.get(name) {
+                Some(member) => ways(root, property, member),
+                None => {
+                    let required = schema["required"].as_array().is_some_and(|names| names.contains(&json!(name)));
+                    if !required {
+                        continue;
+                    }
+                    vec![Value::Null]
+                }
+            };
+            let with = objects.iter().flat_map(|object| {
+                choices.iter().map(move |choice| {
+                    let mut object = object.clone();
+                    object.insert(name.clone(), choice.clone());
+                    object
+                })
+            });
+            objects = with.take(MOST).collect();
+        }
+        all.extend(objects.into_iter().map(Value::Object));
+    }
+    if let (Some(items), Value::Array(list)) = (schema.get("items").filter(|items| items.is_object()), value) {
+        let places = schema.get("prefixItems").and_then(Value::as_array);
+        let mut lists = vec![Vec::new()];
+        for (idx, item) in list.iter().enumerate() {
+            let of = places.and_then(|places| places.get(idx)).unwrap_or(items);
+            let choices = ways(root, of, item);
+            let with = lists
+                .iter()
+                .flat_map(|list| choices.iter().map(|choice| [&list[..], std::slice::from_ref(choice)].concat()));
+            lists = with.take(MOST).collect();
+        }
+        all.extend(lists.into_iter().map(Value::Array));
+    }
+    all.truncate(4 * MOST);
+    // Those that fit go on: of many items, each with several ways, all combinations are too many.
+    let mut whole = schema.clone();
+    whole["$defs"] = root.get("$defs").cloned().unwrap_or_else(|| json!({}));
+    let accepts = jsonschema::validator_for(&whole).unwrap();
+    let fitting: Vec<Value> = all.iter().filter(|way| accepts.is_valid(way)).take(2).cloned().collect();
+    if fitting.is_empty() { vec![value.clone()] } else { fitting }
+}

@@ -1,0 +1,171 @@
+//! What each adapter writes of a tool and reads again.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toolkit::adapter::{a2a, anthropic, gemini, openai};
+use toolkit::catalog::Naming;
+use toolkit::{Catalog, Tool, tool};
+
+#[derive(Deserialize, JsonSchema)]
+struct Search {
+    /// What to look for.
+    #[schemars(length(min = 1))]
+    text: String,
+    /// The most hits.
+    #[schemars(range(min = 1, max = 50))]
+    limit: Option<u8>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Hits {
+    hits: Vec<String>,
+}
+
+/// Searches notes.
+#[tool(namespace = "notes", version = "1.0.0", tags = ["find"], read_only, examples = [r#"{"text": "milk"}"#])]
+fn search(search: Search) -> Hits {
+    Hits { hits: vec![search.text; search.limit.unwrap_or(1).into()] }
+}
+
+/// Keeps anything.
+#[tool(namespace = "notes", deprecated = "use search")]
+fn keep(anything: std::collections::BTreeMap<String, u8>) -> usize {
+    anything.len()
+}
+
+fn catalog() -> Catalog {
+    toolkit::catalog![search, keep].unwrap()
+}
+
+use super::*;
+
+fn told(losses: &[toolkit::adapter::Loss]) -> Vec<String> {
+    losses.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn openai_is_written_for_both_interfaces() {
+    let export = openai::tools(&catalog(), Naming::NamespaceName, openai::Options::responses().strict()).unwrap();
+    assert_eq!(
+        export.json[1],
+        json!({
+            "type": "function",
+            "name": "notes_search",
+            "description": "Searches notes.",
+            "strict": true,
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "text": { "type": "string", "description": "What to look for. At least 1 character." },
+                    "limit": { "type": ["integer", "null"], "description": "The most hits.", "minimum": 1, "maximum": 50 },
+                },
+                "required": ["limit", "text"],
+                "additionalProperties": false,
+            },
+            "output_schema": {
+                "type": "object",
+                "properties": { "hits": { "type": "array", "items": { "type": "string" } } },
+                "required": ["hits"],
+            },
+        })
+    );
+    assert_eq!(
+        told(&export.losses[1].1),
+        [
+            "`namespace` cannot be said",
+            "`version` cannot be said",
+            "`tags` cannot be said",
+            "`annotations` cannot be said",
+            "`examples` cannot be said",
+            "input /properties/text: `minLength` is said in the description",
+        ]
+    );
+    assert_eq!(export.json[0]["strict"], false);
+    assert_eq!(export.json[0]["description"], "Keeps anything.\n\nDeprecated: use search");
+    assert_eq!(export.not_strict[0].0.name(), "keep");
+    let why = "cannot be left open; properties of any name cannot be sent";
+    assert_eq!(export.not_strict[0].1[0].reason, why);
+
+    let chat = openai::tools(&catalog(), Naming::Name, openai::Options::chat_completions()).unwrap();
+    assert_eq!(chat.json[1]["function"]["name"], "search");
+    assert_eq!(chat.json[1]["function"]["parameters"]["required"], json!(["text"]));
+    assert_eq!(chat.json[1]["function"].get("strict"), None);
+    assert!(told(&chat.losses[1].1).contains(&"output root: `outputSchema` cannot be said".to_owned()));
+}
+
+#[test]
+fn anthropic_is_written_with_its_examples() {
+    let export = anthropic::tools(&catalog(), Naming::Name, anthropic::Options::default().strict().deferred()).unwrap();
+    let tool = &export.json[1];
+    assert_eq!(tool["input_examples"], json!([{ "text": "milk" }]));
+    assert_eq!((&tool["strict"], &tool["defer_loading"]), (&json!(true), &json!(true)));
+    assert_eq!(
+        tool["input_schema"]["properties"]["limit"],
+        json!({
+            "anyOf": [{ "type": "integer", "description": "At most 50. At least 1." }, { "type": "null" }],
+            "description": "The most hits.",
+        })
+    );
+    assert_eq!(export.json[0].get("strict"), None);
+}
+
+#[test]
+fn gemini_is_written_in_both_forms() {
+    let export = gemini::tools(&catalog(), Naming::Name, gemini::Form::JsonSchema).unwrap();
+    let declaration = &export.json[0]["functionDeclarations"][1];
+    assert_eq!(declaration["parametersJsonSchema"]["properties"]["limit"]["maximum"], 50);
+    assert_eq!(declaration["responseJsonSchema"]["type"], "object");
+    let export = gemini::tools(&catalog(), Naming::Name, gemini::Form::OpenApi).unwrap();
+    let declaration = &export.json[0]["functionDeclarations"][1];
+    assert_eq!(
+        declaration["parameters"]["properties"]["limit"],
+        json!({ "type": "INTEGER", "nullable": true, "minimum": 1, "maximum": 50, "description": "The most hits." })
+    );
+}
+
+#[test]
+fn a2a_is_written_as_skills_and_a_card() {
+    let agent =
+        a2a::Agent { name: "Clerk", description: "Keeps notes.", version: "1.0.0", url: "https://example.com/a2a" };
+    let export = a2a::card(&agent, &catalog()).unwrap();
+    let skill = &export.json["skills"][1];
+    assert_eq!((&skill["id"], &skill["tags"]), (&json!("notes:search:1.0.0"), &json!(["find"])));
+    assert_eq!(skill["examples"], json!([r#"{"text":"milk"}"#]));
+    assert_eq!(
+        told(&export.losses[1].1),
+        [
+            "`annotations` cannot be said",
+            "input root: `inputSchema` cannot be said",
+            "output root: `outputSchema` cannot be said"
+        ]
+    );
+}
+
+#[test]
+fn what_is_read_of_a_provider_is_what_was_written_for_it() {
+    let original = catalog();
+    let original = original.get("notes:search").unwrap();
+    let openai = openai::describe(original, "search", openai::Options::responses()).json;
+    let anthropic = anthropic::describe(original, "search", anthropic::Options::default()).json;
+    let gemini = gemini::describe(original, "search", gemini::Form::JsonSchema).json;
+    for (json, tool) in [
+        (&openai, openai::read(&openai)),
+        (&anthropic, anthropic::read(&anthropic)),
+        (&gemini, gemini::read(&json!({ "functionDeclarations": [gemini] }))),
+    ] {
+        let tool: Tool = tool.unwrap();
+        assert_eq!((tool.name(), tool.description()), ("search", "Searches notes."), "{json}");
+        assert!(tool.validate_input(&json!({ "text": "milk" })).is_ok());
+        assert!(tool.validate_input(&json!({ "limit": 1 })).is_err());
+    }
+    assert_eq!(anthropic::read(&anthropic).unwrap().examples(), original.examples());
+    let open_api = gemini::describe(original, "search", gemini::Form::OpenApi).json;
+    assert_eq!(gemini::read(&open_api).unwrap().input().as_value()["type"], "object");
+    for json in [json!([]), json!({ "description": "nobody" }), json!({ "name": 1 })] {
+        assert!(
+            openai::read(&json).is_err() && anthropic::read(&json).is_err() && gemini::read(&json).is_err(),
+            "{json}"
+        );
+    }
+    assert!(gemini::read(&json!({ "functionDeclarations": [] })).is_err());
+}

@@ -1,0 +1,83 @@
+//! Anthropic: the tools of Messages.
+
+use serde_json::{Map, Value, json};
+
+use super::described::{Described, Export, description, unsaid};
+use super::dialect::Dialect;
+use super::loss::Side;
+use super::lower::lower;
+use super::reading::{Fields, read_function};
+use crate::catalog::{Catalog, Naming, Problems};
+use crate::tool::{InvalidTool, Tool};
+
+/// How tools are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// Whether to hold the model to the schema, for every tool for which that is possible. A request may have 20 such
+    /// tools.
+    pub strict: bool,
+    /// Whether the model is given a tool only once it has searched for it.
+    pub defer_loading: bool,
+}
+
+impl Options {
+    /// Holds the model to the schema, for every tool for which that is possible.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self { strict: true, ..self }
+    }
+
+    /// Gives the model a tool only once it has searched for it.
+    #[must_use]
+    pub fn deferred(self) -> Self {
+        Self { defer_loading: true, ..self }
+    }
+}
+
+/// The `tools` of a request. Examples of arguments go along as `input_examples`.
+///
+/// # Errors
+///
+/// As for [`list_tools`](crate::adapter::mcp::list_tools).
+pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Export, Problems> {
+    Export::of(catalog, naming, |tool, name| describe(tool, name, options))
+}
+
+/// One tool under its wire name.
+#[must_use]
+pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {
+    let schema = tool.input().as_value();
+    let strict = options.strict.then(|| lower(schema, &Dialect::ANTHROPIC_STRICT, Side::Input));
+    let (lowered, is_strict, not_strict) = match strict {
+        Some(lowered) if lowered.is_whole() => (lowered, true, Vec::new()),
+        Some(lowered) => (lower(schema, &Dialect::ANTHROPIC, Side::Input), false, lowered.losses),
+        None => (lower(schema, &Dialect::ANTHROPIC, Side::Input), false, Vec::new()),
+    };
+    let mut json = Map::from_iter([
+        ("name".to_owned(), json!(name)),
+        ("description".to_owned(), json!(description(tool))),
+        ("input_schema".to_owned(), lowered.schema),
+    ]);
+    if is_strict {
+        json.insert("strict".to_owned(), json!(true));
+    }
+    if options.defer_loading {
+        json.insert("defer_loading".to_owned(), json!(true));
+    }
+    let examples = tool.examples();
+    if !examples.is_empty() {
+        json.insert("input_examples".to_owned(), examples.into());
+    }
+    let losses = unsaid(tool, &["examples"]).into_iter().chain(lowered.losses).collect();
+    Described { json: json.into(), losses, not_strict: super::narrowing(not_strict) }
+}
+
+/// Reads a tool.
+///
+/// # Errors
+///
+/// Its fields are not of their kind.
+pub fn read(json: &Value) -> Result<Tool, InvalidTool> {
+    read_function(json, &Fields { input: "input_schema", output: None, examples: Some("input_examples") })
+}

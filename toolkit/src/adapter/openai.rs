@@ -1,0 +1,140 @@
+//! OpenAI: the tools of Chat Completions and of Responses.
+
+use serde_json::{Map, Value, json};
+
+use super::described::{Described, Export, description, unsaid};
+use super::dialect::Dialect;
+use super::loss::Side;
+use super::lower::lower;
+use super::reading::{Fields, read_function};
+use crate::catalog::{Catalog, Naming, Problems};
+use crate::tool::{InvalidTool, Tool};
+
+/// Which of the two interfaces the tools are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Interface {
+    /// `POST /v1/chat/completions`: the function stands under `function`.
+    ChatCompletions,
+    /// `POST /v1/responses`: the function stands at the top, `parameters` and `strict` are always there.
+    #[default]
+    Responses,
+}
+
+/// How tools are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// For which interface.
+    pub interface: Interface,
+    /// Whether to hold the model to the schema, for every tool for which that is possible.
+    pub strict: bool,
+    /// Whether the model is given the parameters only once it has searched for the tool (Responses only).
+    pub defer_loading: bool,
+}
+
+impl Options {
+    /// For Chat Completions.
+    #[must_use]
+    pub fn chat_completions() -> Self {
+        Self { interface: Interface::ChatCompletions, ..Self::default() }
+    }
+
+    /// For Responses.
+    #[must_use]
+    pub fn responses() -> Self {
+        Self::default()
+    }
+
+    /// Holds the model to the schema, for every tool for which that is possible.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self { strict: true, ..self }
+    }
+
+    /// Gives the model the parameters only once it has searched for the tool.
+    #[must_use]
+    pub fn deferred(self) -> Self {
+        Self { defer_loading: true, ..self }
+    }
+}
+
+/// The `tools` of a request.
+///
+/// ```
+/// # use toolkit::adapter::openai::{Options, tools};
+/// # use toolkit::catalog::Naming;
+/// /// Says hello.
+/// #[toolkit::tool]
+/// fn greet(name: String, title: Option<String>) -> String {
+///     format!("Hello, {} {name}!", title.unwrap_or_default())
+/// }
+///
+/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// let export = tools(&toolkit::catalog![greet]?, Naming::Name, Options::responses().strict())?;
+/// let tool = &export.json[0];
+/// assert_eq!(tool["strict"], true);
+/// assert_eq!(tool["parameters"]["required"], serde_json::json!(["name", "title"]));
+/// assert_eq!(tool["parameters"]["properties"]["title"]["type"], serde_json::json!(["string", "null"]));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// As for [`list_tools`](crate::adapter::mcp::list_tools).
+pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Export, Problems> {
+    Export::of(catalog, naming, |tool, name| describe(tool, name, options))
+}
+
+/// One tool under its wire name.
+#[must_use]
+pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {
+    let schema = tool.input().as_value();
+    let strict = options.strict.then(|| lower(schema, &Dialect::OPENAI_STRICT, Side::Input));
+    let (lowered, is_strict, not_strict) = match strict {
+        Some(lowered) if lowered.is_whole() => (lowered, true, Vec::new()),
+        Some(lowered) => (lower(schema, &Dialect::OPENAI, Side::Input), false, lowered.losses),
+        None => (lower(schema, &Dialect::OPENAI, Side::Input), false, Vec::new()),
+    };
+    let mut function = Map::from_iter([
+        ("name".to_owned(), json!(name)),
+        ("description".to_owned(), json!(description(tool))),
+        ("parameters".to_owned(), lowered.schema),
+    ]);
+    let mut said = vec![];
+    let json = match options.interface {
+        Interface::ChatCompletions => {
+            if is_strict {
+                function.insert("strict".to_owned(), json!(true));
+            }
+            json!({ "type": "function", "function": function })
+        }
+        Interface::Responses => {
+            function.insert("type".to_owned(), json!("function"));
+            function.insert("strict".to_owned(), json!(is_strict));
+            if options.defer_loading {
+                function.insert("defer_loading".to_owned(), json!(true));
+            }
+            if let Some(output) = tool.output() {
+                said.push("outputSchema");
+                function.insert("output_schema".to_owned(), output.as_value().clone());
+            }
+            function.into()
+        }
+    };
+    let losses = unsaid(tool, &said).into_iter().chain(lowered.losses).collect();
+    let not_strict = super::narrowing(not_strict);
+    Described { json, losses, not_strict }
+}
+
+/// Reads a tool of either interface.
+///
+/// # Errors
+///
+/// It is no function, or its fields are not of their kind.
+pub fn read(json: &Value) -> Result<Tool, InvalidTool> {
+    let fields = Fields { input: "parameters", output: Some("output_schema"), examples: None };
+    let function = json.get("function").unwrap_or(json);
+    read_function(function, &fields)
+}
