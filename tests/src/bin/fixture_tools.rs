@@ -281,10 +281,3 @@ fn show() -> Vec<Content> {
 fn plot() -> Structured<i64> {
     Structured::new(7, [Content::image(b"seven", "image/png")])
 }
-
-/// Prints, which a tool should not.
-#[tool(namespace = "odd", version = "1.0.0")]
-fn prints() -> u8 {
-    println!("a tool prints this");
-    1
-}

@@ -170,7 +170,7 @@ async fn clients_are_told_of_changes_as_their_revision_has_it() {
 
 #[test]
 fn what_a_tool_prints_does_not_break_the_messages() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_fixture_tools"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fixture_mcp"))
         .args(["serve", "--allow", "prints"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
