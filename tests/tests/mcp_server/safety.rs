@@ -1,10 +1,9 @@
 //! Who is answered, and who is not.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::time::Duration;
 
 use toolkit::call::Credentials;
+use toolkit::dispatch::BoxFuture;
 use toolkit_mcp::server::{Caller, HttpError, Refusal, Verify};
 
 use super::*;
@@ -93,7 +92,7 @@ async fn without_the_token_nothing_is_told_but_that_there_is_a_server() {
 struct Names;
 
 impl Verify for Names {
-    fn verify<'v>(&'v self, token: &'v str) -> Pin<Box<dyn Future<Output = Result<Caller, Refusal>> + Send + 'v>> {
+    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, Refusal>> {
         Box::pin(async move {
             match token {
                 "nobody" => Err(Refusal::Invalid),
@@ -200,4 +199,22 @@ async fn metrics_say_what_has_happened() {
     ] {
         assert!(metrics.lines().any(|other| other == line), "{line} is not in\n{metrics}");
     }
+}
+
+#[tokio::test]
+async fn the_server_is_a_service_of_whatever_router() {
+    use http_body_util::{BodyExt, Full};
+    use tower_service::Service;
+
+    let mut service = server().http().into_service();
+    const PING: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let post = |host: &str| {
+        let request = http::Request::post("/mcp").header("host", host).header("content-type", "application/json");
+        request.body(Full::new(PING)).unwrap()
+    };
+    let answer = service.call(post("localhost:80")).await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    assert_eq!(body, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    assert_eq!(service.call(post("evil.example")).await.unwrap().status(), 403);
 }
