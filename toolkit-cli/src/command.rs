@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolkit::catalog::Naming;
 
@@ -26,15 +27,7 @@ pub(crate) fn program() -> Command {
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .subcommands([list(), show(), call(), export(), check(), diff(), completions()])
-        .subcommands(served())
-}
-
-/// What serves the tools, where the program was built with anything that does.
-fn served() -> Option<Command> {
-    #[cfg(feature = "mcp")]
-    return Some(crate::serve::command());
-    #[cfg(not(feature = "mcp"))]
-    None
+        .subcommands(serve())
 }
 
 /// What the user typed to get here.
@@ -110,8 +103,15 @@ pub(crate) fn call_options() -> [Arg; 4] {
 }
 
 fn export() -> Command {
-    Command::new("export").about("Writes the catalogue in the words of another system").args([
-        Arg::new("format").long("format").value_parser(crate::export::FORMATS).default_value("mcp").help("For whom"),
+    let export = Command::new("export").about("Writes the catalogue in the words of another system");
+    #[cfg(feature = "otc")]
+    let export = export.arg(crate::serve::toolkit());
+    export.args([
+        Arg::new("format")
+            .long("format")
+            .value_parser(PossibleValuesParser::new(crate::export::FORMATS))
+            .default_value("mcp")
+            .help("For whom"),
         switch("strict")
             .help("Holds the model to the schema, for every tool for which that is possible (openai, anthropic)"),
         switch("losses").help("Says on stderr all that the format has no words for"),
@@ -130,6 +130,14 @@ fn export() -> Command {
             .hide_default_value(true)
             .help("Where to; `-`, or nothing, is stdout"),
     ])
+}
+
+/// Nothing, where this program was built without a server.
+fn serve() -> Option<Command> {
+    #[cfg(any(feature = "mcp", feature = "otc"))]
+    return Some(crate::serve::command());
+    #[cfg(not(any(feature = "mcp", feature = "otc")))]
+    None
 }
 
 fn check() -> Command {

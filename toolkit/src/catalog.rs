@@ -181,6 +181,17 @@ impl Catalog {
         }
     }
 
+    /// The place of one of these tools, for who keeps the catalogue and cannot borrow from it.
+    pub(crate) fn place_of(&self, tool: &Tool) -> usize {
+        let place = self.tools.element_offset(tool);
+        place.unwrap_or_else(|| self.tools.partition_point(|other| other.id() < tool.id()))
+    }
+
+    /// The tool at a place that [`Catalog::place_of`] found.
+    pub(crate) fn at(&self, place: usize) -> &Tool {
+        &self.tools[place]
+    }
+
     fn not_found(&self, name: &str) -> String {
         let shown: String = name.chars().take(120).collect();
         let shown = shown.escape_debug();

@@ -138,12 +138,15 @@ impl Dispatcher {
             Err(error) => return CallStream::refused(name.to_owned().into(), error),
         };
         let queue = Arc::new(Queue::default());
-        let (dispatcher, tool, arguments) = (self.clone(), tool.clone(), arguments.into().into_owned());
+        // A clone of a tool that nobody has looked at would build its schemas for itself.
+        let place = self.shared.catalog.place_of(tool);
+        let (dispatcher, arguments) = (self.clone(), arguments.into().into_owned());
         let (id, parts) = (tool.id_text(), Arc::clone(&queue));
         let context = context.also_reporting_to(Arc::clone(&queue));
         let call = Box::pin(async move {
-            let outcome = dispatcher.run_layered(&context, &tool, arguments, Some(&parts)).await;
-            outcome.map_err(|error| report(&tool, error))
+            let tool = dispatcher.shared.catalog.at(place);
+            let outcome = dispatcher.run_layered(&context, tool, arguments, Some(&parts)).await;
+            outcome.map_err(|error| report(tool, error))
         });
         CallStream::new(id, queue, call)
     }
@@ -183,7 +186,7 @@ impl Dispatcher {
     ) -> Result<RunResult, ToolError> {
         #[cfg(feature = "tower")]
         if let Some(layered) = &self.layered {
-            return layered.run(layer::Call::new(tool, context, arguments, parts)).await;
+            return layered.run(layer::Call::new(&self.shared, tool, context, arguments, parts)).await;
         }
         self.run(context, tool, arguments, parts.map(|parts| &**parts)).await
     }

@@ -28,6 +28,7 @@
 //! | [`adapter`] | describing them to others |
 //! | [`Tool`], [`Manifest`] | tools that are not written in Rust |
 //! | [`backend`] | running those: handlers, other processes, servers |
+//! | [`lint`] | what could be better, and what is meant to deceive |
 //! | [`lock`] | what has changed, and whether it breaks callers |
 //! | [`version`] | which version will do |
 //!
@@ -44,6 +45,7 @@ pub mod call;
 pub mod catalog;
 pub mod chain;
 pub mod dispatch;
+pub mod lint;
 pub mod lock;
 pub mod manifest;
 pub mod schema;

@@ -91,7 +91,7 @@ impl Catalog {
     /// Every change that breaks callers; the file cannot be read or written.
     pub fn expect_lock(self, path: impl AsRef<Path>) -> Result<Self, Problems> {
         let path = path.as_ref();
-        let failed = |message: String| Problems::one(Problem::new(ProblemKind::Unexpected, message, []));
+        let failed = |message: String| Problems::from(Problem::new(ProblemKind::Unexpected, message, []));
         let now = Lock::of(&self);
         let is_blessed = std::env::var_os("TOOLKIT_BLESS").is_some_and(|value| value == "1");
         if is_blessed || !path.exists() {

@@ -4,10 +4,11 @@ use std::io::Write;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use toolkit::Dispatcher;
+use toolkit::{Catalog, Dispatcher};
 use toolkit_mcp::server::{Filter, HttpError, Rule, ServeError, Server};
 
-use crate::call::credentials;
+use crate::Setup;
+use crate::call::{self, credentials};
 use crate::command::{duration, naming, naming_option, program_name, switch};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -65,8 +66,20 @@ fn text(name: &'static str) -> Arg {
     Arg::new(name).long(name).value_name("TEXT").action(ArgAction::Append).requires("http")
 }
 
-pub(super) async fn run(dispatcher: Dispatcher, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn run(catalog: Catalog, matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failure> {
+    let runtime = call::runtime()?;
+    let dispatcher = {
+        let _on_runtime = runtime.enter();
+        setup(Dispatcher::builder(catalog)).map_err(Failure::Setup)?.build()?
+    };
     let server = server(dispatcher, matches)?;
+    let outcome = runtime.block_on(serve(&server, matches));
+    // A tool that nobody waits for any more must not keep the process alive.
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn serve(server: &Server, matches: &ArgMatches) -> Result<Exit, Failure> {
     let Some(address) = matches.get_one::<String>("http") else {
         server.stdio_with(protocol_output()?).await?;
         return Ok(Exit::Success);

@@ -52,6 +52,12 @@ impl Context {
         self
     }
 
+    /// Whether anybody listens to the progress of the call.
+    #[must_use]
+    pub fn is_listened_to(&self) -> bool {
+        self.progress.is_some()
+    }
+
     /// Attaches a value of the host's, one for each type, such as who the caller is.
     #[must_use]
     pub fn with<T: Send + Sync + 'static>(mut self, value: T) -> Self {

@@ -27,7 +27,7 @@ impl Catalog {
             return Ok(self);
         }
         let message = format!("{n_tools} tools were expected, and there are {}", self.len());
-        Err(Problems::one(Problem::new(ProblemKind::Unexpected, message, &self)))
+        Err(Problems::from(Problem::new(ProblemKind::Unexpected, message, &self)))
     }
 
     /// Fails unless the tools have exactly these ids.
@@ -66,7 +66,7 @@ impl Catalog {
     /// The manifest differs, with the first line that does; it cannot be read, written or made.
     pub fn expect_manifest(self, path: impl AsRef<Path>, revision: Revision, naming: Naming) -> Result<Self, Problems> {
         let path = path.as_ref();
-        let failed = |message: String| Problems::one(Problem::new(ProblemKind::Unexpected, message, []));
+        let failed = |message: String| Problems::from(Problem::new(ProblemKind::Unexpected, message, []));
         let manifest = format!("{:#}\n", list_tools(&self, revision, naming)?);
         if std::env::var_os("TOOLKIT_BLESS").is_some_and(|value| value == "1") {
             fs::write(path, manifest).map_err(|error| failed(format!("{}: {error}", path.display())))?;

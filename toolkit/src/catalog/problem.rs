@@ -49,11 +49,8 @@ pub enum ProblemKind {
 }
 
 impl Problem {
-    pub(crate) fn new<'t>(
-        kind: ProblemKind,
-        message: impl Into<String>,
-        tools: impl IntoIterator<Item = &'t Tool>,
-    ) -> Self {
+    /// Says what is wrong with these tools, or with something that is no tool yet.
+    pub fn new<'t>(kind: ProblemKind, message: impl Into<String>, tools: impl IntoIterator<Item = &'t Tool>) -> Self {
         let tools = tools.into_iter();
         Self {
             kind,
@@ -125,13 +122,15 @@ impl Problems {
         if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }
     }
 
-    pub(crate) fn one(problem: Problem) -> Self {
-        Self(vec![problem])
-    }
-
     /// The problems, one after the other.
     pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
         self.0.iter()
+    }
+}
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Self {
+        Self(vec![problem])
     }
 }
 

@@ -15,6 +15,7 @@ use serde_json::Value;
 pub(crate) use self::locate::child;
 pub(super) use self::locate::holds_secret;
 use self::reason::{Explanation, place};
+pub(super) use self::secret::masked;
 use super::SchemaError;
 
 /// One reason for which a schema refuses a value.
@@ -44,12 +45,13 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// One that says no more than where and what.
-    fn of(pointer: String, rule: String) -> Self {
+    /// One that says no more than where and what: a JSON Pointer, and a rule without its subject.
+    #[must_use]
+    pub fn new(pointer: impl Into<String>, rule: impl Into<String>) -> Self {
         Self {
-            pointer,
+            pointer: pointer.into(),
             keyword: String::new(),
-            rule,
+            rule: rule.into(),
             limit: None,
             sent: None,
             allowed: Vec::new(),
@@ -134,7 +136,7 @@ impl Violations {
         }
         if violations.is_empty() {
             let rule = "is not valid, and is too large to say where; send less of it".to_owned();
-            violations.0.push(Violation { keyword: "size".to_owned(), ..Violation::of(String::new(), rule) });
+            violations.0.push(Violation { keyword: "size".to_owned(), ..Violation::new(String::new(), rule) });
         }
         violations
     }
@@ -168,7 +170,7 @@ impl Violations {
 
     /// The one violation of a value that the schema accepts and the Rust type does not.
     pub(crate) fn of_type(pointer: String, rule: String) -> Self {
-        Self(vec![Violation { keyword: "type".to_owned(), ..Violation::of(place(pointer), rule) }])
+        Self(vec![Violation { keyword: "type".to_owned(), ..Violation::new(place(pointer), rule) }])
     }
 
     /// The same in other words, or of a value that stands elsewhere.
@@ -179,7 +181,7 @@ impl Violations {
 
     /// The one violation of a value that is not looked at, for what that would take.
     pub(super) fn of_size(rule: String) -> Self {
-        Self(vec![Violation { keyword: "size".to_owned(), ..Violation::of(String::new(), rule) }])
+        Self(vec![Violation { keyword: "size".to_owned(), ..Violation::new(String::new(), rule) }])
     }
 
     /// The one violation of a value that does not fit somewhere far inside.
@@ -189,7 +191,7 @@ impl Violations {
 
     pub(crate) fn broken_schema(error: &SchemaError) -> Self {
         let rule = format!("cannot be checked: {error}");
-        Self(vec![Violation { keyword: "$schema".to_owned(), ..Violation::of(String::new(), rule) }])
+        Self(vec![Violation { keyword: "$schema".to_owned(), ..Violation::new(String::new(), rule) }])
     }
 
     /// The violations.

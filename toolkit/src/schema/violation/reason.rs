@@ -108,7 +108,7 @@ impl<'s> Explanation<'s> {
             keyword: "additionalProperties".to_owned(),
             allowed: names.iter().take(MAX_LISTED).map(|&name| name.into()).collect(),
             suggestion,
-            ..Violation::of(place(child(error.instance_path().as_str(), key)), rule)
+            ..Violation::new(place(child(error.instance_path().as_str(), key)), rule)
         }
     }
 
@@ -124,7 +124,7 @@ impl<'s> Explanation<'s> {
             keyword: error.kind().keyword().to_owned(),
             sent: sent.filter(|_| !way.as_ref().is_some_and(|way| way.is_secret)),
             optional: way.is_some_and(|way| way.is_optional),
-            ..Violation::of(place(pointer.to_owned()), rule)
+            ..Violation::new(place(pointer.to_owned()), rule)
         }
     }
 
@@ -139,7 +139,7 @@ impl<'s> Explanation<'s> {
                 let name = property.as_str().unwrap_or_default();
                 let pointer = place(child(error.instance_path().as_str(), name));
                 let keyword = "required".to_owned();
-                Violation { keyword, ..Violation::of(pointer, "is required".to_owned()) }
+                Violation { keyword, ..Violation::new(pointer, "is required".to_owned()) }
             }
             Kind::Type { kind } => wrong_type(at(String::new()), error.instance(), &type_names(kind)),
             Kind::Enum { options } => {
