@@ -21,12 +21,12 @@ With --json, stdout has exactly one JSON document; an error is {\"error\": {\"ki
 pub(crate) fn program() -> Command {
     Command::new(program_name())
         .bin_name(program_name())
-        .about("Lists, shows, calls and checks the tools of this program")
+        .about("Lists, finds, shows, calls and checks the tools of this program")
         .after_help(EXIT_CODES)
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .subcommands([list(), show(), call(), export(), check(), diff(), completions()])
+        .subcommands([list(), search(), show(), call(), export(), check(), diff(), completions()])
         .subcommands(serve())
 }
 
@@ -59,6 +59,35 @@ fn list() -> Command {
                 .help("Only tools with this tag; given more than once, with all of them"),
             switch("all-versions").help("Every version of each tool, not only the highest"),
             json("One JSON array of records, without schemas"),
+        ])
+}
+
+fn search() -> Command {
+    Command::new("search")
+        .about("Finds the tools that answer a question")
+        .long_about(
+            "Finds the tools that answer a question, the best first.\n\nWhat the tools say of themselves is searched: \
+             names, tags, descriptions and arguments, in any form of the words. Words of names may be mistyped, or not \
+             typed to their end. On a terminal, as a table that fits it; otherwise one tool a line, as id, score and \
+             summary with tabs between.",
+        )
+        .args([
+            Arg::new("question").value_name("QUESTION").required(true).num_args(1..).help("What the tool should do"),
+            Arg::new("limit")
+                .short('n')
+                .long("limit")
+                .value_name("N")
+                .value_parser(value_parser!(u32).range(1..))
+                .default_value("5")
+                .help("How many tools at most"),
+            Arg::new("namespace").long("namespace").value_name("NS").help("Only tools of this namespace"),
+            Arg::new("tag")
+                .long("tag")
+                .value_name("TAG")
+                .action(ArgAction::Append)
+                .help("Only tools with this tag; given more than once, with any of them"),
+            switch("all-versions").help("Every version of each tool, not only the highest"),
+            json("One JSON array of summaries and scores"),
         ])
 }
 

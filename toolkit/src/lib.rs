@@ -44,6 +44,7 @@ pub mod backend;
 pub mod call;
 pub mod catalog;
 pub mod chain;
+pub mod discovery;
 pub mod dispatch;
 pub mod lint;
 pub mod lock;

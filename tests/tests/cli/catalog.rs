@@ -1,4 +1,4 @@
-//! `list`, `show`, `export`, `check` and `completions`.
+//! `list`, `search`, `show`, `export`, `check` and `completions`.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -42,8 +42,32 @@ fn a_list_as_json_has_records_without_schemas() {
 }
 
 #[test]
+fn a_question_is_answered_by_the_tools_that_fit_best() {
+    let found = |args: &[&str]| ids(&tools(&[&["search"], args].concat()).exits(0));
+    assert_eq!(found(&["add", "two", "numbers"])[0], "math:add:1.0.0");
+    assert_eq!(found(&["adding integers"])[0], "math:add:1.0.0");
+    assert_eq!(found(&["forcast", "-n", "1"]), ["weather:forecast:1.2.0"]);
+    assert_eq!(found(&["add", "--all-versions", "--tag", "arithmetic"]).len(), 2);
+    assert!(found(&["add", "--namespace", "weather"]).iter().all(|id| id.starts_with("weather:")));
+    let nothing = tools(&["search", "xylophone"]).exits(0);
+    assert_eq!((&*nothing.out, nothing.err.contains("no tool answers")), ("", true));
+}
+
+#[test]
+fn answers_as_json_have_summaries_and_scores() {
+    let hits = tools(&["search", "add integers", "--json", "--limit", "1"]).exits(0).json();
+    assert_eq!(hits[0]["summary"]["id"], "math:add:1.0.0");
+    assert_eq!(hits[0]["summary"]["shortDescription"], "Adds two integers.");
+    assert_eq!(hits[0]["scoreType"], "bm25");
+    assert!(hits[0]["score"].as_f64().unwrap() > 0.0);
+    assert_eq!(tools(&["search", "xylophone", "--json"]).exits(0).json(), json!([]));
+    tools(&["search"]).exits(2);
+    tools(&["search", "add", "--limit", "0"]).exits(2);
+}
+
+#[test]
 fn a_reader_that_leaves_early_is_no_error() {
-    for args in [&["list"][..], &["list", "--json"], &["show", "forecast"], &["export"]] {
+    for args in [&["list"][..], &["list", "--json"], &["search", "add"], &["show", "forecast"], &["export"]] {
         let mut command = command(TOOLS, args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
