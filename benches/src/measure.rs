@@ -96,18 +96,30 @@ pub struct Measured<'a> {
     nanos: Vec<Vec<f64>>,
 }
 
+impl Measured<'_> {
+    /// The first two rows on one line: the title, the median of each, the ratio.
+    #[must_use]
+    pub fn pair(&self) -> String {
+        let [first, second] = [0, 1].map(|row| nanoseconds(Sorted::of(self.nanos[row].iter().copied()).at(0.5)));
+        format!("| {} | {first} | {second} | {} |", self.table.title, self.ratio(1))
+    }
+
+    fn ratio(&self, row: usize) -> String {
+        let ratios = self.nanos[row].iter().zip(&self.nanos[0]).map(|(nanos, first)| nanos / first);
+        let ratios = Sorted::of(ratios);
+        format!("{:.2} ({:.2}–{:.2})", ratios.at(0.5), ratios.at(0.1), ratios.at(0.9))
+    }
+}
+
 impl fmt::Display for Measured<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Table { title, rows } = self.table;
         writeln!(f, "| {title} | checked | median ns | ratio (p10–p90) | allocations |")?;
         writeln!(f, "|---|---|---:|---:|---:|")?;
-        for (row, nanos) in rows.iter().zip(&self.nanos) {
-            let ratios = nanos.iter().zip(&self.nanos[0]).map(|(nanos, first)| nanos / first);
-            let ratios = Sorted::of(ratios);
+        for (idx, row) in rows.iter().enumerate() {
             let Row { name, checked, .. } = row;
-            write!(f, "| {name} | {checked} | {} ", nanoseconds(Sorted::of(nanos.iter().copied()).at(0.5)))?;
-            write!(f, "| {:.2} ({:.2}–{:.2}) ", ratios.at(0.5), ratios.at(0.1), ratios.at(0.9))?;
-            writeln!(f, "| {} |", allocations_of(row))?;
+            let median = nanoseconds(Sorted::of(self.nanos[idx].iter().copied()).at(0.5));
+            writeln!(f, "| {name} | {checked} | {median} | {} | {} |", self.ratio(idx), allocations_of(row))?;
         }
         Ok(())
     }

@@ -82,3 +82,8 @@ fn a_tool_is_still_a_function() {
     assert_eq!(toolkit_examples::math::add(2, 3).unwrap(), 5);
     assert_eq!(toolkit_examples::text::count_text("a\nb".to_owned()).lines, 2);
 }
+
+#[test]
+fn no_caller_is_broken_unannounced() {
+    Catalog::linked().unwrap().expect_lock(concat!(env!("CARGO_MANIFEST_DIR"), "/tools.lock.json")).unwrap();
+}

@@ -104,6 +104,43 @@ fn a_secret_is_never_repeated() {
 }
 
 #[test]
+fn a_masked_value_holds_no_secret() {
+    let schemas: Vec<Schema> = schemas().into_iter().map(|schema| Schema::from_value(schema).unwrap()).collect();
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(200));
+    let run = runner.run(&holding(), |value| {
+        for schema in &schemas {
+            let masked = schema.masked(&json!({ "secret": value })).to_string();
+            assert!(!masked.to_lowercase().contains(SECRET), "{masked} under {schema:?}");
+        }
+        Ok(())
+    });
+    run.unwrap();
+}
+
+#[test]
+fn masking_leaves_what_is_no_secret() {
+    let schema = json!({
+        "properties": { "users": { "items": { "properties": { "pin": { "writeOnly": true }, "name": {} } } } },
+        "additionalProperties": { "writeOnly": true },
+    });
+    let schema = Schema::from_value(schema).unwrap();
+    assert!(schema.holds_secret());
+    let value = json!({ "users": [{ "pin": [1, 2], "name": "ann" }, 3], "user…": "ann", "other": { "pin": 1 } });
+    let masked = json!({ "users": [{ "pin": "…", "name": "ann" }, 3], "user…": "…", "other": "…" });
+    assert_eq!(schema.masked(&value), masked);
+
+    let open = Schema::from_value(json!({ "properties": { "a": {} } })).unwrap();
+    assert_eq!((open.masked(&value), open.holds_secret()), (value, false));
+}
+
+#[test]
+fn a_value_too_deep_to_follow_is_masked() {
+    let deep = (0..300).fold(json!(SECRET), |value, _| json!([value]));
+    let masked = Schema::from_value(json!({ "properties": { "pin": { "writeOnly": true } } })).unwrap().masked(&deep);
+    assert!(!masked.to_string().contains(SECRET));
+}
+
+#[test]
 fn a_key_within_a_secret_is_named_only_if_its_schema_names_it() {
     let schema = json!({
         "properties": {

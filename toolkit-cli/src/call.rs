@@ -4,7 +4,7 @@ pub(crate) mod credentials;
 pub(crate) mod flags;
 mod input;
 mod output;
-mod panics;
+pub(crate) mod panics;
 mod parts;
 mod progress;
 mod run;
@@ -73,7 +73,12 @@ pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, setup: impl Setup) -> 
 
 /// The runtime that tools run on. Its threads have a name by which a panic in a tool is known.
 pub(crate) fn runtime() -> io::Result<Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_name(panics::THREAD_NAME).enable_all().build()
+    runtime_of(2)
+}
+
+pub(crate) fn runtime_of(n_threads: usize) -> io::Result<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(n_threads).thread_name(panics::THREAD_NAME).enable_all().build()
 }
 
 fn note_deprecation(tool: &Tool, name: &str) {

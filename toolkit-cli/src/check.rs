@@ -11,11 +11,14 @@ use crate::Setup;
 use crate::command::naming;
 use crate::exit::Exit;
 use crate::failure::{Failure, problems_as_json, write_problems};
-use crate::{call, manifest, style};
+use crate::{call, diff, manifest, style};
 
 pub(crate) fn run(matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failure> {
     if let Some(paths) = matches.get_many::<String>("manifest") {
         return manifest::check(paths.map(String::as_str), matches.get_flag("json"));
+    }
+    if let Some(path) = matches.get_one::<String>("lock") {
+        return diff::check(path, matches);
     }
     let mut found: Vec<Problems> = Vec::new();
     let mut n_tools = None;

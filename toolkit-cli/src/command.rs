@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolkit::catalog::Naming;
 
@@ -20,21 +21,13 @@ With --json, stdout has exactly one JSON document; an error is {\"error\": {\"ki
 pub(crate) fn program() -> Command {
     Command::new(program_name())
         .bin_name(program_name())
-        .about("Lists, shows, calls and checks the tools of this program")
+        .about("Lists, finds, shows, calls and checks the tools of this program")
         .after_help(EXIT_CODES)
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .subcommands([list(), show(), call(), export(), check(), completions()])
-        .subcommands(served())
-}
-
-/// What serves the tools, where the program was built with anything that does.
-fn served() -> Option<Command> {
-    #[cfg(feature = "mcp")]
-    return Some(crate::serve::command());
-    #[cfg(not(feature = "mcp"))]
-    None
+        .subcommands([list(), search(), show(), call(), export(), check(), diff(), completions()])
+        .subcommands(serve())
 }
 
 /// What the user typed to get here.
@@ -66,6 +59,35 @@ fn list() -> Command {
                 .help("Only tools with this tag; given more than once, with all of them"),
             switch("all-versions").help("Every version of each tool, not only the highest"),
             json("One JSON array of records, without schemas"),
+        ])
+}
+
+fn search() -> Command {
+    Command::new("search")
+        .about("Finds the tools that answer a question")
+        .long_about(
+            "Finds the tools that answer a question, the best first.\n\nWhat the tools say of themselves is searched: \
+             names, tags, descriptions and arguments, in any form of the words. Words of names may be mistyped, or not \
+             typed to their end. On a terminal, as a table that fits it; otherwise one tool a line, as id, score and \
+             summary with tabs between.",
+        )
+        .args([
+            Arg::new("question").value_name("QUESTION").required(true).num_args(1..).help("What the tool should do"),
+            Arg::new("limit")
+                .short('n')
+                .long("limit")
+                .value_name("N")
+                .value_parser(value_parser!(u32).range(1..))
+                .default_value("5")
+                .help("How many tools at most"),
+            Arg::new("namespace").long("namespace").value_name("NS").help("Only tools of this namespace"),
+            Arg::new("tag")
+                .long("tag")
+                .value_name("TAG")
+                .action(ArgAction::Append)
+                .help("Only tools with this tag; given more than once, with any of them"),
+            switch("all-versions").help("Every version of each tool, not only the highest"),
+            json("One JSON array of summaries and scores"),
         ])
 }
 
@@ -110,8 +132,15 @@ pub(crate) fn call_options() -> [Arg; 4] {
 }
 
 fn export() -> Command {
-    Command::new("export").about("Writes the catalogue in the words of another system").args([
-        Arg::new("format").long("format").value_parser(crate::export::FORMATS).default_value("mcp").help("For whom"),
+    let export = Command::new("export").about("Writes the catalogue in the words of another system");
+    #[cfg(feature = "otc")]
+    let export = export.arg(crate::serve::toolkit());
+    export.args([
+        Arg::new("format")
+            .long("format")
+            .value_parser(PossibleValuesParser::new(crate::export::FORMATS))
+            .default_value("mcp")
+            .help("For whom"),
         switch("strict")
             .help("Holds the model to the schema, for every tool for which that is possible (openai, anthropic)"),
         switch("losses").help("Says on stderr all that the format has no words for"),
@@ -132,15 +161,42 @@ fn export() -> Command {
     ])
 }
 
+/// Nothing, where this program was built without a server.
+fn serve() -> Option<Command> {
+    #[cfg(any(feature = "mcp", feature = "otc"))]
+    return Some(crate::serve::command());
+    #[cfg(not(any(feature = "mcp", feature = "otc")))]
+    None
+}
+
 fn check() -> Command {
     Command::new("check").about("Checks every tool: ids, schemas, examples, wire names, state types").args([
         naming_option(),
         json("The problems as JSON"),
+        Arg::new("lock").long("lock").value_name("FILE").help(
+            "Compares with the catalogue in this file instead: fails on a change that breaks callers unannounced",
+        ),
+        switch("update").requires("lock").help("Writes the file"),
+        switch("sarif").requires("lock").help("The changes as SARIF, for code hosts"),
         Arg::new("manifest")
             .value_name("FILE")
             .num_args(1..)
             .help("Checks the tools that others published, as `tools/list` gives them, instead of this program's"),
     ])
+}
+
+fn diff() -> Command {
+    let file = |name: &'static str, value: &'static str| {
+        Arg::new(name).value_name(value).required(true).help("A manifest, as `tools/list` gives it, or a lock")
+    };
+    Command::new("diff")
+        .about("Says what has changed between two manifests, and whether it breaks callers; fails if it does")
+        .args([
+            file("old", "OLD"),
+            file("new", "NEW"),
+            json("The changes as JSON"),
+            switch("sarif").help("The changes as SARIF, for code hosts"),
+        ])
 }
 
 fn completions() -> Command {

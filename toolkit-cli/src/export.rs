@@ -15,9 +15,26 @@ use crate::failure::Failure;
 use crate::style::{self, printable};
 
 /// What `--format` takes.
-pub(crate) const FORMATS: [&str; 7] = ["mcp", "openai", "openai-chat", "anthropic", "gemini", "gemini-openapi", "a2a"];
+pub(crate) const FORMATS: &[&str] = &[
+    "mcp",
+    "openai",
+    "openai-chat",
+    "anthropic",
+    "gemini",
+    "gemini-openapi",
+    "a2a",
+    #[cfg(feature = "otc")]
+    "otc",
+];
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
+    #[cfg(feature = "otc")]
+    if matches.get_one::<String>("format").is_some_and(|format| format == "otc") {
+        let published = toolkit_otc::Published::of(catalog, &crate::serve::naming(matches));
+        crate::serve::tell_problems(&published);
+        write(&published.to_json(), matches)?;
+        return Ok(Exit::Success);
+    }
     let json = match described(catalog, matches)? {
         Some(export) => {
             tell_losses(&export, matches.get_flag("losses"));

@@ -6,10 +6,13 @@
 //! }
 //! ```
 //!
-//! The program then has the commands `list`, `show`, `call`, `export`, `check` and `completions`, and with the feature
-//! `mcp` the command `serve`, over every tool that is linked into it. With the feature `proxy`, `serve` serves the tools of
-//! other servers too. A package that has only a library gets the same from `cargo toolkit COMMAND`, which the binary
-//! `cargo-toolkit` of this package provides: it builds a program that links the library, and runs it.
+//! The program then has the commands `list`, `search`, `show`, `call`, `export`, `check`, `diff` and `completions`, and
+//! with the features `mcp` or `otc` the command `serve`, over every tool that is linked into it. A package that has only
+//! a library gets the same from `cargo toolkit COMMAND`, which the binary `cargo-toolkit` of this package provides: it
+//! builds a program that links the library, and runs it.
+//!
+//! `serve` offers the tools to other programs until it is told to stop: over the Model Context Protocol (`mcp`), and by
+//! the call format of Open Tool Calling (`otc`). With the feature `proxy` it serves the tools of other servers of MCP too.
 //!
 //! # Exit codes
 //!
@@ -31,13 +34,15 @@ mod call;
 mod check;
 mod command;
 mod completions;
+mod diff;
 mod exit;
 mod export;
 mod failure;
 mod list;
 mod manifest;
 mod record;
-#[cfg(feature = "mcp")]
+mod search;
+#[cfg(any(feature = "mcp", feature = "otc"))]
 mod serve;
 mod shape;
 mod show;
@@ -72,8 +77,8 @@ pub fn main() -> ExitCode {
 
 /// Runs the command line of this process over every linked tool, with state, limits and policies of the host's.
 ///
-/// `setup` is called only by the commands that need a dispatcher, `call`, `check` and `serve`, on a tokio runtime's context;
-/// `list`, `show` and `export` work where, say, no database can be reached.
+/// `setup` is called only by the commands that need a dispatcher, `call`, `serve` and `check`, on a tokio runtime's
+/// context; `list`, `search`, `show` and `export` work where, say, no database can be reached.
 ///
 /// ```no_run
 /// struct Db;
@@ -103,12 +108,14 @@ fn run(words: &[OsString], setup: impl Setup) -> Result<Exit, Failure> {
         matches.subcommand().expect("clap refuses a command line without a command");
     match name {
         "list" => list::run(&Catalog::linked()?, matches),
+        "search" => search::run(&Catalog::linked()?, matches),
         "show" => show::run(&Catalog::linked()?, matches),
         "export" => export::run(&Catalog::linked()?, matches),
         "completions" => completions::run(&Catalog::linked()?, matches),
         "call" => call::run(Catalog::linked()?, matches, setup),
-        #[cfg(feature = "mcp")]
+        #[cfg(any(feature = "mcp", feature = "otc"))]
         "serve" => serve::run(Catalog::linked()?, matches, setup),
+        "diff" => diff::run(matches),
         _ => check::run(matches, setup),
     }
 }

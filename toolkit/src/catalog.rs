@@ -5,13 +5,15 @@ mod entry;
 mod expect;
 mod names;
 mod problem;
+mod records;
 mod wire;
 
 pub(crate) use self::check::problems_of;
 pub use self::entry::{Entry, Location, StateType, Takes};
-use self::names::{Names, Resolved};
+use self::names::Names;
 use self::problem::ids_of;
 pub use self::problem::{Problem, ProblemKind, Problems};
+use self::records::Records;
 pub use self::wire::{Naming, WireNames};
 use crate::call::{ErrorKind, ToolError};
 use crate::schema::{quoted, shown_id};
@@ -26,6 +28,7 @@ use crate::version::VersionReq;
 pub struct Catalog {
     tools: Vec<Tool>,
     names: Names,
+    records: Records,
 }
 
 /// How many versions a message names.
@@ -75,7 +78,7 @@ impl Catalog {
         check::check_lone_arguments(&tools, &mut problems);
         let names = Names::of(&tools, &mut problems);
         Problems::none_or(problems)?;
-        Ok(Self { tools, names })
+        Ok(Self { tools, names, records: Records::default() })
     }
 
     /// These tools and others.
@@ -112,10 +115,7 @@ impl Catalog {
     /// The tool that `name` means, or `None`; see [`Catalog::resolve`].
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tool> {
-        match self.names.get(&self.tools, name)? {
-            Resolved::One(idx) => Some(&self.tools[idx]),
-            Resolved::Several(_) => None,
-        }
+        self.names.get(&self.tools, name)
     }
 
     /// The tool that `name` means: its id, its id without a version (then the highest release), its name alone where
@@ -124,16 +124,9 @@ impl Catalog {
     /// # Errors
     ///
     /// No tool has that name, and the error names the nearest; or several have it, and the error names them.
+    #[inline]
     pub fn resolve(&self, name: &str) -> Result<&Tool, ToolError> {
-        match self.names.get(&self.tools, name) {
-            Some(Resolved::One(idx)) => Ok(&self.tools[idx]),
-            Some(Resolved::Several(idxs)) => {
-                let ids = ids_of(idxs.iter().map(|&idx| &self.tools[idx]), ", ");
-                let message = format!("several tools are named {}: {ids}", quoted(name));
-                Err(ToolError::new(ErrorKind::AmbiguousTool, message))
-            }
-            None => Err(ToolError::new(ErrorKind::UnknownTool, self.not_found(name))),
-        }
+        self.names.get(&self.tools, name).ok_or_else(|| self.unresolved(name))
     }
 
     /// The highest version of a tool that meets a requirement, as Cargo reads it.
@@ -170,13 +163,33 @@ impl Catalog {
 
     /// The tool of this record, whatever else answers to its id.
     pub(crate) fn linked_as(&self, entry: &'static Entry) -> Result<&Tool, ToolError> {
-        let wanted = Tool::linked(entry);
-        let found =
-            self.tools.binary_search_by(|tool| (tool.id(), tool.location()).cmp(&(wanted.id(), wanted.location())));
-        found.map(|idx| &self.tools[idx]).map_err(|_| {
+        self.records.get(&self.tools, entry).ok_or_else(|| {
             let message = format!("the tool `{}` is not in this catalogue", entry.id);
             ToolError::new(ErrorKind::UnknownTool, message)
         })
+    }
+
+    #[cold]
+    fn unresolved(&self, name: &str) -> ToolError {
+        match self.names.several(&self.tools, name) {
+            Some(idxs) => {
+                let ids = ids_of(idxs.iter().map(|&idx| &self.tools[idx]), ", ");
+                let message = format!("several tools are named {}: {ids}", quoted(name));
+                ToolError::new(ErrorKind::AmbiguousTool, message)
+            }
+            None => ToolError::new(ErrorKind::UnknownTool, self.not_found(name)),
+        }
+    }
+
+    /// The place of one of these tools, for who keeps the catalogue and cannot borrow from it.
+    pub(crate) fn place_of(&self, tool: &Tool) -> usize {
+        let place = self.tools.element_offset(tool);
+        place.unwrap_or_else(|| self.tools.partition_point(|other| other.id() < tool.id()))
+    }
+
+    /// The tool at a place that [`Catalog::place_of`] found.
+    pub(crate) fn at(&self, place: usize) -> &Tool {
+        &self.tools[place]
     }
 
     fn not_found(&self, name: &str) -> String {

@@ -138,12 +138,15 @@ impl Dispatcher {
             Err(error) => return CallStream::refused(name.to_owned().into(), error),
         };
         let queue = Arc::new(Queue::default());
-        let (dispatcher, tool, arguments) = (self.clone(), tool.clone(), arguments.into().into_owned());
+        // A clone of a tool that nobody has looked at would build its schemas for itself.
+        let place = self.shared.catalog.place_of(tool);
+        let (dispatcher, arguments) = (self.clone(), arguments.into().into_owned());
         let (id, parts) = (tool.id_text(), Arc::clone(&queue));
         let context = context.also_reporting_to(Arc::clone(&queue));
         let call = Box::pin(async move {
-            let outcome = dispatcher.run_layered(&context, &tool, arguments, Some(&parts)).await;
-            outcome.map_err(|error| report(&tool, error))
+            let tool = dispatcher.shared.catalog.at(place);
+            let outcome = dispatcher.run_layered(&context, tool, arguments, Some(&parts)).await;
+            outcome.map_err(|error| report(tool, error))
         });
         CallStream::new(id, queue, call)
     }
@@ -183,7 +186,7 @@ impl Dispatcher {
     ) -> Result<RunResult, ToolError> {
         #[cfg(feature = "tower")]
         if let Some(layered) = &self.layered {
-            return layered.run(layer::Call::new(tool, context, arguments, parts)).await;
+            return layered.run(layer::Call::new(&self.shared, tool, context, arguments, parts)).await;
         }
         self.run(context, tool, arguments, parts.map(|parts| &**parts)).await
     }
@@ -302,9 +305,8 @@ impl Dispatcher {
         unwind::caught(|| run(self.shared.invocation(context, tool, entry, &arguments)))
     }
 
-    /// The context as the tool of this record may see it.
-    pub(crate) fn lent<'c>(&self, context: &'c Context, entry: &'static Entry) -> Result<Cow<'c, Context>, ToolError> {
-        let tool = self.shared.catalog.linked_as(entry)?;
+    /// The context as a tool of the catalogue may see it.
+    pub(crate) fn lent<'c>(&self, context: &'c Context, tool: &Tool) -> Result<Cow<'c, Context>, ToolError> {
         if sees_all_of(context, tool) {
             return Ok(Cow::Borrowed(context));
         }
@@ -315,13 +317,12 @@ impl Dispatcher {
     pub(crate) async fn run_typed<'a, O, F>(
         &'a self,
         context: &'a Context,
-        entry: &'static Entry,
+        tool: &Tool,
         call: impl FnOnce(Host<'a>) -> F,
     ) -> Result<O, ToolError>
     where
         F: Future<Output = Result<O, ToolError>>,
     {
-        let tool = self.shared.catalog.linked_as(entry)?;
         let work = pin!(async {
             still_wanted(context)?;
             let _place = self.shared.limiter.enter().await?;

@@ -76,8 +76,9 @@ impl<I: Send, O: Send, R> Handle<I, O, R> {
             };
             (self.finish)(returned)
         };
-        let context = dispatcher.lent(context, self.linked.entry)?;
-        dispatcher.run_typed(&context, self.linked.entry, call).await
+        let tool = dispatcher.catalog().linked_as(self.linked.entry)?;
+        let context = dispatcher.lent(context, tool)?;
+        dispatcher.run_typed(&context, tool, call).await
     }
 }
 

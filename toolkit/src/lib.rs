@@ -28,6 +28,8 @@
 //! | [`adapter`] | describing them to others |
 //! | [`Tool`], [`Manifest`] | tools that are not written in Rust |
 //! | [`backend`] | running those: handlers, other processes, servers |
+//! | [`lint`] | what could be better, and what is meant to deceive |
+//! | [`lock`] | what has changed, and whether it breaks callers |
 //! | [`version`] | which version will do |
 //!
 //! Without the default feature `async` there is no runtime and no time limit; asynchronous tools then run on whatever
@@ -42,7 +44,10 @@ pub mod backend;
 pub mod call;
 pub mod catalog;
 pub mod chain;
+pub mod discovery;
 pub mod dispatch;
+pub mod lint;
+pub mod lock;
 pub mod manifest;
 pub mod schema;
 pub mod stream;
@@ -62,6 +67,7 @@ pub use self::catalog::Catalog;
 pub use self::chain::Chain;
 pub use self::dispatch::Dispatcher;
 pub use self::handle::Handle;
+pub use self::lock::Lock;
 pub use self::manifest::Manifest;
 pub use self::stream::Chunks;
 pub use self::tool::{Tool, ToolId};

@@ -222,9 +222,26 @@ impl Schema {
         })
     }
 
-    /// Whether a value that fits may hold something that must not be repeated.
-    pub(crate) fn holds_secret(&self) -> bool {
+    /// Whether a value that fits may hold something that must not be repeated (`writeOnly`).
+    #[must_use]
+    pub fn holds_secret(&self) -> bool {
         *self.secret.get_or_init(|| violation::holds_secret(&self.value, &self.value))
+    }
+
+    /// A value for logs: `"…"` stands for all that the schema calls secret (`writeOnly`), or may call so.
+    ///
+    /// ```
+    /// # use toolkit::schema::Schema;
+    /// use serde_json::json;
+    ///
+    /// let login = json!({ "properties": { "user": {}, "password": { "writeOnly": true } } });
+    /// let sent = json!({ "user": "ann", "password": "hunter2" });
+    /// assert_eq!(Schema::from_value(login)?.masked(&sent), json!({ "user": "ann", "password": "…" }));
+    /// # Ok::<(), toolkit::schema::SchemaError>(())
+    /// ```
+    #[must_use]
+    pub fn masked(&self, value: &Value) -> Value {
+        if self.holds_secret() { violation::masked(&self.value, value) } else { value.clone() }
     }
 
     /// A small value that fits, for a caller that sent one that does not; `None` where none was found.

@@ -57,7 +57,8 @@ impl Letters {
         }
         let mut surplus = self.0;
         other.bytes().for_each(|byte| surplus[Self::place(byte)] -= 1);
-        let missing: i16 = surplus[..26].iter().map(|n| (-n).max(0)).sum();
-        usize::from(missing.unsigned_abs())
+        let sum = |n: fn(i16) -> i16| surplus[..26].iter().map(|surplus| n(*surplus).max(0)).sum::<i16>();
+        let (missing, left_over) = (sum(|surplus| -surplus), sum(|surplus| surplus));
+        usize::from(missing.max(left_over).unsigned_abs())
     }
 }

@@ -60,7 +60,7 @@ pub struct Tool {
     input: OnceLock<Arc<Schema>>,
     output: OnceLock<Option<Arc<Schema>>>,
     /// What [`Tool::sample`] found.
-    sample: OnceLock<Option<String>>,
+    sample: OnceLock<Option<Box<str>>>,
 }
 
 impl Tool {
@@ -298,7 +298,7 @@ impl Tool {
     pub(crate) fn sample(&self) -> Option<&str> {
         let sample = self.sample.get_or_init(|| {
             let given = self.examples().into_iter().find(|example| self.input().is_valid(example));
-            given.or_else(|| self.input().example()).map(|sample| sample.to_string())
+            given.or_else(|| self.input().example()).map(|sample| sample.to_string().into())
         });
         sample.as_deref()
     }

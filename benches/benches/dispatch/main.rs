@@ -69,9 +69,9 @@ impl Bench {
         assert!(data == value(&runtime.block_on(by_tools_rs::call(tools_rs, name, arguments))));
         #[cfg(feature = "rig")]
         assert!(data == value(&runtime.block_on(by_rig::call(&*rig, arguments))));
-        assert!(mcp::says(&runtime.block_on(mcp::call(dispatcher, &params)), &data));
-        assert!(mcp::says(&runtime.block_on(rmcp.call(&params)), &data));
-        assert!(mcp::says(&by_rust_mcp_sdk::call(&params), &data));
+        assert!(says(&runtime.block_on(mcp::call(dispatcher, &params)), &data));
+        assert!(says(&runtime.block_on(rmcp.call(&params)), &data));
+        assert!(says(&by_rust_mcp_sdk::call(&params), &data));
 
         let prepared = dispatcher.prepared(name).expect("it is linked");
         let mut table = Table::new(name);
@@ -152,6 +152,13 @@ async fn call(dispatcher: &Dispatcher, name: &str, arguments: &[u8]) -> Vec<u8> 
 
 fn value(json: &[u8]) -> Value {
     serde_json::from_slice(json).expect("valid")
+}
+
+/// Whether the result of a protocol is a success with this data, as a structure and as text.
+fn says(result: &[u8], expected: &Value) -> bool {
+    let result = value(result);
+    let text = result["content"][0]["text"].as_str().expect("it has a text");
+    result["isError"] != true && result["structuredContent"] == *expected && value(text.as_bytes()) == *expected
 }
 
 /// The usual way to check: a tree of each side, and a compiled schema to walk over it.

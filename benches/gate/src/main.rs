@@ -6,6 +6,8 @@
 
 mod counted;
 mod limits;
+#[path = "../../benches/dispatch/mcp.rs"]
+mod mcp;
 mod rows;
 #[path = "../../benches/dispatch/tools.rs"]
 mod tools;

@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::runtime::Runtime;
-use toolkit::{Catalog, Dispatcher};
+use toolkit::{Catalog, Dispatcher, handle};
 
+use crate::mcp;
 use crate::tools::{self, Add};
 
 /// Everything that a row needs, made once.
@@ -53,10 +54,20 @@ impl Rows {
             "refused" => {
                 each(n_calls, || self.dispatcher.call_sync("search", black_box(arguments)).expect_err("it is refused"))
             }
-            _ => self.runtime.block_on(async {
-                for _ in 0..n_calls {
-                    black_box(self.awaited(row, arguments).await);
-                }
+            "mcp-add" | "mcp-search" | "mcp-batch" => {
+                let params = mcp::params(&row["mcp-".len()..], arguments);
+                self.awaited(n_calls, async || mcp::call(&self.dispatcher, black_box(&params)).await);
+            }
+            "handle-add" => {
+                let add = handle!(tools::add);
+                self.awaited(n_calls, async || add.call(&self.dispatcher, black_box((17, 25))).await);
+            }
+            "handle-add_async" => {
+                let add = handle!(tools::add_async);
+                self.awaited(n_calls, async || add.call(&self.dispatcher, black_box((17, 25))).await);
+            }
+            _ => self.awaited(n_calls, async || {
+                self.dispatcher.call(row, black_box(arguments)).await.expect("it succeeds").into_json()
             }),
         }
     }
@@ -65,8 +76,12 @@ impl Rows {
         self.dispatcher.call_sync(tool, black_box(arguments)).expect("it succeeds").into_json()
     }
 
-    async fn awaited(&self, tool: &str, arguments: &[u8]) -> Vec<u8> {
-        self.dispatcher.call(tool, black_box(arguments)).await.expect("it succeeds").into_json()
+    fn awaited<T>(&self, n_calls: usize, call: impl AsyncFn() -> T) {
+        self.runtime.block_on(async {
+            for _ in 0..n_calls {
+                black_box(call().await);
+            }
+        });
     }
 
     /// What a bare validator says of a call that is refused.

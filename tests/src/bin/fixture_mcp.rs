@@ -1,5 +1,5 @@
 //! A server with the tools that the protocol's conformance suite expects, and some that take their time: over stdio, or
-//! with an address as its argument over HTTP. It prints the address that it has.
+//! with an address as its argument over HTTP. It prints the address that it has. `serve` is the command of that name.
 
 use std::borrow::Cow;
 use std::process::ExitCode;
@@ -15,9 +15,11 @@ use toolkit_mcp::server::{MissingCapability, Request, Server};
 /// The server itself, for the tool that changes its list.
 type ItsServer = Arc<OnceLock<Server>>;
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    match serve().await {
+fn main() -> ExitCode {
+    if std::env::args().nth(1).is_some_and(|command| command == "serve") {
+        return toolkit_cli::main_with(|dispatcher| Ok(dispatcher.state(ItsServer::default())));
+    }
+    match serve() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -26,6 +28,7 @@ async fn main() -> ExitCode {
     }
 }
 
+#[tokio::main]
 async fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let its_server = ItsServer::default();
     let dispatcher = Dispatcher::builder(Catalog::linked()?).state(Arc::clone(&its_server)).build()?;
@@ -260,4 +263,11 @@ fn long_text(
     n_bytes: usize,
 ) -> String {
     "x".repeat(n_bytes.min(16 << 20))
+}
+
+/// Prints, which a tool should not.
+#[tool]
+fn prints() -> u8 {
+    println!("a tool prints this");
+    1
 }

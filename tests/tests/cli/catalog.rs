@@ -1,4 +1,4 @@
-//! `list`, `show`, `export`, `check` and `completions`.
+//! `list`, `search`, `show`, `export`, `check` and `completions`.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -42,8 +42,32 @@ fn a_list_as_json_has_records_without_schemas() {
 }
 
 #[test]
+fn a_question_is_answered_by_the_tools_that_fit_best() {
+    let found = |args: &[&str]| ids(&tools(&[&["search"], args].concat()).exits(0));
+    assert_eq!(found(&["add", "two", "numbers"])[0], "math:add:1.0.0");
+    assert_eq!(found(&["adding integers"])[0], "math:add:1.0.0");
+    assert_eq!(found(&["forcast", "-n", "1"]), ["weather:forecast:1.2.0"]);
+    assert_eq!(found(&["add", "--all-versions", "--tag", "arithmetic"]).len(), 2);
+    assert!(found(&["add", "--namespace", "weather"]).iter().all(|id| id.starts_with("weather:")));
+    let nothing = tools(&["search", "xylophone"]).exits(0);
+    assert_eq!((&*nothing.out, nothing.err.contains("no tool answers")), ("", true));
+}
+
+#[test]
+fn answers_as_json_have_summaries_and_scores() {
+    let hits = tools(&["search", "add integers", "--json", "--limit", "1"]).exits(0).json();
+    assert_eq!(hits[0]["summary"]["id"], "math:add:1.0.0");
+    assert_eq!(hits[0]["summary"]["shortDescription"], "Adds two integers.");
+    assert_eq!(hits[0]["scoreType"], "bm25");
+    assert!(hits[0]["score"].as_f64().unwrap() > 0.0);
+    assert_eq!(tools(&["search", "xylophone", "--json"]).exits(0).json(), json!([]));
+    tools(&["search"]).exits(2);
+    tools(&["search", "add", "--limit", "0"]).exits(2);
+}
+
+#[test]
 fn a_reader_that_leaves_early_is_no_error() {
-    for args in [&["list"][..], &["list", "--json"], &["show", "forecast"], &["export"]] {
+    for args in [&["list"][..], &["list", "--json"], &["search", "add"], &["show", "forecast"], &["export"]] {
         let mut command = command(TOOLS, args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
@@ -223,4 +247,45 @@ fn completions_know_the_tools_and_their_flags() {
         assert!(script.contains("fahrenheit"), "{shell}");
     }
     tools(&["completions", "cmd"]).exits(2);
+}
+
+#[test]
+fn a_lock_holds_what_the_code_is_and_tells_what_breaks() {
+    let file = std::env::temp_dir().join(format!("toolkit-lock-{}.json", std::process::id()));
+    let path = file.to_str().unwrap();
+    tools(&["check", "--lock", path]).exits(1).says(path);
+    tools(&["check", "--lock", path, "--update"]).exits(0).prints("").says("21 tools locked in");
+    tools(&["check", "--lock", path]).exits(0).prints("0 changes, 0 of them breaking\n");
+
+    // As if the code had asked for less when it was locked.
+    let locked = std::fs::read_to_string(&file).unwrap();
+    let mut lock: Value = serde_json::from_str(&locked).unwrap();
+    let add = lock["tools"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .find(|tool| tool["version"] == "1.0.0" && tool["name"] == "add");
+    let add = add.unwrap();
+    add["inputSchema"]["required"] = json!([]);
+    add["description"] = json!("Adds.");
+    std::fs::write(&file, lock.to_string()).unwrap();
+    let ran = tools(&["check", "--lock", path]).exits(1);
+    assert_eq!(
+        ran.out,
+        "cosmetic: math:add:1.0.0 `description` has changed; that takes version 1.0.1\n\
+         breaking: math:add:1.0.0 input /properties/a is required now, as {}; that takes version 2.0.0\n\
+         2 changes, 1 of them breaking\n"
+    );
+    let changes = tools(&["check", "--lock", path, "--json"]).exits(1).json();
+    assert_eq!((&changes[1]["verdict"], &changes[1]["needs"]), (&json!("breaking"), &json!("2.0.0")));
+    let sarif = tools(&["check", "--lock", path, "--sarif"]).exits(1).json();
+    assert_eq!(sarif["runs"][0]["results"][1]["level"], "error");
+
+    let other = file.with_extension("other.json");
+    std::fs::write(&other, locked).unwrap();
+    let diff = tools(&["diff", other.to_str().unwrap(), path]).exits(0);
+    assert!(diff.out.contains("additive: math:add:1.0.0 input /properties/a is optional now"), "{}", diff.out);
+    tools(&["diff", path, other.to_str().unwrap()]).exits(1);
+    std::fs::remove_file(&file).unwrap();
+    std::fs::remove_file(&other).unwrap();
 }

@@ -33,6 +33,16 @@ fn a_list_fits_the_terminal_and_has_colours() {
 }
 
 #[test]
+fn what_was_asked_for_is_highlighted_in_an_answer() {
+    let Some(page) = shown(&[], "search adding -n 1") else {
+        return;
+    };
+    assert!(page.contains("math:\u{1b}[33madd\u{1b}[0m:1.0.0"), "{page:?}");
+    assert!(page.contains("\u{1b}[33mAdds\u{1b}[0m two integers."), "{page:?}");
+    assert_eq!(shown(&[("NO_COLOR", "1")], "search adding -n 1").unwrap(), "math:add:1.0.0  Adds two integers.\n");
+}
+
+#[test]
 fn a_text_is_plain_and_cannot_command_the_terminal() {
     let Some(page) = shown(&[], "call escape") else {
         return;

@@ -66,6 +66,26 @@ fn texts_of_every_kind_arrive_as_they_are() {
     }
 }
 
+/// Says what it is told, in a list of data.
+#[tool]
+fn repeat_in_list(text: String) -> Vec<String> {
+    vec![text, "\"\\".to_owned()]
+}
+
+#[test]
+fn data_as_text_is_its_json_whatever_is_in_it() {
+    let dispatcher = Dispatcher::new(catalog![repeat_in_list].unwrap()).unwrap();
+    let tool = dispatcher.catalog().get("repeat_in_list").unwrap();
+    let odd = "\"quoted\" \\ \n\t\u{0}\u{7f} línea 日本 🦀";
+    for text in (0..20).map(|n| "x".repeat(n)).chain((0..9).map(|n| "y".repeat(n) + odd)) {
+        let result = dispatcher.call_sync("repeat_in_list", json!({ "text": text })).unwrap();
+        let written: Value = serde_json::from_slice(&write_result(tool, &result, Revision::V2026_07_28)).unwrap();
+        let data = json!([text, "\"\\"]);
+        assert_eq!(written["structuredContent"], data);
+        assert_eq!(written["content"][0]["text"], data.to_string());
+    }
+}
+
 #[test]
 fn a_failure_is_a_result_that_the_model_reads() {
     let dispatcher = Dispatcher::new(catalog![fails, repeat].unwrap()).unwrap();
@@ -93,6 +113,50 @@ fn params_need_a_name_and_nothing_else() {
     assert_eq!(params.arguments().to_value().unwrap(), json!({}));
     for params in ["{}", "[]", r#"{"name": 1}"#, r#"{"name": "a", "arguments": }"#, ""] {
         assert!(CallParams::parse(params.as_bytes()).is_err(), "{params}");
+    }
+}
+
+#[test]
+fn params_mean_what_their_json_means_however_it_is_written() {
+    let usual = r#"{"_meta":{"a":"}\"{]"},"name":"echo","arguments":{"text":"{[\\\"]}","more":[{},[]]}}"#;
+    let spaced = " {\n\"name\"\t: \"echo\" , \"arguments\" : {\"text\":\"{[\\\\\\\"]}\",\"more\":[{},[]]} , \"_meta\" : {\"a\":\"}\\\"{]\"} } ";
+    let unusual = usual.replacen("{", r#"{"task":{"name":"other"},"#, 1);
+    for text in [usual, spaced, &unusual] {
+        let whole: Value = serde_json::from_str(text).unwrap();
+        let params = CallParams::parse(text.as_bytes()).unwrap();
+        assert_eq!(params.name(), "echo", "{text}");
+        assert_eq!(params.arguments().to_value().unwrap(), whole["arguments"], "{text}");
+        assert_eq!(serde_json::from_str::<Value>(params.meta().unwrap()).unwrap(), whole["_meta"], "{text}");
+    }
+    // Deeper than what is looked through at once.
+    let deep = format!(r#"{{"name":"echo","arguments":{{"a":{}1{}}}}}"#, "[".repeat(100), "]".repeat(100));
+    assert!(CallParams::parse(deep.as_bytes()).unwrap().arguments().to_value().is_ok());
+}
+
+#[test]
+fn params_that_are_broken_anywhere_are_refused_by_whoever_reads_that() {
+    for text in [
+        r#"{"name":"echo","arguments":{"text":"x"}"#,
+        r#"{"name":"echo","arguments":{"text":"x"]}}"#,
+        r#"{"name":"echo","arguments":{"text":"x}}"#,
+        r#"{"name":"echo","arguments":{}} {}"#,
+        r#"{"name":"echo","arguments":{},}"#,
+        r#"{"name":"echo","name":"repeat"}"#,
+        r#"{"name":"echo","arguments":{"text":"x"},"arguments":{}}"#,
+        r#"{"name":"echo" "arguments":{}}"#,
+        "{\"name\":\"ec\nho\"}",
+    ] {
+        assert!(CallParams::parse(text.as_bytes()).is_err(), "{text}");
+    }
+    let dispatcher = Dispatcher::new(catalog![echo].unwrap()).unwrap();
+    for arguments in
+        [r#"{"text":"x",}"#, r#"{"text" "x"}"#, r#"{"text":x}"#, r#"{"text":"x"}}{"#, "{\"text\":\"\u{1}\"}"]
+    {
+        let text = format!(r#"{{"name":"echo","arguments":{arguments}}}"#);
+        if let Ok(params) = CallParams::parse(text.as_bytes()) {
+            let error = dispatcher.call_sync(params.name(), params.arguments()).unwrap_err();
+            assert_eq!(error.kind(), toolkit::call::ErrorKind::MalformedJson, "{text}");
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod bytes;
 mod calls;
 mod listing;
 mod naming;
+mod pages;
 mod results;
 mod tools;
 

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Every tool that gives data, and a call of it.
-pub(crate) const CALLS: [(&str, &str); 19] = [
+pub(crate) const CALLS: [(&str, &str); 20] = [
     ("plan", r#"{"from":{"lat":1,"lon":2},"to":{"lat":1,"lon":2}}"#),
     ("fare", r#"{"distance":2.5,"people":2}"#),
     ("area", r#"{"kind":"rectangle","width":2,"height":3}"#),
@@ -23,6 +23,7 @@ pub(crate) const CALLS: [(&str, &str); 19] = [
     ("both", "{}"),
     ("send", r#"{"to":"a@example.com"}"#),
     ("repeat", r#"{"text":"a"}"#),
+    ("repeat_in_list", r#"{"text":"a \"b\""}"#),
 ];
 
 #[test]

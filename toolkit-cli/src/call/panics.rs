@@ -7,7 +7,7 @@ pub(super) const THREAD_NAME: &str = "toolkit-call";
 
 /// Says nothing of panics on the threads of tools, unless `RUST_BACKTRACE` asks for them: the dispatcher turns each
 /// into that call's error. Panics elsewhere are reported as ever.
-pub(super) fn silence() {
+pub(crate) fn silence() {
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|wish| wish != "0") {
         return;
     }

@@ -5,11 +5,14 @@ use std::time::Duration;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use toolkit::Dispatcher;
 use toolkit::catalog::Naming;
+use toolkit::{Catalog, Dispatcher};
 use toolkit_mcp::server::{Filter, HttpError, Rule, ServeError, Server};
 
-use crate::call::credentials;
+#[cfg(feature = "proxy")]
+use super::proxy::{self, Joined};
+use crate::Setup;
+use crate::call::{self, credentials};
 use crate::command::{duration, naming, naming_option, program_name, switch};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -19,6 +22,8 @@ use crate::style;
 const TOKEN: &str = "SERVE_TOKEN";
 
 pub(super) fn command(command: Command) -> Command {
+    #[cfg(feature = "proxy")]
+    let command = command.arg(proxy::option());
     command
         .about("Serves the tools over the Model Context Protocol")
         .long_about(
@@ -67,8 +72,27 @@ fn text(name: &'static str) -> Arg {
     Arg::new(name).long(name).value_name("TEXT").action(ArgAction::Append).requires("http")
 }
 
-pub(super) async fn run(dispatcher: Dispatcher, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn run(catalog: Catalog, matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failure> {
+    let runtime = call::runtime()?;
+    #[cfg(feature = "proxy")]
+    let Joined { catalog, routes, backends } = runtime.block_on(proxy::join(catalog, matches))?;
+    let dispatcher = {
+        let _on_runtime = runtime.enter();
+        let builder = Dispatcher::builder(catalog);
+        #[cfg(feature = "proxy")]
+        let builder = builder.routes(routes);
+        setup(builder).map_err(Failure::Setup)?.build()?
+    };
     let server = server(dispatcher, matches)?;
+    let outcome = runtime.block_on(serve(&server, matches));
+    #[cfg(feature = "proxy")]
+    runtime.block_on(backends.stop());
+    // A tool that nobody waits for any more must not keep the process alive.
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn serve(server: &Server, matches: &ArgMatches) -> Result<Exit, Failure> {
     let Some(address) = matches.get_one::<String>("http") else {
         server.stdio_with(protocol_output()?).await?;
         return Ok(Exit::Success);

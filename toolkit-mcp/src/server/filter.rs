@@ -13,7 +13,7 @@ use toolkit::Tool;
 /// use toolkit_mcp::server::Filter;
 ///
 /// let filter = Filter::all().allow("namespace=math".parse()?).deny("hint=destructive".parse()?);
-/// # let tool = toolkit::Tool::builder("add").namespace("math").description("Adds.").build()?;
+/// # let tool = toolkit::Tool::builder("add").namespace("math").description("Adds.").read_only(true).build()?;
 /// assert!(filter.admits(&tool));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

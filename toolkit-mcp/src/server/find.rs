@@ -79,7 +79,8 @@ impl<'m> Asked<'m> {
     pub(super) fn answer(&self, served: &Served, search: &Search, revision: Revision) -> Vec<u8> {
         let found = match self {
             Asked::Search { query, limit } => Ok(found(served, search, query, *limit)),
-            Asked::Describe { name } | Asked::Call { name: Cow::Owned(name), .. } => described(served, name, revision),
+            Asked::Describe { name } => described(served, name, revision),
+            // A call is the server's to make; what it would be of is all that can be said here.
             Asked::Call { name, .. } => described(served, name, revision),
         };
         match found {

@@ -7,14 +7,19 @@ use toolkit::Arguments;
 use toolkit::adapter::mcp::Revision;
 
 use super::message::text;
-use super::meta::Meta;
+use super::meta::{MODERN, Meta};
 use super::mirror::decoded;
 use super::reply::{Code, Fault};
 use super::served::Offer;
 
-pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+/// Whether a request says that it is of 2026-07-28.
+pub(super) fn is_modern(headers: &HeaderMap) -> bool {
+    headers.get(&VERSION).is_some_and(|version| version == MODERN)
+}
 
 /// The revision of a request, once its headers are known to agree with it.
 pub(super) fn check(

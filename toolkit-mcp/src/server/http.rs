@@ -164,8 +164,9 @@ impl Http {
         self
     }
 
-    /// The server as a service of tower, for a router of the host's. It then has what the router gives it: the limits on
-    /// connections are those of whatever accepts them.
+    /// The server as a service of tower, for a router of the host's, such as axum's `route_service("/mcp", …)`: it looks
+    /// for the paths above. Who may connect, and how often, is then for whatever accepts connections to say; names other
+    /// than the machine's own are given with [`Http::allow_host`].
     #[must_use]
     pub fn into_service(mut self) -> Service {
         self.guard.is_local = true;
@@ -184,7 +185,7 @@ impl Http {
             return Err(HttpError::Unprotected(addresses));
         }
         self.guard.is_local = is_local;
-        let listener = tokio::net::TcpListener::bind(&addresses[..]).await.map_err(HttpError::Io)?;
+        let listener = listening::bind(&addresses).map_err(HttpError::Io)?;
         Ok(Listening::new(listener, self))
     }
 

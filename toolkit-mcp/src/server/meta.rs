@@ -102,7 +102,8 @@ impl<'m> Meta<'m> {
     }
 }
 
-fn missing(field: &str) -> Fault {
+/// A field of `_meta` that 2026-07-28 requires is not there.
+pub(super) fn missing(field: &str) -> Fault {
     let message = format!("`params._meta` has no `io.modelcontextprotocol/{field}`, which {MODERN} requires");
     Fault::of_envelope(Code::InvalidParams, message)
 }

@@ -13,7 +13,7 @@ use toolkit::adapter::mcp::{CallParams, LIST_TTL_MS, Revision};
 use super::call::Call;
 use super::listen::Listen;
 use super::message::{Malformed, Message, text};
-use super::meta::{LEGACY, Meta, supported};
+use super::meta::{LEGACY, Meta, missing, supported};
 use super::reply::{Code, Fault, json_bytes, response};
 use super::request::{Caller, Request};
 use super::{Server, find, headers, page};
@@ -84,9 +84,7 @@ impl Server {
                 Routed::Initialized(self.response(id, revision, &json_bytes(&self.initialize(params))))
             }
             "ping" if is_legacy => reply(&json!({})),
-            "server/discover" if is_legacy => {
-                return Err(Meta::default().revision(Some(super::meta::MODERN)).unwrap_err());
-            }
+            "server/discover" if is_legacy => return Err(missing("protocolVersion")),
             "server/discover" => reply(&self.discover()),
             "subscriptions/listen" if !is_legacy => Routed::Listen(Listen::new(self, id, params, peer)?),
             "prompts/list" | "resources/list" | "resources/templates/list" if self.shared.has_empty_lists => {

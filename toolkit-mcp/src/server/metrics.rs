@@ -89,6 +89,7 @@ impl Metrics {
         let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         head(&mut text, "toolkit_mcp_calls_total", "counter", "Calls that have ended, by tool and outcome.");
         for (id, tool) in &*tools {
+            let id = label(id);
             for (outcome, n) in std::iter::zip(OUTCOMES, &tool.outcomes) {
                 let n = n.load(Relaxed);
                 if n > 0 {
@@ -98,7 +99,7 @@ impl Metrics {
         }
         head(&mut text, "toolkit_mcp_call_seconds", "histogram", "How long calls took.");
         for (id, tool) in &*tools {
-            tool.render_into(&mut text, id);
+            tool.render_into(&mut text, &label(id));
         }
         text
     }
@@ -136,6 +137,11 @@ impl CallMetrics {
         let _ = writeln!(text, "toolkit_mcp_call_seconds_sum{{tool=\"{id}\"}} {seconds}");
         let _ = writeln!(text, "toolkit_mcp_call_seconds_count{{tool=\"{id}\"}} {n_calls}");
     }
+}
+
+/// The value of a label.
+fn label(text: &str) -> String {
+    text.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n")
 }
 
 fn head(text: &mut String, name: &str, kind: &str, help: &str) {

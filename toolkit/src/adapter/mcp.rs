@@ -1,17 +1,21 @@
 //! The Model Context Protocol: `tools/list` and `tools/call`, without a connection.
 
 mod call;
+mod list;
 mod listed;
+mod params;
 mod result;
+mod span;
 
 use serde_json::{Value, json};
 
-pub use self::call::{CallParams, write_error, write_result};
+pub use self::call::{write_error, write_result};
+pub use self::list::ToolList;
 use self::listed::listed;
+pub use self::params::CallParams;
 pub use self::result::wrap_result;
 use crate::catalog::{Catalog, Naming, Problems};
 pub use crate::tool::META_KEY;
-use crate::tool::Object;
 
 /// A revision of the protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +58,7 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 ///   2025-11-25; a result that is no object is put under the property `result` of one, see [`wrap_result`].
 ///
 /// All keys are sorted: one catalogue gives the same bytes in every build, whatever features of `serde_json` are on.
+/// A server that is asked often keeps a [`ToolList`] of them.
 ///
 /// # Errors
 ///
@@ -82,8 +87,7 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 /// # }
 /// ```
 pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Value, Problems> {
-    let names = catalog.listed(naming)?;
-    let tools: Vec<Object> = names.iter().map(|(name, tool)| listed(name, tool, revision)).collect();
+    let tools = tools(catalog, revision, naming)?;
     let mut list = match revision {
         Revision::V2025_11_25 => json!({ "tools": tools }),
         Revision::V2026_07_28 => json!({
@@ -97,4 +101,9 @@ pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Resu
     // those of the schemas in that of their making.
     list.sort_all_objects();
     Ok(list)
+}
+
+fn tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Vec<Value>, Problems> {
+    let names = catalog.listed(naming)?;
+    Ok(names.iter().map(|(name, tool)| Value::Object(listed(name, tool, revision))).collect())
 }

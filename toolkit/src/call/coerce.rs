@@ -96,7 +96,8 @@ pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
     /// More lines than this help nobody; the data has them all.
     const MAX_LINES: usize = 20;
 
-    let mut message = String::from("the arguments do not fit");
+    let mut message = String::with_capacity(1024);
+    message.push_str("the arguments do not fit");
     // The list of what may stand there says the type too.
     let listed = |violation: &Violation| {
         let same_place = violations.iter().filter(|other| other.pointer == violation.pointer);

@@ -53,13 +53,15 @@ pub enum ErrorKind {
     Unauthorized,
     /// The caller lacks what the tool requires; [`ToolError::missing`] has all of it.
     MissingRequirements,
+    /// Somebody who was asked does not want the call to be made.
+    Denied,
     /// The arguments are longer than the dispatcher takes.
     TooLarge,
     /// The arguments are not JSON.
     MalformedJson,
     /// The input schema refuses the arguments; [`ToolError::violations`] has every reason.
     InvalidArguments,
-    /// As many calls run as may; try again later.
+    /// As many calls run, or were made in a time, as may; try again later.
     Overloaded,
     /// The tool says that it failed, and its message says why.
     Failed,
@@ -81,6 +83,35 @@ pub enum ErrorKind {
     InvalidOutput,
 }
 
+impl ErrorKind {
+    /// Its name in `snake_case`, for logs and metrics: few names, which stay the same.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::UnknownTool => "unknown_tool",
+            Self::AmbiguousTool => "ambiguous_tool",
+            Self::NoBackend => "no_backend",
+            Self::Unavailable => "unavailable",
+            Self::Unauthorized => "unauthorized",
+            Self::MissingRequirements => "missing_requirements",
+            Self::Denied => "denied",
+            Self::TooLarge => "too_large",
+            Self::MalformedJson => "malformed_json",
+            Self::InvalidArguments => "invalid_arguments",
+            Self::Overloaded => "overloaded",
+            Self::Failed => "failed",
+            Self::Internal => "internal",
+            Self::Panicked => "panicked",
+            Self::TimedOut => "timed_out",
+            Self::Cancelled => "cancelled",
+            Self::NeedsRuntime => "needs_runtime",
+            Self::InvalidAnswer => "invalid_answer",
+            Self::ResultTooLarge => "result_too_large",
+            Self::InvalidOutput => "invalid_output",
+        }
+    }
+}
+
 /// The stage of the call that refused or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -93,6 +124,8 @@ pub enum Stage {
     Require,
     /// Checking the arguments.
     ValidateInput,
+    /// Asking whether the call may be made.
+    Approve,
     /// Waiting for a place, or running the tool.
     Invoke,
     /// Reading what came back.
@@ -203,6 +236,7 @@ impl ToolError {
             ErrorKind::NoBackend => Stage::Select,
             ErrorKind::MissingRequirements => Stage::Require,
             ErrorKind::TooLarge | ErrorKind::MalformedJson | ErrorKind::InvalidArguments => Stage::ValidateInput,
+            ErrorKind::Denied => Stage::Approve,
             ErrorKind::InvalidAnswer => Stage::Normalize,
             ErrorKind::ResultTooLarge | ErrorKind::InvalidOutput => Stage::ValidateOutput,
             _ => Stage::Invoke,

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 /// Parses JSON text.
@@ -118,16 +119,20 @@ impl<'de> Visitor<'de> for TreeVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
-            if object.contains_key(&key) {
-                let key: String = key.chars().take(60).collect();
-                return Err(A::Error::custom(format_args!(
-                    "the key `{}` stands twice in one object",
-                    key.escape_debug()
-                )));
+            match object.entry(key) {
+                Entry::Vacant(slot) => {
+                    let Tree(value) = entries.next_value()?;
+                    slot.insert(value);
+                }
+                Entry::Occupied(slot) => return Err(twice(slot.key())),
             }
-            let Tree(value) = entries.next_value()?;
-            object.insert(key, value);
         }
         Ok(Value::Object(object))
     }
+}
+
+#[cold]
+fn twice<E: Error>(key: &str) -> E {
+    let key: String = key.chars().take(60).collect();
+    E::custom(format_args!("the key `{}` stands twice in one object", key.escape_debug()))
 }

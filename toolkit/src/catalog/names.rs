@@ -42,14 +42,6 @@ enum Form {
     Shared(u32),
 }
 
-/// What a name means.
-pub(super) enum Resolved<'n> {
-    /// One tool, by its index.
-    One(usize),
-    /// Tools in several namespaces, by their indexes.
-    Several(&'n [usize]),
-}
-
 impl Names {
     /// Indexes tools that are in the order of their ids; a former name that something else has is a problem.
     pub(super) fn of(tools: &[Tool], problems: &mut Vec<Problem>) -> Self {
@@ -82,13 +74,24 @@ impl Names {
         names
     }
 
+    /// The one tool that a name means.
     #[inline]
-    pub(super) fn get(&self, tools: &[Tool], name: &str) -> Option<Resolved<'_>> {
-        let found = self.table.find(hash(&self.hasher, name), |found| found.is(tools, name))?;
-        Some(match found.form {
-            Form::Shared(place) => Resolved::Several(&self.shared[place as usize]),
-            _ => Resolved::One(found.tool as usize),
-        })
+    pub(super) fn get<'t>(&self, tools: &'t [Tool], name: &str) -> Option<&'t Tool> {
+        let found = self.find(tools, name)?;
+        if let Form::Shared(_) = found.form { None } else { tools.get(found.tool as usize) }
+    }
+
+    /// The tools in several namespaces that a name means, by their indexes.
+    pub(super) fn several(&self, tools: &[Tool], name: &str) -> Option<&[usize]> {
+        match self.find(tools, name)?.form {
+            Form::Shared(place) => self.shared.get(place as usize).map(Vec::as_slice),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn find(&self, tools: &[Tool], name: &str) -> Option<&Name> {
+        self.table.find(hash(&self.hasher, name), |found| found.is(tools, name))
     }
 
     /// The highest version of each tool, by its index: a release, or the highest version where none is released.

@@ -44,6 +44,8 @@ pub enum ProblemKind {
     MissingFeature,
     /// The catalogue is not what it was expected to be.
     Unexpected,
+    /// A change that breaks callers, and no version that says so.
+    Broken,
 }
 
 impl Problem {

@@ -5,35 +5,49 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 
+use serde_json::Value;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::{BoxFuture, Dispatcher, DispatcherBuilder};
-use crate::call::{Arguments, Context, RunResult, ToolError};
+use super::{BoxFuture, Dispatcher, DispatcherBuilder, Shared, lend, sees_all_of};
+use crate::call::{Arguments, Context, RunResult, ToolError, admit};
 use crate::stream::Queue;
 use crate::tool::Tool;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A call on its way through layers: its tool is found, and nothing else has been looked at.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Call {
-    tool: Tool,
+    shared: Arc<Shared>,
+    /// The place of the tool in the catalogue: a clone of a tool might build its schemas for itself.
+    place: usize,
     context: Context,
     arguments: Arguments<'static>,
     parts: Option<Arc<Queue>>,
 }
 
 impl Call {
-    pub(super) fn new(tool: &Tool, context: &Context, arguments: Arguments<'_>, parts: Option<&Arc<Queue>>) -> Self {
-        let (tool, context, arguments) = (tool.clone(), context.clone(), arguments.into_owned());
-        Self { tool, context, arguments, parts: parts.cloned() }
+    pub(super) fn new(
+        shared: &Arc<Shared>,
+        tool: &Tool,
+        context: &Context,
+        arguments: Arguments<'_>,
+        parts: Option<&Arc<Queue>>,
+    ) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            place: shared.catalog.place_of(tool),
+            context: context.clone(),
+            arguments: arguments.into_owned(),
+            parts: parts.cloned(),
+        }
     }
 
     /// The tool that is called.
     #[must_use]
     pub fn tool(&self) -> &Tool {
-        &self.tool
+        self.shared.catalog.at(self.place)
     }
 
     /// What goes along with the call.
@@ -51,6 +65,28 @@ impl Call {
     #[must_use]
     pub fn arguments(&self) -> &Arguments<'static> {
         &self.arguments
+    }
+
+    /// The arguments as the tool will be given them: checked, and changed as far as the dispatcher's
+    /// [`Coercion`](crate::Coercion) goes. They are checked again before the tool runs.
+    ///
+    /// Who asks somebody whether a call may be made asks about these: what was sent may read differently.
+    ///
+    /// # Errors
+    ///
+    /// What the dispatcher would refuse the call with: nothing runs the tool, the caller lacks what it requires or has
+    /// given up, or the arguments do not fit.
+    pub fn checked_arguments(&self) -> Result<Value, ToolError> {
+        let (tool, policy) = (self.tool(), &self.shared.policy);
+        self.shared.select(tool)?;
+        if !sees_all_of(&self.context, tool) {
+            lend(&self.context, tool)?;
+        }
+        policy.admit(&self.context, &self.arguments)?;
+        if !policy.validate_input {
+            return self.arguments.to_value();
+        }
+        admit(tool, &self.arguments, policy.coercion).map(|(value, _)| value)
     }
 
     /// Whether parts of the result are given before its end. Such a call is not to be made again: its reader would see
@@ -110,8 +146,8 @@ impl Run for Bottom {
     fn run(&self, call: Call) -> BoxFuture<'static, Result<RunResult, ToolError>> {
         let dispatcher = self.0.clone();
         Box::pin(async move {
-            let Call { tool, context, arguments, parts } = call;
-            dispatcher.run(&context, &tool, arguments, parts.as_deref()).await
+            let Call { shared, place, context, arguments, parts } = call;
+            dispatcher.run(&context, shared.catalog.at(place), arguments, parts.as_deref()).await
         })
     }
 }
@@ -163,6 +199,17 @@ impl DispatcherBuilder {
     {
         self.layers.push(Box::new(|inner| inner.wrapped_by(layer)));
         self
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("tool", self.tool().id())
+            .field("context", &self.context)
+            .field("arguments", &self.arguments)
+            .field("is_streamed", &self.is_streamed())
+            .finish()
     }
 }
 

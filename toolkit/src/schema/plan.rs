@@ -18,7 +18,7 @@ mod pattern;
 mod property;
 mod reason;
 mod ser;
-mod special;
+pub(crate) mod special;
 mod string;
 
 use std::fmt;

@@ -15,6 +15,7 @@ use serde_json::Value;
 pub(crate) use self::locate::child;
 pub(super) use self::locate::holds_secret;
 use self::reason::{Explanation, place};
+pub(super) use self::secret::masked;
 use super::SchemaError;
 
 /// One reason for which a schema refuses a value.
@@ -94,7 +95,8 @@ struct OneLine<'f, W>(&'f mut W);
 
 impl<W: fmt::Write> fmt::Write for OneLine<'_, W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        // Looks at all of it, since that is less work for many bytes at a time than to stop at the first.
+        if text.bytes().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~')) {
             return self.0.write_str(text);
         }
         text.chars().try_for_each(|c| match is_invisible(c) {
@@ -168,7 +170,7 @@ impl Violations {
 
     /// The one violation of a value that the schema accepts and the Rust type does not.
     pub(crate) fn of_type(pointer: String, rule: String) -> Self {
-        Self(vec![Violation { keyword: "type".to_owned(), ..Violation::new(place(&pointer), rule) }])
+        Self(vec![Violation { keyword: "type".to_owned(), ..Violation::new(place(pointer), rule) }])
     }
 
     /// The same in other words, or of a value that stands elsewhere.

@@ -132,7 +132,7 @@ pub(crate) fn is_annotation(keyword: &str) -> bool {
 }
 
 /// The schema that a `$ref` within `document` points to.
-pub(super) fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
+pub(crate) fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
     document.pointer(&pointer(reference)?).filter(|v| is_schema(v))
 }
 
@@ -201,7 +201,7 @@ fn renames(keyword: &str, depth: usize) -> bool {
 }
 
 /// The JSON values in `value`.
-pub(super) fn size(value: &Value) -> usize {
+pub(crate) fn size(value: &Value) -> usize {
     match value {
         Value::Array(list) => 1 + list.iter().map(size).sum::<usize>(),
         Value::Object(map) => 1 + map.values().map(size).sum::<usize>(),

@@ -1,20 +1,36 @@
 //! Who may call, by bearer tokens (RFC 6750), and where tokens are had (RFC 9728).
 
 use std::fmt;
-use std::future::{Future, ready};
-use std::pin::Pin;
+use std::future::ready;
 use std::sync::Arc;
 
 use http::{HeaderMap, header};
 use serde_json::json;
+use toolkit::dispatch::BoxFuture;
 
 use crate::server::reply::json_bytes;
 use crate::server::request::Caller;
 
 /// Tells who a token is of.
+///
+/// ```
+/// use toolkit::dispatch::BoxFuture;
+/// use toolkit_mcp::server::{Caller, Refusal, Verify};
+///
+/// struct Guests;
+///
+/// impl Verify for Guests {
+///     fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, Refusal>> {
+///         Box::pin(async move {
+///             let name = token.strip_prefix("guest-").ok_or(Refusal::Invalid)?;
+///             Ok(Caller::named(name))
+///         })
+///     }
+/// }
+/// ```
 pub trait Verify: Send + Sync + 'static {
     /// Who the token is of.
-    fn verify<'v>(&'v self, token: &'v str) -> Pin<Box<dyn Future<Output = Result<Caller, Refusal>> + Send + 'v>>;
+    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, Refusal>>;
 }
 
 /// Why a token will not do.
@@ -120,7 +136,7 @@ impl Token {
 }
 
 impl Verify for Token {
-    fn verify<'v>(&'v self, token: &'v str) -> Pin<Box<dyn Future<Output = Result<Caller, Refusal>> + Send + 'v>> {
+    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, Refusal>> {
         Box::pin(ready(match self.is(token) {
             true => Ok(Caller::anonymous()),
             false => Err(Refusal::Invalid),

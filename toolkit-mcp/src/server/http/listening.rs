@@ -11,7 +11,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::Semaphore;
 
 use super::patience::Patient;
@@ -20,6 +20,30 @@ use super::{Http, Limits, told_to_end};
 
 /// After a connection could not be accepted, as when there are too many files open.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// How many connections wait to be accepted: what the standard library asks for, 128, turns away a burst of clients.
+const BACKLOG: u32 = 4096;
+
+/// Takes the first of these addresses that can be had.
+pub(super) fn bind(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
+    let mut outcome = Err(io::Error::new(io::ErrorKind::InvalidInput, "the name has no address"));
+    for address in addresses {
+        outcome = bind_one(*address);
+        if outcome.is_ok() {
+            break;
+        }
+    }
+    outcome
+}
+
+fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // So that a server can be started again at once. On Windows it would let two have one address.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
 
 /// A server that has its address.
 #[derive(Debug)]

@@ -22,6 +22,7 @@ use super::session::{SESSION, Sessions};
 use super::{Http, Limits, sse};
 use crate::server::Server;
 use crate::server::call::{Answer, Call, CallEvent};
+use crate::server::headers::is_modern;
 use crate::server::listen::Listen;
 use crate::server::message::Message;
 use crate::server::methods::{Peer, Routed};
@@ -99,7 +100,7 @@ impl Inner {
             self.refuse(Refused::Origin, StatusCode::FORBIDDEN, Fault::of_envelope(Code::InvalidRequest, why))
         })?;
         if head.method == Method::OPTIONS {
-            return Ok(preflight());
+            return Ok(preflight(headers));
         }
         if let (Some(resource), true) = (&self.auth.resource, path.starts_with(WELL_KNOWN)) {
             return Ok(json(StatusCode::OK, resource.metadata.clone()));
@@ -174,7 +175,9 @@ impl Inner {
             let fault = Fault::of_envelope(Code::InvalidRequest, "a message is `application/json`");
             return Err(self.refuse(Refused::Malformed, StatusCode::UNSUPPORTED_MEDIA_TYPE, fault));
         }
-        let session = self.sessions.of(headers).map_err(|()| {
+        // Since 2026-07-28 there are none, and the header means nothing.
+        let session = if is_modern(headers) { Ok(None) } else { self.sessions.of(headers) };
+        let session = session.map_err(|()| {
             let fault = Fault::of_envelope(Code::InvalidRequest, "the session has ended; begin another");
             self.refuse(Refused::Malformed, StatusCode::NOT_FOUND, fault)
         })?;
@@ -190,9 +193,8 @@ impl Inner {
                 response
             }
             Routed::Fault(id, fault) => {
-                let is_modern = headers.get(&crate::server::headers::VERSION).is_some_and(|v| v == "2026-07-28");
                 let status = match fault.code {
-                    Code::MethodNotFound if is_modern => StatusCode::NOT_FOUND,
+                    Code::MethodNotFound if is_modern(headers) => StatusCode::NOT_FOUND,
                     _ if fault.is_of_envelope => StatusCode::BAD_REQUEST,
                     _ => StatusCode::OK,
                 };
@@ -256,8 +258,7 @@ impl Inner {
     }
 
     fn changes(&self, headers: &HeaderMap) -> Response<Body> {
-        let is_modern = headers.get(&crate::server::headers::VERSION).is_some_and(|version| version == "2026-07-28");
-        if is_modern || !accepts_events(headers) {
+        if is_modern(headers) || !accepts_events(headers) {
             let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "messages are sent with POST\n".to_owned());
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
             return response;
@@ -337,17 +338,15 @@ fn accepted() -> Response<Body> {
 }
 
 /// What a page may send, if it may send anything.
-fn preflight() -> Response<Body> {
+fn preflight(asked: &HeaderMap) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST, GET, DELETE"));
-    headers.insert(
-        header::ACCESS_CONTROL_ALLOW_HEADERS,
-        HeaderValue::from_static(
-            "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id",
-        ),
-    );
+    // Any may be needed: parameters of tools have headers of their own.
+    if let Some(names) = asked.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
+    }
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from(Duration::from_secs(600).as_secs()));
     response
 }

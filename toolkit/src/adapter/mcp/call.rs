@@ -1,60 +1,9 @@
-//! The Model Context Protocol's `tools/call`, as bytes: what a server reads and what it writes.
-
-use std::borrow::Cow;
-
-use serde::Deserialize;
-use serde::de::Error as _;
-use serde_json::value::RawValue;
+//! The Model Context Protocol's `tools/call`, as bytes: what a server writes.
 
 use super::Revision;
 use super::result::{is_wrapped, wrap};
-use crate::call::{Arguments, Content, RunResult, ToolError};
+use crate::call::{Content, RunResult, ToolError};
 use crate::tool::Tool;
-
-/// The `params` of `tools/call` (`CallToolRequestParams` of both revisions), borrowed from the message.
-#[derive(Clone, Debug, Deserialize)]
-pub struct CallParams<'m> {
-    #[serde(borrow)]
-    name: Cow<'m, str>,
-    #[serde(borrow)]
-    arguments: Option<&'m RawValue>,
-    #[serde(borrow, rename = "_meta")]
-    meta: Option<&'m RawValue>,
-}
-
-impl<'m> CallParams<'m> {
-    /// Reads the `params`, and leaves the arguments in them as they are: the dispatcher reads those.
-    ///
-    /// # Errors
-    ///
-    /// They are no JSON object with a `name`.
-    pub fn parse(json: &'m [u8]) -> Result<Self, serde_json::Error> {
-        // serde would take an array of the fields too, and repeat a text in full.
-        if !json.trim_ascii_start().starts_with(b"{") {
-            serde_json::from_slice::<&RawValue>(json)?;
-            return Err(serde_json::Error::custom("the params are no JSON object"));
-        }
-        serde_json::from_slice(json)
-    }
-
-    /// The tool's name on the wire; see [`WireNames::get`](crate::catalog::WireNames::get).
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The arguments; none where the client sent none.
-    #[must_use]
-    pub fn arguments(&self) -> Arguments<'m> {
-        self.arguments.map_or(Arguments::NONE, Arguments::from)
-    }
-
-    /// `_meta`, as JSON text.
-    #[must_use]
-    pub fn meta(&self) -> Option<&'m str> {
-        self.meta.map(RawValue::get)
-    }
-}
 
 /// The result of a call that succeeded (`CallToolResult`).
 ///
@@ -85,7 +34,7 @@ impl<'m> CallParams<'m> {
 #[must_use]
 pub fn write_result(tool: &Tool, result: &RunResult, revision: Revision) -> Vec<u8> {
     let json = result.json();
-    let mut bytes = Vec::with_capacity(96 + json.map_or(0, |json| 2 * json.len() + json.len() / 4));
+    let mut bytes = Vec::with_capacity(128 + json.map_or(0, |json| 2 * json.len() + json.len() / 4));
     open(&mut bytes, revision);
     match (result.own_content(), json) {
         ([], Some(json)) => write_text(&mut bytes, json),
@@ -128,9 +77,44 @@ fn write_text(bytes: &mut Vec<u8>, json: &[u8]) {
         // A text is shown as it is, and as JSON it has its quotes and escapes already.
         bytes.extend_from_slice(json);
     } else {
-        write_json(bytes, &*String::from_utf8_lossy(json));
+        write_quoted(bytes, json);
     }
     bytes.extend_from_slice(b"}]");
+}
+
+/// Writes JSON as a JSON string.
+fn write_quoted(bytes: &mut Vec<u8>, json: &[u8]) {
+    // White space, each kind of which has a name of its own in a string; no serializer here writes it.
+    if json.iter().copied().min().is_some_and(|least| least < b' ') {
+        return write_json(bytes, &*String::from_utf8_lossy(json));
+    }
+    bytes.push(b'"');
+    let (words, rest) = json.as_chunks::<8>();
+    for word in words {
+        // Every few bytes of JSON is a quote, and nothing predicts which: so nothing is
+        // decided, and every byte has room for a backslash before it.
+        let mut escaped = [b'\\'; 16];
+        let mut length = 0;
+        for byte in word {
+            length += usize::from(needs_backslash(*byte));
+            escaped[length & 15] = *byte;
+            length += 1;
+        }
+        bytes.extend_from_slice(&escaped);
+        bytes.truncate(bytes.len() - 16 + length);
+    }
+    for byte in rest {
+        if needs_backslash(*byte) {
+            bytes.push(b'\\');
+        }
+        bytes.push(*byte);
+    }
+    bytes.push(b'"');
+}
+
+#[inline]
+fn needs_backslash(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\\')
 }
 
 fn write_content(bytes: &mut Vec<u8>, content: &[Content]) {

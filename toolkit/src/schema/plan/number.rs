@@ -1,7 +1,6 @@
 //! The rules for a number, exact across integers and floats.
 
 use std::cmp::Ordering;
-use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
@@ -10,8 +9,8 @@ pub(super) struct Number {
     /// The integers within all bounds, and those of them that a word holds.
     least: i128,
     most: i128,
-    unsigned: RangeInclusive<u64>,
-    negative: RangeInclusive<i64>,
+    unsigned: Bounds<u64>,
+    negative: Bounds<i64>,
     /// The same bounds for a float.
     bounds: Vec<Bound>,
     /// Between these a float is within all bounds, and stays there if it is read back a little wrong.
@@ -19,6 +18,9 @@ pub(super) struct Number {
     pub(super) multiple_of: Option<i128>,
     pub(super) one_of: Option<Box<[i128]>>,
 }
+
+/// From the least to the most, both allowed. A `RangeInclusive` has to be asked whether it was iterated over too.
+struct Bounds<T>(T, T);
 
 struct Bound {
     limit: Limit,
@@ -37,8 +39,8 @@ impl Number {
         Number {
             least: i128::MIN,
             most: i128::MAX,
-            unsigned: 0..=u64::MAX,
-            negative: i64::MIN..=-1,
+            unsigned: Bounds(0, u64::MAX),
+            negative: Bounds(i64::MIN, -1),
             bounds: Vec::new(),
             surely: (f64::NEG_INFINITY, f64::INFINITY),
             multiple_of: None,
@@ -84,21 +86,21 @@ impl Number {
         }
         self.bounds.push(Bound { limit, side, inclusive });
         let unsigned = (u64::try_from(self.least.max(0)), u64::try_from(self.most.min(u64::MAX.into())));
-        self.unsigned = if let (Ok(least), Ok(most)) = unsigned { least..=most } else { RangeInclusive::new(1, 0) };
+        self.unsigned = if let (Ok(least), Ok(most)) = unsigned { Bounds(least, most) } else { Bounds(1, 0) };
         let negative = (i64::try_from(self.least.max(i64::MIN.into())), i64::try_from(self.most.min(-1)));
-        self.negative = if let (Ok(least), Ok(most)) = negative { least..=most } else { RangeInclusive::new(0, -1) };
+        self.negative = if let (Ok(least), Ok(most)) = negative { Bounds(least, most) } else { Bounds(0, -1) };
         Some(())
     }
 
     #[inline]
     pub(super) fn admits_unsigned(&self, value: u64) -> bool {
-        self.unsigned.contains(&value) && (self.compares_only() || self.admits_exactly(value.into()))
+        self.unsigned.hold(value) && (self.compares_only() || self.admits_exactly(value.into()))
     }
 
     /// Whether an integer below nought is allowed.
     #[inline]
     pub(super) fn admits_negative(&self, value: i64) -> bool {
-        self.negative.contains(&value) && (self.compares_only() || self.admits_exactly(value.into()))
+        self.negative.hold(value) && (self.compares_only() || self.admits_exactly(value.into()))
     }
 
     #[inline(never)]
@@ -121,6 +123,13 @@ impl Number {
     #[inline]
     fn compares_only(&self) -> bool {
         self.multiple_of.is_none() && self.one_of.is_none()
+    }
+}
+
+impl<T: PartialOrd> Bounds<T> {
+    #[inline]
+    fn hold(&self, value: T) -> bool {
+        self.0 <= value && value <= self.1
     }
 }
 

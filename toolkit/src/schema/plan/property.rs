@@ -119,9 +119,20 @@ impl Property {
         self.head == head && name.len() == key.len() && (key.len() <= 8 || *name == *key)
     }
 
-    /// The name as JSON with a colon behind it, and a comma before it unless it is the first.
+    /// Appends the name as JSON with a colon behind it, and a comma before it unless it is the first.
     #[inline]
-    pub(super) fn json(&self, is_first: bool) -> &[u8] {
+    pub(super) fn write(&self, is_first: bool, out: &mut Vec<u8>) {
+        if self.json.len() > 8 {
+            return out.extend_from_slice(self.json(is_first));
+        }
+        // A whole word costs less to copy than a few bytes of it.
+        let comma = usize::from(is_first);
+        let end = out.len() + self.json.len() - comma;
+        out.extend_from_slice(&(self.written.0 >> (8 * comma)).to_le_bytes());
+        out.truncate(end);
+    }
+
+    fn json(&self, is_first: bool) -> &[u8] {
         self.json.get(usize::from(is_first)..).unwrap_or_default()
     }
 

@@ -14,7 +14,7 @@ pub(super) fn head(bytes: &[u8]) -> u64 {
 
 /// The place of the first quote, backslash or control character, or the length where there is none.
 #[inline]
-pub(super) fn position(bytes: &[u8]) -> usize {
+pub(crate) fn position(bytes: &[u8]) -> usize {
     let mut rest = bytes;
     while rest.len() >= 8 {
         let found = in_head(head(rest));

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Violation;
 use super::locate::{child, followed, nodes};
-use super::reason::{Explanation, listed, one_value_of, place, type_name, type_names, wrong_type};
+use super::reason::{Explanation, Quoted, listed, one_value_of, place, type_name, type_names, wrong_type};
 use crate::suggest::suggest;
 
 /// A branch of a choice: its schema, and why it refuses the value.
@@ -76,9 +76,9 @@ impl Explanation<'_> {
             return false;
         };
         let all: Vec<Value> = values.iter().flatten().map(|value| (*value).clone()).collect();
-        let pointer = place(&child(error.instance_path().as_str(), tag));
+        let pointer = place(child(error.instance_path().as_str(), tag));
         let Some(sent) = error.instance().get(tag) else {
-            let rule = format!("is required: one of {}", listed(all.iter().map(Value::to_string)));
+            let rule = format!("is required: one of {}", listed(all.iter()));
             let violation = self.plain(error, rule);
             let keyword = "required".to_owned();
             self.add(Violation { pointer, keyword, sent: None, allowed: all, ..violation });
@@ -119,7 +119,7 @@ impl Explanation<'_> {
             }
             _ => {
                 let exactly = if several { "exactly " } else { "" };
-                let keys = listed(names.iter().map(|name| format!("`{name}`")));
+                let keys = listed(names.iter().copied().map(Quoted));
                 let rule = format!("must have {exactly}one of the keys {keys}");
                 let allowed = names.iter().map(|&name| name.into()).collect();
                 let keyword = "required".to_owned();

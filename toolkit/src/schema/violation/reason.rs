@@ -1,5 +1,7 @@
 //! From a validator's error to violations.
 
+use std::fmt::{self, Display, Write as _};
+
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
@@ -29,7 +31,7 @@ pub(super) struct Explanation<'s> {
 
 impl<'s> Explanation<'s> {
     pub(super) fn of(schema: &'s Value, has_secrets: bool, instance: &'s Value) -> Self {
-        Self { schema, secrets: has_secrets.then(|| Secrets::of(schema)), instance, violations: Vec::new() }
+        Self { schema, secrets: has_secrets.then(|| Secrets::of(schema)), instance, violations: Vec::with_capacity(8) }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -61,7 +63,7 @@ impl<'s> Explanation<'s> {
                 let before = self.violations.len();
                 self.explain(inner);
                 for violation in &mut self.violations[before..] {
-                    violation.pointer = place(&child(&pointer, key));
+                    violation.pointer = place(child(&pointer, key));
                     violation.rule = format!("as a key {}", violation.rule);
                     if let Some(secrets) = &self.secrets {
                         secrets.mask(violation);
@@ -100,17 +102,13 @@ impl<'s> Explanation<'s> {
         let rule = match (&suggestion, names) {
             (Some(_), _) => "is not an argument".to_owned(),
             (None, []) => "is not an argument; there are none".to_owned(),
-            (None, names) => {
-                format!("is not an argument; expected {}", listed(names.iter().map(|name| format!("`{name}`"))))
-            }
+            (None, names) => format!("is not an argument; expected {}", listed(names.iter().copied().map(Quoted))),
         };
         Violation {
-            pointer: place(&child(error.instance_path().as_str(), key)),
-            sent: None,
+            keyword: "additionalProperties".to_owned(),
             allowed: names.iter().take(MAX_LISTED).map(|&name| name.into()).collect(),
             suggestion,
-            keyword: "additionalProperties".to_owned(),
-            ..self.plain(error, rule)
+            ..Violation::new(place(child(error.instance_path().as_str(), key)), rule)
         }
     }
 
@@ -126,7 +124,7 @@ impl<'s> Explanation<'s> {
             keyword: error.kind().keyword().to_owned(),
             sent: sent.filter(|_| !way.as_ref().is_some_and(|way| way.is_secret)),
             optional: way.is_some_and(|way| way.is_optional),
-            ..Violation::new(place(pointer), rule)
+            ..Violation::new(place(pointer.to_owned()), rule)
         }
     }
 
@@ -139,8 +137,9 @@ impl<'s> Explanation<'s> {
             Kind::OneOfMultipleValid { .. } => at("must fit exactly one form, and fits several".to_owned()),
             Kind::Required { property } => {
                 let name = property.as_str().unwrap_or_default();
-                let pointer = place(&child(error.instance_path().as_str(), name));
-                Violation { pointer, sent: None, ..at("is required".to_owned()) }
+                let pointer = place(child(error.instance_path().as_str(), name));
+                let keyword = "required".to_owned();
+                Violation { keyword, ..Violation::new(pointer, "is required".to_owned()) }
             }
             Kind::Type { kind } => wrong_type(at(String::new()), error.instance(), &type_names(kind)),
             Kind::Enum { options } => {
@@ -215,7 +214,7 @@ pub(super) fn wrong_type(violation: Violation, instance: &Value, names: &[&str])
 pub(super) fn one_value_of(violation: Violation, options: &[Value], instance: &Value) -> Violation {
     let rule = match options {
         [only] => format!("must be {}", short(only.to_string())),
-        _ => format!("must be one of {}", listed(options.iter().map(Value::to_string))),
+        _ => format!("must be one of {}", listed(options.iter())),
     };
     let names = options.iter().filter_map(Value::as_str);
     let suggestion = instance.as_str().and_then(|sent| suggest(sent, names)).map(str::to_owned);
@@ -224,10 +223,30 @@ pub(super) fn one_value_of(violation: Violation, options: &[Value], instance: &V
 }
 
 /// The first few, with commas between.
-pub(super) fn listed(mut names: impl Iterator<Item = String>) -> String {
-    let shown: Vec<String> = names.by_ref().take(MAX_LISTED).map(short).collect();
-    let more = if names.next().is_some() { ", …" } else { "" };
-    format!("{}{more}", shown.join(", "))
+pub(super) fn listed<T: Display>(mut names: impl Iterator<Item = T>) -> String {
+    let mut text = String::new();
+    for (idx, name) in names.by_ref().take(MAX_LISTED).enumerate() {
+        text.push_str(if idx == 0 { "" } else { ", " });
+        let start = text.len();
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{name}");
+        shorten(&mut text, start);
+    }
+    if names.next().is_some() {
+        text.push_str(", …");
+    }
+    text
+}
+
+/// A name as a sentence shows it.
+pub(super) struct Quoted<'n>(pub(super) &'n str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('`')?;
+        f.write_str(self.0)?;
+        f.write_char('`')
+    }
 }
 
 /// The longest text of a schema that a sentence repeats, in characters.
@@ -235,13 +254,18 @@ const MAX_QUOTED: usize = 240;
 
 /// A text of the schema, no longer than anybody reads.
 fn short(mut text: String) -> String {
-    if text.len() > MAX_QUOTED
-        && let Some((end, _)) = text.char_indices().nth(MAX_QUOTED)
+    shorten(&mut text, 0);
+    text
+}
+
+/// Leaves of what stands from `start` on no more than anybody reads.
+fn shorten(text: &mut String, start: usize) {
+    if text.len() - start > MAX_QUOTED
+        && let Some((length, _)) = text[start..].char_indices().nth(MAX_QUOTED)
     {
-        text.truncate(end);
+        text.truncate(start + length);
         text.push('…');
     }
-    text
 }
 
 /// What may be repeated of a refused value that is no secret: a short scalar.
@@ -256,9 +280,9 @@ fn sent(instance: &Value) -> Option<Value> {
 }
 
 /// A pointer whose keys are no longer than anybody reads.
-pub(super) fn place(pointer: &str) -> String {
+pub(super) fn place(pointer: String) -> String {
     if pointer.len() <= MAX_SENT {
-        return pointer.to_owned();
+        return pointer;
     }
     let short = |token: &str| match token.char_indices().nth(MAX_SENT) {
         Some((end, _)) => format!("{}…", &token[..end]),

@@ -11,8 +11,11 @@ use super::super::walk;
 use super::Violation;
 use super::locate::{child, tokens};
 
-/// What stands for a key that is part of a secret.
+/// What stands for a secret, or for a key that is part of one.
 const MASK: &str = "…";
+
+/// How deep a value is followed: as deep as JSON is read.
+const MAX_DEPTH: usize = 127;
 
 /// The secrets of a schema that has some.
 pub(super) struct Secrets<'s> {
@@ -24,6 +27,11 @@ struct Way<'s> {
     here: Vec<&'s Map<String, Value>>,
     /// Whether a reference cannot be followed, so that anything may apply.
     is_lost: bool,
+}
+
+/// `value` without what the schema calls secret in it.
+pub(crate) fn masked(schema: &Value, value: &Value) -> Value {
+    Secrets::of(schema).masked(value)
 }
 
 impl<'s> Secrets<'s> {
@@ -48,6 +56,30 @@ impl<'s> Secrets<'s> {
             violation.pointer = pointer;
             violation.sent = None;
             violation.suggestion = None;
+        }
+    }
+
+    /// A value whose secrets are taken out, in every place that may be one; so is what is nested too deep to follow.
+    fn masked(&self, value: &Value) -> Value {
+        self.masked_at(Way { here: self.joined(std::iter::once(self.root)), is_lost: false }, value, MAX_DEPTH)
+    }
+
+    fn masked_at(&self, mut way: Way<'s>, value: &Value, n_levels: usize) -> Value {
+        if n_levels == 0 || self.is_secret(&mut way) {
+            return MASK.into();
+        }
+        let at = |token: &str, value: &Value| {
+            // It would be taken for the start of a longer key.
+            if token.ends_with(MASK) {
+                return MASK.into();
+            }
+            let here = self.joined(way.here.iter().flat_map(|schema| inside(schema, token)));
+            self.masked_at(Way { here, is_lost: false }, value, n_levels - 1)
+        };
+        match value {
+            Value::Object(object) => object.iter().map(|(key, value)| (key.clone(), at(key, value))).collect(),
+            Value::Array(items) => items.iter().enumerate().map(|(idx, item)| at(&idx.to_string(), item)).collect(),
+            other => other.clone(),
         }
     }
 

@@ -38,8 +38,11 @@ impl<'p, 'de> Cursor<'p, 'de> {
     /// Whether all of the text has been read, and nothing went wrong on the way.
     #[inline]
     pub(in super::super) fn is_through(&mut self) -> bool {
-        self.peek();
-        self.place == self.bytes.len() && !self.failed
+        let is_at_end = |cursor: &Self| cursor.place == cursor.bytes.len();
+        if !is_at_end(self) {
+            self.peek();
+        }
+        is_at_end(self) && !self.failed
     }
 
     #[inline]

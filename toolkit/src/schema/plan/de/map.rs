@@ -67,8 +67,12 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
         if !matches!(self.next, Next::Key) {
             return Step::Other;
         }
-        let likely = self.members.enter_likely(self.cursor.rest());
-        let property = match likely {
+        let rest = self.cursor.rest();
+        // Nothing else begins like this, and what is likely need not be compared with it.
+        if rest.first() == Some(&b'}') {
+            return Step::End;
+        }
+        let property = match self.members.enter_likely(rest) {
             Some((property, length)) => {
                 self.cursor.skip(length);
                 property

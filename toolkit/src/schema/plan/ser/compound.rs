@@ -80,7 +80,7 @@ impl<'w, 'p> Fields<'w, 'p> {
     fn property(&mut self, key: &'static str, head: u64) -> Option<&'p Node> {
         let is_first = self.members.count() == 0;
         let property = self.members.enter_known(key.as_bytes(), head)?;
-        self.out.json.extend_from_slice(property.json(is_first));
+        property.write(is_first, &mut self.out.json);
         Some(self.out.plan.node(property.node))
     }
 

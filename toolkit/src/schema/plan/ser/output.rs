@@ -40,7 +40,8 @@ impl<'p> Output<'p> {
     #[inline]
     pub(super) fn close(&mut self, brackets: &'static [u8]) {
         self.depth = self.depth.saturating_sub(brackets.len() as u8);
-        self.json.extend_from_slice(brackets);
+        // One or two: less than it is worth calling for a copy.
+        brackets.iter().for_each(|bracket| self.json.push(*bracket));
     }
 
     #[inline]

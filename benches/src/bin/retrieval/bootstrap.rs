@@ -1,0 +1,22 @@
+//! How sure a difference is.
+
+/// How often the questions are drawn anew.
+const DRAWS: usize = 10_000;
+
+/// The mean of paired differences, and where 95 % of the means lie of as many differences, drawn from these at random
+/// with replacement. The same differences give the same interval.
+pub(crate) fn interval(differences: &[f64]) -> (f64, f64, f64) {
+    let n = differences.len().max(1);
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut draw = || {
+        // xorshift64*, good enough to draw questions.
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        (state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % n
+    };
+    let mut means: Vec<f64> = (0..DRAWS).map(|_| (0..n).map(|_| differences[draw()]).sum::<f64>() / n as f64).collect();
+    means.sort_by(f64::total_cmp);
+    let at = |share: f64| means[(share * (DRAWS - 1) as f64).round() as usize];
+    (differences.iter().sum::<f64>() / n as f64, at(0.025), at(0.975))
+}

@@ -1,0 +1,67 @@
+//! How often the right tool is found: the index beside the best lexical baseline that was published for the same sets.
+//!
+//! Run it as `cargo run --release -p toolkit-benches --bin retrieval`. It reads the sets in place, from
+//! `TOOLKIT_SHARED` or `../shared` beside the project: tools, questions, and for each question the tools that answer it.
+//! `tuning` as an argument takes every other question only, `test` the rest; settings were chosen by looking at the
+//! former alone.
+
+mod baseline;
+mod bootstrap;
+mod data;
+mod measures;
+
+use std::error::Error;
+
+use toolkit::discovery::{Index, Ranking};
+
+use self::baseline::Baseline;
+use self::data::{Half, Set};
+use self::measures::Measures;
+
+/// In the order of the published table.
+const SETS: [&str; 6] = ["metatool", "sealtools", "toolbench", "bfcl", "livemcp", "arcade"];
+/// As deep as any measure looks.
+const DEPTH: usize = 10;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let half = match std::env::args().nth(1).as_deref() {
+        None => Half::Both,
+        Some("tuning") => Half::Tuning,
+        Some("test") => Half::Test,
+        Some(other) => return Err(format!("`{other}` is neither `tuning` nor `test`").into()),
+    };
+    println!(
+        "| set (tools, questions) | strategy | R@1 | R@3 | R@5 | R@10 | nDCG@10 | hit@5 | MRR | nDCG@10 over L2 (95 %) |"
+    );
+    println!("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|");
+    for name in SETS {
+        let set = Set::read(name, half)?;
+        let title = format!("{name} ({}, {})", set.tools.len(), set.questions.len());
+        let baseline = Baseline::of(&set.tools);
+        let of_baseline = set.measure(|question| baseline.search(question, DEPTH));
+        print(&title, "L2", &of_baseline, None);
+        for (strategy, ranking) in [("plain BM25", Ranking::plain()), ("toolkit", Ranking::default())] {
+            let index = Index::ranked(&set.tools, ranking);
+            let measured = set.measure(|question| {
+                let hits = index.search(question, DEPTH);
+                hits.into_iter().map(|hit| set.place_of(&hit.summary.id)).collect()
+            });
+            print("", strategy, &measured, Some(&of_baseline));
+        }
+    }
+    Ok(())
+}
+
+fn print(title: &str, strategy: &str, measured: &[Measures], baseline: Option<&[Measures]>) {
+    let mean = Measures::mean(measured);
+    let gain = baseline.map(|baseline| {
+        let gains: Vec<f64> = measured.iter().zip(baseline).map(|(a, b)| a.ndcg - b.ndcg).collect();
+        let (mean, low, high) = bootstrap::interval(&gains);
+        format!("{mean:+.3} [{low:+.3}, {high:+.3}]")
+    });
+    let Measures { recall: [r1, r3, r5, r10], ndcg, hit5, mrr } = mean;
+    println!(
+        "| {title} | {strategy} | {r1:.3} | {r3:.3} | {r5:.3} | {r10:.3} | {ndcg:.4} | {hit5:.3} | {mrr:.3} | {} |",
+        gain.unwrap_or_default()
+    );
+}

@@ -1,0 +1,129 @@
+//! Searching while tools come and go.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use proptest::prelude::*;
+use toolkit::Tool;
+use toolkit::discovery::{Index, Query};
+use toolkit::tool::ToolBackend;
+
+use super::{ids, tool};
+
+const WORDS: [&str; 12] = [
+    "read", "reads", "reading", "write", "file", "files", "weather", "forecast", "mail", "send", "sending", "calendar",
+];
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put(Vec<(usize, Vec<usize>)>),
+    Remove(usize),
+    RemoveNamespace(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let text = prop::collection::vec(0..WORDS.len(), 0..6);
+    prop_oneof![
+        4 => prop::collection::vec((0..40_usize, text), 1..12).prop_map(Step::Put),
+        2 => (0..40_usize).prop_map(Step::Remove),
+        1 => (0..4_usize).prop_map(Step::RemoveNamespace),
+    ]
+}
+
+fn made(number: usize, text: &[usize]) -> Tool {
+    let words: Vec<&str> = text.iter().map(|word| WORDS[*word]).collect();
+    tool(&format!("ns{}:{}_{number}", number % 4, WORDS[number % WORDS.len()]), &words.join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn after_any_changes_an_index_answers_as_one_that_was_built_anew(steps in prop::collection::vec(step(), 1..24)) {
+        let index = Index::new();
+        let mut expected: BTreeMap<String, Tool> = BTreeMap::new();
+        let backend = ToolBackend::local("x").unwrap();
+        for step in steps {
+            match step {
+                Step::Put(tools) => {
+                    let tools: BTreeMap<String, Tool> =
+                        tools.iter().map(|(number, text)| made(*number, text)).map(|tool| (tool.id().to_string(), tool)).collect();
+                    let (known, new): (Vec<_>, Vec<_>) = tools.into_iter().partition(|(id, _)| expected.contains_key(id));
+                    for (id, tool) in known {
+                        index.update(tool.clone()).unwrap();
+                        expected.insert(id, tool);
+                    }
+                    index.register_all(new.iter().map(|(_, tool)| (tool.clone(), backend.clone()))).unwrap();
+                    expected.extend(new);
+                }
+                Step::Remove(number) => {
+                    let id = made(number, &[]).id().to_string();
+                    prop_assert_eq!(index.unregister_tool(&id).is_ok(), expected.remove(&id).is_some());
+                }
+                Step::RemoveNamespace(number) => {
+                    let namespace = format!("ns{number}");
+                    let n_before = expected.len();
+                    expected.retain(|_, tool| tool.id().namespace() != Some(&namespace));
+                    prop_assert_eq!(index.unregister_namespace(&namespace), n_before - expected.len());
+                }
+            }
+            let anew = Index::of(expected.values());
+            prop_assert_eq!(index.namespaces(), anew.namespaces());
+            prop_assert_eq!(index.snapshot().len(), expected.len());
+            for query in ["", "read files", "weather forecast 3", "send the mail reading", "calendar", "calen", "ns1 writing"] {
+                for limit in [1, 3, 100] {
+                    let (hits, hits_anew) = (index.search(query, limit), anew.search(query, limit));
+                    prop_assert_eq!(hits, hits_anew, "{}", query);
+                }
+                let of_namespace = Query::new(query).namespace("ns1");
+                prop_assert_eq!(index.search(of_namespace.clone(), 4), anew.search(of_namespace, 4));
+            }
+        }
+    }
+
+    #[test]
+    fn fewer_hits_are_the_first_of_more(texts in prop::collection::vec(prop::collection::vec(0..WORDS.len(), 0..20), 50..400), query in prop::collection::vec(0..WORDS.len(), 1..6)) {
+        let tools: Vec<Tool> = texts.iter().enumerate().map(|(number, text)| made(number, text)).collect();
+        let index = Index::of(&tools);
+        let query: Vec<&str> = query.iter().map(|word| WORDS[*word]).collect();
+        let query = query.join(" ");
+        let all = index.search(&query, usize::MAX);
+        for limit in [1, 2, 5, 10, 50] {
+            prop_assert_eq!(&index.search(&query, limit)[..], &all[..limit.min(all.len())]);
+        }
+    }
+}
+
+#[test]
+fn searches_during_changes_see_one_version() {
+    let index = Arc::new(Index::new());
+    let backend = ToolBackend::local("x").unwrap();
+    // In every version either all tools are about cats, or all are about dogs.
+    let about =
+        |animal: &str| -> Vec<Tool> { (0..20).map(|n| tool(&format!("t{n}"), &format!("About {animal}."))).collect() };
+    index.register_all(about("cats").into_iter().map(|tool| (tool, backend.clone()))).unwrap();
+    let is_done = Arc::new(AtomicBool::new(false));
+    let readers: Vec<_> = (0..2)
+        .map(|_| {
+            let (index, is_done) = (Arc::clone(&index), Arc::clone(&is_done));
+            std::thread::spawn(move || {
+                let mut n_searches = 0;
+                while !is_done.load(Ordering::Relaxed) || n_searches == 0 {
+                    let snapshot = index.snapshot();
+                    let (cats, dogs) = (snapshot.search("cats", 50).len(), snapshot.search("dogs", 50).len());
+                    assert!(matches!((cats, dogs), (20, 0) | (0, 20) | (0, 0)), "{cats} {dogs}");
+                    n_searches += 1;
+                }
+            })
+        })
+        .collect();
+    for round in 0..50 {
+        let animal = if round % 2 == 0 { "dogs" } else { "cats" };
+        index.unregister_namespace("");
+        index.register_all(about(animal).into_iter().map(|tool| (tool, backend.clone()))).unwrap();
+    }
+    is_done.store(true, Ordering::Relaxed);
+    readers.into_iter().for_each(|reader| reader.join().unwrap());
+    assert_eq!(ids(&index.search("cats", 1)), ["t0"]);
+}

@@ -1,0 +1,126 @@
+//! Tools come and go.
+
+use std::sync::{Arc, Mutex};
+
+use toolkit::discovery::{Change, ChangeKind, Index, IndexError, Query};
+use toolkit::tool::ToolBackend;
+
+use super::{ids, index, tool};
+
+fn local(name: &str) -> ToolBackend {
+    ToolBackend::local(name).unwrap()
+}
+
+#[test]
+fn a_tool_is_found_as_soon_as_it_is_registered_and_no_longer() {
+    let index = Index::new();
+    assert!(index.search("email", 5).is_empty());
+    index.register(tool("mail:send", "Sends an email."), local("a")).unwrap();
+    assert_eq!(ids(&index.search("email", 5)), ["mail:send"]);
+    index.unregister("mail:send", &local("a")).unwrap();
+    assert!(index.search("email", 5).is_empty());
+    assert!(index.snapshot().is_empty());
+}
+
+#[test]
+fn a_snapshot_stays_as_it_is() {
+    let index = index(&[("mail:send", "Sends an email.")]);
+    let before = index.snapshot();
+    index.update(tool("mail:send", "Posts a letter.")).unwrap();
+    assert_eq!(ids(&before.search("email", 5)), ["mail:send"]);
+    assert!(index.search("email", 5).is_empty());
+    assert_eq!(ids(&index.search("letter", 5)), ["mail:send"]);
+    assert_eq!(index.snapshot().version(), before.version() + 1);
+}
+
+#[test]
+fn a_tool_stays_until_nothing_runs_it() {
+    let index = Index::new();
+    index.register(tool("a", "Text."), local("one")).unwrap();
+    index.register(tool("a", "Text."), ToolBackend::mcp("two").unwrap()).unwrap();
+    assert_eq!(index.snapshot().backends("a").len(), 2);
+    assert_eq!(index.snapshot().get("a").unwrap().1, &local("one"));
+    index.unregister("a", &local("one")).unwrap();
+    assert_eq!(index.snapshot().get("a").unwrap().1, &ToolBackend::mcp("two").unwrap());
+    index.unregister("a", &ToolBackend::mcp("two").unwrap()).unwrap();
+    assert!(index.snapshot().get("a").is_none());
+}
+
+#[test]
+fn errors_say_what_to_do_instead() {
+    let index = index(&[("a", "Text.")]);
+    let other = index.register(tool("a", "Other text."), local("b")).unwrap_err();
+    assert!(matches!(other, IndexError::OtherDefinition { .. }));
+    assert_eq!(
+        other.to_string(),
+        "another tool `a` is in the index and says something else of itself; update it, or put one of the two into a \
+         namespace"
+    );
+    assert_eq!(index.update(tool("b", "")).unwrap_err().to_string(), "no tool `b` is in the index");
+    let elsewhere = index.unregister("a", &local("b")).unwrap_err();
+    assert_eq!(elsewhere.to_string(), "that backend does not run `a`");
+    assert!(index.unregister_tool("b").is_err());
+}
+
+#[test]
+fn a_batch_is_one_version_or_nothing() {
+    let index = index(&[("a", "Text.")]);
+    let version = index.snapshot().version();
+    let batch = [(tool("b", "New."), local("b")), (tool("a", "Other."), local("a")), (tool("c", "New."), local("c"))];
+    let errors = index.register_all(batch).unwrap_err();
+    assert_eq!(errors.len(), 1);
+    assert_eq!((index.snapshot().len(), index.snapshot().version()), (1, version));
+    index.register_all([(tool("b", "New."), local("b")), (tool("c", "New."), local("c"))]).unwrap();
+    assert_eq!((index.snapshot().len(), index.snapshot().version()), (3, version + 1));
+}
+
+#[test]
+fn a_server_that_goes_takes_along_only_what_nobody_else_runs() {
+    let index = Index::new();
+    index.register_server("files", [tool("fs:read", "Reads."), tool("fs:write", "Writes.")]).unwrap();
+    index.register(tool("fs:read", "Reads."), local("read")).unwrap();
+    assert_eq!(index.unregister_backend(&ToolBackend::mcp("files").unwrap()), 2);
+    assert_eq!(ids(&index.search("", 5)), ["fs:read"]);
+    assert_eq!(index.unregister_namespace("fs"), 1);
+    assert!(index.namespaces().is_empty());
+    assert!(index.register_server("", []).is_err());
+}
+
+#[test]
+fn listeners_are_told_in_order_after_the_change_is_there() {
+    let index = Arc::new(Index::new());
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let (log, seen) = (Arc::clone(&told), Arc::downgrade(&index));
+    let subscription = index.on_change(move |change: &Change| {
+        // Nothing is locked: the index can be asked, and changed.
+        let version = seen.upgrade().unwrap().snapshot().version();
+        assert_eq!(version, change.version);
+        log.lock().unwrap().push((change.kind, change.tool.clone()));
+    });
+    index.register(tool("a", "Text."), local("a")).unwrap();
+    index.update(tool("a", "Other.")).unwrap();
+    index.unregister_tool("a").unwrap();
+    index.refresh();
+    drop(subscription);
+    index.refresh();
+    let a = Some("a".to_owned());
+    let expected = [
+        (ChangeKind::Registered, a.clone()),
+        (ChangeKind::Updated, a.clone()),
+        (ChangeKind::ToolRemoved, a),
+        (ChangeKind::Refreshed, None),
+    ];
+    assert_eq!(*told.lock().unwrap(), expected);
+}
+
+#[test]
+fn filters_leave_out_what_does_not_fit() {
+    let read = tool("fs:read", "Reads a file.");
+    let index = index(&[("fs:write", "Writes a file."), ("web:read", "Reads a page.")]);
+    index.register(read, ToolBackend::mcp("files").unwrap()).unwrap();
+    assert_eq!(ids(&index.search(Query::new("read").namespace("web"), 5)), ["web:read"]);
+    assert_eq!(ids(&index.search(Query::new("").namespace("fs"), 5)), ["fs:read", "fs:write"]);
+    let backend = ToolBackend::mcp("files").unwrap();
+    assert_eq!(ids(&index.search(Query::new("file").backend(backend), 5)), ["fs:read"]);
+    assert!(index.search(Query::new("file").tag("none"), 5).is_empty());
+}

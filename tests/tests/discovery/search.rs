@@ -1,0 +1,163 @@
+//! What is found, and in which order.
+
+use serde_json::json;
+use toolkit::discovery::{Hint, Index, Query, Ranking, ScoreType, SearchDoc, Summary};
+use toolkit::{Catalog, Tool};
+
+use super::{ids, index, tool};
+
+#[test]
+fn identifiers_are_found_by_their_words_however_they_are_written() {
+    for name in ["read_file", "readFile", "read-file", "ReadFile", "fs.read.file", "READ_FILE"] {
+        let index = index(&[(name, ""), ("other", "Writes.")]);
+        for query in ["read a file", "readFile", "read_file", "file"] {
+            assert_eq!(ids(&index.search(query, 5)), [name], "{query}");
+        }
+    }
+    for (name, query) in [
+        ("XMLParser", "xml"),
+        ("XMLParser", "parser"),
+        ("listUserIDs", "ids"),
+        ("listUserIDs", "user"),
+        ("encode_base64", "base64"),
+        ("s3upload", "s3upload"),
+        ("getS3Object", "s3"),
+        ("v2_list", "v2"),
+    ] {
+        assert_eq!(ids(&index(&[(name, "")]).search(query, 5)), [name], "{name} {query}");
+    }
+}
+
+#[test]
+fn a_form_of_a_word_finds_the_others_and_itself_first() {
+    let index =
+        index(&[("a", "Lists the issues."), ("b", "Reads an issue."), ("c", "Issued a warrant."), ("d", "Emits.")]);
+    assert_eq!(ids(&index.search("issue", 5))[0], "b");
+    assert_eq!(ids(&index.search("issues", 5))[0], "a");
+    assert_eq!(index.search("issue", 5).len(), 3);
+}
+
+#[test]
+fn arguments_are_searched_at_any_depth() {
+    let tool = Tool::builder("send")
+        .input(json!({
+            "type": "object",
+            "properties": {
+                "recipient": { "type": "string", "description": "Who gets the postcard." },
+                "options": { "$ref": "#/$defs/Options" },
+            },
+            "$defs": { "Options": { "type": "object", "properties": { "priority": { "enum": ["express", "economy"] } } } },
+        }))
+        .build()
+        .unwrap();
+    let index = Index::of(&Catalog::new([tool]).unwrap());
+    for query in ["recipient", "postcards", "priority", "express"] {
+        assert_eq!(ids(&index.search(query, 5)), ["send"], "{query}");
+    }
+}
+
+#[test]
+fn a_mistyped_or_unfinished_word_finds_names() {
+    let index = index(&[("weather:forecast", "Says what comes."), ("calendar:list", "Lists meetings.")]);
+    for query in ["forcast", "forecats", "forecst", "forecasr", "forec", "lsit", "lis"] {
+        assert_eq!(index.search(query, 5).len(), 1, "{query}");
+    }
+    // Only names are guessed at, and only for words that no tool has; their first letter is right.
+    assert!(index.search("gorecast", 5).is_empty());
+    assert!(index.search("meetinsg", 5).is_empty());
+    assert_eq!(ids(&index.search("lists", 5)), ["calendar:list"]);
+}
+
+#[test]
+fn plain_bm25_guesses_nothing_and_knows_no_forms() {
+    let tools = [tool("weather:forecast", "Says what comes."), tool("calendar:list", "Lists meetings.")];
+    let index = Index::ranked(&tools, Ranking::plain());
+    assert!(index.search("forcast", 5).is_empty());
+    assert!(index.search("meeting", 5).is_empty());
+    assert_eq!(ids(&index.search("meetings", 5)), ["calendar:list"]);
+}
+
+#[test]
+fn questions_of_stop_words_find_only_what_is_named_so() {
+    let index = index(&[("who", "Lists the users that are logged in."), ("list", "What is in a folder.")]);
+    assert_eq!(ids(&index.search("who", 5)), ["who"]);
+    assert!(index.search("what is in the", 5).is_empty());
+    assert!(index.search("please", 5).is_empty());
+}
+
+#[test]
+fn equally_good_tools_are_in_the_order_of_their_ids() {
+    let index = index(&[("c", "Alike."), ("a", "Alike."), ("b", "Alike.")]);
+    assert_eq!(ids(&index.search("alike", 5)), ["a", "b", "c"]);
+    assert_eq!(ids(&index.search("alike", 2)), ["a", "b"]);
+    assert_eq!(ids(&index.search("", 2)), ["a", "b"]);
+    assert!(index.search("alike", 0).is_empty());
+}
+
+#[test]
+fn hints_filter_only_by_what_is_said() {
+    let built = |name: &'static str| Tool::builder(name).description("Cleans up.");
+    let tools = [
+        built("careful").read_only(true).build().unwrap(),
+        built("careless").destructive(true).build().unwrap(),
+        built("silent").build().unwrap(),
+    ];
+    let index = Index::of(&tools);
+    let found = |hint, value| index.search(Query::new("clean").hint(hint, value), 5).len();
+    assert_eq!((found(Hint::ReadOnly, true), found(Hint::ReadOnly, false)), (1, 0));
+    assert_eq!(
+        (found(Hint::Destructive, true), found(Hint::Idempotent, true), found(Hint::OpenWorld, true)),
+        (1, 0, 0)
+    );
+    let tagged = [built("x").tags(["Full Text"]).category("Search").build().unwrap()];
+    let index = Index::of(&tagged);
+    assert_eq!(index.search(Query::new("").tag("full text").category(" search "), 5).len(), 1);
+    assert_eq!(index.search(Query::new("").tag("text"), 5).len(), 0);
+}
+
+#[test]
+fn a_hit_carries_what_the_choice_needs() {
+    let tool =
+        Tool::builder("add").namespace("math").version("1.0.0").description("Adds two integers.").build().unwrap();
+    let hits = Index::of(&[tool]).search("add", 1);
+    assert_eq!(hits[0].score_type, ScoreType::Bm25);
+    assert!(hits[0].score > 0.0);
+    let written = serde_json::to_value(&hits[0]).unwrap();
+    assert_eq!(
+        written["summary"],
+        json!({
+            "id": "math:add:1.0.0",
+            "name": "add",
+            "namespace": "math",
+            "shortDescription": "Adds two integers.",
+            "summary": "Adds two integers.",
+        })
+    );
+    assert_eq!(written["scoreType"], "bm25");
+}
+
+#[test]
+fn short_descriptions_are_cut_at_characters() {
+    let long = "ä".repeat(300);
+    let short = Summary::of(&tool("a", &long)).short_description;
+    assert_eq!(short.chars().count(), Summary::MAX_SHORT_DESCRIPTION);
+    assert!(short.ends_with("ä…"));
+    assert_eq!(Summary::of(&tool("a", "One\n line.\n\nMore.")).short_description, "One line.");
+}
+
+#[test]
+fn search_docs_are_the_same_for_the_same_tool() {
+    let said = tool("Git:Commit", "Records  changes.");
+    assert_eq!(SearchDoc::of(&said), SearchDoc::of(&said.clone()));
+    assert_eq!(SearchDoc::of(&said).text, "commit git records changes.");
+}
+
+#[test]
+fn settings_out_of_range_are_put_right() {
+    let mut ranking = Ranking::default();
+    (ranking.k1, ranking.b, ranking.stems, ranking.name_match) = (f32::NAN, -1.0, f32::INFINITY, -5.0);
+    let tools = [tool("a", "Some text."), tool("b", "Other text.")];
+    let hits = Index::ranked(&tools, ranking).search("text", 5);
+    assert_eq!(ids(&hits), ["a", "b"]);
+    assert!(hits.iter().all(|hit| hit.score.is_finite()));
+}

@@ -1,0 +1,157 @@
+//! Finding tools by what is meant.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::json;
+use toolkit::discovery::{Blend, Embedder, EmbedderError, Query, ScoreType, Semantic, SemanticError};
+use toolkit_tests::{ran, skipped};
+
+use super::{cases, ids, index, tool};
+
+const TEXT: &str = include_str!("../../cases/search.json");
+
+/// Knows what a few words mean, and counts the texts that it was given.
+#[derive(Default)]
+struct Toy {
+    n_texts: AtomicUsize,
+}
+
+const MEANINGS: [&[&str]; 3] = [&["car", "automobile", "vehicle"], &["mail", "letter", "post"], &["rain", "weather"]];
+
+impl Embedder for &Toy {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        self.n_texts.fetch_add(texts.len(), Ordering::Relaxed);
+        if texts.iter().any(|text| text.contains("unspeakable")) {
+            return Err("no answer".into());
+        }
+        let vector = |text: &&str| {
+            let meant = MEANINGS.iter().map(|words| words.iter().filter(|word| text.contains(**word)).count() as f32);
+            meant.collect()
+        };
+        Ok(texts.iter().map(vector).collect())
+    }
+}
+
+const TOOLS: [(&str, &str); 3] =
+    [("garage:book", "Books a car."), ("office:send", "Sends a letter."), ("sky:look", "Tells the weather.")];
+
+#[test]
+fn a_question_is_answered_by_what_is_meant() {
+    let (index, toy) = (index(&TOOLS), Toy::default());
+    let semantic = Semantic::new(&toy);
+    let snapshot = index.snapshot();
+    assert_eq!(semantic.update(&snapshot).unwrap(), 3);
+    assert!(snapshot.search("automobile", 5).is_empty());
+    let hits = semantic.search(&snapshot, "automobile", Blend::Meaning, 1).unwrap();
+    assert_eq!((ids(&hits), hits[0].score_type), (vec!["garage:book"], ScoreType::Embedding));
+    assert!((hits[0].score - 1.0).abs() < 1e-6);
+    for blend in [Blend::ranks(), Blend::scores(0.5)] {
+        let hits = semantic.search(&snapshot, "automobile", blend, 3).unwrap();
+        assert_eq!((ids(&hits)[0], hits[0].score_type), ("garage:book", ScoreType::Hybrid));
+        let of_office = Query::new("automobile").namespace("office");
+        assert_eq!(ids(&semantic.search(&snapshot, of_office, blend, 3).unwrap()), ["office:send"]);
+    }
+    let by_words = semantic.search(&snapshot, "letter", Blend::Words, 5).unwrap();
+    assert_eq!(by_words, snapshot.search("letter", 5));
+}
+
+#[test]
+fn a_text_is_embedded_once_and_never_by_a_search() {
+    let (index, toy) = (index(&TOOLS), Toy::default());
+    let semantic = Semantic::new(&toy);
+    semantic.update(&index.snapshot()).unwrap();
+    assert_eq!(semantic.update(&index.snapshot()).unwrap(), 0);
+    index.update(tool("sky:look", "Tells whether it will rain.")).unwrap();
+    let n_texts = toy.n_texts.load(Ordering::Relaxed);
+    semantic.search(&index.snapshot(), "rain", Blend::scores(0.5), 5).unwrap();
+    assert_eq!(toy.n_texts.load(Ordering::Relaxed), n_texts + 1, "the question alone");
+    assert_eq!(semantic.update(&index.snapshot()).unwrap(), 1);
+}
+
+#[test]
+fn a_tool_without_a_vector_is_found_by_its_words() {
+    let (index, toy) = (index(&TOOLS), Toy::default());
+    let semantic = Semantic::new(&toy);
+    semantic.update(&index.snapshot()).unwrap();
+    index.register(tool("zoo:feed", "Feeds the lions."), toolkit::tool::ToolBackend::local("x").unwrap()).unwrap();
+    index.unregister_tool("sky:look").unwrap();
+    let hits = semantic.search(&index.snapshot(), "lions", Blend::scores(0.5), 5).unwrap();
+    assert_eq!(ids(&hits), ["zoo:feed", "garage:book", "office:send"]);
+}
+
+#[test]
+fn a_model_that_fails_changes_nothing() {
+    let (index, toy) = (index(&TOOLS), Toy::default());
+    let semantic = Semantic::new(&toy);
+    semantic.update(&index.snapshot()).unwrap();
+    index.update(tool("sky:look", "Unspeakable.")).unwrap();
+    let error = semantic.update(&index.snapshot()).unwrap_err();
+    assert_eq!(error.to_string(), "the embedder failed: no answer");
+    let hits = semantic.search(&index.snapshot(), "rain", Blend::Meaning, 1).unwrap();
+    assert_eq!(ids(&hits), ["sky:look"]);
+    assert!(semantic.search(&index.snapshot(), "unspeakable", Blend::Meaning, 1).is_err());
+}
+
+#[test]
+fn blends_are_refused_as_in_the_cases() {
+    let cases = cases(TEXT, "hybrid");
+    let (index, toy) = (index(&TOOLS), Toy::default());
+    let semantic = Semantic::new(&toy);
+    let mut n_ran = 0;
+    // The other case mixes scores that are not comparable, which is what this does not do.
+    for case in cases.iter().filter(|case| case["error"].is_string()) {
+        let blend = Blend::scores(case["alpha"].as_f64().unwrap() as f32);
+        let error = semantic.search(&index.snapshot(), "car", blend, 1).unwrap_err();
+        assert!(matches!(error, SemanticError::Share { .. }));
+        n_ran += 1;
+    }
+    assert!(semantic.search(&index.snapshot(), "car", Blend::scores(f32::NAN), 1).is_err());
+    ran(n_ran);
+    skipped(cases.len() - n_ran);
+}
+
+/// Says what it is told to.
+struct Fixed(Vec<(&'static str, Vec<f32>)>);
+
+impl Embedder for Fixed {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        let vector = |text: &&str| self.0.iter().find(|(known, _)| text.contains(known)).map(|(_, v)| v.clone());
+        Ok(texts.iter().filter_map(vector).collect())
+    }
+}
+
+#[test]
+fn cosines_are_those_of_the_cases() {
+    let numbers = |value: &serde_json::Value| -> Vec<f32> { serde_json::from_value(value.clone()).unwrap() };
+    let (cases, mut n_ran) = (cases(TEXT, "cosine"), 0);
+    for case in &cases {
+        let (a, b) = (numbers(&case["a"]), numbers(&case["b"]));
+        // Vectors of different lengths are no cosine of 0, but a mistake.
+        let is_same_length = a.len() == b.len();
+        let semantic = Semantic::new(Fixed(vec![("tool", a), ("question", b)]));
+        let snapshot = index(&[("tool", "")]).snapshot();
+        semantic.update(&snapshot).unwrap();
+        match semantic.search(&snapshot, "question", Blend::Meaning, 1) {
+            Ok(hits) => assert_eq!(json!(hits[0].score), json!(case["expect"].as_f64().unwrap())),
+            Err(error) => assert!(matches!(error, SemanticError::Length { .. }) && !is_same_length),
+        }
+        n_ran += usize::from(is_same_length);
+    }
+    ran(n_ran);
+    skipped(cases.len() - n_ran);
+}
+
+#[test]
+fn a_model_that_breaks_its_promise_is_told_apart() {
+    let snapshot = index(&[("tool", ""), ("other", "")]).snapshot();
+    let semantic = Semantic::new(Fixed(vec![("tool", vec![1.0])]));
+    let error = semantic.update(&snapshot).unwrap_err();
+    assert_eq!(error.to_string(), "the embedder made 1 vectors of 2 texts; it must make one of each");
+    let semantic = Semantic::new(Fixed(vec![("tool", vec![1.0]), ("other", vec![1.0, 2.0])]));
+    assert!(matches!(semantic.update(&snapshot), Err(SemanticError::Length { .. })));
+    let semantic =
+        Semantic::new(Fixed(vec![("tool", vec![f32::NAN]), ("other", vec![f32::INFINITY]), ("q", vec![1.0])]));
+    semantic.update(&snapshot).unwrap();
+    let hits = semantic.search(&snapshot, "q", Blend::Meaning, 2).unwrap();
+    assert_eq!(hits.iter().map(|hit| hit.score).collect::<Vec<_>>(), [0.0, 0.0]);
+}

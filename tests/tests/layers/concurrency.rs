@@ -1,0 +1,180 @@
+//! How many calls of one tool run at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use toolkit::call::ErrorKind;
+use toolkit::{CancelToken, Context, Dispatcher};
+use toolkit_tower::ConcurrencyPerTool;
+
+use super::tools::{Seen, dispatcher};
+
+/// Waits until something holds, however long that takes.
+pub(crate) async fn until(holds: impl Fn() -> bool) {
+    while !holds() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+fn limited(limit: ConcurrencyPerTool) -> (Dispatcher, Seen) {
+    dispatcher(|builder| builder.layer(limit))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_ten_thousand_calls_no_more_than_may_run_at_once_and_all_end() {
+    const CALLS: usize = 10_000;
+
+    let (dispatcher, seen) = limited(ConcurrencyPerTool::new(5));
+    let ended = Arc::new(AtomicUsize::new(0));
+    let mut calls = Vec::new();
+    for n in 0..CALLS {
+        let (dispatcher, ended) = (dispatcher.clone(), Arc::clone(&ended));
+        calls.push(tokio::spawn(async move {
+            let result = dispatcher.call("echo", format!(r#"{{"n":{n}}}"#)).await.unwrap();
+            assert_eq!(result.value(), n);
+            ended.fetch_add(1, Ordering::SeqCst);
+        }));
+    }
+    for call in calls {
+        call.await.unwrap();
+    }
+    assert_eq!((ended.load(Ordering::SeqCst), seen.begun(), seen.running()), (CALLS, CALLS, 0));
+    assert!((2..=5).contains(&seen.most()), "{} ran at once", seen.most());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn places_come_back_from_calls_that_end_in_any_way() {
+    const CALLS: usize = 10_000;
+
+    let (dispatcher, seen) = limited(ConcurrencyPerTool::new(7));
+    let mut calls = Vec::new();
+    for n in 0..CALLS {
+        let (dispatcher, token) = (dispatcher.clone(), CancelToken::new());
+        let context = Context::new().with_cancel(token.clone());
+        calls.push(tokio::spawn(async move {
+            let (tool, expected) = match n % 4 {
+                0 => ("panics", ErrorKind::Panicked),
+                1 => ("lies", ErrorKind::InvalidOutput),
+                _ => ("hangs", ErrorKind::Cancelled),
+            };
+            let call = dispatcher.call_with(&context, tool, "{}");
+            let later = async {
+                for _ in 0..n % 7 {
+                    tokio::task::yield_now().await;
+                }
+            };
+            if n % 4 == 3 {
+                // Dropped, while it waits or while it runs.
+                tokio::select! { _ = call => unreachable!("it hangs"), () = later => return }
+            }
+            let (outcome, ()) = tokio::join!(call, async {
+                later.await;
+                token.cancel();
+            });
+            let kind = outcome.unwrap_err().kind();
+            assert!(kind == expected || kind == ErrorKind::Cancelled, "{tool}: {kind:?}");
+        }));
+    }
+    for call in calls {
+        call.await.unwrap();
+    }
+    assert_eq!(seen.running(), 0);
+    // Every place is there again.
+    let mut hanging = Vec::new();
+    for n in 1..=7 {
+        let dispatcher = dispatcher.clone();
+        hanging.push(tokio::spawn(async move { dispatcher.call("hangs", "{}").await.map(drop) }));
+        until(|| seen.running() == n).await;
+    }
+    hanging.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+#[tokio::test]
+async fn one_tool_does_not_wait_for_another() {
+    let (dispatcher, seen) = limited(ConcurrencyPerTool::new(1));
+    let hanging = dispatcher.clone();
+    let hanging = tokio::spawn(async move { hanging.call("hangs", "{}").await.map(drop) });
+    until(|| seen.running() == 1).await;
+    dispatcher.call("echo", r#"{"n":1}"#).await.unwrap();
+    hanging.abort();
+}
+
+#[tokio::test]
+async fn calls_without_a_place_are_refused_where_the_host_says_so() {
+    let (dispatcher, seen) = limited(ConcurrencyPerTool::new(1).refusing());
+    let hanging = dispatcher.clone();
+    let hanging = tokio::spawn(async move { hanging.call("hangs", "{}").await.map(drop) });
+    until(|| seen.running() == 1).await;
+    let error = dispatcher.call("hangs", "{}").await.unwrap_err();
+    assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Overloaded, true));
+    assert_eq!(error.to_string(), "layers:hangs: as many calls of this tool run as may; try again later");
+    hanging.abort();
+    until(|| seen.running() == 0).await;
+    for _ in 0..3 {
+        assert_eq!(dispatcher.call("panics", "{}").await.unwrap_err().kind(), ErrorKind::Panicked);
+    }
+}
+
+#[tokio::test]
+async fn a_host_says_which_tool_has_how_many_places() {
+    let limit = ConcurrencyPerTool::by(|tool| match tool.name() {
+        "echo" => Some(0),
+        "echo_too" => Some(usize::MAX),
+        _ => None,
+    });
+    for limit in [limit.clone(), limit.refusing()] {
+        let (dispatcher, seen) = limited(limit);
+        assert_eq!(dispatcher.call("echo", r#"{"n":1}"#).await.unwrap_err().kind(), ErrorKind::Overloaded);
+        dispatcher.call("echo_too", r#"{"n":1}"#).await.unwrap();
+        dispatcher.call("append", "{}").await.unwrap();
+        assert_eq!(seen.begun(), 2);
+    }
+}
+
+#[tokio::test]
+async fn who_gives_up_does_not_wait_for_a_place() {
+    let (dispatcher, seen) = limited(ConcurrencyPerTool::new(1));
+    let hanging = dispatcher.clone();
+    let hanging = tokio::spawn(async move { hanging.call("hangs", "{}").await.map(drop) });
+    until(|| seen.running() == 1).await;
+    let token = CancelToken::new();
+    let context = Context::new().with_cancel(token.clone());
+    let cancel = async { token.cancel() };
+    let (outcome, ()) = tokio::join!(dispatcher.call_with(&context, "hangs", "{}"), cancel);
+    assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(seen.begun(), 1);
+    hanging.abort();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_that_runs_on_after_its_caller_has_gone_keeps_its_place() {
+    // The outer one must not lose its place to the inner one's.
+    let (outer, inner) = (ConcurrencyPerTool::new(1).refusing(), ConcurrencyPerTool::new(2).refusing());
+    let (dispatcher, seen) = dispatcher(|builder| builder.layer(outer).layer(inner));
+    let first = dispatcher.clone();
+    let first = tokio::spawn(async move { first.call("stays", "{}").await.map(drop) });
+    until(|| seen.running() == 1).await;
+    first.abort();
+    let _ = first.await;
+    for _ in 0..3 {
+        assert_eq!(dispatcher.call("stays", "{}").await.unwrap_err().kind(), ErrorKind::Overloaded);
+    }
+    seen.let_go();
+    until(|| seen.running() == 0).await;
+    // The place comes back with the thread's last reference to the context.
+    while let Err(error) = dispatcher.call("stays", "{}").await {
+        assert_eq!(error.kind(), ErrorKind::Overloaded);
+    }
+    assert_eq!((seen.begun(), seen.most()), (2, 1));
+}
+
+#[tokio::test]
+async fn clones_of_a_layer_share_their_places() {
+    let limit = ConcurrencyPerTool::new(1).refusing();
+    let ((one, seen), (other, _)) = (limited(limit.clone()), limited(limit));
+    let hanging = tokio::spawn(async move { one.call("hangs", "{}").await.map(drop) });
+    until(|| seen.running() == 1).await;
+    assert_eq!(other.call("hangs", "{}").await.unwrap_err().kind(), ErrorKind::Overloaded);
+    hanging.abort();
+}

@@ -1,0 +1,173 @@
+//! Spans of calls, as an exporter of OpenTelemetry receives them.
+
+use opentelemetry::trace::{SpanKind, Status, TracerProvider as _};
+use opentelemetry::{KeyValue, Value};
+use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
+use schemars::JsonSchema;
+use serde::Serialize;
+use toolkit::call::ErrorKind;
+use toolkit::{CancelToken, Context, Dispatcher, ToolError, catalog, tool};
+use toolkit_tower::{CallId, Retry, Traced};
+use tracing_subscriber::layer::SubscriberExt as _;
+
+#[derive(Serialize, JsonSchema)]
+struct Session {
+    user: String,
+    #[schemars(extend("writeOnly" = true))]
+    token: String,
+}
+
+/// Logs a user in.
+///
+/// Only a first paragraph is a summary.
+#[tool(namespace = "auth", version = "1.2.0", idempotent)]
+async fn login(user: String, #[schemars(extend("writeOnly" = true))] password: String) -> Result<Session, ToolError> {
+    tracing::info_span!("inside").in_scope(|| ());
+    match user.as_str() {
+        "nobody" => Err(ToolError::failed(format!("{user} has no password {password}"))),
+        "busy" => Err(ToolError::new(ErrorKind::Unavailable, "not now")),
+        "slow" => std::future::pending().await,
+        _ => Ok(Session { user, token: format!("token of {password}") }),
+    }
+}
+
+const ARGUMENTS: &str = r#"{"user":"ann","password":"hunter2"}"#;
+
+/// What the exporter has after `calls` were made.
+async fn spans_of(traced: Traced, calls: impl AsyncFnOnce(Dispatcher)) -> Vec<SpanData> {
+    let exporter = InMemorySpanExporter::default();
+    let provider = SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build();
+    let exported = tracing_opentelemetry::layer().with_tracer(provider.tracer("tests")).with_location(false);
+    let _subscribed = tracing::subscriber::set_default(tracing_subscriber::registry().with(exported));
+    let retry = Retry::new().attempts(2).waits(std::time::Duration::ZERO, std::time::Duration::ZERO);
+    let builder = Dispatcher::builder(catalog![login].unwrap()).layer(traced).layer(retry);
+    calls(builder.build().unwrap()).await;
+    exporter.get_finished_spans().unwrap()
+}
+
+/// The span of the only call.
+async fn span_of(traced: Traced, arguments: &str) -> SpanData {
+    let spans = spans_of(traced, async |dispatcher| drop(dispatcher.call("login", arguments).await)).await;
+    spans.into_iter().find(|span| span.name.starts_with("execute_tool")).unwrap()
+}
+
+fn attribute<'s>(span: &'s SpanData, key: &str) -> Option<&'s str> {
+    let found = span.attributes.iter().find(|attribute| attribute.key.as_str() == key)?;
+    match &found.value {
+        Value::String(text) => Some(text.as_str()),
+        other => panic!("{key} is {other:?}"),
+    }
+}
+
+/// The attributes that the conventions are about.
+fn conventional(span: &SpanData) -> Vec<(&str, &str)> {
+    let mut found: Vec<(&str, &str)> = span
+        .attributes
+        .iter()
+        .map(|KeyValue { key, .. }| key.as_str())
+        .filter(|key| key.starts_with("gen_ai.") || key.starts_with("error."))
+        .map(|key| (key, attribute(span, key).unwrap()))
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+#[tokio::test]
+async fn a_call_is_a_span_by_the_conventions() {
+    let context = Context::new().with(CallId::new("call_7"));
+    let spans = spans_of(Traced::new(), async |dispatcher| {
+        dispatcher.call_with(&context, "login", ARGUMENTS).await.unwrap();
+    });
+    let spans = spans.await;
+    let [inside, span] = &spans[..] else { panic!("{spans:#?}") };
+    assert_eq!(
+        (&*span.name, &span.span_kind, &span.status),
+        ("execute_tool login", &SpanKind::Internal, &Status::Unset)
+    );
+    assert_eq!(
+        conventional(span),
+        [
+            ("gen_ai.operation.name", "execute_tool"),
+            ("gen_ai.tool.call.id", "call_7"),
+            ("gen_ai.tool.description", "Logs a user in."),
+            ("gen_ai.tool.name", "login"),
+            ("gen_ai.tool.type", "function"),
+        ]
+    );
+    assert_eq!(attribute(span, "toolkit.tool.id"), Some("auth:login:1.2.0"));
+    // What the tool does is inside of it.
+    assert_eq!((&*inside.name, inside.parent_span_id), ("inside", span.span_context.span_id()));
+}
+
+#[tokio::test]
+async fn a_failure_has_a_type_and_no_text() {
+    for (arguments, expected) in [
+        (r#"{"user":"nobody","password":"hunter2"}"#, "failed"),
+        (r#"{"user":"ann","password":2}"#, "invalid_arguments"),
+        ("hunter2", "malformed_json"),
+    ] {
+        let span = span_of(Traced::new(), arguments).await;
+        assert_eq!(attribute(&span, "error.type"), Some(expected));
+        assert!(matches!(span.status, Status::Error { .. }), "{:?}", span.status);
+        assert!(!format!("{span:?}").contains("hunter2"), "{span:#?}");
+    }
+}
+
+#[tokio::test]
+async fn arguments_and_results_are_there_when_asked_for_without_their_secrets() {
+    let span = span_of(Traced::new().arguments(true).results(true), ARGUMENTS).await;
+    assert_eq!(attribute(&span, "gen_ai.tool.call.arguments"), Some(r#"{"password":"…","user":"ann"}"#));
+    assert_eq!(attribute(&span, "gen_ai.tool.call.result"), Some(r#"{"token":"…","user":"ann"}"#));
+    let span = span_of(Traced::new().arguments(true), ARGUMENTS).await;
+    assert_eq!(attribute(&span, "gen_ai.tool.call.result"), None);
+}
+
+#[tokio::test]
+async fn arguments_that_do_not_fit_are_not_recorded_where_there_are_secrets() {
+    for arguments in [r#"{"user":"ann","passwrod":"hunter2"}"#, r#"["hunter2"]"#, "hunter2", r#""hunter2""#] {
+        let span = span_of(Traced::new().arguments(true).results(true), arguments).await;
+        assert_eq!(attribute(&span, "gen_ai.tool.call.arguments"), None);
+        assert!(!format!("{span:?}").contains("hunter2"), "{span:#?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_long_is_cut() {
+    let arguments = format!(r#"{{"user":"{}","password":"p"}}"#, "ä".repeat(1_000));
+    let span = span_of(Traced::new().arguments(true).results(true).max_bytes(100), &arguments).await;
+    for attribute in ["gen_ai.tool.call.arguments", "gen_ai.tool.call.result"].map(|key| attribute(&span, key).unwrap())
+    {
+        assert!(attribute.ends_with("ä…") && (95..=103).contains(&attribute.len()), "{attribute}");
+    }
+}
+
+#[tokio::test]
+async fn one_span_has_all_attempts() {
+    let spans = spans_of(Traced::new(), async |dispatcher| {
+        let arguments = r#"{"user":"busy","password":"p"}"#;
+        // Without timers there is one attempt only.
+        assert!(dispatcher.call("login", arguments).await.is_err());
+    });
+    let names: Vec<_> = spans.await.into_iter().map(|span| span.name).collect();
+    assert_eq!(names, ["inside", "inside", "execute_tool login"]);
+}
+
+#[tokio::test]
+async fn a_call_that_nobody_waits_for_was_cancelled() {
+    let slow = r#"{"user":"slow","password":"p"}"#;
+    let dropped = spans_of(Traced::new(), async |dispatcher| {
+        let call = dispatcher.call("login", slow);
+        tokio::select! { biased; _ = call => panic!("it hangs"), () = tokio::task::yield_now() => {} }
+    });
+    let cancelled = spans_of(Traced::new(), async |dispatcher| {
+        let token = CancelToken::new();
+        let context = Context::new().with_cancel(token.clone());
+        let call = dispatcher.call_with(&context, "login", slow);
+        let (outcome, ()) = tokio::join!(call, async { token.cancel() });
+        assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Cancelled);
+    });
+    for spans in [dropped.await, cancelled.await] {
+        let span = spans.iter().find(|span| span.name == "execute_tool login").unwrap();
+        assert_eq!(attribute(span, "error.type"), Some("cancelled"));
+    }
+}

@@ -1,0 +1,97 @@
+//! The law of comparing: what is called additive or cosmetic breaks nobody, whatever is sent.
+
+use proptest::prelude::*;
+use toolkit_tests::ran;
+
+use super::edits::edit;
+use super::mutate::{Dice, mutate};
+use super::schemas::{instance, schema};
+use super::*;
+
+/// An argument of that schema, since what a tool takes is an object.
+fn arguments(mut inner: Value) -> Value {
+    let definitions = inner.as_object_mut().and_then(|inner| inner.remove("$defs"));
+    let mut schema = object(json!({ "it": inner }), &[]);
+    if let Some(definitions) = definitions {
+        schema["$defs"] = definitions;
+    }
+    schema
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_breaks_nobody_refuses_nothing_that_was_accepted(inner in schema(), seed in any::<u64>()) {
+        let mut dice = Dice::new(seed);
+        let old = arguments(inner);
+        let mut new = old.clone();
+        edit(&mut new, &mut dice);
+        let sound = |schema: &Value| toolkit::schema::Schema::from_value(schema.clone()).is_ok();
+        prop_assume!(sound(&old) && sound(&new));
+        let verdict = inputs(&old, &new).verdict();
+        if verdict.is_some_and(|verdict| verdict >= Verdict::Unknown) {
+            return Ok(());
+        }
+        let [accepted, accepts] = [&old, &new].map(|schema| jsonschema::validator_for(schema).unwrap());
+        for _ in 0..20 {
+            let mut value = instance(&old, &old, &mut dice, 6);
+            if dice.one_in(3) {
+                mutate(&mut value, &mut dice);
+            }
+            prop_assert!(
+                !accepted.is_valid(&value) || accepts.is_valid(&value),
+                "{value} was accepted by\n{old:#}\nand is refused by\n{new:#}\nwhich is called {verdict:?}"
+            );
+        }
+    }
+}
+
+/// The schemas of tools that exist, and a few of ours where those are absent.
+fn real_schemas() -> Vec<Value> {
+    let Some(folder) = toolkit_tests::shared("data/manifests") else {
+        return Vec::new();
+    };
+    let (mut schemas, mut folders) = (Vec::new(), vec![folder]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if let Ok(manifest) = toolkit::Manifest::from_mcp_json(std::fs::read(path).unwrap()) {
+                schemas.extend(manifest.tools().map(|tool| tool.input().as_value().clone()));
+            }
+        }
+    }
+    schemas
+}
+
+#[test]
+fn of_a_thousand_edits_of_real_schemas_almost_all_are_decided() {
+    let schemas = real_schemas();
+    if schemas.is_empty() {
+        return;
+    }
+    let mut dice = Dice::new(7);
+    let (mut n_edits, mut n_unknown, mut reasons) = (0, 0, std::collections::BTreeMap::new());
+    while n_edits < 1000 {
+        let old = dice.pick(&schemas).clone();
+        let mut new = old.clone();
+        edit(&mut new, &mut dice);
+        let sound = toolkit::schema::Schema::from_value(new.clone()).is_ok();
+        if !sound || new == old {
+            continue;
+        }
+        n_edits += 1;
+        let comparison = inputs(&old, &new);
+        assert!(comparison.verdict().is_some() || old != new, "an edit is a change");
+        if comparison.verdict() == Some(Verdict::Unknown) {
+            n_unknown += 1;
+            let unknown = comparison.changes().find(|change| change.verdict == Verdict::Unknown).unwrap();
+            *reasons.entry(unknown.what.clone()).or_insert(0) += 1;
+        }
+    }
+    println!("{n_unknown} of {n_edits} edits are not decided");
+    assert!(n_unknown * 20 < n_edits, "{n_unknown} of {n_edits} are not decided: {reasons:#?}");
+    ran(n_edits);
+}

@@ -1,0 +1,220 @@
+//! What has changed from one catalogue to another, and whether it breaks those who call.
+
+mod edits;
+mod files;
+mod laws;
+#[allow(dead_code, reason = "shared with the tests of the plan, which use all of it")]
+#[path = "../plan/mutate.rs"]
+mod mutate;
+#[path = "../plan/schemas.rs"]
+mod schemas;
+
+use serde_json::{Value, json};
+use toolkit::lock::{Comparison, Lock, Part, Verdict};
+use toolkit::{Catalog, Tool};
+
+/// A catalogue of one tool, which takes and gives what these schemas say.
+fn lock(version: &'static str, input: &Value, output: Option<&Value>) -> Lock {
+    let tool = Tool::builder("tool").namespace("n").version(version).description("Does it.").input(input.clone());
+    let tool = match output {
+        Some(output) => tool.output(output.clone()),
+        None => tool,
+    };
+    Lock::of(&Catalog::new([tool.build().unwrap()]).unwrap())
+}
+
+fn inputs(old: &Value, new: &Value) -> Comparison {
+    lock("1.0.0", old, None).compare(&lock("1.0.0", new, None))
+}
+
+/// An object with these properties, some of them required.
+fn object(properties: Value, required: &[&str]) -> Value {
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+fn told(comparison: &Comparison) -> Vec<(Verdict, String)> {
+    comparison.changes().map(|change| (change.verdict, format!("{} {}", change.pointer, change.what))).collect()
+}
+
+#[test]
+fn each_change_of_what_goes_in_is_told_at_its_place() {
+    use Verdict::{Additive, Breaking, Cosmetic};
+    let n = |more: Value| {
+        let mut schema = json!({ "type": "integer" });
+        schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        object(json!({ "n": schema }), &["n"])
+    };
+    let plain = n(json!({}));
+    for (old, new, verdict, said) in [
+        (&plain, &n(json!({ "description": "A number." })), Cosmetic, "/properties/n is described in other words"),
+        (&plain, &n(json!({ "minimum": 1 })), Breaking, "/properties/n refuses what it accepted"),
+        (&n(json!({ "minimum": 1 })), &plain, Additive, "/properties/n accepts more"),
+        (
+            &n(json!({ "exclusiveMinimum": 0 })),
+            &n(json!({ "minimum": 1 })),
+            Cosmetic,
+            "/properties/n is said in other words",
+        ),
+        (&plain, &n(json!({ "type": "number" })), Additive, "/properties/n accepts more"),
+        (&plain, &n(json!({ "type": "string" })), Breaking, "/properties/n refuses what it accepted"),
+        (&plain, &object(json!({ "n": { "type": "integer" } }), &[]), Additive, "/properties/n is optional now"),
+        (&object(json!({ "n": { "type": "integer" } }), &[]), &plain, Breaking, "/properties/n is required now"),
+        (&plain, &object(json!({ "n": { "type": "integer" }, "m": {} }), &["n"]), Additive, "/properties/m is new"),
+        (
+            &plain,
+            &object(json!({ "n": { "type": "integer" }, "m": {} }), &["n", "m"]),
+            Breaking,
+            "/properties/m is new and required",
+        ),
+        (
+            &object(json!({ "n": { "type": "integer" }, "m": {} }), &["n"]),
+            &plain,
+            Breaking,
+            "/properties/m is no longer taken",
+        ),
+        (
+            &object(json!({ "e": { "enum": ["a", "b"] } }), &[]),
+            &object(json!({ "e": { "enum": ["a"] } }), &[]),
+            Breaking,
+            "/properties/e refuses what it accepted",
+        ),
+        (
+            &object(json!({ "l": { "type": "array", "items": { "type": "string" } } }), &[]),
+            &object(json!({ "l": { "type": "array", "items": { "type": "string", "minLength": 1 } } }), &[]),
+            Breaking,
+            "/properties/l/items refuses what it accepted",
+        ),
+        (
+            &json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/A" } }, "$defs": { "A": { "type": "string" } } }),
+            &json!({ "type": "object", "properties": { "a": { "type": "string" } } }),
+            Cosmetic,
+            "",
+        ),
+    ] {
+        let comparison = inputs(old, new);
+        if said.is_empty() {
+            assert_eq!(told(&comparison), [], "{old} to {new}");
+            continue;
+        }
+        assert_eq!(told(&comparison), [(verdict, said.to_owned())], "{old} to {new}");
+        assert_eq!(comparison.verdict(), Some(verdict));
+    }
+}
+
+#[test]
+fn a_break_has_an_example_that_was_accepted_and_is_refused() {
+    let comparison = inputs(
+        &object(json!({ "n": { "type": "integer" } }), &["n"]),
+        &object(json!({ "n": { "type": "integer", "minimum": 10 } }), &["n"]),
+    );
+    let change = comparison.changes().next().unwrap();
+    let example = change.example.as_ref().unwrap();
+    assert!(example["n"].as_i64().unwrap() < 10, "{example}");
+    assert!(
+        change.to_string().starts_with("breaking: n:tool:1.0.0 input /properties/n refuses what it accepted, as {")
+    );
+    assert!(change.to_string().ends_with("; that takes version 2.0.0"), "{change}");
+}
+
+#[test]
+fn what_comes_out_is_compared_the_other_way_round() {
+    let open = |properties: Value, required: &[&str]| json!({ "type": "object", "properties": properties, "required": required });
+    let input = json!({ "type": "object" });
+    let outputs = |old: Option<&Value>, new: Option<&Value>| {
+        let comparison = lock("1.0.0", &input, old).compare(&lock("1.0.0", &input, new));
+        assert!(comparison.changes().all(|change| change.part == Part::Output));
+        told(&comparison)
+    };
+    let a = open(json!({ "a": { "type": "integer" } }), &["a"]);
+    let said = |verdict, text: &str| vec![(verdict, text.to_owned())];
+    let optional = open(json!({ "a": { "type": "integer" } }), &[]);
+    assert_eq!(outputs(Some(&a), Some(&optional)), said(Verdict::Breaking, "/properties/a is no longer promised"));
+    assert_eq!(outputs(Some(&optional), Some(&a)), said(Verdict::Additive, "/properties/a is promised now"));
+    let more = open(json!({ "a": { "type": "integer" }, "b": { "type": "string" } }), &["a"]);
+    assert_eq!(outputs(Some(&a), Some(&more)), said(Verdict::Additive, "/properties/b is new"));
+    let narrower = open(json!({ "a": { "type": "integer", "minimum": 0 } }), &["a"]);
+    assert_eq!(outputs(Some(&a), Some(&narrower)), said(Verdict::Additive, "/properties/a promises more"));
+    assert_eq!(
+        outputs(Some(&narrower), Some(&a)),
+        said(Verdict::Breaking, "/properties/a gives what it did not promise")
+    );
+    assert_eq!(outputs(Some(&a), None), said(Verdict::Breaking, " is no longer promised"));
+    assert_eq!(outputs(None, Some(&a)), said(Verdict::Additive, " is promised now"));
+}
+
+#[test]
+fn a_version_announces_a_break_and_nothing_else_does() {
+    let (old, new) = (object(json!({}), &[]), object(json!({ "n": { "type": "integer" } }), &["n"]));
+    for (from, to, needs) in [
+        ("1.2.3", "1.2.3", Some("2.0.0")),
+        ("1.2.3", "1.3.0", Some("2.0.0")),
+        ("1.2.3", "2.0.0", None),
+        ("0.2.3", "0.2.4", Some("0.3.0")),
+        ("0.2.3", "0.3.0", None),
+    ] {
+        let comparison = lock(from, &old, None).compare(&lock(to, &new, None));
+        let change = comparison.changes().next().unwrap();
+        assert_eq!(change.needs.as_deref(), needs, "{from} to {to}");
+        assert_eq!(comparison.unannounced().count(), usize::from(needs.is_some()), "{from} to {to}");
+    }
+    let additive =
+        lock("1.2.3", &new, None).compare(&lock("1.2.3", &object(json!({ "n": { "type": "number" } }), &["n"]), None));
+    assert_eq!(additive.changes().next().unwrap().needs.as_deref(), Some("1.3.0"));
+    assert_eq!(additive.unannounced().count(), 0, "an addition breaks nobody");
+}
+
+#[test]
+fn tools_that_come_go_and_are_renamed() {
+    let tool =
+        |name: &'static str| Tool::builder(name).namespace("n").description("…").input(json!({ "type": "object" }));
+    let of = |tools: Vec<toolkit::tool::ToolBuilder>| {
+        Lock::of(&Catalog::new(tools.into_iter().map(|tool| tool.build().unwrap())).unwrap())
+    };
+    let (a, ab) = (of(vec![tool("a")]), of(vec![tool("a"), tool("b")]));
+    assert_eq!(told(&a.compare(&ab)), [(Verdict::Additive, " is new".to_owned())]);
+    let gone = ab.compare(&a);
+    assert_eq!(
+        gone.changes().next().unwrap().to_string(),
+        "breaking: n:b is gone; that takes version of the catalogue, or an alias"
+    );
+    let renamed = of(vec![tool("c").aliases(["n:a"])]);
+    assert_eq!(told(&a.compare(&renamed)), [(Verdict::Additive, "`aliases` have one more".to_owned())]);
+    let both = of(vec![tool("a").version("1.0.0"), tool("a").version("2.0.0")]);
+    let one = of(vec![tool("a").version("1.0.0")]);
+    assert_eq!(
+        told(&one.compare(&both)),
+        [(Verdict::Additive, " is new".to_owned())],
+        "the old version is still there"
+    );
+}
+
+#[test]
+fn what_hosts_trusted_or_held_is_compared_too() {
+    let tool =
+        || Tool::builder("a").namespace("n").version("1.0.0").description("…").input(json!({ "type": "object" }));
+    let of = |tool: toolkit::tool::ToolBuilder| Lock::of(&Catalog::new([tool.build().unwrap()]).unwrap());
+    let requires = |id: &'static str| toolkit::tool::Requirements {
+        secrets: vec![toolkit::tool::Secret { id: id.into() }],
+        ..Default::default()
+    };
+    for (old, new, expected) in [
+        (
+            tool().read_only(true),
+            tool(),
+            (Verdict::Breaking, "`readOnlyHint` no longer says what hosts may have trusted"),
+        ),
+        (tool(), tool().read_only(true), (Verdict::Additive, "`readOnlyHint` says something else")),
+        (
+            tool().destructive(false),
+            tool().destructive(true),
+            (Verdict::Breaking, "`destructiveHint` no longer says what hosts may have trusted"),
+        ),
+        (tool(), tool().requirements(requires("K")), (Verdict::Breaking, "`requirements` ask for more")),
+        (tool().requirements(requires("K")), tool(), (Verdict::Additive, "`requirements` ask for less")),
+        (tool().aliases(["b"]), tool(), (Verdict::Breaking, "`aliases` lack a former name")),
+        (tool(), tool().deprecated("use b"), (Verdict::Additive, "`deprecated` announces the end")),
+        (tool(), tool().description("Other."), (Verdict::Cosmetic, "`description` has changed")),
+    ] {
+        assert_eq!(told(&of(old).compare(&of(new))), [(expected.0, expected.1.to_owned())]);
+    }
+}

@@ -1,0 +1,68 @@
+//! Who may come in.
+
+use toolkit::backend::Backend;
+use toolkit::call::ErrorKind;
+use toolkit_otc::{Auth, OtcBackend, Server};
+
+use super::provider::Provider;
+use super::*;
+
+/// What a client shows, and whether a server that wants the key or the secret `right` lets it in.
+fn clients() -> [(&'static str, Auth); 5] {
+    [
+        ("none", Auth::none()),
+        ("key", Auth::api_key("s3cr3t")),
+        ("jwt", Auth::jwt("s3cr3t")),
+        ("wrong key", Auth::api_key("gu3ss3d")),
+        ("wrong jwt", Auth::jwt("gu3ss3d")),
+    ]
+}
+
+#[tokio::test]
+async fn a_client_comes_in_with_what_the_server_asks_for_and_nothing_else() {
+    let variables = [("SECRET_OF_TEST", "s3cr3t")];
+    for (option, admitted) in [("--api-key-env", "key"), ("--jwt-secret-env", "jwt")] {
+        let provider = Provider::start_with(&format!("auth-{admitted}"), "0", &[option, "SECRET_OF_TEST"], &variables);
+        for (shown, auth) in clients() {
+            let backend = OtcBackend::new("remote", &provider.url).unwrap().auth(auth);
+            // Whether it runs is nobody's secret.
+            backend.health().await.unwrap();
+            match backend.tools().await {
+                Ok(_) => {
+                    assert_eq!(shown, admitted);
+                    let dispatcher = dispatcher_on(backend).await;
+                    assert_eq!(dispatcher.call("Math:add", r#"{"a": 1, "b": 2}"#).await.unwrap().value(), 3);
+                }
+                Err(error) => {
+                    assert_ne!(shown, admitted, "{error}");
+                    assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Unauthorized, false));
+                    assert!(error.message().starts_with("the tool server `remote` does not let this program in"));
+                    assert!(!format!("{error:?}").contains("s3cr3t") && !format!("{error:?}").contains("gu3ss3d"));
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_is_refused_with_401_and_runs_nothing() {
+    let dispatcher = dispatcher_of([tool_of(&definition("Doorbell.Ring@0.1.0"))], |_, _, _| panic!("it ran")).await;
+    for auth in [Auth::api_key("s3cr3t"), Auth::jwt("s3cr3t"), Auth::api_key(""), Auth::jwt("")] {
+        let router = Server::new(dispatcher.clone()).auth(auth).router();
+        let got = http::call(&router, json!({ "tool_id": "Doorbell.Ring", "input": { "doorbell_id": "1" } })).await;
+        assert!(got.is(401).body["message"].as_str().unwrap().starts_with("you may not come in: "));
+        http::ask(&router, http::get("/tools")).await.is(401);
+        http::ask(&router, http::get("/health")).await.is(200);
+        for (name, value) in [("oxp-api-key", ""), ("authorization", "Bearer "), ("authorization", "s3cr3t")] {
+            let mut request = http::get("/tools");
+            request.headers_mut().insert(name, value.parse().unwrap());
+            http::ask(&router, request).await.is(401);
+        }
+    }
+}
+
+#[test]
+fn nothing_prints_a_key() {
+    let backend = OtcBackend::new("remote", "http://localhost").unwrap().auth(Auth::api_key("s3cr3t"));
+    assert!(!format!("{backend:?} {:?} {:?}", Auth::jwt("s3cr3t"), Auth::api_key("s3cr3t")).contains("s3cr3t"));
+}

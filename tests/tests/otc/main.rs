@@ -1,0 +1,56 @@
+//! Open Tool Calling over HTTP: definitions, the server, the client, and both in two processes.
+
+mod auth;
+mod cases;
+mod client;
+mod definitions;
+mod http;
+mod laws;
+mod processes;
+mod provider;
+mod repeated;
+mod serve;
+mod server;
+
+use serde_json::{Value, json};
+use toolkit::backend::{Backend, Backends, LocalBackend};
+use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError};
+use toolkit_tests::ran;
+
+/// A dispatcher for tools that are described by definitions and run by `handler`.
+async fn dispatcher_of(
+    tools: impl IntoIterator<Item = Tool>,
+    handler: impl Fn(String, Value, Context) -> Result<Value, ToolError> + Clone + Send + Sync + 'static,
+) -> Dispatcher {
+    let local = LocalBackend::new("local");
+    for tool in tools {
+        let (id, handler) = (tool.id().to_string(), handler.clone());
+        local.add(tool, move |arguments: Value, context: Context| {
+            let outcome = handler(id.clone(), arguments, context);
+            async move { outcome }
+        });
+    }
+    dispatcher_on(local).await
+}
+
+/// A dispatcher for the tools of a backend, and no others.
+async fn dispatcher_on(backend: impl Backend) -> Dispatcher {
+    let backends = Backends::new();
+    backends.register(backend).unwrap();
+    let collected = backends.collect(Catalog::new([]).unwrap()).await;
+    assert!(collected.problems.is_empty(), "{:?}", collected.problems);
+    assert!(collected.failures.is_empty(), "{:?}", collected.failures);
+    Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap()
+}
+
+/// The definitions of the cases, by their ids.
+fn definition(id: &str) -> Value {
+    let document: Value = serde_json::from_str(include_str!("../../cases/otc_definitions.json")).unwrap();
+    let definitions = document["definitions"].as_array().unwrap();
+    let found = definitions.iter().map(|case| case.get("definition").unwrap_or(case));
+    found.into_iter().find(|definition| definition["id"] == id).unwrap_or_else(|| panic!("no {id}")).clone()
+}
+
+fn tool_of(definition: &Value) -> Tool {
+    toolkit_otc::Definition::from_json(definition).unwrap().to_tool().unwrap()
+}

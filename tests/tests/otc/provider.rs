@@ -1,0 +1,101 @@
+//! Another process, which provides tools.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long anything may take that must happen at some time.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A process that provides tools; it is killed when this is dropped.
+pub(crate) struct Provider {
+    child: Child,
+    /// Where it is.
+    pub(crate) url: String,
+    /// What it said before that.
+    pub(crate) warnings: String,
+    diary: PathBuf,
+}
+
+impl Provider {
+    /// Starts one at a port of the system's choice.
+    pub(crate) fn start(name: &str) -> Self {
+        Self::start_with(name, "0", &[], &[])
+    }
+
+    /// Starts one; `name` is that of the test.
+    pub(crate) fn start_with(name: &str, address: &str, args: &[&str], variables: &[(&str, &str)]) -> Self {
+        let diary = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("otc-{name}-{}.diary", std::process::id()));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_otc"));
+        command.args(["serve", "--otc", address]).args(args).env("FIXTURE_DIARY", &diary);
+        command.env("NO_COLOR", "1").env_remove("RUST_BACKTRACE").envs(variables.iter().copied());
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let (mut warnings, mut line) = (String::new(), String::new());
+        let url = loop {
+            line.clear();
+            assert_ne!(stderr.read_line(&mut line).unwrap(), 0, "it ended: {warnings}");
+            if let Some((_, url)) = line.split_once(" at http://") {
+                break format!("http://{}", url.split(' ').next().unwrap());
+            }
+            warnings.push_str(&line);
+        };
+        // What it says from here on must not fill the pipe.
+        std::thread::spawn(move || stderr.read_to_end(&mut Vec::new()));
+        Self { child, url, warnings, diary }
+    }
+
+    /// Its port.
+    pub(crate) fn port(&self) -> &str {
+        self.url.rsplit(':').next().unwrap()
+    }
+
+    /// Kills it, as the system would.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Tells it to stop.
+    #[cfg(unix)]
+    pub(crate) fn terminate(&self) {
+        assert!(Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap().success());
+    }
+
+    /// Waits until it has ended.
+    pub(crate) async fn ended(&mut self) -> ExitStatus {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(start.elapsed() < PATIENCE, "it does not end");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Whether one of its tools has noted this.
+    pub(crate) fn has_noted(&self, line: &str) -> bool {
+        let diary = std::fs::read_to_string(&self.diary).unwrap_or_default();
+        diary.lines().any(|noted| noted == line)
+    }
+
+    /// Waits until one of its tools notes this.
+    pub(crate) async fn notes(&self, line: &str) {
+        let start = Instant::now();
+        while !self.has_noted(line) {
+            assert!(start.elapsed() < PATIENCE, "it never notes {line:?}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+impl Drop for Provider {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_file(&self.diary);
+    }
+}

@@ -1,0 +1,283 @@
+//! What a server takes, what it refuses, and what it says.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, Request};
+use toolkit::CancelToken;
+use toolkit_otc::{Limits, Server};
+
+use super::*;
+
+async fn doorbell() -> Dispatcher {
+    dispatcher_of([tool_of(&definition("Doorbell.Ring@0.1.0"))], |_, _, _| Ok(json!(null))).await
+}
+
+fn ring() -> Value {
+    json!({ "tool_id": "Doorbell.Ring@0.1.0", "input": { "doorbell_id": "1" } })
+}
+
+fn with_header(mut request: Request<Body>, name: &'static str, value: &str) -> Request<Body> {
+    request.headers_mut().insert(name, HeaderValue::from_str(value).unwrap());
+    request
+}
+
+#[tokio::test]
+async fn a_call_gets_an_id_where_it_has_none() {
+    let router = Server::new(doorbell().await).router();
+    let ids = [http::call(&router, ring()).await.is(200), http::call(&router, ring()).await.is(200)];
+    let ids = ids.map(|got| got.body["result"]["call_id"].as_str().unwrap().to_owned());
+    assert_eq!(ids[0].len(), 36);
+    assert_ne!(ids[0], ids[1]);
+}
+
+#[tokio::test]
+async fn messages_that_are_none_are_refused_without_repeating_them() {
+    let router = Server::new(doorbell().await).router();
+    let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+    for body in [
+        String::new(),
+        "null".to_owned(),
+        "[]".to_owned(),
+        "{\"request\":".to_owned(),
+        json!({ "request": 1 }).to_string(),
+        json!({ "request": {} }).to_string(),
+        json!({ "request": { "tool_id": 7, "context": { "secrets": "hunter2" } } }).to_string(),
+        json!({ "request": { "tool_id": "Doorbell.Ring", "context": { "secrets": [{ "id": "A", "value": ["hunter2"] }] } } })
+            .to_string(),
+        json!({ "request": { "tool_id": "Doorbell-Ring" } }).to_string(),
+        json!({ "request": { "tool_id": "Doorbell.Ring@latest" } }).to_string(),
+        json!({ "request": { "tool_id": "Doorbell.Ring", "call_id": "" } }).to_string(),
+        json!({ "request": { "tool_id": "Doorbell.Ring", "call_id": "x".repeat(257) } }).to_string(),
+        json!({ "$schema": "urn:oxp:9.0", "request": ring() }).to_string(),
+        format!(r#"{{"request": {{"tool_id": "Doorbell.Ring", "context": {deep}}}}}"#),
+        r#"{"request": {"tool_id": "Doorbell.Ring", "tool_id": "Doorbell.Ring"}}"#.to_owned(),
+    ] {
+        let got = http::ask(&router, http::post("/tools/call", body.clone())).await.is(400);
+        assert!(!got.body["message"].as_str().unwrap().contains("hunter2"), "{got:?}");
+    }
+    for schema in ["urn:oxp:1.0", "otc://1.0"] {
+        let body = json!({ "$schema": schema, "request": ring() }).to_string();
+        http::ask(&router, http::post("/tools/call", body)).await.is(200);
+    }
+    // Twice the same key in the input, and an input that is nested too deep: the tool's schema never sees them.
+    for input in [r#"{"doorbell_id": "1", "doorbell_id": "2"}"#, &deep] {
+        let body = format!(r#"{{"request": {{"tool_id": "Doorbell.Ring", "input": {input}}}}}"#);
+        http::ask(&router, http::post("/tools/call", body)).await.is(422);
+    }
+}
+
+#[tokio::test]
+async fn null_counts_as_absent() {
+    let router = Server::new(doorbell().await).router();
+    let mut request = ring();
+    request["call_id"] = json!(null);
+    request["trace_id"] = json!(null);
+    request["context"] = json!({ "authorization": null, "secrets": null, "user_id": null });
+    http::call(&router, request).await.is(200);
+}
+
+#[tokio::test]
+async fn only_json_is_taken_and_only_so_much() {
+    let mut limits = Limits::default();
+    limits.max_body_bytes = 1000;
+    let router = Server::new(doorbell().await).limits(limits).router();
+    let body = json!({ "request": ring() }).to_string();
+    // A form of a web page can be sent anywhere, as text.
+    for content_type in ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", ""] {
+        let request = with_header(http::post("/tools/call", body.clone()), "content-type", content_type);
+        http::ask(&router, request).await.is(415);
+    }
+    let request =
+        with_header(http::post("/tools/call", body.clone()), "content-type", "Application/JSON; charset=utf-8");
+    http::ask(&router, request).await.is(200);
+    http::ask(&router, http::post("/tools/call", format!("{body}{}", " ".repeat(1000)))).await.is(413);
+    http::ask(&router, http::get("/tools/call")).await.is(405);
+    http::ask(&router, http::get("/tool")).await.is(404);
+}
+
+#[tokio::test]
+async fn requests_for_other_hosts_and_of_other_pages_are_refused() {
+    let server = || async { Server::new(doorbell().await) };
+    let cases = [
+        ("localhost", None, true),
+        ("LOCALHOST:80", None, true),
+        ("127.0.0.1:8080", None, true),
+        ("[::1]:8080", None, true),
+        ("192.168.0.7", None, true),
+        ("tools.example:8080", None, true),
+        ("evil.example", None, false),
+        ("localhost.evil.example:8080", None, false),
+        ("127.0.0.1.evil.example", None, false),
+        ("", None, false),
+        ("localhost:8080", Some("http://localhost:8080"), true),
+        ("localhost:8080", Some("http://localhost:3000"), false),
+        ("127.0.0.1:8080", Some("https://evil.example"), false),
+        ("127.0.0.1:8080", Some("null"), false),
+    ];
+    let router = server().await.host("Tools.example").router();
+    let open = server().await.any_host().router();
+    for (host, origin, is_taken) in cases {
+        let request = || {
+            let request = with_header(http::get("/health"), "host", host);
+            match origin {
+                Some(origin) => with_header(request, "origin", origin),
+                None => request,
+            }
+        };
+        http::ask(&router, request()).await.is(if is_taken { 200 } else { 403 });
+        http::ask(&open, request()).await.is(200);
+    }
+    http::ask(&router, Request::get("/health").body(Body::empty()).unwrap()).await.is(403);
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_ready_says_so() {
+    let server = Server::new(doorbell().await);
+    let readiness = server.readiness();
+    let router = server.router();
+    http::ask(&router, http::get("/health")).await.is(200);
+    readiness.set(false);
+    let got = http::ask(&router, http::get("/health")).await.is(503);
+    assert_eq!(got.headers["retry-after"], "1");
+    http::call(&router, ring()).await.is(503);
+    readiness.set(true);
+    http::call(&router, ring()).await.is(200);
+}
+
+#[tokio::test]
+async fn more_calls_than_may_run_are_refused() {
+    let (begun, go_on) = (Arc::new(tokio::sync::Notify::new()), CancelToken::new());
+    let local = LocalBackend::new("local");
+    let (begins, waits) = (Arc::clone(&begun), go_on.clone());
+    local.add(tool_of(&definition("Doorbell.Ring@0.1.0")), move |_: Value, _: Context| {
+        let (begins, waits) = (Arc::clone(&begins), waits.clone());
+        async move {
+            begins.notify_one();
+            waits.cancelled().await;
+            Ok(json!(null))
+        }
+    });
+    let mut limits = Limits::default();
+    limits.max_calls = 1;
+    let router = Server::new(dispatcher_on(local).await).limits(limits).router();
+    let first = tokio::spawn({
+        let router = router.clone();
+        async move { http::call(&router, ring()).await }
+    });
+    begun.notified().await;
+    http::call(&router, ring()).await.is(503);
+    go_on.cancel();
+    first.await.unwrap().is(200);
+    http::call(&router, ring()).await.is(200);
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_long_is_a_failure_that_can_be_tried_again() {
+    let local = LocalBackend::new("local");
+    local.add(tool_of(&definition("Doorbell.Ring@0.1.0")), |_: Value, _: Context| async {
+        std::future::pending::<()>().await;
+        Ok(json!(null))
+    });
+    let mut limits = Limits::default();
+    limits.call_timeout = Duration::from_millis(20);
+    let got = http::call(&Server::new(dispatcher_on(local).await).limits(limits).router(), ring()).await.is(200);
+    let error = json!({ "message": "the call took longer than 20ms", "can_retry": true });
+    assert_eq!(got.body["result"]["error"], error);
+}
+
+#[tokio::test]
+async fn what_a_tool_passes_on_of_another_is_its_own_failure() {
+    let inner = doorbell().await;
+    let handler = move |_: Value, _: Context| {
+        let inner = inner.clone();
+        async move { inner.call("Doorbell:Ring", "{}").await.map(|result| result.value()) }
+    };
+    let local = LocalBackend::new("local");
+    local.add(tool_of(&definition("System.GetTimestamp@1.0.0")), handler);
+    let router = Server::new(dispatcher_on(local).await).router();
+    let got = http::call(&router, json!({ "tool_id": "System.GetTimestamp" })).await.is(200);
+    assert_eq!(got.body["result"]["success"], false);
+}
+
+#[tokio::test]
+async fn a_tool_that_has_said_something_ends_in_an_event_whatever_it_ends_in() {
+    let local = LocalBackend::new("local");
+    local.add(tool_of(&definition("Doorbell.Ring@0.1.0")), |_: Value, context: Context| async move {
+        context.progress(1.0, 2.0, "ringing\nloudly");
+        tokio::task::yield_now().await;
+        Err::<Value, _>(ToolError::new(toolkit::call::ErrorKind::InvalidArguments, "no such bell"))
+    });
+    let router = Server::new(dispatcher_on(local).await).router();
+    let request = http::post("/tools/call", json!({ "request": ring() }).to_string());
+    let got = http::ask(&router, with_header(request, "accept", "text/event-stream")).await.is(200);
+    let events: Vec<Value> = got
+        .body
+        .as_str()
+        .unwrap()
+        .split("\n\n")
+        .filter(|event| !event.is_empty())
+        .map(|event| serde_json::from_str(event.strip_prefix("data: ").unwrap()).unwrap())
+        .collect();
+    let tool_id = "Doorbell.Ring@0.1.0";
+    let progress = json!({ "progress": 1.0, "total": 2.0, "message": "ringing\nloudly" });
+    let error = json!({ "success": false, "error": { "message": "no such bell", "can_retry": false } });
+    assert_eq!(
+        events,
+        [
+            json!({ "kind": "progress", "toolId": tool_id, "data": progress }),
+            json!({ "kind": "error", "toolId": tool_id, "data": error }),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_is_refused_before_the_tool_runs_is_no_event() {
+    let router = Server::new(doorbell().await).router();
+    for (request, status) in [
+        (json!({ "tool_id": "Doorbell.Ring@9" }), 400),
+        (json!({ "tool_id": "Doorbell.Ring", "input": { "doorbell_id": 1 } }), 422),
+        (ring(), 200),
+    ] {
+        let request = http::post("/tools/call", json!({ "request": request }).to_string());
+        let got = http::ask(&router, with_header(request, "accept", "application/json, text/event-stream;q=0.9")).await;
+        let is_event = got.headers["content-type"] == "text/event-stream";
+        assert_eq!(is_event, status == 200);
+        got.is(status);
+    }
+}
+
+#[tokio::test]
+async fn a_result_of_content_only_is_given_as_its_text_or_its_blocks() {
+    let local = LocalBackend::new("local");
+    let mcp = |content: Value| json!({ "content": content }).as_object().unwrap().clone();
+    let picture = json!({ "type": "image", "data": "AA==", "mimeType": "image/png" });
+    for (name, content) in
+        [("Text", json!([{ "type": "text", "text": "one" }])), ("Picture", json!([picture])), ("Nothing", json!([]))]
+    {
+        let answer = mcp(content);
+        let tool = Tool::builder(name).namespace("Any").version("1.0.0").build().unwrap();
+        local.add(tool, move |_: Value, _: Context| {
+            let answer = toolkit::backend::Answer::Mcp(answer.clone());
+            async move { Ok(answer) }
+        });
+    }
+    let router = Server::new(dispatcher_on(local).await).router();
+    for (name, expected) in [("Text", json!("one")), ("Picture", json!([picture])), ("Nothing", json!(null))] {
+        let got = http::call(&router, json!({ "tool_id": format!("Any.{name}") })).await.is(200);
+        assert_eq!(got.body["result"]["value"], expected, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_trace_id_goes_through() {
+    let traced =
+        dispatcher_of([Tool::builder("Trace").namespace("Any").version("1.0.0").build().unwrap()], |_, _, context| {
+            Ok(json!(context.get::<toolkit_otc::TraceId>().map(|trace_id| trace_id.0.clone())))
+        })
+        .await;
+    let got =
+        http::call(&Server::new(traced).router(), json!({ "tool_id": "Any.Trace", "trace_id": "t-1" })).await.is(200);
+    assert_eq!(got.body["result"]["value"], "t-1");
+}

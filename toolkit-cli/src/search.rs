@@ -1,0 +1,81 @@
+//! `search`: the tools that answer a question.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use clap::ArgMatches;
+use toolkit::discovery::{Hit, Index, Query, Snapshot};
+use toolkit::{Catalog, Tool};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::style::{self, CAREFUL, cut, printable, width};
+
+pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let all_versions = matches.get_flag("all-versions");
+    let tools: Vec<&Tool> = if all_versions { catalog.iter().collect() } else { catalog.latest().collect() };
+    let words: Vec<&str> = matches.get_many::<String>("question").unwrap_or_default().map(String::as_str).collect();
+    let question = words.join(" ");
+    let mut query = Query::new(&*question);
+    if let Some(namespace) = matches.get_one::<String>("namespace") {
+        query = query.namespace(namespace);
+    }
+    for tag in matches.get_many::<String>("tag").unwrap_or_default() {
+        query = query.tag(tag);
+    }
+    let limit = matches.get_one::<u32>("limit").map_or(5, |limit| *limit as usize);
+    let index = Index::of(tools).snapshot();
+    let hits = index.search(query, limit);
+
+    if matches.get_flag("json") {
+        style::write_json(&hits)?;
+    } else if hits.is_empty() {
+        let _ = writeln!(anstream::stderr(), "{} no tool answers to that; `list` has them all", style::NOTE);
+    } else {
+        match style::terminal_width() {
+            Some(columns) => write_table(&index, &question, &hits, columns)?,
+            None => write_lines(&hits)?,
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// For programs: tabs, no header, nothing highlighted.
+fn write_lines(hits: &[Hit]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    for Hit { summary, score, .. } in hits {
+        let text = printable(&summary.short_description).replace('\t', " ");
+        writeln!(out, "{}\t{score:.2}\t{text}", printable(&summary.id))?;
+    }
+    Ok(())
+}
+
+fn write_table(index: &Snapshot, question: &str, hits: &[Hit], columns: usize) -> Result<(), Failure> {
+    /// A summary that is cut shorter than this says nothing.
+    const MIN_SUMMARY: usize = 16;
+
+    let id_columns = hits.iter().map(|hit| width(&printable(&hit.summary.id))).max().unwrap_or(0);
+    let summary_columns = columns.saturating_sub(id_columns + 2).max(MIN_SUMMARY);
+    let mut out = anstream::stdout().lock();
+    for Hit { summary, .. } in hits {
+        let id = printable(&summary.id);
+        let text = printable(&summary.short_description);
+        let space = " ".repeat(id_columns.saturating_sub(width(&id)) + 2);
+        let (id, text) =
+            (highlighted(index, question, &id), highlighted(index, question, &cut(&text, summary_columns)));
+        writeln!(out, "{id}{space}{text}")?;
+    }
+    Ok(())
+}
+
+/// A text with the words of the question in a colour of their own.
+fn highlighted(index: &Snapshot, question: &str, text: &str) -> String {
+    let mut shown = String::new();
+    let mut end = 0;
+    for place in index.highlights(question, text) {
+        let _ = write!(shown, "{}{CAREFUL}{}{}", &text[end..place.start], &text[place.clone()], CAREFUL.clear());
+        end = place.end;
+    }
+    shown.push_str(&text[end..]);
+    shown
+}

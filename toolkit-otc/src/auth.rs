@@ -1,0 +1,125 @@
+//! How a client shows that it may come in.
+
+mod jwt;
+
+use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hmac::{Hmac, KeyInit, Mac};
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use secrecy::ExposeSecret;
+use sha2::Sha256;
+use toolkit::call::SecretString;
+
+use crate::wire::API_KEY;
+
+/// How a client shows that it may come in; the same value on both sides.
+#[derive(Clone, Default)]
+pub struct Auth(Kind);
+
+#[derive(Clone, Default)]
+enum Kind {
+    #[default]
+    None,
+    ApiKey(SecretString),
+    Jwt(SecretString),
+}
+
+type HmacSha256 = Hmac<Sha256>;
+
+impl Auth {
+    /// Everybody who reaches the server may come in.
+    #[must_use]
+    pub fn none() -> Self {
+        Self(Kind::None)
+    }
+
+    /// Whoever has the key may: it is the header `OXP-API-Key`. An empty key lets nobody in.
+    #[must_use]
+    pub fn api_key(key: impl Into<SecretString>) -> Self {
+        Self(Kind::ApiKey(key.into()))
+    }
+
+    /// Whoever has the secret may: a client signs a token with it for every request (JWT, HS256), and a server takes
+    /// none that holds for more than 15 minutes. The secret should have 32 bytes or more; an empty one lets nobody in.
+    #[must_use]
+    pub fn jwt(secret: impl Into<SecretString>) -> Self {
+        Self(Kind::Jwt(secret.into()))
+    }
+
+    /// Whether nobody is kept out.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        matches!(self.0, Kind::None)
+    }
+
+    /// What a client sends.
+    ///
+    /// # Errors
+    ///
+    /// The key has characters that no header has.
+    pub(crate) fn header(&self) -> Result<Option<(HeaderName, HeaderValue)>, http::header::InvalidHeaderValue> {
+        let (name, value) = match &self.0 {
+            Kind::None => return Ok(None),
+            Kind::ApiKey(key) => (HeaderName::from_static(API_KEY), HeaderValue::from_str(key.expose_secret())),
+            Kind::Jwt(secret) => {
+                let token = jwt::signed(secret.expose_secret().as_bytes(), unix_now());
+                (AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {token}")))
+            }
+        };
+        let mut value = value?;
+        value.set_sensitive(true);
+        Ok(Some((name, value)))
+    }
+
+    /// Whether a request with these headers may come in.
+    ///
+    /// # Errors
+    ///
+    /// It may not, and what it has to send.
+    pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), &'static str> {
+        match &self.0 {
+            Kind::None => Ok(()),
+            Kind::ApiKey(key) => {
+                let sent = headers.get(API_KEY).ok_or("send the API key in the header `OXP-API-Key`")?;
+                let is_right = is_same(key.expose_secret().as_bytes(), sent.as_bytes());
+                is_right.then_some(()).ok_or("the API key is not the right one")
+            }
+            Kind::Jwt(secret) => {
+                let sent = headers.get(AUTHORIZATION).and_then(|header| header.to_str().ok());
+                let token = sent.and_then(|sent| sent.split_once(' '));
+                let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token);
+                let token = token.ok_or("send a token as `Authorization: Bearer …`")?;
+                jwt::check(secret.expose_secret().as_bytes(), token.trim(), unix_now())
+            }
+        }
+    }
+}
+
+/// Whether two texts are the same, in a time that tells nothing of how much of them is. Nothing is the same as nothing.
+fn is_same(expected: &[u8], sent: &[u8]) -> bool {
+    let tag = |text: &[u8]| mac(expected, text);
+    !expected.is_empty() && tag(sent).verify_slice(&tag(expected).finalize().into_bytes()).is_ok()
+}
+
+fn mac(key: &[u8], text: &[u8]) -> HmacSha256 {
+    let mut mac = <HmacSha256 as KeyInit>::new_from_slice(key).expect("a key of any length will do");
+    mac.update(text);
+    mac
+}
+
+/// Seconds since 1970.
+fn unix_now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+impl fmt::Debug for Auth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Kind::None => "Auth::none",
+            Kind::ApiKey(_) => "Auth::api_key",
+            Kind::Jwt(_) => "Auth::jwt",
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! What the answers of a server mean.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use serde_json::Number;
+use toolkit::backend::Answer;
+use toolkit::call::ErrorKind;
+use toolkit::schema::Violation;
+use toolkit::{Content, ToolError};
+
+use super::http::Endpoint;
+use crate::wire::{AnswerMessage, CallError, CallResult, Refused};
+
+/// How much of a server's text is passed on, in characters.
+const MAX_TEXT: usize = 16 << 10;
+/// How many parameters a server may complain of.
+const MAX_PARAMETERS: usize = 256;
+
+/// What a message of status 200 says.
+pub(super) fn of_message(endpoint: &Endpoint, body: &[u8]) -> Result<Answer, ToolError> {
+    let message: AnswerMessage<'_> =
+        serde_json::from_slice(body).map_err(|error| endpoint.unreadable("with what is no result").caused_by(error))?;
+    of_result(endpoint, message.result)
+}
+
+pub(super) fn of_result(endpoint: &Endpoint, result: CallResult<'_>) -> Result<Answer, ToolError> {
+    match (result.success, result.error) {
+        (true, None) => Ok(Answer::Json(result.value.map_or("null", |value| value.get()).as_bytes().to_vec())),
+        (false, Some(error)) => Err(failed(error)),
+        (true, Some(_)) => Err(endpoint.unreadable("that the call succeeded and failed")),
+        (false, None) => Err(ToolError::failed("the tool failed and did not say why")),
+    }
+}
+
+/// What a tool failed with. The message is for the model, and what is for developers is its cause.
+fn failed(error: CallError) -> ToolError {
+    let message = match error.message.trim() {
+        "" => "the tool failed and did not say why".to_owned(),
+        _ => cut(&error.message),
+    };
+    let mut failed = ToolError::failed(message);
+    if let Some(content) = &error.additional_prompt_content {
+        failed = failed.with_content([Content::text(cut(content))]);
+    }
+    if let Some(developer_message) = &error.developer_message {
+        failed = failed.caused_by(cut(developer_message));
+    }
+    match error.can_retry {
+        true => failed.retryable(error.retry_after_ms.and_then(|after| millis(&after))),
+        false => failed,
+    }
+}
+
+/// A time that a program may have written with a fraction.
+fn millis(number: &Number) -> Option<Duration> {
+    let millis =
+        number.as_u64().or_else(|| number.as_f64().filter(|millis| *millis >= 0.0).map(|millis| millis as u64));
+    millis.map(Duration::from_millis)
+}
+
+/// What an answer of any status but 200 means.
+pub(super) fn refused(
+    endpoint: &Endpoint,
+    status: StatusCode,
+    retry_after: Option<Duration>,
+    body: &[u8],
+) -> ToolError {
+    let refused: Option<Refused> = serde_json::from_slice(body).ok();
+    let said = refused.as_ref().map(|refused| cut(&refused.message)).filter(|message| !message.trim().is_empty());
+    let said = said.map(|message| format!(": {message}")).unwrap_or_default();
+    let error = |kind, what: &str| ToolError::new(kind, format!("{endpoint} {what}{said}"));
+    let error = match (status, refused.as_ref()) {
+        (StatusCode::BAD_REQUEST, Some(Refused { missing_requirements: Some(missing), .. })) => {
+            let links: Vec<Content> = missing
+                .authorization
+                .iter()
+                .filter_map(|missing| {
+                    let url = missing.url.as_ref()?;
+                    Some(Content::resource_link(cut(url), format!("authorise {}", cut(&missing.required.id))))
+                })
+                .collect();
+            ToolError::missing_requirements(missing.clone().into()).with_content(links)
+        }
+        (StatusCode::BAD_REQUEST, Some(_)) => error(ErrorKind::UnknownTool, "did not run the tool"),
+        (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => {
+            error(ErrorKind::Unauthorized, "does not let this program in")
+        }
+        (StatusCode::PAYLOAD_TOO_LARGE, _) => error(ErrorKind::TooLarge, "does not take that much"),
+        (StatusCode::UNPROCESSABLE_ENTITY, Some(refused)) => {
+            let errors = refused.parameter_errors.iter().take(MAX_PARAMETERS);
+            let violations = errors.map(|(name, rule)| violation(name, rule)).collect();
+            error(ErrorKind::InvalidArguments, "refused the arguments").with_violations(violations)
+        }
+        (StatusCode::TOO_MANY_REQUESTS, _) => error(ErrorKind::Overloaded, "has too much to do"),
+        (status, _) if status.is_server_error() => {
+            error(ErrorKind::Unavailable, &format!("cannot run tools now (HTTP {})", status.as_u16()))
+        }
+        (status, _) => {
+            let message = format!("with HTTP {}; is that what answers at its URL?", status.as_u16());
+            endpoint.unreadable(&message)
+        }
+    };
+    let error = match refused.and_then(|refused| refused.developer_message) {
+        Some(developer_message) => error.caused_by(cut(&developer_message)),
+        None => error,
+    };
+    match retry_after {
+        Some(after) if error.is_retryable() => error.retryable(after),
+        _ => error,
+    }
+}
+
+/// What a server says of one parameter.
+fn violation(name: &str, rule: &str) -> Violation {
+    let pointer = match name {
+        "" => String::new(),
+        name => format!("/{}", cut(name).replace('~', "~0").replace('/', "~1")),
+    };
+    // Ours begin with the place, which is said already.
+    let rule = cut(rule);
+    let rule = rule.strip_prefix(&format!("{pointer} ")).unwrap_or(&rule);
+    Violation::new(pointer, rule)
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(MAX_TEXT).collect()
+}

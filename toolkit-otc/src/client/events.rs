@@ -1,0 +1,112 @@
+//! A call as server-sent events (WHATWG HTML, 9.2).
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use toolkit::ToolError;
+use toolkit::backend::{Answer, BackendCall};
+use toolkit::stream::Chunk;
+
+use super::answer;
+use super::http::Endpoint;
+use crate::wire::CallResult;
+
+/// Passes on what a tool says, until it says how it ended.
+pub(super) async fn read(endpoint: &Endpoint, call: &BackendCall<'_>, mut body: Incoming) -> Result<Answer, ToolError> {
+    let mut lines = Lines { line: Vec::new(), data: Vec::new(), max_bytes: endpoint.max_bytes };
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| endpoint.unavailable("went away while it ran the tool").caused_by(error))?;
+        let Ok(mut bytes) = frame.into_data() else { continue };
+        while let Some(data) = lines.next_event(&mut bytes).map_err(|TooLong| {
+            endpoint.unreadable(&format!("with an event of more than {} bytes", endpoint.max_bytes))
+        })? {
+            if let Some(end) = pass_on(endpoint, call, &data).await? {
+                return answer::of_result(endpoint, end);
+            }
+        }
+    }
+    Err(endpoint.unavailable("went away while it ran the tool"))
+}
+
+/// One event: `{"kind", "toolId", "data"}`.
+#[derive(Deserialize)]
+struct Event<'a> {
+    kind: String,
+    #[serde(borrow, default)]
+    data: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Reported {
+    progress: f64,
+    #[serde(default)]
+    total: Option<f64>,
+    #[serde(default)]
+    message: Option<String>,
+}
+
+/// Passes one event on; the last gives what the call came to.
+async fn pass_on<'d>(
+    endpoint: &Endpoint,
+    call: &BackendCall<'_>,
+    data: &'d [u8],
+) -> Result<Option<CallResult<'d>>, ToolError> {
+    let unreadable = |error| endpoint.unreadable("with what is no event").caused_by(error);
+    let event: Event<'_> = serde_json::from_slice(data).map_err(unreadable)?;
+    let json = event.data.map_or("null", RawValue::get);
+    match event.kind.as_str() {
+        "progress" => {
+            let Reported { progress, total, message } = serde_json::from_str(json).map_err(unreadable)?;
+            call.context().progress(progress, total, &message.unwrap_or_default());
+        }
+        "chunk" => call.send(Chunk::from_json(json.to_owned()).map_err(unreadable)?).await?,
+        "done" | "error" => return serde_json::from_str(json).map(Some).map_err(unreadable),
+        // A later version may have more to say.
+        _ => {}
+    }
+    Ok(None)
+}
+
+/// Cuts bytes into lines, and lines into events.
+struct Lines {
+    /// A line that has no end yet.
+    line: Vec<u8>,
+    /// The data of an event that has no end yet.
+    data: Vec<u8>,
+    max_bytes: usize,
+}
+
+struct TooLong;
+
+impl Lines {
+    /// Takes bytes up to the end of the next event that has data, and gives that data.
+    fn next_event(&mut self, bytes: &mut Bytes) -> Result<Option<Vec<u8>>, TooLong> {
+        while !bytes.is_empty() {
+            let end = bytes.iter().position(|&byte| byte == b'\n');
+            self.line.extend_from_slice(&bytes.split_to(end.unwrap_or(bytes.len())));
+            if self.line.len() + self.data.len() > self.max_bytes {
+                return Err(TooLong);
+            }
+            if end.is_none() {
+                return Ok(None);
+            }
+            let _ = bytes.split_to(1);
+            let mut line = std::mem::take(&mut self.line);
+            if line.last() == Some(&b'\r') {
+                line.pop();
+            }
+            if line.is_empty() && !self.data.is_empty() {
+                return Ok(Some(std::mem::take(&mut self.data)));
+            }
+            if let Some(data) = line.strip_prefix(b"data:") {
+                if !self.data.is_empty() {
+                    self.data.push(b'\n');
+                }
+                self.data.extend_from_slice(data.strip_prefix(b" ").unwrap_or(data));
+            }
+        }
+        Ok(None)
+    }
+}

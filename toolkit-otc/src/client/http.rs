@@ -1,0 +1,190 @@
+//! Requests to one server.
+
+use std::fmt;
+use std::future::Future;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
+use http::uri::{Authority, Scheme};
+use http::{Method, Request, Response, StatusCode, Uri};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use toolkit::ToolError;
+use toolkit::call::ErrorKind;
+
+use crate::Auth;
+
+/// One server, and how to reach it.
+#[derive(Clone)]
+pub(super) struct Endpoint {
+    /// What the backend is called.
+    name: String,
+    authority: Authority,
+    /// What all paths begin with; it does not end with a slash.
+    base: String,
+    client: Client<HttpConnector, Full<Bytes>>,
+    pub(super) auth: Auth,
+    pub(super) timeout: Duration,
+    pub(super) max_bytes: usize,
+}
+
+/// A whole answer.
+pub(super) struct Got {
+    pub(super) status: StatusCode,
+    pub(super) retry_after: Option<Duration>,
+    pub(super) body: Bytes,
+}
+
+const TIMEOUT: Duration = Duration::from_secs(300);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const MAX_BODY_BYTES: usize = 16 << 20;
+/// How long a connection is kept that nobody uses: less than servers keep it, so that they rarely close one that is
+/// about to be used.
+const MAX_IDLE: Duration = Duration::from_secs(15);
+/// As long as anybody would be asked to wait.
+const MAX_RETRY_AFTER: u64 = 24 * 60 * 60;
+
+impl Endpoint {
+    pub(super) fn new(name: &str, url: &str) -> Result<Self, InvalidUrl> {
+        let invalid = |reason| InvalidUrl { reason };
+        let uri: Uri = url.parse().map_err(|_| invalid("it is none"))?;
+        match uri.scheme() {
+            Some(scheme) if *scheme == Scheme::HTTP => {}
+            Some(scheme) if *scheme == Scheme::HTTPS => {
+                return Err(invalid("connections are not encrypted here; use `http://` and something that encrypts"));
+            }
+            _ => return Err(invalid("it has to begin with `http://`")),
+        }
+        let authority = uri.authority().cloned().ok_or(invalid("it has no host"))?;
+        if authority.as_str().contains('@') {
+            return Err(invalid("it has a password, which would be sent in the clear; use `OtcBackend::auth`"));
+        }
+        if uri.query().is_some() {
+            return Err(invalid("it has a query, and paths cannot be put behind that"));
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            authority,
+            base: uri.path().trim_end_matches('/').to_owned(),
+            client: client(CONNECT_TIMEOUT),
+            auth: Auth::none(),
+            timeout: TIMEOUT,
+            max_bytes: MAX_BODY_BYTES,
+        })
+    }
+
+    pub(super) fn with_connect_timeout(self, limit: Duration) -> Self {
+        Self { client: client(limit), ..self }
+    }
+
+    /// What comes of a request, if it comes in time.
+    pub(super) async fn within<T>(&self, request: impl Future<Output = Result<T, ToolError>>) -> Result<T, ToolError> {
+        tokio::time::timeout(self.timeout, request).await.unwrap_or_else(|_| {
+            let message = format!("{self} did not answer within {:?}", self.timeout);
+            Err(ToolError::new(ErrorKind::TimedOut, message))
+        })
+    }
+
+    pub(super) async fn get(&self, path: &str) -> Result<Got, ToolError> {
+        let response = self.send(Method::GET, path, Bytes::new(), "application/json").await?;
+        self.whole(response).await
+    }
+
+    pub(super) async fn post(&self, path: &str, body: Vec<u8>, accepts: &str) -> Result<Response<Incoming>, ToolError> {
+        if body.len() > self.max_bytes {
+            let message = format!("the call has {} bytes; at most {} are sent to {self}", body.len(), self.max_bytes);
+            return Err(ToolError::new(ErrorKind::TooLarge, message));
+        }
+        self.send(Method::POST, path, body.into(), accepts).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Bytes,
+        accepts: &str,
+    ) -> Result<Response<Incoming>, ToolError> {
+        let auth = self.auth.header().map_err(ToolError::internal)?;
+        let uri = format!("http://{}{}{path}", self.authority, self.base);
+        let mut request = Request::builder().method(method).uri(uri).header(ACCEPT, accepts);
+        if !body.is_empty() {
+            request = request.header(CONTENT_TYPE, "application/json");
+        }
+        let mut request = request.body(Full::new(body)).map_err(ToolError::internal)?;
+        request.headers_mut().extend(auth.map(|(name, value)| (Some(name), value)));
+        self.client.request(request).await.map_err(|error| match error.is_connect() {
+            true => self.unavailable("cannot be reached").caused_by(error),
+            false => self.unavailable("went away before it answered").caused_by(error),
+        })
+    }
+
+    /// The whole of an answer, as far as it may be long.
+    pub(super) async fn whole(&self, response: Response<Incoming>) -> Result<Got, ToolError> {
+        let (parts, body) = response.into_parts();
+        let seconds = parts.headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.trim().parse().ok());
+        let retry_after = seconds.map(|seconds: u64| Duration::from_secs(seconds.min(MAX_RETRY_AFTER)));
+        let body = Limited::new(body, self.max_bytes).collect().await.map_err(|error| {
+            match error.is::<LengthLimitError>() {
+                true => self.unreadable(&format!("with more than {} bytes", self.max_bytes)),
+                false => self.unavailable("went away in the middle of its answer").caused_by(error),
+            }
+        })?;
+        Ok(Got { status: parts.status, retry_after, body: body.to_bytes() })
+    }
+
+    /// The server is not there, or not any more.
+    pub(super) fn unavailable(&self, how: &str) -> ToolError {
+        ToolError::new(ErrorKind::Unavailable, format!("{self} {how}"))
+    }
+
+    /// The server said what is no answer.
+    pub(super) fn unreadable(&self, how: &str) -> ToolError {
+        ToolError::new(ErrorKind::InvalidAnswer, format!("{self} answered {how}"))
+    }
+}
+
+fn client(connect_timeout: Duration) -> Client<HttpConnector, Full<Bytes>> {
+    let mut connector = HttpConnector::new();
+    connector.set_connect_timeout(Some(connect_timeout));
+    connector.set_nodelay(true);
+    let mut client = Client::builder(TokioExecutor::new());
+    client.pool_idle_timeout(MAX_IDLE).pool_timer(TokioTimer::new()).http1_max_headers(100).build(connector)
+}
+
+/// Whether an answer is of a media type.
+pub(super) fn is(response: &Response<Incoming>, media_type: &str) -> bool {
+    let sent = response.headers().get(CONTENT_TYPE).and_then(|sent| sent.to_str().ok()).unwrap_or_default();
+    sent.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(media_type)
+}
+
+/// What a model is told that it was: the address is nothing to it.
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the tool server `{}`", self.name.escape_debug())
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}{}", self.authority, self.base)
+    }
+}
+
+/// A text that is not the URL of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidUrl {
+    reason: &'static str,
+}
+
+impl fmt::Display for InvalidUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not the URL of a server: {}", self.reason)
+    }
+}
+
+impl std::error::Error for InvalidUrl {}

@@ -1,0 +1,61 @@
+//! What is sent to call a tool.
+
+use secrecy::ExposeSecret;
+use serde_json::value::RawValue;
+use toolkit::ToolError;
+use toolkit::backend::BackendCall;
+use toolkit::call::{Arguments, ErrorKind};
+use uuid::Uuid;
+
+use crate::wire::{CallContext, CallMessage, CallRequest, SCHEMA, SecretValue, Token};
+use crate::{CallId, TraceId};
+
+/// The body of a call.
+///
+/// # Errors
+///
+/// The arguments are not JSON.
+pub(super) fn body(call: &BackendCall<'_>, tool_id: &str) -> Result<Vec<u8>, ToolError> {
+    let own;
+    let text: &[u8] = match call.arguments() {
+        Arguments::Json(text) => text,
+        Arguments::Value(value) => {
+            own = serde_json::to_vec(value).map_err(ToolError::internal)?;
+            &own
+        }
+    };
+    let input: &RawValue = serde_json::from_slice(text).map_err(|error| {
+        ToolError::new(ErrorKind::MalformedJson, format!("the arguments are not valid JSON: {error}"))
+    })?;
+    let context = call.context();
+    let call_id = context.get::<CallId>().map_or_else(|| Uuid::new_v4().to_string(), |call_id| call_id.0.clone());
+    let message = CallMessage {
+        schema: Some(SCHEMA.to_owned()),
+        request: CallRequest {
+            tool_id: tool_id.to_owned(),
+            call_id: Some(call_id),
+            trace_id: context.get::<TraceId>().map(|trace_id| trace_id.0.clone()),
+            input: Some(input),
+            context: required(call),
+        },
+    };
+    serde_json::to_vec(&message).map_err(ToolError::internal)
+}
+
+/// What the tool requires of the caller's credentials; `None` where that is nothing.
+fn required(call: &BackendCall<'_>) -> Option<CallContext> {
+    let (required, context) = (call.tool().requirements(), call.context());
+    if required.is_empty() {
+        return None;
+    }
+    let authorization = required.authorization.iter().filter_map(|authorization| {
+        let token = context.token(&authorization.id)?.expose_secret().to_owned();
+        Some(Token { id: authorization.id.to_string(), token })
+    });
+    let secrets = required.secrets.iter().filter_map(|secret| {
+        let value = context.secret(&secret.id)?.expose_secret().to_owned();
+        Some(SecretValue { id: secret.id.to_string(), value })
+    });
+    let user_id = if required.user_id { context.user_id().map(str::to_owned) } else { None };
+    Some(CallContext { authorization: authorization.collect(), secrets: secrets.collect(), user_id })
+}

@@ -1,0 +1,145 @@
+//! A tool as Open Tool Calling publishes it.
+
+mod read;
+mod schema;
+mod write;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use self::read::InvalidDefinition;
+pub use self::write::Naming;
+use crate::id::OtcId;
+use crate::wire::or_default;
+
+/// A tool as Open Tool Calling publishes it (`ToolDefinition`).
+///
+/// ```
+/// # use serde_json::json;
+/// # use toolkit_otc::Definition;
+/// let json = json!({
+///     "id": "Calculator.Add@1.0.0",
+///     "name": "Calculator_Add",
+///     "description": "Adds two numbers together.",
+///     "version": "1.0.0",
+///     "input_schema": { "parameters": {
+///         "type": "object",
+///         "properties": { "a": { "type": "number", "description": "The first number to add." } },
+///         "required": ["a"],
+///     } },
+///     "output_schema": { "type": "number" },
+/// });
+/// let tool = Definition::from_json(&json)?.to_tool()?;
+/// assert_eq!(tool.id().to_string(), "Calculator:Add:1.0.0");
+/// assert_eq!(serde_json::to_value(Definition::of(&tool, &Default::default())?)?, json);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Definition {
+    id: OtcId,
+    name: String,
+    description: String,
+    version: String,
+    input_schema: Input,
+    /// `None` where the tool gives nothing back.
+    output_schema: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Requirements::is_empty")]
+    requirements: Requirements,
+}
+
+impl Definition {
+    /// The id: with a version, which is that of the definition.
+    #[must_use]
+    pub fn id(&self) -> &OtcId {
+        &self.id
+    }
+
+    /// The name: one to 64 letters, digits, `_` and `-`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// The longest name, in characters.
+const MAX_NAME_LEN: usize = 64;
+
+fn is_definition_name(name: &str) -> bool {
+    (1..=MAX_NAME_LEN).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Input {
+    parameters: Map<String, Value>,
+}
+
+/// As [`toolkit::tool::Requirements`], but that `oauth2` may be absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Requirements {
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) authorization: Vec<Authorization>,
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) secrets: Vec<Secret>,
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) user_id: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Authorization {
+    pub(crate) id: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) oauth2: Option<OAuth2>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct OAuth2 {
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) scopes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Secret {
+    pub(crate) id: String,
+}
+
+impl Requirements {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.authorization.is_empty() && self.secrets.is_empty() && !self.user_id
+    }
+}
+
+impl From<&toolkit::tool::Requirements> for Requirements {
+    fn from(required: &toolkit::tool::Requirements) -> Self {
+        let authorization = required.authorization.iter().map(|authorization| {
+            let scopes: Vec<String> = authorization.oauth2.scopes.iter().map(ToString::to_string).collect();
+            let oauth2 = (!scopes.is_empty()).then_some(OAuth2 { scopes });
+            Authorization { id: authorization.id.to_string(), oauth2 }
+        });
+        Self {
+            authorization: authorization.collect(),
+            secrets: required.secrets.iter().map(|secret| Secret { id: secret.id.to_string() }).collect(),
+            user_id: required.user_id,
+        }
+    }
+}
+
+impl From<Requirements> for toolkit::tool::Requirements {
+    fn from(required: Requirements) -> Self {
+        let authorization = required.authorization.into_iter().map(|authorization| {
+            let scopes = authorization.oauth2.unwrap_or_default().scopes.into_iter().map(Into::into).collect();
+            toolkit::tool::Authorization { id: authorization.id.into(), oauth2: toolkit::tool::OAuth2 { scopes } }
+        });
+        Self {
+            authorization: authorization.collect(),
+            secrets: required
+                .secrets
+                .into_iter()
+                .map(|secret| toolkit::tool::Secret { id: secret.id.into() })
+                .collect(),
+            user_id: required.user_id,
+        }
+    }
+}

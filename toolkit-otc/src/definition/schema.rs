@@ -1,0 +1,98 @@
+//! What the format asks of schemas: no references, and a description of each parameter.
+
+use serde_json::{Map, Value, json};
+use toolkit::schema::inline;
+
+/// The keywords that refer to a schema, or are what others refer to.
+const REFERRING: [&str; 5] = ["$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions"];
+
+/// The keywords whose value is data, whatever it looks like.
+const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
+
+/// The keywords whose value has schemas under names of the author's choice.
+const NAMED: [&str; 6] =
+    ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"];
+
+/// The first keyword of a schema, anywhere in it, that the format does not have.
+pub(super) fn reference(schema: &Value) -> Option<&'static str> {
+    match schema {
+        Value::Object(map) => reference_in(map),
+        Value::Array(parts) => parts.iter().find_map(reference),
+        _ => None,
+    }
+}
+
+pub(super) fn reference_in(map: &Map<String, Value>) -> Option<&'static str> {
+    let own = REFERRING.iter().find(|keyword| map.contains_key(**keyword)).copied();
+    own.or_else(|| {
+        map.iter().filter(|(keyword, _)| !DATA.contains(&keyword.as_str())).find_map(|(keyword, value)| match value {
+            Value::Object(named) if NAMED.contains(&keyword.as_str()) => named.values().find_map(reference),
+            value => reference(value),
+        })
+    })
+}
+
+/// The schema with its definitions written out.
+///
+/// # Errors
+///
+/// It has a reference that cannot be written out, such as one to itself.
+pub(super) fn written_out(schema: &Value) -> Result<Map<String, Value>, String> {
+    let mut schema = schema.clone();
+    inline::inline(&mut schema);
+    if let Some(keyword) = reference(&schema) {
+        return Err(format!(
+            "has a `{keyword}` that cannot be written out, and Open Tool Calling has no references; a type that \
+             contains itself can take or give its inner values as JSON text instead"
+        ));
+    }
+    match schema {
+        Value::Object(map) => Ok(map),
+        Value::Bool(false) => Err("accepts nothing".to_owned()),
+        _ => Ok(Map::new()),
+    }
+}
+
+/// Describes each parameter that its author has not described: by its title or, failing that, by its name in words.
+pub(super) fn describe_parameters(parameters: &mut Map<String, Value>) {
+    let Some(Value::Object(properties)) = parameters.get_mut("properties") else {
+        return;
+    };
+    for (name, schema) in properties {
+        match schema {
+            Value::Object(map) => {
+                let text = |key: &str| map.get(key)?.as_str().filter(|text| !text.trim().is_empty());
+                if text("description").is_none() {
+                    let description = text("title").map_or_else(|| in_words(name), str::to_owned);
+                    map.insert("description".to_owned(), description.into());
+                }
+            }
+            Value::Bool(true) => *schema = json!({ "description": in_words(name) }),
+            other => *other = json!({ "description": in_words(name), "not": {} }),
+        }
+    }
+}
+
+/// `doorbellId` and `doorbell_id` as `doorbell id`.
+fn in_words(name: &str) -> String {
+    let mut words = String::new();
+    let mut after_lower = false;
+    for c in name.chars() {
+        if c.is_uppercase() && after_lower {
+            words.push(' ');
+        }
+        after_lower = c.is_lowercase() || c.is_ascii_digit();
+        match c {
+            '_' | '-' | '.' => words.push(' '),
+            c => words.extend(c.to_lowercase()),
+        }
+    }
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.is_empty() { name.to_owned() } else { words }
+}
+
+/// Whether a schema accepts `null` and nothing else: a tool that gives nothing back.
+pub(super) fn is_nothing(schema: &Value) -> bool {
+    let says = |keyword: &String| matches!(keyword.as_str(), "type" | "title" | "description" | "$schema");
+    schema.get("type").is_some_and(|ty| ty == "null") && schema.as_object().is_some_and(|map| map.keys().all(says))
+}

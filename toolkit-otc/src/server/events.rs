@@ -1,0 +1,109 @@
+//! A call as server-sent events.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::stream;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::Receiver;
+
+use super::answers::Waiting;
+use super::reply::Reply;
+
+/// What a tool says before its end.
+pub(super) struct Part {
+    kind: &'static str,
+    /// JSON text.
+    data: String,
+}
+
+impl Part {
+    pub(super) fn of(event: &toolkit::stream::Event) -> Option<Self> {
+        use toolkit::stream::Event;
+
+        let data = match event {
+            Event::Progress(progress) => {
+                json!({ "progress": progress.done, "total": progress.total, "message": progress.message }).to_string()
+            }
+            Event::Chunk(chunk) => chunk.json().to_owned(),
+            _ => return None,
+        };
+        Some(Self { kind: event.kind(), data })
+    }
+}
+
+/// How often a client is shown that the call still runs, where nothing else shows it.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// The events of a call that was started for this client.
+///
+/// What was refused before the tool ran is answered as without events: the first part or the end decides.
+pub(super) async fn of_call(tool_id: String, mut parts: Receiver<Part>, mut waiting: Waiting) -> Response {
+    let Some(first) = parts.recv().await else {
+        return of_reply(tool_id, waiting.reply().await);
+    };
+    let state = State { tool_id, first: Some(first), parts, waiting: Some(waiting) };
+    let events = stream::unfold(state, |mut state| async move {
+        let event = state.next().await?;
+        Some((Ok::<_, Infallible>(event), state))
+    });
+    Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
+}
+
+/// The one event of a call that is over.
+pub(super) fn of_reply(tool_id: String, reply: Reply) -> Response {
+    match end(&tool_id, &reply) {
+        Some(event) => Sse::new(stream::iter([Ok::<_, Infallible>(event)])).into_response(),
+        None => reply.into_response(),
+    }
+}
+
+struct State {
+    tool_id: String,
+    first: Option<Part>,
+    parts: Receiver<Part>,
+    /// `None` once the end was told. Dropping it tells the call that this client has gone.
+    waiting: Option<Waiting>,
+}
+
+impl State {
+    async fn next(&mut self) -> Option<Event> {
+        let part = match self.first.take() {
+            Some(first) => Some(first),
+            None => self.parts.recv().await,
+        };
+        if let Some(part) = part {
+            return Some(event(part.kind, &self.tool_id, part.data.as_bytes()));
+        }
+        let reply = self.waiting.as_mut()?.reply().await;
+        self.waiting = None;
+        // A tool that ran may still end in what is refused otherwise, and there is no status left to say so with.
+        let refused = || {
+            let Reply::Refused(refusal) = &reply else { return None };
+            let failed = json!({ "success": false, "error": { "message": refusal.message(), "can_retry": false } });
+            Some(event("error", &self.tool_id, failed.to_string().as_bytes()))
+        };
+        end(&self.tool_id, &reply).or_else(refused)
+    }
+}
+
+fn end(tool_id: &str, reply: &Reply) -> Option<Event> {
+    match reply {
+        Reply::Ran { succeeded, result } => {
+            Some(event(if *succeeded { "done" } else { "error" }, tool_id, &Bytes::clone(result)))
+        }
+        Reply::Refused(_) => None,
+    }
+}
+
+fn event(kind: &str, tool_id: &str, data: &[u8]) -> Event {
+    let mut json = format!(r#"{{"kind":"{kind}","toolId":{},"data":"#, Value::from(tool_id)).into_bytes();
+    json.extend_from_slice(data);
+    json.push(b'}');
+    // JSON text may have line breaks between its values, which would end a line of the event; a space says the same.
+    json.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+    Event::default().data(String::from_utf8_lossy(&json))
+}

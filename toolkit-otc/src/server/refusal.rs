@@ -1,0 +1,72 @@
+//! Answers to what never reached a tool.
+
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+
+use crate::wire::{Refused, SCHEMA};
+
+/// An answer to what never reached a tool.
+#[derive(Clone, Debug)]
+pub(super) struct Refusal(Box<Repr>);
+
+#[derive(Clone, Debug)]
+struct Repr {
+    status: StatusCode,
+    body: Refused,
+    retry_after: Option<u64>,
+}
+
+impl Refusal {
+    pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        let body = Refused { schema: Some(SCHEMA.to_owned()), message: message.into(), ..Refused::default() };
+        Self(Box::new(Repr { status, body, retry_after: None }))
+    }
+
+    pub(super) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    pub(super) fn not_ready() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the server is not ready; try again later").retry_after(1)
+    }
+
+    pub(super) fn overloaded() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "as many calls run as may; try again later").retry_after(1)
+    }
+
+    pub(super) fn developer_message(mut self, message: impl Into<String>) -> Self {
+        self.0.body.developer_message = Some(message.into());
+        self
+    }
+
+    /// Changes what else is said.
+    pub(super) fn with(mut self, change: impl FnOnce(&mut Refused)) -> Self {
+        change(&mut self.0.body);
+        self
+    }
+
+    pub(super) fn message(&self) -> &str {
+        &self.0.body.message
+    }
+
+    /// In seconds.
+    fn retry_after(mut self, seconds: u64) -> Self {
+        self.0.retry_after = Some(seconds);
+        self
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let body = serde_json::to_string(&self.0.body).unwrap_or_default();
+        let mut response = (self.0.status, [(CONTENT_TYPE, "application/json")], body).into_response();
+        if let Some(seconds) = self.0.retry_after {
+            response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
+        if self.0.status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}

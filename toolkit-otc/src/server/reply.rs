@@ -1,0 +1,162 @@
+//! From the outcome of a call to its answer.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use serde_json::json;
+use toolkit::call::ErrorKind;
+use toolkit::{Content, RunResult, ToolError};
+
+use super::refusal::Refusal;
+use crate::wire::{CallError, SCHEMA};
+
+/// The answer to a call.
+#[derive(Clone, Debug)]
+pub(super) enum Reply {
+    /// The tool ran, and this is the JSON of what it came to.
+    Ran { succeeded: bool, result: Bytes },
+    /// It did not.
+    Refused(Refusal),
+}
+
+/// Which call is answered, and since when it runs.
+#[derive(Clone, Debug)]
+pub(super) struct Started {
+    pub(super) call_id: String,
+    pub(super) at: Instant,
+    /// How many bytes an answer may have.
+    pub(super) max_bytes: usize,
+}
+
+impl Started {
+    /// The answer to a call of the tool that the dispatcher knows as `name`.
+    pub(super) fn reply(&self, name: &str, outcome: Result<RunResult, ToolError>) -> Reply {
+        match outcome {
+            Ok(result) => self.succeeded(result),
+            Err(error) => match refusal(name, &error) {
+                Some(refusal) => Reply::Refused(refusal),
+                None => self.failed(&told(&error)),
+            },
+        }
+    }
+
+    fn succeeded(&self, result: RunResult) -> Reply {
+        let value = match result.json() {
+            Some(_) => result.into_json(),
+            None => of_content(&result.content()),
+        };
+        if value.len() > self.max_bytes {
+            let message = format!("the result has {} bytes; at most {} are sent", value.len(), self.max_bytes);
+            return self.failed(&CallError { message, ..CallError::default() });
+        }
+        let (call_id, duration) = (json!(self.call_id), self.duration());
+        let mut body = format!(r#"{{"call_id":{call_id},"duration":{duration},"success":true,"value":"#).into_bytes();
+        body.extend_from_slice(&value);
+        body.push(b'}');
+        Reply::Ran { succeeded: true, result: body.into() }
+    }
+
+    /// The answer to a call that took longer than any may.
+    pub(super) fn timed_out(&self, limit: Duration) -> Reply {
+        let message = format!("the call took longer than {limit:?}");
+        self.failed(&CallError { message, can_retry: true, ..CallError::default() })
+    }
+
+    fn failed(&self, error: &CallError) -> Reply {
+        let (call_id, duration) = (&self.call_id, self.duration());
+        let result = json!({ "call_id": call_id, "duration": duration, "success": false, "error": error });
+        Reply::Ran { succeeded: false, result: result.to_string().into() }
+    }
+
+    /// In milliseconds.
+    fn duration(&self) -> u64 {
+        u64::try_from(self.at.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// What a model may read of an error: neither its cause nor what it ran on.
+fn told(error: &ToolError) -> CallError {
+    let texts: Vec<&str> = error.content().iter().filter_map(Content::as_text).collect();
+    let retry_after = error.retry_after().map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
+    CallError {
+        message: error.message().to_owned(),
+        developer_message: None,
+        can_retry: error.is_retryable(),
+        additional_prompt_content: (!texts.is_empty()).then(|| texts.join("\n")),
+        retry_after_ms: retry_after.map(Into::into),
+    }
+}
+
+/// The answer to a call that never reached the tool; `None` where the tool itself failed.
+fn refusal(name: &str, error: &ToolError) -> Option<Refusal> {
+    // A tool that calls another may pass that one's error on, and that is then its own failure.
+    if error.tool().is_some_and(|tool| tool != name) {
+        return None;
+    }
+    let message = error.message();
+    match error.kind() {
+        ErrorKind::UnknownTool | ErrorKind::AmbiguousTool | ErrorKind::NoBackend => Some(Refusal::bad_request(message)),
+        ErrorKind::MissingRequirements => {
+            Some(Refusal::bad_request(message).with(|body| body.missing_requirements = Some(error.missing().into())))
+        }
+        ErrorKind::Overloaded => Some(Refusal::overloaded()),
+        ErrorKind::InvalidArguments | ErrorKind::MalformedJson | ErrorKind::TooLarge => {
+            let mut parameter_errors = BTreeMap::new();
+            for violation in error.violations() {
+                let name = violation.pointer.split('/').nth(1).unwrap_or_default();
+                let name = name.replace("~1", "/").replace("~0", "~");
+                let told: &mut String = parameter_errors.entry(name).or_default();
+                let separator = if told.is_empty() { "" } else { "; " };
+                told.push_str(separator);
+                told.push_str(&violation.to_string());
+            }
+            let refusal = Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, message);
+            Some(refusal.with(|body| body.parameter_errors = parameter_errors))
+        }
+        _ => None,
+    }
+}
+
+/// The result of a tool that gives content only: its text where it is nothing but text, and otherwise its blocks.
+fn of_content(content: &[Content]) -> Vec<u8> {
+    let texts: Vec<&str> = content.iter().filter_map(Content::as_text).collect();
+    let value = match content {
+        [] => json!(null),
+        _ if texts.len() == content.len() => json!(texts.join("\n")),
+        blocks => json!(blocks),
+    };
+    value.to_string().into_bytes()
+}
+
+impl Reply {
+    /// Whether it has to be the answer to every call of the same id: the tool ran.
+    pub(super) fn is_final(&self) -> bool {
+        matches!(self, Reply::Ran { .. })
+    }
+
+    /// About how many bytes it takes to keep it.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Reply::Ran { result, .. } => result.len(),
+            Reply::Refused(_) => 0,
+        }
+    }
+}
+
+impl IntoResponse for Reply {
+    fn into_response(self) -> Response {
+        match self {
+            Reply::Ran { result, .. } => {
+                let mut body = format!(r#"{{"$schema":"{SCHEMA}","result":"#).into_bytes();
+                body.extend_from_slice(&result);
+                body.push(b'}');
+                ([(CONTENT_TYPE, "application/json")], body).into_response()
+            }
+            Reply::Refused(refusal) => refusal.into_response(),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! From the static record of a function to its tool.
+
+use std::hash::BuildHasher;
+use std::ptr;
+use std::sync::OnceLock;
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+
+use super::Entry;
+use crate::tool::Tool;
+
+/// The tools of linked functions by the address of their record.
+///
+/// Only typed calls and `blocking` tools look here, so that it is made when the first of them does.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    table: OnceLock<HashTable<u32>>,
+    hasher: RandomState,
+}
+
+impl Records {
+    /// The tool of this record, if it is among `tools`, which are in the order of their ids.
+    #[inline]
+    pub(super) fn get<'t>(&self, tools: &'t [Tool], entry: &'static Entry) -> Option<&'t Tool> {
+        let table = self.table.get_or_init(|| self.index(tools));
+        let found = table.find(self.hash(entry), |&idx| is_of(&tools[idx as usize], entry));
+        found.map(|&idx| &tools[idx as usize]).or_else(|| copy_of(tools, entry))
+    }
+
+    #[cold]
+    fn index(&self, tools: &[Tool]) -> HashTable<u32> {
+        let hash = |idx: &u32| tools[*idx as usize].entry().map_or(0, |entry| self.hash(entry));
+        let mut table = HashTable::with_capacity(tools.len());
+        for (idx, tool) in (0..).zip(tools) {
+            if let Some(entry) = tool.entry() {
+                table.insert_unique(self.hash(entry), idx, hash);
+            }
+        }
+        table
+    }
+
+    #[inline]
+    fn hash(&self, entry: &'static Entry) -> u64 {
+        self.hasher.hash_one(ptr::from_ref(entry).addr())
+    }
+}
+
+#[inline]
+fn is_of(tool: &Tool, entry: &'static Entry) -> bool {
+    tool.entry().is_some_and(|of_tool| ptr::eq(of_tool, entry))
+}
+
+/// A crate that is linked twice into its own tests has two records of each tool, of which the catalogue keeps one.
+#[cold]
+fn copy_of<'t>(tools: &'t [Tool], entry: &'static Entry) -> Option<&'t Tool> {
+    let wanted = Tool::linked(entry);
+    let found = tools.binary_search_by(|tool| (tool.id(), tool.location()).cmp(&(wanted.id(), wanted.location())));
+    found.ok().map(|idx| &tools[idx])
+}

@@ -1,0 +1,108 @@
+//! How a tool is called, by example.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::DocError;
+use crate::discovery::summary::cut;
+use crate::tool::Tool;
+
+/// How a tool is called, by example.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct ToolExample {
+    /// What to refer to it by.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    /// What it shows, in a few words.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// What it shows; cut at [`ToolExample::MAX_DESCRIPTION`] characters.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// The arguments: at most 5 levels deep, and 50 keys and items in all.
+    pub args: Value,
+    /// What comes of it; cut at [`ToolExample::MAX_RESULT_HINT`] characters.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub result_hint: String,
+}
+
+impl ToolExample {
+    /// How long a description is at most, in characters.
+    pub const MAX_DESCRIPTION: usize = 300;
+    /// How long a hint at the result is at most, in characters.
+    pub const MAX_RESULT_HINT: usize = 200;
+
+    /// An example that says nothing but these arguments.
+    #[must_use]
+    pub fn new(args: Value) -> Self {
+        Self { args, ..Self::default() }
+    }
+
+    pub(super) fn checked(self, nth: usize, tool: Option<&Tool>) -> Result<Self, DocError> {
+        let name = || match &self.title {
+            title if title.is_empty() => (nth + 1).to_string(),
+            title => title.clone(),
+        };
+        let size = ArgsSize::of(&self.args);
+        if !size.is_small() {
+            return Err(DocError::ArgsTooLarge { example: name(), size });
+        }
+        if let Some(tool) = tool
+            && let Err(violations) = tool.validate_input(&self.args)
+        {
+            return Err(DocError::InvalidExample { example: name(), violations });
+        }
+        Ok(Self {
+            description: cut(&self.description, Self::MAX_DESCRIPTION),
+            result_hint: cut(&self.result_hint, Self::MAX_RESULT_HINT),
+            ..self
+        })
+    }
+}
+
+/// How large the arguments of an example are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArgsSize {
+    /// How many lists and objects are within one another, the outermost included.
+    pub depth: usize,
+    /// How many keys of objects and items of lists there are, at all levels.
+    pub n_entries: usize,
+}
+
+impl ArgsSize {
+    /// How deep arguments may be.
+    pub const MAX_DEPTH: usize = 5;
+    /// How many entries they may have.
+    pub const MAX_ENTRIES: usize = 50;
+
+    /// Measures arguments.
+    #[must_use]
+    pub fn of(args: &Value) -> Self {
+        let mut size = Self { depth: 0, n_entries: 0 };
+        let mut pending = vec![(args, 1)];
+        while let Some((value, depth)) = pending.pop() {
+            let n_entries = match value {
+                Value::Array(items) => {
+                    pending.extend(items.iter().map(|item| (item, depth + 1)));
+                    items.len()
+                }
+                Value::Object(fields) => {
+                    pending.extend(fields.values().map(|field| (field, depth + 1)));
+                    fields.len()
+                }
+                _ => continue,
+            };
+            size.depth = size.depth.max(depth);
+            size.n_entries += n_entries;
+        }
+        size
+    }
+
+    /// Whether they are small enough for an example.
+    #[must_use]
+    pub fn is_small(self) -> bool {
+        self.depth <= Self::MAX_DEPTH && self.n_entries <= Self::MAX_ENTRIES
+    }
+}

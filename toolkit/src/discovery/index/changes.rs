@@ -1,0 +1,102 @@
+//! Changes of an index that become one version.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::discovery::error::IndexError;
+use crate::discovery::events::{Change, ChangeKind};
+use crate::discovery::query::Query;
+use crate::discovery::record::Record;
+use crate::discovery::snapshot::Snapshot;
+use crate::tool::{Tool, ToolBackend};
+
+/// Changes that will be one version.
+pub(super) struct Changes {
+    base: Arc<Snapshot>,
+    /// By id, what there will be in the place of what there is.
+    edits: BTreeMap<String, Option<Arc<Record>>>,
+    list: Vec<Change>,
+}
+
+impl Changes {
+    pub(super) fn of(base: Arc<Snapshot>) -> Self {
+        Self { base, edits: BTreeMap::new(), list: Vec::new() }
+    }
+
+    fn get(&self, id: &str) -> Option<&Arc<Record>> {
+        match self.edits.get(id) {
+            Some(edit) => edit.as_ref(),
+            None => self.base.record(id),
+        }
+    }
+
+    pub(super) fn known(&self, id: &str) -> Result<&Arc<Record>, IndexError> {
+        self.get(id).ok_or_else(|| IndexError::unknown_tool(id))
+    }
+
+    pub(super) fn put(&mut self, kind: ChangeKind, backend: Option<ToolBackend>, record: Record) {
+        let id = record.id().to_owned();
+        self.list.push(Change { kind, tool: Some(id.clone()), backend, version: 0 });
+        self.edits.insert(id, Some(Arc::new(record)));
+    }
+
+    pub(super) fn remove(&mut self, id: &str, backend: Option<ToolBackend>) {
+        self.list.push(Change { kind: ChangeKind::ToolRemoved, tool: Some(id.to_owned()), backend, version: 0 });
+        self.edits.insert(id.to_owned(), None);
+    }
+
+    pub(super) fn register(&mut self, tool: Tool, backend: ToolBackend) -> Result<(), IndexError> {
+        let id = tool.id().to_string();
+        let Some(known) = self.get(&id) else {
+            self.put(ChangeKind::Registered, Some(backend.clone()), Record::new(tool, vec![backend]));
+            return Ok(());
+        };
+        if known.tool.to_mcp_json() != tool.to_mcp_json() {
+            return Err(IndexError::OtherDefinition { id });
+        }
+        let mut backends = known.backends.clone();
+        if !backends.contains(&backend) {
+            backends.push(backend.clone());
+        }
+        self.put(ChangeKind::Updated, Some(backend), Record::new(tool, backends));
+        Ok(())
+    }
+
+    pub(super) fn unregister(&mut self, id: &str, backend: &ToolBackend) -> Result<(), IndexError> {
+        let known = self.known(id)?;
+        let rest: Vec<ToolBackend> = known.backends.iter().filter(|known| *known != backend).cloned().collect();
+        if rest.len() == known.backends.len() {
+            return Err(IndexError::UnknownBackend { id: id.to_owned() });
+        }
+        if rest.is_empty() {
+            self.remove(id, Some(backend.clone()));
+        } else {
+            let record = Record::new(known.tool.clone(), rest);
+            self.put(ChangeKind::BackendRemoved, Some(backend.clone()), record);
+        }
+        Ok(())
+    }
+
+    /// The tools that there were before and that a query is about.
+    pub(super) fn ids(&self, query: &Query<'_>) -> Vec<String> {
+        self.base.found(query, usize::MAX).iter().map(|found| found.record.id().to_owned()).collect()
+    }
+
+    /// A change that is none of the tools'.
+    pub(super) fn refresh(&mut self) {
+        self.list.push(Change { kind: ChangeKind::Refreshed, tool: None, backend: None, version: 0 });
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The next version, and what listeners are told of it.
+    pub(super) fn finish(mut self) -> (Snapshot, Vec<Change>) {
+        let removed: Vec<&str> = self.edits.keys().map(String::as_str).collect();
+        let added = self.edits.values().flatten().cloned().collect();
+        let next = self.base.with(&removed, added);
+        self.list.iter_mut().for_each(|change| change.version = next.version());
+        (next, self.list)
+    }
+}

@@ -1,0 +1,171 @@
+//! A segment, and what is left of it.
+
+use std::sync::Arc;
+
+use super::record::Record;
+use super::segment::{self, Segment, Terms};
+use super::words_of::WordsOf;
+
+/// A segment, which of its tools are still there, and how common its words are in the whole index.
+///
+/// A clone shares everything; what changes is copied first.
+#[derive(Clone)]
+pub(super) struct Part {
+    pub(super) segment: Arc<Segment>,
+    /// One bit for each tool that is gone; empty as long as none is.
+    dead: Arc<Vec<u64>>,
+    n_live: usize,
+    /// For each word of the segment, how many tools of the index have it; and for each stem.
+    word_counts: Arc<Vec<u32>>,
+    stem_counts: Arc<Vec<u32>>,
+    /// For each tool, what one unit of `idf` is of its name.
+    pub(super) name_shares: Arc<[f32]>,
+}
+
+impl Part {
+    /// Puts a segment beside `others`, whose counts rise with it.
+    pub(super) fn new(segment: Segment, others: &mut [Part]) -> Self {
+        let mut part = Self::of(segment);
+        let Self { segment, word_counts, stem_counts, .. } = &mut part;
+        let (words, stems): (Of, Of) = (|segment| &segment.words, |segment| &segment.stems);
+        count(segment, words, Arc::<Vec<u32>>::make_mut(word_counts), others, |part| &mut part.word_counts);
+        count(segment, stems, Arc::<Vec<u32>>::make_mut(stem_counts), others, |part| &mut part.stem_counts);
+        part
+    }
+
+    pub(super) fn none() -> Self {
+        Self::of(segment::build(Vec::new(), &Default::default()))
+    }
+
+    fn of(segment: Segment) -> Self {
+        Self {
+            n_live: segment.records.len(),
+            dead: Arc::default(),
+            word_counts: Arc::new(vec![0; segment.words.len()]),
+            stem_counts: Arc::new(vec![0; segment.stems.len()]),
+            name_shares: Arc::default(),
+            segment: Arc::new(segment),
+        }
+    }
+
+    /// Both as one, without the tools that are gone.
+    pub(super) fn merge(a: &Self, b: &Self) -> Self {
+        let sides = [a, b];
+        let segment = segment::merge([&a.segment, &b.segment], |side, doc| sides[side].is_live(doc));
+        let mut merged = Self::of(segment);
+        let Self { segment, word_counts, stem_counts, .. } = &mut merged;
+        let counted = |terms: &Terms, count: fn(&Self, &str) -> Option<u32>| {
+            let counts = terms.iter().map(|(text, _)| sides.iter().find_map(|side| count(side, text)));
+            Arc::new(counts.map(Option::unwrap_or_default).collect())
+        };
+        *word_counts = counted(&segment.words, |side, text| Some(side.word_count(side.segment.words.find(text)?)));
+        *stem_counts = counted(&segment.stems, |side, text| Some(side.stem_count(side.segment.stems.find(text)?)));
+        merged
+    }
+
+    /// The counts without a tool that has these words.
+    pub(super) fn forget(&mut self, tool: &WordsOf) {
+        let Self { segment, word_counts, stem_counts, .. } = self;
+        let pairs = [(&segment.words, &tool.words, word_counts), (&segment.stems, &tool.stems, stem_counts)];
+        for (terms, texts, counts) in pairs {
+            let found: Vec<u32> = texts.iter().filter_map(|text| terms.find(text)).collect();
+            if !found.is_empty() {
+                let counts = Arc::make_mut(counts);
+                found.into_iter().for_each(|idx| counts[idx as usize] -= 1);
+            }
+        }
+    }
+
+    /// Takes a tool out, and says how many words it had.
+    pub(super) fn kill(&mut self, doc: usize) -> u16 {
+        let dead = Arc::make_mut(&mut self.dead);
+        dead.resize(self.segment.records.len().div_ceil(64), 0);
+        dead[doc / 64] |= 1 << (doc % 64);
+        self.n_live -= 1;
+        self.segment.lengths[doc]
+    }
+
+    /// Works out how much of a name each of its stems is.
+    pub(super) fn weigh_names(&mut self, n_tools: usize) {
+        let weights: Vec<f32> = self.stem_counts.iter().map(|count| idf(n_tools, *count)).collect();
+        let shares = (0..self.segment.records.len()).map(|doc| {
+            let whole: f32 = self.segment.name_stems(doc).iter().map(|stem| weights[*stem as usize]).sum();
+            if whole > 0.0 { whole.recip() } else { 0.0 }
+        });
+        self.name_shares = shares.collect();
+    }
+
+    pub(super) fn word_count(&self, idx: u32) -> u32 {
+        self.word_counts[idx as usize]
+    }
+
+    pub(super) fn stem_count(&self, idx: u32) -> u32 {
+        self.stem_counts[idx as usize]
+    }
+
+    pub(super) fn n_live(&self) -> usize {
+        self.n_live
+    }
+
+    pub(super) fn has_dead(&self) -> bool {
+        !self.dead.is_empty()
+    }
+
+    pub(super) fn is_mostly_dead(&self) -> bool {
+        self.n_live * 2 < self.segment.records.len()
+    }
+
+    #[inline]
+    pub(super) fn is_live(&self, doc: usize) -> bool {
+        self.dead.get(doc / 64).is_none_or(|bits| bits & (1 << (doc % 64)) == 0)
+    }
+
+    pub(super) fn total_length(&self) -> u64 {
+        self.segment.lengths.iter().map(|length| u64::from(*length)).sum()
+    }
+
+    pub(super) fn find(&self, id: &str) -> Option<usize> {
+        self.segment.find(id).filter(|doc| self.is_live(*doc))
+    }
+
+    pub(super) fn record(&self, doc: usize) -> &Arc<Record> {
+        &self.segment.records[doc]
+    }
+
+    pub(super) fn records(&self) -> impl Iterator<Item = &Arc<Record>> {
+        let live = self.segment.records.iter().enumerate().filter(|(doc, _)| self.is_live(*doc));
+        live.map(|(_, record)| record)
+    }
+}
+
+/// How much a word tells that `count` of `n_tools` tools have.
+pub(super) fn idf(n_tools: usize, count: u32) -> f32 {
+    let (n_tools, count) = (n_tools as f32, count as f32);
+    ((n_tools - count + 0.5) / (count + 0.5)).ln_1p()
+}
+
+type Of = fn(&Segment) -> &Terms;
+
+/// Counts the terms of a segment that is new beside `others`.
+fn count(
+    segment: &Segment,
+    of: Of,
+    counts: &mut [u32],
+    others: &mut [Part],
+    of_part: fn(&mut Part) -> &mut Arc<Vec<u32>>,
+) {
+    for ((_, term), count) in of(segment).iter().zip(&mut *counts) {
+        *count = u32::try_from(segment.postings(term).len()).unwrap_or(u32::MAX);
+    }
+    for other in others {
+        let segment_of_other = Arc::clone(&other.segment);
+        let other_counts = of_part(other);
+        for ((text, term), count) in of(segment).iter().zip(&mut *counts) {
+            let Some(idx) = of(&segment_of_other).find(text) else { continue };
+            let n_new = segment.postings(term).len() as u32;
+            let total = &mut Arc::make_mut(other_counts)[idx as usize];
+            *total += n_new;
+            *count = *total;
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Finding the tools that answer best.
+//!
+//! What names are worth comes first. Words are then looked up from the rarest to the commonest, and what each adds to a tool is summed up in a table. As soon
+//! as tools that have none of the words so far cannot become one of the best any more, only those are followed that
+//! still can.
+//!
+//! Scores are summed up in whole [`UNIT`]s, so that the order of summation changes nothing: a tool has the same score in
+//! whichever part of the index it is, and equal tools are ranked by their ids.
+
+mod top;
+
+use std::cell::RefCell;
+
+pub(super) use self::top::{Found, Top};
+use super::asked::Asked;
+use super::part::{Part, idf};
+use super::query::Filter;
+use super::segment::Posting;
+use super::snapshot::Snapshot;
+
+/// One, as a score.
+pub(super) const UNIT: f32 = 65_536.0;
+
+/// A word in one part of the index.
+struct Scan<'s> {
+    postings: &'s [Posting],
+    /// What the word is worth at most, as it is written and as a stem, in units.
+    word: u64,
+    stem: u64,
+}
+
+/// A stem in the names of one part of the index, and what it is worth there.
+struct Named<'s> {
+    docs: &'s [u32],
+    worth: f32,
+}
+
+/// What a length costs.
+#[derive(Clone, Copy)]
+pub(super) struct Norm {
+    fixed: f32,
+    per_word: f32,
+}
+
+impl Norm {
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
+        let ranking = &snapshot.ranking;
+        let average = snapshot.total_length as f32 / snapshot.n_tools.max(1) as f32;
+        let per_word = if average > 0.0 { ranking.k1 * ranking.b / average } else { 0.0 };
+        Self { fixed: ranking.k1 * (1.0 - ranking.b), per_word }
+    }
+
+    /// How much of what a word is worth at most a tool gets for it.
+    #[inline]
+    pub(super) fn part(self, frequency: u16, length: u16) -> f32 {
+        let frequency = f32::from(frequency);
+        frequency / (frequency + (self.fixed + self.per_word * f32::from(length)))
+    }
+}
+
+/// The best tools of all parts.
+pub(super) fn search<'s>(snapshot: &'s Snapshot, asked: &Asked, filter: &Filter, limit: usize) -> Vec<Found<'s>> {
+    let limit = limit.min(snapshot.n_tools);
+    if limit == 0 {
+        return Vec::new();
+    }
+    let mut top = Top::new(limit);
+    // Taken out, so that a search within a search, or after a panic, finds a table of its own.
+    let mut table = TABLE.with(|table| std::mem::take(&mut *table.borrow_mut()));
+    let norm = Norm::of(snapshot);
+    for part in &snapshot.parts {
+        let (scans, named) = scans_of(snapshot, part, asked);
+        if !scans.is_empty() {
+            table.search(part, &scans, &named, norm, filter, &mut top);
+        }
+    }
+    TABLE.with(|kept| *kept.borrow_mut() = table);
+    top.into_sorted()
+}
+
+fn scans_of<'s>(snapshot: &Snapshot, part: &'s Part, asked: &Asked) -> (Vec<Scan<'s>>, Vec<Named<'s>>) {
+    let (segment, ranking) = (&*part.segment, &snapshot.ranking);
+    let worth = |count: u32| idf(snapshot.n_tools, count) * UNIT;
+    let units = |worth: f32| (worth * (ranking.k1 + 1.0)) as u64;
+    let mut scans: Vec<Scan<'s>> = Vec::with_capacity(2 * asked.words.len());
+    let mut named = Vec::with_capacity(asked.words.len());
+    let mut stems: Vec<u32> = Vec::with_capacity(asked.words.len());
+    for word in &asked.words {
+        let mut stem = None;
+        if let Some(idx) = segment.words.find(&word.text) {
+            let term = segment.words.get(idx);
+            let units = units(word.factor * worth(part.word_count(idx)));
+            scans.push(Scan { postings: segment.postings(term), word: units, stem: 0 });
+            stem = Some(term.partner);
+        }
+        if ranking.stems == 0.0 && ranking.name_match == 0.0 {
+            continue;
+        }
+        let stem = stem.or_else(|| segment.stems.find(&word.stem)).filter(|stem| !stems.contains(stem));
+        let Some(stem) = stem else { continue };
+        stems.push(stem);
+        let worth = word.factor * worth(part.stem_count(stem));
+        named.push(Named { docs: segment.named(stem), worth: ranking.name_match * worth });
+        let postings = segment.postings(segment.stems.get(stem));
+        let units = units(ranking.stems * worth);
+        // A stem of one form is read together with it.
+        match scans.iter_mut().find(|scan| std::ptr::eq(scan.postings, postings)) {
+            Some(scan) => scan.stem = units,
+            None if units > 0 => scans.push(Scan { postings, word: 0, stem: units }),
+            None => {}
+        }
+    }
+    scans.sort_by_key(|scan| std::cmp::Reverse(scan.most()));
+    (scans, named)
+}
+
+thread_local! {
+    static TABLE: RefCell<Table> = RefCell::default();
+}
+
+/// Scores by tool, all zero between searches.
+#[derive(Default)]
+struct Table {
+    scores: Vec<u32>,
+    /// The tools whose score is not zero.
+    found: Vec<u32>,
+    /// The highest of the scores.
+    best: u32,
+    sorted: Vec<u32>,
+}
+
+impl Table {
+    fn search<'s>(
+        &mut self,
+        part: &'s Part,
+        scans: &[Scan<'_>],
+        named: &[Named<'_>],
+        norm: Norm,
+        filter: &Filter,
+        top: &mut Top<'s>,
+    ) {
+        let n_docs = part.segment.records.len();
+        if self.scores.len() < n_docs {
+            self.scores.resize(n_docs, 0);
+        }
+        let is_open = !part.has_dead() && filter.is_open();
+        let admits = |doc: u32| is_open || (part.is_live(doc as usize) && filter.admits(part.record(doc as usize)));
+        // Names first: they are few, and what they are worth cannot be bounded well.
+        for Named { docs, worth } in named.iter().filter(|named| named.worth > 0.0) {
+            for doc in *docs {
+                self.add(*doc, (worth * part.name_shares[*doc as usize]) as u32, admits);
+            }
+        }
+        let mut to_come = scans.iter().fold(0_u32, |sum, scan| sum.saturating_add(scan.most()));
+        for (idx, scan) in scans.iter().enumerate() {
+            // Worth looking at where more is to be read than was found.
+            if scan.postings.len() > self.found.len() && to_come < self.best.max(top.least()) {
+                let least = self.least_of(top);
+                if to_come < least {
+                    self.follow(&scans[idx..], to_come, least, norm);
+                    break;
+                }
+            }
+            to_come = to_come.saturating_sub(scan.most());
+            for posting in scan.postings {
+                self.add(posting.doc, scan.gain(posting, norm), admits);
+            }
+        }
+        self.best = 0;
+        for doc in self.found.drain(..) {
+            let score = std::mem::take(&mut self.scores[doc as usize]);
+            top.offer(score, || part.record(doc as usize));
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, doc: u32, gain: u32, admits: impl Fn(u32) -> bool) {
+        let score = &mut self.scores[doc as usize];
+        if *score == 0 {
+            if !admits(doc) {
+                return;
+            }
+            self.found.push(doc);
+        }
+        // A word that every tool has is worth next to nothing, but it was found.
+        *score = score.saturating_add(gain.max(1));
+        self.best = self.best.max(*score);
+    }
+
+    /// What a tool must reach at least to be among the best.
+    fn least_of(&mut self, top: &Top<'_>) -> u32 {
+        if self.found.len() < top.limit() {
+            return top.least();
+        }
+        self.sorted.clear();
+        self.sorted.extend(self.found.iter().map(|doc| self.scores[*doc as usize]));
+        let (_, least, _) = self.sorted.select_nth_unstable_by(top.limit() - 1, |a, b| b.cmp(a));
+        top.least().max(*least)
+    }
+
+    /// Looks the rest of the words up for those tools only that can still reach `least`.
+    fn follow(&mut self, scans: &[Scan<'_>], to_come: u32, least: u32, norm: Norm) {
+        let Self { scores, found, .. } = self;
+        found.retain(|doc| {
+            let score = &mut scores[*doc as usize];
+            let can_reach = score.saturating_add(to_come) >= least;
+            if !can_reach {
+                *score = 0;
+            }
+            can_reach
+        });
+        found.sort_unstable();
+        for scan in scans {
+            let mut rest = scan.postings;
+            for doc in &*found {
+                rest = &rest[gallop(rest, *doc)..];
+                match rest.first() {
+                    Some(posting) if posting.doc == *doc => {
+                        let score = &mut scores[*doc as usize];
+                        *score = score.saturating_add(scan.gain(posting, norm).max(1));
+                    }
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+        }
+    }
+}
+
+impl Scan<'_> {
+    /// No tool gets more for it.
+    fn most(&self) -> u32 {
+        u32::try_from(self.word + self.stem + 1).unwrap_or(u32::MAX)
+    }
+
+    /// What a tool gets for having the word.
+    #[inline]
+    fn gain(&self, posting: &Posting, norm: Norm) -> u32 {
+        // Whole numbers from here on; a part has no more digits than this.
+        const ONE: u32 = 24;
+        let part = (norm.part(posting.frequency(), posting.length) * (1 << ONE) as f32) as u64;
+        // Rounded one by one: what is read together here may be read apart in another segment.
+        ((self.word * part) >> ONE).saturating_add((self.stem * part) >> ONE).min(u64::from(u32::MAX)) as u32
+    }
+}
+
+/// How many postings stand before `doc`, which is likely to be near.
+fn gallop(postings: &[Posting], doc: u32) -> usize {
+    let mut step = 1;
+    while step < postings.len() && postings[step].doc < doc {
+        step *= 2;
+    }
+    let start = step / 2;
+    let end = postings.len().min(step + 1);
+    start + postings[start..end].partition_point(|posting| posting.doc < doc)
+}

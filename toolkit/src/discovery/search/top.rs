@@ -1,0 +1,77 @@
+//! The best of many.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use crate::discovery::record::Record;
+
+/// The best so far.
+pub(in crate::discovery) struct Top<'s> {
+    limit: usize,
+    /// The worst of them is on top.
+    heap: BinaryHeap<Found<'s>>,
+}
+
+/// A tool and its score.
+#[derive(Clone, Copy)]
+pub(in crate::discovery) struct Found<'s> {
+    pub(in crate::discovery) score: u32,
+    pub(in crate::discovery) record: &'s Arc<Record>,
+}
+
+impl<'s> Top<'s> {
+    pub(in crate::discovery) fn new(limit: usize) -> Self {
+        Self { limit, heap: BinaryHeap::new() }
+    }
+
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// With less than this a tool is not among the best.
+    pub(super) fn least(&self) -> u32 {
+        if self.heap.len() < self.limit { 0 } else { self.heap.peek().map_or(0, |worst| worst.score) }
+    }
+
+    #[inline]
+    pub(super) fn offer(&mut self, score: u32, record: impl FnOnce() -> &'s Arc<Record>) {
+        if score == 0 || score < self.least() {
+            return;
+        }
+        let found = Found { score, record: record() };
+        if self.heap.len() < self.limit {
+            self.heap.push(found);
+        } else if let Some(mut worst) = self.heap.peek_mut()
+            && found < *worst
+        {
+            *worst = found;
+        }
+    }
+
+    /// From the best to the worst.
+    pub(super) fn into_sorted(self) -> Vec<Found<'s>> {
+        self.heap.into_sorted_vec()
+    }
+}
+
+/// Better is less: a higher score, or among equals the lesser id.
+impl Ord for Found<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.score.cmp(&self.score).then_with(|| self.record.id().cmp(other.record.id()))
+    }
+}
+
+impl PartialOrd for Found<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Found<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Found<'_> {}

@@ -1,0 +1,44 @@
+//! What of a tool is told apart by text alone.
+
+use super::summary::{Summary, summary_text};
+use crate::tool::Tool;
+
+/// A tool as text, for searchers that read no fields, such as [embedders](super::Embedder).
+///
+/// The same tool gives the same text, whenever and wherever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SearchDoc {
+    /// The tool's id.
+    pub id: String,
+    /// In lower case, with single spaces between: name, namespace, description, summary where it says something else,
+    /// category, security, media types, tags.
+    pub text: String,
+    /// What is said of the tool in short.
+    pub summary: Summary,
+}
+
+impl SearchDoc {
+    /// What there is to read of a tool.
+    ///
+    /// ```
+    /// # use toolkit::{Tool, discovery::SearchDoc};
+    /// let tool = Tool::builder("Add").namespace("math").description("Adds  two integers.").tags(["sums"]).build()?;
+    /// assert_eq!(SearchDoc::of(&tool).text, "add math adds two integers. sums");
+    /// # Ok::<(), toolkit::catalog::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn of(tool: &Tool) -> Self {
+        let summary = Summary::of(tool);
+        let meta = tool.meta();
+        let attached = Some(summary_text(tool, meta.as_ref())).filter(|summary| *summary != tool.summary());
+        let mut parts = vec![&*summary.name, summary.namespace.as_deref().unwrap_or_default(), tool.description()];
+        parts.extend(attached.as_deref());
+        parts.extend(summary.category.as_deref());
+        parts.extend(summary.security_summary.as_deref());
+        parts.extend(summary.input_modes.iter().chain(&summary.output_modes).chain(&summary.tags).map(String::as_str));
+        let words: Vec<&str> = parts.into_iter().flat_map(str::split_whitespace).collect();
+        let text = words.join(" ").to_lowercase();
+        Self { id: summary.id.clone(), text, summary }
+    }
+}

@@ -1,0 +1,187 @@
+//! Finding tools by what is meant, and by that and words together.
+
+mod blend;
+mod vectors;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+pub use self::blend::Blend;
+use self::vectors::{Cache, Vectors};
+use super::hit::{Hit, ScoreType};
+use super::query::Query;
+use super::search_doc::SearchDoc;
+use super::snapshot::Snapshot;
+
+/// Turns texts into vectors that are near each other where the texts mean much the same.
+///
+/// A model in this process and an endpoint elsewhere are both embedders. Calls may block: of the tools' texts they are
+/// made by [`Semantic::update`] alone, and a search makes one, for its question.
+pub trait Embedder: Send + Sync {
+    /// A vector for each of the texts, all of one length.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the model from answering.
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError>;
+}
+
+/// Whatever keeps an embedder from answering.
+pub type EmbedderError = Box<dyn std::error::Error + Send + Sync>;
+
+/// How many texts an embedder is given at once.
+const BATCH: usize = 64;
+
+/// Finds the tools of an index by what is meant.
+///
+/// [`Semantic::update`] has vectors made of the tools that are new or say something else than before; until then a tool
+/// is found by its words alone. Call it where waiting for the model hurts nobody, such as in
+/// [`Index::on_change`](super::Index::on_change) by way of a thread.
+pub struct Semantic<E> {
+    embedder: E,
+    /// Behind a lock of its own: making vectors takes long, and searches read only `current`.
+    cache: Mutex<Cache>,
+    current: RwLock<Arc<Vectors>>,
+}
+
+impl<E: Embedder> Semantic<E> {
+    /// Finds tools with the help of a model.
+    pub fn new(embedder: E) -> Self {
+        Self { embedder, cache: Mutex::default(), current: RwLock::default() }
+    }
+
+    /// Has vectors made for the tools of a snapshot, and says of how many texts.
+    ///
+    /// A text has a vector made once, however often its tool goes and comes, as long as no update is made without it.
+    ///
+    /// # Errors
+    ///
+    /// The model does not answer, or not with a vector of one length for each text. What was there before stays.
+    pub fn update(&self, snapshot: &Snapshot) -> Result<usize, SemanticError> {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let texts: Vec<(String, String)> = snapshot
+            .records()
+            .map(|record| SearchDoc::of(&record.tool.clone()))
+            .map(|doc| (doc.id, doc.text))
+            .collect();
+        let mut missing: Vec<&str> = texts.iter().map(|(_, text)| &**text).filter(|text| !cache.has(text)).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        for batch in missing.chunks(BATCH) {
+            let made = self.embed(batch)?;
+            batch.iter().zip(made).for_each(|(text, vector)| cache.put(text, vector));
+        }
+        let vectors = cache.keep(&texts)?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(vectors);
+        Ok(missing.len())
+    }
+
+    /// The tools that answer a question best, at most `limit`; equally good ones in the order of their ids.
+    ///
+    /// A question without words is answered as by [`Snapshot::search`].
+    ///
+    /// # Errors
+    ///
+    /// The model does not answer, or the blend is none.
+    pub fn search<'q>(
+        &self,
+        snapshot: &Snapshot,
+        query: impl Into<Query<'q>>,
+        blend: Blend,
+        limit: usize,
+    ) -> Result<Vec<Hit>, SemanticError> {
+        let query = query.into();
+        blend.check()?;
+        if limit == 0 || blend == Blend::Words || query.text().trim().is_empty() {
+            return Ok(snapshot.search(query, limit));
+        }
+        let vectors = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
+        let question = self.embed(&[query.text()])?.swap_remove(0);
+        let by_meaning: Vec<(&str, f32)> = vectors
+            .near(&question)?
+            .filter(|(id, _)| snapshot.record(id).is_some_and(|record| query.filter.admits(record)))
+            .collect();
+        let score_type = if blend == Blend::Meaning { ScoreType::Embedding } else { ScoreType::Hybrid };
+        let by_words = match blend {
+            Blend::Meaning => Vec::new(),
+            _ => snapshot.found(&query, Blend::DEPTH.max(limit)),
+        };
+        let words = by_words.iter().map(|found| (found.record.id(), found.score as f32)).collect();
+        let mut mixed = blend.mix(words, by_meaning);
+        mixed.truncate(limit);
+        let hits = mixed.into_iter().filter_map(|(id, score)| {
+            let summary = Arc::clone(&snapshot.record(id)?.summary);
+            Some(Hit { summary, score, score_type })
+        });
+        Ok(hits.collect())
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, SemanticError> {
+        let vectors = self.embedder.embed(texts).map_err(SemanticError::Embedder)?;
+        if vectors.len() != texts.len() {
+            return Err(SemanticError::Count { texts: texts.len(), vectors: vectors.len() });
+        }
+        Ok(vectors)
+    }
+}
+
+impl<E> fmt::Debug for Semantic<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Semantic").finish_non_exhaustive()
+    }
+}
+
+/// Why nothing was searched by meaning.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SemanticError {
+    /// The model does not answer.
+    Embedder(EmbedderError),
+    /// The model made another number of vectors than it was given texts.
+    #[non_exhaustive]
+    Count {
+        /// How many it was given.
+        texts: usize,
+        /// How many it made.
+        vectors: usize,
+    },
+    /// Vectors of one model have different lengths.
+    #[non_exhaustive]
+    Length {
+        /// The length of those that there are.
+        expected: usize,
+        /// The length of this one.
+        found: usize,
+    },
+    /// The share of words in a blend is not from 0 to 1.
+    #[non_exhaustive]
+    Share {
+        /// The share asked for.
+        words: f32,
+    },
+}
+
+impl fmt::Display for SemanticError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Embedder(error) => write!(f, "the embedder failed: {error}"),
+            Self::Count { texts, vectors } => {
+                write!(f, "the embedder made {vectors} vectors of {texts} texts; it must make one of each")
+            }
+            Self::Length { expected, found } => write!(
+                f,
+                "the embedder made a vector of {found} numbers after others of {expected}; use one model for all"
+            ),
+            Self::Share { words } => write!(f, "the share of words is {words}; it is from 0 to 1"),
+        }
+    }
+}
+
+impl std::error::Error for SemanticError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Embedder(error) => Some(&**error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Vectors of tools.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use foldhash::quality::RandomState;
+
+use super::SemanticError;
+
+/// Vectors by the texts that they were made of.
+#[derive(Default)]
+pub(super) struct Cache {
+    vectors: HashMap<u128, Arc<[f32]>, RandomState>,
+    /// Two, so that nobody finds two texts that are taken for one another.
+    hashers: [RandomState; 2],
+}
+
+impl Cache {
+    pub(super) fn has(&self, text: &str) -> bool {
+        self.vectors.contains_key(&self.key(text))
+    }
+
+    pub(super) fn put(&mut self, text: &str, mut vector: Vec<f32>) {
+        normalize(&mut vector);
+        self.vectors.insert(self.key(text), vector.into());
+    }
+
+    /// The vectors of tools by their ids; all others are forgotten.
+    pub(super) fn keep(&mut self, tools: &[(String, String)]) -> Result<Vectors, SemanticError> {
+        let mut kept = HashMap::default();
+        let mut vectors = Vectors::default();
+        for (id, text) in tools {
+            let key = self.key(text);
+            let Some(vector) = self.vectors.get(&key) else { continue };
+            let expected = *vectors.length.get_or_insert(vector.len());
+            if vector.len() != expected {
+                return Err(SemanticError::Length { expected, found: vector.len() });
+            }
+            kept.insert(key, Arc::clone(vector));
+            vectors.tools.push((id.clone(), Arc::clone(vector)));
+        }
+        self.vectors = kept;
+        Ok(vectors)
+    }
+
+    fn key(&self, text: &str) -> u128 {
+        let [a, b] = self.hashers.each_ref().map(|hasher| u128::from(hasher.hash_one(text)));
+        a << 64 | b
+    }
+}
+
+/// The vectors of tools, of length one, in the order of the ids.
+#[derive(Default)]
+pub(super) struct Vectors {
+    length: Option<usize>,
+    tools: Vec<(String, Arc<[f32]>)>,
+}
+
+impl Vectors {
+    /// How near each tool is to a question: the cosine of the two.
+    pub(super) fn near(&self, question: &[f32]) -> Result<impl Iterator<Item = (&str, f32)>, SemanticError> {
+        if let Some(expected) = self.length.filter(|expected| *expected != question.len()) {
+            return Err(SemanticError::Length { expected, found: question.len() });
+        }
+        let mut question = question.to_vec();
+        normalize(&mut question);
+        Ok(self.tools.iter().map(move |(id, vector)| (&**id, dot(&question, vector))))
+    }
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    // Eight sums at a time, which the compiler turns into vector instructions.
+    let mut sums = [0.0_f32; 8];
+    let (a_chunks, b_chunks) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f32 = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a_chunks.zip(b_chunks) {
+        (0..8).for_each(|lane| sums[lane] += a[lane] * b[lane]);
+    }
+    sums.iter().sum::<f32>() + rest
+}
+
+/// To length one. A vector of nothing, or with a number that is none, becomes zeros, and is near to nothing.
+fn normalize(vector: &mut [f32]) {
+    let length = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
+    let factor = if length.is_finite() && length > 0.0 { 1.0 / length } else { 0.0 };
+    let is_sound = factor > 0.0;
+    vector.iter_mut().for_each(|x| *x = if is_sound { (f64::from(*x) * factor) as f32 } else { 0.0 });
+}

@@ -1,0 +1,171 @@
+//! From text to the words that are searched.
+//!
+//! Tools are named by identifiers and described in prose, and questions are prose, so both are taken apart alike:
+//! `read_file`, `readFile`, `read-file` and "read file" are the same two words.
+
+mod noise;
+
+use std::ops::Range;
+
+use frostem::{Algorithm, Stemmer};
+
+use self::noise::{is_noise, is_noise_in_question};
+
+/// A longer word is cut: nobody asks for it, and it may be an encoded file.
+const MAX_WORD_LEN: usize = 64;
+
+/// The words of a text, one at a time, in lower case.
+///
+/// A word ends where letters and digits do, and inside an identifier where the case says so (`XMLParser` is `xml` and
+/// `parser`, `userIDs` is `user` and `ids`). Digits stay with the letters before them, and both are words too where
+/// they are longer than one character: `base64` is `base64`, `base` and `64`. Scripts that are written without spaces
+/// give a word for each character.
+pub(super) fn each_word(text: &str, mut found: impl FnMut(&str)) {
+    each_word_at(text, |_, word| found(word));
+}
+
+/// [`each_word`], with where in the text it stands.
+pub(super) fn each_word_at(text: &str, mut found: impl FnMut(Range<usize>, &str)) {
+    let mut lower = String::new();
+    let place = |part: &str| {
+        let start = part.as_ptr().addr() - text.as_ptr().addr();
+        start..start + part.len()
+    };
+    for run in text.split(|c: char| !c.is_alphanumeric() && !is_apostrophe(c)) {
+        // "don't" is one word; "user's" is about the user, and "l'eau" about water.
+        if run.contains(is_apostrophe) {
+            set_lower(run.trim_matches(is_apostrophe), &mut lower);
+            if is_noise(&lower) {
+                found(place(run), &lower);
+                continue;
+            }
+        }
+        for run in run.split(is_apostrophe) {
+            let mut rest = run;
+            while !rest.is_empty() {
+                let (part, after) = rest.split_at(end_of_part(rest));
+                rest = after;
+                set_lower(part, &mut lower);
+                give(&lower, |word| found(place(part), word));
+            }
+        }
+    }
+}
+
+/// The words of a name: all of them, where nothing but noise would be left without it.
+pub(super) fn each_word_of_name(name: &str, found: impl FnMut(&str)) {
+    each_word_but(name, is_noise, found);
+}
+
+/// The words of a question: all of them, where it asks for nothing but noise.
+pub(super) fn each_word_of_question(question: &str, found: impl FnMut(&str)) {
+    each_word_but(question, is_noise_in_question, found);
+}
+
+fn each_word_but(text: &str, is_noise: fn(&str) -> bool, mut found: impl FnMut(&str)) {
+    let mut is_noise_only = true;
+    each_word(text, |word| {
+        if !is_noise(word) {
+            is_noise_only = false;
+            found(word);
+        }
+    });
+    if is_noise_only {
+        each_word(text, found);
+    }
+}
+
+/// The words of prose, without those that say nothing.
+pub(super) fn each_word_of_prose(text: &str, mut found: impl FnMut(&str)) {
+    each_word(text, |word| {
+        if !is_noise(word) {
+            found(word);
+        }
+    });
+}
+
+/// How much of a tool's length a word is, in halves of a word: in scripts without spaces, where each character is one,
+/// a word has about two.
+pub(super) fn halves(word: &str) -> u32 {
+    let mut chars = word.chars();
+    let is_character = chars.next().is_some_and(is_written_without_spaces) && chars.next().is_none();
+    if is_character { 1 } else { 2 }
+}
+
+/// What the forms of an English word have in common.
+pub(super) fn stem(word: &str) -> std::borrow::Cow<'_, str> {
+    // The algorithm knows lower-case English; other words it may cut, but alike on both sides.
+    Stemmer::new(Algorithm::English).stem(word)
+}
+
+fn give(word: &str, mut found: impl FnMut(&str)) {
+    found(word);
+    let is_digit = |c: char| c.is_ascii_digit();
+    if word.contains(is_digit) && !word.chars().all(is_digit) {
+        let mut rest = word;
+        while let Some(first) = rest.chars().next() {
+            let end = rest.find(|c| is_digit(c) != is_digit(first)).unwrap_or(rest.len());
+            if end > 1 {
+                found(&rest[..end]);
+            }
+            rest = &rest[end..];
+        }
+    }
+}
+
+/// Where the first part of an identifier ends.
+fn end_of_part(run: &str) -> usize {
+    let mut chars = run.char_indices().peekable();
+    let Some((_, mut before)) = chars.next() else {
+        return 0;
+    };
+    if is_written_without_spaces(before) {
+        return before.len_utf8();
+    }
+    while let Some((at, c)) = chars.next() {
+        if is_written_without_spaces(c) {
+            return at;
+        }
+        if c.is_uppercase() {
+            let next = chars.peek().map(|&(_, next)| next);
+            let ends_acronym = before.is_uppercase()
+                && next.is_some_and(char::is_lowercase)
+                && !is_plural_of_acronym(&run[at + c.len_utf8()..]);
+            if !before.is_uppercase() || ends_acronym {
+                return at;
+            }
+        }
+        before = c;
+    }
+    run.len()
+}
+
+/// Whether what follows an acronym is the `s` of "URLs", and not the rest of a word.
+fn is_plural_of_acronym(rest: &str) -> bool {
+    rest.strip_prefix('s').is_some_and(|after| !after.starts_with(char::is_lowercase))
+}
+
+/// Replaces what is in `lower`.
+fn set_lower(part: &str, lower: &mut String) {
+    lower.clear();
+    for c in part.chars() {
+        match c {
+            '\u{2019}' => lower.push('\''),
+            c if c.is_ascii() => lower.push(c.to_ascii_lowercase()),
+            c => lower.extend(c.to_lowercase()),
+        }
+        if lower.len() >= MAX_WORD_LEN {
+            return;
+        }
+    }
+}
+
+fn is_apostrophe(c: char) -> bool {
+    matches!(c, '\'' | '\u{2019}')
+}
+
+fn is_written_without_spaces(c: char) -> bool {
+    // Kana, CJK ideographs with their extensions, and Thai, Lao and Khmer.
+    matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF
+        | 0x0E00..=0x0EFF | 0x1780..=0x17FF)
+}

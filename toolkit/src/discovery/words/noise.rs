@@ -1,0 +1,37 @@
+//! Words that say nothing of what is looked for.
+
+/// Whether a word is left out of questions and of prose: one of the commonest, or a single letter or digit.
+pub(super) fn is_noise(word: &str) -> bool {
+    (word.len() == 1 && word.is_ascii()) || STOP_WORDS.binary_search(&word).is_ok()
+}
+
+/// Whether a word is left out of questions: noise, or one of those that only make a wish of what is looked for.
+pub(super) fn is_noise_in_question(word: &str) -> bool {
+    is_noise(word) || WISHES.contains(&word)
+}
+
+/// How people ask for things.
+#[rustfmt::skip]
+const WISHES: [&str; 27] = [
+    "also", "dear", "hello", "help", "hey", "hi", "just", "kindly", "let", "like", "may", "might", "must", "need",
+    "needed", "needs", "ok", "okay", "please", "really", "shall", "tell", "thank", "thanks", "want", "wanted", "will",
+];
+
+/// The English list of the Snowball project, in ascending order.
+#[rustfmt::skip]
+const STOP_WORDS: [&str; 175] = [
+    "a", "about", "above", "after", "again", "against", "all", "am", "an", "and", "any", "are", "aren't", "as",
+    "at", "be", "because", "been", "before", "being", "below", "between", "both", "but", "by", "can't", "cannot",
+    "could", "couldn't", "did", "didn't", "do", "does", "doesn't", "doing", "don't", "down", "during", "each",
+    "few", "for", "from", "further", "had", "hadn't", "has", "hasn't", "have", "haven't", "having", "he", "he'd",
+    "he'll", "he's", "her", "here", "here's", "hers", "herself", "him", "himself", "his", "how", "how's", "i",
+    "i'd", "i'll", "i'm", "i've", "if", "in", "into", "is", "isn't", "it", "it's", "its", "itself", "let's", "me",
+    "more", "most", "mustn't", "my", "myself", "no", "nor", "not", "of", "off", "on", "once", "only", "or", "other",
+    "ought", "our", "ours", "ourselves", "out", "over", "own", "same", "shan't", "she", "she'd", "she'll", "she's",
+    "should", "shouldn't", "so", "some", "such", "than", "that", "that's", "the", "their", "theirs", "them",
+    "themselves", "then", "there", "there's", "these", "they", "they'd", "they'll", "they're", "they've", "this",
+    "those", "through", "to", "too", "under", "until", "up", "us", "very", "was", "wasn't", "we", "we'd", "we'll",
+    "we're", "we've", "were", "weren't", "what", "what's", "when", "when's", "where", "where's", "which", "while",
+    "who", "who's", "whom", "why", "why's", "with", "won't", "would", "wouldn't", "you", "you'd", "you'll",
+    "you're", "you've", "your", "yours", "yourself", "yourselves",
+];

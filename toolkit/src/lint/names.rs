@@ -1,0 +1,78 @@
+//! What a tool is called, and what its name promises.
+
+use std::collections::HashMap;
+
+use super::{Finding, Rule};
+use crate::catalog::Naming;
+use crate::tool::Tool;
+
+/// The longest name that leaves room for that of a server.
+const MAX_LEN: usize = 40;
+
+/// Verbs of tools that change something.
+const CHANGES: [&str; 14] = [
+    "add",
+    "create",
+    "delete",
+    "destroy",
+    "drop",
+    "insert",
+    "kill",
+    "move",
+    "overwrite",
+    "remove",
+    "rename",
+    "set",
+    "update",
+    "write",
+];
+/// Verbs of tools that take something away.
+const DESTROYS: [&str; 8] = ["delete", "destroy", "drop", "erase", "kill", "purge", "truncate", "wipe"];
+
+pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
+    let name = Naming::NamespaceName.wire_name(tool.id());
+    let length = name.chars().count();
+    if length > MAX_LEN {
+        let message = format!("has {length} characters with its namespace; clients add more, so stay within {MAX_LEN}");
+        findings.push(Finding::new(Rule::LongName, tool, "name", message));
+    }
+    let verb = first_word(tool.name());
+    let annotations = tool.annotations();
+    let mut contradicts = |hint: &str, verb: &str| {
+        let message = format!("says `{hint}`, and the name says `{verb}`; one of them is wrong");
+        findings.push(Finding::new(Rule::ContradictingHint, tool, "annotations", message));
+    };
+    if annotations.read_only == Some(true) && (CHANGES.contains(&&*verb) || DESTROYS.contains(&&*verb)) {
+        contradicts("readOnlyHint", &verb);
+    } else if annotations.destructive == Some(false) && DESTROYS.contains(&&*verb) {
+        contradicts("destructiveHint: false", &verb);
+    }
+}
+
+/// Tools of one namespace whose names differ in their writing only.
+pub(super) fn compare(tools: &[&Tool], findings: &mut Vec<Finding>) {
+    let mut by_letters: HashMap<(Option<&str>, String), &Tool> = HashMap::new();
+    for tool in tools {
+        let letters: String = tool.name().chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+        let letters = letters.strip_suffix('s').map(str::to_owned).unwrap_or(letters);
+        match by_letters.get(&(tool.id().namespace(), letters.clone())) {
+            Some(other) if other.name() != tool.name() => {
+                let message = format!("hardly differs from `{}`; call one of them otherwise", other.id());
+                findings.push(Finding::new(Rule::SimilarNames, tool, "name", message));
+            }
+            Some(_) => {}
+            None => drop(by_letters.insert((tool.id().namespace(), letters), tool)),
+        }
+    }
+}
+
+fn first_word(name: &str) -> String {
+    let mut word = String::new();
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && !word.is_empty()) {
+            break;
+        }
+        word.extend(c.to_lowercase());
+    }
+    word
+}

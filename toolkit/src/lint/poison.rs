@@ -1,0 +1,146 @@
+//! Marks of tools that are meant to deceive the model which reads them.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::{Finding, Rule};
+use crate::tool::Tool;
+
+/// Looks into every text of a tool that a model may read.
+pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
+    let mut tell = |place: &str, text: &str| {
+        if let Some(found) = invisible(text) {
+            findings.push(Finding::new(Rule::InvisibleText, tool, place, found));
+        }
+        if let Some(found) = instructions(text) {
+            findings.push(Finding::new(Rule::HiddenInstructions, tool, place, found));
+        } else if let Some(found) = suspicious(text) {
+            findings.push(Finding::new(Rule::SuspiciousText, tool, place, found));
+        }
+    };
+    tell("name", tool.name());
+    tell("title", tool.display_name());
+    tell("description", tool.description());
+    each_text(tool.input().as_value(), "inputSchema", &mut tell);
+    if let Some(output) = tool.output() {
+        each_text(output.as_value(), "outputSchema", &mut tell);
+    }
+    for (idx, example) in tool.examples().iter().enumerate() {
+        each_text(example, &format!("examples/{idx}"), &mut tell);
+    }
+}
+
+fn each_text(value: &Value, at: &str, tell: &mut impl FnMut(&str, &str)) {
+    match value {
+        Value::String(text) => tell(at, text),
+        Value::Array(list) => {
+            for (idx, item) in list.iter().enumerate() {
+                each_text(item, &format!("{at}/{idx}"), tell);
+            }
+        }
+        Value::Object(map) => {
+            for (key, value) in map {
+                let at = crate::schema::child(at, key);
+                tell(&at, key);
+                each_text(value, &at, tell);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Characters that print as nothing, or change the order of what is printed.
+fn invisible(text: &str) -> Option<String> {
+    let hidden: Vec<char> = text.chars().filter(|c| is_invisible(*c)).collect();
+    let first = hidden.first()?;
+    let (n, what) = (hidden.len(), kind(*first));
+    Some(format!("has {n} invisible characters, the first U+{:04X} ({what}); remove them", u32::from(*first)))
+}
+
+fn is_invisible(c: char) -> bool {
+    match c {
+        '\n' | '\r' | '\t' => false,
+        // Joined emoji and scripts that need it have one; between letters of Latin it hides a word.
+        '\u{200D}' | '\u{FE0F}' | '\u{FE0E}' => false,
+        '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{3164}'
+        | '\u{FFA0}' => true,
+        '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' => true,
+        '\u{FE00}'..='\u{FE0D}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1D173}'..='\u{1D17A}' => true,
+        '\u{E0000}'..='\u{E0FFF}' => true,
+        c => c.is_control(),
+    }
+}
+
+fn kind(c: char) -> &'static str {
+    match c {
+        '\u{E0000}'..='\u{E007F}' => "a tag character, which spells a hidden text",
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}' => {
+            "it turns the order of the text around"
+        }
+        '\u{FE00}'..='\u{FE0D}' | '\u{E0100}'..='\u{E01EF}' => "a variation selector, which can carry hidden bytes",
+        c if c.is_control() => "a control character",
+        _ => "it has no width",
+    }
+}
+
+/// Orders to the model that no description of a tool has a reason for.
+fn instructions(text: &str) -> Option<String> {
+    static MARKS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+        let marks = [
+            (
+                r"(?i)<\s*/?\s*(important|system|instructions?|secret|hidden|admin|assistant|critical|priority|override)\s*/?\s*>",
+                "a tag that marks orders to the model",
+            ),
+            (
+                r"(?i)\[\s*/?\s*(system|role|override|inst|important)(\s+\w+)?\s*\]|<\|im_(start|end)\|>|<<\s*sys\s*>>",
+                "a mark that begins a turn of a conversation",
+            ),
+            (
+                r"(?i)\b(ignore|disregard|forget|override|bypass)\s+(all\s+|any\s+|the\s+|your\s+|my\s+)*(previous|prior|earlier|above|preceding|other|system|safety|security)\s+(\w+\s+)?(instructions?|prompts?|rules?|messages?|guidelines?|directives?|policy|policies|guards?)",
+                "an order to forget other instructions",
+            ),
+            (
+                r"(?i)\b(do not|no need to|don't|never|without)\s+(ever\s+)?(tell(ing)?|inform(ing)?|mention(ing)?|reveal(ing)?|notify(ing)?|show(ing)?|alert(ing)?)\s+(this\s+|it\s+|anything\s+)*(to\s+)?(the\s+)?users?\b",
+                "an order to keep something from the user",
+            ),
+            (
+                r"(?i)(~|/home/\w+|\$home)?/?\.(ssh|cursor|aws|gnupg|kube)/|\bid_rsa\b|mcp\.json\b.{0,80}\b(read|content|pass|send)|\b(read|send|pass)\b.{0,80}mcp\.json",
+                "the place of credentials",
+            ),
+        ];
+        marks.into_iter().map(|(pattern, what)| (Regex::new(pattern).expect("the patterns are sound"), what)).collect()
+    });
+    let (mark, what) = MARKS.iter().find(|(mark, _)| mark.is_match(text))?;
+    Some(format!("has {what}: {}", quoted(mark.find(text)?.as_str())))
+}
+
+/// Words that honest descriptions rarely have, and poisoned ones often.
+fn suspicious(text: &str) -> Option<String> {
+    static MARKS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+        let marks = [
+            (
+                r"(?i)\b(before|after|instead of|when(ever)?)\s+(using|calling|invoking|you\s+(use|call))\s+(any|all|every|other|the other)\b.{0,20}\btools?\b",
+                "speaks of other tools",
+            ),
+            (
+                r"(?i)\b(you|the (model|assistant|agent|ai|llm))\s+must\s+(always|never|first|also)\b",
+                "gives orders to the model",
+            ),
+            (
+                r"(?i)\bthis (instruction|tool|message) (overrides|supersedes|takes precedence)",
+                "claims to come before others",
+            ),
+            (r"[A-Za-z0-9+/]{120,}={0,2}", "has a long encoded text"),
+        ];
+        marks.into_iter().map(|(pattern, what)| (Regex::new(pattern).expect("the patterns are sound"), what)).collect()
+    });
+    let (mark, what) = MARKS.iter().find(|(mark, _)| mark.is_match(text))?;
+    Some(format!("{what}: {}", quoted(mark.find(text)?.as_str())))
+}
+
+fn quoted(text: &str) -> String {
+    let shown: String = text.chars().take(60).collect();
+    format!("`{}`", shown.escape_debug())
+}

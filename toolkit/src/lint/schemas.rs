@@ -1,0 +1,37 @@
+//! What is said of the arguments.
+
+use serde_json::Value;
+
+use super::{Finding, Rule};
+use crate::schema::{child, inline, walk};
+use crate::tool::Tool;
+
+pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
+    let mut schema = tool.input().as_value().clone();
+    inline::inline(&mut schema);
+    for (name, argument) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        let place = child("inputSchema/properties", name);
+        if !is_described(argument) {
+            let message = "is not described; say what it is, and what it looks like";
+            findings.push(Finding::new(Rule::UndescribedParameter, tool, &place, message));
+        }
+        if is_untyped(argument) {
+            let message = "has no type; say which values it takes";
+            findings.push(Finding::new(Rule::UntypedParameter, tool, &place, message));
+        }
+    }
+}
+
+fn is_described(argument: &Value) -> bool {
+    let says =
+        |keyword: &str| argument.get(keyword).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
+    let branches = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|choice| argument.get(choice)?.as_array());
+    says("description") || says("title") || branches.flatten().any(is_described)
+}
+
+fn is_untyped(argument: &Value) -> bool {
+    match argument {
+        Value::Object(keywords) => keywords.keys().all(|keyword| walk::is_annotation(keyword)),
+        _ => true,
+    }
+}

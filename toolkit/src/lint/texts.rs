@@ -1,0 +1,65 @@
+//! What is said of a tool.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{Finding, Rule};
+use crate::tool::Tool;
+
+pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
+    let description = tool.description().trim();
+    if description.is_empty() {
+        findings.push(Finding::new(
+            Rule::MissingDescription,
+            tool,
+            "description",
+            "is missing; say what the tool does",
+        ));
+        return;
+    }
+    let (said, named) = (words(description), words(&split(tool.name())));
+    if said.is_subset(&named) || said.len() < 2 {
+        let message = "says no more than the name does; say what goes in, what comes out, and when to use it";
+        findings.push(Finding::new(Rule::VagueDescription, tool, "description", message));
+    }
+}
+
+/// Tools that say the same of themselves.
+pub(super) fn compare(tools: &[&Tool], findings: &mut Vec<Finding>) {
+    let mut by_words: HashMap<BTreeSet<String>, &Tool> = HashMap::new();
+    for tool in tools {
+        let said = words(tool.description());
+        if said.is_empty() {
+            continue;
+        }
+        match by_words.get(&said) {
+            // The versions of one tool may say the same.
+            Some(other) if other.id().unversioned() != tool.id().unversioned() => {
+                let message = format!("says what that of `{}` says; say how they differ", other.id());
+                findings.push(Finding::new(Rule::SimilarDescriptions, tool, "description", message));
+            }
+            Some(_) => {}
+            None => drop(by_words.insert(said, tool)),
+        }
+    }
+}
+
+/// The words of a text that carry meaning, in lower case.
+fn words(text: &str) -> BTreeSet<String> {
+    const EMPTY: [&str; 10] = ["a", "an", "the", "of", "to", "and", "or", "for", "this", "tool"];
+
+    let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    let stem = |word: String| word.strip_suffix('s').map(str::to_owned).unwrap_or(word);
+    words.filter(|word| !word.is_empty() && !EMPTY.contains(&word.as_str())).map(stem).collect()
+}
+
+/// A name as words: `readFile` and `read_file` are two.
+fn split(name: &str) -> String {
+    let mut text = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() {
+            text.push(' ');
+        }
+        text.push(c);
+    }
+    text
+}

@@ -1,0 +1,110 @@
+//! A catalogue as it was, and what has become of it since.
+//!
+//! A [`Lock`] is the catalogue in a file. Comparing it with the code says of every change whether it breaks those who
+//! call the tools: for what goes in, that everything that was accepted still is; for what comes out, that everything
+//! that was promised still holds. It is decided by meaning, not by text.
+//!
+//! ```no_run
+//! #[test]
+//! fn no_caller_is_broken_unannounced() {
+//!     toolkit::Catalog::linked().unwrap().expect_lock("tools.lock.json").unwrap();
+//! }
+//! ```
+//!
+//! `TOOLKIT_BLESS=1` writes the file; so does `check --lock tools.lock.json --update` on the command line, where
+//! `diff OLD NEW` compares two manifests.
+
+mod change;
+mod compare;
+mod covers;
+mod schemas;
+mod version;
+mod witness;
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+pub use self::change::{Change, Comparison, Part, Verdict};
+use crate::catalog::{Catalog, Problem, ProblemKind, Problems};
+use crate::manifest::{InvalidManifest, Manifest};
+use crate::tool::Tool;
+
+/// A catalogue as it was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lock {
+    /// In the order of their ids.
+    tools: Vec<Tool>,
+}
+
+impl Lock {
+    /// The catalogue as it is now; all versions of each tool.
+    #[must_use]
+    pub fn of(catalog: &Catalog) -> Self {
+        Self { tools: catalog.iter().cloned().collect() }
+    }
+
+    /// Reads a lock, or a list of tools in the form of MCP.
+    ///
+    /// # Errors
+    ///
+    /// It is no list of tools.
+    pub fn from_json(json: &str) -> Result<Self, InvalidManifest> {
+        let is_lock = serde_json::from_str::<Value>(json).is_ok_and(|value| value.get("lockVersion").is_some());
+        let manifest = if is_lock { Manifest::from_json(json)? } else { Manifest::from_mcp_json(json)? };
+        let mut tools: Vec<Tool> = manifest.listings().filter_map(|listing| listing.tool().cloned()).collect();
+        tools.sort_by(|a, b| a.id().cmp(b.id()));
+        Ok(Self { tools })
+    }
+
+    /// The lock as a file: one tool after the other, all keys sorted, so that a difference reads well.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let tools: Vec<Value> = self.tools.iter().map(Tool::to_json).collect();
+        let mut lock = json!({ "lockVersion": 1, "tools": tools });
+        lock.sort_all_objects();
+        format!("{lock:#}\n")
+    }
+
+    /// The tools, in the order of their ids.
+    pub fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter()
+    }
+
+    /// What has changed from this to `now`.
+    #[must_use]
+    pub fn compare(&self, now: &Lock) -> Comparison {
+        compare::compare(&self.tools, &now.tools)
+    }
+}
+
+impl Catalog {
+    /// Fails if the file at `path` holds a catalogue whose callers this one would break without saying so by a version.
+    ///
+    /// A change that breaks nobody passes, and so does one whose version says that it breaks: the next major version,
+    /// or below 1.0.0 the next minor one. Without a file, or with `TOOLKIT_BLESS=1` in the environment, the file is
+    /// written.
+    ///
+    /// # Errors
+    ///
+    /// Every change that breaks callers; the file cannot be read or written.
+    pub fn expect_lock(self, path: impl AsRef<Path>) -> Result<Self, Problems> {
+        let path = path.as_ref();
+        let failed = |message: String| Problems::from(Problem::new(ProblemKind::Unexpected, message, []));
+        let now = Lock::of(&self);
+        let is_blessed = std::env::var_os("TOOLKIT_BLESS").is_some_and(|value| value == "1");
+        if is_blessed || !path.exists() {
+            fs::write(path, now.to_json()).map_err(|error| failed(format!("{}: {error}", path.display())))?;
+            return Ok(self);
+        }
+        let text = fs::read_to_string(path).map_err(|error| failed(format!("{}: {error}", path.display())))?;
+        let locked = Lock::from_json(&text).map_err(|error| failed(format!("{}: {error}", path.display())))?;
+        let problems: Vec<Problem> = locked
+            .compare(&now)
+            .unannounced()
+            .map(|change| Problem::new(ProblemKind::Broken, change.to_string(), self.get(&change.tool)))
+            .collect();
+        Problems::none_or(problems).map(|()| self)
+    }
+}
