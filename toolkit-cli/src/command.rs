@@ -163,9 +163,9 @@ fn export() -> Command {
 
 /// Nothing, where this program was built without a server.
 fn serve() -> Option<Command> {
-    #[cfg(feature = "otc")]
+    #[cfg(any(feature = "mcp", feature = "otc"))]
     return Some(crate::serve::command());
-    #[cfg(not(feature = "otc"))]
+    #[cfg(not(any(feature = "mcp", feature = "otc")))]
     None
 }
 
@@ -228,7 +228,7 @@ pub(crate) fn switch(name: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue)
 }
 
-fn naming_option() -> Arg {
+pub(crate) fn naming_option() -> Arg {
     Arg::new("naming")
         .long("naming")
         .value_parser(["name", "namespace-name"])
@@ -245,7 +245,7 @@ pub(crate) fn naming(matches: &ArgMatches) -> Naming {
 }
 
 /// A number and its unit; a number alone is seconds.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let invalid = || "a time is a number and a unit, such as 30s, 500ms or 2m".to_owned();
     let unit_at = text.find(|c: char| c.is_ascii_alphabetic());
     let (number, unit) = text.split_at(unit_at.unwrap_or(text.len()));

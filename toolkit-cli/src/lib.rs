@@ -6,12 +6,13 @@
 //! }
 //! ```
 //!
-//! The program then has the commands `list`, `search`, `show`, `call`, `export`, `check`, `diff` and `completions`, over
-//! every tool that
-//! is linked into it. A package that has only a library gets the same from `cargo toolkit COMMAND`, which the binary
-//! `cargo-toolkit` of this package provides: it builds a program that links the library, and runs it.
+//! The program then has the commands `list`, `search`, `show`, `call`, `export`, `check`, `diff` and `completions`, and
+//! with the features `mcp` or `otc` the command `serve`, over every tool that is linked into it. A package that has only
+//! a library gets the same from `cargo toolkit COMMAND`, which the binary `cargo-toolkit` of this package provides: it
+//! builds a program that links the library, and runs it.
 //!
-//! With the feature `otc` there is also `serve`, which offers the tools to other programs until it is told to stop.
+//! `serve` offers the tools to other programs until it is told to stop: over the Model Context Protocol (`mcp`), and by
+//! the call format of Open Tool Calling (`otc`). With the feature `proxy` it serves the tools of other servers of MCP too.
 //!
 //! # Exit codes
 //!
@@ -41,7 +42,7 @@ mod list;
 mod manifest;
 mod record;
 mod search;
-#[cfg(feature = "otc")]
+#[cfg(any(feature = "mcp", feature = "otc"))]
 mod serve;
 mod shape;
 mod show;
@@ -112,7 +113,7 @@ fn run(words: &[OsString], setup: impl Setup) -> Result<Exit, Failure> {
         "export" => export::run(&Catalog::linked()?, matches),
         "completions" => completions::run(&Catalog::linked()?, matches),
         "call" => call::run(Catalog::linked()?, matches, setup),
-        #[cfg(feature = "otc")]
+        #[cfg(any(feature = "mcp", feature = "otc"))]
         "serve" => serve::run(Catalog::linked()?, matches, setup),
         "diff" => diff::run(matches),
         _ => check::run(matches, setup),

@@ -12,7 +12,8 @@ fn has_all(page: &str, texts: &[&str]) {
 #[test]
 fn the_programs_help_lists_commands_and_exit_codes() {
     let page = tools(&["--help"]).exits(0).out;
-    has_all(&page, &["list", "search", "show", "call", "export", "check", "completions", "Exit codes", "130"]);
+    let commands = ["list", "search", "show", "call", "export", "check", "completions", "serve", "Exit codes", "130"];
+    has_all(&page, &commands);
 }
 
 #[test]

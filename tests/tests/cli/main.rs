@@ -4,6 +4,7 @@ mod call;
 mod catalog;
 mod flags;
 mod help;
+mod serve;
 mod stop;
 mod terminal;
 

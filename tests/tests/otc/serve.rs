@@ -19,7 +19,8 @@ fn serve(args: &[&str]) -> Output {
 #[test]
 fn a_command_line_that_would_let_strangers_in_is_refused() {
     for (args, said) in [
-        (&[][..], "--otc"),
+        (&["--anyone"][..], "--otc"),
+        (&["--otc", "0", "--read-only"], "cannot be used with"),
         (&["--otc", "nowhere"], "an address is an IP address and a port"),
         (&["--otc", "0.0.0.0:0"], "0.0.0.0:0 can be reached from other machines; say who may come in"),
         (&["--otc", "0", "--api-key-env", "NOT_SET"], "names the environment variable `NOT_SET`, which is not set"),

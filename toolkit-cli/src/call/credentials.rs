@@ -8,7 +8,7 @@ const USER_ID: &str = "USER_ID";
 
 /// What the environment has of what a tool requires: a secret under its own name, a provider's token under
 /// `PROVIDER_TOKEN`, the user's id under `USER_ID`.
-pub(super) fn from_environment(required: &Requirements) -> Credentials {
+pub(crate) fn from_environment(required: &Requirements) -> Credentials {
     let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let mut held = Credentials::new();
     for secret in &required.secrets {

@@ -1,0 +1,60 @@
+"""Every scenario of the conformance suite that is about tools, sessions, statelessness, caching, headers, schemas or
+DNS rebinding, at the revisions that have it: no check may fail, and some must pass."""
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+# Those of tools that log, sample, elicit or are tasks are not here: a tool of this library does none of that.
+BOTH = [
+    "tools-list",
+    "tools-call-simple-text",
+    "tools-call-image",
+    "tools-call-audio",
+    "tools-call-embedded-resource",
+    "tools-call-mixed-content",
+    "tools-call-error",
+    "tools-call-with-progress",
+    "json-schema-2020-12",
+    "server-sse-multiple-streams",
+    "dns-rebinding-protection",
+]
+SCENARIOS = {
+    "2025-11-25": ["server-initialize", "server-session-lifecycle", "ping", *BOTH],
+    "2026-07-28": [
+        "server-stateless",
+        "caching",
+        "http-header-validation",
+        "http-custom-header-server-validation",
+        *BOTH,
+    ],
+}
+
+
+def run(case):
+    revision, scenario = case
+    output = Path(sys.argv[2]) / revision / scenario
+    command = ["node", sys.argv[1], "server", "--url", os.environ["URL"], "--scenario", scenario]
+    command += ["--spec-version", revision, "-o", str(output)]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    checks = [check for file in output.glob("**/checks.json") for check in json.loads(file.read_text())]
+    passed = sum(check["status"] == "SUCCESS" for check in checks)
+    bad = [check for check in checks if check["status"] in ("FAILURE", "WARNING")]
+    if ran.returncode != 0 or not passed or bad:
+        what = "".join(f"  {check['id']}: {check.get('errorMessage')}\n" for check in bad)
+        return passed, f"{revision} {scenario}: {passed} passed\n{what or ran.stdout + ran.stderr}"
+    return passed, None
+
+
+cases = [(revision, scenario) for revision, scenarios in SCENARIOS.items() for scenario in scenarios]
+# The one that changes the list comes alone, so that it changes nobody else's.
+with ThreadPoolExecutor(2) as pool:
+    results = list(pool.map(run, [case for case in cases if case[1] != "server-stateless"]))
+results += [run(case) for case in cases if case[1] == "server-stateless"]
+failures = [failure for _, failure in results if failure]
+print("".join(failures), end="")
+print(f"{len(results)} scenarios, {sum(passed for passed, _ in results)} checks passed")
+sys.exit(1 if failures else 0)

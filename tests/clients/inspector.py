@@ -1,0 +1,53 @@
+"""The Inspector's command line: lists, judges, calls and loads the server in three eras, and over stdio."""
+
+import json
+import os
+import subprocess
+import sys
+
+URL, FIXTURE, EXAMPLES = os.environ["URL"], os.environ["FIXTURE"], os.environ["EXAMPLES"]
+
+
+def inspect(*arguments, exits=0):
+    ran = subprocess.run(["node", sys.argv[1], "--cli", *arguments], capture_output=True, text=True)
+    assert ran.returncode == exits, f"{arguments}: exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
+    return ran.stdout
+
+
+def over_http(era, *arguments, exits=0):
+    return inspect(URL, "--transport", "http", "--protocol-era", era, *arguments, exits=exits)
+
+
+def call(name, arguments):
+    return "--method", "tools/call", "--tool-name", name, "--tool-args-json", json.dumps(arguments)
+
+
+for era in ("legacy", "auto", "modern"):
+    tools = json.loads(over_http(era, "--method", "tools/list"))["tools"]
+    names = [tool["name"] for tool in tools]
+    assert "add" in names and "test_simple_text" in names, names
+    add = next(tool for tool in tools if tool["name"] == "add")
+    assert add["_meta"]["rs.toolkit/tool"]["id"] == "math:add:1.0.0", add
+    assert add["_meta"]["rs.toolkit/tool"]["tags"] == ["arithmetic"], add
+    assert add["annotations"]["readOnlyHint"] is True, add
+    assert add["outputSchema"]["type"] == "object", add
+
+    result = json.loads(over_http(era, *call("add", {"a": 40, "b": 2})))
+    assert result["structuredContent"] == {"sum": 42}, result
+    assert json.loads(result["content"][0]["text"]) == {"sum": 42}, result
+
+    # Every violation at once, in a result that the model reads.
+    refused = over_http(era, *call("add", {"a": "x", "c": 1}), exits=5)
+    text = json.loads(refused)["content"][0]["text"]
+    assert "/a" in text and "/b" in text and "/c" in text, text
+
+    loaded = over_http(era, *call("add", {"a": 1, "b": 2}), "--load", "--load-requests", "200", "--load-concurrency", "8")
+    assert loaded.strip(), "the load was measured"
+
+inspect(EXAMPLES, "serve", "--method", "tools/list", "--strict")
+result = json.loads(inspect(FIXTURE, *call("add", {"a": 40, "b": 2})))
+assert result["structuredContent"] == {"sum": 42}, result
+# What a tool prints does not break the messages, and what is not served is not there.
+names = [tool["name"] for tool in json.loads(inspect(EXAMPLES, "serve", "--method", "tools/list"))["tools"]]
+assert names, names
+print("three eras over HTTP, and stdio")

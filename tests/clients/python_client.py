@@ -1,0 +1,68 @@
+"""The official Python client, over HTTP and stdio, in each of its modes."""
+
+import asyncio
+import os
+
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+URL, FIXTURE = os.environ["URL"], os.environ["FIXTURE"]
+VERSIONS = {"legacy": "2025-11-25", "auto": "2026-07-28", "2026-07-28": "2026-07-28"}
+
+
+def pipe():
+    return stdio_client(StdioServerParameters(command=FIXTURE, args=[]))
+
+
+async def content(client, version):
+    assert client.protocol_version == version, client.protocol_version
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert tools["add"].annotations.read_only_hint is True
+    result = await client.call_tool("add", {"a": 40, "b": 2})
+    assert result.structured_content == {"sum": 42} and not result.is_error, result
+    kinds = [block.type for block in (await client.call_tool("test_multiple_content_types")).content]
+    assert kinds == ["text", "image", "resource"], kinds
+    assert (await client.call_tool("test_audio_content")).content[0].mime_type == "audio/wav"
+    assert (await client.call_tool("test_resource_link")).content[0].type == "resource_link"
+
+    # The parameters that the schema marks are repeated in headers, and checked there.
+    rows = await client.call_tool("test_x_mcp_header", {"region": "Zürich ", "limit": 3})
+    assert rows.content[0].text == "3 rows from Zürich ", rows
+
+    refused = await client.call_tool("add", {"a": "x", "c": 1})
+    text = refused.content[0].text
+    assert refused.is_error and "/a" in text and "/b" in text and "/c" in text, text
+    for name in ("test_internal_error", "test_panic"):
+        failed = await client.call_tool(name)
+        assert failed.is_error and "hunter2" not in failed.content[0].text, failed
+    try:
+        await client.call_tool("no_such_tool")
+        raise AssertionError("an unknown tool was called")
+    except MCPError as error:
+        assert error.code == -32602, error
+
+    reports = []
+
+    async def report(progress, total, message):
+        reports.append((progress, total, message))
+
+    await client.call_tool("test_tool_with_progress", progress_callback=report)
+    await asyncio.sleep(0.1)
+    assert [progress for progress, _, _ in reports] == [0, 50, 100], reports
+    many = await asyncio.gather(*(client.call_tool("add", {"a": n, "b": 1}) for n in range(50)))
+    assert [result.structured_content["sum"] for result in many] == list(range(1, 51))
+    slow = asyncio.ensure_future(client.call_tool("sleep", {"ms": 60_000}))
+    await asyncio.sleep(0.1)
+    slow.cancel()
+    assert (await client.call_tool("add", {"a": 1, "b": 1})).structured_content == {"sum": 2}
+
+
+async def main():
+    for mode, version in VERSIONS.items():
+        for server in (URL, pipe()):
+            async with Client(server, mode=mode) as client:
+                await content(client, version)
+    print(f"{len(VERSIONS)} modes, over HTTP and stdio")
+
+
+asyncio.run(main())

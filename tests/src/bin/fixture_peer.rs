@@ -1,0 +1,193 @@
+//! A server of MCP that nobody should have written, over stdio: what it does wrong is said by its arguments, first how
+//! it begins, then what it lists.
+
+use std::io::{BufRead, Write, stdin, stdout};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let manner = arguments.next().unwrap_or_default();
+    let listing = arguments.next().unwrap_or_default();
+    eprintln!("the peer is here");
+    if manner == "chatty" {
+        println!("Welcome to this server!\n\n{{\"level\": \"info\"}}");
+    }
+    if manner == "slow" {
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    let mut cancelled = Vec::new();
+    let mut has_begun = false;
+    for line in stdin().lock().lines().map_while(Result::ok) {
+        let message: Value = serde_json::from_str(&line).unwrap_or_default();
+        let (id, method) = (message["id"].clone(), message["method"].as_str().unwrap_or_default());
+        match (manner.as_str(), method) {
+            ("mute", _) => continue,
+            ("garbage", _) => {
+                println!("{{]{line}");
+                continue;
+            }
+            ("deaf", "notifications/initialized") => std::thread::sleep(Duration::from_secs(3600)),
+            ("strict", "server/discover") if !has_begun => std::process::exit(3),
+            ("old", "initialize") => {
+                say(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32600, "message": "too old" } }));
+                continue;
+            }
+            _ => {}
+        }
+        let result = match method {
+            "initialize" => {
+                has_begun = true;
+                Ok(json!({
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": { "tools": { "listChanged": true } },
+                    "serverInfo": { "name": "peer", "version": "1" },
+                }))
+            }
+            "ping" => Ok(json!({})),
+            "tools/list" => Ok(list(&listing, message["params"]["cursor"].as_str())),
+            "tools/call" => call(&message["params"], &cancelled),
+            "notifications/cancelled" => {
+                cancelled.push(message["params"]["reason"].clone());
+                continue;
+            }
+            _ if id.is_null() => continue,
+            _ => Err((-32601, "no such method".to_owned())),
+        };
+        match result {
+            // Nothing: the caller waits.
+            Ok(Value::Null) => {}
+            Ok(result) => say(&json!({ "jsonrpc": "2.0", "id": id, "result": result })),
+            Err((code, text)) => {
+                say(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": text } }));
+            }
+        }
+    }
+}
+
+fn say(message: &Value) {
+    let mut stdout = stdout().lock();
+    let _ = writeln!(stdout, "{message}").and_then(|()| stdout.flush());
+}
+
+fn tool(name: &str) -> Value {
+    json!({ "name": name, "description": "Does something.", "inputSchema": { "type": "object" } })
+}
+
+fn list(listing: &str, cursor: Option<&str>) -> Value {
+    match listing {
+        "bad" => json!({ "tools": [
+            tool("good"),
+            { "name": "no_schema" },
+            { "name": "unsound", "inputSchema": { "type": "objekt" } },
+            { "name": "bad name", "inputSchema": { "type": "object" } },
+            { "name": "whispers", "description": "Adds.\u{e0041}\u{e0042}", "inputSchema": { "type": "object" } },
+            { "name": "turns", "inputSchema": { "type": "object", "properties": {
+                "a": { "type": "string", "description": "\u{202e}txet" } } } },
+            { "name": "persian", "description": "می\u{200c}خواهم \u{1f468}\u{200d}\u{1f469}", "inputSchema": { "type": "object" } },
+            tool("good"),
+            7,
+        ] }),
+        "pages" => {
+            let page: usize = cursor.map_or(0, |cursor| cursor.parse().unwrap());
+            let next = if page < 4 { json!((page + 1).to_string()) } else { json!("") };
+            json!({ "tools": [tool(&format!("tool_{page}"))], "nextCursor": next })
+        }
+        "circle" => json!({ "tools": [], "nextCursor": "again" }),
+        "endless" => {
+            let page: usize = cursor.map_or(0, |cursor| cursor.parse().unwrap());
+            json!({ "tools": [], "nextCursor": (page + 1).to_string() })
+        }
+        "many" => json!({ "tools": (0..100_000).map(|n| tool(&format!("tool_{n}"))).collect::<Vec<_>>() }),
+        "more" => json!({ "tools": (0..10_001).map(|n| tool(&format!("tool_{n}"))).collect::<Vec<_>>() }),
+        "no_list" => json!({ "tools": "none" }),
+        "claims" => json!({ "tools": [
+            { "name": "files_read", "inputSchema": { "type": "object" }, "_meta": { "rs.toolkit/tool": {
+                "id": "files:read:1.0.0", "namespace": "files", "version": "1.0.0", "aliases": ["math:add"] } } },
+            { "name": "mail_read", "inputSchema": { "type": "object" }, "_meta": { "rs.toolkit/tool": {
+                "id": "mail:read:1.0.0", "namespace": "mail", "version": "1.0.0" } } },
+        ] }),
+        _ => {
+            let names = [
+                "echo",
+                "environment",
+                "folder",
+                "pid",
+                "die",
+                "hang",
+                "long_line",
+                "refuse",
+                "report",
+                "change",
+                "cancelled",
+                "fail",
+                "odd",
+                "asks",
+                "pester",
+                "shout",
+            ];
+            json!({ "tools": names.map(tool) })
+        }
+    }
+}
+
+/// What a call comes to; `null` where nothing is answered.
+fn call(params: &Value, cancelled: &[Value]) -> Result<Value, (i64, String)> {
+    let arguments = &params["arguments"];
+    let structured = |value: Value| Ok(json!({ "content": [], "structuredContent": value }));
+    match params["name"].as_str().unwrap_or_default() {
+        "echo" | "files_read" | "mail_read" => structured(params.clone()),
+        "environment" => structured(std::env::vars().collect()),
+        "folder" => structured(json!(std::env::current_dir().unwrap())),
+        "pid" => structured(json!(std::process::id())),
+        "die" => std::process::exit(7),
+        "hang" => Ok(Value::Null),
+        "long_line" => {
+            let mut stdout = stdout().lock();
+            let piece = [b'x'; 1 << 20];
+            for _ in 0..100 {
+                // The other side may have had enough.
+                if stdout.write_all(&piece).is_err() {
+                    break;
+                }
+            }
+            let _ = writeln!(stdout);
+            Ok(Value::Null)
+        }
+        // Asks and asks, and does not hear the answers.
+        "pester" => loop {
+            say(&json!({ "jsonrpc": "2.0", "id": "again", "method": "ping" }));
+        },
+        // Tells and tells, and then has told enough.
+        "shout" => {
+            for n in 0..20_000 {
+                let report = json!({ "progressToken": n, "progress": n, "message": "x".repeat(100) });
+                say(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": report }));
+            }
+            structured(json!("told"))
+        }
+        "refuse" => {
+            let text = arguments["message"].as_str().unwrap_or_default();
+            Err((arguments["code"].as_i64().unwrap_or_default(), text.to_owned()))
+        }
+        "report" => {
+            for done in 1..=3 {
+                let token = &params["_meta"]["progressToken"];
+                let report = json!({ "progressToken": token, "progress": done, "total": 3, "message": "working" });
+                say(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": report }));
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            structured(json!("reported"))
+        }
+        "change" => {
+            say(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+            structured(json!("changed"))
+        }
+        "cancelled" => structured(json!(cancelled)),
+        "fail" => Ok(json!({ "content": [{ "type": "text", "text": "the disk is full" }], "isError": true })),
+        "odd" => Ok(json!([1, 2])),
+        "asks" => Ok(json!({ "resultType": "input_required", "inputRequests": {} })),
+        _ => Err((-32602, "Unknown tool: it".to_owned())),
+    }
+}

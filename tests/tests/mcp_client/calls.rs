@@ -1,0 +1,132 @@
+//! What goes to a server with a call, and what comes back.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+use toolkit::call::{CancelToken, ErrorKind};
+use toolkit::{Context, Dispatcher};
+use toolkit_mcp::client::{McpBackend, Program, TraceContext};
+
+use super::{call, dispatcher, in_the_end, peer, until};
+
+#[tokio::test]
+async fn arguments_arrive_as_they_were_sent() {
+    let dispatcher = dispatcher(&peer(&["usual"])).await;
+    let arguments = json!({ "z": 1.0, "a": [null, "\u{1f41f}", 18446744073709551615_u64], "": { "x": {} } });
+    let echoed = call(&dispatcher, "peer:echo", arguments.clone()).await.unwrap();
+    assert_eq!(echoed["arguments"], arguments);
+    assert_eq!(echoed["name"], "echo");
+}
+
+#[tokio::test]
+async fn the_trace_of_a_call_goes_along() {
+    let dispatcher = dispatcher(&peer(&["usual"])).await;
+    let trace = TraceContext { traceparent: "00-ab-cd-01".into(), tracestate: Some("a=b".into()), baggage: None };
+    let context = Context::new().with(trace);
+    let result = in_the_end(dispatcher.call_with(&context, "peer:echo", json!({}))).await.unwrap();
+    let meta = result.value()["_meta"].clone();
+    assert_eq!((&meta["traceparent"], &meta["tracestate"]), (&json!("00-ab-cd-01"), &json!("a=b")));
+}
+
+#[tokio::test]
+async fn progress_reaches_whoever_listens_in_order() {
+    let dispatcher = dispatcher(&peer(&["usual"])).await;
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let context = Context::new().on_progress({
+        let heard = Arc::clone(&heard);
+        move |progress| heard.lock().unwrap().push((progress.done, progress.total, progress.message))
+    });
+    in_the_end(dispatcher.call_with(&context, "peer:report", json!({}))).await.unwrap();
+    let heard = heard.lock().unwrap();
+    assert_eq!(*heard, [1.0, 2.0, 3.0].map(|done| (done, Some(3.0), "working".to_owned())));
+}
+
+#[tokio::test]
+async fn a_call_that_nobody_waits_for_is_cancelled() {
+    let dispatcher = dispatcher(&peer(&["usual"])).await;
+    let token = CancelToken::new();
+    let context = Context::new().with_cancel(token.clone());
+    let (given_up, ()) = tokio::join!(dispatcher.call_with(&context, "peer:hang", json!({})), async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        token.cancel();
+    });
+    assert_eq!(given_up.unwrap_err().kind(), ErrorKind::Cancelled);
+    let dropped = tokio::time::timeout(Duration::from_millis(50), dispatcher.call("peer:hang", json!({})));
+    assert!(dropped.await.is_err());
+    until(async || {
+        let cancelled = call(&dispatcher, "peer:cancelled", json!({})).await.unwrap();
+        cancelled.as_array().unwrap().len() == 2
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_long_is_given_up() {
+    let dispatcher = dispatcher(&peer(&["usual"]).timeout(Duration::from_millis(100))).await;
+    let error = call(&dispatcher, "peer:hang", json!({})).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TimedOut);
+    assert_eq!(error.message(), "the MCP server `peer` did not answer within 100ms");
+}
+
+async fn refused(dispatcher: &Dispatcher, code: i64, message: &str) -> (ErrorKind, String) {
+    let error = call(dispatcher, "peer:refuse", json!({ "code": code, "message": message })).await.unwrap_err();
+    (error.kind(), error.message().to_owned())
+}
+
+#[tokio::test]
+async fn errors_of_the_protocol_keep_their_meaning_and_no_secret() {
+    let dispatcher = dispatcher(&peer(&["usual"])).await;
+    let said = async |code, message| refused(&dispatcher, code, message).await;
+    let gone = (ErrorKind::UnknownTool, "the MCP server `peer` does not have this tool any more".to_owned());
+    assert_eq!(said(-32602, "Unknown tool: refuse").await, gone);
+    assert_eq!(said(-32602, "`a` is missing").await, (ErrorKind::InvalidArguments, "`a` is missing".to_owned()));
+    for code in [-32603, -32000, 1] {
+        let masked = (ErrorKind::Internal, format!("the MCP server `peer` failed with error {code}"));
+        assert_eq!(said(code, "the password is hunter2").await, masked);
+    }
+    let (_, long) = said(-32602, &"x".repeat(1 << 20)).await;
+    assert_eq!(long.chars().count(), 2001);
+}
+
+#[tokio::test]
+async fn a_tool_that_fails_is_believed() {
+    let dispatcher = dispatcher(&peer(&["usual"])).await;
+    let error = call(&dispatcher, "peer:fail", json!({})).await.unwrap_err();
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Failed, "the disk is full"));
+}
+
+#[tokio::test]
+async fn what_is_no_result_is_an_error() {
+    let dispatcher = dispatcher(&peer(&["usual"])).await;
+    let error = call(&dispatcher, "peer:odd", json!({})).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidAnswer);
+    let error = call(&dispatcher, "peer:asks", json!({})).await.unwrap_err();
+    assert_eq!(error.message(), "the tool needs something of this host that it does not offer to servers");
+}
+
+#[tokio::test]
+async fn a_process_sees_its_own_variables_and_few_others() {
+    let fixture = Program::new(env!("CARGO_BIN_EXE_fixture_peer")).env("ITS_KEY", "k").current_dir("/");
+    let dispatcher = dispatcher(&McpBackend::stdio("peer", fixture.clone())).await;
+    let seen = call(&dispatcher, "peer:environment", json!({})).await.unwrap();
+    assert_eq!(seen["ITS_KEY"], "k");
+    assert!(seen.get("PATH").is_some());
+    assert_eq!(seen.get("CARGO_MANIFEST_DIR"), None);
+    assert_eq!(call(&dispatcher, "peer:folder", json!({})).await.unwrap(), "/");
+
+    let dispatcher = super::dispatcher(&McpBackend::stdio("peer", fixture.inherit_env())).await;
+    let seen = call(&dispatcher, "peer:environment", json!({})).await.unwrap();
+    assert!(seen.get("CARGO_MANIFEST_DIR").is_some());
+}
+
+#[tokio::test]
+async fn nothing_that_is_secret_is_printed() {
+    let program = Program::new("x").arg("--key=hunter2").env("KEY", "hunter2");
+    let endpoint = toolkit_mcp::client::Endpoint::new("https://example.com/mcp?key=hunter2").unwrap();
+    let endpoint = endpoint.header("x-key", "hunter2").unwrap().bearer("hunter2".into());
+    for backend in [McpBackend::stdio("x", program), McpBackend::http("x", endpoint)] {
+        let printed = format!("{backend:?}");
+        assert!(!printed.contains("hunter2"), "{printed}");
+    }
+}

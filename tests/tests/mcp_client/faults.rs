@@ -1,0 +1,163 @@
+//! Servers that end, hang, or say what they should not: nothing hangs with them, and the error says what happened.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolkit::backend::Backend;
+use toolkit::call::ErrorKind;
+use toolkit_mcp::client::{McpBackend, Program};
+
+use super::{call, dispatcher, in_the_end, peer, until};
+
+/// Why it cannot be started.
+async fn not_started(backend: McpBackend) -> (ErrorKind, String) {
+    let error = in_the_end(backend.start()).await.unwrap_err();
+    (error.kind(), error.message().to_owned())
+}
+
+fn is_there(pid: &Value) -> bool {
+    std::path::Path::new(&format!("/proc/{pid}")).exists()
+}
+
+#[tokio::test]
+async fn a_server_that_ends_in_the_middle_of_a_call_is_started_again_by_the_next() {
+    let dispatcher = dispatcher(&peer(&["usual"])).await;
+    let first = call(&dispatcher, "peer:pid", json!({})).await.unwrap();
+    let (error, other) =
+        tokio::join!(call(&dispatcher, "peer:die", json!({})), call(&dispatcher, "peer:hang", json!({})));
+    for error in [error.unwrap_err(), other.unwrap_err()] {
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(error.is_retryable());
+        let how = "the MCP server `peer` went away before it answered: it ended (exit status: 7)";
+        assert_eq!(error.message(), how);
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert!(cause.contains("the peer is here"), "{cause}");
+    }
+    let second = call(&dispatcher, "peer:pid", json!({})).await.unwrap();
+    assert_ne!(first, second);
+}
+
+#[tokio::test]
+async fn a_server_that_is_killed_between_two_calls_is_started_again() {
+    let backend = peer(&["usual"]);
+    let dispatcher = dispatcher(&backend).await;
+    let pid = call(&dispatcher, "peer:pid", json!({})).await.unwrap();
+    assert!(std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
+    until(async || call(&dispatcher, "peer:pid", json!({})).await.is_ok_and(|now| now != pid)).await;
+    in_the_end(backend.health()).await.unwrap();
+    in_the_end(backend.changed()).await;
+}
+
+#[tokio::test]
+async fn a_line_that_is_too_long_ends_the_connection() {
+    let dispatcher = dispatcher(&peer(&["usual"])).await;
+    let error = call(&dispatcher, "peer:long_line", json!({})).await.unwrap_err();
+    let how = "the MCP server `peer` went away before it answered: it sent a message of more than 16777216 bytes";
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Unavailable, how));
+    assert!(call(&dispatcher, "peer:pid", json!({})).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_server_that_asks_without_end_is_given_up() {
+    let dispatcher = dispatcher(&peer(&["usual"])).await;
+    let error = call(&dispatcher, "peer:pester", json!({})).await.unwrap_err();
+    let how = "the MCP server `peer` went away before it answered: it asks without reading the answers";
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Unavailable, how));
+    assert_eq!(call(&dispatcher, "peer:shout", json!({})).await.unwrap(), "told");
+}
+
+#[tokio::test]
+async fn a_server_that_starts_slowly_is_there_for_a_later_call() {
+    let backend = peer(&["slow"]);
+    let soon = Duration::from_millis(100);
+    assert!(tokio::time::timeout(soon, backend.tools()).await.is_err());
+    until(async || tokio::time::timeout(soon, backend.tools()).await.is_ok_and(|listed| listed.is_ok())).await;
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_passed_over() {
+    let dispatcher = dispatcher(&peer(&["chatty"])).await;
+    assert!(call(&dispatcher, "peer:pid", json!({})).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_server_that_ends_at_an_unknown_question_is_asked_the_other_way() {
+    let dispatcher = dispatcher(&peer(&["strict"])).await;
+    assert!(call(&dispatcher, "peer:pid", json!({})).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_start_is_an_error_that_says_so() {
+    let soon = Duration::from_millis(300);
+    let no_answer = "the MCP server `peer` did not answer within 300ms when it was connected to".to_owned();
+    assert_eq!(not_started(peer(&["mute"]).start_timeout(soon)).await, (ErrorKind::Unavailable, no_answer.clone()));
+    assert_eq!(not_started(peer(&["garbage"]).start_timeout(soon)).await, (ErrorKind::Unavailable, no_answer));
+    let (kind, message) = not_started(peer(&["old"])).await;
+    assert_eq!(kind, ErrorKind::Unavailable);
+    assert_eq!(message, "the MCP server `peer` does not accept this client: error -32600");
+    let (kind, message) = not_started(McpBackend::stdio("peer", "/nowhere/at-all")).await;
+    assert_eq!(kind, ErrorKind::Unavailable);
+    assert!(message.starts_with("the MCP server `peer` cannot be started: `/nowhere/at-all`: "), "{message}");
+    let (_, message) = not_started(McpBackend::stdio("peer", Program::new("sh").args(["-c", "exit 3"]))).await;
+    assert_eq!(message, "the MCP server `peer` cannot be connected to: it ended (exit status: 3)");
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_reached_is_not_tried_again_at_once() {
+    let backend = McpBackend::stdio("peer", "/nowhere/at-all");
+    in_the_end(backend.tools()).await.unwrap_err();
+    let error = in_the_end(backend.tools()).await.unwrap_err();
+    assert!(error.message().contains("is not tried again before"), "{error}");
+    assert!(error.retry_after().is_some());
+    until(async || backend.tools().await.is_err_and(|error| error.message().contains("cannot be started"))).await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_stopped_ends_and_runs_nothing_until_it_is_started() {
+    let backend = peer(&["usual"]);
+    let dispatcher = dispatcher(&backend).await;
+    let pid = call(&dispatcher, "peer:pid", json!({})).await.unwrap();
+    in_the_end(backend.stop()).await.unwrap();
+    assert!(!is_there(&pid));
+    let error = call(&dispatcher, "peer:pid", json!({})).await.unwrap_err();
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Unavailable, "the MCP server `peer` is stopped"));
+    in_the_end(backend.start()).await.unwrap();
+    assert!(call(&dispatcher, "peer:pid", json!({})).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_server_that_reads_nothing_and_all_it_started_end_with_the_backend() {
+    let script = format!("sleep 3600 & exec {} deaf", env!("CARGO_BIN_EXE_fixture_peer"));
+    let backend = McpBackend::stdio("peer", Program::new("sh").args(["-c", &script]));
+    in_the_end(backend.start()).await.unwrap();
+    let group = processes().into_iter().find(|process| process.args.ends_with("fixture_peer deaf")).unwrap().group;
+    let n_left = || processes().into_iter().filter(|process| process.group == group).count();
+    assert_eq!(n_left(), 2, "the server and its `sleep`");
+    in_the_end(backend.stop()).await.unwrap();
+    assert_eq!(n_left(), 0);
+}
+
+struct Process {
+    group: String,
+    args: String,
+}
+
+/// What runs, but for what has ended and was not asked how.
+fn processes() -> Vec<Process> {
+    let listed = std::process::Command::new("ps").args(["-eo", "stat=,pgid=,args="]).output().unwrap().stdout;
+    let listed = String::from_utf8(listed).unwrap();
+    let processes = listed.lines().filter(|line| !line.starts_with('Z')).map(|line| {
+        let mut words = line.split_whitespace().skip(1);
+        Process { group: words.next().unwrap().to_owned(), args: words.collect::<Vec<_>>().join(" ") }
+    });
+    processes.collect()
+}
+
+#[tokio::test]
+async fn a_process_ends_with_the_last_who_holds_its_backend() {
+    let backend = peer(&["usual"]);
+    let dispatcher = dispatcher(&backend).await;
+    let pid = call(&dispatcher, "peer:pid", json!({})).await.unwrap();
+    drop((backend, dispatcher));
+    until(async || !is_there(&pid)).await;
+}

@@ -1,0 +1,56 @@
+//! The tools of other servers of MCP: our own over stdio and HTTP, and one that does what it should not.
+
+mod calls;
+mod configured;
+mod faults;
+mod http_faults;
+mod listing;
+mod official;
+mod ours;
+mod proxied;
+
+use std::time::Duration;
+
+use serde_json::Value;
+use toolkit::backend::{Backends, Collected};
+use toolkit::{Catalog, Dispatcher, ToolError};
+use toolkit_mcp::client::{McpBackend, Program};
+
+/// The server that does what it should not.
+fn peer(arguments: &[&str]) -> McpBackend {
+    McpBackend::stdio("peer", Program::new(env!("CARGO_BIN_EXE_fixture_peer")).args(arguments))
+}
+
+/// What this server has, and nothing else.
+async fn collected(backend: &McpBackend) -> Collected {
+    let backends = Backends::new();
+    backends.register(backend.clone()).unwrap();
+    in_the_end(backends.collect(Catalog::new([]).unwrap())).await
+}
+
+/// A dispatcher over the tools of this server, all of which are sound.
+async fn dispatcher(backend: &McpBackend) -> Dispatcher {
+    let collected = collected(backend).await;
+    assert!(collected.problems.is_empty() && collected.failures.is_empty(), "{collected:?}");
+    Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap()
+}
+
+/// Calls a tool of the peer.
+async fn call(dispatcher: &Dispatcher, tool: &str, arguments: Value) -> Result<Value, ToolError> {
+    in_the_end(dispatcher.call(tool, arguments)).await.map(|result| result.value())
+}
+
+/// What comes of it, unless it hangs.
+async fn in_the_end<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(60), work).await.expect("it hangs")
+}
+
+/// Waits until something holds.
+async fn until<F: Future<Output = bool>>(mut holds: impl FnMut() -> F) {
+    in_the_end(async {
+        while !holds().await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await;
+}

@@ -1,0 +1,110 @@
+//! The servers that the makers of the protocol publish, where `tests/clients/servers/run` has installed them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+use toolkit::backend::{Backend, Backends};
+use toolkit::call::ErrorKind;
+use toolkit::{Catalog, Dispatcher};
+use toolkit_mcp::client::McpServers;
+
+use super::{call, in_the_end};
+
+/// Where they are installed; `None`, which counts as a skip, where they are not.
+fn installed() -> Option<PathBuf> {
+    let installed = std::env::var_os("TOOLKIT_SERVERS").map(PathBuf::from);
+    if installed.is_none() {
+        toolkit_tests::skipped(1);
+    }
+    installed
+}
+
+/// The configuration of all of them, as another host would have it; `folder` is what they may touch.
+fn configuration(servers: &Path, folder: &Path) -> String {
+    let script = |package: &str| servers.join("node_modules/@modelcontextprotocol").join(package).join("dist/index.js");
+    let python = servers.join("python/bin/python");
+    let configuration = json!({ "mcpServers": {
+        "everything": { "command": "node", "args": [script("server-everything"), "stdio"] },
+        "files": { "command": "node", "args": [script("server-filesystem"), folder] },
+        "memory": {
+            "command": "node",
+            "args": [script("server-memory")],
+            "env": { "MEMORY_FILE_PATH": folder.join("memory.json") },
+        },
+        "git": { "command": python, "args": ["-m", "mcp_server_git"] },
+        "time": { "command": python, "args": ["-m", "mcp_server_time"] },
+    } });
+    configuration.to_string()
+}
+
+#[tokio::test]
+async fn official_servers_are_one_catalogue() {
+    let Some(servers) = installed() else { return };
+    let folder = std::env::temp_dir().join(format!("toolkit-servers-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    // The server is careful about links in its path.
+    let folder = folder.canonicalize().unwrap();
+    assert!(Command::new("git").arg("init").arg("-q").arg(&folder).status().unwrap().success());
+
+    let backends = Backends::new();
+    for backend in McpServers::from_json(&configuration(&servers, &folder)).unwrap() {
+        backends.register(backend.clone()).unwrap();
+        if backend.name() == "time" {
+            is_started_again(&backend).await;
+        }
+    }
+    let failures = in_the_end(backends.start()).await;
+    assert!(failures.is_empty(), "{failures:?}");
+    let collected = in_the_end(backends.collect(Catalog::new([]).unwrap())).await;
+    assert!(collected.failures.is_empty() && collected.problems.is_empty(), "{collected:?}");
+    for server in backends.names() {
+        let n_tools = collected.catalog.iter().filter(|tool| tool.id().namespace() == Some(&server)).count();
+        println!("{server}: {n_tools} tools");
+        assert!(n_tools >= 2, "{server}");
+    }
+    let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap();
+    answer(&dispatcher, &folder).await;
+    assert!(in_the_end(backends.health()).await.is_empty());
+    let failures = in_the_end(backends.stop()).await;
+    assert!(failures.is_empty(), "{failures:?}");
+    std::fs::remove_dir_all(&folder).unwrap();
+    toolkit_tests::ran(backends.names().len());
+}
+
+async fn answer(dispatcher: &Dispatcher, folder: &Path) {
+    let said = call(dispatcher, "everything:echo", json!({ "message": "hello" })).await.unwrap();
+    assert_eq!(said, "Echo: hello");
+    let refused = call(dispatcher, "everything:echo", json!({ "message": 1 })).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidArguments);
+
+    let note = folder.join("note.txt");
+    let written = json!({ "path": note, "content": "remember" });
+    call(dispatcher, "files:write_file", written).await.unwrap();
+    assert_eq!(std::fs::read_to_string(&note).unwrap(), "remember");
+    let outside = call(dispatcher, "files:read_text_file", json!({ "path": "/etc/hostname" })).await.unwrap_err();
+    assert!(outside.message().contains("denied"), "{outside}");
+
+    let entity = json!({ "name": "toolkit", "entityType": "library", "observations": ["reads MCP"] });
+    call(dispatcher, "memory:create_entities", json!({ "entities": [entity] })).await.unwrap();
+    let graph = call(dispatcher, "memory:read_graph", json!({})).await.unwrap();
+    assert_eq!(graph["entities"][0]["name"], "toolkit");
+
+    let status = call(dispatcher, "git:git_status", json!({ "repo_path": folder })).await.unwrap();
+    assert!(status.as_str().unwrap().contains("note.txt"), "{status}");
+
+    let now = call(dispatcher, "time:get_current_time", json!({ "timezone": "Europe/Vienna" })).await.unwrap();
+    assert_eq!(now["timezone"], "Europe/Vienna");
+    let nowhere = call(dispatcher, "time:get_current_time", json!({ "timezone": "Mars/Base" })).await.unwrap_err();
+    assert_eq!(nowhere.kind(), ErrorKind::Failed);
+}
+
+async fn is_started_again(backend: &impl Backend) {
+    for _ in 0..2 {
+        in_the_end(backend.start()).await.unwrap();
+        assert!(in_the_end(backend.tools()).await.unwrap().tools.len() >= 2);
+        in_the_end(backend.stop()).await.unwrap();
+        assert_eq!(in_the_end(backend.tools()).await.unwrap_err().kind(), ErrorKind::Unavailable);
+    }
+    in_the_end(backend.start()).await.unwrap();
+}

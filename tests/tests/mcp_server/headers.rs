@@ -1,0 +1,74 @@
+//! What HTTP repeats of a message must be what the message says.
+
+use super::*;
+
+#[tokio::test]
+async fn a_header_that_says_something_else_is_refused() {
+    let client = client().await;
+    let add = modern(1, "tools/call", call("add", json!({ "a": 1, "b": 2 })));
+    for (name, value) in [
+        ("mcp-protocol-version", "2025-11-25"),
+        ("mcp-method", "tools/list"),
+        ("mcp-method", "TOOLS/CALL"),
+        ("mcp-name", "half"),
+        ("mcp-name", "=?base64?aGFsZg==?="),
+        ("mcp-name", "=?base64?!!!?="),
+    ] {
+        let response = client.with(name, value).send(&add).await;
+        assert_eq!((response.status, response.code()), (400, -32020), "{name}: {value}");
+    }
+    assert_eq!(client.with("mcp-name", "=?base64?YWRk?=").send(&add).await.status, 200);
+    assert_eq!(client.with("mcp-name", "  add  ").send(&add).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_header_that_is_missing_is_refused() {
+    let client = client().await;
+    let body = modern(1, "tools/call", call("add", json!({ "a": 1, "b": 2 }))).to_string();
+    let all = client.with("mcp-protocol-version", MODERN).with("mcp-method", "tools/call").with("mcp-name", "add");
+    assert_eq!(all.post(body.as_bytes()).await.status, 200);
+    for name in ["mcp-protocol-version", "mcp-method", "mcp-name"] {
+        let response = all.without(name).post(body.as_bytes()).await;
+        assert_eq!((response.status, response.code()), (400, -32020), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn parameters_are_repeated_in_headers_where_the_schema_says_so() {
+    let client = client().await;
+    let query = |arguments: Value| modern(1, "tools/call", call("query", arguments));
+    let both = client.with("mcp-param-region", "eu").with("mcp-param-limit", "5.0");
+    assert_eq!(both.send(&query(json!({ "region": "eu", "limit": 5 }))).await.status, 200);
+    let encoded = client.with("mcp-param-region", "=?base64?WsO8cmljaA==?=");
+    assert_eq!(encoded.send(&query(json!({ "region": "Zürich" }))).await.status, 200);
+    for (client, arguments) in [
+        (&both, json!({ "region": "us", "limit": 5 })),
+        (&both, json!({ "region": "eu", "limit": 6 })),
+        (&both, json!({ "region": "eu" })),
+        (&client, json!({ "region": "eu" })),
+        (&both.without("mcp-param-limit"), json!({ "region": "eu", "limit": 5 })),
+    ] {
+        let response = client.send(&query(arguments.clone())).await;
+        assert_eq!((response.status, response.code()), (400, -32020), "{arguments}");
+    }
+    // Before 2026-07-28 nobody repeats anything.
+    let legacy = client.send(&request(1, "tools/call", call("query", json!({ "region": "eu" })))).await;
+    assert_eq!(legacy.result()["isError"], false);
+}
+
+#[test]
+fn a_tool_that_clients_would_leave_out_is_not_served() {
+    for (property, says) in [
+        (json!({ "type": ["string", "null"], "x-mcp-header": "Region" }), "never `null`"),
+        (json!({ "type": "number", "x-mcp-header": "Region" }), "an integer"),
+        (json!({ "type": "string", "x-mcp-header": "not a token" }), "cannot be the name"),
+        (json!({ "type": "string", "x-mcp-header": "" }), "cannot be the name"),
+        (json!({ "type": "array", "items": { "type": "string", "x-mcp-header": "Region" } }), "`properties`"),
+    ] {
+        let schema = json!({ "type": "object", "properties": { "region": property } });
+        let tool = toolkit::Tool::builder("query").description("Queries.").input(schema).build().unwrap();
+        let dispatcher = Dispatcher::new(Catalog::new([tool]).unwrap()).unwrap();
+        let error = Server::new(dispatcher).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}

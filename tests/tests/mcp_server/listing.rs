@@ -1,0 +1,87 @@
+//! `tools/list`: which tools, in which order, on which page.
+
+use toolkit_mcp::server::{Filter, Rule};
+
+use super::*;
+
+async fn names(client: &Client) -> Vec<String> {
+    let list = client.send(&modern(1, "tools/list", json!({}))).await.result();
+    let tools = list["tools"].as_array().unwrap().iter();
+    tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn filtered(filter: Filter) -> Client {
+    Client::of(serve(Server::builder(dispatcher()).filter(filter).build().unwrap().http()).await)
+}
+
+fn rule(text: &str) -> Rule {
+    text.parse().unwrap()
+}
+
+#[tokio::test]
+async fn the_list_is_that_of_the_catalogue_in_its_order() {
+    let client = client().await;
+    let catalog = Catalog::linked().unwrap();
+    let expected: Vec<&str> = catalog.latest().map(toolkit::Tool::name).collect();
+    assert_eq!(names(&client).await, expected);
+    for make in [request, modern] {
+        let list = client.send(&make(1, "tools/list", json!({}))).await.result();
+        let add = list["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "add").unwrap();
+        let record = &add["_meta"]["rs.toolkit/tool"];
+        assert_eq!((&record["id"], &record["version"]), (&json!("math:add:1.0.0"), &json!("1.0.0")));
+        assert_eq!(record["tags"], json!(["arithmetic"]));
+        assert_eq!(add["outputSchema"]["properties"]["sum"]["type"], "integer");
+    }
+}
+
+#[tokio::test]
+async fn pages_together_are_the_list() {
+    let server = Server::builder(dispatcher()).page_size(3).build().unwrap();
+    let client = Client::of(serve(server.http()).await);
+    let whole = names(&self::client().await).await;
+    for make in [request, modern] {
+        let (mut found, mut params, mut n_pages) = (Vec::new(), json!({}), 0);
+        loop {
+            let page = client.send(&make(1, "tools/list", params)).await.result();
+            let tools = page["tools"].as_array().unwrap();
+            assert!(tools.len() <= 3);
+            found.extend(tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()));
+            n_pages += 1;
+            match page.get("nextCursor") {
+                Some(cursor) => params = json!({ "cursor": cursor }),
+                None => break,
+            }
+        }
+        assert_eq!(found, whole);
+        assert_eq!(n_pages, whole.len().div_ceil(3));
+    }
+    for cursor in [json!("nonsense"), json!(3), json!("AAAA")] {
+        assert_eq!(client.send(&modern(1, "tools/list", json!({ "cursor": cursor }))).await.code(), -32602);
+    }
+}
+
+#[tokio::test]
+async fn only_what_is_admitted_is_listed_and_called() {
+    for (filter, listed) in [
+        (Filter::all().allow(rule("namespace=math")), &["add", "half"][..]),
+        (Filter::all().allow(rule("tag=arithmetic")).deny(rule("math:half")), &["add"]),
+        (Filter::all().allow(rule("namespace=math")).deny(rule("hint=open-world")), &["half"]),
+        (Filter::all().allow(rule("math:add:1.0.0")), &["add"]),
+        (Filter::all().allow(rule("hint=idempotent")), &["half"]),
+        (Filter::all().read_only(), &["add", "half"]),
+        (Filter::all().allow(rule("namespace=files")).deny(rule("hint=destructive")), &[]),
+    ] {
+        let client = filtered(filter.clone()).await;
+        assert_eq!(names(&client).await, listed, "{filter:?}");
+        let denied = client.send(&modern(1, "tools/call", call("delete_all", json!({})))).await;
+        assert_eq!(denied.code(), -32602);
+        assert!(!denied.text().contains("did you mean `delete_all`"), "what is denied is not named");
+    }
+}
+
+#[test]
+fn a_rule_that_is_none_says_what_would_be_one() {
+    for text in ["color=red", "hint=nice", "tag=", "a:b:c:d", "a b"] {
+        assert!(text.parse::<Rule>().is_err(), "{text}");
+    }
+}

@@ -1,0 +1,100 @@
+//! A catalogue served over the Model Context Protocol: raw messages over HTTP and pipes, in both eras, and whatever can go
+//! wrong on the way. Every response is held against the official schema of its revision.
+
+mod cases;
+mod changes;
+mod client;
+mod faults;
+mod headers;
+mod listing;
+mod messages;
+mod pipes;
+mod safety;
+mod search;
+mod tools;
+
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use toolkit::{Catalog, Dispatcher};
+use toolkit_mcp::server::{Http, Server};
+use toolkit_tests::shared_json;
+
+use self::client::{Client, Response};
+
+const LEGACY: &str = "2025-11-25";
+const MODERN: &str = "2026-07-28";
+
+fn dispatcher() -> Dispatcher {
+    Dispatcher::new(Catalog::linked().unwrap()).unwrap()
+}
+
+fn server() -> Server {
+    Server::builder(dispatcher()).named("tests", "1.0.0").build().unwrap()
+}
+
+/// Serves until the test ends.
+async fn serve(http: Http) -> SocketAddr {
+    let listening = http.bind("127.0.0.1:0").await.unwrap();
+    let address = listening.local_addr().unwrap();
+    tokio::spawn(listening.run(pending()));
+    address
+}
+
+async fn client() -> Client {
+    Client::of(serve(server().http()).await)
+}
+
+/// A request of 2026-07-28, which has in `_meta` what it must have.
+fn modern(id: u64, method: &str, mut params: Value) -> Value {
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    request(id, method, params)
+}
+
+fn request(id: u64, method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+fn call(name: &str, arguments: Value) -> Value {
+    json!({ "name": name, "arguments": arguments })
+}
+
+/// Holds a message against the official schema of what it is.
+#[track_caller]
+fn assert_official(version: &str, message: &Value) {
+    let definition = match message {
+        message if message.get("method").is_some() => "ServerNotification",
+        message if message.get("error").is_some() => "JSONRPCErrorResponse",
+        message if message["result"].get("tools").is_some() => "ListToolsResult",
+        message if message["result"].get("content").is_some() => "CallToolResult",
+        message if message["result"].get("supportedVersions").is_some() => "DiscoverResult",
+        message if message["result"].get("protocolVersion").is_some() => "InitializeResult",
+        _ => "JSONRPCResultResponse",
+    };
+    let instance = if definition.ends_with("Result") { &message["result"] } else { message };
+    assert_fits(version, definition, instance);
+    let whole = if definition.ends_with("Notification") { "JSONRPCNotification" } else { "JSONRPCMessage" };
+    assert_fits(version, whole, message);
+}
+
+#[track_caller]
+fn assert_fits(version: &str, definition: &str, instance: &Value) {
+    type Built = BTreeMap<(String, String), Option<Arc<jsonschema::Validator>>>;
+    // Each is built once.
+    static BUILT: Mutex<Built> = Mutex::new(Built::new());
+    let build = || {
+        let mut schema = shared_json(&format!("spec/mcp/{version}.schema.json"))?;
+        schema["$ref"] = json!(format!("#/$defs/{definition}"));
+        Some(Arc::new(jsonschema::validator_for(&schema).unwrap()))
+    };
+    let key = (version.to_owned(), definition.to_owned());
+    let validator = BUILT.lock().unwrap().entry(key).or_insert_with(build).clone();
+    let Some(validator) = validator else { return };
+    let errors: Vec<String> =
+        validator.iter_errors(instance).map(|error| format!("{error} at {}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{definition}: {errors:#?}\n{instance:#}");
+}

@@ -1,0 +1,220 @@
+//! Who is answered, and who is not.
+
+use std::time::Duration;
+
+use toolkit::call::Credentials;
+use toolkit::dispatch::BoxFuture;
+use toolkit_mcp::server::{Caller, HttpError, Refusal, Verify};
+
+use super::*;
+
+fn list() -> Value {
+    modern(1, "tools/list", json!({}))
+}
+
+#[tokio::test]
+async fn only_the_machines_own_names_are_answered() {
+    let client = client().await;
+    let port = client.address.port();
+    for host in ["localhost", "127.0.0.1", "[::1]", "LOCALHOST"] {
+        assert_eq!(client.with("host", host).send(&list()).await.status, 200, "{host}");
+        assert_eq!(client.with("host", &format!("{host}:{port}")).send(&list()).await.status, 200, "{host}");
+    }
+    for host in
+        ["evil.example", "localhost.evil.example", "evil.example:80", "", "localhost:x", "127.0.0.1@evil.example"]
+    {
+        assert_eq!(client.with("host", host).send(&list()).await.status, 403, "{host}");
+    }
+    assert_eq!(client.without("host").send(&list()).await.status, 403);
+}
+
+#[tokio::test]
+async fn only_the_machines_own_pages_are_answered() {
+    let client = client().await;
+    for origin in ["http://localhost:3000", "http://127.0.0.1", "https://[::1]:8443"] {
+        let response = client.with("origin", origin).send(&list()).await;
+        assert_eq!((response.status, response.header("access-control-allow-origin")), (200, Some(origin)));
+        assert_eq!(client.with("origin", origin).ask("OPTIONS", "/mcp", b"").await.status, 204);
+    }
+    for origin in
+        ["https://evil.example", "null", "http://localhost.evil.example", "http://localhost:80@evil.example", "file://"]
+    {
+        let response = client.with("origin", origin).send(&list()).await;
+        assert_eq!((response.status, response.header("access-control-allow-origin")), (403, None), "{origin}");
+        assert_eq!(client.with("origin", origin).ask("OPTIONS", "/mcp", b"").await.status, 403);
+    }
+}
+
+#[tokio::test]
+async fn other_names_and_pages_are_answered_where_the_host_says_so() {
+    let http = server().http().allow_host("tools.example").allow_origin("https://app.example");
+    let client = Client::of(serve(http).await).with("host", "tools.example:443").with("origin", "https://app.example");
+    assert_eq!(client.send(&list()).await.status, 200);
+    assert_eq!(client.with("origin", "https://tools.example").send(&list()).await.status, 403);
+}
+
+#[tokio::test]
+async fn an_address_that_others_reach_wants_a_token() {
+    let error = server().http().bind("0.0.0.0:0").await.unwrap_err();
+    assert!(matches!(&error, HttpError::Unprotected(_)), "{error}");
+    assert!(error.to_string().contains("0.0.0.0"), "{error}");
+    assert!(server().http().token("t").bind("0.0.0.0:0").await.is_ok());
+    assert!(server().http().open_to_all().bind("0.0.0.0:0").await.is_ok());
+}
+
+#[tokio::test]
+async fn without_the_token_nothing_is_told_but_that_there_is_a_server() {
+    let http = server().http().token("s3cr3t").resource("https://tools.example/mcp", ["https://login.example"]);
+    let client = Client::of(serve(http).await);
+    for wrong in [
+        None,
+        Some("Bearer wrong"),
+        Some("Bearer "),
+        Some("Bearer s3cr3"),
+        Some("Bearer s3cr3tt"),
+        Some("Basic s3cr3t"),
+    ] {
+        let client = wrong.map_or(client.clone(), |wrong| client.with("authorization", wrong));
+        let response = client.send(&list()).await;
+        assert_eq!(response.status, 401, "{wrong:?}");
+        let challenge = response.header("www-authenticate").unwrap();
+        let metadata = r#"resource_metadata="https://tools.example/.well-known/oauth-protected-resource/mcp""#;
+        assert!(challenge.starts_with("Bearer ") && challenge.contains(metadata), "{challenge}");
+        assert_eq!(client.get("/metrics").await.status, 401);
+        assert_eq!(client.get("/healthz").await.status, 200);
+    }
+    assert_eq!(client.with("authorization", "bearer s3cr3t").send(&list()).await.status, 200);
+    let metadata = client.get("/.well-known/oauth-protected-resource/mcp").await.json();
+    assert_eq!(metadata["authorization_servers"], json!(["https://login.example"]));
+}
+
+/// Tokens that are names.
+struct Names;
+
+impl Verify for Names {
+    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, Refusal>> {
+        Box::pin(async move {
+            match token {
+                "nobody" => Err(Refusal::Invalid),
+                "guest" => Err(Refusal::InsufficientScope),
+                name => Ok(Caller::named(name)),
+            }
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_tool_knows_whom_the_host_has_verified() {
+    let client = Client::of(serve(server().http().verify(Names)).await);
+    let ada = client.with("authorization", "Bearer ada");
+    let who = ada.send(&modern(1, "tools/call", call("who", json!({})))).await.result();
+    assert_eq!(who["structuredContent"]["subject"], "ada");
+    let whose = ada.send(&modern(1, "tools/call", call("whose", json!({})))).await.result();
+    assert_eq!(whose["structuredContent"], "ada");
+    let mail = ada.send(&modern(1, "tools/call", call("mail", json!({})))).await.result();
+    assert_eq!(mail["isError"], true, "the host's own secrets are not a caller's");
+    let guest = client.with("authorization", "Bearer guest").send(&list()).await;
+    assert_eq!((guest.status, guest.header("www-authenticate")), (403, Some(r#"Bearer error="insufficient_scope""#)));
+    assert_eq!(client.with("authorization", "Bearer nobody").send(&list()).await.status, 401);
+}
+
+#[tokio::test]
+async fn what_a_tool_requires_is_what_the_host_holds() {
+    let server = Server::builder(dispatcher()).credentials(|_| Credentials::new().with_secret("MAIL_KEY", "k"));
+    let client = Client::of(serve(server.build().unwrap().http()).await);
+    let mail = client.send(&modern(1, "tools/call", call("mail", json!({})))).await.result();
+    assert_eq!(mail["structuredContent"], true);
+}
+
+#[tokio::test]
+async fn who_asks_too_often_is_told_when_to_ask_again() {
+    let client = Client::of(serve(server().http().verify(Names).rate(1, 3)).await);
+    let ada = client.with("authorization", "Bearer ada");
+    for _ in 0..3 {
+        assert_eq!(ada.send(&list()).await.status, 200);
+    }
+    let refused = ada.send(&list()).await;
+    assert_eq!(refused.status, 429);
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    let grace = client.with("authorization", "Bearer grace");
+    assert_eq!(grace.send(&list()).await.status, 200, "another client has its own measure");
+}
+
+#[tokio::test]
+async fn messages_are_json_and_sent_with_post() {
+    let client = client().await;
+    let body = list().to_string();
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "application/jsonp"] {
+        assert_eq!(client.with("content-type", kind).ask("POST", "/mcp", body.as_bytes()).await.status, 415, "{kind}");
+    }
+    assert_eq!(client.ask("POST", "/mcp", body.as_bytes()).await.status, 415);
+    assert_eq!(client.ask("PUT", "/mcp", body.as_bytes()).await.status, 405);
+    assert_eq!(client.get("/").await.status, 404);
+    assert_eq!(client.without("accept").get("/mcp").await.status, 405);
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_long_is_given_up() {
+    let server = Server::builder(dispatcher()).call_timeout(Duration::from_millis(30)).build().unwrap();
+    let client = Client::of(serve(server.http()).await);
+    let mut params = call("sleep", json!({ "ms": 600_000 }));
+    for token in [Value::Null, json!("t")] {
+        params["_meta"]["progressToken"] = token;
+        let result = client.send(&modern(1, "tools/call", params.clone())).await.result();
+        assert_eq!(result["isError"], true);
+        assert!(result["content"][0]["text"].as_str().unwrap().contains("took longer than 30ms"), "{result}");
+    }
+}
+
+#[tokio::test]
+async fn calls_beyond_the_limit_wait_for_their_turn() {
+    let server = Server::builder(dispatcher()).concurrency(2).build().unwrap();
+    let client = Client::of(serve(server.http()).await);
+    let calls = (0..20).map(|_| {
+        let client = client.clone();
+        tokio::spawn(
+            async move { client.send(&modern(1, "tools/call", call("sleep", json!({ "ms": 1 })))).await.status },
+        )
+    });
+    for call in calls.collect::<Vec<_>>() {
+        assert_eq!(call.await.unwrap(), 200);
+    }
+}
+
+#[tokio::test]
+async fn metrics_say_what_has_happened() {
+    let client = client().await;
+    client.send(&modern(1, "tools/call", call("add", json!({ "a": 1, "b": 2 })))).await;
+    client.send(&modern(1, "tools/call", call("add", json!({})))).await;
+    client.send(&modern(1, "tools/call", call("fail", json!({})))).await;
+    client.with("host", "evil.example").send(&list()).await;
+    let metrics = client.get("/metrics").await.text();
+    for line in [
+        r#"toolkit_mcp_calls_total{tool="math:add:1.0.0",outcome="ok"} 1"#,
+        r#"toolkit_mcp_calls_total{tool="math:add:1.0.0",outcome="refused"} 1"#,
+        r#"toolkit_mcp_calls_total{tool="fail",outcome="failed"} 1"#,
+        r#"toolkit_mcp_call_seconds_count{tool="math:add:1.0.0"} 2"#,
+        r#"toolkit_mcp_refused_total{reason="origin"} 1"#,
+        "toolkit_mcp_calls_running 0",
+    ] {
+        assert!(metrics.lines().any(|other| other == line), "{line} is not in\n{metrics}");
+    }
+}
+
+#[tokio::test]
+async fn the_server_is_a_service_of_whatever_router() {
+    use http_body_util::{BodyExt, Full};
+    use tower_service::Service;
+
+    let mut service = server().http().into_service();
+    const PING: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let post = |host: &str| {
+        let request = http::Request::post("/mcp").header("host", host).header("content-type", "application/json");
+        request.body(Full::new(PING)).unwrap()
+    };
+    let answer = service.call(post("localhost:80")).await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    assert_eq!(body, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    assert_eq!(service.call(post("evil.example")).await.unwrap().status(), 403);
+}

@@ -1,0 +1,131 @@
+//! Connects to a server, in the words that it understands.
+
+use std::sync::Arc;
+
+use http::header::AUTHORIZATION;
+use rmcp::model::ProtocolVersion;
+use rmcp::service::{ClientInitializeError, RoleClient, RunningService};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::common::client_side_sse::ExponentialBackoff;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{ClientLifecycleMode, serve_client_with_lifecycle};
+use secrecy::ExposeSecret;
+use tokio::sync::watch;
+use tokio::time::timeout;
+use toolkit::ToolError;
+use toolkit::call::ErrorKind;
+
+use super::connection::Connection;
+use super::endpoint::Endpoint;
+use super::handler::Handler;
+use super::lines::Lines;
+use super::process::{Fate, Process};
+use super::program::Program;
+use super::{McpBackend, Target};
+
+/// How a server wants a conversation to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Era {
+    /// With `initialize`, until 2025-11-25.
+    Initialize,
+    /// With `server/discover`, since 2026-07-28.
+    Discover,
+}
+
+type Running = RunningService<RoleClient, Handler>;
+
+/// How often a stream over HTTP that breaks off is taken up again.
+const MAX_RESUMED: usize = 3;
+
+/// Connects to a server, in the words that it understood last time, or else in those that it turns out to understand.
+pub(super) async fn connect(
+    backend: &McpBackend,
+    era: Option<Era>,
+    changes: &watch::Sender<u64>,
+) -> Result<(Connection, Era), ToolError> {
+    let handler = Handler { listeners: Arc::default(), changes: changes.clone() };
+    let attempt = async {
+        match &*backend.target {
+            Target::Stdio(program) => over_stdio(backend, program, era, handler).await,
+            Target::Http(endpoint) => over_http(backend, endpoint, era, handler).await,
+        }
+    };
+    let connection = timeout(backend.limits.start, attempt).await.unwrap_or_else(|_| {
+        let message = format!("{backend} did not answer within {:?} when it was connected to", backend.limits.start);
+        Err(ToolError::new(ErrorKind::Unavailable, message))
+    })?;
+    let era = if connection.is_legacy() { Era::Initialize } else { Era::Discover };
+    Ok((connection, era))
+}
+
+async fn over_stdio(
+    backend: &McpBackend,
+    program: &Program,
+    era: Option<Era>,
+    handler: Handler,
+) -> Result<Connection, ToolError> {
+    let fate = Arc::new(Fate::default());
+    match start(backend, program, mode(era), handler.clone(), &fate).await? {
+        Ok(running) => Ok(Connection::new(running, fate)),
+        Err(error) if era == Some(Era::Initialize) => Err(backend.not_connected(&error, &fate)),
+        // Some servers of earlier revisions end when they are asked anything before `initialize`.
+        Err(_) => {
+            let fate = Arc::new(Fate::default());
+            let running = start(backend, program, mode(Some(Era::Initialize)), handler, &fate).await?;
+            let running = running.map_err(|error| backend.not_connected(&error, &fate))?;
+            Ok(Connection::new(running, fate))
+        }
+    }
+}
+
+async fn start(
+    backend: &McpBackend,
+    program: &Program,
+    mode: ClientLifecycleMode,
+    handler: Handler,
+    fate: &Arc<Fate>,
+) -> Result<Result<Running, ClientInitializeError>, ToolError> {
+    let started = Process::start(program, &backend.name, fate).map_err(|error| {
+        let message = format!("{backend} cannot be started: `{}`: {error}", program.command.display());
+        ToolError::new(ErrorKind::Unavailable, message)
+    })?;
+    let lines = Lines::new(started, Arc::clone(fate), backend.limits.message_bytes);
+    Ok(serve_client_with_lifecycle(handler, lines, mode).await)
+}
+
+async fn over_http(
+    backend: &McpBackend,
+    endpoint: &Endpoint,
+    era: Option<Era>,
+    handler: Handler,
+) -> Result<Connection, ToolError> {
+    let client = endpoint.client().map_err(|error| {
+        ToolError::new(ErrorKind::Unavailable, format!("connections to {backend} cannot be encrypted")).caused_by(error)
+    })?;
+    let mut config = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str());
+    let mut resuming = ExponentialBackoff::default();
+    resuming.max_times = Some(MAX_RESUMED);
+    config.retry_config = Arc::new(resuming);
+    config.max_sse_event_size = backend.limits.message_bytes;
+    for (name, value) in &endpoint.headers {
+        if !(name == AUTHORIZATION && endpoint.token.is_some()) {
+            config.custom_headers.insert(name.clone(), value.clone());
+        }
+    }
+    config.auth_header = endpoint.token.as_ref().map(|token| token.expose_secret().to_owned());
+    let fate = Arc::new(Fate::default());
+    let transport = StreamableHttpClientTransport::with_client(client, config);
+    let running = serve_client_with_lifecycle(handler, transport, mode(era)).await;
+    let running = running.map_err(|error| backend.not_connected(&error, &fate))?;
+    Ok(Connection::new(running, fate))
+}
+
+fn mode(era: Option<Era>) -> ClientLifecycleMode {
+    match era {
+        Some(Era::Initialize) => ClientLifecycleMode::Initialize,
+        _ => ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::LATEST],
+            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        },
+    }
+}

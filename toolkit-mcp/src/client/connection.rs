@@ -1,0 +1,165 @@
+//! A connection to a server, and the requests over it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{
+    CancelledNotification, CancelledNotificationParam, ClientRequest, CustomResult, RequestId, RequestMetaObject,
+    ServerNotification, ServerResult, SubscriptionFilter,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+use super::handler::{Handler, Listener, Listeners};
+use super::process::Fate;
+
+/// A connection to a server. Dropping it ends it.
+pub(super) struct Connection {
+    peer: Peer<RoleClient>,
+    listeners: Listeners,
+    running: std::sync::Mutex<Option<RunningService<RoleClient, Handler>>>,
+    /// Asks to be told when the tools change, where the protocol wants to be asked for that.
+    subscription: Option<AbortHandle>,
+    fate: Arc<Fate>,
+    is_lost: AtomicBool,
+    has_answered: AtomicBool,
+}
+
+/// How long a connection may take to end: a process is asked twice before it is killed.
+const END: Duration = Duration::from_secs(10);
+
+impl Connection {
+    pub(super) fn new(running: RunningService<RoleClient, Handler>, fate: Arc<Fate>) -> Self {
+        let peer = running.peer().clone();
+        let Handler { listeners, changes } = running.service().clone();
+        Self {
+            subscription: subscribe(&peer, changes),
+            peer,
+            listeners,
+            running: std::sync::Mutex::new(Some(running)),
+            fate,
+            is_lost: AtomicBool::new(false),
+            has_answered: AtomicBool::new(false),
+        }
+    }
+
+    /// What the server answers, as JSON.
+    ///
+    /// If this is dropped before there is an answer, the server is told that nobody waits for it.
+    pub(super) async fn ask(
+        &self,
+        request: ClientRequest,
+        meta: Option<RequestMetaObject>,
+        listener: Option<&Arc<Listener>>,
+    ) -> Result<Value, ServiceError> {
+        let mut options = PeerRequestOptions::no_options();
+        options.meta = meta;
+        // Held until the token is known, so that no report comes before there is somebody to hear it.
+        let mut listeners = self.listeners.lock().await;
+        let handle = self.peer.send_request_with_option(request, options).await?;
+        if let Some(listener) = listener {
+            listeners.retain(|_, listener| listener.strong_count() > 0);
+            listeners.insert(handle.progress_token.clone(), Arc::downgrade(listener));
+        }
+        drop(listeners);
+        let mut unanswered = Unanswered { peer: &self.peer, id: Some(handle.id.clone()) };
+        let answer = handle.await_response().await;
+        unanswered.id = None;
+        if matches!(answer, Ok(_) | Err(ServiceError::McpError(_))) {
+            self.has_answered.store(true, Ordering::Release);
+        }
+        match answer? {
+            ServerResult::CustomResult(CustomResult(result)) => Ok(result),
+            known => serde_json::to_value(known).map_err(|_| ServiceError::UnexpectedResponse),
+        }
+    }
+
+    /// The protocol of which it speaks a revision that still has `ping`.
+    pub(super) fn is_legacy(&self) -> bool {
+        self.peer.peer_info().is_some_and(|info| info.protocol_version.has_initialize())
+    }
+
+    pub(super) fn has_answered(&self) -> bool {
+        self.has_answered.load(Ordering::Acquire)
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_lost.load(Ordering::Acquire) || self.peer.is_transport_closed()
+    }
+
+    /// What became of the process at the other end.
+    pub(super) fn fate(&self) -> &Fate {
+        &self.fate
+    }
+
+    /// Gives it up: the next call makes another.
+    pub(super) fn lose(&self) {
+        self.is_lost.store(true, Ordering::Release);
+        drop(self.take());
+    }
+
+    /// Ends it, and waits until it has ended.
+    pub(super) async fn close(&self) {
+        self.is_lost.store(true, Ordering::Release);
+        self.fate.seal("it was stopped".to_owned());
+        if let Some(mut running) = self.take() {
+            let _ = running.close_with_timeout(END).await;
+        }
+    }
+
+    fn take(&self) -> Option<RunningService<RoleClient, Handler>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some(subscription) = &self.subscription {
+            subscription.abort();
+        }
+    }
+}
+
+/// A request whose answer somebody waits for.
+struct Unanswered<'a> {
+    peer: &'a Peer<RoleClient>,
+    id: Option<RequestId>,
+}
+
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        let peer = self.peer.clone();
+        runtime.spawn(async move {
+            let cancelled = CancelledNotificationParam::new(Some(id), Some("nobody waits for it any more".to_owned()));
+            let _ = peer.send_notification(CancelledNotification::new(cancelled).into()).await;
+        });
+    }
+}
+
+/// Subscribes to changes of the tools: since 2026-07-28 a server tells of them whoever has asked for it.
+fn subscribe(peer: &Peer<RoleClient>, changes: watch::Sender<u64>) -> Option<AbortHandle> {
+    let info = peer.peer_info()?;
+    let tells = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed) == Some(true);
+    if !tells || info.protocol_version.has_initialize() {
+        return None;
+    }
+    let peer = peer.clone();
+    let task = tokio::spawn(async move {
+        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        let Ok(mut subscription) = peer.listen(filter).await else {
+            return;
+        };
+        while let Ok(Some(notification)) = subscription.next().await {
+            if matches!(notification, ServerNotification::ToolListChangedNotification(_)) {
+                changes.send_modify(|n| *n += 1);
+            }
+        }
+    });
+    Some(task.abort_handle())
+}

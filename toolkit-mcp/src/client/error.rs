@@ -1,0 +1,171 @@
+//! From what goes wrong between two programs to the error of a call.
+
+use std::error::Error;
+use std::time::Duration;
+
+use http::StatusCode;
+use rmcp::model::{ErrorCode, ErrorData};
+use rmcp::service::{ClientInitializeError, ServiceError};
+use rmcp::transport::DynamicTransportError;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+use toolkit::ToolError;
+use toolkit::call::ErrorKind;
+
+use super::connection::Connection;
+use super::process::Fate;
+use super::{McpBackend, Target};
+
+/// How much of a server's message a model is told.
+const MAX_MESSAGE_CHARS: usize = 2_000;
+/// As long as anybody would be asked to wait.
+const MAX_RETRY_AFTER: u64 = 24 * 60 * 60;
+
+impl McpBackend {
+    /// What a request came to that got no result. A connection over which nothing comes any more is given up.
+    pub(super) async fn failed(&self, connection: &Connection, error: ServiceError) -> ToolError {
+        match (&*self.target, error) {
+            (_, ServiceError::McpError(error)) => self.refused(&error),
+            (Target::Stdio(_), ServiceError::TransportClosed | ServiceError::TransportSend(_)) => {
+                let end = connection.fate().known().await.unwrap_or("it does not answer any more");
+                connection.lose();
+                let message = format!("{self} went away before it answered: {end}");
+                ToolError::new(ErrorKind::Unavailable, message).caused_by(connection.fate().to_string())
+            }
+            (Target::Http(_), ServiceError::TransportSend(error)) => {
+                connection.lose();
+                self.not_reached(&error)
+            }
+            (Target::Http(_), ServiceError::TransportClosed) => {
+                connection.lose();
+                ToolError::new(ErrorKind::Unavailable, format!("{self} went away before it answered"))
+            }
+            (_, ServiceError::Cancelled { .. }) => ToolError::failed(format!("{self} has given up the call")),
+            (_, error) => self.unreadable("with something that is no result").caused_by(self.cause(&error)),
+        }
+    }
+
+    /// What came of an attempt to connect.
+    pub(super) fn not_connected(&self, error: &ClientInitializeError, fate: &Fate) -> ToolError {
+        match error {
+            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => self.not_connected(fallback, fate),
+            ClientInitializeError::TransportError { error, .. } if fate.end().is_none() => self.not_reached(error),
+            ClientInitializeError::JsonRpcError(error) => {
+                let message = format!("{self} does not accept this client: error {}", error.code.0);
+                ToolError::new(ErrorKind::Unavailable, message).caused_by(shortened(&error.message))
+            }
+            ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
+                let theirs: Vec<&str> = server_supported.iter().map(|version| version.as_str()).take(8).collect();
+                let message =
+                    format!("{self} speaks no revision of MCP that is known here, but: {}", theirs.join(", "));
+                ToolError::new(ErrorKind::Unavailable, shortened(&message))
+            }
+            error => {
+                let how = fate.end().unwrap_or("it does not speak the protocol");
+                let message = format!("{self} cannot be connected to: {how}");
+                ToolError::new(ErrorKind::Unavailable, message).caused_by(format!("{}\n{fate}", self.cause(error)))
+            }
+        }
+    }
+
+    fn not_reached(&self, error: &DynamicTransportError) -> ToolError {
+        type OverHttp = StreamableHttpError<reqwest::Error>;
+
+        let cause = match error.error.downcast_ref::<OverHttp>() {
+            // It hides what is below it.
+            Some(OverHttp::Client(error)) => self.cause(error),
+            _ => self.cause(&*error.error),
+        };
+        let unavailable = |how: &str| ToolError::new(ErrorKind::Unavailable, format!("{self} {how}"));
+        let error = match error.error.downcast_ref::<OverHttp>() {
+            Some(OverHttp::AuthRequired(_) | OverHttp::InsufficientScope(_)) => self.unauthorized(),
+            Some(OverHttp::Client(error)) if is_refusal(error.status()) => self.unauthorized(),
+            Some(OverHttp::UnexpectedServerResponse(text)) if is_refusal(status_in(text)) => self.unauthorized(),
+            Some(OverHttp::HttpStatus(error)) => {
+                let after = error.retry_after.as_ref().and_then(|after| after.trim().parse().ok());
+                let after = after.map(|seconds: u64| Duration::from_secs(seconds.min(MAX_RETRY_AFTER)));
+                unavailable(&format!("answered with status {}", error.status)).retryable(after)
+            }
+            Some(OverHttp::ResponseBodyTooLarge { max_size }) => {
+                self.unreadable(&format!("with more than {max_size} bytes"))
+            }
+            Some(OverHttp::UnexpectedContentType(_) | OverHttp::UnexpectedServerResponse(_)) => {
+                self.unreadable("with something that is not of the protocol")
+            }
+            Some(OverHttp::Client(error)) if error.is_connect() => unavailable("cannot be reached"),
+            _ => unavailable("went away before it answered"),
+        };
+        error.caused_by(cause)
+    }
+
+    /// What a server says that it cannot do, in the words of JSON-RPC.
+    fn refused(&self, error: &ErrorData) -> ToolError {
+        let said = shortened(&error.message);
+        match error.code {
+            ErrorCode::INVALID_PARAMS if says_unknown(&said) => {
+                ToolError::new(ErrorKind::UnknownTool, format!("{self} does not have this tool any more"))
+                    .caused_by(said)
+            }
+            ErrorCode::INVALID_PARAMS => ToolError::new(ErrorKind::InvalidArguments, said),
+            ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => {
+                ToolError::failed("the tool needs something of this host that it does not offer to servers")
+                    .caused_by(said)
+            }
+            // Written for who runs the server, if for anybody.
+            ErrorCode(code) => {
+                ToolError::new(ErrorKind::Internal, format!("{self} failed with error {code}")).caused_by(said)
+            }
+        }
+    }
+
+    fn unauthorized(&self) -> ToolError {
+        ToolError::new(ErrorKind::Unauthorized, format!("{self} does not let this program in"))
+    }
+
+    /// The server said what is no answer.
+    pub(super) fn unreadable(&self, how: &str) -> ToolError {
+        ToolError::new(ErrorKind::InvalidAnswer, format!("{self} answered {how}"))
+    }
+
+    /// An error with all its causes, for the host; without the query of the address, where keys often stand.
+    fn cause(&self, error: &(dyn Error + 'static)) -> String {
+        let mut texts = vec![error.to_string()];
+        let mut next = error.source();
+        while let Some(error) = next {
+            let text = error.to_string();
+            if !texts.iter().any(|told| told.contains(&text)) {
+                texts.push(text);
+            }
+            next = error.source();
+        }
+        let text = shortened(&texts.join(": "));
+        match &*self.target {
+            Target::Http(endpoint) => match endpoint.url.query() {
+                Some(query) if !query.is_empty() => text.replace(query, "…"),
+                _ => text,
+            },
+            Target::Stdio(_) => text,
+        }
+    }
+}
+
+fn is_refusal(status: Option<StatusCode>) -> bool {
+    matches!(status, Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN))
+}
+
+/// The status that a message of the transport begins or ends with: `HTTP 401 Unauthorized: …`.
+fn status_in(text: &str) -> Option<StatusCode> {
+    text.split_once("HTTP ")?.1.get(..3)?.parse().ok()
+}
+
+/// The protocol has one code for arguments and for tools that are not there.
+fn says_unknown(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    message.contains("tool") && (message.contains("unknown") || message.contains("not found"))
+}
+
+pub(super) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_MESSAGE_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,29 @@
+//! What a server may take.
+
+use std::time::Duration;
+
+/// What a server may take.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) call: Duration,
+    /// For connecting, and for each page of tools.
+    pub(super) start: Duration,
+    pub(super) message_bytes: usize,
+    pub(super) tools: usize,
+    /// All pages together: as much as a few messages.
+    pub(super) list_bytes: usize,
+    pub(super) pages: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            call: Duration::from_secs(300),
+            start: Duration::from_secs(30),
+            message_bytes: 16 << 20,
+            tools: 10_000,
+            list_bytes: 64 << 20,
+            pages: 1_000,
+        }
+    }
+}

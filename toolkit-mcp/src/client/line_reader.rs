@@ -1,0 +1,47 @@
+//! Lines of which none takes more memory than it may.
+
+use std::io;
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+
+/// Reads lines of which none takes more memory than it may.
+pub(super) struct LineReader<R> {
+    reader: BufReader<R>,
+    line: Vec<u8>,
+    max_bytes: usize,
+    /// Whether the line was given to somebody.
+    is_given: bool,
+}
+
+/// How much memory is kept for the next line.
+const KEPT_BYTES: usize = 64 << 10;
+
+impl<R: AsyncRead + Unpin> LineReader<R> {
+    pub(super) fn new(reader: R, max_bytes: usize) -> Self {
+        Self { reader: BufReader::new(reader), line: Vec::new(), max_bytes, is_given: false }
+    }
+
+    /// The next line with its end, or as much of it as may be; `None` after the last.
+    ///
+    /// Nothing is lost if the future is dropped.
+    pub(super) async fn next(&mut self) -> io::Result<Option<&[u8]>> {
+        if std::mem::take(&mut self.is_given) {
+            self.line.clear();
+            self.line.shrink_to(KEPT_BYTES);
+        }
+        loop {
+            let available = self.reader.fill_buf().await?;
+            let room = self.max_bytes - self.line.len();
+            let available = &available[..available.len().min(room)];
+            let end = available.iter().position(|&byte| byte == b'\n');
+            let n_taken = end.map_or(available.len(), |end| end + 1);
+            let is_last = n_taken == 0;
+            self.line.extend_from_slice(&available[..n_taken]);
+            self.reader.consume(n_taken);
+            if end.is_some() || self.line.len() == self.max_bytes || is_last {
+                self.is_given = !self.line.is_empty();
+                return Ok(self.is_given.then_some(&self.line));
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Messages as lines of JSON, over the standard streams of a process.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{ClientNotification, ClientRequest, CustomResult, JsonRpcMessage, RequestId, ServerResult};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::io::AsyncWriteExt;
+use tokio::process::{ChildStdin, ChildStdout};
+
+use super::line_reader::LineReader;
+use super::process::{Fate, Process};
+
+/// Messages as lines of JSON, over the standard streams of a process.
+///
+/// It differs from the transport of `rmcp` in what it does with what is no message. A line that is too long ends the
+/// connection, since somebody may wait for it; other lines are passed over and counted, for the error of who waits in
+/// vain. And results of tools are given as they came, without a detour through types that may lack a field.
+pub(super) struct Lines {
+    process: Process,
+    output: LineReader<ChildStdout>,
+    input: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
+    /// Requests whose results are given as they came.
+    verbatim: Arc<std::sync::Mutex<HashSet<RequestId>>>,
+    /// How many of the server's questions wait for an answer to be written.
+    n_unanswered: Arc<AtomicUsize>,
+    fate: Arc<Fate>,
+    max_bytes: usize,
+}
+
+/// How many questions a server may have at a time; what it asks is whether this program is still there.
+const MAX_UNANSWERED: usize = 1_000;
+/// How long a server may take to read what it is sent; if it takes longer, it has stopped reading.
+const WRITING: Duration = Duration::from_secs(30);
+/// How many lines may be no messages, such as the greeting of a package manager.
+const MAX_STRAYS: usize = 10_000;
+
+impl Lines {
+    pub(super) fn new(
+        (process, input, output): (Process, ChildStdin, ChildStdout),
+        fate: Arc<Fate>,
+        max_bytes: usize,
+    ) -> Self {
+        Self {
+            process,
+            output: LineReader::new(output, max_bytes.saturating_add(1)),
+            input: Arc::new(tokio::sync::Mutex::new(Some(input))),
+            verbatim: Arc::default(),
+            n_unanswered: Arc::default(),
+            fate,
+            max_bytes,
+        }
+    }
+}
+
+impl Transport<RoleClient> for Lines {
+    type Error = io::Error;
+
+    fn send(&mut self, message: TxJsonRpcMessage<RoleClient>) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        note(&self.verbatim, &message);
+        let (input, fate) = (Arc::clone(&self.input), Arc::clone(&self.fate));
+        let n_unanswered = Arc::clone(&self.n_unanswered);
+        async move {
+            let mut line = serde_json::to_vec(&message)?;
+            line.push(b'\n');
+            let mut input = input.lock().await;
+            let open = input.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+            let written = tokio::time::timeout(WRITING, async {
+                open.write_all(&line).await?;
+                open.flush().await
+            });
+            match written.await {
+                Ok(Ok(())) => {
+                    if matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) {
+                        n_unanswered.fetch_sub(1, Ordering::Relaxed);
+                    }
+                    Ok(())
+                }
+                // It is about to be gone; how it ended says more than this does.
+                Ok(Err(error)) => {
+                    *input = None;
+                    fate.known().await;
+                    Err(error)
+                }
+                // Half of a message may have been written, so there cannot be another.
+                Err(_) => {
+                    fate.seal("it has stopped reading what it is sent".to_owned());
+                    *input = None;
+                    Err(io::ErrorKind::TimedOut.into())
+                }
+            }
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            let line = match self.output.next().await {
+                Ok(Some(line)) => line,
+                Ok(None) => {
+                    self.process.last_words().await;
+                    return None;
+                }
+                Err(error) => {
+                    self.fate.seal(format!("its output cannot be read: {error}"));
+                    return None;
+                }
+            };
+            if line.len() > self.max_bytes {
+                self.fate.seal(format!("it sent a message of more than {} bytes", self.max_bytes));
+                return None;
+            }
+            let line = line.trim_ascii();
+            if line.is_empty() {
+                continue;
+            }
+            if let Some(message) = read(line, &self.verbatim) {
+                let asks = matches!(message, JsonRpcMessage::Request(_));
+                if asks && self.n_unanswered.fetch_add(1, Ordering::Relaxed) >= MAX_UNANSWERED {
+                    self.fate.seal("it asks without reading the answers".to_owned());
+                    return None;
+                }
+                return Some(message);
+            }
+            if self.fate.stray() > MAX_STRAYS {
+                self.fate.seal("it does not speak the protocol".to_owned());
+                return None;
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        if let Ok(mut input) = self.input.try_lock() {
+            *input = None;
+        }
+        self.process.end().await;
+        Ok(())
+    }
+}
+
+/// Remembers whose result is given as it came, as long as somebody waits for it.
+fn note(verbatim: &std::sync::Mutex<HashSet<RequestId>>, message: &TxJsonRpcMessage<RoleClient>) {
+    let mut verbatim = verbatim.lock().unwrap_or_else(PoisonError::into_inner);
+    match message {
+        JsonRpcMessage::Request(sent) => {
+            if matches!(sent.request, ClientRequest::ListToolsRequest(_) | ClientRequest::CallToolRequest(_)) {
+                verbatim.insert(sent.id.clone());
+            }
+        }
+        JsonRpcMessage::Notification(sent) => {
+            if let ClientNotification::CancelledNotification(cancelled) = &sent.notification
+                && let Some(id) = &cancelled.params.request_id
+            {
+                verbatim.remove(id);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn read(line: &[u8], verbatim: &std::sync::Mutex<HashSet<RequestId>>) -> Option<RxJsonRpcMessage<RoleClient>> {
+    /// What makes a message the answer to a request.
+    #[derive(Deserialize)]
+    struct Answer<'l> {
+        id: RequestId,
+        #[serde(borrow)]
+        result: &'l RawValue,
+    }
+
+    if let Ok(Answer { id, result }) = serde_json::from_slice(line)
+        && verbatim.lock().unwrap_or_else(PoisonError::into_inner).remove(&id)
+    {
+        // A result that is nested too deeply is none.
+        let result: Value = serde_json::from_str(result.get()).unwrap_or_default();
+        return Some(JsonRpcMessage::response(ServerResult::CustomResult(CustomResult(result)), id));
+    }
+    serde_json::from_slice(line).ok()
+}

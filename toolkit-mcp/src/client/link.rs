@@ -1,0 +1,135 @@
+//! The one connection to a server that a backend has at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::{Mutex, watch};
+use tokio::task::JoinHandle;
+use toolkit::ToolError;
+use toolkit::call::ErrorKind;
+
+use super::McpBackend;
+use super::backoff::Backoff;
+use super::connect::{Era, connect};
+use super::connection::Connection;
+
+/// The one connection to a server that a backend has at a time, and what is known of those before it.
+pub(super) struct Link {
+    state: Mutex<State>,
+    /// Grows whenever the list of tools may have changed.
+    changes: watch::Sender<u64>,
+    /// How far it had grown when the tools were listed last.
+    seen: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    connection: Option<Arc<Connection>>,
+    /// Goes on when who began it waits no longer: a server that starts slowly is there for a later call.
+    attempt: Option<JoinHandle<Result<(Connection, Era), ToolError>>>,
+    backoff: Backoff,
+    is_stopped: bool,
+    /// How the server wanted to be spoken to last time.
+    era: Option<Era>,
+}
+
+impl Link {
+    /// The connection, made anew if there is none that holds. Calls at the same time share one attempt.
+    ///
+    /// # Errors
+    ///
+    /// The server cannot be reached, or could not a moment ago.
+    pub(super) async fn connection(&self, backend: &McpBackend) -> Result<Arc<Connection>, ToolError> {
+        let mut state = self.state.lock().await;
+        if state.is_stopped {
+            return Err(ToolError::new(ErrorKind::Unavailable, format!("{backend} is stopped")));
+        }
+        if let Some(connection) = state.current() {
+            return Ok(connection);
+        }
+        if let Some(left) = state.backoff.left() {
+            let message = format!("{backend} could not be reached, and is not tried again before {left:.1?}");
+            return Err(ToolError::new(ErrorKind::Unavailable, message).retryable(left));
+        }
+        self.connect(backend, &mut state).await
+    }
+
+    /// Connects now, whatever came of it before.
+    pub(super) async fn start(&self, backend: &McpBackend) -> Result<(), ToolError> {
+        let mut state = self.state.lock().await;
+        state.is_stopped = false;
+        match state.current() {
+            Some(_) => Ok(()),
+            None => self.connect(backend, &mut state).await.map(|_| ()),
+        }
+    }
+
+    /// Ends the connection; there is no other until [`Link::start`].
+    pub(super) async fn stop(&self) {
+        let connection = {
+            let mut state = self.state.lock().await;
+            state.is_stopped = true;
+            state.backoff.reset();
+            if let Some(attempt) = state.attempt.take() {
+                attempt.abort();
+            }
+            state.connection.take()
+        };
+        if let Some(connection) = connection {
+            connection.close().await;
+        }
+    }
+
+    async fn connect(&self, backend: &McpBackend, state: &mut State) -> Result<Arc<Connection>, ToolError> {
+        let attempt = state.attempt.get_or_insert_with(|| {
+            let (backend, era, changes) = (backend.clone(), state.era, self.changes.clone());
+            tokio::spawn(async move { connect(&backend, era, &changes).await })
+        });
+        let outcome = attempt.await.map_err(ToolError::internal).flatten();
+        state.attempt = None;
+        state.backoff.set_back();
+        let (connection, era) = outcome.inspect_err(|_| {
+            // Perhaps it wants to be spoken to in another way now.
+            state.era = state.era.map(|_| Era::Discover);
+        })?;
+        // What was listed before is not what this connection lists.
+        if state.era.replace(era).is_some() {
+            self.changes.send_modify(|n| *n += 1);
+        }
+        let connection = Arc::new(connection);
+        state.connection = Some(Arc::clone(&connection));
+        Ok(connection)
+    }
+
+    /// Says that the tools are about to be listed.
+    pub(super) fn listing(&self) {
+        self.seen.store(*self.changes.borrow(), Ordering::Release);
+    }
+
+    /// Waits until the tools may have changed since they were listed.
+    pub(super) async fn changed(&self) {
+        let mut changes = self.changes.subscribe();
+        // The sender is here as long as this is.
+        let _ = changes.wait_for(|&n| n > self.seen.load(Ordering::Acquire)).await;
+    }
+}
+
+impl State {
+    /// The connection, if it holds. One that never answered is as bad as none.
+    fn current(&mut self) -> Option<Arc<Connection>> {
+        let connection = self.connection.as_ref()?;
+        if connection.has_answered() {
+            self.backoff.reset();
+        }
+        if connection.is_closed() {
+            self.connection = None;
+        }
+        self.connection.clone()
+    }
+}
+
+impl Default for Link {
+    fn default() -> Self {
+        Self { state: Mutex::default(), changes: watch::Sender::new(0), seen: AtomicU64::new(0) }
+    }
+}

@@ -1,0 +1,175 @@
+//! The tools that a server lists.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams, PingRequest, RequestMetaObject};
+use rmcp::service::ServiceError;
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+use toolkit::backend::Offers;
+use toolkit::call::ErrorKind;
+use toolkit::catalog::{Problem, ProblemKind};
+use toolkit::manifest::Listing;
+use toolkit::tool::{META_KEY, Namespace, ToolBackend};
+use toolkit::{Manifest, ToolError};
+
+use super::McpBackend;
+use super::connection::Connection;
+use super::hidden::find_hidden;
+
+/// The tools of a server, each under the name by which it lists it, in the namespace of the server.
+pub(super) async fn offers(backend: &McpBackend) -> Result<Offers, ToolError> {
+    let namespace = Namespace::new(backend.name.to_string()).map_err(|error| {
+        ToolError::new(
+            ErrorKind::Internal,
+            format!("the name of {backend} cannot be the namespace of its tools: {error}"),
+        )
+    })?;
+    let target = ToolBackend::mcp(&*backend.name).map_err(ToolError::internal)?;
+    let connection = backend.link.connection(backend).await?;
+    backend.link.listing();
+    let mut listed = pages(backend, &connection).await?;
+    let hidden: Vec<_> = listed.iter().map(find_hidden).collect();
+    listed.iter_mut().for_each(name_as_listed);
+
+    let manifest = Manifest::from_mcp_json(Value::Array(listed))
+        .map_err(|error| backend.unreadable("with a list of tools that cannot be read").caused_by(error))?;
+    let (mut tools, mut problems) = (Vec::new(), Vec::new());
+    for (listing, hidden) in std::iter::zip(manifest.in_namespace(&namespace).listings(), hidden) {
+        let hidden = hidden.map(|(pointer, c)| {
+            let at = if pointer.is_empty() { "a field" } else { &pointer };
+            let message = format!("{at} has a character that is not seen, `{}`", c.escape_unicode());
+            Problem::new(ProblemKind::Malformed, message, [])
+        });
+        let wrong: Vec<&Problem> = listing.problems().iter().chain(&hidden).collect();
+        match listing.tool() {
+            Some(tool) if wrong.is_empty() => tools.push((tool.clone(), target.clone())),
+            _ => problems.extend(wrong.into_iter().map(|problem| told(backend, listing, problem))),
+        }
+    }
+    Ok(Offers::new(tools).with_problems(problems))
+}
+
+/// Whether the server answers.
+pub(super) async fn probe(backend: &McpBackend) -> Result<(), ToolError> {
+    let connection = backend.link.connection(backend).await?;
+    let question = match connection.is_legacy() {
+        true => ClientRequest::PingRequest(PingRequest::default()),
+        // There is no `ping` any more.
+        false => ClientRequest::ListToolsRequest(ListToolsRequest::default()),
+    };
+    match in_time(backend, backend.limits.start, connection.ask(question, None, None)).await? {
+        Ok(_) => Ok(()),
+        Err(error) => Err(backend.failed(&connection, error).await),
+    }
+}
+
+/// Lists the tools only so that the transport knows what of their arguments is repeated in headers.
+pub(super) async fn refresh(backend: &McpBackend, connection: &Arc<Connection>) -> Result<(), ToolError> {
+    pages(backend, connection).await.map(|_| ())
+}
+
+/// All tools as they are listed, page by page.
+async fn pages(backend: &McpBackend, connection: &Connection) -> Result<Vec<Value>, ToolError> {
+    let limits = &backend.limits;
+    let (mut tools, mut n_bytes, mut cursor): (Vec<Value>, usize, Option<String>) = (Vec::new(), 0, None);
+    for _ in 0..limits.pages {
+        let mut page = page(backend, connection, cursor.clone()).await?;
+        match page.remove("tools") {
+            Some(Value::Array(more)) => {
+                if tools.len() + more.len() > limits.tools {
+                    let message = format!("{backend} lists more than {} tools", limits.tools);
+                    return Err(ToolError::new(ErrorKind::InvalidAnswer, message));
+                }
+                n_bytes += more.iter().map(size).sum::<usize>();
+                if n_bytes > limits.list_bytes {
+                    let message = format!("{backend} lists tools of more than {} bytes", limits.list_bytes);
+                    return Err(ToolError::new(ErrorKind::InvalidAnswer, message));
+                }
+                tools.extend(more);
+            }
+            _ => return Err(backend.unreadable("to `tools/list` with no list of tools")),
+        }
+        // An empty cursor is what some servers send on the last page.
+        match page.remove("nextCursor") {
+            Some(Value::String(next)) if !next.is_empty() => {
+                if cursor.as_ref() == Some(&next) {
+                    return Err(backend.unreadable("to `tools/list` with the same page again and again"));
+                }
+                cursor = Some(next);
+            }
+            _ => return Ok(tools),
+        }
+    }
+    Err(backend.unreadable(&format!("to `tools/list` with more than {} pages", limits.pages)))
+}
+
+async fn page(
+    backend: &McpBackend,
+    connection: &Connection,
+    cursor: Option<String>,
+) -> Result<Map<String, Value>, ToolError> {
+    let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+    let request = ListToolsRequest { params, ..ListToolsRequest::default() };
+    let asked = connection.ask(ClientRequest::ListToolsRequest(request), None::<RequestMetaObject>, None);
+    match in_time(backend, backend.limits.start, asked).await? {
+        Ok(Value::Object(page)) => Ok(page),
+        Ok(_) => Err(backend.unreadable("to `tools/list` with no list of tools")),
+        // A server without tools need not know the method.
+        Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => {
+            Ok(Map::from_iter([("tools".to_owned(), Value::Array(Vec::new()))]))
+        }
+        Err(error) => Err(backend.failed(connection, error).await),
+    }
+}
+
+/// What comes of a request, if it comes in time.
+pub(super) async fn in_time<T>(
+    backend: &McpBackend,
+    limit: Duration,
+    asked: impl Future<Output = T>,
+) -> Result<T, ToolError> {
+    timeout(limit, asked)
+        .await
+        .map_err(|_| ToolError::new(ErrorKind::TimedOut, format!("{backend} did not answer within {limit:?}")))
+}
+
+/// Takes the names out of the record that a tool may carry: what it is called by is what it is listed as. In the
+/// namespace of its server, `files:read` and `mail:read` would be one.
+fn name_as_listed(tool: &mut Value) {
+    let record = tool.get_mut("_meta").and_then(|meta| meta.get_mut(META_KEY)).and_then(Value::as_object_mut);
+    if let Some(record) = record {
+        record.remove("id");
+        record.remove("namespace");
+    }
+}
+
+fn told(backend: &McpBackend, listing: &Listing, problem: &Problem) -> Problem {
+    let name: String = listing.name().unwrap_or_default().chars().take(128).collect();
+    let message = format!("{backend} lists `{}`, which is left out: {}", name.escape_debug(), problem.message());
+    Problem::new(problem.kind(), message, listing.tool())
+}
+
+/// How long it is as JSON.
+fn size(value: &Value) -> usize {
+    struct Count(usize);
+
+    impl io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut count = Count(0);
+    match serde_json::to_writer(&mut count, value) {
+        Ok(()) => count.0,
+        Err(_) => usize::MAX,
+    }
+}

@@ -1,0 +1,195 @@
+//! Three tools in place of many: search, describe, call.
+//!
+//! A model that is shown hundreds of tools chooses badly, and some clients show it the first 128 only.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use toolkit::adapter::mcp::{Revision, list_tools, write_error};
+use toolkit::call::ErrorKind;
+use toolkit::catalog::Naming;
+use toolkit::{Arguments, Catalog, Tool, ToolError};
+
+use super::reply::json_bytes;
+use super::served::Served;
+
+/// Finds tools: the catalogue, what is asked for, and how many are wanted at most; the ids of those found, best first.
+pub(super) type Search = dyn Fn(&Catalog, &str, usize) -> Vec<String> + Send + Sync;
+
+const SEARCH: &str = "search_tools";
+const DESCRIBE: &str = "describe_tool";
+const CALL: &str = "call_tool";
+
+/// How many tools a search finds where the client does not say.
+const N_FOUND: usize = 10;
+
+/// The most that a client can ask for.
+const MAX_FOUND: usize = 50;
+
+/// What the client asks one of the three for.
+pub(super) enum Asked<'m> {
+    Search { query: String, limit: usize },
+    Describe { name: String },
+    Call { name: Cow<'m, str>, arguments: Arguments<'m> },
+}
+
+#[derive(Deserialize)]
+struct CallArguments<'m> {
+    #[serde(borrow)]
+    name: Cow<'m, str>,
+    #[serde(borrow)]
+    arguments: Option<&'m RawValue>,
+}
+
+impl<'m> Asked<'m> {
+    /// What a call of one of the three asks for; `None` for a call of any other tool.
+    pub(super) fn of(name: &str, arguments: &Arguments<'m>) -> Option<Result<Self, ToolError>> {
+        let tool = tools().iter().find(|tool| tool.name() == name)?;
+        Some(Self::read(tool, arguments))
+    }
+
+    fn read(tool: &Tool, arguments: &Arguments<'m>) -> Result<Self, ToolError> {
+        let value = arguments.to_value()?;
+        let refused =
+            |reason: String| ToolError::new(ErrorKind::InvalidArguments, format!("{}: {reason}", tool.name()));
+        tool.validate_input(&value).map_err(|violations| refused(violations.to_string()))?;
+        let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        Ok(match tool.name() {
+            SEARCH => {
+                let limit = value["limit"].as_u64().and_then(|limit| limit.try_into().ok()).unwrap_or(N_FOUND);
+                Asked::Search { query: text("query"), limit: limit.min(MAX_FOUND) }
+            }
+            DESCRIBE => Asked::Describe { name: text("name") },
+            _ => {
+                let Arguments::Json(Cow::Borrowed(json)) = arguments else {
+                    return Err(refused("the arguments must be JSON text".to_owned()));
+                };
+                let asked: CallArguments<'m> =
+                    serde_json::from_slice(json).map_err(|error| refused(error.to_string()))?;
+                let arguments = asked.arguments.map_or(Arguments::NONE, Arguments::from);
+                Asked::Call { name: asked.name, arguments }
+            }
+        })
+    }
+
+    /// The result of a search or a description (`CallToolResult`).
+    pub(super) fn answer(&self, served: &Served, search: &Search, revision: Revision) -> Vec<u8> {
+        let found = match self {
+            Asked::Search { query, limit } => Ok(found(served, search, query, *limit)),
+            Asked::Describe { name } => described(served, name, revision),
+            // A call is the server's to make; what it would be of is all that can be said here.
+            Asked::Call { name, .. } => described(served, name, revision),
+        };
+        match found {
+            Ok(value) => {
+                let text = value.to_string();
+                let mut result = json!({
+                    "content": [{ "type": "text", "text": text }],
+                    "structuredContent": value,
+                    "isError": false,
+                });
+                if revision == Revision::V2026_07_28 {
+                    result["resultType"] = "complete".into();
+                }
+                json_bytes(&result)
+            }
+            Err(error) => write_error(&error, revision),
+        }
+    }
+}
+
+fn found(served: &Served, search: &Search, query: &str, limit: usize) -> Value {
+    let catalog = served.dispatcher.catalog();
+    // More than are wanted, because not all that are found need be served.
+    let ids = search(catalog, query, limit.saturating_mul(4));
+    let offers = ids.iter().filter_map(|id| served.offers.iter().find(|offer| offer.id == *id));
+    let tools = offers.take(limit).map(|offer| json!({ "name": offer.name, "summary": served.tool(offer).summary() }));
+    json!({ "tools": tools.collect::<Vec<_>>(), "total": served.offers.len() })
+}
+
+fn described(served: &Served, name: &str, revision: Revision) -> Result<Value, ToolError> {
+    let Some(nth) = served.get(name) else {
+        let shown: String = name.chars().take(120).collect();
+        let near = served.nearest(name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let message = format!("no tool is named `{}`{near}", shown.escape_debug());
+        return Err(ToolError::new(ErrorKind::UnknownTool, message));
+    };
+    Ok(serde_json::from_slice(&served.listed(revision)[nth]).unwrap_or_default())
+}
+
+/// The search of a server that was given none: every word counts where it stands in a name, a tag or a description.
+pub(super) fn by_words(catalog: &Catalog, query: &str, limit: usize) -> Vec<String> {
+    let words: Vec<String> = query.to_lowercase().split_whitespace().take(32).map(str::to_owned).collect();
+    let mut found: Vec<(usize, &Tool)> = catalog.latest().map(|tool| (score(tool, &words), tool)).collect();
+    found.retain(|(score, _)| *score > 0);
+    // The sort is stable, and so are ties.
+    found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    found.into_iter().take(limit).map(|(_, tool)| tool.id().to_string()).collect()
+}
+
+fn score(tool: &Tool, words: &[String]) -> usize {
+    let name = tool.id().unversioned().to_string().to_lowercase();
+    let description = tool.description().to_lowercase();
+    let of_word = |word: &String| {
+        let in_name = if tool.name().eq_ignore_ascii_case(word) { 8 } else { 4 * usize::from(name.contains(&**word)) };
+        let in_tags = 3 * usize::from(tool.tags().iter().any(|tag| tag == word));
+        in_name + in_tags + usize::from(description.contains(&**word))
+    };
+    words.iter().map(of_word).sum()
+}
+
+/// The three as `tools/list` shows them, to clients of both revisions.
+pub(super) fn listed() -> &'static [Vec<u8>] {
+    static LISTED: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
+    LISTED.get_or_init(|| {
+        let catalog = Catalog::new(tools().iter().cloned()).expect("their names differ");
+        let list = list_tools(&catalog, Revision::V2025_11_25, Naming::Name).expect("their names are portable");
+        list["tools"].as_array().into_iter().flatten().map(json_bytes).collect()
+    })
+}
+
+fn tools() -> &'static [Tool] {
+    static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
+    TOOLS.get_or_init(|| {
+        let object = |properties: Value, required: &[&str]| {
+            json!({
+                "type": "object",
+                "properties": properties,
+                "required": required,
+                "additionalProperties": false,
+            })
+        };
+        let name = json!({ "type": "string", "description": "The name of a tool, as `search_tools` gives it" });
+        let search = Tool::builder(SEARCH)
+            .description("Finds tools by what they do. Look here first: this server has more tools than it lists.")
+            .read_only(true)
+            .input(object(
+                json!({
+                    "query": { "type": "string", "description": "What the tool should do, in a few words" },
+                    "limit": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": MAX_FOUND,
+                        "description": format!("How many tools to give at most; {N_FOUND} if not said"),
+                    },
+                }),
+                &["query"],
+            ));
+        let describe = Tool::builder(DESCRIBE)
+            .description("Shows what a tool takes and gives. Do this before `call_tool`.")
+            .read_only(true)
+            .input(object(json!({ "name": name }), &["name"]));
+        let call = Tool::builder(CALL).description("Calls a tool that `search_tools` has found.").input(object(
+            json!({
+                "name": name,
+                "arguments": { "type": "object", "description": "The arguments, as `describe_tool` shows them" },
+            }),
+            &["name"],
+        ));
+        let tools = [search, describe, call].map(|tool| tool.build().expect("the three are sound"));
+        tools.to_vec()
+    })
+}

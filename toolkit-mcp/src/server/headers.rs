@@ -1,0 +1,95 @@
+//! What HTTP says beside a message, and must say the same (2026-07-28, Streamable HTTP, Request Metadata).
+
+use http::{HeaderMap, HeaderName};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use toolkit::Arguments;
+use toolkit::adapter::mcp::Revision;
+
+use super::message::text;
+use super::meta::{MODERN, Meta};
+use super::mirror::decoded;
+use super::reply::{Code, Fault};
+use super::served::Offer;
+
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+/// Whether a request says that it is of 2026-07-28.
+pub(super) fn is_modern(headers: &HeaderMap) -> bool {
+    headers.get(&VERSION).is_some_and(|version| version == MODERN)
+}
+
+/// The revision of a request, once its headers are known to agree with it.
+pub(super) fn check(
+    headers: &HeaderMap,
+    method: &str,
+    params: Option<&RawValue>,
+    meta: &Meta<'_>,
+) -> Result<Revision, Fault> {
+    let version = headers.get(&VERSION).map(|value| value.to_str().unwrap_or("?").trim());
+    if let (Some(version), Some(said)) = (version, meta.version())
+        && version != said
+    {
+        return Err(mismatch(&VERSION, "is not the version in `_meta`"));
+    }
+    let revision = meta.revision(version)?;
+    if revision == Revision::V2025_11_25 {
+        return Ok(revision);
+    }
+    if version.is_none() {
+        return Err(mismatch(&VERSION, "is missing"));
+    }
+    require(headers, &METHOD, method, "`method`")?;
+    let named = match method {
+        "tools/call" | "prompts/get" => name_of(params).and_then(|fields| fields.name).and_then(text),
+        "resources/read" => name_of(params).and_then(|fields| fields.uri).and_then(text),
+        _ => None,
+    };
+    if let Some(named) = named {
+        require(headers, &NAME, &named, "the name in `params`")?;
+    }
+    Ok(revision)
+}
+
+/// Whether the headers repeat the parameters that the tool wants repeated.
+pub(super) fn check_mirrored(headers: &HeaderMap, offer: &Offer, arguments: &Arguments<'_>) -> Result<(), Fault> {
+    if offer.mirrored.is_empty() {
+        return Ok(());
+    }
+    let arguments: Option<&RawValue> = match arguments {
+        Arguments::Json(json) => serde_json::from_slice(json).ok(),
+        Arguments::Value(_) => None,
+    };
+    offer.mirrored.iter().try_for_each(|param| {
+        param.agrees(headers, arguments).map_err(|reason| Fault::of_envelope(Code::HeaderMismatch, reason))
+    })
+}
+
+#[derive(Deserialize)]
+struct Names<'m> {
+    #[serde(borrow)]
+    name: Option<&'m RawValue>,
+    #[serde(borrow)]
+    uri: Option<&'m RawValue>,
+}
+
+fn name_of(params: Option<&RawValue>) -> Option<Names<'_>> {
+    serde_json::from_str(params?.get()).ok()
+}
+
+fn require(headers: &HeaderMap, header: &HeaderName, wanted: &str, what: &str) -> Result<(), Fault> {
+    match headers.get(header) {
+        None => Err(mismatch(header, "is missing")),
+        Some(value) => match decoded(value) {
+            Some(value) if value == wanted => Ok(()),
+            Some(_) => Err(mismatch(header, &format!("is not {what}"))),
+            None => Err(mismatch(header, "cannot be decoded")),
+        },
+    }
+}
+
+fn mismatch(header: &HeaderName, what: &str) -> Fault {
+    Fault::of_envelope(Code::HeaderMismatch, format!("the header `{header}` {what}"))
+}

@@ -1,0 +1,152 @@
+//! Who may call, by bearer tokens (RFC 6750), and where tokens are had (RFC 9728).
+
+use std::fmt;
+use std::future::ready;
+use std::sync::Arc;
+
+use http::{HeaderMap, header};
+use serde_json::json;
+use toolkit::dispatch::BoxFuture;
+
+use crate::server::reply::json_bytes;
+use crate::server::request::Caller;
+
+/// Tells who a token is of.
+///
+/// ```
+/// use toolkit::dispatch::BoxFuture;
+/// use toolkit_mcp::server::{Caller, Refusal, Verify};
+///
+/// struct Guests;
+///
+/// impl Verify for Guests {
+///     fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, Refusal>> {
+///         Box::pin(async move {
+///             let name = token.strip_prefix("guest-").ok_or(Refusal::Invalid)?;
+///             Ok(Caller::named(name))
+///         })
+///     }
+/// }
+/// ```
+pub trait Verify: Send + Sync + 'static {
+    /// Who the token is of.
+    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, Refusal>>;
+}
+
+/// Why a token will not do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It is none, or it has run out: `401`.
+    Invalid,
+    /// It does not grant enough: `403`.
+    InsufficientScope,
+}
+
+/// What is asked of a client before anything else.
+#[derive(Clone, Default)]
+pub(super) struct Auth {
+    pub(super) verify: Option<Arc<dyn Verify>>,
+    pub(super) resource: Option<Resource>,
+}
+
+/// What a client that was refused is told.
+pub(super) struct Challenge {
+    pub(super) refusal: Refusal,
+    /// The value of `WWW-Authenticate`.
+    pub(super) header: String,
+}
+
+impl Auth {
+    /// Who sends a request; `None` where nobody is asked.
+    pub(super) async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Challenge> {
+        let Some(verify) = &self.verify else {
+            return Ok(None);
+        };
+        let Some(token) = bearer(headers) else {
+            return Err(self.challenge(Refusal::Invalid, None));
+        };
+        match verify.verify(token).await {
+            Ok(caller) => Ok(Some(Arc::new(caller))),
+            Err(refusal @ Refusal::Invalid) => Err(self.challenge(refusal, Some("invalid_token"))),
+            Err(refusal @ Refusal::InsufficientScope) => Err(self.challenge(refusal, Some("insufficient_scope"))),
+        }
+    }
+
+    fn challenge(&self, refusal: Refusal, error: Option<&str>) -> Challenge {
+        let mut header = "Bearer".to_owned();
+        let error = error.map(|error| format!("error=\"{error}\""));
+        let metadata =
+            self.resource.as_ref().map(|resource| format!("resource_metadata=\"{}\"", resource.metadata_url));
+        let params: Vec<String> = error.into_iter().chain(metadata).collect();
+        if !params.is_empty() {
+            header = format!("{header} {}", params.join(", "));
+        }
+        Challenge { refusal, header }
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// This server, as whoever gives out tokens knows it.
+#[derive(Clone, Debug)]
+pub(super) struct Resource {
+    metadata_url: String,
+    /// The document.
+    pub(super) metadata: Vec<u8>,
+}
+
+impl Resource {
+    pub(super) fn new(resource: String, servers: Vec<String>) -> Self {
+        // The well-known path goes between the host and the path of the resource.
+        let authority_at = resource.find("://").map_or(0, |at| at + 3);
+        let path_at = resource[authority_at..].find('/').map_or(resource.len(), |at| authority_at + at);
+        let (origin, path) = resource.split_at(path_at);
+        let metadata_url = format!("{origin}{WELL_KNOWN}{}", path.trim_end_matches('/'));
+        let metadata = json_bytes(&json!({
+            "resource": resource,
+            "authorization_servers": servers,
+            "bearer_methods_supported": ["header"],
+        }));
+        Self { metadata_url, metadata }
+    }
+}
+
+/// Where the metadata of a resource are.
+pub(super) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+
+/// One token, which all callers have.
+pub(super) struct Token(String);
+
+impl Token {
+    pub(super) fn new(token: String) -> Self {
+        Self(token)
+    }
+
+    /// Compares in a time that says nothing about where they differ.
+    fn is(&self, token: &str) -> bool {
+        let (mine, theirs) = (self.0.as_bytes(), token.as_bytes());
+        let differs = std::iter::zip(mine, theirs).fold(0, |differs, (a, b)| std::hint::black_box(differs | (a ^ b)));
+        !mine.is_empty() && mine.len() == theirs.len() && differs == 0
+    }
+}
+
+impl Verify for Token {
+    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, Refusal>> {
+        Box::pin(ready(match self.is(token) {
+            true => Ok(Caller::anonymous()),
+            false => Err(Refusal::Invalid),
+        }))
+    }
+}
+
+// A token is a secret, and so may be what a host's verifier holds.
+impl fmt::Debug for Auth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Auth").field("asks", &self.verify.is_some()).field("resource", &self.resource).finish()
+    }
+}

@@ -1,0 +1,69 @@
+//! The body of a response: all of it, or a stream of events.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_util::Stream;
+use http_body::{Frame, SizeHint};
+
+type Events = Pin<Box<dyn Stream<Item = Bytes> + Send>>;
+
+/// The body of a response.
+pub struct Body(Kind);
+
+enum Kind {
+    Whole(Bytes),
+    Events(Events),
+}
+
+impl Body {
+    pub(super) fn empty() -> Self {
+        Self::whole(Bytes::new())
+    }
+
+    pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
+        Self(Kind::Whole(bytes.into()))
+    }
+
+    pub(super) fn events(events: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+        Self(Kind::Events(Box::pin(events)))
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut self.0 {
+            Kind::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Kind::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Kind::Events(events) => {
+                events.as_mut().poll_next(cx).map(|event| event.map(|event| Ok(Frame::data(event))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(&self.0, Kind::Whole(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Kind::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Kind::Events(_) => SizeHint::default(),
+        }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Whole(bytes) => write!(f, "{} bytes", bytes.len()),
+            Kind::Events(_) => f.write_str("events"),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! `subscriptions/listen`, and what it replaced: being told when the list of tools changes.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+use toolkit::CancelToken;
+
+use super::Server;
+use super::methods::Peer;
+use super::reply::{Code, Fault, json_bytes, notification, response};
+use super::running::Registered;
+
+const CHANGED: &str = "notifications/tools/list_changed";
+
+/// What a client is told while it listens: first that it is listened for, then each change, at last that it is over.
+pub(super) struct Listen {
+    /// `None` for a client of a revision without subscriptions, which is told of changes and nothing else.
+    subscription: Option<Subscription>,
+    changes: watch::Receiver<u64>,
+    shutdown: CancelToken,
+    state: State,
+}
+
+struct Subscription {
+    id: Box<RawValue>,
+    wants_tools: bool,
+    registered: Option<Registered>,
+}
+
+#[derive(PartialEq)]
+enum State {
+    Begun,
+    Listening,
+    Over,
+}
+
+impl Listen {
+    /// The subscription that a request asks for.
+    pub(super) fn new(
+        server: &Server,
+        id: &RawValue,
+        params: Option<&RawValue>,
+        peer: Peer<'_>,
+    ) -> Result<Self, Fault> {
+        #[derive(Deserialize)]
+        struct Params {
+            notifications: Filter,
+        }
+        #[derive(Deserialize)]
+        struct Filter {
+            #[serde(default, rename = "toolsListChanged")]
+            tools: bool,
+        }
+        let invalid = || Fault::new(Code::InvalidParams, "`notifications` must say what to listen for");
+        let params = params.ok_or_else(invalid)?;
+        let params: Params = serde_json::from_str(params.get()).map_err(|_| invalid())?;
+        let registered = peer.session.map(|session| server.shared.running.register(session, id.get()));
+        if let Some(None) = registered {
+            return Err(Fault::new(Code::InvalidRequest, "a request with this `id` is running"));
+        }
+        let subscription = Subscription {
+            id: id.to_owned(),
+            wants_tools: params.notifications.tools,
+            registered: registered.flatten(),
+        };
+        Ok(Self { subscription: Some(subscription), ..Self::to_changes(server) })
+    }
+
+    /// Every change, without a subscription.
+    pub(super) fn to_changes(server: &Server) -> Self {
+        Self {
+            subscription: None,
+            changes: server.shared.changes.subscribe(),
+            shutdown: server.shared.shutdown.clone(),
+            state: State::Begun,
+        }
+    }
+
+    /// The next message; `None` when there are no more.
+    pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
+        if self.state == State::Begun {
+            self.state = State::Listening;
+            if let Some(subscription) = &self.subscription {
+                return Some(subscription.acknowledgement());
+            }
+        }
+        if self.state == State::Over {
+            return None;
+        }
+        let wants_tools = self.subscription.as_ref().is_none_or(|subscription| subscription.wants_tools);
+        loop {
+            let cancelled = self.subscription.as_ref().and_then(|subscription| subscription.registered.as_ref());
+            let cancelled = cancelled.map(|registered| registered.token().clone());
+            tokio::select! {
+                changed = self.changes.changed() => {
+                    if changed.is_err() {
+                        break;
+                    }
+                    if wants_tools {
+                        return Some(self.change());
+                    }
+                }
+                () = self.shutdown.cancelled() => break,
+                () = cancelled_by(cancelled) => {
+                    self.state = State::Over;
+                    return None;
+                }
+            }
+        }
+        self.state = State::Over;
+        self.subscription.as_ref().map(Subscription::end)
+    }
+
+    fn change(&self) -> Vec<u8> {
+        match &self.subscription {
+            Some(subscription) => notification(CHANGED, &Tagged { meta: subscription.tag(), agreed: None }),
+            None => notification(CHANGED, &Value::Object(Map::new())),
+        }
+    }
+}
+
+async fn cancelled_by(token: Option<CancelToken>) {
+    match token {
+        Some(token) => token.cancelled().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Params that say which subscription they belong to.
+#[derive(Serialize)]
+struct Tagged<'s> {
+    #[serde(rename = "_meta")]
+    meta: Tag<'s>,
+    #[serde(rename = "notifications", skip_serializing_if = "Option::is_none")]
+    agreed: Option<Value>,
+}
+
+#[derive(Serialize)]
+struct Tag<'s> {
+    #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
+    id: &'s RawValue,
+}
+
+impl Subscription {
+    fn tag(&self) -> Tag<'_> {
+        Tag { id: &self.id }
+    }
+
+    fn acknowledgement(&self) -> Vec<u8> {
+        let agreed = if self.wants_tools { json!({ "toolsListChanged": true }) } else { json!({}) };
+        notification("notifications/subscriptions/acknowledged", &Tagged { meta: self.tag(), agreed: Some(agreed) })
+    }
+
+    fn end(&self) -> Vec<u8> {
+        #[derive(Serialize)]
+        struct Result<'s> {
+            #[serde(rename = "resultType")]
+            kind: &'static str,
+            #[serde(rename = "_meta")]
+            meta: Tag<'s>,
+        }
+        response(&self.id, b"", &json_bytes(&Result { kind: "complete", meta: self.tag() }))
+    }
+}

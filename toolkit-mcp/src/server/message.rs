@@ -1,0 +1,126 @@
+//! A JSON-RPC message as it comes in, borrowed from its bytes.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use super::reply::{Code, Fault};
+
+/// A message of a client.
+#[derive(Debug)]
+pub(super) enum Message<'m> {
+    Request {
+        id: &'m RawValue,
+        method: Cow<'m, str>,
+        params: Option<&'m RawValue>,
+    },
+    Notification {
+        method: Cow<'m, str>,
+        params: Option<&'m RawValue>,
+    },
+    /// An answer to a request of the server's, which never makes one.
+    Response,
+}
+
+/// Why a text is no message, and the id of the request that it was meant to be.
+#[derive(Debug)]
+pub(super) struct Malformed<'m> {
+    pub(super) id: Option<&'m RawValue>,
+    pub(super) fault: Fault,
+}
+
+#[derive(Deserialize)]
+struct Fields<'m> {
+    #[serde(borrow)]
+    jsonrpc: Option<&'m RawValue>,
+    // An id of `null` is an id, and one that nobody may send.
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'m RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    method: Option<&'m RawValue>,
+    #[serde(borrow)]
+    params: Option<&'m RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'m RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'m RawValue>,
+}
+
+fn present<'m, D: Deserializer<'m>>(deserializer: D) -> Result<Option<&'m RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+impl<'m> Message<'m> {
+    pub(super) fn parse(json: &'m [u8]) -> Result<Self, Malformed<'m>> {
+        // serde would take an array of the fields for an object of them.
+        if json.trim_ascii_start().first() != Some(&b'{') {
+            return Err(not_an_object(json));
+        }
+        let fields: Fields<'m> = serde_json::from_slice(json).map_err(|error| {
+            // What is JSON, but has a field twice, is no message; all else that serde refuses is no JSON.
+            let code = if error.is_data() { Code::InvalidRequest } else { Code::ParseError };
+            malformed(None, code, "the message is not JSON, or has a field twice")
+        })?;
+        let id = fields.id.filter(|id| is_id(id));
+        let invalid = |message| malformed(id, Code::InvalidRequest, message);
+        if fields.jsonrpc.is_none_or(|version| version.get() != "\"2.0\"") {
+            return Err(invalid("`jsonrpc` must be \"2.0\""));
+        }
+        if fields.id.is_some() && id.is_none() {
+            return Err(invalid("`id` must be a string or an integer"));
+        }
+        let Some(method) = fields.method else {
+            return match fields.result.or(fields.error) {
+                Some(_) => Ok(Message::Response),
+                None => Err(invalid("there is no `method`")),
+            };
+        };
+        let method = text(method).ok_or_else(|| invalid("`method` must be a string"))?;
+        let params = fields.params;
+        Ok(match id {
+            Some(id) => Message::Request { id, method, params },
+            None => Message::Notification { method, params },
+        })
+    }
+}
+
+impl<'m> Message<'m> {
+    /// The id of a request.
+    pub(super) fn id(&self) -> Option<&'m RawValue> {
+        match self {
+            Message::Request { id, .. } => Some(id),
+            Message::Notification { .. } | Message::Response => None,
+        }
+    }
+}
+
+fn not_an_object(json: &[u8]) -> Malformed<'static> {
+    match serde_json::from_slice::<&RawValue>(json) {
+        Ok(value) if value.get().starts_with('[') => {
+            malformed(None, Code::InvalidRequest, "batches are not taken; send one message at a time")
+        }
+        Ok(_) => malformed(None, Code::InvalidRequest, "a message is a JSON object"),
+        Err(_) => malformed(None, Code::ParseError, "the message is not JSON"),
+    }
+}
+
+fn malformed<'m>(id: Option<&'m RawValue>, code: Code, message: &str) -> Malformed<'m> {
+    Malformed { id, fault: Fault::of_envelope(code, message) }
+}
+
+/// A string or an integer (`RequestId` of both revisions).
+pub(super) fn is_id(value: &RawValue) -> bool {
+    let text = value.get();
+    text.starts_with('"') || text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+}
+
+/// The text of a JSON string.
+pub(super) fn text(value: &RawValue) -> Option<Cow<'_, str>> {
+    let json = value.get();
+    let inner = json.strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') {
+        return serde_json::from_str(json).ok().map(Cow::Owned);
+    }
+    Some(Cow::Borrowed(inner))
+}

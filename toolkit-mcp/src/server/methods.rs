@@ -1,0 +1,261 @@
+//! What each method means; how messages travel is not known here.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use http::HeaderMap;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use toolkit::Context;
+use toolkit::adapter::mcp::{CallParams, LIST_TTL_MS, Revision};
+
+use super::call::Call;
+use super::listen::Listen;
+use super::message::{Malformed, Message, text};
+use super::meta::{LEGACY, Meta, missing, supported};
+use super::reply::{Code, Fault, json_bytes, response};
+use super::request::{Caller, Request};
+use super::{Server, find, headers, page};
+
+/// Who sends a message, and how.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Peer<'p> {
+    pub(super) caller: Option<&'p Arc<Caller>>,
+    /// Among whose requests an id means one: a session, or the other end of a pipe.
+    pub(super) session: Option<&'p str>,
+    /// What HTTP says beside the message.
+    pub(super) headers: Option<&'p HeaderMap>,
+}
+
+/// What is to be done about a message.
+pub(super) enum Routed<'m> {
+    /// Send this response.
+    Reply(Vec<u8>),
+    /// Send the response to `initialize`, with which a session begins.
+    Initialized(Vec<u8>),
+    /// Send this error.
+    Fault(Option<&'m RawValue>, Fault),
+    /// Run this call.
+    Call(Box<Call<'m>>),
+    /// Send what changes.
+    Listen(Listen),
+    /// It was a notification.
+    Nothing,
+}
+
+impl Server {
+    /// Finds out what is to be done about a message.
+    pub(super) fn route<'m>(&self, message: Result<Message<'m>, Malformed<'m>>, peer: Peer<'_>) -> Routed<'m> {
+        match message {
+            Ok(Message::Request { id, method, params }) => {
+                let routed = self.request(id, &method, params, peer);
+                routed.unwrap_or_else(|fault| Routed::Fault(Some(id), fault))
+            }
+            Ok(Message::Notification { method, params }) => {
+                if let ("notifications/cancelled", Some(session)) = (&*method, peer.session) {
+                    self.cancel(session, params);
+                }
+                Routed::Nothing
+            }
+            Ok(Message::Response) => Routed::Nothing,
+            Err(Malformed { id, fault }) => Routed::Fault(id, fault),
+        }
+    }
+
+    fn request<'m>(
+        &self,
+        id: &'m RawValue,
+        method: &str,
+        params: Option<&'m RawValue>,
+        peer: Peer<'_>,
+    ) -> Result<Routed<'m>, Fault> {
+        let meta = Meta::of(params)?;
+        let revision = match peer.headers {
+            Some(headers) => headers::check(headers, method, params, &meta)?,
+            None => meta.revision(None)?,
+        };
+        let reply = |result: &Value| Routed::Reply(self.response(id, revision, &json_bytes(result)));
+        let is_legacy = revision == Revision::V2025_11_25;
+        Ok(match method {
+            "tools/call" => self.call(id, params, &meta, revision, peer)?,
+            "tools/list" => Routed::Reply(self.response(id, revision, &self.list(params, revision)?)),
+            "initialize" if is_legacy => {
+                Routed::Initialized(self.response(id, revision, &json_bytes(&self.initialize(params))))
+            }
+            "ping" if is_legacy => reply(&json!({})),
+            "server/discover" if is_legacy => return Err(missing("protocolVersion")),
+            "server/discover" => reply(&self.discover()),
+            "subscriptions/listen" if !is_legacy => Routed::Listen(Listen::new(self, id, params, peer)?),
+            "prompts/list" | "resources/list" | "resources/templates/list" if self.shared.has_empty_lists => {
+                reply(&empty_list(method, revision))
+            }
+            _ => {
+                let shown: String = method.chars().take(64).collect();
+                let message = format!("there is no method `{}`", shown.escape_debug());
+                return Err(Fault::new(Code::MethodNotFound, message));
+            }
+        })
+    }
+
+    pub(super) fn response(&self, id: &RawValue, revision: Revision, result: &[u8]) -> Vec<u8> {
+        response(id, self.shared.meta_of(revision), result)
+    }
+
+    fn initialize(&self, params: Option<&RawValue>) -> Value {
+        #[derive(Default, Deserialize)]
+        struct Params<'m> {
+            #[serde(borrow, rename = "protocolVersion")]
+            version: Option<&'m RawValue>,
+        }
+        let params: Params<'_> = params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
+        let wanted = params.version.and_then(text);
+        // The client's, where it is known here, and else the newest that has this method; the client then decides.
+        let version = LEGACY.into_iter().find(|known| wanted.as_deref() == Some(known)).unwrap_or(LEGACY[0]);
+        let mut result = json!({
+            "protocolVersion": version,
+            "capabilities": self.capabilities(),
+            "serverInfo": self.shared.info,
+        });
+        if let Some(instructions) = &self.shared.instructions {
+            result["instructions"] = instructions.as_str().into();
+        }
+        result
+    }
+
+    fn discover(&self) -> Value {
+        let mut result = json!({
+            "resultType": "complete",
+            "supportedVersions": supported(),
+            "capabilities": self.capabilities(),
+            "ttlMs": LIST_TTL_MS,
+            "cacheScope": "public",
+        });
+        if let Some(instructions) = &self.shared.instructions {
+            result["instructions"] = instructions.as_str().into();
+        }
+        result
+    }
+
+    fn capabilities(&self) -> Value {
+        match self.shared.has_empty_lists {
+            true => json!({ "tools": { "listChanged": true }, "prompts": {}, "resources": {} }),
+            false => json!({ "tools": { "listChanged": true } }),
+        }
+    }
+
+    fn list(&self, params: Option<&RawValue>, revision: Revision) -> Result<Vec<u8>, Fault> {
+        let served = self.served();
+        let after = page::cursor_of(params)?;
+        if self.finds(&served) {
+            return Ok(page::whole(find::listed(), revision, self.shared.list_ttl));
+        }
+        Ok(page::page(&served, revision, after.as_deref(), self.shared.page_size, self.shared.list_ttl))
+    }
+
+    fn call<'m>(
+        &self,
+        id: &'m RawValue,
+        params: Option<&'m RawValue>,
+        meta: &Meta<'m>,
+        revision: Revision,
+        peer: Peer<'_>,
+    ) -> Result<Routed<'m>, Fault> {
+        let invalid = || Fault::new(Code::InvalidParams, "`params` must be an object with the `name` of a tool");
+        let params = CallParams::parse(params.ok_or_else(invalid)?.get().as_bytes()).map_err(|_| invalid())?;
+        let served = self.served();
+        let mut name: Cow<'_, str> = params.name().into();
+        let mut arguments = params.arguments();
+        if served.get(&name).is_none() && self.finds(&served) {
+            match find::Asked::of(&name, &arguments) {
+                Some(Ok(find::Asked::Call { name: asked, arguments: given })) => (name, arguments) = (asked, given),
+                Some(Ok(asked)) => {
+                    let result = asked.answer(&served, &self.shared.search, revision);
+                    return Ok(Routed::Reply(self.response(id, revision, &result)));
+                }
+                Some(Err(error)) => {
+                    let result = toolkit::adapter::mcp::write_error(&error, revision);
+                    return Ok(Routed::Reply(self.response(id, revision, &result)));
+                }
+                None => {}
+            }
+        }
+        let Some(nth) = served.get(&name) else {
+            return Err(unknown_tool(&name, served.nearest(&name)));
+        };
+        let offer = &served.offers[nth];
+        if let (Some(headers), Revision::V2026_07_28) = (peer.headers, revision) {
+            headers::check_mirrored(headers, offer, &arguments)?;
+        }
+        let mut context = Context::new().with(Request::new(revision, meta, peer.caller));
+        if offer.has_requirements {
+            let tool = served.tool(offer);
+            let held = peer.caller.map(|caller| caller.credentials().clone());
+            let held = held.or_else(|| self.shared.credentials.as_ref().map(|credentials| credentials(tool)));
+            context = context.with_credentials(held.unwrap_or_default());
+        }
+        let mut registered = None;
+        if let Some(session) = peer.session {
+            let call = self.shared.running.register(session, id.get());
+            let call = call.ok_or_else(|| Fault::new(Code::InvalidRequest, "a request with this `id` is running"))?;
+            context = context.with_cancel(call.token().clone());
+            registered = Some(call);
+        }
+        let [traceparent, ..] = meta.trace();
+        let span = tracing::info_span!(
+            "tools/call",
+            "gen_ai.tool.name" = offer.id,
+            "mcp.method.name" = "tools/call",
+            "mcp.protocol.version" = revision.as_str(),
+            traceparent = traceparent.as_deref(),
+        );
+        let shared = Arc::clone(&self.shared);
+        let progress_token = meta.progress_token().map(ToOwned::to_owned);
+        let id = id.to_owned();
+        Ok(Routed::Call(Box::new(Call {
+            shared,
+            served,
+            nth,
+            arguments,
+            id,
+            revision,
+            context,
+            registered,
+            progress_token,
+            span,
+        })))
+    }
+
+    fn cancel(&self, session: &str, params: Option<&RawValue>) {
+        #[derive(Deserialize)]
+        struct Params<'m> {
+            #[serde(borrow, rename = "requestId")]
+            id: &'m RawValue,
+        }
+        if let Some(params) = params.and_then(|params| serde_json::from_str::<Params<'_>>(params.get()).ok()) {
+            self.shared.running.cancel(session, params.id.get());
+        }
+    }
+}
+
+fn unknown_tool(name: &str, nearest: Option<&str>) -> Fault {
+    let shown: String = name.chars().take(120).collect();
+    let shown = shown.escape_debug();
+    let message = match nearest {
+        Some(near) => format!("no tool is named `{shown}`; did you mean `{near}`?"),
+        None => format!("no tool is named `{shown}`"),
+    };
+    Fault::new(Code::InvalidParams, message)
+}
+
+fn empty_list(method: &str, revision: Revision) -> Value {
+    let field = match method {
+        "prompts/list" => "prompts",
+        "resources/list" => "resources",
+        _ => "resourceTemplates",
+    };
+    match revision {
+        Revision::V2025_11_25 => json!({ field: [] }),
+        _ => json!({ "resultType": "complete", field: [], "ttlMs": LIST_TTL_MS, "cacheScope": "public" }),
+    }
+}

@@ -1,0 +1,127 @@
+//! Parameters that clients repeat in HTTP headers: `x-mcp-header` (2026-07-28, Streamable HTTP, Custom Headers).
+
+use std::borrow::Cow;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::message::text;
+
+const ANNOTATION: &str = "x-mcp-header";
+
+/// A parameter that clients repeat in a header.
+#[derive(Clone, Debug)]
+pub(super) struct Mirrored {
+    header: HeaderName,
+    /// The properties that lead to it from the arguments.
+    path: Vec<String>,
+    is_integer: bool,
+}
+
+impl Mirrored {
+    /// All such parameters of an input schema.
+    ///
+    /// # Errors
+    ///
+    /// An annotation that clients must not accept, for which they would leave the tool out of the list.
+    pub(super) fn all_of(schema: &Value) -> Result<Vec<Self>, String> {
+        let mut found = Vec::new();
+        collect(schema, &mut Vec::new(), &mut found)?;
+        let n_annotations = count(schema);
+        if n_annotations > found.len() {
+            return Err(format!("`{ANNOTATION}` stands where not only `properties` lead to it from the root"));
+        }
+        for (idx, param) in found.iter().enumerate() {
+            if found[..idx].iter().any(|other| other.header == param.header) {
+                return Err(format!("two parameters have the header `{}`", param.header));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether the header says what the arguments say.
+    pub(super) fn agrees(&self, headers: &HeaderMap, arguments: Option<&RawValue>) -> Result<(), String> {
+        let name = &self.header;
+        let sent = headers.get(name).map(|value| decoded(value).ok_or_else(|| format!("`{name}` cannot be decoded")));
+        let wanted = arguments.and_then(|arguments| self.find(arguments)).filter(|value| value.get() != "null");
+        match (sent.transpose()?, wanted) {
+            (None, None) => Ok(()),
+            (None, Some(_)) => Err(format!("`{name}` is missing, and the argument that it repeats is there")),
+            (Some(_), None) => Err(format!("`{name}` is there, and the argument that it repeats is not")),
+            (Some(sent), Some(wanted)) => match self.is_same(&sent, wanted) {
+                true => Ok(()),
+                false => Err(format!("`{name}` is not what the argument is")),
+            },
+        }
+    }
+
+    fn find<'a>(&self, arguments: &'a RawValue) -> Option<&'a RawValue> {
+        self.path.iter().try_fold(arguments, |value, key| {
+            let object: std::collections::HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(value.get()).ok()?;
+            object.get(key.as_str()).copied()
+        })
+    }
+
+    fn is_same(&self, sent: &str, wanted: &RawValue) -> bool {
+        if self.is_integer
+            && let (Ok(sent), Ok(wanted)) = (sent.parse::<f64>(), wanted.get().parse::<f64>())
+        {
+            return sent == wanted;
+        }
+        text(wanted).as_deref().unwrap_or(wanted.get()) == sent
+    }
+}
+
+fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) -> Result<(), String> {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return Ok(());
+    };
+    for (name, property) in properties {
+        path.push(name.clone());
+        if let Some(annotation) = property.get(ANNOTATION) {
+            let place = path.join("/");
+            let header = annotation.as_str().filter(|name| !name.is_empty());
+            let header = header.and_then(|name| format!("mcp-param-{name}").parse().ok());
+            let header = header.ok_or_else(|| format!("`{ANNOTATION}` of `{place}` cannot be the name of a header"))?;
+            // Clients leave out a tool with any other type, one that also allows `null` included.
+            let is_integer = match property.get("type").and_then(Value::as_str) {
+                Some("integer") => true,
+                Some("string" | "boolean") => false,
+                _ => {
+                    return Err(format!(
+                        "`{ANNOTATION}` of `{place}`: it must be a string, an integer or a boolean, and never `null`; \
+                         give it a default in place of an `Option`"
+                    ));
+                }
+            };
+            found.push(Mirrored { header, path: path.clone(), is_integer });
+        }
+        collect(property, path, found)?;
+        path.pop();
+    }
+    Ok(())
+}
+
+/// How often the annotation stands anywhere. It may be the name of a property; then it leads to a schema.
+fn count(schema: &Value) -> usize {
+    match schema {
+        Value::Object(keywords) => {
+            let own =
+                usize::from(keywords.get(ANNOTATION).is_some_and(|value| !value.is_object() && !value.is_boolean()));
+            own + keywords.values().map(count).sum::<usize>()
+        }
+        Value::Array(items) => items.iter().map(count).sum(),
+        _ => 0,
+    }
+}
+
+/// The value of a header, which may be wrapped as `=?base64?…?=`.
+pub(super) fn decoded(value: &HeaderValue) -> Option<Cow<'_, str>> {
+    let value = value.to_str().ok()?.trim_matches([' ', '\t']);
+    let Some(wrapped) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) else {
+        return Some(Cow::Borrowed(value));
+    };
+    let bytes = data_encoding::BASE64.decode(wrapped.as_bytes()).ok()?;
+    String::from_utf8(bytes).ok().map(Cow::Owned)
+}

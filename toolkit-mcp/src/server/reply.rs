@@ -1,0 +1,93 @@
+//! What goes back: results, errors and notifications, as bytes.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// The codes of JSON-RPC, and those that revision 2026-07-28 adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Code {
+    ParseError = -32700,
+    InvalidRequest = -32600,
+    MethodNotFound = -32601,
+    InvalidParams = -32602,
+    Internal = -32603,
+    HeaderMismatch = -32020,
+    MissingClientCapability = -32021,
+    UnsupportedVersion = -32022,
+}
+
+/// Why a request has no result.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) code: Code,
+    /// Whether the request itself is wrong, whatever its method: HTTP says so in its status.
+    pub(super) is_of_envelope: bool,
+    message: String,
+    data: Option<Value>,
+}
+
+impl Fault {
+    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, is_of_envelope: false, message: message.into(), data: None }
+    }
+
+    pub(super) fn of_envelope(code: Code, message: impl Into<String>) -> Self {
+        Self { is_of_envelope: true, ..Self::new(code, message) }
+    }
+
+    pub(super) fn with_data(self, data: Value) -> Self {
+        Self { data: Some(data), ..self }
+    }
+
+    /// The error response to the request with this id, or to one whose id cannot be told.
+    pub(super) fn to_response(&self, id: Option<&RawValue>) -> Vec<u8> {
+        let mut error = Map::new();
+        error.insert("code".to_owned(), (self.code as i32).into());
+        error.insert("message".to_owned(), self.message.as_str().into());
+        if let Some(data) = &self.data {
+            error.insert("data".to_owned(), data.clone());
+        }
+        let mut bytes = Vec::with_capacity(128);
+        bytes.extend_from_slice(br#"{"jsonrpc":"2.0","#);
+        if let Some(id) = id {
+            bytes.extend_from_slice(br#""id":"#);
+            bytes.extend_from_slice(id.get().as_bytes());
+            bytes.push(b',');
+        }
+        bytes.extend_from_slice(br#""error":"#);
+        bytes.extend_from_slice(&json_bytes(&error));
+        bytes.push(b'}');
+        bytes
+    }
+}
+
+/// The response with a result, which is an object in `result`; `meta` are fields to stand first in it, as in `"a":1,`.
+pub(super) fn response(id: &RawValue, meta: &[u8], result: &[u8]) -> Vec<u8> {
+    let id = id.get().as_bytes();
+    let mut bytes = Vec::with_capacity(40 + id.len() + meta.len() + result.len());
+    bytes.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    bytes.extend_from_slice(id);
+    bytes.extend_from_slice(br#","result":{"#);
+    let fields = result.get(1..).unwrap_or(b"}");
+    let is_empty = fields == b"}";
+    bytes.extend_from_slice(if is_empty { meta.strip_suffix(b",").unwrap_or(meta) } else { meta });
+    bytes.extend_from_slice(fields);
+    bytes.push(b'}');
+    bytes
+}
+
+/// A notification.
+pub(super) fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Notification<'n, P> {
+        jsonrpc: &'static str,
+        method: &'n str,
+        params: &'n P,
+    }
+    json_bytes(&Notification { jsonrpc: "2.0", method, params })
+}
+
+pub(super) fn json_bytes(value: &(impl Serialize + ?Sized)) -> Vec<u8> {
+    serde_json::to_vec(value).expect("JSON is JSON, and memory takes every byte")
+}

@@ -1,0 +1,136 @@
+//! A dispatcher as clients see it: which of its tools, under which names.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use toolkit::adapter::mcp::{META_KEY, Revision, list_tools};
+use toolkit::catalog::{Naming, Problems, WireNames};
+use toolkit::{Dispatcher, Tool};
+
+use super::filter::Filter;
+use super::metrics::{CallMetrics, Metrics};
+use super::mirror::Mirrored;
+use super::reply::json_bytes;
+
+/// A dispatcher as clients see it. It does not change; a server changes by having another.
+pub(super) struct Served {
+    pub(super) dispatcher: Dispatcher,
+    /// In the order of the catalogue.
+    pub(super) offers: Vec<Offer>,
+    by_name: HashMap<String, usize>,
+    /// Each tool as `tools/list` shows it, by revision.
+    listed: [OnceLock<Vec<Vec<u8>>>; 2],
+    naming: Naming,
+}
+
+/// A tool that is served.
+pub(super) struct Offer {
+    pub(super) name: String,
+    /// The whole id, which means this version and no other.
+    pub(super) id: String,
+    pub(super) mirrored: Vec<Mirrored>,
+    pub(super) has_requirements: bool,
+    pub(super) metrics: Arc<CallMetrics>,
+}
+
+impl Served {
+    pub(super) fn new(
+        dispatcher: Dispatcher,
+        naming: Naming,
+        filter: &Filter,
+        metrics: &Metrics,
+    ) -> Result<Self, ServeError> {
+        let catalog = dispatcher.catalog();
+        // Checks the catalogue too, so that a list can be written whenever it is asked for.
+        let list = list_tools(catalog, Revision::V2026_07_28, naming).map_err(ServeError::Catalog)?;
+        let names = WireNames::of(catalog, naming).map_err(ServeError::Catalog)?;
+        let mut offers = Vec::new();
+        let mut listed = Vec::new();
+        let tools = list["tools"].as_array().into_iter().flatten();
+        for ((name, tool), shown) in std::iter::zip(names.iter(), tools) {
+            if !filter.admits(tool) {
+                continue;
+            }
+            let id = tool.id().to_string();
+            debug_assert_eq!(shown["_meta"][META_KEY]["id"], *id);
+            let mirrored = Mirrored::all_of(&shown["inputSchema"])
+                .map_err(|reason| ServeError::Header { tool: id.clone(), reason })?;
+            offers.push(Offer {
+                name: name.to_owned(),
+                mirrored,
+                has_requirements: !tool.requirements().is_empty(),
+                metrics: metrics.of_tool(&id),
+                id,
+            });
+            listed.push(json_bytes(shown));
+        }
+        let by_name = offers.iter().enumerate().map(|(idx, offer)| (offer.name.clone(), idx)).collect();
+        Ok(Self { dispatcher, offers, by_name, listed: [OnceLock::new(), OnceLock::from(listed)], naming })
+    }
+
+    /// The tool that clients call so.
+    pub(super) fn get(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    pub(super) fn tool(&self, offer: &Offer) -> &Tool {
+        self.dispatcher.catalog().get(&offer.id).expect("the catalogue has what was found in it")
+    }
+
+    /// Each tool as a client of `revision` sees it, as JSON, in the order of the offers.
+    pub(super) fn listed(&self, revision: Revision) -> &[Vec<u8>] {
+        let nth = usize::from(revision != Revision::V2025_11_25);
+        self.listed[nth].get_or_init(|| {
+            let list = list_tools(self.dispatcher.catalog(), revision, self.naming);
+            let list = list.expect("what could be listed for one revision can be for the other");
+            let tools = list["tools"].as_array().into_iter().flatten();
+            let is_offered =
+                |shown: &&serde_json::Value| shown["name"].as_str().is_some_and(|name| self.by_name.contains_key(name));
+            tools.filter(is_offered).map(json_bytes).collect()
+        })
+    }
+
+    /// "Did you mean": the name nearest to what was typed, if it is near enough to be a mistake for it.
+    pub(super) fn nearest(&self, typed: &str) -> Option<&str> {
+        if typed.len() > 128 {
+            return None;
+        }
+        let near = self.offers.iter().map(|offer| (strsim::osa_distance(typed, &offer.name), &*offer.name));
+        near.filter(|(distance, name)| *distance <= name.len() / 3 + 1 && *distance < name.len())
+            .min()
+            .map(|(_, name)| name)
+    }
+}
+
+/// Why a dispatcher cannot be served.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// Its catalogue cannot be listed; see [`list_tools`].
+    Catalog(Problems),
+    /// An `x-mcp-header` that clients must not accept: they would leave the tool out.
+    Header {
+        /// The tool's id.
+        tool: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl fmt::Display for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServeError::Catalog(problems) => problems.fmt(f),
+            ServeError::Header { tool, reason } => write!(f, "{tool}: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for ServeError {}
+
+impl From<Problems> for ServeError {
+    fn from(problems: Problems) -> Self {
+        ServeError::Catalog(problems)
+    }
+}
