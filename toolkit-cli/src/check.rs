@@ -1,32 +1,36 @@
 //! `check`: everything that is wrong with the catalogue.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use clap::ArgMatches;
 use serde_json::json;
 use toolkit::catalog::Problems;
+use toolkit::lint::{Finding, Level, Rule, lint};
 use toolkit::{Catalog, Dispatcher};
 
 use crate::Setup;
 use crate::command::naming;
 use crate::exit::Exit;
 use crate::failure::{Failure, problems_as_json, write_problems};
+use crate::style::printable;
 use crate::{call, diff, manifest, style};
 
 pub(crate) fn run(matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failure> {
     if let Some(paths) = matches.get_many::<String>("manifest") {
-        return manifest::check(paths.map(String::as_str), matches.get_flag("json"));
+        return manifest::check(paths.map(String::as_str), matches.get_flag("json"), &allowed(matches));
     }
     if let Some(path) = matches.get_one::<String>("lock") {
         return diff::check(path, matches);
     }
     let mut found: Vec<Problems> = Vec::new();
+    let mut findings = Vec::new();
     let mut n_tools = None;
     match Catalog::linked() {
         Err(problems) => found.push(problems),
         Ok(catalog) => {
             n_tools = Some(catalog.len());
             found.extend(catalog.check(naming(matches)).err());
+            findings = lint(catalog.latest(), &allowed(matches));
             // State that nobody gave is found when a dispatcher is built, so one is.
             let runtime = call::runtime()?;
             let _on_runtime = runtime.enter();
@@ -38,19 +42,45 @@ pub(crate) fn run(matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failu
     if matches.get_flag("json") {
         let problems = found.iter().map(problems_as_json);
         let problems: Vec<_> = problems.flat_map(|list| list.as_array().cloned().unwrap_or_default()).collect();
-        style::write_json(&json!({ "tools": n_tools, "problems": problems }))?;
-    } else if found.is_empty() {
-        writeln!(anstream::stdout(), "{}, no problems", counted(n_tools.unwrap_or(0), "tool"))?;
+        style::write_json(&json!({ "tools": n_tools, "problems": problems, "findings": findings }))?;
     } else {
-        let mut err = anstream::stderr();
-        for problems in &found {
-            write_problems(&mut err, problems)?;
-        }
-        let n_problems = found.iter().map(|problems| problems.iter().len()).sum();
-        let tools = n_tools.map(|n| format!("{}, ", counted(n, "tool"))).unwrap_or_default();
-        writeln!(err, "{tools}{}", counted(n_problems, "problem"))?;
+        write(&found, &findings, n_tools)?;
     }
-    Ok(if found.is_empty() { Exit::Success } else { Exit::Failed })
+    let is_sound = found.is_empty() && findings.iter().all(|finding| finding.level < Level::Error);
+    Ok(if is_sound { Exit::Success } else { Exit::Failed })
+}
+
+/// The rules that are switched off.
+pub(crate) fn allowed(matches: &ArgMatches) -> Vec<Rule> {
+    matches.get_many::<Rule>("allow").into_iter().flatten().copied().collect()
+}
+
+fn write(found: &[Problems], findings: &[Finding], n_tools: Option<usize>) -> io::Result<()> {
+    let mut err = anstream::stderr();
+    for problems in found {
+        write_problems(&mut err, problems)?;
+    }
+    write_findings(&mut err, findings)?;
+    let n_errors = findings.iter().filter(|finding| finding.level == Level::Error).count();
+    let n_problems = n_errors + found.iter().map(|problems| problems.iter().len()).sum::<usize>();
+    let tools = n_tools.map(|n| format!("{}, ", counted(n, "tool"))).unwrap_or_default();
+    let warnings = match findings.len() - n_errors {
+        0 => String::new(),
+        n => format!(", {}", counted(n, "warning")),
+    };
+    match n_problems {
+        0 => writeln!(anstream::stdout(), "{tools}no problems{warnings}"),
+        n => writeln!(err, "{tools}{}{warnings}", counted(n, "problem")),
+    }
+}
+
+/// One line a finding.
+pub(crate) fn write_findings(out: &mut impl Write, findings: &[Finding]) -> io::Result<()> {
+    for finding in findings {
+        let level = if finding.level == Level::Error { style::ERROR } else { style::WARNING };
+        writeln!(out, "{level} {}", printable(&finding.to_string()))?;
+    }
+    Ok(())
 }
 
 pub(crate) fn counted(n: usize, noun: &str) -> String {

@@ -170,19 +170,27 @@ fn serve() -> Option<Command> {
 }
 
 fn check() -> Command {
-    Command::new("check").about("Checks every tool: ids, schemas, examples, wire names, state types").args([
-        naming_option(),
-        json("The problems as JSON"),
-        Arg::new("lock").long("lock").value_name("FILE").help(
-            "Compares with the catalogue in this file instead: fails on a change that breaks callers unannounced",
-        ),
-        switch("update").requires("lock").help("Writes the file"),
-        switch("sarif").requires("lock").help("The changes as SARIF, for code hosts"),
-        Arg::new("manifest")
-            .value_name("FILE")
-            .num_args(1..)
-            .help("Checks the tools that others published, as `tools/list` gives them, instead of this program's"),
-    ])
+    Command::new("check")
+        .about("Checks every tool: ids, schemas, examples, wire names, state types, and what a model makes of it")
+        .args([
+            naming_option(),
+            json("The problems as JSON"),
+            Arg::new("lock").long("lock").value_name("FILE").help(
+                "Compares with the catalogue in this file instead: fails on a change that breaks callers unannounced",
+            ),
+            Arg::new("allow")
+                .long("allow")
+                .value_name("RULE")
+                .action(ArgAction::Append)
+                .value_parser(|code: &str| code.parse::<toolkit::lint::Rule>())
+                .help("Switches a rule off, by the code that stands behind each finding"),
+            switch("update").requires("lock").help("Writes the file"),
+            switch("sarif").requires("lock").help("The changes as SARIF, for code hosts"),
+            Arg::new("manifest")
+                .value_name("FILE")
+                .num_args(1..)
+                .help("Checks the tools that others published, as `tools/list` gives them, instead of this program's"),
+        ])
 }
 
 fn diff() -> Command {

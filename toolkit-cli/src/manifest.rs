@@ -5,15 +5,20 @@ use std::io::{self, Read, Write};
 
 use serde_json::{Value, json};
 use toolkit::Manifest;
+use toolkit::lint::{Finding, Level, Rule, lint};
 use toolkit::manifest::Listing;
 
-use crate::check::counted;
+use crate::check::{counted, write_findings};
 use crate::exit::Exit;
 use crate::failure::{Failure, snake_case};
 use crate::style::{self, printable};
 
 /// Checks files, one after the other; `-` is stdin.
-pub(crate) fn check<'p>(paths: impl Iterator<Item = &'p str>, as_json: bool) -> Result<Exit, Failure> {
+pub(crate) fn check<'p>(
+    paths: impl Iterator<Item = &'p str>,
+    as_json: bool,
+    allowed: &[Rule],
+) -> Result<Exit, Failure> {
     let mut exit = Exit::Success;
     let mut reports = Vec::new();
     for path in paths {
@@ -29,12 +34,17 @@ pub(crate) fn check<'p>(paths: impl Iterator<Item = &'p str>, as_json: bool) -> 
                 continue;
             }
         };
-        if manifest.listings().any(|listing| !listing.is_sound()) {
+        let findings = deceptions(&manifest, allowed);
+        let deceives = findings.iter().any(|finding| finding.level == Level::Error);
+        if deceives || manifest.listings().any(|listing| !listing.is_sound()) {
             exit = Exit::Failed;
         }
         match as_json {
-            true => reports.push(report(path, &manifest)),
-            false => write(path, &manifest)?,
+            true => reports.push(report(path, &manifest, &findings)),
+            false => {
+                write_findings(&mut anstream::stderr(), &findings)?;
+                write(path, &manifest)?;
+            }
         }
     }
     if as_json {
@@ -53,6 +63,14 @@ fn read(path: &str) -> Result<Manifest, String> {
     };
     let text = text.map_err(|error| error.to_string())?;
     Manifest::from_mcp_json(text).map_err(|error| error.to_string())
+}
+
+/// What may be meant to deceive. How well somebody else describes a tool is not for us to mend.
+fn deceptions(manifest: &Manifest, allowed: &[Rule]) -> Vec<Finding> {
+    let concerns = |rule: Rule| rule.level() == Level::Error || rule == Rule::SuspiciousText;
+    let mut findings = lint(manifest.listings().filter_map(Listing::tool), allowed);
+    findings.retain(|finding| concerns(finding.rule));
+    findings
 }
 
 fn unsound(manifest: &Manifest) -> impl Iterator<Item = &Listing> {
@@ -79,7 +97,7 @@ fn write(path: &str, manifest: &Manifest) -> io::Result<()> {
     writeln!(err, "{}: {tools}, {}", printable(path), counted(n_problems, "problem"))
 }
 
-fn report(path: &str, manifest: &Manifest) -> Value {
+fn report(path: &str, manifest: &Manifest, findings: &[Finding]) -> Value {
     let problems = unsound(manifest).flat_map(|listing| {
         listing.problems().iter().map(|problem| {
             json!({
@@ -91,5 +109,5 @@ fn report(path: &str, manifest: &Manifest) -> Value {
         })
     });
     let problems: Vec<Value> = problems.collect();
-    json!({ "file": path, "tools": manifest.listings().count(), "problems": problems })
+    json!({ "file": path, "tools": manifest.listings().count(), "problems": problems, "findings": findings })
 }

@@ -10,8 +10,11 @@ use toolkit_tower::{Answer, Approval, may_destroy};
 
 use super::tools::dispatcher;
 
+/// Tools and their arguments.
+type Asked = Arc<Mutex<Vec<(String, Value)>>>;
+
 /// An approval that gives one answer, and what it was asked.
-fn answering(answer: Answer) -> (Approval, Arc<Mutex<Vec<(String, Value)>>>) {
+fn answering(answer: Answer) -> (Approval, Asked) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&asked);
     let approval = Approval::by(move |question| {

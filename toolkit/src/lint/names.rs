@@ -9,23 +9,8 @@ use crate::tool::Tool;
 /// The longest name that leaves room for that of a server.
 const MAX_LEN: usize = 40;
 
-/// Verbs of tools that change something.
-const CHANGES: [&str; 14] = [
-    "add",
-    "create",
-    "delete",
-    "destroy",
-    "drop",
-    "insert",
-    "kill",
-    "move",
-    "overwrite",
-    "remove",
-    "rename",
-    "set",
-    "update",
-    "write",
-];
+/// Verbs of tools that change something, and of no others: numbers are added too.
+const CHANGES: [&str; 6] = ["create", "overwrite", "remove", "rename", "update", "write"];
 /// Verbs of tools that take something away.
 const DESTROYS: [&str; 8] = ["delete", "destroy", "drop", "erase", "kill", "purge", "truncate", "wipe"];
 
