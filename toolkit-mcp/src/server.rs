@@ -87,7 +87,7 @@ struct Shared {
     has_empty_lists: bool,
     call_timeout: Option<Duration>,
     places: Arc<Semaphore>,
-    search: Box<Search>,
+    search: Option<Box<Search>>,
     credentials: Option<Box<Held>>,
     running: Running,
     metrics: Metrics,

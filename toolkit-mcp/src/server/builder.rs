@@ -12,7 +12,7 @@ use toolkit::catalog::Naming;
 use toolkit::{CancelToken, Catalog, Dispatcher, Tool};
 
 use super::filter::Filter;
-use super::find::{self, Search};
+use super::find::Search;
 use super::metrics::Metrics;
 use super::reply::json_bytes;
 use super::running::Running;
@@ -43,7 +43,7 @@ pub struct ServerBuilder {
     has_empty_lists: bool,
     call_timeout: Option<Duration>,
     concurrency: usize,
-    search: Box<Search>,
+    search: Option<Box<Search>>,
     credentials: Option<Box<Held>>,
 }
 
@@ -61,7 +61,7 @@ impl ServerBuilder {
             has_empty_lists: false,
             call_timeout: Some(CALL_TIMEOUT),
             concurrency: CONCURRENCY,
-            search: Box::new(find::by_words),
+            search: None,
             credentials: None,
         }
     }
@@ -131,9 +131,9 @@ impl ServerBuilder {
     }
 
     /// Finds tools for `search_tools`: from the catalogue, what is asked for, and how many are wanted at most, to the ids
-    /// of what was found, best first. By default words are looked for in names, tags and descriptions.
+    /// of what was found, best first. By default it is an [`Index`](toolkit::discovery::Index) of the tools that are served.
     pub fn search(mut self, search: impl Fn(&Catalog, &str, usize) -> Vec<String> + Send + Sync + 'static) -> Self {
-        self.search = Box::new(search);
+        self.search = Some(Box::new(search));
         self
     }
 

@@ -76,7 +76,7 @@ impl<'m> Asked<'m> {
     }
 
     /// The result of a search or a description (`CallToolResult`).
-    pub(super) fn answer(&self, served: &Served, search: &Search, revision: Revision) -> Vec<u8> {
+    pub(super) fn answer(&self, served: &Served, search: Option<&Search>, revision: Revision) -> Vec<u8> {
         let found = match self {
             Asked::Search { query, limit } => Ok(found(served, search, query, *limit)),
             Asked::Describe { name } => described(served, name, revision),
@@ -101,12 +101,19 @@ impl<'m> Asked<'m> {
     }
 }
 
-fn found(served: &Served, search: &Search, query: &str, limit: usize) -> Value {
+fn found(served: &Served, search: Option<&Search>, query: &str, limit: usize) -> Value {
     let catalog = served.dispatcher.catalog();
-    // More than are wanted, because not all that are found need be served.
-    let ids = search(catalog, query, limit.saturating_mul(4));
-    let offers = ids.iter().filter_map(|id| served.offers.iter().find(|offer| offer.id == *id));
-    let tools = offers.take(limit).map(|offer| json!({ "name": offer.name, "summary": served.tool(offer).summary() }));
+    let ids = match search {
+        // More than are wanted, because not all that are found need be served.
+        Some(search) => search(catalog, query, limit.saturating_mul(4)),
+        None => served.index().search(query, limit).into_iter().map(|hit| hit.summary.id.clone()).collect(),
+    };
+    let offer = |id: &String| {
+        let id = catalog.get(id)?.id().to_string();
+        served.offers.iter().find(|offer| offer.id == id)
+    };
+    let offers = ids.iter().filter_map(offer).take(limit);
+    let tools = offers.map(|offer| json!({ "name": offer.name, "summary": served.tool(offer).summary() }));
     json!({ "tools": tools.collect::<Vec<_>>(), "total": served.offers.len() })
 }
 
@@ -118,27 +125,6 @@ fn described(served: &Served, name: &str, revision: Revision) -> Result<Value, T
         return Err(ToolError::new(ErrorKind::UnknownTool, message));
     };
     Ok(serde_json::from_slice(&served.listed(revision)[nth]).unwrap_or_default())
-}
-
-/// The search of a server that was given none: every word counts where it stands in a name, a tag or a description.
-pub(super) fn by_words(catalog: &Catalog, query: &str, limit: usize) -> Vec<String> {
-    let words: Vec<String> = query.to_lowercase().split_whitespace().take(32).map(str::to_owned).collect();
-    let mut found: Vec<(usize, &Tool)> = catalog.latest().map(|tool| (score(tool, &words), tool)).collect();
-    found.retain(|(score, _)| *score > 0);
-    // The sort is stable, and so are ties.
-    found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    found.into_iter().take(limit).map(|(_, tool)| tool.id().to_string()).collect()
-}
-
-fn score(tool: &Tool, words: &[String]) -> usize {
-    let name = tool.id().unversioned().to_string().to_lowercase();
-    let description = tool.description().to_lowercase();
-    let of_word = |word: &String| {
-        let in_name = if tool.name().eq_ignore_ascii_case(word) { 8 } else { 4 * usize::from(name.contains(&**word)) };
-        let in_tags = 3 * usize::from(tool.tags().iter().any(|tag| tag == word));
-        in_name + in_tags + usize::from(description.contains(&**word))
-    };
-    words.iter().map(of_word).sum()
 }
 
 /// The three as `tools/list` shows them, to clients of both revisions.

@@ -170,7 +170,7 @@ impl Server {
             match find::Asked::of(&name, &arguments) {
                 Some(Ok(find::Asked::Call { name: asked, arguments: given })) => (name, arguments) = (asked, given),
                 Some(Ok(asked)) => {
-                    let result = asked.answer(&served, &self.shared.search, revision);
+                    let result = asked.answer(&served, self.shared.search.as_deref(), revision);
                     return Ok(Routed::Reply(self.response(id, revision, &result)));
                 }
                 Some(Err(error)) => {

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use toolkit::adapter::mcp::{META_KEY, Revision, list_tools};
 use toolkit::catalog::{Naming, Problems, WireNames};
+use toolkit::discovery::Index;
 use toolkit::{Dispatcher, Tool};
 
 use super::filter::Filter;
@@ -22,6 +23,8 @@ pub(super) struct Served {
     /// Each tool as `tools/list` shows it, by revision.
     listed: [OnceLock<Vec<Vec<u8>>>; 2],
     naming: Naming,
+    /// What `search_tools` looks in; built when somebody first searches.
+    index: OnceLock<Index>,
 }
 
 /// A tool that is served.
@@ -66,7 +69,14 @@ impl Served {
             listed.push(json_bytes(shown));
         }
         let by_name = offers.iter().enumerate().map(|(idx, offer)| (offer.name.clone(), idx)).collect();
-        Ok(Self { dispatcher, offers, by_name, listed: [OnceLock::new(), OnceLock::from(listed)], naming })
+        Ok(Self {
+            dispatcher,
+            offers,
+            by_name,
+            listed: [OnceLock::new(), OnceLock::from(listed)],
+            naming,
+            index: OnceLock::new(),
+        })
     }
 
     /// The tool that clients call so.
@@ -76,6 +86,10 @@ impl Served {
 
     pub(super) fn tool(&self, offer: &Offer) -> &Tool {
         self.dispatcher.catalog().get(&offer.id).expect("the catalogue has what was found in it")
+    }
+
+    pub(super) fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::of(self.offers.iter().map(|offer| self.tool(offer))))
     }
 
     /// Each tool as a client of `revision` sees it, as JSON, in the order of the offers.
