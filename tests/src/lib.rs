@@ -125,3 +125,26 @@ fn count(what: &str, n: usize) {
         log.write_all(format!("{what} {n}\n").as_bytes()).expect("the case log is writable");
     }
 }
+
+/// The tools of the manifests in the shared data, sound or not, in no order that matters; none where the data is absent,
+/// which counts as a skip.
+///
+/// # Panics
+///
+/// If the data is absent although `TOOLKIT_REQUIRE_DATA=1` says that it must be there.
+#[must_use]
+pub fn real_tools() -> Vec<toolkit::Tool> {
+    let (mut tools, mut folders) = (Vec::new(), Vec::from_iter(shared("data/manifests")));
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("the data can be read") {
+            let path = entry.expect("the data can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if let Ok(manifest) = toolkit::Manifest::from_mcp_json(std::fs::read(path).expect("it can be read"))
+            {
+                tools.extend(manifest.listings().filter_map(|listing| listing.tool().cloned()));
+            }
+        }
+    }
+    tools
+}

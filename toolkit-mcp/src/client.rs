@@ -36,7 +36,6 @@ mod connection;
 mod endpoint;
 mod error;
 mod handler;
-mod hidden;
 mod limits;
 mod line_reader;
 mod lines;

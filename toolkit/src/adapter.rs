@@ -23,14 +23,9 @@ pub mod markdown;
 pub mod mcp;
 pub mod openai;
 mod reading;
+mod strictly;
 
 pub use self::described::{Described, Export};
 pub use self::dialect::{Dialect, Limits};
 pub use self::loss::{Effect, Loss, Side};
 pub use self::lower::{Lowered, lower, restore};
-
-/// Of these losses, those for which strict mode is not possible.
-fn narrowing(mut losses: Vec<Loss>) -> Vec<Loss> {
-    losses.retain(|loss| loss.effect == Effect::Narrowed);
-    losses
-}

@@ -17,6 +17,7 @@
 //! # Ok::<(), toolkit::catalog::Problems>(())
 //! ```
 
+mod invisible;
 mod names;
 mod poison;
 mod schemas;

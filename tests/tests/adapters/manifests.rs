@@ -1,33 +1,14 @@
 //! The tools of servers that exist, through every adapter.
 
 use toolkit::adapter::{Described, a2a, anthropic, gemini, openai, restore};
-use toolkit::{Manifest, Tool};
-use toolkit_tests::ran;
+use toolkit_tests::{ran, real_tools};
 
 use super::*;
 
-fn tools() -> Vec<Tool> {
-    let Some(folder) = toolkit_tests::shared("data/manifests") else {
-        return Vec::new();
-    };
-    let mut tools = Vec::new();
-    let mut folders = vec![folder];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if let Ok(manifest) = Manifest::from_mcp_json(std::fs::read(path).unwrap()) {
-                tools.extend(manifest.tools().cloned());
-            }
-        }
-    }
-    tools
-}
-
 #[test]
 fn every_real_tool_goes_through_every_adapter() {
-    let tools = tools();
+    // A tool whose schema is not sound has no verdict to keep.
+    let tools: Vec<_> = real_tools().into_iter().filter(|tool| tool.input().check().is_ok()).collect();
     let mut n_strict = 0;
     for tool in &tools {
         let strict = openai::describe(tool, "name", openai::Options::responses().strict());

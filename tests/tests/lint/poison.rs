@@ -1,6 +1,6 @@
 //! Tools that are meant to deceive: fixtures of ours, those that others collected, and the false alarms on real tools.
 
-use toolkit_tests::ran;
+use toolkit_tests::{ran, real_tools};
 
 use super::*;
 
@@ -93,24 +93,6 @@ fn arcade_tools() -> Vec<Tool> {
         Tool::builder(text("name")).description(text("description")).input(input).build().unwrap()
     };
     lines.map(tool).collect()
-}
-
-fn real_tools() -> Vec<Tool> {
-    let Some(folder) = toolkit_tests::shared("data/manifests") else {
-        return Vec::new();
-    };
-    let (mut tools, mut folders) = (Vec::new(), vec![folder]);
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if let Ok(manifest) = toolkit::Manifest::from_mcp_json(std::fs::read(path).unwrap()) {
-                tools.extend(manifest.listings().filter_map(|listing| listing.tool().cloned()));
-            }
-        }
-    }
-    tools
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The law of comparing: what is called additive or cosmetic breaks nobody, whatever is sent.
 
 use proptest::prelude::*;
-use toolkit_tests::ran;
+use toolkit_tests::{ran, real_tools};
 
 use super::edits::edit;
 use super::mutate::{Dice, mutate};
@@ -47,28 +47,9 @@ proptest! {
     }
 }
 
-/// The schemas of tools that exist, and a few of ours where those are absent.
-fn real_schemas() -> Vec<Value> {
-    let Some(folder) = toolkit_tests::shared("data/manifests") else {
-        return Vec::new();
-    };
-    let (mut schemas, mut folders) = (Vec::new(), vec![folder]);
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if let Ok(manifest) = toolkit::Manifest::from_mcp_json(std::fs::read(path).unwrap()) {
-                schemas.extend(manifest.tools().map(|tool| tool.input().as_value().clone()));
-            }
-        }
-    }
-    schemas
-}
-
 #[test]
 fn of_a_thousand_edits_of_real_schemas_almost_all_are_decided() {
-    let schemas = real_schemas();
+    let schemas: Vec<Value> = real_tools().iter().map(|tool| tool.input().as_value().clone()).collect();
     if schemas.is_empty() {
         return;
     }

@@ -30,8 +30,8 @@ async fn a_bad_tool_is_told_and_hides_no_other() {
         "`unsound`, which is left out: the input schema is not sound: at /type: ",
         "`unsound`, which is left out: its arguments are no object: ",
         "`bad name`, which is left out: its name must not contain ` `",
-        r"`whispers`, which is left out: /description has a character that is not seen, `\u{e0041}`",
-        r"`turns`, which is left out: /inputSchema/properties/a/description has a character that is not seen, `\u{202e}`",
+        "`whispers`, which is left out: description has 2 invisible characters, the first U+E0041 (a tag character",
+        "`turns`, which is left out: inputSchema/properties/a/description has an invisible character, U+202E (it turns",
         "`good`, which is left out: its id is that of the tool at 0",
         "``, which is left out: ",
     ];

@@ -11,13 +11,13 @@ use tokio::time::timeout;
 use toolkit::backend::Offers;
 use toolkit::call::ErrorKind;
 use toolkit::catalog::{Problem, ProblemKind};
+use toolkit::lint::{Finding, Level, lint};
 use toolkit::manifest::Listing;
 use toolkit::tool::{META_KEY, Namespace, ToolBackend};
-use toolkit::{Manifest, ToolError};
+use toolkit::{Manifest, Tool, ToolError};
 
 use super::McpBackend;
 use super::connection::Connection;
-use super::hidden::find_hidden;
 
 /// The tools of a server, each under the name by which it lists it, in the namespace of the server.
 pub(super) async fn offers(backend: &McpBackend) -> Result<Offers, ToolError> {
@@ -31,25 +31,29 @@ pub(super) async fn offers(backend: &McpBackend) -> Result<Offers, ToolError> {
     let connection = backend.link.connection(backend).await?;
     backend.link.listing();
     let mut listed = pages(backend, &connection).await?;
-    let hidden: Vec<_> = listed.iter().map(find_hidden).collect();
     listed.iter_mut().for_each(name_as_listed);
 
     let manifest = Manifest::from_mcp_json(Value::Array(listed))
         .map_err(|error| backend.unreadable("with a list of tools that cannot be read").caused_by(error))?;
     let (mut tools, mut problems) = (Vec::new(), Vec::new());
-    for (listing, hidden) in std::iter::zip(manifest.in_namespace(&namespace).listings(), hidden) {
-        let hidden = hidden.map(|(pointer, c)| {
-            let at = if pointer.is_empty() { "a field" } else { &pointer };
-            let message = format!("{at} has a character that is not seen, `{}`", c.escape_unicode());
-            Problem::new(ProblemKind::Malformed, message, [])
-        });
-        let wrong: Vec<&Problem> = listing.problems().iter().chain(&hidden).collect();
+    for listing in manifest.in_namespace(&namespace).listings() {
+        let deceptions = listing.tool().map(deceptions).unwrap_or_default();
+        let wrong: Vec<&Problem> = listing.problems().iter().chain(&deceptions).collect();
         match listing.tool() {
             Some(tool) if wrong.is_empty() => tools.push((tool.clone(), target.clone())),
             _ => problems.extend(wrong.into_iter().map(|problem| told(backend, listing, problem))),
         }
     }
     Ok(Offers::new(tools).with_problems(problems))
+}
+
+/// What no honest tool has: invisible text, orders to the model.
+fn deceptions(tool: &Tool) -> Vec<Problem> {
+    let findings = lint([tool], &[]).into_iter().filter(|finding| finding.level == Level::Error);
+    let problem = |finding: Finding| {
+        Problem::new(ProblemKind::Deceptive, format!("{} {}", finding.place, finding.message), [tool])
+    };
+    findings.map(problem).collect()
 }
 
 /// Whether the server answers.

@@ -4,9 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::described::{Described, Export, description, unsaid};
 use super::dialect::Dialect;
-use super::loss::Side;
-use super::lower::lower;
 use super::reading::{Fields, read_function};
+use super::strictly::{Strictly, strictly};
 use crate::catalog::{Catalog, Naming, Problems};
 use crate::tool::{InvalidTool, Tool};
 
@@ -47,13 +46,8 @@ pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Expo
 /// One tool under its wire name.
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {
-    let schema = tool.input().as_value();
-    let strict = options.strict.then(|| lower(schema, &Dialect::ANTHROPIC_STRICT, Side::Input));
-    let (lowered, is_strict, not_strict) = match strict {
-        Some(lowered) if lowered.is_whole() => (lowered, true, Vec::new()),
-        Some(lowered) => (lower(schema, &Dialect::ANTHROPIC, Side::Input), false, lowered.losses),
-        None => (lower(schema, &Dialect::ANTHROPIC, Side::Input), false, Vec::new()),
-    };
+    let strict = options.strict.then_some(&Dialect::ANTHROPIC_STRICT);
+    let Strictly { lowered, is_strict, not_strict } = strictly(tool, strict, &Dialect::ANTHROPIC);
     let mut json = Map::from_iter([
         ("name".to_owned(), json!(name)),
         ("description".to_owned(), json!(description(tool))),
@@ -70,7 +64,7 @@ pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {
         json.insert("input_examples".to_owned(), examples.into());
     }
     let losses = unsaid(tool, &["examples"]).into_iter().chain(lowered.losses).collect();
-    Described { json: json.into(), losses, not_strict: super::narrowing(not_strict) }
+    Described { json: json.into(), losses, not_strict }
 }
 
 /// Reads a tool.

@@ -4,9 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::described::{Described, Export, description, unsaid};
 use super::dialect::Dialect;
-use super::loss::Side;
-use super::lower::lower;
 use super::reading::{Fields, read_function};
+use super::strictly::{Strictly, strictly};
 use crate::catalog::{Catalog, Naming, Problems};
 use crate::tool::{InvalidTool, Tool};
 
@@ -90,13 +89,8 @@ pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Expo
 /// One tool under its wire name.
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {
-    let schema = tool.input().as_value();
-    let strict = options.strict.then(|| lower(schema, &Dialect::OPENAI_STRICT, Side::Input));
-    let (lowered, is_strict, not_strict) = match strict {
-        Some(lowered) if lowered.is_whole() => (lowered, true, Vec::new()),
-        Some(lowered) => (lower(schema, &Dialect::OPENAI, Side::Input), false, lowered.losses),
-        None => (lower(schema, &Dialect::OPENAI, Side::Input), false, Vec::new()),
-    };
+    let strict = options.strict.then_some(&Dialect::OPENAI_STRICT);
+    let Strictly { lowered, is_strict, not_strict } = strictly(tool, strict, &Dialect::OPENAI);
     let mut function = Map::from_iter([
         ("name".to_owned(), json!(name)),
         ("description".to_owned(), json!(description(tool))),
@@ -124,7 +118,6 @@ pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {
         }
     };
     let losses = unsaid(tool, &said).into_iter().chain(lowered.losses).collect();
-    let not_strict = super::narrowing(not_strict);
     Described { json, losses, not_strict }
 }
 

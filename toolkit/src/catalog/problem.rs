@@ -30,6 +30,8 @@ pub enum ProblemKind {
     InvalidExample,
     /// `meta` is not a JSON object.
     InvalidMeta,
+    /// A text of the tool is meant to deceive; see [`lint`](crate::lint).
+    Deceptive,
     /// A document is not a tool: fields are missing, or are not of their kind.
     Malformed,
     /// A name, a namespace or a former name has characters that it must not have, or too many.

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
+use super::invisible::invisible;
 use super::{Finding, Rule};
 use crate::tool::Tool;
 
@@ -48,40 +49,6 @@ fn each_text(value: &Value, at: &str, tell: &mut impl FnMut(&str, &str)) {
             }
         }
         _ => {}
-    }
-}
-
-/// Characters that print as nothing, or change the order of what is printed.
-fn invisible(text: &str) -> Option<String> {
-    let hidden: Vec<char> = text.chars().filter(|c| is_invisible(*c)).collect();
-    let first = hidden.first()?;
-    let (n, what) = (hidden.len(), kind(*first));
-    Some(format!("has {n} invisible characters, the first U+{:04X} ({what}); remove them", u32::from(*first)))
-}
-
-fn is_invisible(c: char) -> bool {
-    match c {
-        '\n' | '\r' | '\t' => false,
-        // Joined emoji and scripts that need it have one; between letters of Latin it hides a word.
-        '\u{200D}' | '\u{FE0F}' | '\u{FE0E}' => false,
-        '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{3164}'
-        | '\u{FFA0}' => true,
-        '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' => true,
-        '\u{FE00}'..='\u{FE0D}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1D173}'..='\u{1D17A}' => true,
-        '\u{E0000}'..='\u{E0FFF}' => true,
-        c => c.is_control(),
-    }
-}
-
-fn kind(c: char) -> &'static str {
-    match c {
-        '\u{E0000}'..='\u{E007F}' => "a tag character, which spells a hidden text",
-        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}' => {
-            "it turns the order of the text around"
-        }
-        '\u{FE00}'..='\u{FE0D}' | '\u{E0100}'..='\u{E01EF}' => "a variation selector, which can carry hidden bytes",
-        c if c.is_control() => "a control character",
-        _ => "it has no width",
     }
 }
 

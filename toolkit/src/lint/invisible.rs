@@ -1,0 +1,55 @@
+//! Characters that print as nothing, or change the order of what is printed: a model reads what a person does not see.
+
+/// What is invisible in a text, if anything is.
+pub(super) fn invisible(text: &str) -> Option<String> {
+    let mut before = '\0';
+    let mut hidden = Vec::new();
+    for c in text.chars() {
+        if is_invisible(c) && !(is_joiner(c) && joins_behind(before)) {
+            hidden.push(c);
+        }
+        before = c;
+    }
+    let first = hidden.first()?;
+    let (code, what) = (u32::from(*first), kind(*first));
+    Some(match hidden.len() {
+        1 => format!("has an invisible character, U+{code:04X} ({what}); remove it"),
+        n => format!("has {n} invisible characters, the first U+{code:04X} ({what}); remove them"),
+    })
+}
+
+fn is_invisible(c: char) -> bool {
+    match c {
+        '\n' | '\r' | '\t' => false,
+        // They choose between a sign and its coloured picture.
+        '\u{FE0E}' | '\u{FE0F}' => false,
+        '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{3164}'
+        | '\u{FFA0}' => true,
+        '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' => true,
+        '\u{FE00}'..='\u{FE0D}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1D173}'..='\u{1D17A}' => true,
+        '\u{E0000}'..='\u{E0FFF}' => true,
+        c => c.is_control(),
+    }
+}
+
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200C}' | '\u{200D}')
+}
+
+/// Whether a joiner may stand behind it: Persian and the scripts of India cannot be written without, nor can many emoji.
+fn joins_behind(c: char) -> bool {
+    (c.is_alphabetic() && !c.is_ascii())
+        || matches!(c, '\u{2190}'..='\u{2BFF}' | '\u{FE0F}' | '\u{1F000}'..='\u{1FAFF}')
+}
+
+fn kind(c: char) -> &'static str {
+    match c {
+        '\u{E0000}'..='\u{E007F}' => "a tag character, which spells a hidden text",
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}' => {
+            "it turns the order of the text around"
+        }
+        '\u{FE00}'..='\u{FE0D}' | '\u{E0100}'..='\u{E01EF}' => "a variation selector, which can carry hidden bytes",
+        c if c.is_control() => "a control character",
+        _ => "it has no width",
+    }
+}
