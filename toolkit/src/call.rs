@@ -8,6 +8,7 @@ mod context;
 mod credentials;
 mod error;
 pub(crate) mod json;
+mod kind;
 mod result;
 
 pub use self::arguments::Arguments;
@@ -17,7 +18,8 @@ pub(crate) use self::coerce::{admit, refusal, without_absent};
 pub use self::content::{Content, Structured};
 pub use self::context::{Context, Progress};
 pub use self::credentials::Credentials;
-pub use self::error::{ErrorKind, Stage, ToolError};
+pub use self::error::ToolError;
 pub(crate) use self::json::is_too_deep;
+pub use self::kind::{ErrorKind, Stage};
 pub use self::result::RunResult;
 pub use secrecy::SecretString;

@@ -6,8 +6,9 @@ use std::fmt;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::error::{ErrorKind, ToolError};
+use super::error::ToolError;
 use super::json;
+use super::kind::ErrorKind;
 
 /// The arguments of a call: JSON text, or a JSON value.
 ///

@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::arguments::Arguments;
-use super::error::{ErrorKind, ToolError};
+use super::error::ToolError;
+use super::kind::ErrorKind;
 use crate::schema::{Schema, Violation, Violations, child};
 use crate::tool::Tool;
 
