@@ -12,7 +12,7 @@
 //!
 //! let catalog = toolkit::catalog![delete_file]?;
 //! let found: Vec<Rule> = lint(&catalog, &[]).into_iter().map(|finding| finding.rule).collect();
-//! assert_eq!(found, [Rule::ContradictingHint, Rule::UndescribedParameter]);
+//! assert_eq!(found, [Rule::UndescribedParameter, Rule::ContradictingHint]);
 //! assert_eq!(lint(&catalog, &[Rule::UndescribedParameter]).len(), 1);
 //! # Ok::<(), toolkit::catalog::Problems>(())
 //! ```
