@@ -4,7 +4,7 @@
 //! use toolkit::lint::{Rule, lint};
 //! use toolkit::{Catalog, tool};
 //!
-//! /// Deletes a file.
+//! /// Deletes a file of the user, for good.
 //! #[tool(read_only)]
 //! fn delete_file(path: String) {
 //!     drop(path);
