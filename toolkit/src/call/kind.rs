@@ -14,7 +14,7 @@ pub enum ErrorKind {
     Unavailable,
     /// What runs the tool does not let this program in.
     Unauthorized,
-    /// The caller lacks what the tool requires; [`ToolError::missing`] has all of it.
+    /// The caller lacks what the tool requires; [`ToolError::missing`](super::ToolError::missing) has all of it.
     MissingRequirements,
     /// Somebody who was asked does not want the call to be made.
     Denied,
@@ -22,7 +22,7 @@ pub enum ErrorKind {
     TooLarge,
     /// The arguments are not JSON.
     MalformedJson,
-    /// The input schema refuses the arguments; [`ToolError::violations`] has every reason.
+    /// The input schema refuses the arguments; [`ToolError::violations`](super::ToolError::violations) has every reason.
     InvalidArguments,
     /// As many calls run, or were made in a time, as may; try again later.
     Overloaded,
