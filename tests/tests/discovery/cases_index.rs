@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolkit::Tool;
 use toolkit::discovery::{Index, IndexError};
 use toolkit::tool::ToolBackend;
-use toolkit_tests::{ran, skipped};
+use toolkit_tests::ran;
 
 use super::{cases, ids, tool};
 
@@ -78,7 +78,6 @@ fn pages_are_those_of_the_cases() {
         n_ran += 1;
     }
     ran(n_ran);
-    skipped(cases.len() - n_ran);
 }
 
 #[test]
@@ -179,5 +178,4 @@ fn registration_is_that_of_the_cases() {
         n_ran += 1;
     }
     ran(n_ran);
-    skipped(cases.len() - n_ran);
 }

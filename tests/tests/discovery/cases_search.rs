@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use toolkit::Tool;
 use toolkit::discovery::{Index, Query, Ranking, SearchDoc};
-use toolkit_tests::{ran, skipped};
+use toolkit_tests::ran;
 
 use super::cases;
 
@@ -81,7 +81,6 @@ fn full_text_search_finds_what_the_cases_assert() {
         n_ran += 1;
     }
     ran(n_ran);
-    skipped(cases.len() - n_ran);
 }
 
 #[test]
@@ -107,7 +106,6 @@ fn the_default_search_finds_what_the_cases_assert() {
         n_ran += 1;
     }
     ran(n_ran);
-    skipped(cases.len() - n_ran);
 }
 
 #[test]
@@ -146,5 +144,4 @@ fn a_filter_by_namespace_keeps_what_the_cases_keep() {
     let names: Vec<&str> = hits.iter().map(|hit| &*hit.summary.name).collect();
     assert_eq!(json!(names), case["expect"]);
     ran(1);
-    skipped(1);
 }

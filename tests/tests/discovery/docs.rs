@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolkit::Tool;
 use toolkit::discovery::{ArgsSize, Detail, DocEntry, DocError, Docs, Index, SchemaInfo, ToolExample};
-use toolkit_tests::{ran, skipped};
+use toolkit_tests::ran;
 
 use super::{cases, tool};
 
@@ -154,7 +154,6 @@ fn schemas_are_put_in_short_as_in_the_cases() {
         n_ran += 1;
     }
     ran(n_ran);
-    skipped(cases.len() - n_ran);
 }
 
 /// What `toolkit::discovery::DocError` is called in the cases.
@@ -237,7 +236,6 @@ fn examples_are_limited_as_in_the_cases() {
         n_ran += 1;
     }
     ran(n_ran);
-    skipped(cases.len() - n_ran);
 }
 
 #[test]
