@@ -1,102 +1,17 @@
 //! Whatever comes in, a call ends in a clear and short error, and nothing else is harmed.
 
-use std::collections::BTreeMap;
+mod tools;
+
 use std::fmt::Write as _;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolkit::call::{Arguments, Coercion, ErrorKind};
-use toolkit::{Dispatcher, ToolError, catalog, tool};
+use toolkit::{Dispatcher, ToolError, catalog};
 use toolkit_tests::{ran, shared};
 
-#[derive(Serialize, Deserialize, JsonSchema)]
-struct Node {
-    name: String,
-    #[serde(default)]
-    children: Vec<Node>,
-    #[serde(default)]
-    labels: BTreeMap<String, String>,
-}
-
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind")]
-enum Shape {
-    Circle { radius: f64 },
-    Square { side: u32 },
-}
-
-#[derive(Serialize, Deserialize, JsonSchema)]
-struct Big {
-    text: String,
-    flag: bool,
-    count: i64,
-    ratio: f64,
-    list: Vec<String>,
-    map: BTreeMap<String, i32>,
-    node: Option<Node>,
-    shape: Shape,
-    pair: (u8, String),
-}
-
-/// Takes a lot.
-#[tool(namespace = "bad")]
-fn big(big: Big) -> usize {
-    big.text.len()
-}
-
-/// Takes anything.
-#[tool(namespace = "bad")]
-fn anything(#[arg] value: Value) -> bool {
-    value.is_null()
-}
-
-/// Counts.
-#[tool(namespace = "bad")]
-fn length(text: String) -> usize {
-    text.len()
-}
-
-/// A word that only this tool knows.
-#[derive(JsonSchema)]
-#[schemars(transparent)]
-struct Token(String);
-
-impl<'de> Deserialize<'de> for Token {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        if text.starts_with("tok-") {
-            return Ok(Self(text));
-        }
-        Err(serde::de::Error::custom(format!("the token {text} is not one")))
-    }
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Credentials {
-    #[schemars(extend("writeOnly" = true), length(max = 20))]
-    password: String,
-    #[schemars(extend("writeOnly" = true), range(max = 999))]
-    #[serde(default)]
-    pin: u32,
-}
-
-/// Signs in.
-#[tool(namespace = "bad")]
-fn sign_in(
-    #[schemars(extend("writeOnly" = true))] token: Token,
-    credentials: Option<Credentials>,
-    #[serde(default)] mode: String,
-) -> Result<String, std::io::Error> {
-    let known = token.0.len() + credentials.map_or(0, |known| known.password.len() + known.pin as usize);
-    match mode.as_str() {
-        "panic" => panic!("an internal matter"),
-        "fail" => Err(std::io::Error::other("an internal matter")),
-        _ => Ok(known.to_string()),
-    }
-}
+use self::tools::*;
 
 fn dispatcher() -> Dispatcher {
     builder(Coercion::default())

@@ -1,113 +1,13 @@
 //! What a model reads when its call is refused, word for word.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod tools;
 
 use expect_test::{Expect, expect};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use toolkit::call::{Coercion, ErrorKind};
 use toolkit::{Dispatcher, ToolError, catalog, tool};
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Size {
-    Small,
-    Medium,
-    Large,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-enum Payment {
-    Card {
-        #[schemars(regex(pattern = r"^[0-9]{4}$"))]
-        last_digits: String,
-    },
-    Invoice {
-        days: u8,
-    },
-    Cash,
-}
-
-#[derive(Deserialize, JsonSchema)]
-enum Delivery {
-    Pickup,
-    Courier { street: String, floor: Option<i8> },
-    Locker(u16),
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(untagged)]
-enum Amount {
-    Exact(#[expect(dead_code, reason = "only what is refused is of interest")] u32),
-    Range { least: u32, most: u32 },
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Item {
-    #[schemars(length(min = 2, max = 5))]
-    name: String,
-    size: Size,
-    amount: Option<Amount>,
-    #[serde(default)]
-    parts: Vec<Item>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Login {
-    user: String,
-    #[schemars(extend("writeOnly" = true), length(min = 6))]
-    password: String,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Order {
-    items: Vec<Item>,
-    payment: Payment,
-    delivery: Option<Delivery>,
-    #[serde(default)]
-    colors: BTreeSet<String>,
-    #[serde(default)]
-    prices: BTreeMap<String, f64>,
-    #[schemars(range(min = 1, max = 14))]
-    #[serde(default)]
-    days: u8,
-    login: Option<Login>,
-}
-
-/// Orders items.
-#[tool(namespace = "shop")]
-fn order(order: Order) -> usize {
-    let Order { items, payment, delivery, colors, prices, days, login } = order;
-    let n_parts = items.iter().map(|item| item.parts.len() + item.name.len()).sum::<usize>();
-    let _ = items.first().map(|item| (matches!(item.size, Size::Small | Size::Medium | Size::Large), &item.amount));
-    if let Some(Amount::Range { least, most }) = items.first().and_then(|item| item.amount.as_ref()) {
-        return (least + most) as usize;
-    }
-    let paid = match payment {
-        Payment::Card { last_digits } => last_digits.len(),
-        Payment::Invoice { days } => days.into(),
-        Payment::Cash => 0,
-    };
-    let delivered = match delivery {
-        Some(Delivery::Courier { street, floor }) => street.len() + usize::from(floor.is_some()),
-        Some(Delivery::Locker(number)) => number.into(),
-        Some(Delivery::Pickup) | None => 0,
-    };
-    let asked = login.map_or(0, |login| login.user.len() + login.password.len());
-    n_parts + paid + delivered + colors.len() + prices.len() + usize::from(days) + asked
-}
-
-/// Takes nothing.
-#[tool(namespace = "shop")]
-fn close() {}
-
-/// Resizes to a size.
-#[tool(namespace = "shop", examples = [r#"{"size":"large","note":"as an example"}"#])]
-fn resize(size: Size, note: String) -> bool {
-    matches!(size, Size::Large) && note.is_empty()
-}
+use self::tools::*;
 
 fn dispatcher() -> Dispatcher {
     let catalog = catalog![order, close, resize].unwrap();
