@@ -138,9 +138,7 @@ impl Catalog {
     /// As for [`Catalog::resolve`]; or no version of the tool meets the requirement, and the error says which there are.
     pub fn matching(&self, name: &str, wanted: &VersionReq) -> Result<&Tool, ToolError> {
         let id = self.resolve(name)?.id().unversioned();
-        // The versions of one tool stand next to each other, in ascending order.
-        let start = self.tools.partition_point(|tool| tool.id() < &id);
-        let versions = self.tools[start..].iter().take_while(|tool| tool.id().unversioned() == id);
+        let versions = self.versions_of(&id);
         let meets = |tool: &&Tool| tool.id().semver().is_some_and(|version| wanted.matches(&version));
         versions.clone().filter(meets).last().ok_or_else(|| {
             let mut versions = versions.filter_map(|tool| tool.id().version());
@@ -153,6 +151,17 @@ impl Catalog {
             let message = format!("no version of `{}` meets `{wanted}`; {there}", shown_id(&id));
             ToolError::new(ErrorKind::UnknownTool, message)
         })
+    }
+
+    /// All versions of a tool, in ascending order: they stand next to each other.
+    fn versions_of(&self, unversioned: &ToolId) -> impl Iterator<Item = &Tool> + Clone {
+        let start = self.tools.partition_point(|tool| tool.id() < unversioned);
+        self.tools[start..].iter().take_while(move |tool| tool.id().unversioned() == *unversioned)
+    }
+
+    /// Whether there is a tool of this id, in any version.
+    pub(crate) fn has_any_version_of(&self, id: &ToolId) -> bool {
+        self.versions_of(&id.unversioned()).next().is_some()
     }
 
     /// The tool of this id, and no other that answers to it.

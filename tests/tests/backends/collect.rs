@@ -65,6 +65,37 @@ async fn a_tool_of_another_contract_is_left_out_and_told_never_swapped() {
 }
 
 #[tokio::test]
+async fn a_higher_version_of_somebody_elses_tool_is_left_out_and_told() {
+    let versioned = |version: &'static str| {
+        let tool = Tool::builder("get").namespace("http").version(version).description("…");
+        tool.input(json!({ "type": "object" })).build().unwrap()
+    };
+    let registry = registered([
+        Scripted::new("first", BackendKind::Provider, [versioned("1.0.0"), versioned("1.1.0")]),
+        Scripted::new("second", BackendKind::Provider, [versioned("9.0.0"), named("increment", "here"), open("own")]),
+        Scripted::new("third", BackendKind::Mcp, [versioned("1.1.0")]),
+    ]);
+    let base =
+        base().with([Tool::builder("shared").namespace("there").version("1.0.0").description("…").build().unwrap()]);
+    let taking = Tool::builder("increment").namespace("here").version("7.0.0").description("…");
+    registry.register(Scripted::new("taking", BackendKind::Local, [taking.build().unwrap()])).unwrap();
+    let collected = registry.collect(base.unwrap()).await;
+    let told: Vec<&str> = collected.problems.iter().map(|problem| problem.message()).collect();
+    assert_eq!(
+        told,
+        [
+            "the backend `taking` has another version of `here:increment`, which is left out: that tool is somebody else's",
+            "the backend `second` has another version of `http:get`, which is left out: that tool is somebody else's",
+            "the backend `second` has another tool `here:increment`, which is left out: it takes or gives something else",
+        ]
+    );
+    assert!(collected.catalog.get("here:increment").unwrap().location().is_some(), "the function keeps its name");
+    let get = collected.catalog.get("http:get").unwrap();
+    assert_eq!(get.id().to_string(), "http:get:1.1.0", "its own versions stand beside each other");
+    assert_eq!(collected.routes.of(get.id()).count(), 2, "and who has the same version is another way to run it");
+}
+
+#[tokio::test]
 async fn a_stranger_cannot_claim_names_by_aliases() {
     let claiming = Tool::builder("evil").description("…").aliases(["here:increment", "rm"]);
     let claiming = claiming.input(json!({ "type": "object" })).build().unwrap();

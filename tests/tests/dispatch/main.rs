@@ -170,7 +170,9 @@ fn all_missing_state_is_named_with_all_who_borrow_it() {
         [(ProblemKind::MissingState, 2); 3].into_iter().chain([(ProblemKind::MissingState, 1)]).collect::<Vec<_>>()
     );
     let text = problems.to_string();
-    for part in ["dyn dispatch::tools::Clock", "run:later at ", "run:now at ", "Counter", "counter:next at ", "run:work at "] {
+    for part in
+        ["dyn dispatch::tools::Clock", "run:later at ", "run:now at ", "Counter", "counter:next at ", "run:work at "]
+    {
         assert!(text.contains(part), "{part} is not in {text}");
     }
 }

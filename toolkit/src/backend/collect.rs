@@ -64,6 +64,8 @@ impl Collected {
 struct Gathered {
     tools: Vec<Tool>,
     place_of: HashMap<ToolId, usize>,
+    /// Whose a tool is, by its id without a version.
+    owner_of: HashMap<ToolId, Arc<Registered>>,
     routes: Routes,
     problems: Vec<Problem>,
 }
@@ -85,13 +87,30 @@ impl Gathered {
                     continue;
                 }
                 Some(_) => {}
+                None if !self.may_add_version(base, backend, &tool) => {
+                    let message = format!(
+                        "the backend `{}` has another version of `{}`, which is left out: that tool is somebody else's",
+                        backend.name(),
+                        shown_id(&tool.id().unversioned()),
+                    );
+                    self.problems.push(Problem::new(ProblemKind::DuplicateId, message, [&tool]));
+                    continue;
+                }
                 None => {
+                    self.owner_of.entry(tool.id().unversioned()).or_insert_with(|| Arc::clone(backend));
                     self.place_of.insert(tool.id().clone(), self.tools.len());
                     self.tools.push(tool.clone());
                 }
             }
             self.routes.add(tool.id().clone(), Route { backend: Arc::clone(backend), target });
         }
+    }
+
+    /// Whether the backend may give a tool a version that nobody has: the highest one answers to the name without a
+    /// version, so a stranger's would take the name.
+    fn may_add_version(&self, base: &Catalog, backend: &Arc<Registered>, tool: &Tool) -> bool {
+        let owner = self.owner_of.get(&tool.id().unversioned());
+        !base.has_any_version_of(tool.id()) && owner.is_none_or(|owner| Arc::ptr_eq(owner, backend))
     }
 }
 

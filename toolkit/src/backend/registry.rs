@@ -135,8 +135,8 @@ impl Backends {
     ///
     /// A tool without a namespace is put into one that is called like its backend. Where several have a tool of one id,
     /// it is one tool with several backends if it takes and gives the same; otherwise the first stays, `base` before the
-    /// backends and those in the order of [`BackendKind`], and the other is a problem. A backend that cannot be asked
-    /// is a failure, and hides no other.
+    /// backends and those in the order of [`BackendKind`], and the other is a problem. So is a version that nobody has, of
+    /// a tool that is somebody else's. A backend that cannot be asked is a failure, and hides no other.
     pub async fn collect(&self, base: Catalog) -> Collected {
         Collected::of(base, self.ask(<dyn Backend>::tools, Registered::is_enabled).await)
     }
