@@ -208,3 +208,16 @@ pub(crate) fn size(value: &Value) -> usize {
         _ => 1,
     }
 }
+
+/// The type that JSON Schema gives a value: of the numbers, an integer is what is written as one.
+pub(crate) fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}

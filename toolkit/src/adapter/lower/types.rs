@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Keywords, Lowering};
 use crate::adapter::loss::Effect;
-use crate::schema::walk;
+use crate::schema::walk::{self, type_of};
 
 impl Lowering<'_> {
     pub(super) fn say_types(&mut self, keywords: &mut Keywords, at: &str) {
@@ -162,17 +162,5 @@ fn is_of(value: &Value, name: &str) -> bool {
         "number" => value.is_number(),
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         name => type_of(value) == name,
-    }
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }

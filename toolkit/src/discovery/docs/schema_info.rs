@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::schema::walk::type_of;
+
 /// A schema of arguments in short: what must be given, what is assumed, and of which types it is.
 ///
 /// Arguments are named by their path: `options.depth` is a property of the object `options`, and `names[].first` one of
@@ -146,16 +148,4 @@ impl<'s> Reader<'s> {
 
 fn list<'s>(schema: &'s Value, keyword: &str) -> impl Iterator<Item = &'s Value> {
     schema.get(keyword).and_then(Value::as_array).into_iter().flatten()
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
