@@ -56,40 +56,36 @@ pub(crate) fn admit(
     arguments: &Arguments<'_>,
     coercion: Coercion,
 ) -> Result<(Value, Vec<Change>), ToolError> {
-    let schema = tool.input();
     let mut value = arguments.to_value()?;
     let mut changes = Vec::new();
-    for _ in 0..MAX_ROUNDS {
-        let Err(violations) = schema.validate(&value) else {
-            return Ok((value, changes));
-        };
-        let before = changes.len();
-        for violation in violations.iter() {
-            coerce(&mut value, violation, coercion, &mut changes);
-        }
-        if changes.len() == before {
-            return Err(refusal(tool, violations));
-        }
+    match fit(tool.input(), &mut value, coercion, &mut changes) {
+        Ok(()) => Ok((value, changes)),
+        Err(violations) => Err(refusal(tool, violations)),
     }
-    schema.validate(&value).map(|()| (value, changes)).map_err(|violations| refusal(tool, violations))
 }
 
 /// The arguments without the nulls that stand for what is absent, as far as the schema tells.
 pub(crate) fn without_absent(schema: &Schema, mut value: Value) -> Value {
-    let mut changes = Vec::new();
+    // What is refused for other reasons is somebody else's to tell.
+    let _ = fit(schema, &mut value, Coercion::NullAsAbsent, &mut Vec::new());
+    value
+}
+
+/// Changes a value until the schema accepts it, or nothing more can be done.
+fn fit(schema: &Schema, value: &mut Value, coercion: Coercion, changes: &mut Vec<Change>) -> Result<(), Violations> {
     for _ in 0..MAX_ROUNDS {
-        let before = changes.len();
-        let Err(violations) = schema.validate(&value) else {
-            break;
+        let Err(violations) = schema.validate(value) else {
+            return Ok(());
         };
+        let before = changes.len();
         for violation in violations.iter() {
-            coerce(&mut value, violation, Coercion::NullAsAbsent, &mut changes);
+            coerce(value, violation, coercion, changes);
         }
         if changes.len() == before {
-            break;
+            return Err(violations);
         }
     }
-    value
+    schema.validate(value)
 }
 
 /// The refusal as a model reads it: every violation, and a call that would have been accepted.
