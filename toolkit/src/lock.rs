@@ -31,6 +31,9 @@ use crate::catalog::{Catalog, Problem, ProblemKind, Problems};
 use crate::manifest::{InvalidManifest, Manifest};
 use crate::tool::Tool;
 
+/// The form of the file.
+const LOCK_VERSION: u32 = 1;
+
 /// A catalogue as it was.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lock {
@@ -49,11 +52,25 @@ impl Lock {
     ///
     /// # Errors
     ///
-    /// It is no list of tools.
+    /// It is no list of tools, or a lock of another version; an entry of it is no tool, or has the id of an earlier one.
+    /// A tool that was left out would count as one that was never there.
     pub fn from_json(json: &str) -> Result<Self, InvalidManifest> {
-        let is_lock = serde_json::from_str::<Value>(json).is_ok_and(|value| value.get("lockVersion").is_some());
-        let manifest = if is_lock { Manifest::from_json(json)? } else { Manifest::from_mcp_json(json)? };
-        let mut tools: Vec<Tool> = manifest.listings().filter_map(|listing| listing.tool().cloned()).collect();
+        let document = serde_json::from_str::<Value>(json).unwrap_or_default();
+        let manifest = match document.get("lockVersion") {
+            None => Manifest::from_mcp_json(json)?,
+            Some(version) if *version == LOCK_VERSION => Manifest::from_json(json)?,
+            Some(version) => {
+                return Err(InvalidManifest::new(format!("`lockVersion` is {version}, and {LOCK_VERSION} is known")));
+            }
+        };
+        let mut tools = Vec::new();
+        for listing in manifest.listings() {
+            let is_double = |problem: &Problem| problem.kind() == ProblemKind::DuplicateId;
+            match listing.tool() {
+                Some(tool) if !listing.problems().iter().any(is_double) => tools.push(tool.clone()),
+                _ => return Err(InvalidManifest::new(format!("of its tools, {listing}"))),
+            }
+        }
         tools.sort_by(|a, b| a.id().cmp(b.id()));
         Ok(Self { tools })
     }
@@ -62,7 +79,7 @@ impl Lock {
     #[must_use]
     pub fn to_json(&self) -> String {
         let tools: Vec<Value> = self.tools.iter().map(Tool::to_json).collect();
-        let mut lock = json!({ "lockVersion": 1, "tools": tools });
+        let mut lock = json!({ "lockVersion": LOCK_VERSION, "tools": tools });
         lock.sort_all_objects();
         format!("{lock:#}\n")
     }
@@ -83,22 +100,22 @@ impl Catalog {
     /// Fails if the file at `path` holds a catalogue whose callers this one would break without saying so by a version.
     ///
     /// A change that breaks nobody passes, and so does one whose version says that it breaks: the next major version,
-    /// or below 1.0.0 the next minor one. Without a file, or with `TOOLKIT_BLESS=1` in the environment, the file is
-    /// written.
+    /// or below 1.0.0 the next minor one. With `TOOLKIT_BLESS=1` in the environment the file is written instead.
     ///
     /// # Errors
     ///
-    /// Every change that breaks callers; the file cannot be read or written.
+    /// Every change that breaks callers; there is no such file, or it cannot be read or written.
     pub fn expect_lock(self, path: impl AsRef<Path>) -> Result<Self, Problems> {
         let path = path.as_ref();
         let failed = |message: String| Problems::from(Problem::new(ProblemKind::Unexpected, message, []));
         let now = Lock::of(&self);
         let is_blessed = std::env::var_os("TOOLKIT_BLESS").is_some_and(|value| value == "1");
-        if is_blessed || !path.exists() {
+        if is_blessed {
             fs::write(path, now.to_json()).map_err(|error| failed(format!("{}: {error}", path.display())))?;
             return Ok(self);
         }
-        let text = fs::read_to_string(path).map_err(|error| failed(format!("{}: {error}", path.display())))?;
+        let text = fs::read_to_string(path)
+            .map_err(|error| failed(format!("{}: {error}; TOOLKIT_BLESS=1 writes it", path.display())))?;
         let locked = Lock::from_json(&text).map_err(|error| failed(format!("{}: {error}", path.display())))?;
         let problems: Vec<Problem> = locked
             .compare(&now)

@@ -81,7 +81,7 @@ impl Manifest {
     }
 
     fn read(json: Arguments<'_>, form: Form) -> Result<Self, InvalidManifest> {
-        let invalid = |reason: &str| InvalidManifest { reason: reason.to_owned() };
+        let invalid = |reason: &str| InvalidManifest::new(reason);
         if matches!(&json, Arguments::Value(value) if is_too_deep(value)) {
             return Err(invalid("it is nested deeper than 127 levels"));
         }
@@ -98,7 +98,8 @@ impl Manifest {
             _ => return Err(invalid("it is neither an array of tools nor an object with such an array")),
         };
         if tools.len() > Self::MAX_TOOLS {
-            return Err(invalid(&format!("it has {} tools; at most {} are read", tools.len(), Self::MAX_TOOLS)));
+            let n_tools = tools.len();
+            return Err(InvalidManifest::new(format!("it has {n_tools} tools; at most {} are read", Self::MAX_TOOLS)));
         }
         let tools = tools.into_iter().enumerate();
         let mut listings: Vec<Listing> = tools.map(|(index, json)| Listing::read(index, json, form)).collect();
@@ -250,6 +251,12 @@ impl fmt::Display for Listing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidManifest {
     reason: String,
+}
+
+impl InvalidManifest {
+    pub(crate) fn new<R: Into<String>>(reason: R) -> Self {
+        Self { reason: reason.into() }
+    }
 }
 
 impl fmt::Display for InvalidManifest {

@@ -20,17 +20,31 @@ fn a_lock_is_read_as_it_was_written_with_one_tool_after_the_other() {
     assert!(text.starts_with("{\n  \"lockVersion\": 1,\n  \"tools\": [\n") && text.ends_with("}\n"));
     let manifest = json!({ "tools": [{ "name": "tool", "inputSchema": { "type": "object" } }] });
     assert_eq!(Lock::from_json(&manifest.to_string()).unwrap().tools().count(), 1);
-    assert!(Lock::from_json("[1, 2]").unwrap().tools().next().is_none());
     assert!(Lock::from_json("{").is_err());
 }
 
 #[test]
-fn a_test_of_one_line_writes_the_file_first_and_then_holds_to_it() {
+fn a_lock_with_an_entry_that_is_no_tool_is_no_lock() {
+    let told = |lock: Value| Lock::from_json(&lock.to_string()).unwrap_err().to_string();
+    let tool = json!({ "name": "tool", "inputSchema": { "type": "object" } });
+    assert!(told(json!([tool, 2])).starts_with("not a manifest: of its tools, 1 ``\n"));
+    assert!(told(json!([tool, tool])).ends_with("1 `tool`\n  its id is that of the tool at 0"));
+    let mut of_today: Value = serde_json::from_str(&lock("1.0.0", &object(json!({}), &[]), None).to_json()).unwrap();
+    of_today["tools"][0].as_object_mut().unwrap().remove("name");
+    assert!(told(of_today.clone()).contains("name"), "{}", told(of_today));
+    assert_eq!(told(json!({ "lockVersion": 2, "tools": [] })), "not a manifest: `lockVersion` is 2, and 1 is known");
+}
+
+#[test]
+fn a_test_of_one_line_holds_to_the_file() {
     let path = scratch("holds");
     let old = object(json!({ "n": { "type": "integer" } }), &[]);
+    let problems = catalog(old.clone()).expect_lock(&path).unwrap_err().to_string();
+    assert!(problems.contains("TOOLKIT_BLESS=1 writes it"), "{problems}");
+    assert!(!path.exists(), "a lock that was deleted is not made up for");
+    let written = Lock::of(&catalog(old.clone())).to_json();
+    std::fs::write(&path, &written).unwrap();
     catalog(old.clone()).expect_lock(&path).unwrap();
-    let written = std::fs::read_to_string(&path).unwrap();
-    assert!(written.contains("\"lockVersion\": 1"));
 
     let wider = object(json!({ "n": { "type": "number" } }), &[]);
     catalog(wider).expect_lock(&path).unwrap();
@@ -41,4 +55,26 @@ fn a_test_of_one_line_writes_the_file_first_and_then_holds_to_it() {
     std::fs::write(&path, "{").unwrap();
     assert!(catalog(old).expect_lock(&path).unwrap_err().to_string().contains(path.to_str().unwrap()));
     std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn a_lock_is_written_on_demand_only() {
+    let path = scratch("blessed");
+    let blessed = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "files::holds_to_the_file_that_is_named"])
+        .env("TOOLKIT_BLESS", "1")
+        .env("TOOLKIT_TEST_LOCK", &path)
+        .output()
+        .unwrap();
+    assert!(blessed.status.success(), "{}", String::from_utf8_lossy(&blessed.stdout));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), Lock::of(&catalog(object(json!({}), &[]))).to_json());
+    std::fs::remove_file(&path).unwrap();
+}
+
+/// Run once more by the test above, in a process that has the variables.
+#[test]
+fn holds_to_the_file_that_is_named() {
+    if let Some(path) = std::env::var_os("TOOLKIT_TEST_LOCK") {
+        catalog(object(json!({}), &[])).expect_lock(path).unwrap();
+    }
 }
