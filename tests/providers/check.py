@@ -71,9 +71,11 @@ for strict in ("", "--strict"):
 for tool in exported("gemini"):
     for declaration in gemini.Tool.model_validate(tool).function_declarations:
         sound(declaration.parameters_json_schema)
+n_with_parameters = 0
 for tool in exported("gemini-openapi"):
     declarations = gemini.Tool.model_validate(tool).function_declarations
-    assert any(declaration.parameters for declaration in declarations)
+    n_with_parameters += sum(declaration.parameters is not None for declaration in declarations)
     n_checked += len(declarations)
+assert n_with_parameters > 0
 
 print(f"{n_checked} tools read by the providers' own packages")

@@ -126,25 +126,35 @@ fn count(what: &str, n: usize) {
     }
 }
 
-/// The tools of the manifests in the shared data, sound or not, in no order that matters; none where the data is absent,
-/// which counts as a skip.
+/// The tools of [`real_manifests`], sound or not.
+///
+/// # Panics
+///
+/// As [`real_manifests`].
+#[must_use]
+pub fn real_tools() -> Vec<toolkit::Tool> {
+    let manifests = real_manifests();
+    manifests.iter().flat_map(|manifest| manifest.listings().filter_map(|listing| listing.tool().cloned())).collect()
+}
+
+/// The manifests in the shared data, in no order that matters; none where the data is absent, which counts as a skip.
 ///
 /// # Panics
 ///
 /// If the data is absent although `TOOLKIT_REQUIRE_DATA=1` says that it must be there.
 #[must_use]
-pub fn real_tools() -> Vec<toolkit::Tool> {
-    let (mut tools, mut folders) = (Vec::new(), Vec::from_iter(shared("data/manifests")));
+pub fn real_manifests() -> Vec<toolkit::Manifest> {
+    let (mut manifests, mut folders) = (Vec::new(), Vec::from_iter(shared("data/manifests")));
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).expect("the data can be read") {
             let path = entry.expect("the data can be read").path();
             if path.is_dir() {
                 folders.push(path);
-            } else if let Ok(manifest) = toolkit::Manifest::from_mcp_json(std::fs::read(path).expect("it can be read"))
-            {
-                tools.extend(manifest.listings().filter_map(|listing| listing.tool().cloned()));
+            } else {
+                let json = std::fs::read(path).expect("it can be read");
+                manifests.extend(toolkit::Manifest::from_mcp_json(json));
             }
         }
     }
-    tools
+    manifests
 }

@@ -12,11 +12,14 @@ fn fixture() -> PathBuf {
     let source = project.join("tests/fixtures/only_a_library");
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("only_a_library");
     fs::create_dir_all(copy.join("src")).unwrap();
+    fs::create_dir_all(copy.join("patch/src")).unwrap();
     let manifest = fs::read_to_string(source.join("Cargo.toml")).unwrap();
     let toolkit = project.canonicalize().unwrap().join("toolkit");
     let manifest = manifest.replace("../../../toolkit", toolkit.to_str().unwrap());
     fs::write(copy.join("Cargo.toml"), manifest).unwrap();
-    fs::copy(source.join("src/lib.rs"), copy.join("src/lib.rs")).unwrap();
+    for file in ["src/lib.rs", "patch/Cargo.toml", "patch/src/lib.rs"] {
+        fs::copy(source.join(file), copy.join(file)).unwrap();
+    }
     fs::copy(project.join("Cargo.lock"), copy.join("Cargo.lock")).unwrap();
     copy
 }
@@ -42,7 +45,7 @@ fn assert_ran(output: &Output, code: i32, out: &str) {
 #[test]
 fn a_library_gets_a_command_line() {
     let library = fixture();
-    let listed = "text:refuse:1.0.0\t\tAlways fails.\ntext:reverse:1.0.0\t\tTurns a text around.\n";
+    let listed = "text:built:1.0.0\t\tSays how it was built.\ntext:refuse:1.0.0\t\tAlways fails.\ntext:reverse:1.0.0\t\tTurns a text around.\n";
     assert_ran(&cargo_toolkit(&library, &["list"]), 0, listed);
 
     // What follows the command is the program's: flags, exit codes, streams.
@@ -57,10 +60,19 @@ fn a_library_gets_a_command_line() {
     let manifest = library.join("Cargo.toml");
     let manifest = ["--manifest-path", manifest.to_str().unwrap(), "-p", "only-a-library"];
     let checked = cargo_toolkit(&library.join("src"), &[&manifest[..], &["check"]].concat());
-    assert_ran(&checked, 0, "2 tools, no problems\n");
+    assert_ran(&checked, 0, "3 tools, no problems\n");
 
     let extra = cargo_toolkit(&library, &["--features", "extra", "call", "extra"]);
     assert_ran(&extra, 0, "true\n");
+
+    // Built as the workspace says: with its patches, in its profiles.
+    let built = cargo_toolkit(&library, &["call", "built"]);
+    assert_ran(&built, 0, "\"from the patch, debug assertions false\"\n");
+
+    // A server is linked in when one is wanted; without stdin it ends at once.
+    assert_ran(&cargo_toolkit(&library, &["serve"]), 0, "");
+    let manifest = fs::read_to_string(library.join("target/cargo-toolkit/only-a-library/Cargo.toml")).unwrap();
+    assert!(manifest.contains(r#"features = ["mcp"]"#), "{manifest}");
 
     assert!(library.join("target/cargo-toolkit/only-a-library/src/main.rs").exists());
     let unchanged = fs::read_to_string(library.join("Cargo.lock")).unwrap();

@@ -1,63 +1,124 @@
-//! Calls over HTTP, on connections that stay open.
+//! Calls over HTTP, on connections that stay open, one call at a time on each.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::thread;
+use std::io::{BufRead, BufReader};
+use std::time::{Duration, Instant};
 
-use crate::load::{Server, Spent};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader as AsyncBufReader};
+use tokio::net::TcpStream;
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinSet;
 
-const N_CONNECTIONS: usize = 8;
+use crate::cores::Cores;
+use crate::process::{Process, Turn};
+use crate::rows::Row;
+use crate::table::Client;
 
-const BODY: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"load","version":"1"}}}}"#;
-
-pub(crate) fn measure(name: &str, n_calls: usize) -> Spent {
-    let mut server = Server::start(name);
-    let mut address = String::new();
-    let output = server.0.stdout.take().expect("stdout is a pipe");
-    BufReader::new(output).read_line(&mut address).expect("the server says where it is");
-    let address = address.trim();
-    ask(address, n_calls / 10);
-    server.spend(n_calls, || ask(address, n_calls))
+/// A revision of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Revision {
+    V2025_11_25,
+    V2026_07_28,
 }
 
-fn ask(address: &str, n_calls: usize) {
-    thread::scope(|scope| {
-        for _ in 0..N_CONNECTIONS {
-            scope.spawn(move || {
-                let mut connection = Connection::open(address);
-                (0..n_calls / N_CONNECTIONS).for_each(|_| connection.call());
-            });
-        }
-    });
+impl Revision {
+    /// A request of a client that has no session.
+    fn request(self, address: &str) -> String {
+        let (name, headers, meta) = match self {
+            Self::V2025_11_25 => ("2025-11-25", "", ""),
+            Self::V2026_07_28 => (
+                "2026-07-28",
+                "mcp-method: tools/call\r\nmcp-name: add\r\n",
+                r#","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"load","version":"1"}}"#,
+            ),
+        };
+        let params = format!(r#"{{"name":"add","arguments":{{"a":1,"b":2}}{meta}}}"#);
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+        format!(
+            "POST /mcp HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
+             accept: application/json, text/event-stream\r\nmcp-protocol-version: {name}\r\n{headers}\
+             content-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    }
+}
+
+/// A server, and where it is.
+pub(crate) struct Http {
+    process: Process,
+    address: String,
+    request: String,
+    runtime: Runtime,
+}
+
+impl Http {
+    pub(crate) fn start(row: &Row, cores: Cores, revision: Revision) -> Self {
+        let mut process = Process::start(row, cores, "http");
+        let mut address = String::new();
+        let output = process.0.stdout.take().expect("stdout is a pipe");
+        BufReader::new(output).read_line(&mut address).expect("the server says where it is");
+        let address = address.trim().to_owned();
+        let runtime = Builder::new_current_thread().enable_io().build().expect("a runtime");
+        Self { process, request: revision.request(&address), address, runtime }
+    }
+}
+
+impl Client for Http {
+    fn turn(&mut self, n_in_flight: usize, time: Duration) -> Turn {
+        // Made for each turn: some servers close a connection on which nothing comes for five seconds.
+        let connections = self.runtime.block_on(async {
+            let mut connections = Vec::new();
+            for _ in 0..n_in_flight {
+                let mut connection = Connection::open(&self.address, &self.request).await;
+                connection.call().await;
+                connections.push(connection);
+            }
+            connections
+        });
+        self.process.measure(|| {
+            self.runtime.block_on(async {
+                let end = Instant::now() + time;
+                let asking: JoinSet<_> = connections.into_iter().map(|connection| connection.ask_until(end)).collect();
+                asking.join_all().await.concat()
+            })
+        })
+    }
 }
 
 struct Connection {
-    stream: BufReader<TcpStream>,
+    stream: AsyncBufReader<TcpStream>,
     request: String,
     line: String,
     body: Vec<u8>,
 }
 
 impl Connection {
-    fn open(address: &str) -> Self {
-        let stream = TcpStream::connect(address).expect("the server listens");
+    async fn open(address: &str, request: &str) -> Self {
+        let stream = TcpStream::connect(address).await.expect("the server listens");
         stream.set_nodelay(true).expect("it is a connection");
-        let request = format!(
-            "POST /mcp HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
-             accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n\
-             mcp-method: tools/call\r\nmcp-name: add\r\ncontent-length: {}\r\n\r\n{BODY}",
-            BODY.len()
-        );
-        Self { stream: BufReader::new(stream), request, line: String::new(), body: Vec::new() }
+        let request = request.to_owned();
+        Self { stream: AsyncBufReader::new(stream), request, line: String::new(), body: Vec::new() }
     }
 
-    fn call(&mut self) {
-        self.stream.get_mut().write_all(self.request.as_bytes()).expect("the server reads");
+    /// How long each call took.
+    async fn ask_until(mut self, end: Instant) -> Vec<Duration> {
+        let mut taken = Vec::new();
+        let mut now = Instant::now();
+        while now < end {
+            self.call().await;
+            let answered = Instant::now();
+            taken.push(answered - now);
+            now = answered;
+        }
+        taken
+    }
+
+    async fn call(&mut self) {
+        self.stream.write_all(self.request.as_bytes()).await.expect("the server reads");
         let (mut length, mut is_chunked) = (0, false);
-        assert!(self.line().contains(" 200 "), "{}", self.line);
+        assert!(self.line().await.contains(" 200 "), "{}", self.line);
         loop {
-            let line = self.line().to_ascii_lowercase();
-            match line.trim_end().split_once(": ") {
+            self.line().await.make_ascii_lowercase();
+            match self.line.trim_end().split_once(": ") {
                 Some(("content-length", value)) => length = value.parse().expect("a number"),
                 Some(("transfer-encoding", _)) => is_chunked = true,
                 Some(_) => {}
@@ -66,24 +127,24 @@ impl Connection {
         }
         self.body.clear();
         while is_chunked {
-            let length = usize::from_str_radix(self.line().trim_end(), 16).expect("the length of a chunk");
-            self.take(length + 2);
+            let length = usize::from_str_radix(self.line().await.trim_end(), 16).expect("the length of a chunk");
+            self.take(length + 2).await;
             is_chunked = length > 0;
         }
-        self.take(length);
+        self.take(length).await;
         let text = String::from_utf8_lossy(&self.body);
         assert!(text.contains(r#""structuredContent":{"sum":3}"#), "{text}");
     }
 
-    fn line(&mut self) -> &str {
+    async fn line(&mut self) -> &mut String {
         self.line.clear();
-        self.stream.read_line(&mut self.line).expect("the server answers");
-        &self.line
+        self.stream.read_line(&mut self.line).await.expect("the server answers");
+        &mut self.line
     }
 
-    fn take(&mut self, length: usize) {
+    async fn take(&mut self, length: usize) {
         let start = self.body.len();
         self.body.resize(start + length, 0);
-        self.stream.read_exact(&mut self.body[start..]).expect("the server answers in full");
+        self.stream.read_exact(&mut self.body[start..]).await.expect("the server answers in full");
     }
 }

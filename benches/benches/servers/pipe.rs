@@ -1,50 +1,95 @@
-//! Calls over pipes, many of them before the first is answered.
+//! Calls over pipes.
 
-use std::io::{BufRead, BufReader, BufWriter, Write};
-use std::sync::mpsc::sync_channel;
-use std::thread;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{ChildStdin, ChildStdout};
+use std::time::{Duration, Instant};
 
-use crate::load::{Server, Spent};
-
-const N_IN_FLIGHT: usize = 64;
+use crate::cores::Cores;
+use crate::process::{Process, Turn};
+use crate::rows::Row;
+use crate::table::Client;
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"load","version":"1"}}}"#;
 
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
-pub(crate) fn measure(name: &str, n_calls: usize) -> Spent {
-    let mut server = Server::start(name);
-    let mut to = BufWriter::new(server.0.stdin.take().expect("stdin is a pipe"));
-    let mut from = BufReader::new(server.0.stdout.take().expect("stdout is a pipe"));
-    let mut line = String::new();
-    writeln!(to, "{INITIALIZE}").and_then(|()| to.flush()).expect("the server reads");
-    from.read_line(&mut line).expect("the server answers");
-    writeln!(to, "{INITIALIZED}").and_then(|()| to.flush()).expect("the server reads");
-    ask(&mut to, &mut from, n_calls / 10);
-    server.spend(n_calls, || ask(&mut to, &mut from, n_calls))
+const CALL: &str = r#""method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2}}"#;
+
+/// A server, and the ends of its pipes.
+pub(crate) struct Pipe {
+    process: Process,
+    ends: Ends,
 }
 
-fn ask(to: &mut (impl Write + Send), from: &mut impl BufRead, n_calls: usize) {
-    let (begun, answered) = sync_channel(N_IN_FLIGHT);
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            for id in 1..=n_calls {
-                // What is asked goes out before this waits for an answer to make room.
-                if begun.try_send(()).is_err() {
-                    to.flush().expect("the server reads");
-                    begun.send(()).expect("somebody reads the answers");
-                }
-                let call = r#""method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2}}"#;
-                writeln!(to, r#"{{"jsonrpc":"2.0","id":{id},{call}}}"#).expect("the server reads");
-            }
-            to.flush().expect("the server reads");
-        });
+struct Ends {
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+    line: String,
+    n_asked: usize,
+}
+
+impl Pipe {
+    pub(crate) fn start(row: &Row, cores: Cores) -> Self {
+        let mut process = Process::start(row, cores, "pipe");
+        let mut to = process.0.stdin.take().expect("stdin is a pipe");
+        let mut from = BufReader::new(process.0.stdout.take().expect("stdout is a pipe"));
         let mut line = String::new();
-        for _ in 0..n_calls {
-            line.clear();
-            from.read_line(&mut line).expect("the server answers");
-            assert!(line.contains(r#""structuredContent":{"sum":3}"#), "{line}");
-            answered.recv().expect("it was asked");
+        writeln!(to, "{INITIALIZE}").expect("the server reads");
+        from.read_line(&mut line).expect("the server answers");
+        writeln!(to, "{INITIALIZED}").expect("the server reads");
+        Self { process, ends: Ends { to, from, line, n_asked: 0 } }
+    }
+}
+
+impl Client for Pipe {
+    fn turn(&mut self, n_in_flight: usize, time: Duration) -> Turn {
+        self.process.measure(|| self.ends.ask(n_in_flight, time))
+    }
+}
+
+impl Ends {
+    /// A call is asked for as soon as another is answered, until the time is over; gives how long each took.
+    fn ask(&mut self, n_in_flight: usize, time: Duration) -> Vec<Duration> {
+        let started = Instant::now();
+        let mut taken = Vec::new();
+        let mut requests = Vec::new();
+        let mut sent = vec![started; n_in_flight];
+        let mut idle: Vec<usize> = (0..n_in_flight).collect();
+        loop {
+            if started.elapsed() < time {
+                requests.clear();
+                let now = Instant::now();
+                for place in idle.drain(..) {
+                    // The place is in the id, since answers may come in any order.
+                    let id = self.n_asked * n_in_flight + place;
+                    self.n_asked += 1;
+                    writeln!(requests, r#"{{"jsonrpc":"2.0","id":{id},{CALL}}}"#).expect("memory is there");
+                    sent[place] = now;
+                }
+                self.to.write_all(&requests).expect("the server reads");
+            }
+            if idle.len() == n_in_flight {
+                return taken;
+            }
+            // One answer, and what has come with it.
+            loop {
+                let place = self.answered() % n_in_flight;
+                taken.push(sent[place].elapsed());
+                idle.push(place);
+                if !self.from.buffer().contains(&b'\n') {
+                    break;
+                }
+            }
         }
-    });
+    }
+
+    /// The id of the next answer.
+    fn answered(&mut self) -> usize {
+        self.line.clear();
+        self.from.read_line(&mut self.line).expect("the server answers");
+        assert!(self.line.contains(r#""structuredContent":{"sum":3}"#), "{}", self.line);
+        let (_, id) = self.line.split_once(r#""id":"#).expect("an answer has an id");
+        let n_digits = id.bytes().take_while(u8::is_ascii_digit).count();
+        id[..n_digits].parse().expect("it is the one that was asked with")
+    }
 }

@@ -9,9 +9,9 @@ pub(crate) fn program() -> Command {
     let switch = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
     Command::new("cargo toolkit")
         .bin_name("cargo toolkit")
-        .about("Lists, shows, calls and checks the tools of a library")
+        .about("Lists, finds, shows, calls, checks and serves the tools of a library")
         .after_help(
-            "Commands: list, show, call, export, check; `cargo toolkit COMMAND --help` says more.\n\n\
+            "Commands: list, search, show, call, export, check, diff, serve; `cargo toolkit COMMAND --help` says more.\n\n\
              Tools that borrow state need a program of their own, with `toolkit_cli::main_with`; of them, too, \
              everything but `call` and `check` works.",
         )
@@ -53,4 +53,27 @@ pub(crate) fn passed_on(matches: &ArgMatches) -> Vec<OsString> {
     };
     let rest = matches.get_many::<OsString>("").unwrap_or_default();
     std::iter::once(OsString::from(command)).chain(rest.cloned()).collect()
+}
+
+/// The features of `toolkit-cli` that the command needs: who lists tools need not build a server first.
+pub(crate) fn features(matches: &ArgMatches) -> Vec<&'static str> {
+    let words = passed_on(matches);
+    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    let has = |option: &str| {
+        let is_it = |word: &str| word.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
+        words.iter().any(|word| is_it(word))
+    };
+    // The help of a command has all of its options.
+    let is_help = has("-h") || has("--help");
+    let mut features = Vec::new();
+    match words.first() {
+        Some(&"serve") => {
+            features.push("mcp");
+            features.extend((is_help || has("--proxy")).then_some("proxy"));
+            features.extend((is_help || has("--otc")).then_some("otc"));
+        }
+        Some(&"export") => features.extend((is_help || has("otc") || has("--format=otc")).then_some("otc")),
+        _ => {}
+    }
+    features
 }

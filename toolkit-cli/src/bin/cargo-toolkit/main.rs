@@ -8,6 +8,7 @@ mod command;
 mod metadata;
 mod package;
 mod program;
+mod workspace;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -18,7 +18,7 @@ pub(crate) struct Package {
     pub(crate) features: Vec<String>,
     pub(crate) workspace_root: PathBuf,
     pub(crate) target_directory: PathBuf,
-    /// Where `toolkit-cli` comes from, as the right-hand side of a dependency.
+    /// Where `toolkit-cli` comes from, as the keys of a dependency.
     pub(crate) toolkit_cli: String,
 }
 
@@ -115,13 +115,13 @@ fn toolkit_cli_beside(toolkit: &PackageMetadata) -> Result<String, String> {
             let folder = toolkit.manifest_path.parent().and_then(|folder| folder.parent());
             let folder = folder.map(|folder| folder.join("toolkit-cli"));
             match folder.filter(|folder| folder.join("Cargo.toml").exists()) {
-                Some(folder) => Ok(format!("{{ path = {} }}", quoted(&folder.to_string_lossy()))),
+                Some(folder) => Ok(format!("path = {}", quoted(&folder.to_string_lossy()))),
                 None => Err(format!("there is no `toolkit-cli` beside {}", toolkit.manifest_path.display())),
             }
         }
         Some(source) => match source.strip_prefix("git+") {
             Some(git) => Ok(git_dependency(git)),
-            None => Ok(quoted(&format!("={}", toolkit.version))),
+            None => Ok(format!("version = {}", quoted(&format!("={}", toolkit.version)))),
         },
     }
 }
@@ -132,7 +132,7 @@ fn git_dependency(source: &str) -> String {
     let (url, query) = place.split_once('?').unwrap_or((place, ""));
     let reference = query.split_once('=').map(|(key, value)| format!(", {key} = {}", quoted(value)));
     // The commit is in the lock file that the program inherits.
-    format!("{{ git = {}{} }}", quoted(url), reference.unwrap_or_default())
+    format!("git = {}{}", quoted(url), reference.unwrap_or_default())
 }
 
 /// A TOML string; JSON escapes are TOML escapes.

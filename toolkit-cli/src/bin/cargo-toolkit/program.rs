@@ -9,8 +9,10 @@ use std::process::Stdio;
 use clap::ArgMatches;
 use serde_json::Value;
 
+use crate::command;
 use crate::metadata::cargo;
 use crate::package::{Package, quoted};
+use crate::workspace;
 
 /// Builds the program and says where it is.
 ///
@@ -19,7 +21,9 @@ use crate::package::{Package, quoted};
 /// It cannot be written, or cargo cannot build it; cargo says why on stderr.
 pub(crate) fn build(package: &Package, matches: &ArgMatches) -> Result<PathBuf, String> {
     let folder = package.target_directory.join("cargo-toolkit").join(&package.name);
-    let is_new = write(package, matches, &folder)
+    let settings = workspace::settings(&package.workspace_root)?;
+    let manifest = manifest(package, matches, &settings);
+    let is_new = write(package, &manifest, &folder)
         .map_err(|error| format!("cannot write the program under {}: {error}", folder.display()))?;
 
     let mut command = cargo();
@@ -62,14 +66,13 @@ fn executable(message: &str) -> Option<PathBuf> {
 }
 
 /// Writes what has changed, and says whether anything has.
-fn write(package: &Package, matches: &ArgMatches, folder: &Path) -> io::Result<bool> {
+fn write(package: &Package, manifest: &str, folder: &Path) -> io::Result<bool> {
     fs::create_dir_all(folder.join("src"))?;
-    let manifest = manifest(package, matches);
     let main = format!(
         "// Links the library, and with it its tools.\nuse {} as _;\n\nfn main() -> std::process::ExitCode {{\n    toolkit_cli::main()\n}}\n",
         package.krate
     );
-    let mut is_new = update(&folder.join("Cargo.toml"), &manifest)?;
+    let mut is_new = update(&folder.join("Cargo.toml"), manifest)?;
     is_new |= update(&folder.join("src/main.rs"), &main)?;
     if let Ok(lock) = fs::read_to_string(package.workspace_root.join("Cargo.lock")) {
         // cargo adds to its lock file what the package has not, so a copy of the seed says when to sow anew.
@@ -90,13 +93,13 @@ fn update(path: &Path, text: &str) -> io::Result<bool> {
     Ok(true)
 }
 
-fn manifest(package: &Package, matches: &ArgMatches) -> String {
+fn manifest(package: &Package, matches: &ArgMatches, settings: &str) -> String {
     let mut features: Vec<&String> = matches.get_many("features").unwrap_or_default().collect();
     if matches.get_flag("all-features") {
         features.extend(&package.features);
     }
-    let features: Vec<String> = features.into_iter().map(|feature| quoted(feature)).collect();
-    let features = features.join(", ");
+    let features = list(features.into_iter().map(String::as_str));
+    let features_of_cli = list(command::features(matches));
     let default_features = !matches.get_flag("no-default-features");
     let Package { name, edition, toolkit_cli, .. } = package;
     let folder = quoted(&package.folder.to_string_lossy());
@@ -105,8 +108,14 @@ fn manifest(package: &Package, matches: &ArgMatches) -> String {
         "# Written by `cargo toolkit`, and written again when it is run.\n\
          [package]\nname = \"cargo-toolkit-{name}\"\nversion = \"0.0.0\"\nedition = \"{edition}\"\npublish = false\n\n\
          [dependencies]\n\
-         {name} = {{ path = {folder}, default-features = {default_features}, features = [{features}] }}\n\
-         toolkit-cli = {toolkit_cli}\n\n\
-         # Not part of the workspace around it.\n[workspace]\n"
+         {name} = {{ path = {folder}, default-features = {default_features}, features = {features} }}\n\
+         toolkit-cli = {{ {toolkit_cli}, features = {features_of_cli} }}\n\n\
+         # Not part of the workspace around it, but built like it.\n[workspace]\n\n{settings}"
     )
+}
+
+/// A TOML array.
+fn list<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let names: Vec<String> = names.into_iter().map(quoted).collect();
+    format!("[{}]", names.join(", "))
 }

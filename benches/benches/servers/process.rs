@@ -1,0 +1,61 @@
+//! A server as a process, and what calls cost it.
+
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use toolkit_benches::measure::Sorted;
+
+use crate::cores::Cores;
+use crate::rows::Row;
+
+/// What came of one turn.
+pub(crate) struct Turn {
+    pub(crate) calls_a_second: f64,
+    /// Of the server, as the two below, in microseconds.
+    pub(crate) processor: f64,
+    pub(crate) p50: f64,
+    pub(crate) p99: f64,
+}
+
+/// A server that runs until this is dropped.
+pub(crate) struct Process(pub(crate) Child);
+
+impl Process {
+    pub(crate) fn start(row: &Row, cores: Cores, transport: &str) -> Self {
+        let mut command = row.program.command(cores);
+        command.args([row.server, transport]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        Self(command.spawn().unwrap_or_else(|error| panic!("{} does not start: {error}", row.name)))
+    }
+
+    /// What the calls cost that `make` makes; it tells how long each took.
+    pub(crate) fn measure(&self, make: impl FnOnce() -> Vec<Duration>) -> Turn {
+        let (before, started) = (self.processor_seconds(), Instant::now());
+        let taken = make();
+        let (spent, took) = (self.processor_seconds() - before, started.elapsed());
+        let n_calls = taken.len() as f64;
+        let taken = Sorted::of(taken.into_iter().map(|time| time.as_secs_f64() * 1e6));
+        Turn {
+            calls_a_second: n_calls / took.as_secs_f64(),
+            processor: spent * 1e6 / n_calls,
+            p50: taken.at(0.5),
+            p99: taken.at(0.99),
+        }
+    }
+
+    fn processor_seconds(&self) -> f64 {
+        /// Of the units of `/proc`, which Linux fixes for all who read them.
+        const TICKS_A_SECOND: f64 = 100.0;
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id())).expect("Linux tells");
+        // The name of the program, in brackets, may have spaces.
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks = |nth: usize| fields[nth].parse::<f64>().expect("a number");
+        (ticks(11) + ticks(12)) / TICKS_A_SECOND
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

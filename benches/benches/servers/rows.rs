@@ -1,0 +1,93 @@
+//! The servers that are compared.
+
+use std::process::Command;
+
+use crate::cores::Cores;
+use crate::http::Revision;
+
+/// One server.
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    /// What it checks of arguments and results against their schemas.
+    pub(crate) checked: &'static str,
+    pub(crate) program: Program,
+    /// As the program calls it.
+    pub(crate) server: &'static str,
+}
+
+/// What runs a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// This one, in `serve`.
+    This,
+    /// `peers/serve.py`.
+    Python,
+    /// `peers/serve.mjs`.
+    Node,
+}
+
+const fn row(name: &'static str, checked: &'static str, program: Program, server: &'static str) -> Row {
+    Row { name, checked, program, server }
+}
+
+/// Over HTTP; the first is what the others are compared with.
+pub(crate) fn http(revision: Revision) -> Vec<Row> {
+    let mut rows = vec![
+        row("a handler of axum", "nothing", Program::This, "axum"),
+        row("a socket of tokio, HTTP read by hand", "nothing", Program::This, "socket"),
+        row("a handler of axum with `Dispatcher::call`", "in and out", Program::This, "axum-dispatcher"),
+        row("`toolkit-mcp`", "in and out", Program::This, "toolkit"),
+        row("rmcp 3.9.0, no macros, no router", "nothing", Program::This, "rmcp-bare"),
+        row("rmcp 3.9.0, macros, one handler cloned", "nothing", Program::This, "rmcp-cloned"),
+        row("rmcp 3.9.0, macros, as in its examples", "nothing", Program::This, "rmcp"),
+    ];
+    // Version 1 refuses what is later than 2025-11-25.
+    rows.extend(peers().filter(|row| revision == Revision::V2025_11_25 || row.server != "v1"));
+    rows
+}
+
+/// Over pipes, likewise.
+pub(crate) fn pipe() -> Vec<Row> {
+    let mut rows = vec![
+        row("a loop over lines", "nothing", Program::This, "loop"),
+        row("`toolkit-mcp`", "in and out", Program::This, "toolkit"),
+        row("rmcp 3.9.0, no macros, no router", "nothing", Program::This, "rmcp-bare"),
+        row("rmcp 3.9.0, macros", "nothing", Program::This, "rmcp"),
+    ];
+    rows.extend(peers());
+    rows
+}
+
+fn peers() -> impl Iterator<Item = Row> {
+    [
+        row("TypeScript, `@modelcontextprotocol/sdk` 1.32.2", "in and out", Program::Node, "v1"),
+        row("TypeScript, `@modelcontextprotocol/server` 2.4.0", "in and out", Program::Node, "v2"),
+        row("Python, `mcp` 2.3.0, `lowlevel`", "nothing", Program::Python, "lowlevel"),
+        row("Python, `mcp` 2.3.0, `MCPServer`", "in and out", Program::Python, "mcpserver"),
+        row("Python, `fastmcp` 4.1", "in and out", Program::Python, "fastmcp"),
+    ]
+    .into_iter()
+}
+
+impl Program {
+    /// Whether it can be run: the others are where `TOOLKIT_PEERS` says, and `python` and `node` are found.
+    pub(crate) fn is_there(self) -> bool {
+        self == Self::This || std::env::var_os("TOOLKIT_PEERS").is_some()
+    }
+
+    /// What starts it, short of the name of the server.
+    pub(crate) fn command(self, cores: Cores) -> Command {
+        let peers = || std::env::var("TOOLKIT_PEERS").expect("it is there");
+        let (program, arguments) = match self {
+            Self::This => {
+                let program = std::env::current_exe().expect("the program is a file");
+                (program.to_str().expect("cargo names it").to_owned(), vec!["serve".to_owned()])
+            }
+            Self::Python => ("python".to_owned(), vec![format!("{}/serve.py", peers())]),
+            Self::Node => ("node".to_owned(), vec![format!("{}/serve.mjs", peers())]),
+        };
+        let mut command = cores.command(&program);
+        command.args(arguments);
+        command
+    }
+}

@@ -1,0 +1,120 @@
+//! The least that each transport allows: servers that know nothing of the protocol but this one call.
+
+use std::io::{BufRead, BufReader, BufWriter, Write, stdin, stdout};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::routing::post;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use toolkit::Dispatcher;
+use toolkit::adapter::mcp::{CallParams, Revision, write_result};
+
+use super::listener;
+
+const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
+
+#[derive(Deserialize)]
+struct Message<'m, P> {
+    #[serde(borrow)]
+    id: &'m RawValue,
+    params: P,
+}
+
+#[derive(Deserialize)]
+struct Params {
+    arguments: Terms,
+}
+
+#[derive(Deserialize)]
+struct Terms {
+    a: i64,
+    b: i64,
+}
+
+/// The response, by the shortest way that there is.
+fn answered(message: &[u8]) -> String {
+    let message: Message<'_, Params> = serde_json::from_slice(message).expect("valid");
+    let Terms { a, b } = message.params.arguments;
+    let (id, sum) = (message.id, a + b);
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"{{\"sum\":{sum}}}"}}],"structuredContent":{{"sum":{sum}}}}}}}"#
+    )
+}
+
+/// A handler of axum.
+pub(super) async fn axum() {
+    let handler = async |body: Bytes| (JSON, answered(&body));
+    let router = Router::new().route("/mcp", post(handler));
+    axum::serve(listener().await, router).await.expect("it serves");
+}
+
+/// A handler of axum around a dispatcher, which finds the tool by its name and checks arguments and result.
+pub(super) async fn axum_with(dispatcher: Dispatcher) {
+    let dispatcher = Arc::new(dispatcher);
+    let handler = move |body: Bytes| {
+        let dispatcher = Arc::clone(&dispatcher);
+        async move { (JSON, dispatched(&dispatcher, &body).await) }
+    };
+    let router = Router::new().route("/mcp", post(handler));
+    axum::serve(listener().await, router).await.expect("it serves");
+}
+
+async fn dispatched(dispatcher: &Dispatcher, message: &[u8]) -> Vec<u8> {
+    let message: Message<'_, &RawValue> = serde_json::from_slice(message).expect("valid");
+    let params = CallParams::parse(message.params.get().as_bytes()).expect("valid");
+    let tool = dispatcher.prepared(params.name()).expect("it is there");
+    let result = tool.call(params.arguments()).await.expect("it succeeds");
+    let result = write_result(tool.tool(), &result, Revision::V2026_07_28);
+    let mut response = format!(r#"{{"jsonrpc":"2.0","id":{},"result":"#, message.id).into_bytes();
+    response.extend_from_slice(&result);
+    response.push(b'}');
+    response
+}
+
+/// HTTP read by hand: a head, and as many bytes as it says.
+pub(super) async fn socket() {
+    let listener = listener().await;
+    loop {
+        let (stream, _) = listener.accept().await.expect("it listens");
+        tokio::spawn(connection(stream));
+    }
+}
+
+async fn connection(mut stream: TcpStream) {
+    const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+    let mut read = Vec::with_capacity(4 << 10);
+    while stream.read_buf(&mut read).await.is_ok_and(|n_bytes| n_bytes > 0) {
+        let Some(head) = read.windows(END_OF_HEAD.len()).position(|bytes| bytes == END_OF_HEAD) else { continue };
+        let text = str::from_utf8(&read[..head]).expect("ASCII");
+        let length = text.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("it has a body");
+        let start = head + END_OF_HEAD.len();
+        let Some(body) = read.get(start..start + length.parse::<usize>().expect("a number")) else { continue };
+        let body = answered(body);
+        let head =
+            format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+        stream.write_all((head + &body).as_bytes()).await.expect("somebody reads");
+        // One call at a time: nothing comes after it.
+        read.clear();
+    }
+}
+
+/// One thread that reads lines and writes lines, and sends them when there is nothing left to read.
+pub(super) fn lines() {
+    let (mut input, mut output) = (BufReader::new(stdin()), BufWriter::new(stdout()));
+    let mut line = Vec::new();
+    while input.read_until(b'\n', &mut line).is_ok_and(|n_read| n_read > 0) {
+        if line.windows(12).any(|word| word == b"\"tools/call\"") {
+            writeln!(output, "{}", answered(&line)).expect("somebody reads");
+        } else if line.windows(12).any(|word| word == b"\"initialize\"") {
+            writeln!(output, "{{}}").expect("somebody reads");
+        }
+        line.clear();
+        if input.buffer().is_empty() {
+            output.flush().expect("somebody reads");
+        }
+    }
+}

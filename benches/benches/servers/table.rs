@@ -1,0 +1,70 @@
+//! Servers that take turns, and a table of what came of it.
+
+use std::time::Duration;
+
+use toolkit_benches::measure::Sorted;
+
+use crate::process::Turn;
+use crate::rows::Row;
+
+/// How often, and how long each time.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    pub(crate) n_rounds: usize,
+    pub(crate) turn: Duration,
+}
+
+/// A server that runs, and whoever asks it.
+pub(crate) trait Client {
+    /// Calls for as long as `time`, with so many calls in flight.
+    fn turn(&mut self, n_in_flight: usize, time: Duration) -> Turn;
+}
+
+const IN_FLIGHT: [usize; 2] = [1, 64];
+
+/// Prints a table in Markdown: the medians of the rounds, and of the ratios that are taken within a round.
+pub(crate) fn print<C: Client>(title: &str, rows: Vec<Row>, pace: Pace, start: impl Fn(&Row) -> C) {
+    let (rows, absent): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| row.program.is_there());
+    let mut clients: Vec<C> = rows.iter().map(start).collect();
+    // Code that is compiled while it runs wants to be run.
+    for client in &mut clients {
+        client.turn(IN_FLIGHT[1], 2 * pace.turn);
+    }
+    let mut turns: Vec<[Vec<Turn>; 2]> = rows.iter().map(|_| Default::default()).collect();
+    for _ in 0..pace.n_rounds {
+        for (turns, client) in std::iter::zip(&mut turns, &mut clients) {
+            for (turns, n_in_flight) in std::iter::zip(turns, IN_FLIGHT) {
+                turns.push(client.turn(n_in_flight, pace.turn));
+            }
+        }
+    }
+    let half = "calls a second | p50 µs | p99 µs | processor µs a call";
+    println!("\n| {title} | checked | 1 in flight: {half} | 64 in flight: {half} | ratio (p10–p90) |");
+    println!("|---|---|{}", "---:|".repeat(9));
+    for (row, [one, many]) in std::iter::zip(&rows, &turns) {
+        let ratio = ratio(many, &turns[0][1]);
+        println!("| {} | {} | {} | {} | {ratio} |", row.name, row.checked, cells(one), cells(many));
+    }
+    if !absent.is_empty() {
+        let names: Vec<&str> = absent.iter().map(|row| row.name).collect();
+        println!("\nLeft out, since `benches/benches/servers/run` installs them: {}", names.join("; "));
+    }
+}
+
+fn cells(turns: &[Turn]) -> String {
+    let median = |of: fn(&Turn) -> f64| Sorted::of(turns.iter().map(of)).at(0.5);
+    let [p50, p99, processor] = [median(|turn| turn.p50), median(|turn| turn.p99), median(|turn| turn.processor)];
+    format!("{:.0} | {} | {} | {}", median(|turn| turn.calls_a_second), short(p50), short(p99), short(processor))
+}
+
+/// Of the server's processor time to that of the first row.
+fn ratio(turns: &[Turn], first: &[Turn]) -> String {
+    let ratios = std::iter::zip(turns, first).map(|(turn, first)| turn.processor / first.processor);
+    let ratios = Sorted::of(ratios);
+    format!("{:.2} ({:.2}–{:.2})", ratios.at(0.5), ratios.at(0.1), ratios.at(0.9))
+}
+
+/// Short times to a tenth.
+fn short(micros: f64) -> String {
+    if micros < 100.0 { format!("{micros:.1}") } else { format!("{micros:.0}") }
+}

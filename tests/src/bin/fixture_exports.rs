@@ -1,0 +1,55 @@
+//! Writes the tools of servers that exist into a folder, once for each format; `tests/providers/run` has them judged.
+//!
+//! The files have the names and the form that `export --format` gives them for the tools of a program.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use toolkit::adapter::mcp::{Revision, list_tools};
+use toolkit::adapter::{anthropic, gemini, openai};
+use toolkit::catalog::Naming;
+use toolkit::{Catalog, Manifest};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = PathBuf::from(std::env::args_os().nth(1).ok_or("expected a folder")?);
+    let catalogs: Vec<Catalog> = toolkit_tests::real_manifests().iter().map(sound).collect::<Result<_, _>>()?;
+    let openai = |options| move |catalog: &Catalog| Ok(openai::tools(catalog, Naming::Name, options)?.json);
+    let anthropic = |options| move |catalog: &Catalog| Ok(anthropic::tools(catalog, Naming::Name, options)?.json);
+    let gemini = |form| move |catalog: &Catalog| Ok(gemini::tools(catalog, Naming::Name, form)?.json);
+    let write = |name: &str, export: &dyn Fn(&Catalog) -> Exported| write(&folder, name, &catalogs, export);
+
+    write("mcp", &|catalog| Ok(list_tools(catalog, Revision::V2026_07_28, Naming::Name)?["tools"].take()))?;
+    write("openai", &openai(openai::Options::responses()))?;
+    write("openai--strict", &openai(openai::Options::responses().strict()))?;
+    write("openai-chat", &openai(openai::Options::chat_completions()))?;
+    write("openai-chat--strict", &openai(openai::Options::chat_completions().strict()))?;
+    write("anthropic", &anthropic(anthropic::Options::default()))?;
+    write("anthropic--strict", &anthropic(anthropic::Options::default().strict()))?;
+    write("gemini", &gemini(gemini::Form::JsonSchema))?;
+    write("gemini-openapi", &gemini(gemini::Form::OpenApi))
+}
+
+type Exported = Result<Value, Box<dyn Error>>;
+
+/// The tools that have no problem.
+fn sound(manifest: &Manifest) -> Result<Catalog, Box<dyn Error>> {
+    Ok(Catalog::new(manifest.tools().cloned())?)
+}
+
+/// All catalogues in one list.
+fn write(
+    folder: &Path,
+    name: &str,
+    catalogs: &[Catalog],
+    export: &dyn Fn(&Catalog) -> Exported,
+) -> Result<(), Box<dyn Error>> {
+    let mut all = Vec::new();
+    for catalog in catalogs {
+        match export(catalog)? {
+            Value::Array(tools) => all.extend(tools),
+            other => return Err(format!("expected a list, got {other}").into()),
+        }
+    }
+    Ok(std::fs::write(folder.join(format!("{name}.json")), Value::from(all).to_string())?)
+}
