@@ -131,12 +131,6 @@ impl McpBackend {
         self.link = Arc::default();
         self
     }
-
-    /// Waits until the server says that its tools have changed, or is connected to anew, since they were listed last.
-    /// The host then collects again.
-    pub async fn changed(&self) {
-        self.link.changed().await;
-    }
 }
 
 impl Backend for McpBackend {
@@ -149,7 +143,13 @@ impl Backend for McpBackend {
     }
 
     fn tools(&self) -> BoxFuture<'_, Result<Offers, ToolError>> {
-        Box::pin(list::offers(self))
+        Box::pin(self.link.listing(self, list::offers(self)))
+    }
+
+    /// Waits until the server says that its tools have changed, is gone, or is connected to anew, since they were listed
+    /// last. Where they could not be listed, it is connected to again, at growing intervals.
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.link.changed(self))
     }
 
     fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {

@@ -15,6 +15,11 @@ const FIRST: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(30);
 
 impl Backoff {
+    /// When to try again; `None` where nothing has failed.
+    pub(super) fn not_before(&self) -> Option<Instant> {
+        self.not_before
+    }
+
     /// How long there is still to wait.
     pub(super) fn left(&self) -> Option<Duration> {
         let left = self.not_before?.saturating_duration_since(Instant::now());

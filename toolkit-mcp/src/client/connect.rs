@@ -89,7 +89,7 @@ async fn start(
         let message = format!("{backend} cannot be started: `{}`: {error}", program.command.display());
         ToolError::new(ErrorKind::Unavailable, message)
     })?;
-    let lines = Lines::new(started, Arc::clone(fate), backend.limits.message_bytes);
+    let lines = Lines::new(started, Arc::clone(fate), handler.changes.clone(), backend.limits.message_bytes);
     Ok(serve_client_with_lifecycle(handler, lines, mode).await)
 }
 

@@ -160,7 +160,7 @@ fn status_in(text: &str) -> Option<StatusCode> {
 /// The protocol has one code for arguments and for tools that are not there.
 fn says_unknown(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
-    message.contains("tool") && (message.contains("unknown") || message.contains("not found"))
+    message.contains("tool") && ["unknown", "not found", "no tool"].iter().any(|words| message.contains(words))
 }
 
 pub(super) fn shortened(text: &str) -> String {
