@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 use super::*;
 
 /// The other ends of a server's pipes.
-struct Pipes {
+pub struct Pipes {
     to: PipeWriter,
     from: BufReader<PipeReader>,
 }
 
 impl Pipes {
-    fn of(server: Server) -> (Self, tokio::task::JoinHandle<std::io::Result<()>>) {
+    pub fn of(server: Server) -> (Self, tokio::task::JoinHandle<std::io::Result<()>>) {
         let (input, to) = std::io::pipe().unwrap();
         let (from, output) = std::io::pipe().unwrap();
         let serving = tokio::spawn(async move { server.pipes(input, output).await });
@@ -24,13 +24,13 @@ impl Pipes {
         self.to.write_all(b"\n").unwrap();
     }
 
-    fn read(&mut self) -> Value {
+    pub fn read(&mut self) -> Value {
         let mut line = String::new();
         self.from.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
-    fn ask(&mut self, message: &Value) -> Value {
+    pub fn ask(&mut self, message: &Value) -> Value {
         self.write(&message.to_string());
         let answer = self.read();
         let is_modern = message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == MODERN;
