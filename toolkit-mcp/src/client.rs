@@ -35,7 +35,9 @@ mod connect;
 mod connection;
 mod endpoint;
 mod error;
+mod event_limit;
 mod handler;
+mod http;
 mod limits;
 mod line_reader;
 mod lines;
@@ -45,6 +47,7 @@ mod process;
 mod program;
 mod servers;
 mod trace;
+mod verbatim;
 
 use std::fmt;
 use std::sync::Arc;

@@ -3,6 +3,7 @@
 mod calls;
 mod configured;
 mod faults;
+mod fields;
 mod followed;
 mod http_faults;
 mod listing;

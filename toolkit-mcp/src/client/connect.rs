@@ -18,6 +18,7 @@ use toolkit::call::ErrorKind;
 use super::connection::Connection;
 use super::endpoint::Endpoint;
 use super::handler::Handler;
+use super::http::Http;
 use super::lines::Lines;
 use super::process::{Fate, Process};
 use super::program::Program;
@@ -106,7 +107,6 @@ async fn over_http(
     let mut resuming = ExponentialBackoff::default();
     resuming.max_times = Some(MAX_RESUMED);
     config.retry_config = Arc::new(resuming);
-    config.max_sse_event_size = backend.limits.message_bytes;
     for (name, value) in &endpoint.headers {
         if !(name == AUTHORIZATION && endpoint.token.is_some()) {
             config.custom_headers.insert(name.clone(), value.clone());
@@ -114,7 +114,7 @@ async fn over_http(
     }
     config.auth_header = endpoint.token.as_ref().map(|token| token.expose_secret().to_owned());
     let fate = Arc::new(Fate::default());
-    let transport = StreamableHttpClientTransport::with_client(client, config);
+    let transport = StreamableHttpClientTransport::with_client(Http::new(client, backend.limits.message_bytes), config);
     let running = serve_client_with_lifecycle(handler, transport, mode(era)).await;
     let running = running.map_err(|error| backend.not_connected(&error, &fate))?;
     Ok(Connection::new(running, fate))

@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientRequest, CustomResult, ErrorCode, RequestId,
-    RequestMetaObject, ServerNotification, ServerResult, SubscriptionFilter,
+    CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorCode, RequestId, RequestMetaObject,
+    ServerNotification, SubscriptionFilter,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use serde_json::Value;
@@ -16,6 +16,7 @@ use tokio::task::AbortHandle;
 use super::backoff::Backoff;
 use super::handler::{Handler, Listener, Listeners};
 use super::process::Fate;
+use super::verbatim;
 
 /// A connection to a server. Dropping it ends it.
 pub(super) struct Connection {
@@ -74,10 +75,7 @@ impl Connection {
         if matches!(answer, Ok(_) | Err(ServiceError::McpError(_))) {
             self.has_answered.store(true, Ordering::Release);
         }
-        match answer? {
-            ServerResult::CustomResult(CustomResult(result)) => Ok(result),
-            known => serde_json::to_value(known).map_err(|_| ServiceError::UnexpectedResponse),
-        }
+        verbatim::whole(answer?).map_err(|_| ServiceError::UnexpectedResponse)
     }
 
     /// The protocol of which it speaks a revision that still has `ping`.
