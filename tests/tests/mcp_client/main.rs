@@ -10,6 +10,7 @@ mod listing;
 mod official;
 mod ours;
 mod proxied;
+mod tls;
 
 use std::time::Duration;
 
