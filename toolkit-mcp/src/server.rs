@@ -125,6 +125,7 @@ impl Server {
             let mut current = shared.served.write().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *current, Arc::clone(&served))
         };
+        shared.metrics.forget_all_but(served.offers.iter().map(|offer| &*offer.id));
         if !served.looks_like(&before) {
             self.announce();
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use toolkit::Tool;
 use toolkit::call::Credentials;
 use toolkit::dispatch::BoxFuture;
 use toolkit_mcp::server::{Caller, HttpError, Refusal, Verify};
@@ -199,6 +200,32 @@ async fn metrics_say_what_has_happened() {
     ] {
         assert!(metrics.lines().any(|other| other == line), "{line} is not in\n{metrics}");
     }
+}
+
+#[tokio::test]
+async fn names_that_clients_make_up_are_counted_as_one() {
+    let server = server();
+    let client = Client::of(serve(server.http()).await);
+    for n in 0..20 {
+        client.send(&modern(1, "tools/call", call(&format!("made_up_{n}"), json!({})))).await;
+    }
+    let metrics = server.metrics();
+    assert!(!metrics.contains("made_up"), "{metrics}");
+    assert!(metrics.contains(r#"toolkit_mcp_calls_total{tool="unknown",outcome="refused"} 20"#), "{metrics}");
+}
+
+#[tokio::test]
+async fn tools_that_are_gone_are_remembered_as_long_as_they_are_few() {
+    let tool = |name: String| Tool::builder(name).description("Does something.").build().unwrap();
+    let serving = |tools: Vec<Tool>| Dispatcher::new(Catalog::new(tools).unwrap()).unwrap();
+    let server = Server::new(serving(vec![tool("gone".to_owned())])).unwrap();
+    let client = Client::of(serve(server.http()).await);
+    client.send(&modern(1, "tools/call", call("gone", json!({})))).await;
+    let is_remembered = || server.metrics().contains(r#"toolkit_mcp_calls_total{tool="gone""#);
+    server.replace(serving(vec![tool("other".to_owned())])).unwrap();
+    assert!(is_remembered());
+    server.replace(serving((0..5000).map(|n| tool(format!("tool_{n}"))).collect())).unwrap();
+    assert!(!is_remembered());
 }
 
 #[tokio::test]

@@ -181,6 +181,7 @@ impl Server {
             }
         }
         let Some(nth) = served.get(&name) else {
+            self.shared.metrics.of_unknown().refuse();
             return Err(unknown_tool(&name, served.nearest(&name)));
         };
         let offer = &served.offers[nth];
