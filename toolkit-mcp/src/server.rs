@@ -24,9 +24,11 @@
 
 mod builder;
 mod call;
+mod end;
 mod filter;
 mod find;
 mod headers;
+mod hello;
 mod http;
 mod listen;
 mod message;
