@@ -2,7 +2,9 @@
 
 mod auth;
 mod body;
+mod denied;
 mod error;
+mod gate;
 mod guard;
 mod intake;
 mod listening;

@@ -12,11 +12,10 @@ use http::header::{self, HeaderValue};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::auth::{Auth, Refusal, WELL_KNOWN};
 use super::body::Body;
-use super::guard::Guard;
-use super::intake::{Intake, Unread};
-use super::rate::Rate;
+use super::denied::Denied;
+use super::gate::Gate;
+use super::intake::Intake;
 use super::response::{accepted, answered, events, json, preflight, text};
 use super::session::{SESSION, Sessions};
 use super::{Http, sse};
@@ -27,7 +26,7 @@ use crate::server::listen::Listen;
 use crate::server::message::Message;
 use crate::server::methods::{Peer, Routed};
 use crate::server::metrics::Refused;
-use crate::server::reply::{Code, Fault};
+use crate::server::reply::Code;
 use crate::server::request::Caller;
 
 /// The path of the protocol.
@@ -42,9 +41,7 @@ pub struct Service {
 #[derive(Debug)]
 struct Inner {
     server: Server,
-    guard: Guard,
-    auth: Auth,
-    rate: Option<Rate>,
+    gate: Gate,
     intake: Intake,
     sessions: Sessions,
 }
@@ -53,7 +50,8 @@ impl Service {
     pub(super) fn new(http: Http) -> Self {
         let Http { server, limits, guard, auth, rate, is_open: _ } = http;
         let intake = Intake::new(&limits);
-        Self { inner: Arc::new(Inner { server, guard, auth, rate, intake, sessions: Sessions::default() }) }
+        let gate = Gate { guard, auth, rate };
+        Self { inner: Arc::new(Inner { server, gate, intake, sessions: Sessions::default() }) }
     }
 
     pub(super) fn server(&self) -> &Server {
@@ -66,7 +64,10 @@ impl Service {
         B: http_body::Body<Data: Buf, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
     {
         let origin = request.headers().get(header::ORIGIN).cloned();
-        let mut response = self.inner.answer(request, address).await.unwrap_or_else(|response| *response);
+        let mut response = self.inner.answer(request, address).await.unwrap_or_else(|denied| {
+            self.server().shared.metrics.refuse(denied.why);
+            denied.into_response()
+        });
         // A page that may ask may read what it is told.
         if let Some(origin) = origin.filter(|_| response.status() != StatusCode::FORBIDDEN) {
             let headers = response.headers_mut();
@@ -78,11 +79,8 @@ impl Service {
     }
 }
 
-/// An answer that comes before the end.
-type Early = Box<Response<Body>>;
-
 impl Inner {
-    async fn answer<B>(&self, request: Request<B>, address: Option<IpAddr>) -> Result<Response<Body>, Early>
+    async fn answer<B>(&self, request: Request<B>, address: Option<IpAddr>) -> Result<Response<Body>, Denied>
     where
         B: http_body::Body<Data: Buf, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
     {
@@ -92,17 +90,14 @@ impl Inner {
         if path == "/healthz" {
             return Ok(self.health());
         }
-        self.guard.check(&head.uri, headers).map_err(|why| {
-            self.refuse(Refused::Origin, StatusCode::FORBIDDEN, Fault::of_envelope(Code::InvalidRequest, why))
-        })?;
+        self.gate.check(&head.uri, headers)?;
         if head.method == Method::OPTIONS {
             return Ok(preflight(headers));
         }
-        if let (Some(resource), true) = (&self.auth.resource, path.starts_with(WELL_KNOWN)) {
-            return Ok(json(StatusCode::OK, resource.metadata.clone()));
+        if let Some(metadata) = self.gate.metadata(path) {
+            return Ok(json(StatusCode::OK, metadata.to_owned()));
         }
-        let caller = self.caller(headers).await?;
-        self.may_ask(caller.as_ref(), address)?;
+        let caller = self.gate.admit(headers, address).await?;
         match (&head.method, path) {
             (&Method::GET, "/metrics") => Ok(text(StatusCode::OK, self.server.metrics())),
             (&Method::POST, PATH) => self.message(headers, body, caller).await,
@@ -124,59 +119,25 @@ impl Inner {
         }
     }
 
-    async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Early> {
-        self.auth.caller(headers).await.map_err(|challenge| {
-            let (status, message) = match challenge.refusal {
-                Refusal::InsufficientScope => (StatusCode::FORBIDDEN, "the token does not grant this"),
-                Refusal::Invalid => (StatusCode::UNAUTHORIZED, "a valid token is needed (`Authorization: Bearer …`)"),
-            };
-            let fault = Fault::of_envelope(Code::InvalidRequest, message);
-            let mut response = self.refuse(Refused::Unauthorized, status, fault);
-            if let Ok(value) = HeaderValue::from_str(&challenge.header) {
-                response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
-            }
-            response
-        })
-    }
-
-    fn may_ask(&self, caller: Option<&Arc<Caller>>, address: Option<IpAddr>) -> Result<(), Early> {
-        let Some(rate) = &self.rate else {
-            return Ok(());
-        };
-        let client = match (caller.and_then(|caller| caller.subject()), address) {
-            (Some(subject), _) => format!("subject {subject}"),
-            (None, Some(address)) => format!("address {address}"),
-            (None, None) => String::new(),
-        };
-        rate.take(&client).map_err(|wait| {
-            let fault = Fault::of_envelope(Code::Internal, "too many requests; ask again later");
-            let mut response = self.refuse(Refused::Rate, StatusCode::TOO_MANY_REQUESTS, fault);
-            let seconds = wait.as_secs_f64().ceil().max(1.0);
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds as u64));
-            response
-        })
-    }
-
     async fn message<B>(
         &self,
         headers: &HeaderMap,
         body: B,
         caller: Option<Arc<Caller>>,
-    ) -> Result<Response<Body>, Early>
+    ) -> Result<Response<Body>, Denied>
     where
         B: http_body::Body<Data: Buf, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
     {
         if !is_json(headers) {
-            let fault = Fault::of_envelope(Code::InvalidRequest, "a message is `application/json`");
-            return Err(self.refuse(Refused::Malformed, StatusCode::UNSUPPORTED_MEDIA_TYPE, fault));
+            let message = "a message is `application/json`";
+            return Err(Denied::new(Refused::Malformed, StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
         }
         // Since 2026-07-28 there are none, and the header means nothing.
         let session = if is_modern(headers) { Ok(None) } else { self.sessions.of(headers) };
         let session = session.map_err(|()| {
-            let fault = Fault::of_envelope(Code::InvalidRequest, "the session has ended; begin another");
-            self.refuse(Refused::Malformed, StatusCode::NOT_FOUND, fault)
+            Denied::new(Refused::Malformed, StatusCode::NOT_FOUND, "the session has ended; begin another")
         })?;
-        let (body, held) = self.intake.read(headers, body).await.map_err(|why| self.unread(why))?;
+        let (body, held) = self.intake.read(headers, body).await?;
         let peer = Peer { caller: caller.as_ref(), session, headers: Some(headers) };
         Ok(match self.server.route(Message::parse(&body), peer) {
             Routed::Reply(bytes) => json(StatusCode::OK, bytes),
@@ -240,26 +201,6 @@ impl Inner {
             Ok(None) => text(StatusCode::METHOD_NOT_ALLOWED, "there is no session to end\n".to_owned()),
             Err(()) => text(StatusCode::NOT_FOUND, "the session has ended\n".to_owned()),
         }
-    }
-
-    fn unread(&self, why: Unread) -> Early {
-        let most = self.intake.max_bytes();
-        let (why, status, message) = match why {
-            Unread::IsTooLarge => {
-                (Refused::TooLarge, StatusCode::PAYLOAD_TOO_LARGE, format!("the message has more than {most} bytes"))
-            }
-            Unread::IsTooSlow => {
-                (Refused::TooSlow, StatusCode::REQUEST_TIMEOUT, "the message did not come in time".to_owned())
-            }
-            Unread::BrokeOff => (Refused::Malformed, StatusCode::BAD_REQUEST, "the message broke off".to_owned()),
-            Unread::HasEnded => (Refused::Malformed, StatusCode::BAD_REQUEST, "the server has ended".to_owned()),
-        };
-        self.refuse(why, status, Fault::of_envelope(Code::InvalidRequest, message))
-    }
-
-    fn refuse(&self, why: Refused, status: StatusCode, fault: Fault) -> Early {
-        self.server.shared.metrics.refuse(why);
-        Box::new(json(status, fault.to_response(None)))
     }
 }
 
