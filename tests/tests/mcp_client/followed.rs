@@ -225,3 +225,13 @@ async fn a_change_that_nobody_sees_is_told_nobody() {
     call(&dispatcher, "proxy:peer_change", json!({})).await.unwrap();
     assert!(quiet().await);
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_servers_end_with_the_proxy() {
+    let proxied = Proxied::new(with([]), &[]);
+    let dispatcher = proxied.dispatcher().await;
+    let pid = call(&dispatcher, "proxy:peer_pid", json!({})).await.unwrap();
+    in_the_end(proxied.backend.stop()).await.unwrap();
+    until(async || !Path::new(&format!("/proc/{pid}")).exists()).await;
+}

@@ -186,3 +186,30 @@ fn what_a_tool_prints_does_not_break_the_messages() {
     assert!(String::from_utf8_lossy(&ran.stderr).contains("a tool prints this"));
     assert!(ran.status.success());
 }
+
+#[test]
+fn sigterm_over_a_pipe_finishes_what_was_begun() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fixture_mcp"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut to = child.stdin.take().unwrap();
+    let mut params = call("test_tool_with_progress", json!({}));
+    params["_meta"]["progressToken"] = 0.into();
+    for n in 0..50 {
+        writeln!(to, "{}", request(n, "tools/call", params.clone())).unwrap();
+    }
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    // It runs once it reports something.
+    let begun = lines.by_ref().filter(|line| line.contains("notifications/progress"));
+    assert_eq!(begun.take(50).count(), 50);
+    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    // stdin stays open: the server ends because it was told to.
+    let answered = lines.filter(|line| line.contains(r#""isError":false"#)).count();
+    assert_eq!(answered, 50);
+    assert!(child.wait().unwrap().success());
+    drop(to);
+}

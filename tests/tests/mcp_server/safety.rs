@@ -245,3 +245,18 @@ async fn the_server_is_a_service_of_whatever_router() {
     assert_eq!(body, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     assert_eq!(service.call(post("evil.example")).await.unwrap().status(), 403);
 }
+
+#[tokio::test]
+async fn health_is_no_longer_told_once_the_server_is_to_end() {
+    use tower_service::Service;
+
+    let server = server();
+    let mut service = server.http().into_service();
+    let mut health = async || {
+        let asked = http::Request::get("/healthz").body(http_body_util::Empty::<&[u8]>::new()).unwrap();
+        service.call(asked).await.unwrap().status().as_u16()
+    };
+    assert_eq!(health().await, 200);
+    server.shut_down();
+    assert_eq!(health().await, 503);
+}

@@ -36,7 +36,11 @@ pub(super) fn command(command: Command) -> Command {
              `destructive`, `idempotent`, `open-world`) or the id of a tool.",
         )
         .args([
-            Arg::new("http").long("http").value_name("ADDR").help("Listens at an address, such as 127.0.0.1:8000"),
+            Arg::new("http")
+                .long("http")
+                .value_name("ADDR")
+                .value_parser(address)
+                .help("Listens at an address, such as 127.0.0.1:8000; a port alone is one of this machine's own"),
             rule("allow").help("Serves only these tools; may be given more than once"),
             rule("deny").help("Does not serve these tools; may be given more than once"),
             switch("read-only").help("Serves only tools that say that they change nothing"),
@@ -61,6 +65,17 @@ pub(super) fn command(command: Command) -> Command {
                 .help("How many requests a second each client may make; with --http"),
             switch("open-to-all").requires("http").help("Lets everybody who can reach ADDR call the tools; with --http"),
         ])
+}
+
+/// An address to listen at; what names no host is reached from this machine only.
+fn address(text: &str) -> Result<String, String> {
+    let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
+    let port: u16 =
+        port.parse().map_err(|_| "an address is a host and a port, such as 127.0.0.1:8000, or a port alone")?;
+    match host {
+        "" => Ok(format!("127.0.0.1:{port}")),
+        host => Ok(format!("{host}:{port}")),
+    }
 }
 
 fn rule(name: &'static str) -> Arg {
