@@ -149,8 +149,8 @@ impl Backend for McpBackend {
         Box::pin(self.link.listing(self, list::offers(self)))
     }
 
-    /// Waits until the server says that its tools have changed, is gone, or is connected to anew, since they were listed
-    /// last. Where they could not be listed, it is connected to again, at growing intervals.
+    /// Waits until the server says that its tools have changed, or is connected to anew, since they were listed last. Where
+    /// they could not be listed, or the server is gone, it is connected to again, at growing intervals.
     fn changed(&self) -> BoxFuture<'_, ()> {
         Box::pin(self.link.changed(self))
     }

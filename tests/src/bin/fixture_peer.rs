@@ -14,6 +14,10 @@ fn main() {
     if manner == "chatty" {
         println!("Welcome to this server!\n\n{{\"level\": \"info\"}}");
     }
+    if manner == "brief" {
+        let starts = std::fs::OpenOptions::new().append(true).create(true).open(format!("{listing}.starts"));
+        starts.and_then(|mut starts| writeln!(starts, "started")).unwrap();
+    }
     if manner == "slow" {
         std::thread::sleep(Duration::from_secs(1));
     }
@@ -49,6 +53,12 @@ fn main() {
             "ping" => Ok(json!({})),
             "tools/list" => {
                 n_listed += 1;
+                if manner == "brief" {
+                    std::thread::spawn(|| {
+                        std::thread::sleep(Duration::from_millis(20));
+                        std::process::exit(3);
+                    });
+                }
                 Ok(list(&listing, message["params"]["cursor"].as_str()))
             }
             "tools/call" if message["params"]["name"] == "listed" => {

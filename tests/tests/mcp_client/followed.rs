@@ -29,12 +29,16 @@ fn with(tools: impl IntoIterator<Item = Value>) -> Vec<Value> {
 
 impl Proxied {
     fn new(tools: Vec<Value>, flags: &[&str]) -> Self {
+        Self::of("usual", tools, flags)
+    }
+
+    fn of(manner: &str, tools: Vec<Value>, flags: &[&str]) -> Self {
         static N_PROXIES: AtomicUsize = AtomicUsize::new(0);
         let n = N_PROXIES.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("toolkit-followed-{}-{n}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let peer =
-            json!({ "command": env!("CARGO_BIN_EXE_fixture_peer"), "args": ["usual", folder.join("tools.json")] });
+            json!({ "command": env!("CARGO_BIN_EXE_fixture_peer"), "args": [manner, folder.join("tools.json")] });
         std::fs::write(folder.join("mcp.json"), json!({ "mcpServers": { "peer": peer } }).to_string()).unwrap();
         let program = Program::new(env!("CARGO_BIN_EXE_fixture_tools")).args(["serve", "--proxy"]);
         let program = program.arg(folder.join("mcp.json")).args(flags);
@@ -191,6 +195,15 @@ async fn a_server_that_is_killed_comes_back_with_what_it_has_then() {
     until(async || proxied.has("new").await).await;
     assert!(!proxied.has("old").await);
     assert_ne!(call(&dispatcher, "proxy:peer_pid", json!({})).await.unwrap(), pid);
+}
+
+#[tokio::test]
+async fn a_server_that_ends_again_and_again_is_started_ever_more_rarely() {
+    let proxied = Proxied::of("brief", with([]), &[]);
+    proxied.names().await;
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    let starts = std::fs::read_to_string(proxied.folder.join("tools.json.starts")).unwrap();
+    assert!((2..=6).contains(&starts.lines().count()), "{}", starts.lines().count());
 }
 
 #[tokio::test]

@@ -121,28 +121,31 @@ impl Link {
         match &outcome {
             Ok(_) => {
                 self.seen.store(n_changes, Ordering::Release);
-                relisting.reset();
+                relisting.lift();
             }
             Err(_) => relisting.set_back(),
         }
         outcome
     }
 
-    /// Waits until the tools may have changed since they were listed. Where they could not be listed, that is when there
-    /// is a connection again.
+    /// Waits until the tools may have changed since they were listed. Where they could not be listed, or the server is
+    /// gone, that is when there is a connection again.
     pub(super) async fn changed(&self, backend: &McpBackend) {
         let mut changes = self.changes.subscribe();
         let relisting = || self.relisting.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let not_before = relisting().not_before();
-            let Some(not_before) = not_before else {
+            if let Some(not_before) = not_before {
+                sleep_until(not_before).await;
+                if self.connection(backend).await.is_ok() {
+                    return;
+                }
+            } else {
                 // The sender is here as long as this is.
                 let _ = changes.wait_for(|&n| n > self.seen.load(Ordering::Acquire)).await;
-                return;
-            };
-            sleep_until(not_before).await;
-            if self.connection(backend).await.is_ok() {
-                return;
+                if self.state.lock().await.current().is_some() {
+                    return;
+                }
             }
             relisting().set_back();
         }

@@ -62,6 +62,9 @@ pub struct LeftOut {
 /// Changes come in bursts; those within this time are one.
 const BURST: Duration = Duration::from_millis(100);
 
+/// How long to rest after collecting: as long as that took, but for waiting for somebody who does not answer.
+const MAX_REST: Duration = Duration::from_secs(5);
+
 impl Proxy {
     /// Sets up a server to serve the tools of `backends` too. The tools that it serves now, it always serves, and no
     /// backend takes the name of one.
@@ -83,7 +86,7 @@ impl Proxy {
     /// Collects whenever the tools of a backend may have changed, and tells what is left out then; until the server is
     /// [shut down](Server::shut_down).
     ///
-    /// However often a backend says that its tools have changed, half of the time is spent on other things.
+    /// However often a backend says that its tools have changed, about half of the time is left for other things.
     pub async fn follow(&self, mut tell: impl FnMut(LeftOut)) {
         let following = async {
             loop {
@@ -91,7 +94,7 @@ impl Proxy {
                 sleep(BURST).await;
                 let started = Instant::now();
                 tell(self.collect().await);
-                sleep(started.elapsed()).await;
+                sleep(started.elapsed().min(MAX_REST)).await;
             }
         };
         tokio::select! {
