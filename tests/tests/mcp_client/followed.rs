@@ -10,6 +10,7 @@ use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
 use toolkit_mcp::client::{McpBackend, Program};
 
+use super::ours::serving;
 use super::{call, collected, in_the_end, until};
 
 /// A proxy in front of a peer whose list is a file, and this host as the proxy's client.
@@ -33,18 +34,24 @@ impl Proxied {
     }
 
     fn of(manner: &str, tools: Vec<Value>, flags: &[&str]) -> Self {
+        let peer = env!("CARGO_BIN_EXE_fixture_peer");
+        let configured = |folder: &Path| json!({ "command": peer, "args": [manner, folder.join("tools.json")] });
+        let proxied = Self::configured(configured, flags);
+        proxied.list(tools);
+        proxied
+    }
+
+    /// In front of the server that is configured so.
+    fn configured(server: impl FnOnce(&Path) -> Value, flags: &[&str]) -> Self {
         static N_PROXIES: AtomicUsize = AtomicUsize::new(0);
         let n = N_PROXIES.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("toolkit-followed-{}-{n}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let peer =
-            json!({ "command": env!("CARGO_BIN_EXE_fixture_peer"), "args": [manner, folder.join("tools.json")] });
-        std::fs::write(folder.join("mcp.json"), json!({ "mcpServers": { "peer": peer } }).to_string()).unwrap();
+        let servers = json!({ "mcpServers": { "peer": server(&folder) } });
+        std::fs::write(folder.join("mcp.json"), servers.to_string()).unwrap();
         let program = Program::new(env!("CARGO_BIN_EXE_fixture_tools")).args(["serve", "--proxy"]);
         let program = program.arg(folder.join("mcp.json")).args(flags);
-        let proxied = Self { folder, backend: McpBackend::stdio("proxy", program) };
-        proxied.list(tools);
-        proxied
+        Self { folder, backend: McpBackend::stdio("proxy", program) }
     }
 
     /// What the peer lists from now on, without a word of it.
@@ -208,13 +215,11 @@ async fn a_server_that_ends_again_and_again_is_started_ever_more_rarely() {
 
 #[tokio::test]
 async fn a_server_that_cannot_be_started_is_there_when_it_can() {
-    let proxied = Proxied::new(with([tool("late")]), &[]);
-    let command = proxied.folder.join("server");
-    let peer = json!({ "command": command, "args": ["usual", proxied.folder.join("tools.json")] });
-    let configured = json!({ "mcpServers": { "peer": peer } }).to_string();
-    std::fs::write(proxied.folder.join("mcp.json"), configured).unwrap();
+    let at = |folder: &Path| json!({ "command": folder.join("server"), "args": ["usual", folder.join("tools.json")] });
+    let proxied = Proxied::configured(at, &[]);
+    proxied.list(with([tool("late")]));
     assert!(proxied.names().await.is_empty());
-    link(Path::new(env!("CARGO_BIN_EXE_fixture_peer")), &command);
+    link(Path::new(env!("CARGO_BIN_EXE_fixture_peer")), &proxied.folder.join("server"));
     until(async || proxied.has("late").await).await;
 }
 
@@ -247,4 +252,15 @@ async fn the_servers_end_with_the_proxy() {
     let pid = call(&dispatcher, "proxy:peer_pid", json!({})).await.unwrap();
     in_the_end(proxied.backend.stop()).await.unwrap();
     until(async || !Path::new(&format!("/proc/{pid}")).exists()).await;
+}
+
+#[tokio::test]
+async fn a_server_over_http_is_missed_while_it_is_gone() {
+    let (mut server, address) = serving("127.0.0.1:0").await;
+    let proxied = Proxied::configured(|_| json!({ "url": format!("http://{address}/mcp") }), &[]);
+    assert!(proxied.has("echo").await);
+    server.kill().await.unwrap();
+    until(async || !proxied.has("echo").await).await;
+    let (_server, _) = serving(&address).await;
+    until(async || proxied.has("echo").await).await;
 }
