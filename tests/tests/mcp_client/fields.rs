@@ -34,13 +34,27 @@ fn odd() -> Value {
     json!({ "name": "odd", "inputSchema": { "type": "object" }, "icons": "none", "annotations": { "readOnlyHint": true } })
 }
 
-fn tools() -> Value {
-    json!([rich(), odd(), { "name": "unsound" }])
+/// What a server says: what types know and more, or what has no place in them at all.
+#[derive(Clone, Copy)]
+enum Says {
+    More,
+    Strange,
 }
 
-fn result() -> Value {
+fn tools(says: Says) -> Value {
+    match says {
+        Says::More => json!([rich()]),
+        Says::Strange => json!([rich(), odd(), { "name": "unsound" }]),
+    }
+}
+
+fn result(says: Says) -> Value {
+    let strange = match says {
+        Says::More => json!({ "type": "text", "text": "there" }),
+        Says::Strange => json!({ "type": "hologram", "x": 1 }),
+    };
     json!({
-        "content": [{ "type": "text", "text": "hi", "x-lang": "en" }, { "type": "hologram", "x": 1 }],
+        "content": [{ "type": "text", "text": "hi", "x-lang": "en" }, strange],
         "structuredContent": { "a": 1 },
         "_meta": { "com.example/took": 12 },
         "x-result": { "b": [2] },
@@ -54,7 +68,7 @@ enum Manner {
     Events,
 }
 
-async fn answer(State(manner): State<Manner>, body: Bytes) -> Response {
+async fn answer(State((manner, says)): State<(Manner, Says)>, body: Bytes) -> Response {
     let message: Value = serde_json::from_slice(&body).unwrap();
     let result = match message["method"].as_str().unwrap_or_default() {
         "initialize" => json!({
@@ -62,8 +76,8 @@ async fn answer(State(manner): State<Manner>, body: Bytes) -> Response {
             "capabilities": { "tools": {} },
             "serverInfo": { "name": "rich", "version": "1" },
         }),
-        "tools/list" => json!({ "tools": tools(), "x-list": true }),
-        "tools/call" => result(),
+        "tools/list" => json!({ "tools": tools(says), "x-list": true }),
+        "tools/call" => result(says),
         _ if message.get("id").is_none() => return StatusCode::ACCEPTED.into_response(),
         _ => {
             let error = json!({ "code": -32601, "message": "no such method" });
@@ -84,16 +98,16 @@ fn in_json(message: &Value) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], message.to_string()).into_response()
 }
 
-async fn over_http(manner: Manner) -> McpBackend {
+async fn over_http(manner: Manner, says: Says) -> McpBackend {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = Endpoint::new(&format!("http://{}/mcp", listener.local_addr().unwrap())).unwrap();
-    let router = Router::new().route("/mcp", post(answer)).with_state(manner);
+    let router = Router::new().route("/mcp", post(answer)).with_state((manner, says));
     tokio::spawn(async move { axum::serve(listener, router).await });
     McpBackend::http("peer", endpoint)
 }
 
-fn over_stdio(file: &std::path::Path) -> McpBackend {
-    std::fs::write(file, tools().to_string()).unwrap();
+fn over_stdio(file: &std::path::Path, says: Says) -> McpBackend {
+    std::fs::write(file, tools(says).to_string()).unwrap();
     McpBackend::stdio("peer", Program::new(env!("CARGO_BIN_EXE_fixture_peer")).arg("usual").arg(file))
 }
 
@@ -108,26 +122,34 @@ async fn listed(backend: &McpBackend) -> (Value, Vec<String>) {
 #[tokio::test]
 async fn a_list_has_all_of_its_fields_over_stdio_and_http() {
     let file = std::env::temp_dir().join(format!("toolkit-fields-{}.json", std::process::id()));
-    let (over_pipe, problems) = listed(&over_stdio(&file)).await;
-    let tool = over_pipe.as_array().unwrap().iter().find(|tool| tool["name"] == "rich").unwrap();
-    let rich = rich();
-    for field in ["icons", "execution", "x-vendor", "inputSchema", "annotations"] {
-        assert_eq!(tool[field], rich[field], "{field}");
-    }
-    assert_eq!(tool["_meta"]["com.example/owner"], rich["_meta"]["com.example/owner"]);
-    assert!(problems.iter().any(|problem| problem.contains("`unsound`")), "{problems:?}");
-    for manner in [Manner::Json, Manner::Events] {
-        assert_eq!(listed(&over_http(manner).await).await, (over_pipe.clone(), problems.clone()));
+    for says in [Says::More, Says::Strange] {
+        let (over_pipe, problems) = listed(&over_stdio(&file, says)).await;
+        let tool = over_pipe.as_array().unwrap().iter().find(|tool| tool["name"] == "rich").unwrap();
+        let rich = rich();
+        for field in ["icons", "execution", "x-vendor", "inputSchema", "annotations"] {
+            assert_eq!(tool[field], rich[field], "{field}");
+        }
+        assert_eq!(tool["_meta"]["com.example/owner"], rich["_meta"]["com.example/owner"]);
+        let is_told = problems.iter().any(|problem| problem.contains("`unsound`"));
+        assert_eq!(is_told, matches!(says, Says::Strange), "{problems:?}");
+        for manner in [Manner::Json, Manner::Events] {
+            assert_eq!(listed(&over_http(manner, says).await).await, (over_pipe.clone(), problems.clone()));
+        }
     }
     std::fs::remove_file(file).unwrap();
 }
 
 #[tokio::test]
 async fn a_result_has_all_of_its_fields_over_http() {
-    for manner in [Manner::Json, Manner::Events] {
-        let dispatcher = dispatcher_of_sound(&over_http(manner).await).await;
+    for (manner, says) in [
+        (Manner::Json, Says::More),
+        (Manner::Json, Says::Strange),
+        (Manner::Events, Says::More),
+        (Manner::Events, Says::Strange),
+    ] {
+        let dispatcher = dispatcher_of_sound(&over_http(manner, says).await).await;
         let called = in_the_end(dispatcher.call("peer:rich", json!({}))).await.unwrap();
-        assert_eq!(Value::from(called.mcp_result().unwrap().clone()), result());
+        assert_eq!(Value::from(called.mcp_result().unwrap().clone()), result(says));
     }
 }
 
