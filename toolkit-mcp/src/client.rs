@@ -35,7 +35,9 @@ mod connect;
 mod connection;
 mod endpoint;
 mod error;
+mod event_limit;
 mod handler;
+mod http;
 mod limits;
 mod line_reader;
 mod lines;
@@ -45,6 +47,7 @@ mod process;
 mod program;
 mod servers;
 mod trace;
+mod verbatim;
 
 use std::fmt;
 use std::sync::Arc;
@@ -131,12 +134,6 @@ impl McpBackend {
         self.link = Arc::default();
         self
     }
-
-    /// Waits until the server says that its tools have changed, or is connected to anew, since they were listed last.
-    /// The host then collects again.
-    pub async fn changed(&self) {
-        self.link.changed().await;
-    }
 }
 
 impl Backend for McpBackend {
@@ -149,7 +146,13 @@ impl Backend for McpBackend {
     }
 
     fn tools(&self) -> BoxFuture<'_, Result<Offers, ToolError>> {
-        Box::pin(list::offers(self))
+        Box::pin(self.link.listing(self, list::offers(self)))
+    }
+
+    /// Waits until the server says that its tools have changed, or is connected to anew, since they were listed last. Where
+    /// they could not be listed, or the server is gone, it is connected to again, at growing intervals.
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.link.changed(self))
     }
 
     fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {

@@ -18,14 +18,17 @@
 //!   the protocol (-32602). The text of an unexpected error is logged, and never sent.
 //! - A client that goes away cancels its calls, by `notifications/cancelled` or by closing its connection; so does a
 //!   call that takes longer than [`ServerBuilder::call_timeout`].
-//! - [`Server::replace`] swaps the tools while the server runs, and tells all clients that listen.
+//! - [`Server::replace`] swaps the tools while the server runs, and tells all clients that listen. A [`Proxy`] does so
+//!   with the tools of backends, such as other servers, whenever those change.
 //! - Over [`ServerBuilder::list_at_most`] tools, a client is shown three that find, describe and call all others.
 
 mod builder;
 mod call;
+mod end;
 mod filter;
 mod find;
 mod headers;
+mod hello;
 mod http;
 mod listen;
 mod message;
@@ -34,6 +37,7 @@ mod methods;
 mod metrics;
 mod mirror;
 mod page;
+mod proxy;
 mod reply;
 mod request;
 mod running;
@@ -56,6 +60,7 @@ pub use self::filter::{Filter, Hint, InvalidRule, Rule};
 use self::find::Search;
 pub use self::http::{Body, Http, HttpError, Listening, Refusal, Service, Verify};
 use self::metrics::Metrics;
+pub use self::proxy::{LeftOut, Proxy};
 pub use self::request::{Caller, MissingCapability, Request};
 use self::running::Running;
 pub use self::served::ServeError;
@@ -109,16 +114,23 @@ impl Server {
         ServerBuilder::new(dispatcher)
     }
 
-    /// Serves other tools from now on, and tells all clients that listen. Calls that run come to their end.
+    /// Serves other tools from now on, and tells all clients that listen if it looks different to them. Calls that run
+    /// come to their end.
     ///
     /// # Errors
     ///
     /// As for [`Server::new`]; the tools are then those that they were.
     pub fn replace(&self, dispatcher: Dispatcher) -> Result<(), ServeError> {
         let shared = &self.shared;
-        let served = Served::new(dispatcher, shared.naming, &shared.filter, &shared.metrics)?;
-        *shared.served.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(served);
-        self.announce();
+        let served = Arc::new(Served::new(dispatcher, shared.naming, &shared.filter, &shared.metrics)?);
+        let before = {
+            let mut current = shared.served.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *current, Arc::clone(&served))
+        };
+        shared.metrics.forget_all_but(served.offers.iter().map(|offer| &*offer.id));
+        if !served.looks_like(&before) {
+            self.announce();
+        }
         Ok(())
     }
 

@@ -36,6 +36,7 @@
 mod answer;
 mod ask;
 mod call;
+mod changes;
 mod collect;
 mod local;
 mod normalize;
@@ -74,6 +75,13 @@ pub trait Backend: Send + Sync + 'static {
     ///
     /// It could not be asked.
     fn tools(&self) -> BoxFuture<'_, Result<Offers, ToolError>>;
+
+    /// Waits until its tools may be others than those that [`Backend::tools`] gave last; by default for ever.
+    ///
+    /// A host that has dropped the future before it was ready misses nothing if it waits again.
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
 
     /// Runs one of its tools. The arguments fit the tool's input schema, and the context holds of the caller's
     /// credentials what the tool requires.

@@ -51,8 +51,8 @@ pub struct Dispatcher {
 struct Shared {
     catalog: Catalog,
     routes: Routes,
-    selector: Option<Box<Selector>>,
-    states: States,
+    selector: Option<Arc<Selector>>,
+    states: Arc<States>,
     policy: Policy,
     limiter: Limiter,
 }
@@ -81,6 +81,30 @@ impl Dispatcher {
     /// A dispatcher that is given state, limits and policies.
     pub fn builder(catalog: Catalog) -> DispatcherBuilder {
         DispatcherBuilder::new(catalog)
+    }
+
+    /// A dispatcher for other tools, and for the same host: the state, the limits, the policies and the layers of this
+    /// one hold for both together. This one stays as it is, and so do its calls.
+    ///
+    /// # Errors
+    ///
+    /// As for [`DispatcherBuilder::build`].
+    pub fn with_catalog(&self, catalog: Catalog, routes: Routes) -> Result<Self, Problems> {
+        builder::check(&catalog, &self.shared.states)?;
+        let Shared { selector, states, policy, limiter, .. } = &*self.shared;
+        let shared = Shared {
+            catalog,
+            routes,
+            selector: selector.clone(),
+            states: Arc::clone(states),
+            policy: *policy,
+            limiter: limiter.clone(),
+        };
+        Ok(Self {
+            shared: Arc::new(shared),
+            #[cfg(feature = "tower")]
+            layered: self.layered.clone(),
+        })
     }
 
     /// The tools that it runs.

@@ -1,5 +1,5 @@
 //! A server of MCP that nobody should have written, over stdio: what it does wrong is said by its arguments, first how
-//! it begins, then what it lists.
+//! it begins, then what it lists: one of the lists below, or the tools in a file.
 
 use std::io::{BufRead, Write, stdin, stdout};
 use std::time::Duration;
@@ -14,11 +14,16 @@ fn main() {
     if manner == "chatty" {
         println!("Welcome to this server!\n\n{{\"level\": \"info\"}}");
     }
+    if manner == "brief" {
+        let starts = std::fs::OpenOptions::new().append(true).create(true).open(format!("{listing}.starts"));
+        starts.and_then(|mut starts| writeln!(starts, "started")).unwrap();
+    }
     if manner == "slow" {
         std::thread::sleep(Duration::from_secs(1));
     }
     let mut cancelled = Vec::new();
     let mut has_begun = false;
+    let mut n_listed = 0;
     for line in stdin().lock().lines().map_while(Result::ok) {
         let message: Value = serde_json::from_str(&line).unwrap_or_default();
         let (id, method) = (message["id"].clone(), message["method"].as_str().unwrap_or_default());
@@ -46,7 +51,31 @@ fn main() {
                 }))
             }
             "ping" => Ok(json!({})),
-            "tools/list" => Ok(list(&listing, message["params"]["cursor"].as_str())),
+            "tools/list" => {
+                n_listed += 1;
+                if manner == "brief" {
+                    std::thread::spawn(|| {
+                        std::thread::sleep(Duration::from_millis(20));
+                        std::process::exit(3);
+                    });
+                }
+                Ok(list(&listing, message["params"]["cursor"].as_str()))
+            }
+            "tools/call" if message["params"]["name"] == "listed" => {
+                Ok(json!({ "content": [], "structuredContent": n_listed }))
+            }
+            // Answers when the file that it is given is there, and others in the meantime.
+            "tools/call" if message["params"]["name"] == "wait" => {
+                let file = message["params"]["arguments"]["file"].as_str().unwrap_or_default().to_owned();
+                std::thread::spawn(move || {
+                    while !std::path::Path::new(&file).exists() {
+                        std::thread::sleep(Duration::from_millis(5));
+                    }
+                    let result = json!({ "content": [], "structuredContent": "waited" });
+                    say(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+                });
+                continue;
+            }
             "tools/call" => call(&message["params"], &cancelled),
             "notifications/cancelled" => {
                 cancelled.push(message["params"]["reason"].clone());
@@ -77,6 +106,10 @@ fn tool(name: &str) -> Value {
 
 fn list(listing: &str, cursor: Option<&str>) -> Value {
     match listing {
+        file if file.starts_with('/') => {
+            let tools: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+            json!({ "tools": tools })
+        }
         "bad" => json!({ "tools": [
             tool("good"),
             { "name": "no_schema" },
@@ -181,7 +214,9 @@ fn call(params: &Value, cancelled: &[Value]) -> Result<Value, (i64, String)> {
             structured(json!("reported"))
         }
         "change" => {
-            say(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+            for _ in 0..arguments["times"].as_u64().unwrap_or(1) {
+                say(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+            }
             structured(json!("changed"))
         }
         "cancelled" => structured(json!(cancelled)),

@@ -1,6 +1,7 @@
 //! Tools that something else runs: the registry, what is collected of several, the stages of a call, the cases.
 
 mod cases;
+mod changes;
 mod collect;
 mod pipeline;
 mod registry;

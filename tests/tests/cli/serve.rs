@@ -48,6 +48,19 @@ fn what_cannot_be_served_is_said_before_anything_is() {
     refused(&["--deny", "hint=nice"]).exits(2).says("read-only");
     refused(&["--rate", "5"]).exits(2).says("--http");
     refused(&["--http", "nowhere.invalid:1"]).exits(1);
+    refused(&["--http", "localhost"]).exits(2).says("or a port alone");
     let open = refused(&["--http", "0.0.0.0:0"]).exits(1);
     open.says("other machines can reach 0.0.0.0:0").says("SERVE_TOKEN");
+}
+
+#[test]
+fn a_port_alone_is_one_of_this_machine() {
+    use std::io::{BufRead, BufReader};
+
+    let mut serving = command(TOOLS, &["serve", "--http", "0"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(serving.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    serving.kill().unwrap();
+    serving.wait().unwrap();
+    assert!(line.contains("serving at http://127.0.0.1:"), "{line}");
 }

@@ -3,11 +3,14 @@
 mod calls;
 mod configured;
 mod faults;
+mod fields;
+mod followed;
 mod http_faults;
 mod listing;
 mod official;
 mod ours;
 mod proxied;
+mod tls;
 
 use std::time::Duration;
 

@@ -20,7 +20,7 @@ fn over_stdio() -> McpBackend {
 }
 
 /// The server on this port, or on any that is free: the process and its address.
-async fn serving(address: &str) -> (Child, String) {
+pub async fn serving(address: &str) -> (Child, String) {
     let mut server = Command::new(FIXTURE).arg(address).stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
     let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
     let address = in_the_end(lines.next_line()).await.unwrap().unwrap();

@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use super::*;
 
 /// The next message of a stream of events.
-async fn next(stream: &mut BufReader<TcpStream>) -> Value {
+pub async fn next(stream: &mut BufReader<TcpStream>) -> Value {
     let read = async {
         loop {
             let mut line = String::new();

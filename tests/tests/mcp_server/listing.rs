@@ -61,6 +61,16 @@ async fn pages_together_are_the_list() {
 }
 
 #[tokio::test]
+async fn a_list_says_for_how_long_and_for_whom_it_may_be_kept() {
+    let server = Server::builder(dispatcher()).list_ttl(std::time::Duration::from_secs(90)).build().unwrap();
+    let client = Client::of(serve(server.http()).await);
+    let list = client.send(&modern(1, "tools/list", json!({}))).await.result();
+    assert_eq!((&list["ttlMs"], &list["cacheScope"]), (&json!(90_000), &json!("public")));
+    let earlier = client.send(&request(1, "tools/list", json!({}))).await.result();
+    assert!(earlier.get("ttlMs").is_none() && earlier.get("cacheScope").is_none());
+}
+
+#[tokio::test]
 async fn only_what_is_admitted_is_listed_and_called() {
     for (filter, listed) in [
         (Filter::all().allow(rule("namespace=math")), &["add", "half"][..]),

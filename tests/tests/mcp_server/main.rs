@@ -9,6 +9,7 @@ mod headers;
 mod listing;
 mod messages;
 mod pipes;
+mod proxy;
 mod safety;
 mod search;
 mod tools;

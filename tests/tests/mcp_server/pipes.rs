@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 use super::*;
 
 /// The other ends of a server's pipes.
-struct Pipes {
+pub struct Pipes {
     to: PipeWriter,
     from: BufReader<PipeReader>,
 }
 
 impl Pipes {
-    fn of(server: Server) -> (Self, tokio::task::JoinHandle<std::io::Result<()>>) {
+    pub fn of(server: Server) -> (Self, tokio::task::JoinHandle<std::io::Result<()>>) {
         let (input, to) = std::io::pipe().unwrap();
         let (from, output) = std::io::pipe().unwrap();
         let serving = tokio::spawn(async move { server.pipes(input, output).await });
@@ -24,13 +24,13 @@ impl Pipes {
         self.to.write_all(b"\n").unwrap();
     }
 
-    fn read(&mut self) -> Value {
+    pub fn read(&mut self) -> Value {
         let mut line = String::new();
         self.from.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
-    fn ask(&mut self, message: &Value) -> Value {
+    pub fn ask(&mut self, message: &Value) -> Value {
         self.write(&message.to_string());
         let answer = self.read();
         let is_modern = message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == MODERN;
@@ -185,4 +185,31 @@ fn what_a_tool_prints_does_not_break_the_messages() {
     assert_eq!(answer["result"]["isError"], false, "{answer}");
     assert!(String::from_utf8_lossy(&ran.stderr).contains("a tool prints this"));
     assert!(ran.status.success());
+}
+
+#[test]
+fn sigterm_over_a_pipe_finishes_what_was_begun() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fixture_mcp"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut to = child.stdin.take().unwrap();
+    let mut params = call("test_tool_with_progress", json!({}));
+    params["_meta"]["progressToken"] = 0.into();
+    for n in 0..50 {
+        writeln!(to, "{}", request(n, "tools/call", params.clone())).unwrap();
+    }
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    // It runs once it reports something.
+    let begun = lines.by_ref().filter(|line| line.contains("notifications/progress"));
+    assert_eq!(begun.take(50).count(), 50);
+    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    // stdin stays open: the server ends because it was told to.
+    let answered = lines.filter(|line| line.contains(r#""isError":false"#)).count();
+    assert_eq!(answered, 50);
+    assert!(child.wait().unwrap().success());
+    drop(to);
 }

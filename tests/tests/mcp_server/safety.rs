@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use toolkit::Tool;
 use toolkit::call::Credentials;
 use toolkit::dispatch::BoxFuture;
 use toolkit_mcp::server::{Caller, HttpError, Refusal, Verify};
@@ -202,6 +203,32 @@ async fn metrics_say_what_has_happened() {
 }
 
 #[tokio::test]
+async fn names_that_clients_make_up_are_counted_as_one() {
+    let server = server();
+    let client = Client::of(serve(server.http()).await);
+    for n in 0..20 {
+        client.send(&modern(1, "tools/call", call(&format!("made_up_{n}"), json!({})))).await;
+    }
+    let metrics = server.metrics();
+    assert!(!metrics.contains("made_up"), "{metrics}");
+    assert!(metrics.contains(r#"toolkit_mcp_calls_total{tool="unknown",outcome="refused"} 20"#), "{metrics}");
+}
+
+#[tokio::test]
+async fn tools_that_are_gone_are_remembered_as_long_as_they_are_few() {
+    let tool = |name: String| Tool::builder(name).description("Does something.").build().unwrap();
+    let serving = |tools: Vec<Tool>| Dispatcher::new(Catalog::new(tools).unwrap()).unwrap();
+    let server = Server::new(serving(vec![tool("gone".to_owned())])).unwrap();
+    let client = Client::of(serve(server.http()).await);
+    client.send(&modern(1, "tools/call", call("gone", json!({})))).await;
+    let is_remembered = || server.metrics().contains(r#"toolkit_mcp_calls_total{tool="gone""#);
+    server.replace(serving(vec![tool("other".to_owned())])).unwrap();
+    assert!(is_remembered());
+    server.replace(serving((0..5000).map(|n| tool(format!("tool_{n}"))).collect())).unwrap();
+    assert!(!is_remembered());
+}
+
+#[tokio::test]
 async fn the_server_is_a_service_of_whatever_router() {
     use http_body_util::{BodyExt, Full};
     use tower_service::Service;
@@ -217,4 +244,19 @@ async fn the_server_is_a_service_of_whatever_router() {
     let body = answer.into_body().collect().await.unwrap().to_bytes();
     assert_eq!(body, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     assert_eq!(service.call(post("evil.example")).await.unwrap().status(), 403);
+}
+
+#[tokio::test]
+async fn health_is_no_longer_told_once_the_server_is_to_end() {
+    use tower_service::Service;
+
+    let server = server();
+    let mut service = server.http().into_service();
+    let mut health = async || {
+        let asked = http::Request::get("/healthz").body(http_body_util::Empty::<&[u8]>::new()).unwrap();
+        service.call(asked).await.unwrap().status().as_u16()
+    };
+    assert_eq!(health().await, 200);
+    server.shut_down();
+    assert_eq!(health().await, 503);
 }

@@ -10,7 +10,7 @@ use toolkit::{Catalog, Dispatcher};
 use toolkit_mcp::server::{Filter, HttpError, Rule, ServeError, Server};
 
 #[cfg(feature = "proxy")]
-use super::proxy::{self, Joined};
+use super::proxy;
 use crate::Setup;
 use crate::call::{self, credentials};
 use crate::command::{duration, naming, naming_option, program_name, switch};
@@ -20,6 +20,9 @@ use crate::style;
 
 /// Where the token is looked for that clients must have. A flag would show it to everybody who lists processes.
 const TOKEN: &str = "SERVE_TOKEN";
+
+/// How long clients may keep a list that other servers change.
+const PROXY_TTL: Duration = Duration::from_secs(60);
 
 pub(super) fn command(command: Command) -> Command {
     #[cfg(feature = "proxy")]
@@ -33,7 +36,11 @@ pub(super) fn command(command: Command) -> Command {
              `destructive`, `idempotent`, `open-world`) or the id of a tool.",
         )
         .args([
-            Arg::new("http").long("http").value_name("ADDR").help("Listens at an address, such as 127.0.0.1:8000"),
+            Arg::new("http")
+                .long("http")
+                .value_name("ADDR")
+                .value_parser(address)
+                .help("Listens at an address, such as 127.0.0.1:8000; a port alone is one of this machine's own"),
             rule("allow").help("Serves only these tools; may be given more than once"),
             rule("deny").help("Does not serve these tools; may be given more than once"),
             switch("read-only").help("Serves only tools that say that they change nothing"),
@@ -60,6 +67,17 @@ pub(super) fn command(command: Command) -> Command {
         ])
 }
 
+/// An address to listen at; what names no host is reached from this machine only.
+fn address(text: &str) -> Result<String, String> {
+    let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
+    let port: u16 =
+        port.parse().map_err(|_| "an address is a host and a port, such as 127.0.0.1:8000, or a port alone")?;
+    match host {
+        "" => Ok(format!("127.0.0.1:{port}")),
+        host => Ok(format!("{host}:{port}")),
+    }
+}
+
 fn rule(name: &'static str) -> Arg {
     Arg::new(name)
         .long(name)
@@ -75,18 +93,21 @@ fn text(name: &'static str) -> Arg {
 pub(super) fn run(catalog: Catalog, matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failure> {
     let runtime = call::runtime()?;
     #[cfg(feature = "proxy")]
-    let Joined { catalog, routes, backends } = runtime.block_on(proxy::join(catalog, matches))?;
+    let servers = proxy::servers(matches)?;
     let dispatcher = {
         let _on_runtime = runtime.enter();
-        let builder = Dispatcher::builder(catalog);
-        #[cfg(feature = "proxy")]
-        let builder = builder.routes(routes);
-        setup(builder).map_err(Failure::Setup)?.build()?
+        setup(Dispatcher::builder(catalog)).map_err(Failure::Setup)?.build()?
     };
     let server = server(dispatcher, matches)?;
-    let outcome = runtime.block_on(serve(&server, matches));
+    let serving = serve(&server, matches);
     #[cfg(feature = "proxy")]
-    runtime.block_on(backends.stop());
+    let serving = async {
+        match servers {
+            Some(servers) => proxy::along_with(&server, servers, serving).await,
+            None => serving.await,
+        }
+    };
+    let outcome = runtime.block_on(serving);
     // A tool that nobody waits for any more must not keep the process alive.
     runtime.shutdown_background();
     outcome
@@ -128,6 +149,10 @@ fn server(dispatcher: Dispatcher, matches: &ArgMatches) -> Result<Server, Failur
         .naming(served_naming(matches))
         .filter(filter)
         .credentials(|tool| credentials::from_environment(tool.requirements()));
+    if is_proxy(matches) {
+        // Not every client listens to changes.
+        server = server.list_ttl(PROXY_TTL);
+    }
     if let Some(&n_tools) = matches.get_one::<usize>("list-at-most") {
         server = server.list_at_most(n_tools);
     }
@@ -143,11 +168,14 @@ fn server(dispatcher: Dispatcher, matches: &ArgMatches) -> Result<Server, Failur
 /// How clients see the names of tools: those of several servers have little reason to differ, so that they are told
 /// apart by their namespace unless something else is asked for.
 fn served_naming(matches: &ArgMatches) -> Naming {
-    let is_proxy = cfg!(feature = "proxy") && matches.contains_id("proxy");
     match matches.value_source("naming") {
-        Some(ValueSource::DefaultValue) if is_proxy => Naming::NamespaceName,
+        Some(ValueSource::DefaultValue) if is_proxy(matches) => Naming::NamespaceName,
         _ => naming(matches),
     }
+}
+
+fn is_proxy(matches: &ArgMatches) -> bool {
+    cfg!(feature = "proxy") && matches.contains_id("proxy")
 }
 
 fn refused(error: HttpError) -> Failure {

@@ -1,25 +1,20 @@
 //! The tools of other servers, served along with those of this program.
 
+use std::collections::HashSet;
+use std::error::Error as _;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, value_parser};
-use toolkit::Catalog;
-use toolkit::backend::{Backends, Routes};
+use toolkit::backend::Backends;
 use toolkit_mcp::client::McpServers;
+use toolkit_mcp::server::{LeftOut, Proxy, Server};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::style::{self, printable};
-
-/// The tools of this program and of the servers behind it.
-pub(super) struct Joined {
-    pub(super) catalog: Catalog,
-    pub(super) routes: Routes,
-    /// The servers, which are stopped in the end.
-    pub(super) backends: Backends,
-}
 
 pub(super) fn option() -> Arg {
     Arg::new("proxy").long("proxy").value_name("FILE").value_parser(value_parser!(PathBuf)).help(
@@ -28,12 +23,10 @@ pub(super) fn option() -> Arg {
     )
 }
 
-/// Connects to the servers that are asked for. One that cannot be reached, or a tool that is not sound, is told on
-/// stderr, and keeps no other from being served.
-pub(super) async fn join(catalog: Catalog, matches: &ArgMatches) -> Result<Joined, Failure> {
-    let backends = Backends::new();
+/// The servers that are asked for, none of which is started yet; `None` where none is.
+pub(super) fn servers(matches: &ArgMatches) -> Result<Option<Arc<Backends>>, Failure> {
     let Some(file) = matches.get_one::<PathBuf>("proxy") else {
-        return Ok(Joined { catalog, routes: Routes::default(), backends });
+        return Ok(None);
     };
     let unusable = |reason: String| Failure::Own {
         exit: Exit::Failed,
@@ -41,17 +34,52 @@ pub(super) async fn join(catalog: Catalog, matches: &ArgMatches) -> Result<Joine
         message: format!("{}: {reason}", file.display()),
     };
     let json = fs::read_to_string(file).map_err(|error| unusable(error.to_string()))?;
+    let backends = Backends::new();
     for server in McpServers::from_json(&json).map_err(|error| unusable(error.to_string()))? {
         backends.register(server).map_err(|error| unusable(error.to_string()))?;
     }
-    let collected = backends.collect(catalog).await;
-    let mut err = anstream::stderr();
-    for failure in &collected.failures {
-        let cause = std::error::Error::source(&failure.error).map(|cause| format!("\n  {cause}")).unwrap_or_default();
-        let _ = writeln!(err, "{} {}{}", style::ERROR, printable(&failure.error.to_string()), printable(&cause));
+    Ok(Some(Arc::new(backends)))
+}
+
+/// Runs what serves, with the tools of these servers, and follows them as they change.
+///
+/// One that cannot be reached, or a tool that is not sound, is told on stderr, and keeps no other from being served.
+pub(super) async fn along_with<T>(server: &Server, backends: Arc<Backends>, serving: impl Future<Output = T>) -> T {
+    let proxy = Proxy::new(server.clone(), Arc::clone(&backends));
+    let mut told = Told::default();
+    told.tell(&proxy.collect().await);
+    let mut serving = std::pin::pin!(serving);
+    let outcome = tokio::select! {
+        outcome = &mut serving => outcome,
+        // The server is about to end, and is still to answer what runs.
+        () = proxy.follow(|left_out| told.tell(&left_out)) => serving.await,
+    };
+    backends.stop().await;
+    outcome
+}
+
+/// What the user was told last, so that nothing is told again while it lasts.
+#[derive(Default)]
+struct Told(HashSet<String>);
+
+impl Told {
+    fn tell(&mut self, left_out: &LeftOut) {
+        let mut err = anstream::stderr();
+        let mut now = HashSet::new();
+        for failure in &left_out.failures {
+            let error = &failure.error;
+            let cause = error.source().map(|cause| format!("\n  {cause}")).unwrap_or_default();
+            if !self.0.contains(&failure.backend) {
+                let _ = writeln!(err, "{} {}{}", style::ERROR, printable(&error.to_string()), printable(&cause));
+            }
+            now.insert(failure.backend.clone());
+        }
+        for problem in &left_out.problems {
+            if !self.0.contains(problem.message()) {
+                let _ = writeln!(err, "{} {}", style::WARNING, printable(problem.message()));
+            }
+            now.insert(problem.message().to_owned());
+        }
+        self.0 = now;
     }
-    for problem in &collected.problems {
-        let _ = writeln!(err, "{} {}", style::WARNING, printable(problem.message()));
-    }
-    Ok(Joined { catalog: collected.catalog, routes: collected.routes, backends })
 }

@@ -18,6 +18,7 @@ use toolkit::call::ErrorKind;
 use super::connection::Connection;
 use super::endpoint::Endpoint;
 use super::handler::Handler;
+use super::http::Http;
 use super::lines::Lines;
 use super::process::{Fate, Process};
 use super::program::Program;
@@ -89,7 +90,7 @@ async fn start(
         let message = format!("{backend} cannot be started: `{}`: {error}", program.command.display());
         ToolError::new(ErrorKind::Unavailable, message)
     })?;
-    let lines = Lines::new(started, Arc::clone(fate), backend.limits.message_bytes);
+    let lines = Lines::new(started, Arc::clone(fate), handler.changes.clone(), backend.limits.message_bytes);
     Ok(serve_client_with_lifecycle(handler, lines, mode).await)
 }
 
@@ -106,7 +107,6 @@ async fn over_http(
     let mut resuming = ExponentialBackoff::default();
     resuming.max_times = Some(MAX_RESUMED);
     config.retry_config = Arc::new(resuming);
-    config.max_sse_event_size = backend.limits.message_bytes;
     for (name, value) in &endpoint.headers {
         if !(name == AUTHORIZATION && endpoint.token.is_some()) {
             config.custom_headers.insert(name.clone(), value.clone());
@@ -114,7 +114,7 @@ async fn over_http(
     }
     config.auth_header = endpoint.token.as_ref().map(|token| token.expose_secret().to_owned());
     let fate = Arc::new(Fate::default());
-    let transport = StreamableHttpClientTransport::with_client(client, config);
+    let transport = StreamableHttpClientTransport::with_client(Http::new(client, backend.limits.message_bytes), config);
     let running = serve_client_with_lifecycle(handler, transport, mode(era)).await;
     let running = running.map_err(|error| backend.not_connected(&error, &fate))?;
     Ok(Connection::new(running, fate))

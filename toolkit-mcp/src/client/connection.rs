@@ -5,16 +5,18 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientRequest, CustomResult, RequestId, RequestMetaObject,
-    ServerNotification, ServerResult, SubscriptionFilter,
+    CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorCode, RequestId, RequestMetaObject,
+    ServerNotification, SubscriptionFilter,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
+use super::backoff::Backoff;
 use super::handler::{Handler, Listener, Listeners};
 use super::process::Fate;
+use super::verbatim;
 
 /// A connection to a server. Dropping it ends it.
 pub(super) struct Connection {
@@ -23,6 +25,7 @@ pub(super) struct Connection {
     running: std::sync::Mutex<Option<RunningService<RoleClient, Handler>>>,
     /// Asks to be told when the tools change, where the protocol wants to be asked for that.
     subscription: Option<AbortHandle>,
+    changes: watch::Sender<u64>,
     fate: Arc<Fate>,
     is_lost: AtomicBool,
     has_answered: AtomicBool,
@@ -36,7 +39,8 @@ impl Connection {
         let peer = running.peer().clone();
         let Handler { listeners, changes } = running.service().clone();
         Self {
-            subscription: subscribe(&peer, changes),
+            subscription: subscribe(&peer, changes.clone()),
+            changes,
             peer,
             listeners,
             running: std::sync::Mutex::new(Some(running)),
@@ -71,10 +75,7 @@ impl Connection {
         if matches!(answer, Ok(_) | Err(ServiceError::McpError(_))) {
             self.has_answered.store(true, Ordering::Release);
         }
-        match answer? {
-            ServerResult::CustomResult(CustomResult(result)) => Ok(result),
-            known => serde_json::to_value(known).map_err(|_| ServiceError::UnexpectedResponse),
-        }
+        verbatim::whole(answer?).map_err(|_| ServiceError::UnexpectedResponse)
     }
 
     /// The protocol of which it speaks a revision that still has `ping`.
@@ -97,7 +98,9 @@ impl Connection {
 
     /// Gives it up: the next call makes another.
     pub(super) fn lose(&self) {
-        self.is_lost.store(true, Ordering::Release);
+        if !self.is_lost.swap(true, Ordering::AcqRel) {
+            self.changes.send_modify(|n| *n += 1);
+        }
         drop(self.take());
     }
 
@@ -149,17 +152,33 @@ fn subscribe(peer: &Peer<RoleClient>, changes: watch::Sender<u64>) -> Option<Abo
     if !tells || info.protocol_version.has_initialize() {
         return None;
     }
-    let peer = peer.clone();
-    let task = tokio::spawn(async move {
+    let task = tokio::spawn(listen(peer.clone(), changes));
+    Some(task.abort_handle())
+}
+
+/// Listens to changes of the tools. A subscription may end while the server goes on, such as after an hour, and then there
+/// is another; before each there may have been changes that nobody told.
+async fn listen(peer: Peer<RoleClient>, changes: watch::Sender<u64>) {
+    let mut pause = Backoff::default();
+    while !peer.is_transport_closed() {
         let filter = SubscriptionFilter::builder().tools_list_changed().build();
-        let Ok(mut subscription) = peer.listen(filter).await else {
-            return;
-        };
-        while let Ok(Some(notification)) = subscription.next().await {
-            if matches!(notification, ServerNotification::ToolListChangedNotification(_)) {
+        match peer.listen(filter).await {
+            Ok(mut subscription) => {
+                changes.send_modify(|n| *n += 1);
+                while let Ok(Some(notification)) = subscription.next().await {
+                    pause.reset();
+                    if matches!(notification, ServerNotification::ToolListChangedNotification(_)) {
+                        changes.send_modify(|n| *n += 1);
+                    }
+                }
+                // Perhaps the server is gone.
                 changes.send_modify(|n| *n += 1);
             }
+            // It says that it tells, and has no such method.
+            Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return,
+            Err(_) => {}
         }
-    });
-    Some(task.abort_handle())
+        pause.set_back();
+        tokio::time::sleep(pause.left().unwrap_or_default()).await;
+    }
 }

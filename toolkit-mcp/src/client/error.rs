@@ -1,6 +1,7 @@
 //! From what goes wrong between two programs to the error of a call.
 
 use std::error::Error;
+use std::io;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -8,6 +9,7 @@ use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
+use rustls::CertificateError;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 
@@ -91,7 +93,10 @@ impl McpBackend {
             Some(OverHttp::UnexpectedContentType(_) | OverHttp::UnexpectedServerResponse(_)) => {
                 self.unreadable("with something that is not of the protocol")
             }
-            Some(OverHttp::Client(error)) if error.is_connect() => unavailable("cannot be reached"),
+            Some(OverHttp::Client(error)) if error.is_connect() => match certificate_fault(error) {
+                Some(fault) => unavailable(&format!("is not who it should be, and was told nothing: {fault}")),
+                None => unavailable("cannot be reached"),
+            },
             _ => unavailable("went away before it answered"),
         };
         error.caused_by(cause)
@@ -148,6 +153,36 @@ impl McpBackend {
     }
 }
 
+/// What is wrong with the certificate that a server showed, if that is what went wrong.
+fn certificate_fault(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    let mut next = Some(error);
+    let fault = loop {
+        let error = next?;
+        // What is inside of it is not its source.
+        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        match inner.and_then(|inner| inner.downcast_ref()).or_else(|| error.downcast_ref()) {
+            Some(rustls::Error::InvalidCertificate(fault)) => break fault,
+            _ => next = inner.map(|inner| inner as &(dyn Error + 'static)).or_else(|| error.source()),
+        }
+    };
+    Some(match fault {
+        // Another authority of the same name has another key.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            "nobody who is trusted has signed its certificate; an authority of one's own is given with `Endpoint::trust`, \
+             or in the file that `SSL_CERT_FILE` names"
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "its certificate has expired",
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "its certificate is not valid yet"
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "its certificate is that of another name"
+        }
+        CertificateError::Revoked => "its certificate was revoked",
+        _ => "its certificate is not valid",
+    })
+}
+
 fn is_refusal(status: Option<StatusCode>) -> bool {
     matches!(status, Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN))
 }
@@ -160,7 +195,7 @@ fn status_in(text: &str) -> Option<StatusCode> {
 /// The protocol has one code for arguments and for tools that are not there.
 fn says_unknown(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
-    message.contains("tool") && (message.contains("unknown") || message.contains("not found"))
+    message.contains("tool") && ["unknown", "not found", "no tool"].iter().any(|words| message.contains(words))
 }
 
 pub(super) fn shortened(text: &str) -> String {

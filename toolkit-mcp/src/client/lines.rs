@@ -15,6 +15,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::watch;
 
 use super::line_reader::LineReader;
 use super::process::{Fate, Process};
@@ -33,6 +34,8 @@ pub(super) struct Lines {
     /// How many of the server's questions wait for an answer to be written.
     n_unanswered: Arc<AtomicUsize>,
     fate: Arc<Fate>,
+    /// Grows when the server is gone, and its tools with it.
+    changes: watch::Sender<u64>,
     max_bytes: usize,
 }
 
@@ -47,6 +50,7 @@ impl Lines {
     pub(super) fn new(
         (process, input, output): (Process, ChildStdin, ChildStdout),
         fate: Arc<Fate>,
+        changes: watch::Sender<u64>,
         max_bytes: usize,
     ) -> Self {
         Self {
@@ -56,7 +60,45 @@ impl Lines {
             verbatim: Arc::default(),
             n_unanswered: Arc::default(),
             fate,
+            changes,
             max_bytes,
+        }
+    }
+
+    /// The next message; `None` where no more can come.
+    async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            let line = match self.output.next().await {
+                Ok(Some(line)) => line,
+                Ok(None) => {
+                    self.process.last_words().await;
+                    return None;
+                }
+                Err(error) => {
+                    self.fate.seal(format!("its output cannot be read: {error}"));
+                    return None;
+                }
+            };
+            if line.len() > self.max_bytes {
+                self.fate.seal(format!("it sent a message of more than {} bytes", self.max_bytes));
+                return None;
+            }
+            let line = line.trim_ascii();
+            if line.is_empty() {
+                continue;
+            }
+            if let Some(message) = read(line, &self.verbatim) {
+                let asks = matches!(message, JsonRpcMessage::Request(_));
+                if asks && self.n_unanswered.fetch_add(1, Ordering::Relaxed) >= MAX_UNANSWERED {
+                    self.fate.seal("it asks without reading the answers".to_owned());
+                    return None;
+                }
+                return Some(message);
+            }
+            if self.fate.stray() > MAX_STRAYS {
+                self.fate.seal("it does not speak the protocol".to_owned());
+                return None;
+            }
         }
     }
 }
@@ -101,39 +143,11 @@ impl Transport<RoleClient> for Lines {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        loop {
-            let line = match self.output.next().await {
-                Ok(Some(line)) => line,
-                Ok(None) => {
-                    self.process.last_words().await;
-                    return None;
-                }
-                Err(error) => {
-                    self.fate.seal(format!("its output cannot be read: {error}"));
-                    return None;
-                }
-            };
-            if line.len() > self.max_bytes {
-                self.fate.seal(format!("it sent a message of more than {} bytes", self.max_bytes));
-                return None;
-            }
-            let line = line.trim_ascii();
-            if line.is_empty() {
-                continue;
-            }
-            if let Some(message) = read(line, &self.verbatim) {
-                let asks = matches!(message, JsonRpcMessage::Request(_));
-                if asks && self.n_unanswered.fetch_add(1, Ordering::Relaxed) >= MAX_UNANSWERED {
-                    self.fate.seal("it asks without reading the answers".to_owned());
-                    return None;
-                }
-                return Some(message);
-            }
-            if self.fate.stray() > MAX_STRAYS {
-                self.fate.seal("it does not speak the protocol".to_owned());
-                return None;
-            }
+        let message = self.next().await;
+        if message.is_none() {
+            self.changes.send_modify(|n| *n += 1);
         }
+        message
     }
 
     async fn close(&mut self) -> io::Result<()> {

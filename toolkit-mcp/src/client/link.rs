@@ -1,10 +1,12 @@
 //! The one connection to a server that a backend has at a time.
 
-use std::sync::Arc;
+use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
+use tokio::time::sleep_until;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 
@@ -20,6 +22,8 @@ pub(super) struct Link {
     changes: watch::Sender<u64>,
     /// How far it had grown when the tools were listed last.
     seen: AtomicU64,
+    /// When tools that could not be listed are worth another try.
+    relisting: std::sync::Mutex<Backoff>,
 }
 
 #[derive(Default)]
@@ -92,25 +96,59 @@ impl Link {
             // Perhaps it wants to be spoken to in another way now.
             state.era = state.era.map(|_| Era::Discover);
         })?;
+        state.era = Some(era);
         // What was listed before is not what this connection lists.
-        if state.era.replace(era).is_some() {
-            self.changes.send_modify(|n| *n += 1);
-        }
+        self.changes.send_modify(|n| *n += 1);
         let connection = Arc::new(connection);
         state.connection = Some(Arc::clone(&connection));
         Ok(connection)
     }
 
-    /// Says that the tools are about to be listed.
-    pub(super) fn listing(&self) {
-        self.seen.store(*self.changes.borrow(), Ordering::Release);
+    /// Remembers what came of listing the tools.
+    pub(super) async fn listing<T>(
+        &self,
+        backend: &McpBackend,
+        listed: impl Future<Output = Result<T, ToolError>>,
+    ) -> Result<T, ToolError> {
+        // A new connection is a change, and the one to be listed.
+        let connected = self.connection(backend).await;
+        let n_changes = *self.changes.borrow();
+        let outcome = match connected {
+            Ok(_) => listed.await,
+            Err(error) => Err(error),
+        };
+        let mut relisting = self.relisting.lock().unwrap_or_else(PoisonError::into_inner);
+        match &outcome {
+            Ok(_) => {
+                self.seen.store(n_changes, Ordering::Release);
+                relisting.lift();
+            }
+            Err(_) => relisting.set_back(),
+        }
+        outcome
     }
 
-    /// Waits until the tools may have changed since they were listed.
-    pub(super) async fn changed(&self) {
+    /// Waits until the tools may have changed since they were listed. Where they could not be listed, or the server is
+    /// gone, that is when there is a connection again.
+    pub(super) async fn changed(&self, backend: &McpBackend) {
         let mut changes = self.changes.subscribe();
-        // The sender is here as long as this is.
-        let _ = changes.wait_for(|&n| n > self.seen.load(Ordering::Acquire)).await;
+        let relisting = || self.relisting.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let not_before = relisting().not_before();
+            if let Some(not_before) = not_before {
+                sleep_until(not_before).await;
+                if self.connection(backend).await.is_ok() {
+                    return;
+                }
+            } else {
+                // The sender is here as long as this is.
+                let _ = changes.wait_for(|&n| n > self.seen.load(Ordering::Acquire)).await;
+                if self.state.lock().await.current().is_some() {
+                    return;
+                }
+            }
+            relisting().set_back();
+        }
     }
 }
 
@@ -130,6 +168,11 @@ impl State {
 
 impl Default for Link {
     fn default() -> Self {
-        Self { state: Mutex::default(), changes: watch::Sender::new(0), seen: AtomicU64::new(0) }
+        Self {
+            state: Mutex::default(),
+            changes: watch::Sender::new(0),
+            seen: AtomicU64::new(0),
+            relisting: std::sync::Mutex::default(),
+        }
     }
 }

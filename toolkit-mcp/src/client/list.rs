@@ -29,7 +29,6 @@ pub(super) async fn offers(backend: &McpBackend) -> Result<Offers, ToolError> {
     })?;
     let target = ToolBackend::mcp(&*backend.name).map_err(ToolError::internal)?;
     let connection = backend.link.connection(backend).await?;
-    backend.link.listing();
     let mut listed = pages(backend, &connection).await?;
     listed.iter_mut().for_each(name_as_listed);
 

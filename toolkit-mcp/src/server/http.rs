@@ -2,16 +2,20 @@
 
 mod auth;
 mod body;
+mod denied;
+mod error;
+mod gate;
 mod guard;
+mod intake;
 mod listening;
 mod patience;
 mod rate;
+mod response;
 mod service;
 mod session;
 mod sse;
 
 use std::fmt;
-use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +25,7 @@ use tokio::net::ToSocketAddrs;
 use self::auth::{Auth, Resource, Token};
 pub use self::auth::{Refusal, Verify};
 pub use self::body::Body;
+pub use self::error::HttpError;
 use self::guard::Guard;
 pub use self::listening::Listening;
 use self::rate::Rate;
@@ -197,63 +202,6 @@ impl Http {
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), HttpError> {
         self.bind(address).await?.run_until_told().await;
         Ok(())
-    }
-}
-
-/// Waits until the process is told to end.
-pub(super) fn told_to_end() -> impl Future<Output = ()> {
-    #[cfg(unix)]
-    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
-    async move {
-        #[cfg(unix)]
-        let terminated = async {
-            match &mut terminate {
-                Some(terminate) => drop(terminate.recv().await),
-                None => std::future::pending().await,
-            }
-        };
-        #[cfg(not(unix))]
-        let terminated = std::future::pending::<()>();
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            () = terminated => {}
-        }
-    }
-}
-
-/// Why a server cannot be reached.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum HttpError {
-    /// The address cannot be had.
-    Io(std::io::Error),
-    /// Other machines reach these addresses, and nothing says who may call.
-    Unprotected(Vec<SocketAddr>),
-}
-
-impl fmt::Display for HttpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HttpError::Io(error) => error.fmt(f),
-            HttpError::Unprotected(addresses) => {
-                let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-                write!(
-                    f,
-                    "other machines can reach {}, and could call every tool; ask for a token, or say that the server is \
-                     open to all",
-                    addresses.join(", ")
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for HttpError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            HttpError::Io(error) => Some(error),
-            HttpError::Unprotected(_) => None,
-        }
     }
 }
 

@@ -8,12 +8,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolkit::Context;
-use toolkit::adapter::mcp::{CallParams, LIST_TTL_MS, Revision};
+use toolkit::adapter::mcp::{CallParams, Revision};
 
 use super::call::Call;
+use super::hello::empty_list;
 use super::listen::Listen;
-use super::message::{Malformed, Message, text};
-use super::meta::{LEGACY, Meta, missing, supported};
+use super::message::{Malformed, Message};
+use super::meta::{Meta, missing};
 use super::reply::{Code, Fault, json_bytes, response};
 use super::request::{Caller, Request};
 use super::{Server, find, headers, page};
@@ -102,48 +103,6 @@ impl Server {
         response(id, self.shared.meta_of(revision), result)
     }
 
-    fn initialize(&self, params: Option<&RawValue>) -> Value {
-        #[derive(Default, Deserialize)]
-        struct Params<'m> {
-            #[serde(borrow, rename = "protocolVersion")]
-            version: Option<&'m RawValue>,
-        }
-        let params: Params<'_> = params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
-        let wanted = params.version.and_then(text);
-        // The client's, where it is known here, and else the newest that has this method; the client then decides.
-        let version = LEGACY.into_iter().find(|known| wanted.as_deref() == Some(known)).unwrap_or(LEGACY[0]);
-        let mut result = json!({
-            "protocolVersion": version,
-            "capabilities": self.capabilities(),
-            "serverInfo": self.shared.info,
-        });
-        if let Some(instructions) = &self.shared.instructions {
-            result["instructions"] = instructions.as_str().into();
-        }
-        result
-    }
-
-    fn discover(&self) -> Value {
-        let mut result = json!({
-            "resultType": "complete",
-            "supportedVersions": supported(),
-            "capabilities": self.capabilities(),
-            "ttlMs": LIST_TTL_MS,
-            "cacheScope": "public",
-        });
-        if let Some(instructions) = &self.shared.instructions {
-            result["instructions"] = instructions.as_str().into();
-        }
-        result
-    }
-
-    fn capabilities(&self) -> Value {
-        match self.shared.has_empty_lists {
-            true => json!({ "tools": { "listChanged": true }, "prompts": {}, "resources": {} }),
-            false => json!({ "tools": { "listChanged": true } }),
-        }
-    }
-
     fn list(&self, params: Option<&RawValue>, revision: Revision) -> Result<Vec<u8>, Fault> {
         let served = self.served();
         let after = page::cursor_of(params)?;
@@ -181,6 +140,7 @@ impl Server {
             }
         }
         let Some(nth) = served.get(&name) else {
+            self.shared.metrics.of_unknown().refuse();
             return Err(unknown_tool(&name, served.nearest(&name)));
         };
         let offer = &served.offers[nth];
@@ -246,16 +206,4 @@ fn unknown_tool(name: &str, nearest: Option<&str>) -> Fault {
         None => format!("no tool is named `{shown}`"),
     };
     Fault::new(Code::InvalidParams, message)
-}
-
-fn empty_list(method: &str, revision: Revision) -> Value {
-    let field = match method {
-        "prompts/list" => "prompts",
-        "resources/list" => "resources",
-        _ => "resourceTemplates",
-    };
-    match revision {
-        Revision::V2025_11_25 => json!({ field: [] }),
-        _ => json!({ "resultType": "complete", field: [], "ttlMs": LIST_TTL_MS, "cacheScope": "public" }),
-    }
 }

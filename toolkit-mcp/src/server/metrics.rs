@@ -1,6 +1,6 @@
 //! What has happened, as Prometheus reads it (text format 0.0.4).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,6 +27,12 @@ const REFUSED: [&str; 6] = ["origin", "unauthorized", "rate", "too_large", "too_
 
 /// How a call ended.
 const OUTCOMES: [&str; 5] = ["ok", "refused", "failed", "timed_out", "cancelled"];
+
+/// How many tools are remembered that may not be served any more.
+const MAX_REMEMBERED: usize = 4096;
+
+/// The label of calls of no tool.
+const UNKNOWN: &str = "unknown";
 
 /// What has happened since the server was made.
 #[derive(Debug, Default)]
@@ -73,6 +79,21 @@ impl Metrics {
         Arc::clone(tools.entry(id.to_owned()).or_default())
     }
 
+    /// Those of calls of tools that there are none of. What clients call them is their word, and gets no label.
+    pub(super) fn of_unknown(&self) -> Arc<CallMetrics> {
+        self.of_tool(UNKNOWN)
+    }
+
+    /// Forgets the tools that are not served any more, once there are many: a server behind this one may list others
+    /// every minute.
+    pub(super) fn forget_all_but<'s>(&self, served: impl Iterator<Item = &'s str>) {
+        let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        if tools.len() > MAX_REMEMBERED {
+            let served: HashSet<&str> = served.chain([UNKNOWN]).collect();
+            tools.retain(|id, _| served.contains(&**id));
+        }
+    }
+
     pub(super) fn refuse(&self, why: Refused) {
         self.refused[why as usize].fetch_add(1, Relaxed);
     }
@@ -106,6 +127,11 @@ impl Metrics {
 }
 
 impl CallMetrics {
+    /// Counts a call that was refused before it began.
+    pub(super) fn refuse(&self) {
+        self.count(1, Duration::ZERO);
+    }
+
     pub(super) fn record<T>(&self, outcome: &Result<T, ToolError>, took: Duration) {
         let nth = match outcome.as_ref().map_err(ToolError::kind) {
             Ok(_) => 0,
@@ -114,6 +140,10 @@ impl CallMetrics {
             Err(ErrorKind::Failed | ErrorKind::Internal | ErrorKind::Panicked | ErrorKind::InvalidOutput) => 2,
             Err(_) => 1,
         };
+        self.count(nth, took);
+    }
+
+    fn count(&self, nth: usize, took: Duration) {
         self.outcomes[nth].fetch_add(1, Relaxed);
         let seconds = took.as_secs_f64();
         if let Some(nth) = BUCKETS.iter().position(|bound| seconds <= *bound) {

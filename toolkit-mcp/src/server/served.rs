@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use toolkit::adapter::mcp::{META_KEY, Revision, list_tools};
-use toolkit::catalog::{Naming, Problems, WireNames};
+use toolkit::catalog::{Naming, Problem, ProblemKind, Problems, WireNames};
 use toolkit::discovery::Index;
 use toolkit::{Dispatcher, Tool};
 
@@ -48,8 +48,7 @@ impl Served {
         // Checks the catalogue too, so that a list can be written whenever it is asked for.
         let list = list_tools(catalog, Revision::V2026_07_28, naming).map_err(ServeError::Catalog)?;
         let names = WireNames::of(catalog, naming).map_err(ServeError::Catalog)?;
-        let mut offers = Vec::new();
-        let mut listed = Vec::new();
+        let (mut offers, mut listed, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
         let tools = list["tools"].as_array().into_iter().flatten();
         for ((name, tool), shown) in std::iter::zip(names.iter(), tools) {
             if !filter.admits(tool) {
@@ -57,8 +56,10 @@ impl Served {
             }
             let id = tool.id().to_string();
             debug_assert_eq!(shown["_meta"][META_KEY]["id"], *id);
-            let mirrored = Mirrored::all_of(&shown["inputSchema"])
-                .map_err(|reason| ServeError::Header { tool: id.clone(), reason })?;
+            let mirrored = Mirrored::all_of(&shown["inputSchema"]).unwrap_or_else(|reason| {
+                wrong.push(Problem::new(ProblemKind::InvalidSchema, format!("`{id}`: {reason}"), [tool]));
+                Vec::new()
+            });
             offers.push(Offer {
                 name: name.to_owned(),
                 mirrored,
@@ -67,6 +68,9 @@ impl Served {
                 id,
             });
             listed.push(json_bytes(shown));
+        }
+        if !wrong.is_empty() {
+            return Err(ServeError::Headers(wrong));
         }
         let by_name = offers.iter().enumerate().map(|(idx, offer)| (offer.name.clone(), idx)).collect();
         Ok(Self {
@@ -90,6 +94,11 @@ impl Served {
 
     pub(super) fn index(&self) -> &Index {
         self.index.get_or_init(|| Index::of(self.offers.iter().map(|offer| self.tool(offer))))
+    }
+
+    /// Whether clients see the same here as there.
+    pub(super) fn looks_like(&self, other: &Self) -> bool {
+        self.listed(Revision::V2026_07_28) == other.listed(Revision::V2026_07_28)
     }
 
     /// Each tool as a client of `revision` sees it, as JSON, in the order of the offers.
@@ -123,20 +132,28 @@ impl Served {
 pub enum ServeError {
     /// Its catalogue cannot be listed; see [`list_tools`].
     Catalog(Problems),
-    /// An `x-mcp-header` that clients must not accept: they would leave the tool out.
-    Header {
-        /// The tool's id.
-        tool: String,
-        /// What is wrong.
-        reason: String,
-    },
+    /// Tools with an `x-mcp-header` that clients must not accept: they would leave the tools out.
+    Headers(Vec<Problem>),
+}
+
+impl ServeError {
+    /// What is wrong with which tools.
+    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+        match self {
+            ServeError::Catalog(problems) => problems.iter(),
+            ServeError::Headers(problems) => problems.iter(),
+        }
+    }
 }
 
 impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ServeError::Catalog(problems) => problems.fmt(f),
-            ServeError::Header { tool, reason } => write!(f, "{tool}: {reason}"),
+            ServeError::Headers(problems) => {
+                let messages: Vec<&str> = problems.iter().map(Problem::message).collect();
+                f.write_str(&messages.join("\n"))
+            }
         }
     }
 }

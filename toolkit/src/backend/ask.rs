@@ -1,6 +1,6 @@
-//! Asks backends, several at once, and waits for none for ever.
+//! Asks backends, several at once, and waits for none for ever; and waits for what they say unasked.
 
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
@@ -34,4 +34,27 @@ pub(super) async fn ask_all<T>(questions: impl Iterator<Item = impl Future<Outpu
     })
     .await;
     answers.into_iter().flatten().collect()
+}
+
+/// Waits until the tools of a backend have changed. One that panics over that is not heard again.
+pub(super) fn changed(backend: &dyn Backend) -> BoxFuture<'_, ()> {
+    let changed = caught_future(|| async {
+        backend.changed().await;
+        Ok(())
+    });
+    Box::pin(async {
+        if changed.await.is_err() {
+            pending().await
+        }
+    })
+}
+
+/// Waits for the first of several.
+pub(super) async fn first_of(waiting: impl Iterator<Item = BoxFuture<'_, ()>>) {
+    let mut waiting: Vec<_> = waiting.collect();
+    poll_fn(|cx| match waiting.iter_mut().any(|one| one.as_mut().poll(cx).is_ready()) {
+        true => Poll::Ready(()),
+        false => Poll::Pending,
+    })
+    .await;
 }

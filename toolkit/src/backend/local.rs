@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::Value;
 
+use super::changes::Changes;
 use super::{Answer, Backend, BackendCall, Offers};
 use crate::call::{Context, ErrorKind, ToolError};
 use crate::dispatch::BoxFuture;
@@ -19,18 +20,19 @@ type Handler = dyn Fn(Value, Context) -> BoxFuture<'static, Result<Answer, ToolE
 /// Tools of this process that were added while it runs, each with the code that runs it.
 ///
 /// Clones share everything, so that a host can keep one and register another. What is added or removed shows in the
-/// next [`Backends::collect`](super::Backends::collect).
+/// next [`Backends::collect`](super::Backends::collect), and is told by [`Backend::changed`].
 #[derive(Clone)]
 pub struct LocalBackend {
     name: Arc<str>,
     tools: Arc<RwLock<Tools>>,
+    changes: Arc<Changes>,
 }
 
 impl LocalBackend {
     /// A backend without tools.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), tools: Arc::default() }
+        Self { name: name.into(), tools: Arc::default(), changes: Arc::default() }
     }
 
     /// Adds a tool, in place of any with the same id. Its handler is given arguments that fit the tool's input schema.
@@ -45,11 +47,14 @@ impl LocalBackend {
         };
         let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
         tools.insert(tool.id().to_string(), (tool, Arc::new(handler)));
+        drop(tools);
+        self.changes.tell();
     }
 
     /// Removes a tool by its id; calls that run come to their end. Says whether there was one.
     pub fn remove(&self, id: &str) -> bool {
-        self.tools.write().unwrap_or_else(PoisonError::into_inner).remove(id).is_some()
+        let removed = self.tools.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+        removed.inspect(|_| self.changes.tell()).is_some()
     }
 
     fn handler(&self, name: &str) -> Option<Arc<Handler>> {
@@ -68,9 +73,14 @@ impl Backend for LocalBackend {
     }
 
     fn tools(&self) -> BoxFuture<'_, Result<Offers, ToolError>> {
+        self.changes.look();
         let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
         let offers = Offers::new(tools.iter().map(|(id, (tool, _))| (tool.clone(), ToolBackend::named(id.clone()))));
         Box::pin(async { Ok(offers) })
+    }
+
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.changes.changed())
     }
 
     fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {

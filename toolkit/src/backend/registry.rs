@@ -6,7 +6,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use super::Backend;
-use super::ask::{ask, ask_all};
+use super::ask::{ask, ask_all, changed, first_of};
+use super::changes::Changes;
 use super::collect::{Collected, Failure};
 use crate::call::ToolError;
 use crate::catalog::Catalog;
@@ -20,6 +21,8 @@ use crate::tool::{BackendKind, InvalidName, Namespace};
 #[derive(Debug)]
 pub struct Backends {
     registered: RwLock<Vec<Arc<Registered>>>,
+    /// Of which there are, and of which are enabled.
+    changes: Changes,
     patience: Duration,
 }
 
@@ -37,7 +40,7 @@ impl Backends {
     /// None yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { registered: RwLock::default(), patience: PATIENCE }
+        Self { registered: RwLock::default(), changes: Changes::default(), patience: PATIENCE }
     }
 
     /// How long a backend may take to start, to stop, to say how it is or to list its tools: 30 s by default. It holds
@@ -59,6 +62,8 @@ impl Backends {
             return Err(RegisterError::Taken(name.to_string()));
         }
         registered.push(Arc::new(Registered { backend: Box::new(backend), name, is_enabled: AtomicBool::new(true) }));
+        drop(registered);
+        self.changes.tell();
         Ok(())
     }
 
@@ -77,6 +82,7 @@ impl Backends {
             return Ok(false);
         };
         taken.is_enabled.store(false, Ordering::Release);
+        self.changes.tell();
         ask(&*taken.backend, <dyn Backend>::stop, self.patience).await.map(|()| true)
     }
 
@@ -111,9 +117,12 @@ impl Backends {
     }
 
     fn switch(&self, name: &str, on: bool) -> bool {
-        let registered = self.read();
-        let found = registered.iter().find(|backend| backend.name() == name);
-        found.inspect(|backend| backend.is_enabled.store(on, Ordering::Release)).is_some()
+        let switched = |backend: &Arc<Registered>| backend.is_enabled.swap(on, Ordering::AcqRel) != on;
+        let switched = self.read().iter().find(|backend| backend.name() == name).map(switched);
+        if switched == Some(true) {
+            self.changes.tell();
+        }
+        switched.is_some()
     }
 
     /// Starts all that are enabled, at once, and gives those that did not start.
@@ -138,7 +147,17 @@ impl Backends {
     /// backends and those in the order of [`BackendKind`], and the other is a problem. So is a version that nobody has, of
     /// a tool that is somebody else's. A backend that cannot be asked is a failure, and hides no other.
     pub async fn collect(&self, base: Catalog) -> Collected {
+        self.changes.look();
         Collected::of(base, self.ask(<dyn Backend>::tools, Registered::is_enabled).await)
+    }
+
+    /// Waits until [`Backends::collect`] may give other tools than it gave last: a backend that is enabled has
+    /// [changed](Backend::changed), or one was registered, taken out, or switched.
+    pub async fn changed(&self) {
+        let mut backends = self.read().clone();
+        backends.retain(|backend| backend.is_enabled());
+        let told: BoxFuture<'_, ()> = Box::pin(self.changes.changed());
+        first_of(backends.iter().map(|backend| changed(backend.backend())).chain([told])).await;
     }
 
     /// What each of the backends that are `wanted` says to a question, all asked at once.

@@ -17,7 +17,7 @@ use crate::tool::{Tool, ToolBackend};
 pub struct DispatcherBuilder {
     catalog: Catalog,
     routes: Routes,
-    selector: Option<Box<Selector>>,
+    selector: Option<Arc<Selector>>,
     states: States,
     policy: Policy,
     limiter: Limiter,
@@ -79,7 +79,7 @@ impl DispatcherBuilder {
         mut self,
         selector: impl Fn(&Tool, &[&ToolBackend]) -> Option<usize> + Send + Sync + 'static,
     ) -> Self {
-        self.selector = Some(Box::new(selector));
+        self.selector = Some(Arc::new(selector));
         self
     }
 
@@ -132,24 +132,13 @@ impl DispatcherBuilder {
     ///
     /// Every tool that borrows state which nobody gave, and every tool that needs a feature which is switched off.
     pub fn build(self) -> Result<Dispatcher, Problems> {
-        let mut problems = missing_states(&self.catalog, &self.states);
-        if cfg!(not(feature = "async")) {
-            let needs = |tool: &&Tool| {
-                let blocks = |entry: &Entry| matches!(entry.run, Run::Blocking(_));
-                tool.timeout().is_some() || tool.entry().is_some_and(blocks)
-            };
-            problems.extend(self.catalog.iter().filter(needs).map(|tool| {
-                let message = "`timeout` and `blocking` need the feature `async` of `toolkit`";
-                Problem::new(ProblemKind::MissingFeature, message, [tool])
-            }));
-        }
-        Problems::none_or(problems)?;
+        check(&self.catalog, &self.states)?;
         let dispatcher = Dispatcher {
             shared: Arc::new(Shared {
                 catalog: self.catalog,
                 routes: self.routes,
                 selector: self.selector,
-                states: self.states,
+                states: Arc::new(self.states),
                 policy: self.policy,
                 limiter: self.limiter,
             }),
@@ -171,6 +160,22 @@ impl fmt::Debug for DispatcherBuilder {
             .field("policy", &self.policy)
             .finish_non_exhaustive()
     }
+}
+
+/// Whether a host with these states can run these tools.
+pub(super) fn check(catalog: &Catalog, states: &States) -> Result<(), Problems> {
+    let mut problems = missing_states(catalog, states);
+    if cfg!(not(feature = "async")) {
+        let needs = |tool: &&Tool| {
+            let blocks = |entry: &Entry| matches!(entry.run, Run::Blocking(_));
+            tool.timeout().is_some() || tool.entry().is_some_and(blocks)
+        };
+        problems.extend(catalog.iter().filter(needs).map(|tool| {
+            let message = "`timeout` and `blocking` need the feature `async` of `toolkit`";
+            Problem::new(ProblemKind::MissingFeature, message, [tool])
+        }));
+    }
+    Problems::none_or(problems)
 }
 
 /// One problem for each type that is missing, naming all tools that borrow it.

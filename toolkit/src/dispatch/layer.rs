@@ -106,9 +106,9 @@ trait Run: Send + Sync {
 }
 
 impl ToolService {
-    /// The dispatcher without layers.
-    pub(super) fn of(dispatcher: Dispatcher) -> Self {
-        Self(Arc::new(Bottom(dispatcher)))
+    /// What is inside of all layers.
+    fn bottom() -> Self {
+        Self(Arc::new(Bottom))
     }
 
     fn wrapped_by<L>(self, layer: L) -> Self
@@ -140,14 +140,16 @@ impl Service<Call> for ToolService {
     }
 }
 
-struct Bottom(Dispatcher);
+/// The dispatcher of the call, without layers: those of several may be inside of the same ones.
+struct Bottom;
 
 impl Run for Bottom {
     fn run(&self, call: Call) -> BoxFuture<'static, Result<RunResult, ToolError>> {
-        let dispatcher = self.0.clone();
         Box::pin(async move {
             let Call { shared, place, context, arguments, parts } = call;
-            dispatcher.run(&context, shared.catalog.at(place), arguments, parts.as_deref()).await
+            let tool = shared.catalog.at(place);
+            let dispatcher = Dispatcher { shared: Arc::clone(&shared), layered: None };
+            dispatcher.run(&context, tool, arguments, parts.as_deref()).await
         })
     }
 }
@@ -178,8 +180,7 @@ impl Dispatcher {
         if layers.is_empty() {
             return self;
         }
-        let bottom = ToolService::of(self.clone());
-        let layered = layers.into_iter().rfold(bottom, |inner, wrap| wrap(inner));
+        let layered = layers.into_iter().rfold(ToolService::bottom(), |inner, wrap| wrap(inner));
         Self { layered: Some(layered), ..self }
     }
 }

@@ -13,8 +13,8 @@ mod places {
 
     use super::{ToolError, overloaded};
 
-    /// A bound on the calls that run at once; none by default.
-    #[derive(Debug, Default)]
+    /// A bound on the calls that run at once; none by default. Clones are one bound.
+    #[derive(Clone, Debug, Default)]
     pub(crate) struct Limiter(Option<Arc<Semaphore>>);
 
     /// The right to run, until it is dropped.
@@ -53,9 +53,16 @@ mod places {
 
     use super::{ToolError, overloaded};
 
-    /// A bound on the calls that run at once; none by default. Each running call holds a clone of the inner `Arc`.
-    #[derive(Debug, Default)]
-    pub(crate) struct Limiter(Option<(Arc<()>, usize)>);
+    /// A bound on the calls that run at once; none by default. Clones are one bound.
+    #[derive(Clone, Debug, Default)]
+    pub(crate) struct Limiter(Option<Arc<Places>>);
+
+    #[derive(Debug)]
+    struct Places {
+        /// Each running call holds a clone.
+        running: Arc<()>,
+        n_calls: usize,
+    }
 
     /// The right to run, until it is dropped.
     #[derive(Debug)]
@@ -65,16 +72,16 @@ mod places {
 
     impl Limiter {
         pub(crate) fn at_most(n_calls: usize) -> Self {
-            Self(Some((Arc::new(()), n_calls)))
+            Self(Some(Arc::new(Places { running: Arc::default(), n_calls })))
         }
 
         pub(crate) fn try_enter(&self) -> Result<Place, ToolError> {
-            let Some((running, n_calls)) = &self.0 else {
+            let Some(places) = &self.0 else {
                 return Ok(Place { _permit: None });
             };
-            let permit = Arc::clone(running);
+            let permit = Arc::clone(&places.running);
             // The limiter's own reference and the new one are no running calls.
-            if Arc::strong_count(&permit) - 1 > *n_calls {
+            if Arc::strong_count(&permit) - 1 > places.n_calls {
                 return Err(overloaded());
             }
             Ok(Place { _permit: Some(permit) })

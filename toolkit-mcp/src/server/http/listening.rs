@@ -16,7 +16,8 @@ use tokio::sync::Semaphore;
 
 use super::patience::Patient;
 use super::service::Service;
-use super::{Http, Limits, told_to_end};
+use super::{Http, Limits};
+use crate::server::end::told_to_end;
 
 /// After a connection could not be accepted, as when there are too many files open.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -6,35 +6,31 @@ use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
-use bytes::{Buf, Bytes};
-use http::header::{self, HeaderName, HeaderValue};
+use bytes::Buf;
+use http::header::{self, HeaderValue};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 
-use super::auth::{Auth, Refusal, WELL_KNOWN};
 use super::body::Body;
-use super::guard::Guard;
-use super::rate::Rate;
+use super::denied::Denied;
+use super::gate::Gate;
+use super::intake::Intake;
+use super::response::{accepted, answered, events, json, preflight, text};
 use super::session::{SESSION, Sessions};
-use super::{Http, Limits, sse};
+use super::{Http, sse};
 use crate::server::Server;
-use crate::server::call::{Answer, Call, CallEvent};
+use crate::server::call::{Call, CallEvent};
 use crate::server::headers::is_modern;
 use crate::server::listen::Listen;
 use crate::server::message::Message;
 use crate::server::methods::{Peer, Routed};
 use crate::server::metrics::Refused;
-use crate::server::reply::{Code, Fault};
+use crate::server::reply::Code;
 use crate::server::request::Caller;
 
 /// The path of the protocol.
 const PATH: &str = "/mcp";
-
-/// How many bytes of messages are in memory at once, over all requests. More wait for their turn.
-const MAX_PENDING_BYTES: usize = 256 << 20;
 
 /// The server as a service of tower: any path of it, or any path at all of a router of the host's.
 #[derive(Clone, Debug)]
@@ -45,19 +41,17 @@ pub struct Service {
 #[derive(Debug)]
 struct Inner {
     server: Server,
-    guard: Guard,
-    auth: Auth,
-    rate: Option<Rate>,
-    limits: Limits,
+    gate: Gate,
+    intake: Intake,
     sessions: Sessions,
-    pending: Arc<Semaphore>,
 }
 
 impl Service {
     pub(super) fn new(http: Http) -> Self {
         let Http { server, limits, guard, auth, rate, is_open: _ } = http;
-        let pending = Arc::new(Semaphore::new(MAX_PENDING_BYTES.max(limits.body_bytes).min(u32::MAX as usize)));
-        Self { inner: Arc::new(Inner { server, guard, auth, rate, limits, sessions: Sessions::default(), pending }) }
+        let intake = Intake::new(&limits);
+        let gate = Gate { guard, auth, rate };
+        Self { inner: Arc::new(Inner { server, gate, intake, sessions: Sessions::default() }) }
     }
 
     pub(super) fn server(&self) -> &Server {
@@ -70,7 +64,10 @@ impl Service {
         B: http_body::Body<Data: Buf, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
     {
         let origin = request.headers().get(header::ORIGIN).cloned();
-        let mut response = self.inner.answer(request, address).await.unwrap_or_else(|response| *response);
+        let mut response = self.inner.answer(request, address).await.unwrap_or_else(|denied| {
+            self.server().shared.metrics.refuse(denied.why);
+            denied.into_response()
+        });
         // A page that may ask may read what it is told.
         if let Some(origin) = origin.filter(|_| response.status() != StatusCode::FORBIDDEN) {
             let headers = response.headers_mut();
@@ -82,11 +79,8 @@ impl Service {
     }
 }
 
-/// An answer that comes before the end.
-type Early = Box<Response<Body>>;
-
 impl Inner {
-    async fn answer<B>(&self, request: Request<B>, address: Option<IpAddr>) -> Result<Response<Body>, Early>
+    async fn answer<B>(&self, request: Request<B>, address: Option<IpAddr>) -> Result<Response<Body>, Denied>
     where
         B: http_body::Body<Data: Buf, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
     {
@@ -96,17 +90,14 @@ impl Inner {
         if path == "/healthz" {
             return Ok(self.health());
         }
-        self.guard.check(&head.uri, headers).map_err(|why| {
-            self.refuse(Refused::Origin, StatusCode::FORBIDDEN, Fault::of_envelope(Code::InvalidRequest, why))
-        })?;
+        self.gate.check(&head.uri, headers)?;
         if head.method == Method::OPTIONS {
             return Ok(preflight(headers));
         }
-        if let (Some(resource), true) = (&self.auth.resource, path.starts_with(WELL_KNOWN)) {
-            return Ok(json(StatusCode::OK, resource.metadata.clone()));
+        if let Some(metadata) = self.gate.metadata(path) {
+            return Ok(json(StatusCode::OK, metadata.to_owned()));
         }
-        let caller = self.caller(headers).await?;
-        self.may_ask(caller.as_ref(), address)?;
+        let caller = self.gate.admit(headers, address).await?;
         match (&head.method, path) {
             (&Method::GET, "/metrics") => Ok(text(StatusCode::OK, self.server.metrics())),
             (&Method::POST, PATH) => self.message(headers, body, caller).await,
@@ -128,60 +119,25 @@ impl Inner {
         }
     }
 
-    async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Early> {
-        self.auth.caller(headers).await.map_err(|challenge| {
-            let (status, message) = match challenge.refusal {
-                Refusal::InsufficientScope => (StatusCode::FORBIDDEN, "the token does not grant this"),
-                Refusal::Invalid => (StatusCode::UNAUTHORIZED, "a valid token is needed (`Authorization: Bearer …`)"),
-            };
-            let fault = Fault::of_envelope(Code::InvalidRequest, message);
-            let mut response = self.refuse(Refused::Unauthorized, status, fault);
-            if let Ok(value) = HeaderValue::from_str(&challenge.header) {
-                response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
-            }
-            response
-        })
-    }
-
-    fn may_ask(&self, caller: Option<&Arc<Caller>>, address: Option<IpAddr>) -> Result<(), Early> {
-        let Some(rate) = &self.rate else {
-            return Ok(());
-        };
-        let client = match (caller.and_then(|caller| caller.subject()), address) {
-            (Some(subject), _) => format!("subject {subject}"),
-            (None, Some(address)) => format!("address {address}"),
-            (None, None) => String::new(),
-        };
-        rate.take(&client).map_err(|wait| {
-            let fault = Fault::of_envelope(Code::Internal, "too many requests; ask again later");
-            let mut response = self.refuse(Refused::Rate, StatusCode::TOO_MANY_REQUESTS, fault);
-            let seconds = wait.as_secs_f64().ceil().max(1.0);
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds as u64));
-            response
-        })
-    }
-
     async fn message<B>(
         &self,
         headers: &HeaderMap,
         body: B,
         caller: Option<Arc<Caller>>,
-    ) -> Result<Response<Body>, Early>
+    ) -> Result<Response<Body>, Denied>
     where
         B: http_body::Body<Data: Buf, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
     {
-        let is_json = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).is_some_and(is_json);
-        if !is_json {
-            let fault = Fault::of_envelope(Code::InvalidRequest, "a message is `application/json`");
-            return Err(self.refuse(Refused::Malformed, StatusCode::UNSUPPORTED_MEDIA_TYPE, fault));
+        if !is_json(headers) {
+            let message = "a message is `application/json`";
+            return Err(Denied::new(Refused::Malformed, StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
         }
         // Since 2026-07-28 there are none, and the header means nothing.
         let session = if is_modern(headers) { Ok(None) } else { self.sessions.of(headers) };
         let session = session.map_err(|()| {
-            let fault = Fault::of_envelope(Code::InvalidRequest, "the session has ended; begin another");
-            self.refuse(Refused::Malformed, StatusCode::NOT_FOUND, fault)
+            Denied::new(Refused::Malformed, StatusCode::NOT_FOUND, "the session has ended; begin another")
         })?;
-        let (body, held) = self.read(headers, body).await?;
+        let (body, held) = self.intake.read(headers, body).await?;
         let peer = Peer { caller: caller.as_ref(), session, headers: Some(headers) };
         Ok(match self.server.route(Message::parse(&body), peer) {
             Routed::Reply(bytes) => json(StatusCode::OK, bytes),
@@ -207,42 +163,6 @@ impl Inner {
             Routed::Listen(listen) => events(sse::of_changes(listen)),
             Routed::Nothing => accepted(),
         })
-    }
-
-    /// Reads the body, in time and within its limit, once there is room for it.
-    async fn read<B>(&self, headers: &HeaderMap, body: B) -> Result<(Bytes, OwnedSemaphorePermit), Early>
-    where
-        B: http_body::Body<Data: Buf, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
-    {
-        let most = self.limits.body_bytes;
-        let too_large = || {
-            let fault = Fault::of_envelope(Code::InvalidRequest, format!("the message has more than {most} bytes"));
-            self.refuse(Refused::TooLarge, StatusCode::PAYLOAD_TOO_LARGE, fault)
-        };
-        let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-        let length: usize = length.unwrap_or(most);
-        if length > most {
-            return Err(too_large());
-        }
-        let read = async {
-            let n_bytes = u32::try_from(length.max(1)).unwrap_or(u32::MAX);
-            let held = Arc::clone(&self.pending).acquire_many_owned(n_bytes).await;
-            (held, Limited::new(body, most).collect().await)
-        };
-        let (held, body) = tokio::time::timeout(self.limits.patience, read).await.map_err(|_| {
-            let fault = Fault::of_envelope(Code::InvalidRequest, "the message did not come in time");
-            self.refuse(Refused::TooSlow, StatusCode::REQUEST_TIMEOUT, fault)
-        })?;
-        let unread = |message| {
-            let fault = Fault::of_envelope(Code::InvalidRequest, message);
-            self.refuse(Refused::Malformed, StatusCode::BAD_REQUEST, fault)
-        };
-        let held = held.map_err(|_| unread("the server has ended"))?;
-        match body {
-            Ok(body) => Ok((body.to_bytes(), held)),
-            Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
-            Err(_) => Err(unread("the message broke off")),
-        }
     }
 
     async fn call(&self, call: Call<'_>, headers: &HeaderMap, held: OwnedSemaphorePermit) -> Response<Body> {
@@ -282,73 +202,16 @@ impl Inner {
             Err(()) => text(StatusCode::NOT_FOUND, "the session has ended\n".to_owned()),
         }
     }
-
-    fn refuse(&self, why: Refused, status: StatusCode, fault: Fault) -> Early {
-        self.server.shared.metrics.refuse(why);
-        Box::new(json(status, fault.to_response(None)))
-    }
 }
 
-fn answered(answer: Answer) -> Response<Body> {
-    // Who has cancelled a call wants no response to it, and HTTP wants one to everything.
-    if answer.is_cancelled {
-        return accepted();
-    }
-    let status = if answer.is_bad_request { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    json(status, answer.bytes)
-}
-
-fn is_json(kind: &str) -> bool {
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    kind.eq_ignore_ascii_case("application/json")
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
 }
 
 fn accepts_events(headers: &HeaderMap) -> bool {
     let mut accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepted.any(|value| value.contains("text/event-stream"))
-}
-
-fn json(status: StatusCode, bytes: Vec<u8>) -> Response<Body> {
-    respond(status, "application/json", Body::whole(bytes))
-}
-
-fn text(status: StatusCode, text: String) -> Response<Body> {
-    respond(status, "text/plain; charset=utf-8", Body::whole(text))
-}
-
-fn events(events: impl futures_util::Stream<Item = Bytes> + Send + 'static) -> Response<Body> {
-    let mut response = respond(StatusCode::OK, "text/event-stream", Body::events(events));
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
-    response
-}
-
-fn respond(status: StatusCode, kind: &'static str, body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    response
-}
-
-fn accepted() -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::ACCEPTED;
-    response
-}
-
-/// What a page may send, if it may send anything.
-fn preflight(asked: &HeaderMap) -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    let headers = response.headers_mut();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST, GET, DELETE"));
-    // Any may be needed: parameters of tools have headers of their own.
-    if let Some(names) = asked.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
-    }
-    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from(Duration::from_secs(600).as_secs()));
-    response
 }
 
 impl<B> tower_service::Service<Request<B>> for Service

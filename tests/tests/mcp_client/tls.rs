@@ -1,0 +1,181 @@
+//! Servers over HTTPS: who is believed to be who it should be, and what is said to others.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring::default_provider;
+use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
+use toolkit::backend::Backend;
+use toolkit::call::ErrorKind;
+use toolkit_mcp::client::{Endpoint, McpBackend, Program};
+
+use super::{collected, in_the_end};
+
+/// An authority that no platform knows.
+struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    fn new() -> Self {
+        let mut params = CertificateParams::new([]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+    }
+
+    fn pem(&self) -> String {
+        self.0.pem()
+    }
+
+    /// A server with one tool, which shows a certificate for this name.
+    async fn serve(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Served {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new([name.to_owned()]).unwrap();
+        change(&mut params);
+        let certificate = params.signed_by(&key, &self.0).unwrap();
+        let key = PrivatePkcs8KeyDer::from(key.serialize_der());
+        let config = ServerConfig::builder_with_provider(Arc::new(default_provider()));
+        let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+        let config = config.with_single_cert(vec![certificate.der().clone()], key.into()).unwrap();
+        Served::new(TlsAcceptor::from(Arc::new(config))).await
+    }
+}
+
+struct Served {
+    address: SocketAddr,
+    /// How often somebody connected, whatever came of it.
+    n_connected: Arc<AtomicUsize>,
+    /// What was sent over connections that came about.
+    heard: Arc<Mutex<String>>,
+}
+
+impl Served {
+    async fn new(acceptor: TlsAcceptor) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (n_connected, heard): (Arc<AtomicUsize>, Arc<Mutex<String>>) = Default::default();
+        let served = Self { address, n_connected: Arc::clone(&n_connected), heard: Arc::clone(&heard) };
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                n_connected.fetch_add(1, Ordering::SeqCst);
+                let (acceptor, heard) = (acceptor.clone(), Arc::clone(&heard));
+                tokio::spawn(async move {
+                    let Ok(mut stream) = acceptor.accept(stream).await else { return };
+                    let mut request = vec![0; 64 << 10];
+                    while let Ok(n @ 1..) = stream.read(&mut request).await {
+                        let request = String::from_utf8_lossy(&request[..n]).into_owned();
+                        heard.lock().unwrap().push_str(&request);
+                        if stream.write_all(answer(&request).as_bytes()).await.is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        served
+    }
+
+    fn endpoint(&self) -> Endpoint {
+        let url = format!("https://localhost:{}/mcp", self.address.port());
+        Endpoint::new(&url).unwrap().bearer("hunter2".into())
+    }
+
+    /// Why it is not believed, and that it was told nothing.
+    async fn refusal(&self, endpoint: Endpoint) -> String {
+        let error = in_the_end(McpBackend::http("remote", endpoint).start()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
+        assert!(self.n_connected.load(Ordering::SeqCst) > 0, "nobody was asked");
+        assert_eq!(*self.heard.lock().unwrap(), "");
+        error.message().to_owned()
+    }
+}
+
+/// What a server of the protocol answers to a request.
+fn answer(request: &str) -> String {
+    let body = request.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    let message: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
+    let result = match message["method"].as_str() {
+        Some("initialize") => json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": { "tools": {} },
+            "serverInfo": { "name": "remote", "version": "1" },
+        }),
+        Some("tools/list") => json!({ "tools": [{ "name": "secret", "inputSchema": { "type": "object" } }] }),
+        Some("server/discover") => return "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".to_owned(),
+        _ => return "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n".to_owned(),
+    };
+    let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }).to_string();
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json";
+    format!("{head}\r\ncontent-length: {}\r\n\r\n{answer}", answer.len())
+}
+
+async fn tools_of(backend: &McpBackend) -> Vec<String> {
+    let collected = collected(backend).await;
+    assert!(collected.failures.is_empty(), "{:?}", collected.failures);
+    collected.catalog.iter().map(|tool| tool.id().to_string()).collect()
+}
+
+#[tokio::test]
+async fn an_authority_that_is_given_is_believed() {
+    let authority = Authority::new();
+    let served = authority.serve("localhost", |_| {}).await;
+    let endpoint = served.endpoint().trust(&authority.pem()).unwrap();
+    assert_eq!(tools_of(&McpBackend::http("remote", endpoint)).await, ["remote:secret"]);
+    assert!(served.heard.lock().unwrap().to_lowercase().contains("authorization: bearer hunter2"));
+}
+
+#[tokio::test]
+async fn who_is_not_believed_is_told_nothing() {
+    let (authority, other) = (Authority::new(), Authority::new());
+    let served = authority.serve("localhost", |_| {}).await;
+    let unknown = "the MCP server `remote` is not who it should be, and was told nothing: nobody who is trusted has \
+                   signed its certificate; an authority of one's own is given with `Endpoint::trust`, or in the file \
+                   that `SSL_CERT_FILE` names";
+    assert_eq!(served.refusal(served.endpoint()).await, unknown);
+    assert_eq!(served.refusal(served.endpoint().trust(&other.pem()).unwrap()).await, unknown);
+
+    let elsewhere = authority.serve("elsewhere.example", |_| {}).await;
+    let trusting = |served: &Served| served.endpoint().trust(&authority.pem()).unwrap();
+    let refusal = elsewhere.refusal(trusting(&elsewhere)).await;
+    assert!(refusal.ends_with("its certificate is that of another name"), "{refusal}");
+    let expired = authority.serve("localhost", |params| params.not_after = date_time_ymd(2020, 1, 1)).await;
+    let refusal = expired.refusal(trusting(&expired)).await;
+    assert!(refusal.ends_with("its certificate has expired"), "{refusal}");
+}
+
+#[tokio::test]
+async fn what_is_no_certificate_is_told_at_once() {
+    let endpoint = || Endpoint::new("https://localhost/mcp").unwrap();
+    let none = "there is no certificate to trust; one begins with `-----BEGIN CERTIFICATE`";
+    assert_eq!(endpoint().trust("").unwrap_err().to_string(), none);
+    let key = KeyPair::generate().unwrap().serialize_pem();
+    assert_eq!(endpoint().trust(&key).unwrap_err().to_string(), none);
+    let wrong = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    let error = endpoint().trust(wrong).unwrap_err().to_string();
+    assert!(error.starts_with("a certificate is none: "), "{error}");
+}
+
+/// On other systems the platform's own store decides.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_platforms_variable_names_authorities_too() {
+    let authority = Authority::new();
+    let served = authority.serve("localhost", |_| {}).await;
+    let folder = std::env::temp_dir().join(format!("toolkit-tls-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (file, servers) = (folder.join("ca.pem"), folder.join("mcp.json"));
+    std::fs::write(&file, authority.pem()).unwrap();
+    let url = format!("https://localhost:{}/mcp", served.address.port());
+    std::fs::write(&servers, json!({ "mcpServers": { "remote": { "url": url } } }).to_string()).unwrap();
+    let program = Program::new(env!("CARGO_BIN_EXE_fixture_tools")).args(["serve", "--proxy"]).arg(&servers);
+    let has = async |program: Program| {
+        tools_of(&McpBackend::stdio("proxy", program)).await.iter().any(|id| id == "proxy:remote_secret")
+    };
+    assert!(!has(program.clone()).await);
+    assert!(has(program.env("SSL_CERT_FILE", &file)).await);
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -1,0 +1,184 @@
+//! The tools of backends, served along with those of this program and followed as they change.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::io::AsyncBufReadExt;
+use toolkit::backend::{Backends, LocalBackend};
+use toolkit::dispatch::Call;
+use toolkit::{Context, Tool, ToolError};
+use toolkit_mcp::server::{Filter, LeftOut, Proxy};
+use tower::util::MapRequestLayer;
+
+use super::changes::next;
+use super::pipes::Pipes;
+use super::*;
+
+/// Adds a tool that says which one it is.
+fn add(backend: &LocalBackend, name: &str) {
+    add_tool(backend, Tool::builder(name.to_owned()).description("Does something.").build().unwrap());
+}
+
+fn add_tool(backend: &LocalBackend, tool: Tool) {
+    let said = tool.name().to_owned();
+    backend.add(tool, move |_: Value, _: Context| {
+        let said = said.clone();
+        async move { Ok::<_, ToolError>(json!(said)) }
+    });
+}
+
+/// These backends, each with a tool `first`.
+fn backends<const N: usize>(names: [&str; N]) -> (Arc<Backends>, [LocalBackend; N]) {
+    let registered = Arc::new(Backends::new());
+    let local = names.map(|name| {
+        let backend = LocalBackend::new(name);
+        add(&backend, "first");
+        registered.register(backend.clone()).unwrap();
+        backend
+    });
+    (registered, local)
+}
+
+/// Follows until the test ends, and keeps what is told.
+fn follow(proxy: Proxy) -> Arc<Mutex<Vec<LeftOut>>> {
+    let told: Arc<Mutex<Vec<LeftOut>>> = Arc::default();
+    let telling = Arc::clone(&told);
+    tokio::spawn(async move { proxy.follow(|left_out| telling.lock().unwrap().push(left_out)).await });
+    told
+}
+
+fn by_namespace(dispatcher: Dispatcher) -> toolkit_mcp::server::ServerBuilder {
+    Server::builder(dispatcher).naming(toolkit::catalog::Naming::NamespaceName).list_at_most(1000)
+}
+
+async fn names(client: &Client) -> Vec<String> {
+    let list = client.send(&modern(1, "tools/list", json!({}))).await.result();
+    let tools = list["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn has(client: &Client, name: &str) -> bool {
+    names(client).await.iter().any(|other| other == name)
+}
+
+async fn until(mut holds: impl AsyncFnMut() -> bool) {
+    let reached = async {
+        while !holds().await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), reached).await.expect("it comes to that");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_of_both_eras_are_told_over_http_and_pipes() {
+    let (registered, [plugins]) = backends(["plugins"]);
+    let server = by_namespace(dispatcher()).build().unwrap();
+    let proxy = Proxy::new(server.clone(), registered);
+    assert!(proxy.collect().await.is_empty());
+    let client = Client::of(serve(server.http()).await);
+    assert!(has(&client, "plugins_first").await);
+
+    let mut earlier = client.begin("GET", "/mcp", b"").await;
+    assert_eq!(Response::read_head(&mut earlier).await.status, 200);
+    earlier.fill_buf().await.unwrap();
+    let listen = modern(5, "subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } }));
+    let listening = client.with("mcp-protocol-version", MODERN).with("mcp-method", "subscriptions/listen");
+    let listening = listening.with("content-type", "application/json");
+    let mut later = listening.begin("POST", "/mcp", listen.to_string().as_bytes()).await;
+    next(&mut later).await;
+    let (mut earlier_pipe, _) = Pipes::of(server.clone());
+    earlier_pipe.ask(&request(1, "initialize", json!({ "protocolVersion": LEGACY })));
+    let (mut later_pipe, _) = Pipes::of(server.clone());
+    later_pipe.ask(&listen);
+
+    let _told = follow(proxy);
+    add(&plugins, "second");
+    let changed = "notifications/tools/list_changed";
+    for stream in [&mut earlier, &mut later] {
+        assert_eq!(next(stream).await["method"], changed);
+    }
+    for pipe in [&mut earlier_pipe, &mut later_pipe] {
+        assert_eq!(pipe.read()["method"], changed);
+    }
+    assert!(has(&client, "plugins_second").await);
+    let called = client.send(&modern(1, "tools/call", call("plugins_second", json!({})))).await;
+    assert!(called.text().contains("second"), "{}", called.text());
+    plugins.remove("first");
+    until(async || !has(&client, "plugins_first").await).await;
+}
+
+#[tokio::test]
+async fn what_the_server_was_set_up_with_holds_for_tools_that_come_later() {
+    let n_seen = Arc::new(AtomicUsize::new(0));
+    let layer = MapRequestLayer::new({
+        let n_seen = Arc::clone(&n_seen);
+        move |call: Call| {
+            n_seen.fetch_add(1, Ordering::SeqCst);
+            call
+        }
+    });
+    let dispatcher = Dispatcher::builder(Catalog::linked().unwrap()).layer(layer).build().unwrap();
+    let filter = Filter::all().deny("tag=internal".parse().unwrap());
+    let server = by_namespace(dispatcher).filter(filter).build().unwrap();
+    let (registered, [plugins]) = backends(["plugins"]);
+    let proxy = Proxy::new(server.clone(), registered);
+    let client = Client::of(serve(server.http()).await);
+    add(&plugins, "second");
+    add_tool(&plugins, Tool::builder("third").description("Does something.").tags(["internal"]).build().unwrap());
+    assert!(proxy.collect().await.is_empty());
+    assert!(has(&client, "plugins_second").await && !has(&client, "plugins_third").await);
+    assert_eq!(client.send(&modern(1, "tools/call", call("plugins_third", json!({})))).await.code(), -32602);
+    client.send(&modern(1, "tools/call", call("plugins_second", json!({})))).await.result();
+    assert_eq!(n_seen.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn of_tools_in_each_others_way_the_first_stays() {
+    let server = by_namespace(dispatcher()).build().unwrap();
+    // In the order in which they are registered, which is that of trust and not that of names.
+    let (registered, [second, first]) = backends(["z", "a"]);
+    let proxy = Proxy::new(server.clone(), registered);
+    let client = Client::of(serve(server.http()).await);
+    // `z.x` and `z_x` are one name on the wire.
+    let clash = |name: &str, ns: &str| {
+        Tool::builder(name.to_owned()).namespace(ns.to_owned()).description("Does something.").build().unwrap()
+    };
+    add_tool(&second, clash("b_c", "same"));
+    add_tool(&first, clash("c", "same_b"));
+    add_tool(&first, clash("add", "math.x"));
+    add_tool(&first, clash("x_add", "math"));
+    let left_out = proxy.collect().await;
+    let told: Vec<&str> = left_out.problems.iter().map(|problem| problem.message()).collect();
+    assert_eq!(told.len(), 2, "{told:#?}");
+    assert!(told.iter().all(|told| told.contains("would all be called")), "{told:#?}");
+    let names = names(&client).await;
+    for name in ["z_first", "a_first", "math_add", "same_b_c", "math_x_add"] {
+        assert_eq!(names.iter().filter(|other| *other == name).count(), 1, "{name} in {names:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_backend_that_is_registered_later_is_served_too() {
+    let server = by_namespace(dispatcher()).build().unwrap();
+    let registered = Arc::new(Backends::new());
+    let client = Client::of(serve(server.http()).await);
+    let told = follow(Proxy::new(server.clone(), Arc::clone(&registered)));
+    let backend = LocalBackend::new("late");
+    add(&backend, "first");
+    registered.register(backend).unwrap();
+    until(async || has(&client, "late_first").await).await;
+    registered.disable("late");
+    until(async || !has(&client, "late_first").await).await;
+    assert!(told.lock().unwrap().iter().all(LeftOut::is_empty));
+}
+
+#[tokio::test]
+async fn following_ends_with_the_server() {
+    let server = server();
+    let proxy = Proxy::new(server.clone(), Backends::new());
+    let following = tokio::spawn(async move { proxy.follow(|_| {}).await });
+    server.shut_down();
+    tokio::time::timeout(Duration::from_secs(30), following).await.expect("it ends").unwrap();
+}

@@ -1,0 +1,84 @@
+//! Streams of events of which none takes more memory than it may.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use futures_util::Stream;
+
+/// The bytes of a stream of events, until one is longer than it may be.
+pub(super) struct EventLimit<S> {
+    bytes: Pin<Box<S>>,
+    max_bytes: usize,
+    /// How long the event is as far as it has come, and the line of it.
+    n_in_event: usize,
+    n_in_line: usize,
+    after_return: bool,
+}
+
+impl<S> EventLimit<S> {
+    pub(super) fn new(bytes: S, max_bytes: usize) -> Self {
+        Self { bytes: Box::pin(bytes), max_bytes, n_in_event: 0, n_in_line: 0, after_return: false }
+    }
+
+    /// Whether no event has become too long with these bytes.
+    fn admits(&mut self, bytes: &[u8]) -> bool {
+        bytes.iter().all(|&byte| {
+            let is_second_half = byte == b'\n' && std::mem::take(&mut self.after_return);
+            self.after_return = byte == b'\r';
+            match byte {
+                b'\n' if is_second_half => {}
+                // An empty line ends an event.
+                b'\n' | b'\r' => {
+                    if std::mem::take(&mut self.n_in_line) == 0 {
+                        self.n_in_event = 0;
+                    }
+                }
+                _ => {
+                    self.n_in_line += 1;
+                    self.n_in_event += 1;
+                }
+            }
+            self.n_in_event <= self.max_bytes
+        })
+    }
+}
+
+impl<S: Stream<Item = reqwest::Result<Bytes>>> Stream for EventLimit<S> {
+    type Item = Result<Bytes, BrokenOff>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = ready!(self.bytes.as_mut().poll_next(cx));
+        Poll::Ready(next.map(|bytes| match bytes {
+            Ok(bytes) if self.admits(&bytes) => Ok(bytes),
+            Ok(_) => Err(BrokenOff::TooLong(self.max_bytes)),
+            Err(error) => Err(BrokenOff::Lost(error)),
+        }))
+    }
+}
+
+/// Why a stream came to no end.
+#[derive(Debug)]
+pub(super) enum BrokenOff {
+    TooLong(usize),
+    Lost(reqwest::Error),
+}
+
+impl fmt::Display for BrokenOff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BrokenOff::TooLong(max_bytes) => write!(f, "an event has more than {max_bytes} bytes"),
+            BrokenOff::Lost(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BrokenOff {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            BrokenOff::TooLong(_) => None,
+            BrokenOff::Lost(error) => error.source(),
+        }
+    }
+}

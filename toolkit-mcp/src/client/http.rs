@@ -1,0 +1,202 @@
+//! Messages over HTTP.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::stream::{BoxStream, StreamExt};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderName, HeaderValue, StatusCode};
+use reqwest::{Client, Response};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpError,
+    StreamableHttpPostResponse,
+};
+use serde_json::Value;
+use sse_stream::{Sse, SseStream};
+
+use super::event_limit::EventLimit;
+use super::verbatim::wrapped;
+
+/// Messages over HTTP, as `rmcp` sends them.
+///
+/// What differs is what becomes of the answers to `tools/list` and `tools/call`: these are read here, so that all of
+/// their fields arrive, also those that `rmcp` does not know.
+#[derive(Clone)]
+pub(super) struct Http {
+    client: Client,
+    max_bytes: usize,
+}
+
+type Error = StreamableHttpError<reqwest::Error>;
+type Events = BoxStream<'static, Result<Sse, SseError>>;
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// How much of the body of a failure is looked at.
+const MAX_FAILURE_BYTES: usize = 64 << 10;
+
+impl Http {
+    pub(super) fn new(client: Client, max_bytes: usize) -> Self {
+        Self { client, max_bytes }
+    }
+
+    async fn ask(
+        &self,
+        uri: &str,
+        message: &ClientJsonRpcMessage,
+        session: Option<&str>,
+        token: Option<&str>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Error> {
+        let mut request = self.client.post(uri).headers(HeaderMap::from_iter(headers));
+        request = request.header(ACCEPT, format!("{EVENTS}, {JSON}")).header(CONTENT_TYPE, JSON);
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        if let Some(session) = session {
+            request = request.header(SESSION, session);
+        }
+        let response = request.body(serde_json::to_vec(message)?).send().await.map_err(StreamableHttpError::Client)?;
+        let status = response.status();
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if status == StatusCode::NOT_FOUND && session.is_some() {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        if !status.is_success() {
+            return failed(response).await;
+        }
+        let session = header(&response, &SESSION);
+        match header(&response, &CONTENT_TYPE) {
+            Some(kind) if kind.starts_with(EVENTS) => {
+                let bytes = EventLimit::new(response.bytes_stream(), self.max_bytes);
+                Ok(StreamableHttpPostResponse::Sse(whole(SseStream::from_bytes_stream(bytes).boxed()), session))
+            }
+            Some(kind) if kind.starts_with(JSON) => {
+                let body = read(response, self.max_bytes).await?;
+                Ok(StreamableHttpPostResponse::Json(message_in(&body)?, session))
+            }
+            kind => Err(StreamableHttpError::UnexpectedContentType(kind)),
+        }
+    }
+}
+
+impl StreamableHttpClient for Http {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Error> {
+        if wants_all_fields(&message) {
+            return self.ask(&uri, &message, session.as_deref(), token.as_deref(), headers).await;
+        }
+        let max_bytes = self.max_bytes;
+        self.client.post_message_with_max_sse_event_size(uri, message, session, token, headers, max_bytes).await
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), Error> {
+        self.client.delete_session(uri, session, token, headers).await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<Events, Error> {
+        let max_bytes = self.max_bytes;
+        let events =
+            self.client.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, max_bytes);
+        events.await.map(whole)
+    }
+}
+
+fn wants_all_fields(message: &ClientJsonRpcMessage) -> bool {
+    let JsonRpcMessage::Request(message) = message else {
+        return false;
+    };
+    matches!(message.request, ClientRequest::ListToolsRequest(_) | ClientRequest::CallToolRequest(_))
+}
+
+/// Events, of which those that are results of tools have all of their fields.
+fn whole(events: Events) -> Events {
+    let whole = |mut event: Sse| {
+        event.data = event.data.map(|data| match serde_json::from_str::<Value>(&data) {
+            Ok(message) if message.get("result").is_some() => wrapped(message).to_string(),
+            _ => data,
+        });
+        event
+    };
+    events.map(move |event| event.map(whole)).boxed()
+}
+
+fn message_in(body: &[u8]) -> Result<ServerJsonRpcMessage, Error> {
+    let message = serde_json::from_slice(body).and_then(|message| serde_json::from_value(wrapped(message)));
+    message.map_err(|error| StreamableHttpError::UnexpectedServerResponse(error.to_string().into()))
+}
+
+/// What comes of a request that was refused: an error of the protocol where the body is one.
+async fn failed(response: Response) -> Result<StreamableHttpPostResponse, Error> {
+    let status = response.status();
+    let challenge = header(&response, &WWW_AUTHENTICATE);
+    match (status, challenge) {
+        (StatusCode::UNAUTHORIZED, Some(challenge)) => {
+            return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)));
+        }
+        (StatusCode::FORBIDDEN, Some(challenge)) => {
+            return Err(StreamableHttpError::InsufficientScope(InsufficientScopeError::new(challenge, None)));
+        }
+        _ => {}
+    }
+    let is_busy = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
+    let retry_after = header(&response, &RETRY_AFTER);
+    let is_refusal = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    if !is_refusal
+        && header(&response, &CONTENT_TYPE).is_some_and(|kind| kind.starts_with(JSON))
+        && let Ok(body) = read(response, MAX_FAILURE_BYTES).await
+        && let Ok(message @ JsonRpcMessage::Error(_)) = serde_json::from_slice(&body)
+    {
+        return Ok(StreamableHttpPostResponse::Json(message, None));
+    }
+    Err(match is_busy {
+        true => HttpStatusError::new(status.as_u16(), retry_after).into(),
+        false => StreamableHttpError::UnexpectedServerResponse(format!("HTTP {status}").into()),
+    })
+}
+
+/// The body, if it is no longer than it may be.
+async fn read(mut response: Response, max_size: usize) -> Result<Vec<u8>, Error> {
+    let too_large = || StreamableHttpError::ResponseBodyTooLarge { max_size };
+    if response.content_length().is_some_and(|length| length > max_size as u64) {
+        return Err(too_large());
+    }
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(StreamableHttpError::Client)? {
+        if chunk.len() > max_size - body.len() {
+            return Err(too_large());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+fn header(response: &Response, name: &HeaderName) -> Option<String> {
+    response.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+}

@@ -1,0 +1,74 @@
+//! Results of tools as they came, through types that do not know all of their fields.
+
+use std::collections::HashSet;
+
+use rmcp::model::{ServerResult, Tool};
+use serde_json::{Value, json};
+
+/// Where in `_meta` of what `rmcp` reads the whole result stands.
+const KEY: &str = "rs.toolkit/verbatim";
+
+/// A message as `rmcp` is to read it: a result of tools is one with little in it, and has the whole beside that.
+///
+/// A tool that has no place in the types of `rmcp` must not lose the list: it is in the whole only.
+pub(super) fn wrapped(mut message: Value) -> Value {
+    let Some(result) = message.get_mut("result") else {
+        return message;
+    };
+    let mut slim = match &*result {
+        Value::Object(fields) if fields.get("tools").is_some_and(Value::is_array) => {
+            let tools = fields["tools"].as_array().into_iter().flatten();
+            let known: Vec<&Value> = tools.filter(|tool| is_known(tool)).collect();
+            json!({ "tools": known })
+        }
+        Value::Object(fields)
+            if ["content", "structuredContent", "isError"].iter().any(|key| fields.contains_key(*key)) =>
+        {
+            json!({ "content": [] })
+        }
+        _ => return message,
+    };
+    if let Some(kind) = result.get("resultType") {
+        slim["resultType"] = kind.clone();
+    }
+    slim["_meta"] = json!({ KEY: result.take() });
+    *result = slim;
+    message
+}
+
+/// The whole of a result that was wrapped; any other as far as it is known.
+pub(super) fn whole(result: ServerResult) -> serde_json::Result<Value> {
+    match result {
+        ServerResult::ListToolsResult(mut list) => {
+            let whole = list.meta.as_mut().and_then(|meta| meta.0.remove(KEY));
+            match whole {
+                Some(whole) => {
+                    let accepted = list.tools.iter().map(|tool| &*tool.name).collect();
+                    Ok(without_refused(whole, &accepted))
+                }
+                None => serde_json::to_value(list),
+            }
+        }
+        ServerResult::CallToolResult(mut answer) => match answer.meta.as_mut().and_then(|meta| meta.0.remove(KEY)) {
+            Some(whole) => Ok(whole),
+            None => serde_json::to_value(answer),
+        },
+        ServerResult::CustomResult(mut custom) => match custom.0.pointer_mut("/_meta").and_then(Value::as_object_mut) {
+            Some(meta) => Ok(meta.remove(KEY).unwrap_or(custom.0)),
+            None => Ok(custom.0),
+        },
+        known => serde_json::to_value(known),
+    }
+}
+
+/// A list without the tools that `rmcp` has understood and refused: their `x-mcp-header` is none that a client may accept.
+fn without_refused(mut list: Value, accepted: &HashSet<&str>) -> Value {
+    if let Some(Value::Array(tools)) = list.get_mut("tools") {
+        tools.retain(|tool| accepted.contains(tool["name"].as_str().unwrap_or_default()) || !is_known(tool));
+    }
+    list
+}
+
+fn is_known(tool: &Value) -> bool {
+    serde_json::from_value::<Tool>(tool.clone()).is_ok()
+}

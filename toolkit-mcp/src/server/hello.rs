@@ -1,0 +1,69 @@
+//! What the server says of itself.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use toolkit::adapter::mcp::{LIST_TTL_MS, Revision};
+
+use super::Server;
+use super::message::text;
+use super::meta::{LEGACY, supported};
+
+impl Server {
+    /// The answer to `initialize`, with which clients before 2026-07-28 begin.
+    pub(super) fn initialize(&self, params: Option<&RawValue>) -> Value {
+        #[derive(Default, Deserialize)]
+        struct Params<'m> {
+            #[serde(borrow, rename = "protocolVersion")]
+            version: Option<&'m RawValue>,
+        }
+        let params: Params<'_> = params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
+        let wanted = params.version.and_then(text);
+        // The client's, where it is known here, and else the newest that has this method; the client then decides.
+        let version = LEGACY.into_iter().find(|known| wanted.as_deref() == Some(known)).unwrap_or(LEGACY[0]);
+        let mut result = json!({
+            "protocolVersion": version,
+            "capabilities": self.capabilities(),
+            "serverInfo": self.shared.info,
+        });
+        if let Some(instructions) = &self.shared.instructions {
+            result["instructions"] = instructions.as_str().into();
+        }
+        result
+    }
+
+    /// The answer to `server/discover`, by which clients of 2026-07-28 find out what there is.
+    pub(super) fn discover(&self) -> Value {
+        let mut result = json!({
+            "resultType": "complete",
+            "supportedVersions": supported(),
+            "capabilities": self.capabilities(),
+            "ttlMs": LIST_TTL_MS,
+            "cacheScope": "public",
+        });
+        if let Some(instructions) = &self.shared.instructions {
+            result["instructions"] = instructions.as_str().into();
+        }
+        result
+    }
+
+    fn capabilities(&self) -> Value {
+        match self.shared.has_empty_lists {
+            true => json!({ "tools": { "listChanged": true }, "prompts": {}, "resources": {} }),
+            false => json!({ "tools": { "listChanged": true } }),
+        }
+    }
+}
+
+/// The answer to a question for prompts or resources.
+pub(super) fn empty_list(method: &str, revision: Revision) -> Value {
+    let field = match method {
+        "prompts/list" => "prompts",
+        "resources/list" => "resources",
+        _ => "resourceTemplates",
+    };
+    match revision {
+        Revision::V2025_11_25 => json!({ field: [] }),
+        _ => json!({ "resultType": "complete", field: [], "ttlMs": LIST_TTL_MS, "cacheScope": "public" }),
+    }
+}

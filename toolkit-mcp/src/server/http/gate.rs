@@ -1,0 +1,73 @@
+//! Who may ask, and how often.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+
+use super::auth::{Auth, Refusal, WELL_KNOWN};
+use super::denied::Denied;
+use super::guard::Guard;
+use super::rate::Rate;
+use crate::server::metrics::Refused;
+use crate::server::reply::Code;
+use crate::server::request::Caller;
+
+/// What every request has to pass.
+#[derive(Debug)]
+pub(super) struct Gate {
+    pub(super) guard: Guard,
+    pub(super) auth: Auth,
+    pub(super) rate: Option<Rate>,
+}
+
+impl Gate {
+    /// Whether the request was meant for this server.
+    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Denied> {
+        self.guard.check(uri, headers).map_err(|why| Denied::new(Refused::Origin, StatusCode::FORBIDDEN, why))
+    }
+
+    /// Where tokens are had, which everybody may ask.
+    pub(super) fn metadata(&self, path: &str) -> Option<&[u8]> {
+        let resource = self.auth.resource.as_ref().filter(|_| path.starts_with(WELL_KNOWN))?;
+        Some(&resource.metadata)
+    }
+
+    /// Who asks, if whoever it is may.
+    pub(super) async fn admit(
+        &self,
+        headers: &HeaderMap,
+        address: Option<IpAddr>,
+    ) -> Result<Option<Arc<Caller>>, Denied> {
+        let caller = self.caller(headers).await?;
+        let Some(rate) = &self.rate else {
+            return Ok(caller);
+        };
+        let client = match (caller.as_ref().and_then(|caller| caller.subject()), address) {
+            (Some(subject), _) => format!("subject {subject}"),
+            (None, Some(address)) => format!("address {address}"),
+            (None, None) => String::new(),
+        };
+        rate.take(&client).map_err(|wait| {
+            let seconds = wait.as_secs_f64().ceil().max(1.0);
+            let message = "too many requests; ask again later";
+            let denied = Denied::new(Refused::Rate, StatusCode::TOO_MANY_REQUESTS, message).with_code(Code::Internal);
+            denied.with_header(header::RETRY_AFTER, HeaderValue::from(seconds as u64))
+        })?;
+        Ok(caller)
+    }
+
+    async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Denied> {
+        self.auth.caller(headers).await.map_err(|challenge| {
+            let (status, message) = match challenge.refusal {
+                Refusal::InsufficientScope => (StatusCode::FORBIDDEN, "the token does not grant this"),
+                Refusal::Invalid => (StatusCode::UNAUTHORIZED, "a valid token is needed (`Authorization: Bearer …`)"),
+            };
+            let denied = Denied::new(Refused::Unauthorized, status, message);
+            match HeaderValue::from_str(&challenge.header) {
+                Ok(value) => denied.with_header(header::WWW_AUTHENTICATE, value),
+                Err(_) => denied,
+            }
+        })
+    }
+}

@@ -1,0 +1,170 @@
+//! The tools of backends, served along with those of this program, and followed as they change.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep};
+use toolkit::backend::{Backends, Collected, Failure, Routes};
+use toolkit::catalog::Problem;
+use toolkit::tool::{ToolBackend, ToolId};
+use toolkit::{Catalog, Tool};
+
+use super::Server;
+use super::served::ServeError;
+
+/// Serves the tools of backends, such as other servers of the protocol, along with those of this program, and follows
+/// them as they change.
+///
+/// ```no_run
+/// use toolkit::backend::Backends;
+/// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_mcp::server::{Proxy, Server};
+///
+/// # async fn run(other: impl toolkit::backend::Backend) -> Result<(), Box<dyn std::error::Error>> {
+/// let backends = Backends::new();
+/// backends.register(other)?;
+///
+/// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
+/// let proxy = Proxy::new(server.clone(), backends);
+/// proxy.collect().await;
+/// tokio::select! {
+///     served = server.stdio() => served?,
+///     () = proxy.follow(|left_out| eprintln!("{left_out}")) => {}
+/// }
+/// # Ok(()) }
+/// ```
+///
+/// What the server was set up with holds for the tools of all: its filter, its names, its limits, and the state and the
+/// layers of its dispatcher.
+#[derive(Debug)]
+pub struct Proxy {
+    server: Server,
+    backends: Arc<Backends>,
+    /// The tools that the server had before it had others.
+    own: Vec<Tool>,
+    /// Held while tools are collected, so that what was collected first never replaces what was collected later.
+    collecting: Mutex<()>,
+}
+
+/// What is not served, and why.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// What is wrong with tools that were left out.
+    pub problems: Vec<Problem>,
+    /// The backends that could not be asked, none of whose tools is served now.
+    pub failures: Vec<Failure>,
+}
+
+/// Changes come in bursts; those within this time are one.
+const BURST: Duration = Duration::from_millis(100);
+
+/// How long to rest after collecting: as long as that took, but for waiting for somebody who does not answer.
+const MAX_REST: Duration = Duration::from_secs(5);
+
+impl Proxy {
+    /// Sets up a server to serve the tools of `backends` too. The tools that it serves now, it always serves, and no
+    /// backend takes the name of one.
+    pub fn new(server: Server, backends: impl Into<Arc<Backends>>) -> Self {
+        let own = server.served().dispatcher.catalog().iter().cloned().collect();
+        Self { server, backends: backends.into(), own, collecting: Mutex::default() }
+    }
+
+    /// Asks all backends for their tools, and serves those from now on. Calls that run come to their end, and clients
+    /// that listen are told if the list has changed.
+    ///
+    /// A backend that cannot be asked, or a tool that cannot be served, is left out and hides no other.
+    pub async fn collect(&self) -> LeftOut {
+        let _collecting = self.collecting.lock().await;
+        let own = Catalog::new(self.own.iter().cloned()).expect("they stood in a catalogue");
+        self.serve(self.backends.collect(own).await)
+    }
+
+    /// Collects whenever the tools of a backend may have changed, and tells what is left out then; until the server is
+    /// [shut down](Server::shut_down).
+    ///
+    /// However often a backend says that its tools have changed, about half of the time is left for other things.
+    pub async fn follow(&self, mut tell: impl FnMut(LeftOut)) {
+        let following = async {
+            loop {
+                self.backends.changed().await;
+                sleep(BURST).await;
+                let started = Instant::now();
+                tell(self.collect().await);
+                sleep(started.elapsed().min(MAX_REST)).await;
+            }
+        };
+        tokio::select! {
+            () = following => {}
+            () = self.server.shared.shutdown.cancelled() => {}
+        }
+    }
+
+    fn serve(&self, collected: Collected) -> LeftOut {
+        let Collected { catalog, routes, mut problems, failures, .. } = collected;
+        let mut tools: Vec<Tool> = catalog.iter().cloned().collect();
+        while let Err(error) = self.try_to_serve(&tools, &routes) {
+            let losers = self.losers(&tools, &routes, error.problems());
+            problems.extend(error.problems().cloned());
+            if losers.is_empty() {
+                // There is something wrong with what the server has of its own; it stays as it is.
+                break;
+            }
+            tools.retain(|tool| !losers.contains(tool.id()));
+        }
+        LeftOut { problems, failures }
+    }
+
+    fn try_to_serve(&self, tools: &[Tool], routes: &Routes) -> Result<(), ServeError> {
+        let catalog = Catalog::new(tools.iter().cloned())?;
+        let dispatcher = self.server.served().dispatcher.with_catalog(catalog, routes.clone())?;
+        self.server.replace(dispatcher)
+    }
+
+    /// The tools to leave out so that nothing of this is wrong any more: of several that are in each other's way, the
+    /// first stays, in the order of trust.
+    fn losers<'p>(
+        &self,
+        tools: &[Tool],
+        routes: &Routes,
+        problems: impl Iterator<Item = &'p Problem>,
+    ) -> HashSet<ToolId> {
+        let names = self.backends.names();
+        let own: HashSet<&ToolId> = self.own.iter().map(Tool::id).collect();
+        let by_id: HashMap<String, &Tool> = tools.iter().map(|tool| (tool.id().to_string(), tool)).collect();
+        let trust = |tool: &&Tool| {
+            let kind = routes.of(tool.id()).next().map(ToolBackend::kind);
+            let place = names.iter().position(|name| tool.id().namespace() == Some(name));
+            (!own.contains(tool.id()), kind, place)
+        };
+        let mut losers = HashSet::new();
+        for problem in problems {
+            let mut concerned: Vec<&Tool> = problem.tools().filter_map(|(id, _)| by_id.get(id).copied()).collect();
+            concerned.sort_by_key(trust);
+            let n_stay = usize::from(concerned.len() > 1);
+            let leave = concerned.into_iter().skip(n_stay).map(Tool::id).filter(|id| !own.contains(id));
+            losers.extend(leave.cloned());
+        }
+        losers
+    }
+}
+
+impl LeftOut {
+    /// Whether everything is served.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.problems.is_empty() && self.failures.is_empty()
+    }
+}
+
+/// One line or more for each thing.
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let failures = self.failures.iter().map(|failure| failure.to_string());
+        let texts: Vec<String> = failures.chain(self.problems.iter().map(ToString::to_string)).collect();
+        f.write_str(&texts.join("\n"))
+    }
+}

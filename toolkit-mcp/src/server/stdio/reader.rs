@@ -1,0 +1,137 @@
+//! What is done about each line that comes.
+
+use std::io::{self, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::Sender;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use toolkit::CancelToken;
+
+use super::lines::{Line, MAX_LINE_BYTES, Outgoing, read_line};
+use crate::server::Server;
+use crate::server::call::{Call, CallEvent};
+use crate::server::listen::Listen;
+use crate::server::message::Message;
+use crate::server::methods::{Peer, Routed};
+use crate::server::reply::{Code, Fault};
+
+/// What a request takes beside its bytes, roughly.
+const REQUEST_BYTES: usize = 4 << 10;
+
+/// Reads messages, and starts what they ask for.
+pub(super) struct Reader {
+    pub(super) server: Server,
+    pub(super) runtime: Handle,
+    pub(super) session: Arc<str>,
+    pub(super) messages: Sender<Outgoing>,
+    pub(super) pending: Arc<Semaphore>,
+    /// Says that there will be no more requests, and nobody need be told of changes.
+    pub(super) end: CancelToken,
+    pub(super) is_telling: AtomicBool,
+}
+
+impl Reader {
+    pub(super) fn read(self, input: impl Read) -> io::Result<()> {
+        let mut input = BufReader::with_capacity(64 << 10, input);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match read_line(&mut input, &mut line)? {
+                Line::End => return Ok(()),
+                Line::TooLong => {
+                    let message = format!("the message has more than {MAX_LINE_BYTES} bytes");
+                    let fault = Fault::of_envelope(Code::InvalidRequest, message);
+                    self.send(fault.to_response(None), None);
+                }
+                Line::Read if line.trim_ascii().is_empty() => {}
+                Line::Read => self.take(&line),
+            }
+            if self.messages.is_closed() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn take(&self, line: &[u8]) {
+        let n_bytes = u32::try_from(line.len() + REQUEST_BYTES).unwrap_or(u32::MAX);
+        let held = match Arc::clone(&self.pending).try_acquire_many_owned(n_bytes) {
+            Ok(held) => held,
+            Err(_) => match self.runtime.block_on(Arc::clone(&self.pending).acquire_many_owned(n_bytes)) {
+                Ok(held) => held,
+                Err(_) => return,
+            },
+        };
+        let held = Arc::new(held);
+        if self.server.shared.shutdown.is_cancelled() {
+            let id = Message::parse(line).ok().and_then(|message| message.id());
+            if let Some(id) = id {
+                let fault = Fault::new(Code::Internal, "the server is ending, and begins nothing new");
+                self.send(fault.to_response(Some(id)), Some(held));
+            }
+            return;
+        }
+        let peer = Peer { session: Some(&self.session), ..Peer::default() };
+        match self.server.route(Message::parse(line), peer) {
+            Routed::Reply(bytes) => self.send(bytes, Some(held)),
+            Routed::Initialized(bytes) => {
+                self.send(bytes, Some(Arc::clone(&held)));
+                // Before 2026-07-28 a client is told of changes without asking.
+                if !self.is_telling.swap(true, Ordering::Relaxed) {
+                    let listen = Listen::to_changes(&self.server);
+                    self.runtime.spawn(tell(listen, self.messages.clone(), held, self.end.clone()));
+                }
+            }
+            Routed::Fault(id, fault) => self.send(fault.to_response(id), Some(held)),
+            // Each call is a task, so that one that takes its time holds up no other, and can be cancelled.
+            Routed::Call(call) => {
+                let call = call.into_owned();
+                self.runtime.spawn(run(call, self.messages.clone(), held));
+            }
+            Routed::Listen(listen) => {
+                let end = self.end.clone();
+                self.runtime.spawn(tell(listen, self.messages.clone(), held, end));
+            }
+            Routed::Nothing => {}
+        }
+    }
+
+    fn send(&self, bytes: Vec<u8>, held: Option<Arc<OwnedSemaphorePermit>>) {
+        let _ = self.messages.blocking_send(Outgoing { bytes, _held: held });
+    }
+}
+
+async fn run(call: Call<'static>, messages: Sender<Outgoing>, held: Arc<OwnedSemaphorePermit>) {
+    let answer = if call.progress_token.is_some() {
+        let mut events = call.events();
+        loop {
+            match events.next().await {
+                CallEvent::Progress(bytes) => {
+                    let _ = messages.send(Outgoing { bytes, _held: None }).await;
+                }
+                CallEvent::Answer(answer) => break answer,
+            }
+        }
+    } else {
+        call.answer().await
+    };
+    // Nobody waits for the answer of a call that was cancelled.
+    if !answer.is_cancelled {
+        let _ = messages.send(Outgoing { bytes: answer.bytes, _held: Some(held) }).await;
+    }
+}
+
+async fn tell(mut listen: Listen, messages: Sender<Outgoing>, held: Arc<OwnedSemaphorePermit>, end: CancelToken) {
+    loop {
+        let next = tokio::select! {
+            biased;
+            next = listen.next() => next,
+            () = end.cancelled() => None,
+        };
+        let Some(bytes) = next else { return };
+        if messages.send(Outgoing { bytes, _held: Some(Arc::clone(&held)) }).await.is_err() {
+            return;
+        }
+    }
+}
