@@ -1,6 +1,7 @@
 //! From a tool to its definition.
 
 use toolkit::Tool;
+use toolkit::adapter::{Effect, Loss, Side, description, unsaid};
 use toolkit::catalog::{Problem, ProblemKind, Problems};
 
 use super::schema::{describe_parameters, is_nothing, written_out};
@@ -45,8 +46,8 @@ impl Definition {
         Ok(Self {
             name: name_of(tool, &id)?,
             description: match tool.description().trim() {
-                "" => tool.display_name().to_owned(),
-                _ => tool.description().to_owned(),
+                "" if tool.deprecated().is_none() => tool.display_name().to_owned(),
+                _ => description(tool),
             },
             version: id.version().map(ToString::to_string).unwrap_or_default(),
             input_schema: Input { parameters },
@@ -54,6 +55,31 @@ impl Definition {
             requirements: tool.requirements().into(),
             id,
         })
+    }
+}
+
+impl Definition {
+    /// What it does not say of the tool that it is of.
+    #[must_use]
+    pub fn losses(&self, tool: &Tool) -> Vec<Loss> {
+        let mut said = vec!["namespace", "version", "requirements", "outputSchema"];
+        // Where it is the name there is nothing else to say, unless an annotation has another.
+        if tool.title().is_none_or(|title| title == self.name) && tool.annotations().title.is_none() {
+            said.push("title");
+        }
+        let mut losses = unsaid(tool, &said);
+        let parts = [
+            ("name", Some(tool.name()), self.id.tool()),
+            ("namespace", tool.id().namespace(), self.id.toolkit()),
+            ("version", tool.id().version(), &self.version),
+        ];
+        for (field, part, written) in parts {
+            if part.is_some_and(|part| part != written) {
+                let reason = format!("is written as `{written}`");
+                losses.push(Loss::new(Side::Record, format!("/{field}"), field, Effect::Untold, reason));
+            }
+        }
+        losses
     }
 }
 
