@@ -1,7 +1,7 @@
 //! The tools of servers that exist, through every adapter.
 
 use toolkit::adapter::{Described, restore};
-use toolkit_tests::{ran, real_tools};
+use toolkit_tests::{ran, real_definitions, real_tools};
 
 use super::*;
 
@@ -54,4 +54,20 @@ fn every_real_tool_goes_through_every_adapter() {
     }
     assert!(n_refused < 10, "{n_refused}");
     ran(tools.len());
+}
+
+#[test]
+fn every_definition_of_a_real_catalogue_goes_through_every_adapter() {
+    let definitions = real_definitions();
+    let tools = definitions.iter().map(|json| Definition::from_json(json).unwrap().to_tool().unwrap());
+    for tool in tools {
+        for (adapter, describe) in ADAPTERS {
+            let (json, losses) = describe(&tool).unwrap_or_else(|| panic!("{adapter}: {}", tool.id()));
+            // Where a tool needs more of its caller than arguments, that is said or lost aloud.
+            let requires = json.to_string().contains("\"requirements\"");
+            let is_told = losses.iter().any(|loss| loss.keyword == "requirements");
+            assert_eq!(requires || is_told, !tool.requirements().is_empty(), "{adapter}: {}", tool.id());
+        }
+    }
+    ran(definitions.len() * ADAPTERS.len());
 }

@@ -4,7 +4,7 @@ use toolkit::Tool;
 use toolkit::adapter::{Effect, Loss, Side, description, unsaid};
 use toolkit::catalog::{Problem, ProblemKind, Problems};
 
-use super::schema::{describe_parameters, is_nothing, written_out};
+use super::schema::{describe_parameters, is_nothing, say_as_published, written_out};
 use super::{Definition, Input, MAX_NAME_LEN, is_definition_name};
 use crate::id::{OtcId, is_name, release};
 
@@ -27,6 +27,9 @@ impl Definition {
     /// tool or a parameter that nobody has described is described by its title or, failing that, by its name in words.
     /// A tool that promises nothing about its result may give any value, one that promises `null` gives nothing back.
     ///
+    /// A function of this program is said as the published examples are: that it takes no other parameters than those
+    /// it declares goes without saying, and `required` is there wherever there are parameters.
+    ///
     /// # Errors
     ///
     /// It cannot be said: the tool has no namespace or no version and `naming` has none for it either, its version is
@@ -38,7 +41,11 @@ impl Definition {
         };
         let mut parameters = written_out(tool.input().as_value()).map_err(|reason| wrong("input", reason))?;
         describe_parameters(&mut parameters);
+        if tool.location().is_some() {
+            say_as_published(&mut parameters);
+        }
         let output_schema = match tool.output().map(|schema| schema.as_value()) {
+            None if tool.gives_nothing() => None,
             None => Some(Default::default()),
             Some(schema) if is_nothing(schema) => None,
             Some(schema) => Some(written_out(schema).map_err(|reason| wrong("output", reason))?),
@@ -78,6 +85,10 @@ impl Definition {
                 let reason = format!("is written as `{written}`");
                 losses.push(Loss::new(Side::Record, format!("/{field}"), field, Effect::Untold, reason));
             }
+        }
+        if tool.location().is_some() && tool.input().as_value().get("additionalProperties") == Some(&false.into()) {
+            let reason = "is not said; the tool refuses other parameters all the same";
+            losses.push(Loss::new(Side::Input, "", "additionalProperties", Effect::Widened, reason));
         }
         losses
     }
