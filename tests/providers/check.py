@@ -11,7 +11,7 @@ from anthropic import transform_schema
 from anthropic.types import ToolParam
 from google.genai import types as gemini
 from openai.types.chat import ChatCompletionFunctionToolParam
-from openai.types.responses import FunctionTool
+from openai.types.responses import FunctionTool, FunctionToolParam, NamespaceTool, NamespaceToolParam
 from pydantic import TypeAdapter
 
 FOLDER = pathlib.Path(sys.argv[1])
@@ -67,6 +67,29 @@ for strict in ("", "--strict"):
             transformed = transform_schema(copy.deepcopy(tool["input_schema"]))
             assert without_types_of_enums(transformed) == without_types_of_enums(tool["input_schema"]), tool["name"]
     assert (n_strict > 0) == bool(strict)
+
+for tool in exported("anthropic-deferred"):
+    TypeAdapter(ToolParam).validate_python(tool)
+    assert tool["defer_loading"] is True
+
+for strict in ("", "--strict"):
+    n_namespaces = 0
+    for tool in exported("openai-namespaces" + strict):
+        functions = [tool]
+        if tool["type"] == "namespace":
+            n_namespaces += 1
+            NamespaceTool.model_validate(tool, strict=True)
+            TypeAdapter(NamespaceToolParam).validate_python(tool)
+            functions = tool["tools"]
+        for function in functions:
+            TypeAdapter(FunctionToolParam).validate_python(function)
+            sound(function["parameters"])
+            assert function.get("defer_loading") is (True if strict else None), function["name"]
+            if function["strict"]:
+                schema = function["parameters"]
+                assert ensure_strict_json_schema(copy.deepcopy(schema)) == schema, function["name"]
+        assert len({function["name"] for function in functions}) == len(functions)
+    assert n_namespaces > 1
 
 for tool in exported("gemini"):
     for declaration in gemini.Tool.model_validate(tool).function_declarations:

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use serde_json::{Value, json};
+
 /// README, so that its examples are compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
@@ -102,7 +104,7 @@ pub fn shared_text(path: &str) -> Option<String> {
 ///
 /// If the file is there and is not JSON, or is absent although it is required.
 #[must_use]
-pub fn shared_json(path: &str) -> Option<serde_json::Value> {
+pub fn shared_json(path: &str) -> Option<Value> {
     shared_text(path).map(|text| serde_json::from_str(&text).expect("shared data is JSON"))
 }
 
@@ -157,4 +159,79 @@ pub fn real_manifests() -> Vec<toolkit::Manifest> {
         }
     }
     manifests
+}
+
+/// The 1,080 tools of a real catalogue in Open Tool Calling, as definitions; none where the data is absent, which counts
+/// as a skip. The data lists parameters one by one, and has types where a definition has schemas.
+///
+/// # Panics
+///
+/// If the data is absent although `TOOLKIT_REQUIRE_DATA=1` says that it must be there.
+#[must_use]
+pub fn real_definitions() -> Vec<Value> {
+    let text = shared_text("data/catalog-otc-arcade.jsonl").unwrap_or_default();
+    text.lines().map(|line| definition(&serde_json::from_str(line).expect("the data is JSON"))).collect()
+}
+
+fn definition(record: &Value) -> Value {
+    let text = |key: &str| record[key].as_str().expect("it is a text");
+    let mut parameters = json!({ "type": "object" });
+    for parameter in record["parameters"].as_array().into_iter().flatten() {
+        let name = parameter["name"].as_str().expect("a parameter has a name");
+        parameters["properties"][name] = parameter_schema(parameter);
+        if parameter["required"] == true {
+            let required = parameters.as_object_mut().and_then(|map| {
+                let required = map.entry("required").or_insert_with(|| json!([]));
+                required.as_array_mut()
+            });
+            required.expect("it is an array").push(json!(name));
+        }
+    }
+    let (path, version) = text("fullyQualifiedName").split_once('@').expect("an id has a version");
+    let mut definition = json!({
+        "id": format!("{path}@{version}"),
+        "name": path.replace('.', "_"),
+        "description": text("description"),
+        "version": version,
+        "input_schema": { "parameters": parameters },
+        "output_schema": typed(&record["output"]["type"], &record["output"]["description"]),
+    });
+    if let Value::Object(auth) = &record["auth"] {
+        // One that is not named is known by its kind.
+        let id = auth["providerId"].as_str().or(auth["providerType"].as_str());
+        let authorization = json!([{ "id": id, "oauth2": { "scopes": auth["scopes"] } }]);
+        definition["requirements"]["authorization"] = authorization;
+    }
+    let secrets = record["secrets"].as_array().into_iter().flatten();
+    let secrets: Vec<Value> = secrets.map(|id| json!({ "id": id })).collect();
+    if !secrets.is_empty() {
+        definition["requirements"]["secrets"] = secrets.into();
+    }
+    definition
+}
+
+fn parameter_schema(parameter: &Value) -> Value {
+    let mut schema = typed(&parameter["type"], &parameter["description"]);
+    let values = parameter["enum"].as_array().filter(|values| !values.is_empty());
+    if parameter["type"] == "array" {
+        schema["items"] = typed(&parameter["innerType"], &Value::Null);
+        if let Some(values) = values {
+            schema["items"]["enum"] = json!(values);
+        }
+    } else if let Some(values) = values {
+        schema["enum"] = json!(values);
+    }
+    schema
+}
+
+/// `json` is any value.
+fn typed(name: &Value, description: &Value) -> Value {
+    let mut schema = json!({});
+    if name.is_string() && name != "json" {
+        schema["type"] = name.clone();
+    }
+    if description.is_string() {
+        schema["description"] = description.clone();
+    }
+    schema
 }

@@ -143,6 +143,9 @@ fn export() -> Command {
             .help("For whom"),
         switch("strict")
             .help("Holds the model to the schema, for every tool for which that is possible (openai, anthropic)"),
+        switch("defer-loading")
+            .help("Gives the model the parameters of a tool once it has searched for it (openai, anthropic)"),
+        switch("namespaces").help("Puts the tools of one namespace together (openai)"),
         switch("losses").help("Says on stderr all that the format has no words for"),
         Arg::new("revision")
             .long("revision")

@@ -7,7 +7,8 @@ use clap::ArgMatches;
 use serde_json::Value;
 use toolkit::Catalog;
 use toolkit::adapter::mcp::{self, Revision};
-use toolkit::adapter::{Export, a2a, anthropic, gemini, markdown, openai};
+use toolkit::adapter::{Export, Loss, a2a, anthropic, gemini, markdown, openai};
+use toolkit::tool::ToolId;
 
 use crate::command::{naming, program_name};
 use crate::exit::Exit;
@@ -29,20 +30,30 @@ pub(crate) const FORMATS: &[&str] = &[
 ];
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let format = matches.get_one::<String>("format").map_or("mcp", String::as_str);
+    check_options(format, matches)?;
     #[cfg(feature = "otc")]
-    if matches.get_one::<String>("format").is_some_and(|format| format == "otc") {
-        let published = toolkit_otc::Published::of(catalog, &crate::serve::naming(matches));
+    if format == "otc" {
+        let naming = crate::serve::naming(matches);
+        let published = toolkit_otc::Published::of(catalog, &naming);
         crate::serve::tell_problems(&published);
+        let defined = catalog.iter().filter_map(|tool| Some((tool, toolkit_otc::Definition::of(tool, &naming).ok()?)));
+        let losses = defined.map(|(tool, definition)| (tool.id().clone(), definition.losses(tool))).collect::<Vec<_>>();
+        tell_losses(&losses, matches.get_flag("losses"));
         write(&published.to_json(), matches)?;
         return Ok(Exit::Success);
     }
-    if matches.get_one::<String>("format").is_some_and(|format| format == "markdown") {
+    if format == "markdown" {
         write_text(&markdown::document(&program_name(), catalog), matches)?;
         return Ok(Exit::Success);
     }
-    let json = match described(catalog, matches)? {
+    let json = match described(catalog, format, matches)? {
         Some(export) => {
-            tell_losses(&export, matches.get_flag("losses"));
+            for (id, reasons) in &export.not_strict {
+                let why = reasons.first().map(ToString::to_string).unwrap_or_default();
+                let _ = writeln!(anstream::stderr(), "{} `{id}` is not strict: {}", style::NOTE, printable(&why));
+            }
+            tell_losses(&export.losses, matches.get_flag("losses"));
             export.json
         }
         None => {
@@ -57,42 +68,55 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
     Ok(Exit::Success)
 }
 
-/// The catalogue in the words of a provider; `None` for MCP, which loses nothing.
-fn described(catalog: &Catalog, matches: &ArgMatches) -> Result<Option<Export>, Failure> {
-    let (naming, strict) = (naming(matches), matches.get_flag("strict"));
-    let openai =
-        |options: openai::Options| openai::tools(catalog, naming, if strict { options.strict() } else { options });
-    let export = match matches.get_one::<String>("format").map(String::as_str) {
-        Some("openai") => openai(openai::Options::responses())?,
-        Some("openai-chat") => openai(openai::Options::chat_completions())?,
-        Some("anthropic") => {
-            let options = anthropic::Options::default();
-            anthropic::tools(catalog, naming, if strict { options.strict() } else { options })?
+/// Which formats have a word for an option; for the others it would change nothing.
+fn check_options(format: &str, matches: &ArgMatches) -> Result<(), Failure> {
+    for (option, formats) in [("namespaces", &["openai"][..]), ("defer-loading", &["openai", "anthropic"])] {
+        if matches.get_flag(option) && !formats.contains(&format) {
+            let formats = formats.join(" and ");
+            let message = format!("--{option} is for the formats that have a word for it: {formats}, not {format}");
+            return Err(Failure::Own { exit: Exit::Usage, kind: "usage", message });
         }
-        Some("gemini") => gemini::tools(catalog, naming, gemini::Form::JsonSchema)?,
-        Some("gemini-openapi") => gemini::tools(catalog, naming, gemini::Form::OpenApi)?,
-        Some("a2a") => a2a::skills(catalog)?,
+    }
+    Ok(())
+}
+
+/// The catalogue in the words of a provider; `None` for MCP, which loses nothing.
+fn described(catalog: &Catalog, format: &str, matches: &ArgMatches) -> Result<Option<Export>, Failure> {
+    let naming = naming(matches);
+    let (strict, defer_loading) = (matches.get_flag("strict"), matches.get_flag("defer-loading"));
+    let openai = |mut options: openai::Options| {
+        (options.strict, options.defer_loading) = (strict, defer_loading);
+        options.namespaces = matches.get_flag("namespaces");
+        openai::tools(catalog, naming, options)
+    };
+    let export = match format {
+        "openai" => openai(openai::Options::responses())?,
+        "openai-chat" => openai(openai::Options::chat_completions())?,
+        "anthropic" => {
+            let mut options = anthropic::Options::default();
+            (options.strict, options.defer_loading) = (strict, defer_loading);
+            anthropic::tools(catalog, naming, options)?
+        }
+        "gemini" => gemini::tools(catalog, naming, gemini::Form::JsonSchema)?,
+        "gemini-openapi" => gemini::tools(catalog, naming, gemini::Form::OpenApi)?,
+        "a2a" => a2a::skills(catalog),
         _ => return Ok(None),
     };
     Ok(Some(export))
 }
 
 /// Says on stderr what the format has no words for.
-fn tell_losses(export: &Export, all: bool) {
+fn tell_losses(losses: &[(ToolId, Vec<Loss>)], all: bool) {
     let mut err = anstream::stderr();
-    for (id, reasons) in &export.not_strict {
-        let why = reasons.first().map(ToString::to_string).unwrap_or_default();
-        let _ = writeln!(err, "{} `{id}` is not strict: {}", style::NOTE, printable(&why));
-    }
     if all {
-        for (id, losses) in &export.losses {
+        for (id, losses) in losses {
             for loss in losses {
                 let _ = writeln!(err, "{} {id}: {}", style::NOTE, printable(&loss.to_string()));
             }
         }
         return;
     }
-    let n_losses: usize = export.losses.iter().map(|(_, losses)| losses.len()).sum();
+    let n_losses: usize = losses.iter().map(|(_, losses)| losses.len()).sum();
     if n_losses > 0 {
         let _ = writeln!(err, "{} the format has no words for {n_losses} things; --losses tells them", style::NOTE);
     }

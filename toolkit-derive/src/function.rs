@@ -14,7 +14,7 @@ use crate::name::check_name;
 use crate::parameter::{Argument, Parameter, parameter};
 use crate::report::Report;
 use crate::value::ungrouped_type;
-use crate::{description, expand, recover, returned};
+use crate::{description, expand, json_name, recover, returned};
 
 /// Expands `#[tool]` on a free function.
 pub(crate) fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -137,6 +137,11 @@ impl Function {
                 parameters.extend(parameter(typed, report));
             }
         }
+        let arguments = parameters.iter().filter_map(|parameter| match parameter {
+            Parameter::Argument(argument) => Some(argument),
+            Parameter::Borrowed(_) => None,
+        });
+        json_name::check(arguments, report);
         let output = match &sig.output {
             ReturnType::Default => None,
             ReturnType::Type(_, ty) => {

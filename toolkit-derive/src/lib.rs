@@ -7,6 +7,7 @@ mod attribute;
 mod description;
 mod expand;
 mod function;
+mod json_name;
 mod list;
 #[allow(dead_code, reason = "shared with `toolkit`, which shows more of it")]
 mod name;

@@ -6,7 +6,7 @@
 //! | [`openai`] | Chat Completions and Responses | yes |
 //! | [`anthropic`] | Messages | yes |
 //! | [`gemini`] | function declarations, with JSON Schema or OpenAPI's | yes |
-//! | [`a2a`] | skills, and the card of an agent | |
+//! | [`a2a`] | skills, and the card of an agent | yes |
 //! | [`markdown`] | people's | |
 //!
 //! What a target has no words for is a [`Loss`] beside the JSON. [`lower`] rewrites a schema for a [`Dialect`], and
@@ -25,7 +25,7 @@ pub mod openai;
 mod reading;
 mod strictly;
 
-pub use self::described::{Described, Export};
+pub use self::described::{Described, Export, description, unsaid};
 pub use self::dialect::{Dialect, Limits};
 pub use self::loss::{Effect, Loss, Side};
 pub use self::lower::{Lowered, lower, restore};

@@ -247,6 +247,13 @@ impl Tool {
         self.shared_output().map(|schema| &**schema)
     }
 
+    /// Whether it is known to give nothing back: a function of this program that returns `()`. Others that promise no
+    /// result may give one all the same.
+    #[must_use]
+    pub fn gives_nothing(&self) -> bool {
+        self.entry.is_some_and(|entry| entry.gives_nothing)
+    }
+
     /// Checks arguments against the input schema.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ use serde_json::Value;
 use toolkit::adapter::mcp::{Revision, list_tools};
 use toolkit::adapter::{anthropic, gemini, openai};
 use toolkit::catalog::Naming;
+use toolkit::tool::Namespace;
 use toolkit::{Catalog, Manifest};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -26,6 +27,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     write("openai-chat--strict", &openai(openai::Options::chat_completions().strict()))?;
     write("anthropic", &anthropic(anthropic::Options::default()))?;
     write("anthropic--strict", &anthropic(anthropic::Options::default().strict()))?;
+    write("anthropic-deferred", &anthropic(anthropic::Options::default().deferred()))?;
+    let grouped = openai::Options::responses().namespaced();
+    write("openai-namespaces", &|catalog| openai(grouped)(&in_a_namespace(catalog)?))?;
+    write("openai-namespaces--strict", &|catalog| openai(grouped.strict().deferred())(&in_a_namespace(catalog)?))?;
     write("gemini", &gemini(gemini::Form::JsonSchema))?;
     write("gemini-openapi", &gemini(gemini::Form::OpenApi))
 }
@@ -35,6 +40,12 @@ type Exported = Result<Value, Box<dyn Error>>;
 /// The tools that have no problem.
 fn sound(manifest: &Manifest) -> Result<Catalog, Box<dyn Error>> {
     Ok(Catalog::new(manifest.tools().cloned())?)
+}
+
+/// As the tools of a server stand in the catalogue of a host.
+fn in_a_namespace(catalog: &Catalog) -> Result<Catalog, Box<dyn Error>> {
+    let namespace: Namespace = "server".parse()?;
+    Ok(Catalog::new(catalog.iter().map(|tool| tool.in_namespace(namespace.clone())))?)
 }
 
 /// All catalogues in one list.

@@ -1,18 +1,27 @@
 //! Tools in the words of providers: lowering, its laws, and what each adapter writes and reads.
 
+mod cases;
+mod fields;
 mod laws;
 mod lowering;
 mod manifests;
 #[allow(dead_code, reason = "shared with the tests of the plan, which use all of it")]
 #[path = "../plan/mutate.rs"]
 mod mutate;
+mod namespaces;
 #[path = "../plan/schemas.rs"]
 mod schemas;
+mod skills;
 mod written;
 
 use serde_json::{Value, json};
+use toolkit::adapter::mcp::{Revision, list_tools};
 use toolkit::adapter::{Dialect, Effect, Lowered, Side, lower};
+use toolkit::adapter::{Loss, a2a, anthropic, gemini, openai};
+use toolkit::catalog::Naming;
 use toolkit::schema::Schema;
+use toolkit::{Catalog, Tool};
+use toolkit_otc::Definition;
 
 /// The dialects whose lowered schemas are JSON Schema themselves.
 const DIALECTS: [Dialect; 7] = [
@@ -24,6 +33,51 @@ const DIALECTS: [Dialect; 7] = [
     Dialect::GEMINI,
     Dialect::OTC,
 ];
+
+/// What an adapter makes of a tool.
+type Said = Option<(Value, Vec<Loss>)>;
+type Describe = fn(&Tool) -> Said;
+
+/// Every adapter, in every form.
+const ADAPTERS: [(&str, Describe); 12] = [
+    ("mcp 2025-11-25", |tool| mcp(tool, Revision::V2025_11_25)),
+    ("mcp 2026-07-28", |tool| mcp(tool, Revision::V2026_07_28)),
+    ("openai", |tool| openai(tool, openai::Options::responses())),
+    ("openai strict", |tool| openai(tool, openai::Options::responses().strict())),
+    ("openai namespaces", |tool| openai(tool, openai::Options::responses().namespaced().deferred())),
+    ("openai chat", |tool| openai(tool, openai::Options::chat_completions())),
+    ("anthropic", |tool| anthropic(tool, anthropic::Options::default())),
+    ("anthropic strict", |tool| anthropic(tool, anthropic::Options::default().strict().deferred())),
+    ("gemini", |tool| exported(gemini::tools(&alone(tool)?, Naming::Name, gemini::Form::JsonSchema).ok()?)),
+    ("gemini openapi", |tool| exported(gemini::tools(&alone(tool)?, Naming::Name, gemini::Form::OpenApi).ok()?)),
+    ("a2a", |tool| exported(a2a::skills(&alone(tool)?))),
+    ("otc", otc),
+];
+
+fn alone(tool: &Tool) -> Option<Catalog> {
+    Catalog::new([tool.clone()]).ok()
+}
+
+fn exported(export: toolkit::adapter::Export) -> Said {
+    Some((export.json, export.losses.into_iter().flat_map(|(_, losses)| losses).collect()))
+}
+
+fn mcp(tool: &Tool, revision: Revision) -> Said {
+    Some((list_tools(&alone(tool)?, revision, Naming::NamespaceName).ok()?, Vec::new()))
+}
+
+fn openai(tool: &Tool, options: openai::Options) -> Said {
+    exported(openai::tools(&alone(tool)?, Naming::Name, options).ok()?)
+}
+
+fn anthropic(tool: &Tool, options: anthropic::Options) -> Said {
+    exported(anthropic::tools(&alone(tool)?, Naming::Name, options).ok()?)
+}
+
+fn otc(tool: &Tool) -> Said {
+    let definition = Definition::of(tool, &toolkit_otc::Naming::new("none", "0.0.0")).ok()?;
+    Some((json!(definition), definition.losses(tool)))
+}
 
 fn input(schema: &Value, dialect: &Dialect) -> Lowered {
     lower(schema, dialect, Side::Input)

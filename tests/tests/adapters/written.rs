@@ -2,9 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolkit::adapter::{a2a, anthropic, gemini, openai};
-use toolkit::catalog::Naming;
-use toolkit::{Catalog, Tool, tool};
+use toolkit::tool;
 
 #[derive(Deserialize, JsonSchema)]
 struct Search {
@@ -126,8 +124,8 @@ fn gemini_is_written_in_both_forms() {
 #[test]
 fn a2a_is_written_as_skills_and_a_card() {
     let agent =
-        a2a::Agent { name: "Clerk", description: "Keeps notes.", version: "1.0.0", url: "https://example.com/a2a" };
-    let export = a2a::card(&agent, &catalog()).unwrap();
+        a2a::Agent { name: "Clerk".to_owned(), url: "https://example.com/a2a".to_owned(), ..Default::default() };
+    let export = a2a::card(&agent, &catalog());
     let skill = &export.json["skills"][1];
     assert_eq!((&skill["id"], &skill["tags"]), (&json!("notes:search:1.0.0"), &json!(["find"])));
     assert_eq!(skill["examples"], json!([r#"{"text":"milk"}"#]));
@@ -168,4 +166,58 @@ fn what_is_read_of_a_provider_is_what_was_written_for_it() {
         );
     }
     assert!(gemini::read(&json!({ "functionDeclarations": [] })).is_err());
+}
+
+#[test]
+fn null_in_gemini_is_a_type_again_and_data_stays_as_it_is() {
+    let declaration = json!({
+        "name": "t",
+        "description": "d",
+        "parameters": {
+            "type": "OBJECT",
+            "properties": {
+                "unit": { "type": "STRING", "nullable": true, "enum": ["A", "B"], "default": { "type": "KEPT" } },
+                "size": { "anyOf": [{ "type": "STRING" }, { "type": "INTEGER" }], "nullable": true },
+            },
+        },
+        "response": { "type": "STRING", "nullable": true },
+    });
+    let tool = gemini::read(&declaration).unwrap();
+    assert_eq!(
+        tool.input().as_value()["properties"],
+        json!({
+            "unit": { "type": ["string", "null"], "enum": ["A", "B", null], "default": { "type": "KEPT" } },
+            "size": { "anyOf": [{ "type": "string" }, { "type": "integer" }, { "type": "null" }] },
+        })
+    );
+    assert!(tool.validate_input(&json!({ "unit": null, "size": null })).is_ok());
+    assert_eq!(tool.output().unwrap().as_value()["type"], json!(["string", "null"]));
+}
+
+#[test]
+fn what_a_provider_alone_has_comes_back() {
+    let schema = json!({
+        "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"], "additionalProperties": false,
+    });
+    let anthropic = json!({
+        "name": "t", "description": "d", "input_schema": schema, "strict": true, "defer_loading": true,
+        "input_examples": [{ "a": "x", "type": "KEPT" }], "cache_control": { "type": "ephemeral" },
+        "eager_input_streaming": false,
+    });
+    let tool = anthropic::read(&anthropic).unwrap();
+    assert_eq!(anthropic::describe(&tool, "t", anthropic::Options::default()).json, anthropic);
+    // Elsewhere there is no word for some of it.
+    let losses = openai::describe(&tool, "t", openai::Options::responses()).losses;
+    assert!(told(&losses).contains(&"`cache_control` cannot be said".to_owned()), "{losses:?}");
+    let openai = json!({
+        "type": "function", "name": "t", "description": "d", "parameters": schema, "strict": true,
+        "defer_loading": true, "async": true, "output_schema": { "type": "object" },
+    });
+    let tool = openai::read(&openai).unwrap();
+    assert_eq!(openai::describe(&tool, "t", openai::Options::responses()).json, openai);
+    // A tool that asks not to be held to its schema is not.
+    let mut free = openai;
+    free["strict"] = json!(false);
+    let tool = openai::read(&free).unwrap();
+    assert_eq!(openai::describe(&tool, "t", openai::Options::responses().strict()).json, free);
 }

@@ -257,6 +257,18 @@ fn an_export_for_a_provider_says_what_it_has_no_words_for() {
         let gemini = tools(&["export", "--format", format]).exits(0).json();
         assert!(add(&gemini[0]["functionDeclarations"]).get(field).is_some(), "{format}");
     }
+    let namespaces = tools(&["export", "--format", "openai", "--namespaces", "--defer-loading"]).exits(0).json();
+    let is_math = |tool: &&Value| (&tool["type"], &tool["name"]) == (&json!("namespace"), &json!("math"));
+    let math = namespaces.as_array().unwrap().iter().find(is_math).unwrap();
+    assert_eq!(add(&math["tools"])["defer_loading"], true);
+    let deferred = tools(&["export", "--format", "anthropic", "--defer-loading"]).exits(0).json();
+    assert_eq!(add(&deferred)["defer_loading"], true);
+    for (option, format) in [("--namespaces", "anthropic"), ("--namespaces", "mcp"), ("--defer-loading", "gemini")] {
+        let ran = tools(&["export", "--format", format, option]).exits(2).prints("");
+        ran.says(&format!("{option} is for the formats that have a word for it: ")).says(&format!(", not {format}"));
+    }
+    let otc = tools(&["export", "--format", "otc", "--losses"]).exits(0);
+    otc.says("math:add:1.0.0: `tags` cannot be said");
     let skills = tools(&["export", "--format", "a2a"]).exits(0).json();
     assert!(skills.as_array().unwrap().iter().any(|skill| skill["id"] == "math:add:1.0.0"));
 }

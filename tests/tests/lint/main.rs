@@ -60,10 +60,19 @@ fn each_rule_finds_what_it_is_for() {
         ),
         (Rule::InvisibleText, vec![sound("search").description("Looks for\u{200B} notes of a user.")], "description"),
     ] {
-        let findings = found(tools);
+        let tools: Vec<Tool> = tools.into_iter().map(|tool| tool.build().unwrap()).collect();
+        let findings = lint(&tools, &[]);
         assert_eq!(findings.len(), 1, "{rule}: {findings:?}");
+        assert_eq!(lint(&tools, &[rule]), []);
         assert_eq!((findings[0].rule, &*findings[0].place, findings[0].level), (rule, place, rule.level()));
     }
+}
+
+#[test]
+fn a_boolean_schema_is_neither_typed_nor_described() {
+    let rules: Vec<Rule> =
+        found([sound("t").input(argument(json!(true)))]).iter().map(|finding| finding.rule).collect();
+    assert_eq!(rules, [Rule::UndescribedParameter, Rule::UntypedParameter]);
 }
 
 #[test]

@@ -70,9 +70,11 @@ fn invalid_definitions_are_refused() {
 fn ids_are_read_as_in_the_cases() {
     let document = document();
     let cases = cases(&document, "tool_ids");
+    let pattern = jsonschema::validator_for(&json!({ "pattern": document["id_pattern"] })).unwrap();
     for case in cases {
         let text = case["id"].as_str().unwrap();
         let id = text.parse::<OtcId>();
+        assert_eq!(id.is_ok(), pattern.is_valid(&case["id"]), "{text}");
         assert_eq!(json!(id.is_ok()), case["matches_openapi_pattern"], "{text}");
         let is_whole = id.is_ok_and(|id| id.version().is_some() && id.to_string() == text);
         assert_eq!(json!(is_whole), case["definition_id"], "{text}");

@@ -73,6 +73,17 @@ pub(super) fn describe_parameters(parameters: &mut Map<String, Value>) {
     }
 }
 
+/// The parameters of a function in the form of the published examples: not said to be closed, as every function's are,
+/// and with a list of those that are required, if it has no entries.
+pub(super) fn say_as_published(parameters: &mut Map<String, Value>) {
+    if parameters.get("additionalProperties") == Some(&Value::Bool(false)) {
+        parameters.remove("additionalProperties");
+    }
+    if parameters.get("properties").and_then(Value::as_object).is_some_and(|named| !named.is_empty()) {
+        parameters.entry("required").or_insert_with(|| json!([]));
+    }
+}
+
 /// `doorbellId` and `doorbell_id` as `doorbell id`.
 fn in_words(name: &str) -> String {
     let mut words = String::new();

@@ -1,9 +1,10 @@
 //! From a tool to its definition.
 
 use toolkit::Tool;
+use toolkit::adapter::{Effect, Loss, Side, description, unsaid};
 use toolkit::catalog::{Problem, ProblemKind, Problems};
 
-use super::schema::{describe_parameters, is_nothing, written_out};
+use super::schema::{describe_parameters, is_nothing, say_as_published, written_out};
 use super::{Definition, Input, MAX_NAME_LEN, is_definition_name};
 use crate::id::{OtcId, is_name, release};
 
@@ -26,6 +27,9 @@ impl Definition {
     /// tool or a parameter that nobody has described is described by its title or, failing that, by its name in words.
     /// A tool that promises nothing about its result may give any value, one that promises `null` gives nothing back.
     ///
+    /// A function of this program is said as the published examples are: that it takes no other parameters than those
+    /// it declares goes without saying, and `required` is there wherever there are parameters.
+    ///
     /// # Errors
     ///
     /// It cannot be said: the tool has no namespace or no version and `naming` has none for it either, its version is
@@ -37,7 +41,11 @@ impl Definition {
         };
         let mut parameters = written_out(tool.input().as_value()).map_err(|reason| wrong("input", reason))?;
         describe_parameters(&mut parameters);
+        if tool.location().is_some() {
+            say_as_published(&mut parameters);
+        }
         let output_schema = match tool.output().map(|schema| schema.as_value()) {
+            None if tool.gives_nothing() => None,
             None => Some(Default::default()),
             Some(schema) if is_nothing(schema) => None,
             Some(schema) => Some(written_out(schema).map_err(|reason| wrong("output", reason))?),
@@ -45,8 +53,8 @@ impl Definition {
         Ok(Self {
             name: name_of(tool, &id)?,
             description: match tool.description().trim() {
-                "" => tool.display_name().to_owned(),
-                _ => tool.description().to_owned(),
+                "" if tool.deprecated().is_none() => tool.display_name().to_owned(),
+                _ => description(tool),
             },
             version: id.version().map(ToString::to_string).unwrap_or_default(),
             input_schema: Input { parameters },
@@ -54,6 +62,35 @@ impl Definition {
             requirements: tool.requirements().into(),
             id,
         })
+    }
+}
+
+impl Definition {
+    /// What it does not say of the tool that it is of.
+    #[must_use]
+    pub fn losses(&self, tool: &Tool) -> Vec<Loss> {
+        let mut said = vec!["namespace", "version", "requirements", "outputSchema"];
+        // Where it is the name there is nothing else to say, unless an annotation has another.
+        if tool.title().is_none_or(|title| title == self.name) && tool.annotations().title.is_none() {
+            said.push("title");
+        }
+        let mut losses = unsaid(tool, &said);
+        let parts = [
+            ("name", Some(tool.name()), self.id.tool()),
+            ("namespace", tool.id().namespace(), self.id.toolkit()),
+            ("version", tool.id().version(), &self.version),
+        ];
+        for (field, part, written) in parts {
+            if part.is_some_and(|part| part != written) {
+                let reason = format!("is written as `{written}`");
+                losses.push(Loss::new(Side::Record, format!("/{field}"), field, Effect::Untold, reason));
+            }
+        }
+        if tool.location().is_some() && tool.input().as_value().get("additionalProperties") == Some(&false.into()) {
+            let reason = "is not said; the tool refuses other parameters all the same";
+            losses.push(Loss::new(Side::Input, "", "additionalProperties", Effect::Widened, reason));
+        }
+        losses
     }
 }
 

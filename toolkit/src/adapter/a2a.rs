@@ -1,19 +1,27 @@
 //! Agent2Agent: tools as the skills of an agent, and the card that says so.
 
+mod card;
+
 use serde_json::{Map, Value, json};
 
-use super::described::{Described, Export, description, unsaid};
-use crate::catalog::{Catalog, Naming, Problems};
-use crate::tool::Tool;
+pub use self::card::{Agent, Card, InvalidCard, card, read_card};
+use super::described::{Described, Export, description, loss, unsaid};
+use super::loss::Side;
+use crate::call::is_too_deep;
+use crate::catalog::Catalog;
+use crate::tool::{InvalidTool, META_KEY, Tool, ToolId};
 
-/// The skills of an agent that has these tools.
-///
-/// # Errors
-///
-/// As for [`list_tools`](crate::adapter::mcp::list_tools).
-pub fn skills(catalog: &Catalog) -> Result<Export, Problems> {
-    Export::of(catalog, Naming::Name, |tool, _| skill(tool))
+/// The skills of an agent that has these tools, the highest version of each, in the order of their ids.
+#[must_use]
+pub fn skills(catalog: &Catalog) -> Export {
+    let mut export = Export::empty();
+    // An id is all that a skill is called by, so that no two names can clash.
+    let skills = catalog.latest().map(|tool| export.take(tool, skill(tool))).collect();
+    export.with(skills)
 }
+
+/// The fields that only a skill has, which come back where a tool was read with them.
+const OWN: [&str; 3] = ["inputModes", "outputModes", "securityRequirements"];
 
 /// A tool as a skill (`AgentSkill`): its canonical id, what to call it, tags and examples. A skill has no schemas.
 #[must_use]
@@ -23,57 +31,90 @@ pub fn skill(tool: &Tool) -> Described {
         ("name".to_owned(), json!(tool.display_name())),
         ("description".to_owned(), json!(description(tool))),
         ("tags".to_owned(), json!(tool.tags())),
-        ("inputModes".to_owned(), json!(["application/json"])),
-        ("outputModes".to_owned(), json!(["application/json"])),
     ]);
+    let mut said = vec!["namespace", "title", "tags", "examples"];
+    // Without a namespace an id has no room for a version.
+    if tool.id().namespace().is_some() {
+        said.push("version");
+    }
+    let unknown = &tool.metadata().unknown;
     let examples: Vec<String> = tool.examples().iter().map(Value::to_string).collect();
     if !examples.is_empty() {
         skill.insert("examples".to_owned(), examples.into());
+    } else if let Some(texts) = unknown.get("examples") {
+        skill.insert("examples".to_owned(), texts.clone());
     }
-    let mut losses = unsaid(tool, &["namespace", "version", "title", "tags", "examples"]);
-    let at = losses.iter().position(|loss| loss.side == super::Side::Output).unwrap_or(losses.len());
-    losses.insert(
-        at,
-        super::Loss {
-            side: super::Side::Input,
-            pointer: String::new(),
-            keyword: "inputSchema".to_owned(),
-            effect: super::Effect::Untold,
-            reason: "cannot be said".to_owned(),
-        },
-    );
+    for field in OWN {
+        if let Some(value) = unknown.get(field) {
+            skill.insert(field.to_owned(), value.clone());
+            said.push(field);
+        }
+    }
+    let mut losses = unsaid(tool, &said);
+    let at = losses.iter().position(|loss| loss.side == Side::Output).unwrap_or(losses.len());
+    losses.insert(at, loss(Side::Input, "inputSchema"));
     Described { json: skill.into(), losses, not_strict: Vec::new() }
 }
 
-/// What a card says of the agent itself.
-#[derive(Clone, Debug)]
-pub struct Agent<'a> {
-    /// What it is called.
-    pub name: &'a str,
-    /// What it does.
-    pub description: &'a str,
-    /// Its version.
-    pub version: &'a str,
-    /// Where it is reached.
-    pub url: &'a str,
-}
-
-/// The card of an agent that has these tools (`AgentCard`, protocol version 1.0).
+/// Reads a skill: a tool that takes any object and promises nothing, since a skill says neither.
+///
+/// Its name is the tool's title. Examples that are objects are arguments; other texts come back, and are no examples of
+/// the tool.
+///
+/// ```
+/// # use serde_json::json;
+/// # use toolkit::adapter::a2a;
+/// let skill = json!({
+///     "id": "notes:search:1.0.0",
+///     "name": "Search notes",
+///     "description": "Finds what was written.",
+///     "tags": ["find"],
+///     "examples": ["What did I write about milk?"],
+/// });
+/// let tool = a2a::read(&skill)?;
+/// assert_eq!((tool.id().version(), tool.title()), (Some("1.0.0"), Some("Search notes")));
+/// assert_eq!(a2a::skill(&tool).json, skill);
+/// # Ok::<(), toolkit::tool::InvalidTool>(())
+/// ```
 ///
 /// # Errors
 ///
-/// As for [`list_tools`](crate::adapter::mcp::list_tools).
-pub fn card(agent: &Agent<'_>, catalog: &Catalog) -> Result<Export, Problems> {
-    let mut export = skills(catalog)?;
-    export.json = json!({
-        "name": agent.name,
-        "description": agent.description,
-        "version": agent.version,
-        "supportedInterfaces": [{ "url": agent.url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0" }],
-        "capabilities": { "streaming": true },
-        "defaultInputModes": ["application/json"],
-        "defaultOutputModes": ["application/json"],
-        "skills": export.json,
-    });
-    Ok(export)
+/// Its `id` is none, or its fields are not of their kind.
+pub fn read(skill: &Value) -> Result<Tool, InvalidTool> {
+    let invalid = |reason: &str| InvalidTool::Json(reason.to_owned());
+    let Value::Object(fields) = skill else {
+        return Err(invalid("a skill is an object"));
+    };
+    if fields.values().any(is_too_deep) {
+        return Err(invalid("it is nested deeper than 127 levels"));
+    }
+    let mut fields = fields.clone();
+    let id = match fields.remove("id") {
+        Some(Value::String(id)) => id.parse::<ToolId>().map_err(|error| InvalidTool::Json(error.to_string()))?,
+        _ => return Err(invalid("a skill has an `id`")),
+    };
+    let Some(Value::String(name)) = fields.remove("name") else {
+        return Err(invalid("a skill has a `name`"));
+    };
+    if name != id.name() {
+        fields.insert("title".to_owned(), name.into());
+    }
+    fields.insert("name".to_owned(), id.name().into());
+    fields.insert("inputSchema".to_owned(), json!({ "type": "object" }));
+    let mut record = json!({ "id": id });
+    if let Some(tags) = fields.remove("tags") {
+        record["tags"] = tags;
+    }
+    if let Some(arguments) = fields.get("examples").and_then(objects) {
+        fields.remove("examples");
+        record["examples"] = arguments;
+    }
+    fields.insert("_meta".to_owned(), json!({ META_KEY: record }));
+    Tool::from_mcp_json(Value::Object(fields))
+}
+
+/// Examples that are arguments, each an object written as JSON.
+fn objects(examples: &Value) -> Option<Value> {
+    let read = |text: &Value| serde_json::from_str(text.as_str()?).ok().filter(Value::is_object);
+    examples.as_array()?.iter().map(read).collect()
 }

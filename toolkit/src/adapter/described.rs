@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::loss::{Effect, Loss, Side};
 use crate::catalog::{Catalog, Naming, Problems};
+use crate::schema::child;
 use crate::tool::{Tool, ToolId};
 
 /// A tool in the words of a target, and what those cannot say.
@@ -31,6 +32,11 @@ pub struct Export {
 }
 
 impl Export {
+    /// Nothing yet.
+    pub(super) fn empty() -> Self {
+        Self { json: Value::Null, losses: Vec::new(), not_strict: Vec::new() }
+    }
+
     /// The highest version of every tool, in the order of their ids, each as `describe` has it under its wire name.
     pub(super) fn of(
         catalog: &Catalog,
@@ -38,23 +44,41 @@ impl Export {
         describe: impl Fn(&Tool, &str) -> Described,
     ) -> Result<Self, Problems> {
         let names = catalog.listed(naming)?;
-        let (mut tools, mut losses, mut not_strict) = (Vec::new(), Vec::new(), Vec::new());
-        for (name, tool) in names.iter() {
-            let described = describe(tool, name);
-            tools.push(described.json);
-            losses.push((tool.id().clone(), described.losses));
-            if !described.not_strict.is_empty() {
-                not_strict.push((tool.id().clone(), described.not_strict));
-            }
+        let mut export = Self::empty();
+        let tools = names.iter().map(|(name, tool)| export.take(tool, named(describe(tool, name), tool, name)));
+        let tools = tools.collect();
+        Ok(export.with(tools))
+    }
+
+    /// Remembers what is lost of a tool; what is left is its JSON.
+    pub(super) fn take(&mut self, tool: &Tool, described: Described) -> Value {
+        self.losses.push((tool.id().clone(), described.losses));
+        if !described.not_strict.is_empty() {
+            self.not_strict.push((tool.id().clone(), described.not_strict));
         }
+        described.json
+    }
+
+    /// With the tools as they were described.
+    pub(super) fn with(self, tools: Vec<Value>) -> Self {
         let mut json = Value::Array(tools);
         json.sort_all_objects();
-        Ok(Self { json, losses, not_strict })
+        Self { json, ..self }
     }
 }
 
-/// What a model reads of a tool; where the tool is on its way out, that too.
-pub(super) fn description(tool: &Tool) -> String {
+/// Tells where a name is written otherwise, so that another tool's could have come out the same.
+pub(super) fn named(mut described: Described, tool: &Tool, name: &str) -> Described {
+    if !name.ends_with(tool.name()) {
+        let reason = format!("is written as `{name}`");
+        described.losses.insert(0, Loss::new(Side::Record, "/name", "name", Effect::Untold, reason));
+    }
+    described
+}
+
+/// What a model reads of a tool; where the tool is on its way out, that too, as the last paragraph.
+#[must_use]
+pub fn description(tool: &Tool) -> String {
     let text = tool.description();
     match tool.deprecated() {
         Some(instead) => format!("{}\n\nDeprecated: {instead}", text.trim_end()),
@@ -62,8 +86,28 @@ pub(super) fn description(tool: &Tool) -> String {
     }
 }
 
-/// The fields that a tool has and its target has no words for; `said` are those that it has words for.
-pub(super) fn unsaid(tool: &Tool, said: &[&str]) -> Vec<Loss> {
+/// What a provider is given for a description: that or, failing it, the title; nothing, where there is neither.
+pub(super) fn described(tool: &Tool) -> Option<String> {
+    let text = description(tool);
+    let text = if text.trim().is_empty() { tool.title().unwrap_or_default().to_owned() } else { text };
+    (!text.is_empty()).then_some(text)
+}
+
+/// A loss for each field that a tool has and its target has no words for; `said` are those that it has words for.
+///
+/// Fields are called as in [`Tool::to_json`]. Of the input schema nothing is said here: [`lower`](super::lower) tells
+/// what is lost of it. A field that is `null` says nothing.
+///
+/// ```
+/// # use toolkit::Tool;
+/// # use toolkit::adapter::unsaid;
+/// let tool = Tool::builder("add").version("1.0.0").tags(["sum"]).build()?;
+/// let losses: Vec<String> = unsaid(&tool, &["version"]).iter().map(ToString::to_string).collect();
+/// assert_eq!(losses, ["`tags` cannot be said"]);
+/// # Ok::<(), toolkit::catalog::Problems>(())
+/// ```
+#[must_use]
+pub fn unsaid(tool: &Tool, said: &[&str]) -> Vec<Loss> {
     let metadata = tool.metadata();
     let fields = [
         ("namespace", tool.id().namespace().is_some()),
@@ -79,7 +123,8 @@ pub(super) fn unsaid(tool: &Tool, said: &[&str]) -> Vec<Loss> {
         ("requirements", !metadata.requirements.is_empty()),
         ("timeoutMs", tool.timeout().is_some()),
     ];
-    let lost = fields.into_iter().filter(|(field, has)| *has && !said.contains(field));
+    let unknown = metadata.unknown.iter().map(|(field, value)| (field, !value.is_null()));
+    let lost = fields.into_iter().chain(unknown).filter(|(field, has)| *has && !said.contains(field));
     let mut losses: Vec<Loss> = lost.map(|(field, _)| loss(Side::Record, field)).collect();
     if tool.output().is_some() && !said.contains(&"outputSchema") {
         losses.push(loss(Side::Output, "outputSchema"));
@@ -87,7 +132,8 @@ pub(super) fn unsaid(tool: &Tool, said: &[&str]) -> Vec<Loss> {
     losses
 }
 
-fn loss(side: Side, field: &str) -> Loss {
-    let pointer = if side == Side::Record { format!("/{field}") } else { String::new() };
-    Loss { side, pointer, keyword: field.to_owned(), effect: Effect::Untold, reason: "cannot be said".to_owned() }
+/// That a target has no word for a field, or for a whole side.
+pub(super) fn loss(side: Side, field: &str) -> Loss {
+    let pointer = if side == Side::Record { child("", field) } else { String::new() };
+    Loss::new(side, pointer, field, Effect::Untold, "cannot be said")
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::described::{Described, Export, description, unsaid};
+use super::described::{Described, Export, described, unsaid};
 use super::dialect::Dialect;
 use super::loss::Side;
 use super::lower::lower;
@@ -40,8 +40,8 @@ pub fn describe(tool: &Tool, name: &str, form: Form) -> Described {
         Form::OpenApi => (Dialect::GEMINI_OPENAPI, "parameters", "response"),
     };
     let input = lower(tool.input().as_value(), &dialect, Side::Input);
-    let mut json =
-        Map::from_iter([("name".to_owned(), json!(name)), ("description".to_owned(), json!(description(tool)))]);
+    let mut json = Map::from_iter([("name".to_owned(), json!(name))]);
+    json.extend(described(tool).map(|text| ("description".to_owned(), json!(text))));
     // An object without properties is refused there; a function without parameters is not.
     let takes_nothing = input.schema["properties"].as_object().is_none_or(Map::is_empty);
     if form == Form::JsonSchema || !takes_nothing {
@@ -68,10 +68,11 @@ pub fn read(json: &Value) -> Result<Tool, InvalidTool> {
         Some(Value::Array(declarations)) if declarations.len() == 1 => &declarations[0],
         Some(_) => return Err(InvalidTool::Json("a tool of Gemini is read one declaration at a time".to_owned())),
     };
-    let form = if declaration.get("parameters").is_some() {
-        Fields { input: "parameters", output: Some("response"), examples: None }
+    let is_open_api = ["parameters", "response"].iter().any(|field| declaration.get(field).is_some());
+    let form = if is_open_api {
+        Fields { input: "parameters", output: Some("response"), examples: None, open_api: true }
     } else {
-        Fields { input: "parametersJsonSchema", output: Some("responseJsonSchema"), examples: None }
+        Fields { input: "parametersJsonSchema", output: Some("responseJsonSchema"), examples: None, open_api: false }
     };
     read_function(declaration, &form)
 }

@@ -49,6 +49,20 @@ pub enum Effect {
     Narrowed,
 }
 
+impl Loss {
+    /// One thing that is lost. For a field of the record `pointer` is its name behind a slash.
+    #[must_use]
+    pub fn new(
+        side: Side,
+        pointer: impl Into<String>,
+        keyword: impl Into<String>,
+        effect: Effect,
+        reason: impl Into<String>,
+    ) -> Self {
+        Self { side, pointer: pointer.into(), keyword: keyword.into(), effect, reason: reason.into() }
+    }
+}
+
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.side {

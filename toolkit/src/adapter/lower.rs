@@ -109,7 +109,7 @@ impl Lowering<'_> {
         self.say_objects(&mut keywords, at);
         self.say_lists(&mut keywords, at);
         self.say_the_rest(&mut keywords, at);
-        self.say_null(&mut keywords);
+        self.say_null(&mut keywords, at);
         keywords
     }
 

@@ -1,8 +1,9 @@
 //! A function in the words of a provider, read.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::call::is_too_deep;
+use crate::schema::walk;
 use crate::tool::{InvalidTool, Tool};
 
 /// Under which fields a provider has what MCP calls otherwise.
@@ -10,6 +11,8 @@ pub(super) struct Fields {
     pub(super) input: &'static str,
     pub(super) output: Option<&'static str>,
     pub(super) examples: Option<&'static str>,
+    /// Whether schemas are OpenAPI's.
+    pub(super) open_api: bool,
 }
 
 /// Reads a function. Fields that are not known here are kept, as in every tool that is read.
@@ -22,39 +25,50 @@ pub(super) fn read_function(function: &Value, fields: &Fields) -> Result<Tool, I
         return Err(InvalidTool::Json("it is nested deeper than 127 levels".to_owned()));
     }
     function.remove("type");
-    let mut move_to = |from: &str, to: &str| {
-        if let Some(value) = function.remove(from) {
-            function.insert(to.to_owned(), in_lower_case(value));
-        }
-    };
-    move_to(fields.input, "inputSchema");
-    if let Some(output) = fields.output {
-        move_to(output, "outputSchema");
+    let schema = |schema: Value| if fields.open_api { of_open_api(schema) } else { schema };
+    // Without parameters, or with null for them, it takes an empty object.
+    let input = function.remove(fields.input).filter(|input| !input.is_null());
+    function.insert("inputSchema".to_owned(), input.map_or_else(|| json!({ "type": "object" }), schema));
+    if let Some(output) = fields.output.and_then(|output| function.remove(output)) {
+        function.insert("outputSchema".to_owned(), schema(output));
     }
-    if let Some(examples) = fields.examples {
-        move_to(examples, "examples");
+    if let Some(examples) = fields.examples.and_then(|examples| function.remove(examples)) {
+        function.insert("examples".to_owned(), examples);
     }
-    // A function without parameters takes an empty object.
-    function.entry("inputSchema").or_insert_with(|| Value::Object(Map::from_iter([("type".into(), "object".into())])));
     Tool::from_json(Value::Object(function))
 }
 
-/// OpenAPI's types in Gemini are capitals.
-fn in_lower_case(mut schema: Value) -> Value {
-    fn rewrite(value: &mut Value) {
-        match value {
-            Value::Object(map) => {
-                if let Some(Value::String(name)) = map.get_mut("type")
-                    && name.bytes().all(|byte| byte.is_ascii_uppercase())
-                {
-                    name.make_ascii_lowercase();
-                }
-                map.values_mut().for_each(rewrite);
-            }
-            Value::Array(list) => list.iter_mut().for_each(rewrite),
-            _ => {}
+/// In OpenAPI 3.0 null is said by a keyword, and in Gemini types are capitals.
+fn of_open_api(mut schema: Value) -> Value {
+    fn rewrite(schema: &mut Value) {
+        let Value::Object(keywords) = schema else {
+            return;
+        };
+        walk::each_mut(keywords, |_, sub| rewrite(sub));
+        if let Some(Value::String(name)) = keywords.get_mut("type") {
+            name.make_ascii_lowercase();
+        }
+        if keywords.get("nullable") == Some(&Value::Bool(true)) {
+            keywords.remove("nullable");
+            allow_null(keywords);
         }
     }
     rewrite(&mut schema);
     schema
+}
+
+fn allow_null(keywords: &mut Map<String, Value>) {
+    if let Some(name @ Value::String(_)) = keywords.get_mut("type") {
+        *name = json!([name.take(), "null"]);
+    }
+    for choice in ["anyOf", "oneOf"] {
+        if let Some(Value::Array(branches)) = keywords.get_mut(choice) {
+            branches.push(json!({ "type": "null" }));
+        }
+    }
+    if let Some(Value::Array(values)) = keywords.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
 }

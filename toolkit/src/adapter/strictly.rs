@@ -1,5 +1,7 @@
 //! Strict mode, tool by tool.
 
+use serde_json::Value;
+
 use super::dialect::Dialect;
 use super::loss::{Effect, Loss, Side};
 use super::lower::{Lowered, lower};
@@ -11,6 +13,11 @@ pub(super) struct Strictly {
     pub(super) is_strict: bool,
     /// Where strict mode was asked for and is not possible: why.
     pub(super) not_strict: Vec<Loss>,
+}
+
+/// What a tool itself asks for, where it was read from a provider with `field`: true or false; otherwise `options`.
+pub(super) fn wanted(tool: &Tool, field: &str, options: bool) -> bool {
+    tool.metadata().unknown.get(field).and_then(Value::as_bool).unwrap_or(options)
 }
 
 /// The input schema of `tool` in the dialect of strict mode, if that is asked for and can say all that the tool takes;

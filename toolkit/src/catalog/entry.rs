@@ -34,6 +34,8 @@ pub struct Entry {
     pub input: fn() -> Value,
     /// Builds the output schema, where the tool promises one.
     pub output: fn() -> Option<Value>,
+    /// Whether the function returns `()`.
+    pub gives_nothing: bool,
     /// What its only argument takes, where that is not known to be a struct of ours.
     pub lone: Option<fn() -> Takes>,
     /// The types of its borrowed parameters; `None` for those that every call brings along.

@@ -25,6 +25,9 @@ pub trait Encode<T> {
     /// Whether `output` is not there yet when the function returns, so that only the other way to encode it will do.
     const WAITS: bool = false;
 
+    /// Whether there is never anything in the result.
+    const GIVES_NOTHING: bool = false;
+
     /// The same for an asynchronous call.
     fn encode_async(
         output: T,
@@ -64,6 +67,8 @@ impl<T: Serialize + JsonSchema> Encode<T> for Returns<STRUCTURED> {
 }
 
 impl Encode<()> for Returns<UNIT> {
+    const GIVES_NOTHING: bool = true;
+
     fn schema() -> Option<Value> {
         None
     }

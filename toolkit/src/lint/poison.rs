@@ -52,6 +52,31 @@ fn each_text(value: &Value, at: &str, tell: &mut impl FnMut(&str, &str)) {
     }
 }
 
+/// Where credentials are kept. A tool may have a reason to name such a place: that of a cluster reads its configuration.
+const PLACE: &str = r"(?:(?:~|/home/\w+|\$home)?/?\.(?:ssh|cursor|aws|gnupg|kube)/|\bid_rsa\b)";
+
+/// Whether the reader is told to read such a place, or to send what is there.
+///
+/// `Reads` describes a tool, and so does `Read` where a text begins; after that it is an order. To send what is secret
+/// is one anywhere.
+fn orders_to_take(text: &str) -> Option<String> {
+    static MARKS: LazyLock<[Regex; 3]> = LazyLock::new(|| {
+        let place = format!(r"(?:{PLACE}|mcp\.json\b)");
+        // Up to the end of a sentence, which the dot of a path is not.
+        let within = r"(?:[^.]|\.\S){0,100}?";
+        let told = r"\b(?:you|must|should|shall|please|first|then|always|also|next|now|(?:need|have|sure|remember|required) to),?";
+        let read = r"(?:read|open|load|cat|get|fetch|access|retrieve|extract)\s+(?:the|your|all|any|every|its|their|his|files?|contents?|[^a-z\s])";
+        let send = "(?:pass|send|include|insert|append|attach|paste|put|provide|share|forward|upload|post|submit|copy|exfiltrate)";
+        let orders_to_read = format!(r"(?i)(?:[.!?:;>]\s|\n|\d\)|{told})[\s*-]*{read}{within}{place}");
+        let orders_to_send = format!(r"(?i)(?:^|[.!?:;,>]\s|\n|\d\)|\band\b|{told})[\s*-]*{send}\b{within}{place}");
+        let sends_on = format!(r"(?i){place}{within}\b{send}\s+(?:it|its|them|their|that|this|the)\b");
+        [orders_to_read, orders_to_send, sends_on].map(|mark| Regex::new(&mark).expect("the patterns are sound"))
+    });
+    let found = MARKS.iter().find_map(|mark| mark.find(text))?;
+    let order = found.as_str().trim_start_matches(|c: char| !c.is_alphanumeric());
+    Some(format!("has an order to take what is secret: {}", quoted(order)))
+}
+
 /// Orders to the model that no description of a tool has a reason for.
 fn instructions(text: &str) -> Option<String> {
     static MARKS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
@@ -72,20 +97,20 @@ fn instructions(text: &str) -> Option<String> {
                 r"(?i)\b(do not|no need to|don't|never|without)\s+(ever\s+)?(tell(ing)?|inform(ing)?|mention(ing)?|reveal(ing)?|notify(ing)?|show(ing)?|alert(ing)?)\s+(this\s+|it\s+|anything\s+)*(to\s+)?(the\s+)?users?\b",
                 "an order to keep something from the user",
             ),
-            (
-                r"(?i)(~|/home/\w+|\$home)?/?\.(ssh|cursor|aws|gnupg|kube)/|\bid_rsa\b|mcp\.json\b.{0,80}\b(read|content|pass|send)|\b(read|send|pass)\b.{0,80}mcp\.json",
-                "the place of credentials",
-            ),
         ];
         marks.into_iter().map(|(pattern, what)| (Regex::new(pattern).expect("the patterns are sound"), what)).collect()
     });
-    let (mark, what) = MARKS.iter().find(|(mark, _)| mark.is_match(text))?;
-    Some(format!("has {what}: {}", quoted(mark.find(text)?.as_str())))
+    let found = MARKS.iter().find_map(|(mark, what)| Some((mark.find(text)?, what)));
+    match found {
+        Some((found, what)) => Some(format!("has {what}: {}", quoted(found.as_str()))),
+        None => orders_to_take(text),
+    }
 }
 
 /// Words that honest descriptions rarely have, and poisoned ones often.
 fn suspicious(text: &str) -> Option<String> {
     static MARKS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+        let place = format!("(?i){PLACE}");
         let marks = [
             (
                 r"(?i)\b(before|after|instead of|when(ever)?)\s+(using|calling|invoking|you\s+(use|call))\s+(any|all|every|other|the other)\b.{0,20}\btools?\b",
@@ -100,6 +125,7 @@ fn suspicious(text: &str) -> Option<String> {
                 "claims to come before others",
             ),
             (r"[A-Za-z0-9+/]{120,}={0,2}", "has a long encoded text"),
+            (&*place, "names a place of credentials"),
         ];
         marks.into_iter().map(|(pattern, what)| (Regex::new(pattern).expect("the patterns are sound"), what)).collect()
     });

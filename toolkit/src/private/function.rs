@@ -39,6 +39,7 @@ const fn entry<F: Function>(id: &'static str, name: &'static str, location: Loca
         location,
         input: crate::schema::input::<F::Arguments>,
         output: F::Encoding::schema,
+        gives_nothing: <F::Encoding as Encode<F::Output>>::GIVES_NOTHING,
         lone: None,
         states: &[],
         run,

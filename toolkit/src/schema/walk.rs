@@ -47,7 +47,7 @@ pub(super) fn each_at<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(
 }
 
 /// [`each`], with the subschemas open to change.
-pub(super) fn each_mut(schema: &mut Map<String, Value>, mut visit: impl FnMut(&str, &mut Value)) {
+pub(crate) fn each_mut(schema: &mut Map<String, Value>, mut visit: impl FnMut(&str, &mut Value)) {
     for (keyword, value) in schema {
         match (holds(keyword, value), value) {
             (Holds::One, sub) => visit(keyword, sub),

@@ -14,7 +14,9 @@ impl Lowering<'_> {
             Value::Object(keywords) => keywords,
             other => return self.schema(other, ""),
         };
-        keywords.remove("$schema");
+        if keywords.remove("$schema").is_some() {
+            self.lose("", "$schema", Effect::Untold, "is not said; the target reads one draft");
+        }
         let definitions = ["$defs", "definitions"].map(|container| (container, keywords.remove(container)));
         if self.side == Side::Input {
             self.say_one_object(&mut keywords);

@@ -93,7 +93,7 @@ impl Lowering<'_> {
     }
 
     /// The null that a choice allows, where the dialect has a word for it.
-    pub(super) fn say_null(&mut self, keywords: &mut Keywords) {
+    pub(super) fn say_null(&mut self, keywords: &mut Keywords, at: &str) {
         if self.dialect.upper_case_types
             && let Some(Value::String(name)) = keywords.get_mut("type")
         {
@@ -111,14 +111,30 @@ impl Lowering<'_> {
         if branches.len() == before {
             return;
         }
-        if let [Value::Object(only)] = &mut branches[..] {
-            let only = std::mem::take(only);
-            keywords.remove("anyOf");
-            for (keyword, value) in only {
-                keywords.entry(keyword).or_insert(value);
-            }
+        if let [Value::Object(only)] = &branches[..] {
+            let only = only.clone();
+            self.say_alone(keywords, only, at);
         }
         keywords.insert("nullable".to_owned(), json!(true));
+    }
+
+    /// The only branch of a choice that is left, written beside what holds for all; of two descriptions the one that
+    /// stood there is kept.
+    fn say_alone(&mut self, keywords: &mut Keywords, only: Keywords, at: &str) {
+        let contradicts = |keyword: &String, value: &Value| {
+            !walk::is_annotation(keyword) && keywords.get(keyword).is_some_and(|there| there != value)
+        };
+        if only.iter().any(|(keyword, value)| contradicts(keyword, value)) {
+            return;
+        }
+        keywords.remove("anyOf");
+        for (keyword, value) in only {
+            match keywords.get(&keyword) {
+                None => drop(keywords.insert(keyword, value)),
+                Some(there) if *there == value => {}
+                Some(_) => self.lose(at, &keyword, Effect::Untold, "of a branch gives way to that of the whole"),
+            }
+        }
     }
 }
 

@@ -1,0 +1,137 @@
+//! The card of an agent (`AgentCard`, protocol version 1.0).
+
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+
+use super::{read, skills};
+use crate::adapter::described::Export;
+use crate::call::is_too_deep;
+use crate::catalog::Catalog;
+use crate::tool::{InvalidTool, Tool};
+
+/// What a card says of the agent itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Agent {
+    /// What it is called.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// Its version.
+    pub version: String,
+    /// Where it is reached.
+    pub url: String,
+    /// Other fields of the card, as they are written: `provider`, `securitySchemes` and the like. One that is written
+    /// here otherwise, such as `capabilities`, is written as it stands here.
+    pub others: Map<String, Value>,
+}
+
+/// A card that was read.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Card {
+    /// The agent.
+    pub agent: Agent,
+    /// Its skills as tools. One that cannot be read hides no other.
+    pub skills: Vec<Result<Tool, InvalidTool>>,
+}
+
+/// The card of an agent that has these tools (`AgentCard`, protocol version 1.0).
+#[must_use]
+pub fn card(agent: &Agent, catalog: &Catalog) -> Export {
+    let mut export = skills(catalog);
+    let mut card = fields(agent);
+    card.insert("skills".to_owned(), export.json);
+    export.json = card.into();
+    export.json.sort_all_objects();
+    export
+}
+
+/// Reads a card: what [`card`] writes again.
+///
+/// ```
+/// # use serde_json::json;
+/// # use toolkit::adapter::a2a;
+/// let json = json!({
+///     "name": "Clerk",
+///     "description": "Keeps notes.",
+///     "version": "1.0.0",
+///     "supportedInterfaces": [
+///         { "url": "https://example.com/a2a", "protocolBinding": "GRPC", "protocolVersion": "1.0" },
+///     ],
+///     "capabilities": { "streaming": false },
+///     "defaultInputModes": ["text/plain"],
+///     "defaultOutputModes": ["text/plain"],
+///     "skills": [{ "id": "keep", "name": "Keep", "description": "Keeps a note.", "tags": ["notes"] }],
+/// });
+/// let card = a2a::read_card(&json).unwrap();
+/// assert_eq!(card.agent.url, "https://example.com/a2a");
+/// let catalog = toolkit::Catalog::new(card.skills.into_iter().flatten())?;
+/// assert_eq!(a2a::card(&card.agent, &catalog).json, json);
+/// # Ok::<(), toolkit::catalog::Problems>(())
+/// ```
+///
+/// # Errors
+///
+/// It lacks a field that every card has, or one is not of its kind.
+pub fn read_card(json: &Value) -> Result<Card, InvalidCard> {
+    let invalid = |reason: &str| InvalidCard { reason: reason.to_owned() };
+    let Value::Object(card) = json else {
+        return Err(invalid("it is no object"));
+    };
+    if is_too_deep(json) {
+        return Err(invalid("it is nested deeper than 127 levels"));
+    }
+    let text = |field: &str| match card.get(field) {
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(_) => Err(invalid(&format!("its `{field}` is no text"))),
+        None => Err(invalid(&format!("it has no `{field}`"))),
+    };
+    // Before version 1.0 of the protocol there was one `url` for all.
+    let Some(Value::String(url)) = json.pointer("/supportedInterfaces/0/url") else {
+        return Err(invalid("it has no `supportedInterfaces` with a `url`, as cards have since version 1.0"));
+    };
+    let Some(Value::Array(skills)) = card.get("skills") else {
+        return Err(invalid("it has no array of `skills`"));
+    };
+    let mut agent = Agent {
+        name: text("name")?,
+        description: text("description")?,
+        version: text("version")?,
+        url: url.clone(),
+        others: Map::new(),
+    };
+    let written = fields(&agent);
+    let others = card.iter().filter(|(field, value)| *field != "skills" && written.get(*field) != Some(value));
+    agent.others = others.map(|(field, value)| (field.clone(), value.clone())).collect();
+    Ok(Card { agent, skills: skills.iter().map(read).collect() })
+}
+
+/// The card without its skills.
+fn fields(agent: &Agent) -> Map<String, Value> {
+    let fields = json!({
+        "name": agent.name,
+        "description": agent.description,
+        "version": agent.version,
+        "supportedInterfaces": [{ "url": agent.url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0" }],
+        "capabilities": { "streaming": true },
+        "defaultInputModes": ["application/json"],
+        "defaultOutputModes": ["application/json"],
+    });
+    let others = agent.others.iter().map(|(field, value)| (field.clone(), value.clone()));
+    fields.as_object().cloned().into_iter().flatten().chain(others).collect()
+}
+
+/// A document that is no card of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidCard {
+    reason: String,
+}
+
+impl fmt::Display for InvalidCard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not a card of an agent: {}", self.reason)
+    }
+}
+
+impl std::error::Error for InvalidCard {}

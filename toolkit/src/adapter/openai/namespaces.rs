@@ -1,0 +1,170 @@
+//! Tools that stand together under a name (`NamespaceToolParam` of Responses).
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{Options, describe, read};
+use crate::adapter::described::{Export, named};
+use crate::catalog::{Catalog, Naming, Problem, ProblemKind, Problems};
+use crate::schema::quoted;
+use crate::tool::{InvalidTool, Namespace, Tool};
+
+/// The longest name of a namespace, in characters; as that of a function.
+const MAX_LEN: usize = 64;
+
+/// How many tools the description of a namespace names.
+const MAX_NAMED: usize = 32;
+
+pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Problems> {
+    let mut problems = Vec::new();
+    check_namespaces(catalog, &mut problems);
+    let mut groups: BTreeMap<Option<&str>, Vec<Tool>> = BTreeMap::new();
+    for tool in catalog.latest() {
+        groups.entry(tool.id().namespace()).or_default().push(tool.clone());
+    }
+    let (mut export, mut all) = (Export::empty(), Vec::new());
+    for (namespace, tools) in groups {
+        // Within a namespace names are as unique as within a catalogue.
+        let group = Catalog::new(tools)?;
+        let names = match group.listed(Naming::Name) {
+            Ok(names) => names,
+            Err(wrong) => {
+                problems.extend(wrong.iter().cloned());
+                continue;
+            }
+        };
+        let description = description(&names.iter().map(|(name, _)| name).collect::<Vec<_>>());
+        let functions = names.iter().map(|(name, tool)| {
+            let mut described = named(describe(tool, name, options), tool, name);
+            if tool.id().namespace().is_none_or(|namespace| wire(namespace) == namespace) {
+                described.losses.retain(|loss| loss.keyword != "namespace");
+            }
+            export.take(tool, described)
+        });
+        let functions: Vec<Value> = functions.collect();
+        match namespace {
+            None => all.extend(functions),
+            Some(namespace) => all.push(json!({
+                "type": "namespace",
+                "name": wire(namespace),
+                "description": description,
+                "tools": functions,
+            })),
+        }
+    }
+    Problems::none_or(problems).map(|()| export.with(all))
+}
+
+/// The tool that a model calls by a `function_call` with this `namespace` and `name`, the highest version of it.
+///
+/// ```
+/// # use toolkit::adapter::openai::find;
+/// /// Looks for notes.
+/// #[toolkit::tool(namespace = "my.notes")]
+/// fn search(text: String) -> String {
+///     text
+/// }
+///
+/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// let catalog = toolkit::catalog![search]?;
+/// let tool = find(&catalog, Some("my_notes"), "search").map(|tool| tool.id().to_string());
+/// assert_eq!(tool.as_deref(), Some("my.notes:search"));
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub fn find<'c>(catalog: &'c Catalog, namespace: Option<&str>, name: &str) -> Option<&'c Tool> {
+    let called = |tool: &&Tool| {
+        let id = tool.id();
+        id.namespace().map(wire).as_deref() == namespace && Naming::Name.wire_name(id) == name
+    };
+    catalog.latest().find(called)
+}
+
+/// Reads the `tools` of a request: functions of either interface, and namespaces of them, whose name is then that of
+/// each tool. One that cannot be read hides no other.
+///
+/// ```
+/// # use serde_json::json;
+/// # use toolkit::adapter::openai::read_all;
+/// let function = json!({ "type": "function", "name": "search", "parameters": { "type": "object" } });
+/// let tools = json!([
+///     { "type": "namespace", "name": "notes", "description": "Notes.", "tools": [function] },
+///     { "type": "web_search" },
+/// ]);
+/// let read = read_all(&tools);
+/// assert_eq!(read[0].as_ref().map(|tool| tool.id().to_string()), Ok("notes:search".to_owned()));
+/// assert!(read[1].is_err());
+/// ```
+#[must_use]
+pub fn read_all(tools: &Value) -> Vec<Result<Tool, InvalidTool>> {
+    let Value::Array(tools) = tools else {
+        return vec![Err(InvalidTool::Json("the tools of a request are an array".to_owned()))];
+    };
+    let mut all = Vec::new();
+    for tool in tools {
+        match tool["type"].as_str() {
+            Some("namespace") => all.extend(read_namespace(tool)),
+            None | Some("function") => all.push(read(tool)),
+            Some(other) => {
+                let is = format!("it is of the type {}, and no function", quoted(other));
+                all.push(Err(InvalidTool::Json(is)));
+            }
+        }
+    }
+    all
+}
+
+fn read_namespace(json: &Value) -> Vec<Result<Tool, InvalidTool>> {
+    let invalid = |reason: String| vec![Err(InvalidTool::Json(reason))];
+    let namespace = match json["name"].as_str().map(str::parse::<Namespace>) {
+        Some(Ok(namespace)) => namespace,
+        Some(Err(error)) => return invalid(error.to_string()),
+        None => return invalid("a namespace has a `name`".to_owned()),
+    };
+    let Value::Array(tools) = &json["tools"] else {
+        return invalid(format!("the namespace {} has no array of `tools`", quoted(&namespace)));
+    };
+    tools.iter().map(|tool| Ok(read(tool)?.in_namespace(namespace.clone()))).collect()
+}
+
+/// A namespace in the characters that a function may have.
+fn wire(namespace: &str) -> String {
+    namespace.replace('.', "_")
+}
+
+fn check_namespaces(catalog: &Catalog, problems: &mut Vec<Problem>) {
+    let mut first: BTreeMap<String, &Tool> = BTreeMap::new();
+    for tool in catalog.latest() {
+        let Some(namespace) = tool.id().namespace() else { continue };
+        let name = wire(namespace);
+        match first.get(&name) {
+            None => {
+                if name.len() > MAX_LEN {
+                    let message = format!(
+                        "the namespace {} has more than the {MAX_LEN} characters that OpenAI takes",
+                        quoted(namespace)
+                    );
+                    problems.push(Problem::new(ProblemKind::WireName, message, [tool]));
+                }
+                first.insert(name, tool);
+            }
+            Some(other) if other.id().namespace() == Some(namespace) => {}
+            Some(other) => {
+                let message = format!("two namespaces would both be called {}; rename one", quoted(&name));
+                problems.push(Problem::new(ProblemKind::WireName, message, [*other, tool]));
+            }
+        }
+    }
+}
+
+/// What the model reads of a namespace: which tools there are.
+fn description(names: &[&str]) -> String {
+    let shown: Vec<String> = names.iter().take(MAX_NAMED).map(|name| format!("`{name}`")).collect();
+    let shown = shown.join(", ");
+    match names.len().saturating_sub(MAX_NAMED) {
+        0 => format!("Has {shown}."),
+        more => format!("Has {shown} and {more} more."),
+    }
+}
