@@ -8,6 +8,7 @@ mod explain;
 mod hostile;
 mod index;
 mod pages;
+mod saved;
 mod search;
 mod semantic;
 
