@@ -1,6 +1,7 @@
 //! Finding tools: the index and its changes, search, pages, documentation.
 
 mod cases_index;
+mod cases_rest;
 mod cases_search;
 mod changes;
 mod docs;

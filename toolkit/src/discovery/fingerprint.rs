@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::tool::Tool;
 
@@ -32,8 +32,12 @@ impl Fingerprint {
         for tool in tools.into_values() {
             // A clone, so that what a function builds to be read here is not kept.
             let mut json = tool.clone().to_json();
-            if let Some(tags) = json.get_mut("tags").and_then(Value::as_array_mut) {
-                tags.sort_unstable_by(|a, b| a.as_str().cmp(&b.as_str()));
+            if let Some(fields) = json.as_object_mut() {
+                // No list and an empty one say the same.
+                fields.retain(|_, value| !value.is_null() && *value != json!([]));
+                if let Some(Value::Array(tags)) = fields.get_mut("tags") {
+                    tags.sort_unstable_by(|a, b| a.as_str().cmp(&b.as_str()));
+                }
             }
             json.sort_all_objects();
             // Nothing keeps a number from being hashed.
