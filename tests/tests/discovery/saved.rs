@@ -187,6 +187,34 @@ fn a_length_that_is_not_true_takes_no_memory() {
     assert!(matches!(Index::open("test", &file[..]), Err(OpenError::Damaged(Damage::TooShort))));
 }
 
+/// Makes the checksum right.
+fn signed(mut file: Vec<u8>) -> Vec<u8> {
+    let sum = crc32fast::hash(&file[16..]);
+    file[12..16].copy_from_slice(&sum.to_le_bytes());
+    file
+}
+
+/// Of each word stands there how much of the last one it begins with, so that a few bytes could be a long word.
+#[test]
+fn a_small_file_is_no_large_index() {
+    let file = saved(&Index::of(&[tool("a", "")]));
+    let index_len = u64::from_le_bytes(file[16..24].try_into().unwrap()) as usize;
+    let (index, tools) = file[32..].split_at(index_len);
+    // That there is one word; nothing of the last and one byte of its own; one tool, the first, three times and in the
+    // name.
+    let before = index.strip_suffix(&[1, 0, 1, b'a', 1, 0, 7]).unwrap();
+    let with = |words: &[u8]| {
+        let index = [before, words].concat();
+        let len = (index.len() as u64).to_le_bytes();
+        Index::open("test", &signed([&file[..16], &len, &file[24..32], &index, tools].concat())[..])
+    };
+    assert_eq!(ids(&with(&[1, 0, 1, b'a', 1, 0, 7]).unwrap().search("a", 5)), ["a"]);
+    let longer_and_longer: Vec<u8> = (0..100).flat_map(|nth| [nth, 1, b'a', 1, 0, 7]).collect();
+    assert!(with(&[&[100], &longer_and_longer[..]].concat()).is_ok());
+    let too_long = [&[1, 0, 129, 1], &[b'a'; 129][..], &[1, 0, 7]].concat();
+    assert!(matches!(with(&too_long), Err(OpenError::Damaged(Damage::Content))));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
@@ -206,9 +234,7 @@ proptest! {
             let at = 32 + at.index(file.len() - 32);
             file[at] = byte;
         }
-        let sum = crc32fast::hash(&file[16..]);
-        file[12..16].copy_from_slice(&sum.to_le_bytes());
-        if let Ok(index) = Index::open("test", &file[..]) {
+        if let Ok(index) = Index::open("test", &signed(file)[..]) {
             let all = index.search("", usize::MAX);
             for question in QUESTIONS {
                 prop_assert!(index.search(question, 100).len() <= all.len());

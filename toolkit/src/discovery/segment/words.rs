@@ -7,6 +7,10 @@ use crate::discovery::record::Record;
 use crate::discovery::saved::{Bytes, Damage, put_number};
 use crate::discovery::words::stem;
 
+/// No word is longer, in bytes. What is said of it takes a few bytes only, so without a bound a small file could become
+/// any number of long words.
+const MAX_WORD_LEN: usize = 128;
+
 impl Segment {
     /// Writes the words and their postings, in the order of the words.
     ///
@@ -45,7 +49,7 @@ impl Segment {
         let n_words = bytes.count()?;
         let mut words = Terms::with_capacity(n_words.min(records.len().saturating_mul(4)));
         let mut postings = Vec::new();
-        let mut word = String::new();
+        let (mut word, mut text_len) = (String::new(), 0_usize);
         for nth in 0..n_words {
             let n_same = bytes.number_to(word.len())?;
             let rest = bytes.text()?;
@@ -55,6 +59,10 @@ impl Segment {
             }
             word.truncate(n_same);
             word.push_str(rest);
+            text_len += word.len();
+            if word.len() > MAX_WORD_LEN || text_len > u32::MAX as usize {
+                return Err(Damage::Content);
+            }
             let idx = words.add(&word);
 
             let start = place(postings.len());
@@ -72,6 +80,9 @@ impl Segment {
             }
             let term = &mut words.terms[idx as usize];
             (term.start, term.end) = (start, place(postings.len()));
+            if start == term.end {
+                return Err(Damage::Content);
+            }
         }
         Ok(Self::assemble(records, lengths, words, postings, stem))
     }
