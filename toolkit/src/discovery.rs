@@ -2,7 +2,8 @@
 //!
 //! [`Index::of`] a catalogue, and [`Index::search`]: nothing else is needed. The index then takes tools in and out while
 //! it is searched ([`Index::register`], [`Index::unregister_backend`]), gives long answers page by page
-//! ([`Index::page`]) and tells others what changed ([`Index::on_change`]).
+//! ([`Index::page`]) and tells others what changed ([`Index::on_change`]). An index of very many tools can be saved, and
+//! is then opened in a small part of the time that building it takes ([`Snapshot::save`], [`Index::open`]).
 //!
 //! [`Docs`] has what there is to read of a tool, at three depths. [`Semantic`] finds tools by what is meant, where there
 //! is a model ([`Embedder`]).
@@ -16,6 +17,7 @@ mod error;
 mod events;
 mod explain;
 mod fields;
+mod fingerprint;
 mod hit;
 mod index;
 mod near;
@@ -24,6 +26,7 @@ mod part;
 mod query;
 mod ranking;
 mod record;
+mod saved;
 mod search;
 mod search_doc;
 mod segment;
@@ -37,11 +40,13 @@ pub use self::docs::{ArgsSize, Detail, DocEntry, DocError, Docs, ResolveError, S
 pub use self::error::IndexError;
 pub use self::events::{Change, ChangeKind, Subscription};
 pub use self::explain::{Explanation, Match, Reason};
+pub use self::fingerprint::Fingerprint;
 pub use self::hit::{Hit, ScoreType};
 pub use self::index::Index;
 pub use self::page::{InvalidCursor, Page};
 pub use self::query::{Hint, Query};
 pub use self::ranking::{Field, Ranking, Weights};
+pub use self::saved::{Damage, OpenError};
 pub use self::search_doc::SearchDoc;
 pub use self::semantic::{Blend, Embedder, EmbedderError, Semantic, SemanticError};
 pub use self::snapshot::Snapshot;

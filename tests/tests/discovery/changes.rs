@@ -95,6 +95,51 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whoever_searches_during_changes_sees_a_whole_version(steps in prop::collection::vec(step(), 4..16)) {
+        let index = Index::new();
+        let is_done = AtomicBool::new(false);
+        let check = || {
+            let mut last = 0;
+            loop {
+                let is_last = is_done.load(Ordering::Acquire);
+                let snapshot = index.snapshot();
+                assert!(snapshot.version() >= last, "versions go forward");
+                last = snapshot.version();
+                let all = snapshot.search("", usize::MAX);
+                let tools = all.iter().map(|hit| snapshot.get(&hit.summary.id).unwrap().0.clone());
+                let anew = Index::of(&tools.collect::<Vec<_>>());
+                for question in ["read files", "sending mail", "calen"] {
+                    assert_eq!(snapshot.search(question, 5), anew.search(question, 5), "{question}");
+                }
+                if is_last {
+                    return;
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            let readers = [scope.spawn(check), scope.spawn(check)];
+            for step in &steps {
+                match step {
+                    Step::Put(tools) => tools.iter().for_each(|(number, text)| {
+                        let tool = made(*number, text);
+                        if index.update(tool.clone()).is_err() {
+                            index.register(tool, ToolBackend::local("x").unwrap()).unwrap();
+                        }
+                    }),
+                    Step::Remove(number) => _ = index.unregister_tool(&made(*number, &[]).id().to_string()),
+                    Step::RemoveNamespace(number) => _ = index.unregister_namespace(&format!("ns{number}")),
+                }
+            }
+            is_done.store(true, Ordering::Release);
+            readers.into_iter().for_each(|reader| reader.join().unwrap());
+        });
+    }
+}
+
 #[test]
 fn searches_during_changes_see_one_version() {
     let index = Arc::new(Index::new());

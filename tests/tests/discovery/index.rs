@@ -123,4 +123,9 @@ fn filters_leave_out_what_does_not_fit() {
     let backend = ToolBackend::mcp("files").unwrap();
     assert_eq!(ids(&index.search(Query::new("file").backend(backend), 5)), ["fs:read"]);
     assert!(index.search(Query::new("file").tag("none"), 5).is_empty());
+    let record = serde_json::json!({ "name": "sum", "tags": ["Maths 101"], "category": "Numbers", "inputSchema": {} });
+    index.register(toolkit::Tool::from_json(record).unwrap(), local("sum")).unwrap();
+    assert_eq!(ids(&index.search(Query::new("").tag("maths 101").tag("none"), 5)), ["sum"]);
+    assert_eq!(ids(&index.search(Query::new("sum").category(" nUMBERS "), 5)), ["sum"]);
+    assert!(index.search(Query::new("sum").category("numbers").namespace("fs"), 5).is_empty());
 }

@@ -1,6 +1,7 @@
 //! Finding tools: the index and its changes, search, pages, documentation.
 
 mod cases_index;
+mod cases_rest;
 mod cases_search;
 mod changes;
 mod docs;
@@ -8,6 +9,7 @@ mod explain;
 mod hostile;
 mod index;
 mod pages;
+mod saved;
 mod search;
 mod semantic;
 

@@ -68,3 +68,48 @@ async fn a_short_list_has_none_of_the_three() {
         -32602
     );
 }
+
+#[tokio::test]
+async fn an_answer_of_the_three_has_what_the_next_step_needs_and_no_more() {
+    let long = "Reads what there is to read, and then some more of it. ".repeat(20);
+    let record = json!({
+        "name": "read", "title": "Read!", "description": long, "tags": ["files"],
+        "icons": [{ "src": "https://example.com/i.png" }], "annotations": { "readOnlyHint": true },
+        "_meta": { "example.com/internal": "x".repeat(500) }, "examples": [{ "path": "a" }],
+        "inputSchema": {
+            "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
+            "properties": { "path": { "type": "string" } }, "required": ["path"],
+        },
+    });
+    let catalog = toolkit::Catalog::new([toolkit::Tool::from_json(record).unwrap()]).unwrap();
+    let server = Server::builder(toolkit::Dispatcher::new(catalog).unwrap()).list_at_most(0).build().unwrap();
+    let client = Client::of(serve(server.http()).await);
+
+    let found = asked(&client, "search_tools", json!({ "query": "read" })).await;
+    let text = found["content"][0]["text"].as_str().unwrap();
+    assert_eq!(text, found["structuredContent"].to_string());
+    let tools = &found["structuredContent"];
+    assert_eq!(tools["tools"].as_array().unwrap().len(), 1);
+    assert_eq!(tools["tools"][0]["summary"].as_str().unwrap().chars().count(), 120);
+
+    let described = asked(&client, "describe_tool", json!({ "name": "read" })).await;
+    assert_eq!(
+        described["structuredContent"],
+        json!({
+            "name": "read", "description": long, "annotations": { "readOnlyHint": true },
+            "examples": [{ "path": "a" }],
+            "inputSchema": {
+                "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"],
+            },
+        })
+    );
+    for answer in [&found, &described] {
+        let estimate = answer["_meta"]["rs.toolkit/estimatedTokens"].as_u64().unwrap();
+        let len = answer["content"][0]["text"].as_str().unwrap().len() as u64;
+        assert!((len / 6..=len / 2).contains(&estimate), "{estimate} of {len}");
+    }
+
+    let nothing = asked(&client, "search_tools", json!({ "query": "submarine" })).await;
+    assert_eq!(nothing["isError"], false);
+    assert!(nothing["structuredContent"]["note"].as_str().unwrap().contains("say in others"), "{nothing}");
+}

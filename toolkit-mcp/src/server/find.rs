@@ -7,10 +7,11 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolkit::adapter::mcp::{Revision, list_tools, write_error};
 use toolkit::call::ErrorKind;
 use toolkit::catalog::Naming;
+use toolkit::discovery::Summary;
 use toolkit::{Arguments, Catalog, Tool, ToolError};
 
 use super::reply::json_bytes;
@@ -28,6 +29,12 @@ const N_FOUND: usize = 10;
 
 /// The most that a client can ask for.
 const MAX_FOUND: usize = 50;
+
+/// Where in `_meta` stands what an answer costs the model that reads its text, in tokens.
+const ESTIMATE_KEY: &str = "rs.toolkit/estimatedTokens";
+
+/// What of a tool as it is listed a model needs to call it, or to leave it alone. Clients read the rest.
+const DESCRIBED: [&str; 5] = ["name", "description", "inputSchema", "outputSchema", "annotations"];
 
 /// What the client asks one of the three for.
 pub(super) enum Asked<'m> {
@@ -87,6 +94,7 @@ impl<'m> Asked<'m> {
             Ok(value) => {
                 let text = value.to_string();
                 let mut result = json!({
+                    "_meta": { ESTIMATE_KEY: estimated_tokens(&text) },
                     "content": [{ "type": "text", "text": text }],
                     "structuredContent": value,
                     "isError": false,
@@ -113,8 +121,13 @@ fn found(served: &Served, search: Option<&Search>, query: &str, limit: usize) ->
         served.offers.iter().find(|offer| offer.id == id)
     };
     let offers = ids.iter().filter_map(offer).take(limit);
-    let tools = offers.map(|offer| json!({ "name": offer.name, "summary": served.tool(offer).summary() }));
-    json!({ "tools": tools.collect::<Vec<_>>(), "total": served.offers.len() })
+    let tools: Vec<Value> = offers
+        .map(|offer| json!({ "name": offer.name, "summary": Summary::of(served.tool(offer)).short_description }))
+        .collect();
+    if tools.is_empty() {
+        return json!({ "tools": [], "note": "no tool answers to these words; say in others what it should do" });
+    }
+    json!({ "tools": tools })
 }
 
 fn described(served: &Served, name: &str, revision: Revision) -> Result<Value, ToolError> {
@@ -124,7 +137,25 @@ fn described(served: &Served, name: &str, revision: Revision) -> Result<Value, T
         let message = format!("no tool is named `{}`{near}", shown.escape_debug());
         return Err(ToolError::new(ErrorKind::UnknownTool, message));
     };
-    Ok(serde_json::from_slice(&served.listed(revision)[nth]).unwrap_or_default())
+    let mut tool: Map<String, Value> = serde_json::from_slice(&served.listed(revision)[nth]).unwrap_or_default();
+    tool.retain(|field, _| DESCRIBED.contains(&field.as_str()));
+    for schema in ["inputSchema", "outputSchema"] {
+        if let Some(Value::Object(schema)) = tool.get_mut(schema) {
+            schema.remove("$schema");
+        }
+    }
+    let examples = served.tool(&served.offers[nth]).examples();
+    if !examples.is_empty() {
+        tool.insert("examples".to_owned(), examples.into());
+    }
+    Ok(tool.into())
+}
+
+/// How many tokens a text is for a model, more or less: tokenizers differ, and a real one costs more than to search.
+fn estimated_tokens(text: &str) -> usize {
+    /// What a token of JSON about tools has on average; `benches/README.md` says how far it is off.
+    const BYTES: usize = 4;
+    text.len().div_ceil(BYTES)
 }
 
 /// The three as `tools/list` shows them, to clients of both revisions.

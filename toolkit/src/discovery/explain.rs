@@ -71,7 +71,7 @@ impl Snapshot {
         let asked = Asked::of(query.text(), self);
         let mut n_halves = 0_u32;
         let mut stands: Vec<(Field, String, String)> = Vec::new();
-        each_word_of(&record.tool.clone(), |field, word| {
+        each_word_of(&record.tool.read_only(), |field, word| {
             let weight = self.ranking.weights.of(field);
             if weight > 0 {
                 n_halves = n_halves.saturating_add(u32::from(weight) * halves(word));

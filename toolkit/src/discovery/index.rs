@@ -15,6 +15,7 @@ use super::page::{self, InvalidCursor, Page};
 use super::query::Query;
 use super::ranking::Ranking;
 use super::record::Record;
+use super::segment;
 use super::snapshot::Snapshot;
 use crate::tool::{Tool, ToolBackend};
 
@@ -58,13 +59,16 @@ impl Index {
 
     /// As [`Index::of`], with a ranking of the caller's.
     pub fn ranked<'t>(tools: impl IntoIterator<Item = &'t Tool>, ranking: Ranking) -> Self {
-        let empty = Snapshot::empty(ranking.sound());
+        let ranking = ranking.sound();
         let records = tools.into_iter().map(|tool| Record::new(tool.clone(), vec![local(tool)]));
         let mut records: Vec<Arc<Record>> = records.map(Arc::new).collect();
         records.reverse();
         records.sort_by(|a, b| a.id().cmp(b.id()));
         records.dedup_by(|later, kept| later.id() == kept.id());
-        let first = if records.is_empty() { empty } else { empty.with(&[], records) };
+        Self::starting_with(Snapshot::of(segment::build(records, &ranking.weights), ranking))
+    }
+
+    pub(super) fn starting_with(first: Snapshot) -> Self {
         Self {
             current: RwLock::new(Arc::new(first)),
             writing: Mutex::new(()),

@@ -71,7 +71,8 @@ impl Part {
             let found: Vec<u32> = texts.iter().filter_map(|text| terms.find(text)).collect();
             if !found.is_empty() {
                 let counts = Arc::make_mut(counts);
-                found.into_iter().for_each(|idx| counts[idx as usize] -= 1);
+                // A forged file may count less than there is.
+                found.into_iter().for_each(|idx| counts[idx as usize] = counts[idx as usize].saturating_sub(1));
             }
         }
     }
@@ -88,7 +89,7 @@ impl Part {
     /// Works out how much of a name each of its stems is.
     pub(super) fn weigh_names(&mut self, n_tools: usize) {
         let weights: Vec<f32> = self.stem_counts.iter().map(|count| idf(n_tools, *count)).collect();
-        let shares = (0..self.segment.records.len()).map(|doc| {
+        let shares = (0..self.segment.records.len() as u32).map(|doc| {
             let whole: f32 = self.segment.name_stems(doc).iter().map(|stem| weights[*stem as usize]).sum();
             if whole > 0.0 { whole.recip() } else { 0.0 }
         });

@@ -1,7 +1,10 @@
 //! An immutable part of the index: for each word, which tools have it.
 
+mod assemble;
 mod build;
+mod groups;
 mod merge;
+mod words;
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -10,6 +13,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
 pub(super) use self::build::{build, length_of};
+use self::groups::Groups;
 pub(super) use self::merge::merge;
 use super::record::Record;
 
@@ -23,14 +27,10 @@ pub(super) struct Segment {
     /// Stems. Where a stem has one form only, the two share their postings.
     pub(super) stems: Terms,
     postings: Box<[Posting]>,
-    /// For each tool, where its part of `name_stems` ends.
-    name_ends: Box<[u32]>,
-    /// The stems of names, each once in a name.
-    name_stems: Box<[u32]>,
-    /// For each stem, where its part of `named` ends.
-    named_ends: Box<[u32]>,
-    /// The tools that have a stem in their names.
-    named: Box<[u32]>,
+    /// For each tool the stems of its name, each once.
+    name_stems: Groups,
+    /// For each stem the tools that have it in their names, in ascending order.
+    named: Groups,
     /// Words that stand in names, in their own order.
     pub(super) name_words: Box<[u32]>,
 }
@@ -59,6 +59,12 @@ impl Posting {
         self.frequency & !IN_NAME
     }
 
+    /// Counts another form of the word in the same tool.
+    fn add(&mut self, other: Self) {
+        let frequency = self.frequency() + other.frequency();
+        *self = Self::new(self.doc, frequency, self.is_in_name() || other.is_in_name(), self.length);
+    }
+
     #[inline]
     pub(super) fn is_in_name(self) -> bool {
         self.frequency & IN_NAME != 0
@@ -73,16 +79,14 @@ impl Segment {
 
     /// The stems of a tool's name.
     #[inline]
-    pub(super) fn name_stems(&self, doc: usize) -> &[u32] {
-        let start = if doc == 0 { 0 } else { self.name_ends[doc - 1] };
-        &self.name_stems[start as usize..self.name_ends[doc] as usize]
+    pub(super) fn name_stems(&self, doc: u32) -> &[u32] {
+        self.name_stems.get(doc)
     }
 
     /// The tools that have a stem in their names, in ascending order.
     #[inline]
     pub(super) fn named(&self, stem: u32) -> &[u32] {
-        let start = if stem == 0 { 0 } else { self.named_ends[stem as usize - 1] };
-        &self.named[start as usize..self.named_ends[stem as usize] as usize]
+        self.named.get(stem)
     }
 
     /// The tool of this id, dead or alive.
@@ -111,6 +115,10 @@ pub(super) struct Term {
 }
 
 impl Terms {
+    fn with_capacity(n_terms: usize) -> Self {
+        Self { table: HashTable::with_capacity(n_terms), terms: Vec::with_capacity(n_terms), ..Self::default() }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.terms.len()
     }
@@ -132,10 +140,11 @@ impl Terms {
         self.table.find(self.hasher.hash_one(text), is_same).copied()
     }
 
-    /// The place of a text; a new one has no postings yet. The flag says whether it is new.
-    fn add(&mut self, text: &str) -> (u32, bool) {
-        if let Some(idx) = self.find(text) {
-            return (idx, false);
+    /// The place of a text; a new one is the last, and has no postings yet.
+    fn add(&mut self, text: &str) -> u32 {
+        let hash = self.hasher.hash_one(text);
+        if let Some(idx) = self.table.find(hash, |idx| self.text(*idx) == text) {
+            return *idx;
         }
         let idx = place(self.terms.len());
         let start = place(self.texts.len());
@@ -146,8 +155,8 @@ impl Terms {
             let (start, end) = terms[*idx as usize].text;
             hasher.hash_one(&texts[start as usize..end as usize])
         };
-        table.insert_unique(hasher.hash_one(text), idx, rehash);
-        (idx, true)
+        table.insert_unique(hash, idx, rehash);
+        idx
     }
 
     /// All of them, in the order of their places.

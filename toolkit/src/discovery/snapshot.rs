@@ -10,7 +10,7 @@ use super::query::Query;
 use super::ranking::Ranking;
 use super::record::Record;
 use super::search::{Found, search};
-use super::segment;
+use super::segment::{self, Segment};
 use super::summary::Summary;
 use super::words::stem;
 use super::words_of::WordsOf;
@@ -41,6 +41,25 @@ impl Snapshot {
         Self { version: 0, ranking, parts: Vec::new(), n_tools: 0, total_length: 0, namespaces }
     }
 
+    /// The index of these tools, as its first version.
+    pub(super) fn of(segment: Segment, ranking: Ranking) -> Self {
+        let mut first = Self::empty(ranking);
+        if !segment.records.is_empty() {
+            first.version = 1;
+            first.add(segment);
+            first.weigh_names();
+        }
+        first
+    }
+
+    /// All tools that are there, in one segment.
+    pub(super) fn whole(&self) -> Arc<Segment> {
+        match &self.parts[..] {
+            [only] if !only.has_dead() => Arc::clone(&only.segment),
+            parts => parts.iter().fold(Part::none(), |whole, part| Part::merge(&whole, part)).segment,
+        }
+    }
+
     /// The index without some tools and with others, as the next version.
     ///
     /// Counts of words are exact afterwards, so that the answers are those of an index that was built anew.
@@ -56,7 +75,7 @@ impl Snapshot {
         removed.iter().for_each(|id| next.remove(id));
         if !added.is_empty() {
             added.sort_by(|a, b| a.id().cmp(b.id()));
-            next.add(added);
+            next.add(segment::build(added, &self.ranking.weights));
         }
         next.compact();
         next.weigh_names();
@@ -69,7 +88,7 @@ impl Snapshot {
             return;
         };
         let record = Arc::clone(self.parts[at].record(doc));
-        let words = WordsOf::tool(&record.tool, &self.ranking.weights);
+        let words = WordsOf::tool(&record.tool.read_only(), &self.ranking.weights);
         self.parts.iter_mut().for_each(|part| part.forget(&words));
         self.total_length -= u64::from(self.parts[at].kill(doc));
         self.n_tools -= 1;
@@ -83,13 +102,17 @@ impl Snapshot {
         }
     }
 
-    fn add(&mut self, records: Vec<Arc<Record>>) {
+    fn add(&mut self, segment: Segment) {
         let namespaces = Arc::make_mut(&mut self.namespaces);
-        for record in &records {
-            *namespaces.entry(record.summary.namespace.clone().unwrap_or_default()).or_default() += 1;
+        for record in &segment.records {
+            let namespace = record.summary.namespace.as_deref().unwrap_or_default();
+            match namespaces.get_mut(namespace) {
+                Some(n_tools) => *n_tools += 1,
+                None => _ = namespaces.insert(namespace.to_owned(), 1),
+            }
         }
-        self.n_tools += records.len();
-        let part = Part::new(segment::build(records, &self.ranking.weights), &mut self.parts);
+        self.n_tools += segment.records.len();
+        let part = Part::new(segment, &mut self.parts);
         self.total_length += part.total_length();
         self.parts.push(part);
     }
@@ -168,7 +191,7 @@ impl Snapshot {
             ToolBackend::Provider { .. } => 1,
             ToolBackend::Mcp { .. } => 2,
         };
-        Some((&record.tool, record.backends.iter().min_by_key(rank)?))
+        Some((record.tool.sound()?, record.backends.iter().min_by_key(rank)?))
     }
 
     /// All that runs a tool, in the order of registration; empty where there is no such tool.

@@ -31,7 +31,14 @@ pub(super) fn each_word_at(text: &str, mut found: impl FnMut(Range<usize>, &str)
         let start = part.as_ptr().addr() - text.as_ptr().addr();
         start..start + part.len()
     };
-    for run in text.split(|c: char| !c.is_alphanumeric() && !is_apostrophe(c)) {
+    for run in text.split(|c: char| !is_of_word(c)) {
+        // Nearly every word of prose is nothing but small letters, and is given as it is.
+        if run.len() <= MAX_WORD_LEN && run.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            if !run.is_empty() {
+                found(place(run), run);
+            }
+            continue;
+        }
         // "don't" is one word; "user's" is about the user, and "l'eau" about water.
         if run.contains(is_apostrophe) {
             set_lower(run.trim_matches(is_apostrophe), &mut lower);
@@ -158,6 +165,11 @@ fn set_lower(part: &str, lower: &mut String) {
             return;
         }
     }
+}
+
+#[inline]
+fn is_of_word(c: char) -> bool {
+    if c.is_ascii() { c.is_ascii_alphanumeric() || c == '\'' } else { c.is_alphanumeric() || is_apostrophe(c) }
 }
 
 fn is_apostrophe(c: char) -> bool {

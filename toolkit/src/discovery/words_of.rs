@@ -16,7 +16,7 @@ pub(super) struct WordsOf {
 impl WordsOf {
     pub(super) fn tool(tool: &Tool, weights: &Weights) -> Self {
         let mut words = BTreeSet::new();
-        each_word_of(&tool.clone(), |field, word| {
+        each_word_of(tool, |field, word| {
             if weights.of(field) > 0 && !words.contains(word) {
                 words.insert(word.to_owned());
             }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::build::forms_of;
 use super::{Posting, Segment, Terms, place};
+use crate::discovery::words::stem;
 
 /// One of two segments to be merged.
 struct Side<'s> {
@@ -35,56 +35,33 @@ pub(in crate::discovery) fn merge(segments: [&Segment; 2], is_live: impl Fn(usiz
     let [places_a, places_b] = places;
     let sides = [Side { segment: a, places: places_a }, Side { segment: b, places: places_b }];
 
-    let mut postings = Vec::new();
     let mut words = Terms::default();
-    let mut stems = Terms::default();
-    join(&sides, |segment| &segment.words, &mut words, &mut postings);
-    for idx in 0..place(words.len()) {
-        let word = words.text(idx);
-        let found = sides.iter().find_map(|side| side.segment.words.find(word).map(|idx| (side.segment, idx)));
-        let (segment, found) = found.expect("a word comes from one of the sides");
-        let stem = segment.stems.text(segment.words.get(found).partner);
-        words.terms[idx as usize].partner = stems.add(stem).0;
-    }
-    let forms = forms_of(&words.terms, stems.len());
-    for (idx, forms) in forms.iter().enumerate() {
-        let (start, end) = match forms[..] {
-            [form] => (words.get(form).start, words.get(form).end),
-            _ => {
-                let start = postings.len();
-                let stem = stems.text(place(idx));
-                join_postings(&sides, |segment| &segment.stems, stem, &mut postings);
-                (place(start), place(postings.len()))
-            }
-        };
-        let stem = &mut stems.terms[idx];
-        (stem.start, stem.end) = (start, end);
-    }
-    Segment::assemble(records, lengths, words, stems, postings)
-}
-
-/// The terms of both sides that some tool still has, with their postings.
-fn join(sides: &[Side<'_>; 2], of: fn(&Segment) -> &Terms, joined: &mut Terms, postings: &mut Vec<Posting>) {
-    for side in sides {
-        for (text, _) in of(side.segment).iter() {
-            if joined.find(text).is_some() {
+    let mut postings = Vec::new();
+    for side in &sides {
+        for (text, _) in side.segment.words.iter() {
+            if words.find(text).is_some() {
                 continue;
             }
             let start = postings.len();
-            join_postings(sides, of, text, postings);
+            join_postings(&sides, text, &mut postings);
             if postings.len() > start {
-                let (idx, _) = joined.add(text);
-                let term = &mut joined.terms[idx as usize];
+                let idx = words.add(text);
+                let term = &mut words.terms[idx as usize];
                 (term.start, term.end) = (place(start), place(postings.len()));
             }
         }
     }
+    let stem_of = |word: &str| {
+        let found = segments.iter().find_map(|side| Some((side, side.words.find(word)?)));
+        found.map(|(side, idx)| side.stems.text(side.words.get(idx).partner).to_owned())
+    };
+    Segment::assemble(records, lengths, words, postings, |word| stem_of(word).map_or_else(|| stem(word), Into::into))
 }
 
-fn join_postings(sides: &[Side<'_>; 2], of: fn(&Segment) -> &Terms, text: &str, postings: &mut Vec<Posting>) {
+fn join_postings(sides: &[Side<'_>; 2], text: &str, postings: &mut Vec<Posting>) {
     let [mut a, mut b] = [&sides[0], &sides[1]].map(|side| {
-        let terms = of(side.segment);
-        let of_side = terms.find(text).map_or(&[][..], |idx| side.segment.postings(terms.get(idx)));
+        let words = &side.segment.words;
+        let of_side = words.find(text).map_or(&[][..], |idx| side.segment.postings(words.get(idx)));
         let moved = of_side
             .iter()
             .filter_map(|posting| side.places[posting.doc as usize].map(|doc| Posting { doc, ..*posting }));

@@ -2,8 +2,27 @@
 
 /// Whether a word is left out of questions and of prose: one of the commonest, or a single letter or digit.
 pub(super) fn is_noise(word: &str) -> bool {
-    (word.len() == 1 && word.is_ascii()) || STOP_WORDS.binary_search(&word).is_ok()
+    match word.as_bytes() {
+        [byte] => byte.is_ascii(),
+        [first @ b'a'..=b'z', ..] => {
+            let lengths = STOP_LENGTHS[usize::from(first - b'a')];
+            word.len() < 16 && lengths & (1 << word.len()) != 0 && STOP_WORDS.binary_search(&word).is_ok()
+        }
+        _ => false,
+    }
 }
+
+/// For each letter a bit for every length of a stop word that begins with it. Most words need no more to be told apart.
+const STOP_LENGTHS: [u16; 26] = {
+    let mut lengths = [0; 26];
+    let mut at = 0;
+    while at < STOP_WORDS.len() {
+        let word = STOP_WORDS[at].as_bytes();
+        lengths[(word[0] - b'a') as usize] |= 1 << word.len();
+        at += 1;
+    }
+    lengths
+};
 
 /// Whether a word is left out of questions: noise, or one of those that only make a wish of what is looked for.
 pub(super) fn is_noise_in_question(word: &str) -> bool {

@@ -1,0 +1,77 @@
+//! Numbers and texts as bytes.
+
+use super::error::Damage;
+
+/// Writes a number in as few bytes as it takes: seven bits in each, the lowest first, and one that says that more follow.
+#[inline]
+pub(in crate::discovery) fn put_number(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
+    put_number(out, text.len() as u64);
+    out.extend(text.as_bytes());
+}
+
+/// Bytes that are read from the front.
+pub(in crate::discovery) struct Bytes<'b> {
+    rest: &'b [u8],
+}
+
+impl<'b> Bytes<'b> {
+    pub(super) fn of(rest: &'b [u8]) -> Self {
+        Self { rest }
+    }
+
+    #[inline]
+    pub(in crate::discovery) fn number(&mut self) -> Result<u64, Damage> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let (byte, rest) = self.rest.split_first().ok_or(Damage::Content)?;
+            self.rest = rest;
+            let bits = u64::from(byte & 0x7f);
+            if bits << shift >> shift != bits {
+                break;
+            }
+            number |= bits << shift;
+            if *byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(Damage::Content)
+    }
+
+    /// A number that is no greater than `most`.
+    #[inline]
+    pub(in crate::discovery) fn number_to(&mut self, most: usize) -> Result<usize, Damage> {
+        let number = usize::try_from(self.number()?).map_err(|_| Damage::Content)?;
+        if number <= most { Ok(number) } else { Err(Damage::Content) }
+    }
+
+    /// How many there are of what takes a byte each at least: no more than there are bytes.
+    pub(in crate::discovery) fn count(&mut self) -> Result<usize, Damage> {
+        self.number_to(self.rest.len())
+    }
+
+    pub(in crate::discovery) fn text(&mut self) -> Result<&'b str, Damage> {
+        let len = self.count()?;
+        let (text, rest) = self.rest.split_at_checked(len).ok_or(Damage::Content)?;
+        self.rest = rest;
+        std::str::from_utf8(text).map_err(|_| Damage::Content)
+    }
+
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], Damage> {
+        let (array, rest) = self.rest.split_first_chunk().ok_or(Damage::Content)?;
+        self.rest = rest;
+        Ok(*array)
+    }
+
+    /// That nothing is left.
+    pub(super) fn end(self) -> Result<(), Damage> {
+        if self.rest.is_empty() { Ok(()) } else { Err(Damage::Content) }
+    }
+}

@@ -1,0 +1,53 @@
+//! Numbers by group.
+
+use super::place;
+
+/// Numbers by group, one group after another in one list.
+pub(in crate::discovery) struct Groups {
+    /// For each group, where it ends.
+    ends: Box<[u32]>,
+    items: Box<[u32]>,
+}
+
+impl Groups {
+    /// Of pairs of a group and a number, which stay in their order within the group.
+    pub(super) fn of(n_groups: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+        let mut ends = vec![0_u32; n_groups];
+        let mut n_items = 0;
+        for (group, _) in pairs.clone() {
+            ends[group as usize] += 1;
+            n_items += 1;
+        }
+        let mut start = 0;
+        for end in &mut ends {
+            // For now where the group begins; adding its numbers moves it to its end.
+            start += std::mem::replace(end, start);
+        }
+        let mut items = vec![0; n_items];
+        for (group, item) in pairs {
+            let end = &mut ends[group as usize];
+            items[*end as usize] = item;
+            *end += 1;
+        }
+        Self { ends: ends.into(), items: items.into() }
+    }
+
+    #[inline]
+    pub(in crate::discovery) fn get(&self, group: u32) -> &[u32] {
+        &self.items[self.range(group)]
+    }
+
+    /// Brings each group into an order of its own.
+    pub(super) fn sort_by_key<K: Ord>(&mut self, key: impl Fn(u32) -> K) {
+        for group in 0..place(self.ends.len()) {
+            let range = self.range(group);
+            self.items[range].sort_unstable_by_key(|item| key(*item));
+        }
+    }
+
+    #[inline]
+    fn range(&self, group: u32) -> std::ops::Range<usize> {
+        let start = if group == 0 { 0 } else { self.ends[group as usize - 1] };
+        start as usize..self.ends[group as usize] as usize
+    }
+}
