@@ -53,9 +53,12 @@ impl Lock {
     pub fn from_json(json: &str) -> Result<Self, InvalidManifest> {
         let is_lock = serde_json::from_str::<Value>(json).is_ok_and(|value| value.get("lockVersion").is_some());
         let manifest = if is_lock { Manifest::from_json(json)? } else { Manifest::from_mcp_json(json)? };
-        let mut tools: Vec<Tool> = manifest.listings().filter_map(|listing| listing.tool().cloned()).collect();
+        Ok(Self::of_tools(manifest.listings().filter_map(|listing| listing.tool().cloned()).collect()))
+    }
+
+    pub(crate) fn of_tools(mut tools: Vec<Tool>) -> Self {
         tools.sort_by(|a, b| a.id().cmp(b.id()));
-        Ok(Self { tools })
+        Self { tools }
     }
 
     /// The lock as a file: one tool after the other, all keys sorted, so that a difference reads well.
