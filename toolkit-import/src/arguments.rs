@@ -65,7 +65,7 @@ impl Import {
         }
         input.parse::<Token![=]>()?;
         match &*name {
-            "server" => self.server = input.parse::<LitStr>()?.value(),
+            "server" => self.server = namespace(&input.parse()?)?,
             "only" => self.only = Some(names(input)?),
             "except" => self.except = names(input)?,
             _ => self.krate = input.call(Path::parse_mod_style)?,
@@ -80,6 +80,15 @@ impl Import {
         }
         Ok(())
     }
+}
+
+/// What can be a namespace in a catalogue; whether it is one, the catalogue says.
+fn namespace(text: &LitStr) -> Result<String> {
+    let server = text.value();
+    if server.is_empty() || !server.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')) {
+        return Err(Error::new(text.span(), "`server` is a namespace: use letters, digits, `_`, `-` and `.`"));
+    }
+    Ok(server)
 }
 
 fn names(input: ParseStream<'_>) -> Result<Vec<LitStr>> {

@@ -15,7 +15,8 @@ const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "arr
 
 /// The schema in the words that `typify` reads well, its type to be named `root`, or what is wrong with it.
 pub(crate) fn simplify(schema: &Value, root: &str) -> Result<Object, String> {
-    let mut simplifier = Simplifier { whole: schema, root, names: BTreeMap::new(), open: Vec::new() };
+    let mut simplifier =
+        Simplifier { whole: schema, root, names: BTreeMap::new(), open: Vec::new(), inlined: 0, depth: 0 };
     let Value::Object(mut simple) = simplifier.schema(schema, "")? else { return Ok(Object::new()) };
     let mut definitions = Object::new();
     while let Some(pointer) = simplifier.open.pop() {
@@ -45,10 +46,29 @@ struct Simplifier<'s> {
     names: BTreeMap<String, String>,
     /// The pointers whose schemas are still to be read.
     open: Vec<String>,
+    /// How many references were replaced by what they refer to.
+    inlined: usize,
+    depth: usize,
 }
+
+/// A schema that is made of parts of itself would never come to an end.
+const MAX_INLINED: usize = 8;
+
+/// How deep schemas are read: rustc gives up on structs in structs at a depth of about sixty.
+const MAX_DEPTH: usize = 24;
 
 impl Simplifier<'_> {
     fn schema(&mut self, schema: &Value, place: &str) -> Result<Value, String> {
+        if self.depth == MAX_DEPTH {
+            return Ok(json!({}));
+        }
+        self.depth += 1;
+        let simple = self.words(schema, place);
+        self.depth -= 1;
+        simple
+    }
+
+    fn words(&mut self, schema: &Value, place: &str) -> Result<Value, String> {
         let schema = match schema {
             Value::Object(schema) => schema,
             Value::Bool(_) => return Ok(json!({})),
@@ -71,10 +91,12 @@ impl Simplifier<'_> {
         if let Some(items @ (Value::Object(_) | Value::Bool(_))) = schema.get("items") {
             simple.insert("items".to_owned(), self.schema(items, &format!("{place}/items"))?);
         }
+        self.merge(schema, &mut simple, place)?;
         // Choices between properties that are there already say which of them go together.
-        if !simple.contains_key("properties") {
+        if !["properties", "$ref", "oneOf"].iter().any(|word| simple.contains_key(*word)) {
             self.choices(schema, &mut simple, place)?;
         }
+        stand_alone(&mut simple);
         Ok(simple.into())
     }
 
@@ -96,11 +118,12 @@ impl Simplifier<'_> {
         if is_object && !simple.contains_key("type") {
             simple.insert("type".to_owned(), json!("object"));
         }
-        if properties.is_empty() {
+        let required = required(schema, place)?;
+        // In a choice, what is only required says which properties go together; at the root it is all there is.
+        if properties.is_empty() && (required.is_empty() || !place.is_empty()) {
             let closed = additional.filter(|additional| **additional == json!(false));
             simple.extend(closed.map(|closed| ("additionalProperties".to_owned(), closed.clone())));
         } else {
-            let required = required(schema, place)?;
             for name in required.iter().filter_map(Value::as_str) {
                 properties.entry(name).or_insert_with(|| json!({}));
             }
@@ -117,42 +140,66 @@ impl Simplifier<'_> {
         Ok(())
     }
 
+    /// One of several schemas.
     fn choices(&mut self, schema: &Object, simple: &mut Object, place: &str) -> Result<(), String> {
-        for keyword in ["anyOf", "oneOf", "allOf"] {
-            let Some(choices) = schema.get(keyword) else { continue };
-            let Some(choices) = choices.as_array().filter(|choices| !choices.is_empty()) else {
-                return Err(format!("{} is no list of schemas", shown(&format!("{place}/{keyword}"))));
-            };
+        for keyword in ["oneOf", "anyOf"] {
             let mut kept: Vec<Value> = Vec::new();
-            for (idx, choice) in choices.iter().enumerate() {
-                let choice = self.schema(choice, &format!("{place}/{keyword}/{idx}"))?;
+            for (at, choice) in list(schema, keyword, place)? {
+                let choice = self.schema(choice, &at)?;
                 if !kept.contains(&choice) {
                     kept.push(choice);
                 }
             }
-            let says_nothing = |choice: &Value| {
-                choice.as_object().is_none_or(|choice| choice.keys().all(|name| name == "description"))
-            };
-            if keyword == "allOf" {
-                kept.retain(|choice| !says_nothing(choice));
-            }
-            if kept.iter().any(says_nothing) {
+            if kept.is_empty() || kept.iter().any(says_nothing) {
                 continue;
             }
-            match <[Value; 1]>::try_from(kept) {
-                Ok([Value::Object(only)]) => only.into_iter().for_each(|(name, value)| {
-                    simple.entry(name).or_insert(value);
-                }),
-                Ok(_) => {}
-                Err(kept) if kept.is_empty() => {}
+            if let [Value::Object(only)] = &*kept {
+                add(simple, only.clone());
+            } else {
                 // Of any choice a value of Rust is one; of `anyOf`, `typify` would make a struct of all.
-                Err(kept) => {
-                    let keyword = if keyword == "anyOf" { "oneOf" } else { keyword };
-                    simple.entry(keyword).or_insert_with(|| kept.into());
+                simple.insert("oneOf".to_owned(), kept.into());
+            }
+            return Ok(());
+        }
+        Ok(())
+    }
+
+    /// All of several schemas: their properties together, and of all else the first that is said.
+    fn merge(&mut self, schema: &Object, simple: &mut Object, place: &str) -> Result<(), String> {
+        let parts = list(schema, "allOf", place)?;
+        // A lone reference stays one, unless it would be the second word.
+        let is_alone = parts.len() == 1 && simple.keys().all(|name| name == "description" || name == "type");
+        for (at, part) in parts {
+            let part = if is_alone { self.schema(part, &at)? } else { self.inlined(part, &at)? };
+            let Value::Object(part) = part else { continue };
+            for (name, value) in part {
+                match (simple.get_mut(&name), value) {
+                    (Some(Value::Object(have)), Value::Object(more)) => {
+                        add(have, more);
+                    }
+                    (Some(Value::Array(have)), Value::Array(more)) if name == "required" => {
+                        have.extend(more.into_iter().filter(|name| !have.contains(name)).collect::<Vec<_>>());
+                    }
+                    (Some(_), _) => {}
+                    (None, value) => drop(simple.insert(name, value)),
                 }
             }
         }
         Ok(())
+    }
+
+    /// A schema with what it refers to in the place of the reference, as often as there is room for that.
+    fn inlined(&mut self, schema: &Value, place: &str) -> Result<Value, String> {
+        let target = schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
+        let target = target.and_then(|pointer| Some((self.whole.pointer(pointer)?, pointer)));
+        match target {
+            None => self.schema(schema, place),
+            Some(_) if self.inlined >= MAX_INLINED => Ok(json!({})),
+            Some((target, pointer)) => {
+                self.inlined += 1;
+                self.inlined(target, pointer)
+            }
+        }
     }
 
     fn reference(&mut self, reference: &Value, place: &str) -> Result<Option<(String, Value)>, String> {
@@ -178,6 +225,39 @@ impl Simplifier<'_> {
         }
         Ok(Some(("$ref".to_owned(), json!(format!("#/definitions/{}", self.names[pointer])))))
     }
+}
+
+/// The schemas under a keyword, and where they are.
+fn list<'s>(schema: &'s Object, keyword: &str, place: &str) -> Result<Vec<(String, &'s Value)>, String> {
+    match schema.get(keyword) {
+        None => Ok(Vec::new()),
+        Some(Value::Array(list)) if !list.is_empty() => {
+            Ok(list.iter().enumerate().map(|(idx, part)| (format!("{place}/{keyword}/{idx}"), part)).collect())
+        }
+        Some(_) => Err(format!("{} is no list of schemas", shown(&format!("{place}/{keyword}")))),
+    }
+}
+
+/// Adds what is not there yet.
+fn add(to: &mut Object, fields: Object) {
+    for (name, value) in fields {
+        to.entry(name).or_insert(value);
+    }
+}
+
+/// Leaves a reference or a choice nothing but its description: next to other words `typify` would merge them, and with
+/// what is recursive it would never end.
+fn stand_alone(simple: &mut Object) {
+    let word = ["properties", "$ref", "oneOf"].into_iter().find(|word| simple.contains_key(*word));
+    match word {
+        Some("properties") => simple.retain(|name, _| name != "$ref" && name != "oneOf"),
+        Some(word) => simple.retain(|name, _| name == "description" || name == word),
+        None => {}
+    }
+}
+
+fn says_nothing(schema: &Value) -> bool {
+    schema.as_object().is_none_or(|schema| schema.keys().all(|name| name == "description"))
 }
 
 fn types(schema: &Object, place: &str) -> Result<Option<Value>, String> {

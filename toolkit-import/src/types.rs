@@ -28,8 +28,9 @@ pub(crate) fn types(schema: &Value, root: &str) -> Result<Types, String> {
         return Err("it is no object".to_owned());
     }
     let mut simple = simplify(schema, root)?;
-    let is_empty = !["properties", "anyOf", "oneOf", "allOf", "$ref"].iter().any(|field| simple.contains_key(*field));
-    if is_empty {
+    let says = |field: &&str| simple.contains_key(*field);
+    let is_object = simple.get("type").is_none_or(|name| name == "object");
+    if is_object && !["properties", "oneOf", "$ref"].iter().any(says) {
         let takes_any = schema.get("additionalProperties").is_some_and(|given| *given != json!(false));
         return Ok(if takes_any { Types::Any } else { Types::Nothing });
     }

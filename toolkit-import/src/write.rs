@@ -79,7 +79,9 @@ fn of_struct(Struct { name, fields, .. }: &Struct, about: &str, paths: &Paths) -
             }
         }
     });
-    let setters = optional.iter().filter(|field| field.json.is_some() && field.name != "new").map(|field| {
+    // A method of one of these names would hide the constructor.
+    let has_setter = |field: &&&Field| field.json.is_some() && field.name != "new" && field.name != "default";
+    let setters = optional.iter().filter(has_setter).map(|field| {
         let Field { name, ty, .. } = field;
         let (taken, value) = argument(name, ty);
         let about = about_field(field);

@@ -1,4 +1,12 @@
-//! The tools of other servers as typed functions: [`import!`](macro@crate::import).
+//! The tools of other servers as typed functions, which [`import!`](macro@crate::import) makes.
+//!
+//! A call with a field that is not there, without one that is required or with a value of another type does not
+//! compile. The functions call through the [`Dispatcher`], so that a tool runs on whatever backend has its server's
+//! name. Whether the server still has the tools that were imported is one test:
+//!
+//! ```ignore
+//! github::IMPORT.check(dispatcher.catalog())?;
+//! ```
 
 use std::fmt;
 
