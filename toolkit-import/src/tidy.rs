@@ -120,7 +120,7 @@ fn field(field: syn::Field) -> Option<Field> {
     let serde = Serde::of(&field.attrs)?;
     let json = (!serde.is_flat).then(|| serde.rename.unwrap_or_else(|| name.to_string()));
     let ty = if serde.is_optional { inner(&field.ty, "Option").cloned().unwrap_or(field.ty) } else { field.ty };
-    Some(Field { name, json, doc: text_of(&field.attrs), ty, is_required: !serde.is_optional })
+    Some(Field { name, json, doc: text_of(&field.attrs), ty, is_required: !serde.is_optional && !serde.is_flat })
 }
 
 /// What is said of a field under `#[serde(…)]`.

@@ -58,6 +58,12 @@ fn parts_of_a_schema_are_one_struct() {
 }
 
 #[test]
+fn properties_that_nobody_named_are_a_map_beside_the_others() {
+    let args = odd::open::Args { extra: BTreeMap::from([("n".to_owned(), 1)]), ..Default::default() };
+    assert_eq!(json(&args.a("x")), json!({ "a": "x", "n": 1 }));
+}
+
+#[test]
 fn an_empty_list_is_not_an_absent_one() {
     use github::create_issue::Args;
 

@@ -6,7 +6,7 @@ async fn call(dispatcher: &toolkit::Dispatcher) {
     // Missing.
     let _ = Args::new("octocat", "hello");
     // Of another type.
-    let _ = Args::new("octocat", "hello", 5);
+    let _ = Args { title: 5, ..Args::new("octocat", "hello", "It works") };
     let _ = Args::new("octocat", "hello", "It works").labels("bug");
     let _ = Args { r#type_: Some("bug"), ..Args::new("octocat", "hello", "It works") };
     // Not there.
