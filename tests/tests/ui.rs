@@ -3,7 +3,23 @@
 //! `TRYBUILD=overwrite cargo test -p toolkit-tests --test ui` writes the expected outputs anew; a difference in them is
 //! reviewed like code.
 
+use std::fs;
+use std::path::Path;
+
 #[test]
 fn each_mistake_is_one_error_at_the_smallest_wrong_token() {
+    copy_manifests();
     trybuild::TestCases::new().compile_fail("ui/*/*.rs");
+}
+
+/// The programs are built as a package elsewhere, and what they import is looked for there.
+fn copy_manifests() {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is a folder of the target's");
+    let package = target.join("tests/trybuild").join(env!("CARGO_PKG_NAME")).join("manifests");
+    fs::create_dir_all(&package).expect("the target can be written");
+    let manifests = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifests");
+    for entry in fs::read_dir(manifests).expect("the tests have manifests") {
+        let entry = entry.expect("the tests have manifests");
+        fs::copy(entry.path(), package.join(entry.file_name())).expect("the target can be written");
+    }
 }

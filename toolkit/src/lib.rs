@@ -27,6 +27,7 @@
 //! | [`ToolError`], [`Content`], [`Structured`] | what a tool gives back |
 //! | [`adapter`] | describing them to others |
 //! | [`Tool`], [`Manifest`] | tools that are not written in Rust |
+//! | `import!`, under the feature `import` | those as typed functions |
 //! | [`backend`] | running those: handlers, other processes, servers |
 //! | [`lint`] | what could be better, and what is meant to deceive |
 //! | [`lock`] | what has changed, and whether it breaks callers |
@@ -46,6 +47,8 @@ pub mod catalog;
 pub mod chain;
 pub mod discovery;
 pub mod dispatch;
+#[cfg(feature = "import")]
+pub mod import;
 pub mod lint;
 pub mod lock;
 pub mod manifest;
@@ -72,6 +75,8 @@ pub use self::manifest::Manifest;
 pub use self::stream::Chunks;
 pub use self::tool::{Tool, ToolId};
 pub use toolkit_derive::{catalog, handle, tool, toolset};
+#[cfg(feature = "import")]
+pub use toolkit_import::import;
 
 /// Links crates whose tools nothing else refers to.
 ///

@@ -71,8 +71,12 @@ impl Lock {
                 _ => return Err(InvalidManifest::new(format!("of its tools, {listing}"))),
             }
         }
+        Ok(Self::of_tools(tools))
+    }
+
+    pub(crate) fn of_tools(mut tools: Vec<Tool>) -> Self {
         tools.sort_by(|a, b| a.id().cmp(b.id()));
-        Ok(Self { tools })
+        Self { tools }
     }
 
     /// The lock as a file: one tool after the other, all keys sorted, so that a difference reads well.

@@ -3,6 +3,8 @@
 mod argument;
 mod borrowed;
 mod function;
+#[cfg(feature = "import")]
+pub mod import;
 mod lone;
 mod metadata;
 mod one;
@@ -21,7 +23,7 @@ pub use std::time::Duration;
 pub use std::vec;
 pub use std::{column, concat, file, line};
 
-pub use {inventory, schemars, serde};
+pub use {inventory, schemars, serde, serde_json};
 
 pub use self::argument::{
     ArgumentStruct, Arguments, Candidate, Lone, LoneArgument, NoArguments, OrStandIn, Owns, Pick, Unfit, has_no_fields,

@@ -1,0 +1,56 @@
+//! Whether a server still fits what was imported.
+
+use serde_json::{Value, json};
+use toolkit::tool::Namespace;
+use toolkit::{Catalog, Manifest};
+
+use super::github;
+
+const MANIFEST: &str = include_str!("../../manifests/github.json");
+
+/// What is wrong once the manifest has changed like this.
+fn after(change: impl FnOnce(&mut Value)) -> Vec<String> {
+    let mut manifest: Value = serde_json::from_str(MANIFEST).unwrap();
+    change(&mut manifest["tools"]);
+    let manifest = Manifest::from_mcp_json(manifest).unwrap().in_namespace(&Namespace::new("github").unwrap());
+    let catalog = Catalog::new(manifest.tools().cloned()).unwrap();
+    match github::IMPORT.check(&catalog) {
+        Ok(()) => Vec::new(),
+        Err(problems) => problems.iter().map(|problem| problem.message().to_owned()).collect(),
+    }
+}
+
+#[test]
+fn what_breaks_no_caller_fits() {
+    assert_eq!(after(|_| {}), [""; 0]);
+    let wider = after(|tools| {
+        let issue = &mut tools[0];
+        issue["description"] = json!("Says something else.");
+        issue["annotations"] = json!({ "destructiveHint": true });
+        issue["inputSchema"]["properties"]["milestone"] = json!({ "type": "integer" });
+        issue["inputSchema"]["required"] = json!(["owner", "repo"]);
+        issue["outputSchema"]["properties"]["id"] = json!({ "type": "string" });
+        tools.as_array_mut().unwrap().push(json!({ "name": "new", "inputSchema": { "type": "object" } }));
+    });
+    assert_eq!(wider, [""; 0]);
+}
+
+#[test]
+fn every_change_that_breaks_is_told() {
+    let broken = after(|tools| {
+        tools[0]["inputSchema"]["required"] = json!(["owner", "repo", "title", "body"]);
+        tools[0]["outputSchema"]["required"] = json!(["number"]);
+        tools[1]["inputSchema"]["properties"]["repo"]["type"] = json!("integer");
+        tools.as_array_mut().unwrap().remove(2);
+    });
+    let expected = [
+        ("github:create_issue", "input"),
+        ("github:create_issue", "output"),
+        ("github:get_me", "is gone"),
+        ("github:star-repository", "input"),
+    ];
+    assert_eq!(broken.len(), expected.len(), "{broken:#?}");
+    for (said, (tool, what)) in broken.iter().zip(expected) {
+        assert!(said.contains(tool) && said.contains(what), "{said}");
+    }
+}

@@ -1,0 +1,11 @@
+//! The tools of other servers as typed functions: what a manifest becomes, and that a server agrees.
+
+mod calls;
+mod drift;
+mod programs;
+mod shapes;
+
+toolkit::import!(mod fixture = "manifests/fixture.json");
+toolkit::import!(mod github = "manifests/github.json");
+toolkit::import!(mod odd = "manifests/odd.json");
+toolkit::import!(mod math = "manifests/lock.json");

@@ -1,0 +1,3 @@
+toolkit::import!(mod github = "manifests/gihtub.json");
+
+fn main() {}

@@ -1,0 +1,3 @@
+toolkit::import!(mod github = "manifests/broken.json");
+
+fn main() {}

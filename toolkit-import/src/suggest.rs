@@ -1,0 +1,8 @@
+//! "Did you mean": the nearest of the names there are, where one is near.
+
+/// ``; did you mean `x`?``, if a candidate is near.
+pub(crate) fn did_you_mean<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
+    let distance = |candidate: &&str| strsim::osa_distance(typed, candidate);
+    let near = |candidate: &&str| distance(candidate) <= candidate.len() / 3 + 1;
+    candidates.filter(near).min_by_key(distance).map(|name| format!("; did you mean `{name}`?"))
+}
