@@ -4,6 +4,8 @@
 //! `TOOLKIT_SHARED`, or from `../shared` beside the project. Where they are absent and cannot be fetched, a test is
 //! skipped, and the skip is counted; with `TOOLKIT_REQUIRE_DATA=1` it is a failure.
 
+pub mod hostile;
+
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -134,17 +136,28 @@ fn count(what: &str, n: usize) {
 /// If the data is absent although `TOOLKIT_REQUIRE_DATA=1` says that it must be there.
 #[must_use]
 pub fn real_tools() -> Vec<toolkit::Tool> {
-    let (mut tools, mut folders) = (Vec::new(), Vec::from_iter(shared("data/manifests")));
+    real_servers().into_iter().flat_map(|(_, tools)| tools).collect()
+}
+
+/// [`real_tools`], by the file that they are in.
+///
+/// # Panics
+///
+/// As [`real_tools`].
+#[must_use]
+pub fn real_servers() -> Vec<(String, Vec<toolkit::Tool>)> {
+    let (mut servers, mut folders) = (Vec::new(), Vec::from_iter(shared("data/manifests")));
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).expect("the data can be read") {
             let path = entry.expect("the data can be read").path();
             if path.is_dir() {
                 folders.push(path);
-            } else if let Ok(manifest) = toolkit::Manifest::from_mcp_json(std::fs::read(path).expect("it can be read"))
+            } else if let Ok(manifest) = toolkit::Manifest::from_mcp_json(std::fs::read(&path).expect("it can be read"))
             {
-                tools.extend(manifest.listings().filter_map(|listing| listing.tool().cloned()));
+                let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                servers.push((name, manifest.listings().filter_map(|listing| listing.tool().cloned()).collect()));
             }
         }
     }
-    tools
+    servers
 }

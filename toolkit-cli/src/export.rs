@@ -24,6 +24,8 @@ pub(crate) const FORMATS: &[&str] = &[
     "gemini-openapi",
     "a2a",
     "markdown",
+    #[cfg(feature = "html")]
+    "html",
     #[cfg(feature = "otc")]
     "otc",
 ];
@@ -38,6 +40,13 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
     }
     if matches.get_one::<String>("format").is_some_and(|format| format == "markdown") {
         write_text(&markdown::document(&program_name(), catalog), matches)?;
+        return Ok(Exit::Success);
+    }
+    #[cfg(feature = "html")]
+    if matches.get_one::<String>("format").is_some_and(|format| format == "html") {
+        let program = program_name();
+        let page = toolkit::adapter::html::Page { title: &program, program: Some(&program) };
+        write_text(&toolkit::adapter::html::document(&page, catalog), matches)?;
         return Ok(Exit::Success);
     }
     let json = match described(catalog, matches)? {

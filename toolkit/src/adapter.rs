@@ -8,6 +8,7 @@
 //! | [`gemini`] | function declarations, with JSON Schema or OpenAPI's | yes |
 //! | [`a2a`] | skills, and the card of an agent | |
 //! | [`markdown`] | people's | |
+//! | `html` (feature `html`) | people's, in a browser | |
 //!
 //! What a target has no words for is a [`Loss`] beside the JSON. [`lower`] rewrites a schema for a [`Dialect`], and
 //! [`restore`] turns what a model sends for it into what the tool takes.
@@ -17,6 +18,8 @@ pub mod anthropic;
 mod described;
 mod dialect;
 pub mod gemini;
+#[cfg(feature = "html")]
+pub mod html;
 mod loss;
 mod lower;
 pub mod markdown;
