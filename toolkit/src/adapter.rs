@@ -10,6 +10,8 @@
 //! | [`markdown`] | people's | |
 //! | `html` (feature `html`) | people's, in a browser | |
 //!
+//! [`Export::usage`] says how much of a target's limits a catalogue uses up.
+//!
 //! What a target has no words for is a [`Loss`] beside the JSON. [`lower`] rewrites a schema for a [`Dialect`], and
 //! [`restore`] turns what a model sends for it into what the tool takes.
 
@@ -26,9 +28,11 @@ pub mod markdown;
 pub mod mcp;
 pub mod openai;
 mod reading;
+mod request;
 mod strictly;
 
 pub use self::described::{Described, Export};
 pub use self::dialect::{Dialect, Limits};
 pub use self::loss::{Effect, Loss, Side};
 pub use self::lower::{Lowered, lower, restore};
+pub use self::request::{RequestLimits, Usage};

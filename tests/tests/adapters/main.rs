@@ -6,6 +6,7 @@ mod manifests;
 #[allow(dead_code, reason = "shared with the tests of the plan, which use all of it")]
 #[path = "../plan/mutate.rs"]
 mod mutate;
+mod requests;
 #[path = "../plan/schemas.rs"]
 mod schemas;
 mod written;

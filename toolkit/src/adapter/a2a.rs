@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::described::{Described, Export, description, unsaid};
+use super::request::RequestLimits;
 use crate::catalog::{Catalog, Naming, Problems};
 use crate::tool::Tool;
 
@@ -12,7 +13,7 @@ use crate::tool::Tool;
 ///
 /// As for [`list_tools`](crate::adapter::mcp::list_tools).
 pub fn skills(catalog: &Catalog) -> Result<Export, Problems> {
-    Export::of(catalog, Naming::Name, |tool, _| skill(tool))
+    Export::of(catalog, Naming::Name, &RequestLimits::NONE, |tool, _| skill(tool))
 }
 
 /// A tool as a skill (`AgentSkill`): its canonical id, what to call it, tags and examples. A skill has no schemas.

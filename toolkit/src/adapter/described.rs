@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::loss::{Effect, Loss, Side};
+use super::request::{self, Member, RequestLimits, Usage};
 use crate::catalog::{Catalog, Naming, Problems};
 use crate::tool::{Tool, ToolId};
 
@@ -28,6 +29,8 @@ pub struct Export {
     pub losses: Vec<(ToolId, Vec<Loss>)>,
     /// The tools that strict mode was asked for and is not possible for, and why.
     pub not_strict: Vec<(ToolId, Vec<Loss>)>,
+    /// How much of the target's limits the catalogue uses up; what is wanted, where some tools had to give up strict mode.
+    pub usage: Vec<Usage>,
 }
 
 impl Export {
@@ -35,12 +38,18 @@ impl Export {
     pub(super) fn of(
         catalog: &Catalog,
         naming: Naming,
+        limits: &RequestLimits,
         describe: impl Fn(&Tool, &str) -> Described,
     ) -> Result<Self, Problems> {
         let names = catalog.listed(naming)?;
+        Ok(Self::of_members(limits, Member::all(&names, describe)))
+    }
+
+    /// The tools as they are described.
+    pub(super) fn of_members(limits: &RequestLimits, members: Vec<Member<'_>>) -> Self {
+        let usage = request::of_all(limits, &members);
         let (mut tools, mut losses, mut not_strict) = (Vec::new(), Vec::new(), Vec::new());
-        for (name, tool) in names.iter() {
-            let described = describe(tool, name);
+        for Member { tool, described, .. } in members {
             tools.push(described.json);
             losses.push((tool.id().clone(), described.losses));
             if !described.not_strict.is_empty() {
@@ -49,7 +58,7 @@ impl Export {
         }
         let mut json = Value::Array(tools);
         json.sort_all_objects();
-        Ok(Self { json, losses, not_strict })
+        Self { json, losses, not_strict, usage }
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::described::{Described, Export, description, unsaid};
 use super::dialect::Dialect;
 use super::reading::{Fields, read_function};
+use super::request::{Member, RequestLimits, of_schemas};
 use super::strictly::{Strictly, strictly};
 use crate::catalog::{Catalog, Naming, Problems};
 use crate::tool::{InvalidTool, Tool};
@@ -83,7 +84,12 @@ impl Options {
 ///
 /// As for [`list_tools`](crate::adapter::mcp::list_tools).
 pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Export, Problems> {
-    Export::of(catalog, naming, |tool, name| describe(tool, name, options))
+    let names = catalog.listed(naming)?;
+    let members = Member::all(&names, |tool, name| describe(tool, name, options));
+    let of_schemas = if options.strict { of_schemas(&Dialect::OPENAI_STRICT, &members) } else { Vec::new() };
+    let mut export = Export::of_members(&RequestLimits::OPENAI, members);
+    export.usage.extend(of_schemas);
+    Ok(export)
 }
 
 /// One tool under its wire name.
