@@ -10,13 +10,15 @@
 //! | [`markdown`] | people's | |
 //! | `html` (feature `html`) | people's, in a browser | |
 //!
-//! [`Export::usage`] says how much of a target's limits a catalogue uses up.
+//! [`cost`] counts the tokens of what comes out, and [`Export::usage`] says how much of a target's limits a catalogue
+//! uses up.
 //!
 //! What a target has no words for is a [`Loss`] beside the JSON. [`lower`] rewrites a schema for a [`Dialect`], and
 //! [`restore`] turns what a model sends for it into what the tool takes.
 
 pub mod a2a;
 pub mod anthropic;
+pub mod cost;
 mod described;
 mod dialect;
 pub mod gemini;
