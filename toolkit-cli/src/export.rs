@@ -8,10 +8,12 @@ use serde_json::Value;
 use toolkit::Catalog;
 use toolkit::adapter::mcp::{self, Revision};
 use toolkit::adapter::{Export, a2a, anthropic, gemini, markdown, openai};
+use toolkit::catalog::Naming;
 
 use crate::command::{naming, program_name};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::limits;
 use crate::style::{self, printable};
 
 /// What `--format` takes.
@@ -49,7 +51,9 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
         write_text(&toolkit::adapter::html::document(&page, catalog), matches)?;
         return Ok(Exit::Success);
     }
-    let json = match described(catalog, matches)? {
+    let (naming, strict) = (naming(matches), matches.get_flag("strict"));
+    let format = matches.get_one::<String>("format").map(String::as_str).unwrap_or_default();
+    let json = match described(catalog, format, naming, strict)? {
         Some(export) => {
             tell_losses(&export, matches.get_flag("losses"));
             export.json
@@ -59,7 +63,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
                 Some("2025-11-25") => Revision::V2025_11_25,
                 _ => Revision::V2026_07_28,
             };
-            mcp::list_tools(catalog, revision, naming(matches))?
+            mcp::list_tools(catalog, revision, naming)?
         }
     };
     write(&json, matches)?;
@@ -67,28 +71,36 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
 }
 
 /// The catalogue in the words of a provider; `None` for MCP, which loses nothing.
-fn described(catalog: &Catalog, matches: &ArgMatches) -> Result<Option<Export>, Failure> {
-    let (naming, strict) = (naming(matches), matches.get_flag("strict"));
+pub(crate) fn described(
+    catalog: &Catalog,
+    format: &str,
+    naming: Naming,
+    strict: bool,
+) -> Result<Option<Export>, Failure> {
     let openai =
         |options: openai::Options| openai::tools(catalog, naming, if strict { options.strict() } else { options });
-    let export = match matches.get_one::<String>("format").map(String::as_str) {
-        Some("openai") => openai(openai::Options::responses())?,
-        Some("openai-chat") => openai(openai::Options::chat_completions())?,
-        Some("anthropic") => {
+    let export = match format {
+        "openai" => openai(openai::Options::responses())?,
+        "openai-chat" => openai(openai::Options::chat_completions())?,
+        "anthropic" => {
             let options = anthropic::Options::default();
             anthropic::tools(catalog, naming, if strict { options.strict() } else { options })?
         }
-        Some("gemini") => gemini::tools(catalog, naming, gemini::Form::JsonSchema)?,
-        Some("gemini-openapi") => gemini::tools(catalog, naming, gemini::Form::OpenApi)?,
-        Some("a2a") => a2a::skills(catalog)?,
+        "gemini" => gemini::tools(catalog, naming, gemini::Form::JsonSchema)?,
+        "gemini-openapi" => gemini::tools(catalog, naming, gemini::Form::OpenApi)?,
+        "a2a" => a2a::skills(catalog)?,
         _ => return Ok(None),
     };
     Ok(Some(export))
 }
 
-/// Says on stderr what the format has no words for.
+/// Says on stderr what the format has no words for, and no room.
 fn tell_losses(export: &Export, all: bool) {
     let mut err = anstream::stderr();
+    for usage in export.usage.iter().filter(|usage| all || usage.is_over()) {
+        let label = if usage.is_over() { style::WARNING } else { style::NOTE };
+        let _ = writeln!(err, "{label} {}", limits::line(usage));
+    }
     for (id, reasons) in &export.not_strict {
         let why = reasons.first().map(ToString::to_string).unwrap_or_default();
         let _ = writeln!(err, "{} `{id}` is not strict: {}", style::NOTE, printable(&why));
