@@ -125,6 +125,8 @@ def large(browser):
         page.fill("input", "create issue")
         first = listed(page)[0]
         assert first.endswith(":create_issue"), first
+        page.fill("input", "e")
+        assert len(listed(page)) == 50 and "the best 50 shown" in page.inner_text("[role=status]")
         page.fill("input", "")
         assert len(listed(page)) == n_tools
 

@@ -95,7 +95,8 @@ fn what_is_nested_is_folded_below_its_row() {
             "place": { "anyOf": [{ "$ref": "#/$defs/Place" }, { "type": "null" }] },
             "what": { "oneOf": [
                 { "type": "object", "title": "Text", "properties": { "text": { "type": "string" } } },
-                { "type": "object", "title": "File", "properties": { "path": { "type": "string" } } },
+                { "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] },
+                { "type": "object", "properties": { "kind": { "const": "url" }, "url": { "type": "string" } } },
             ] },
             "unit": { "oneOf": [{ "const": "c", "description": "Celsius." }, { "const": "f", "description": "Fahrenheit." }] },
         },
@@ -106,7 +107,7 @@ fn what_is_nested_is_folded_below_its_row() {
     assert_eq!(folded, ["2 fields", "2 values", "the alternatives"]);
     let alternatives: Vec<String> =
         all(&page, ".inside details details > summary").iter().map(|summary| summary.text().collect()).collect();
-    assert_eq!(alternatives, ["1. Text", "2. File"]);
+    assert_eq!(alternatives, ["1. Text", "2. object with path", "3. object, kind url"]);
     assert_eq!(text(&page, ".values"), "c Celsius. f Fahrenheit.");
 }
 

@@ -29,8 +29,8 @@ const SCRIPT: &str = include_str!("html/page.js");
 /// What a browser may do with the page: show it by this style, and run this script. Nothing is loaded, whatever a
 /// description holds. A test says what the two hashes are, once the files have changed.
 const POLICY: &str = "default-src 'none'; \
-    style-src 'sha256-l6HjmiaSA1RlsNC9WLCCjY4JllD3QaAznr/ljK7lEcs='; \
-    script-src 'sha256-tyquxo2APPVGSPgtbakvyGWCAFUCjzi8sXpMquBvaEM='; \
+    style-src 'sha256-n4YNll9+BS2TQbsG+mZ95mewuZaNykK2oZSHPMG2jt0='; \
+    script-src 'sha256-pk3IJf8MboKU72tOoCENw3sT7xDjx/i6CbZBmf+uH3s='; \
     img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'";
 
 /// More tools than this are folded in the table of contents, namespace by namespace.
@@ -74,9 +74,9 @@ pub fn document(page: &Page<'_>, catalog: &Catalog) -> String {
         let title = if namespace.is_empty() { "without a namespace" } else { namespace };
         let anchor = anchors.of(&format!("{namespace}:"));
         // Writing to a string cannot fail.
-        let _ = write!(
+        let _ = writeln!(
             contents,
-            "<details{open}><summary><a href=\"#{anchor}\">{}</a> <small>{}</small></summary><ul>\n",
+            "<details{open}><summary><a href=\"#{anchor}\">{}</a> <small>{}</small></summary><ul>",
             text(title),
             tools.len()
         );

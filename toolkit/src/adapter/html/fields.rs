@@ -78,7 +78,7 @@ impl<'s> Reader<'s> {
     fn alternative(&mut self, idx: usize, branch: &'s Value, depth: usize) -> Option<String> {
         let inside = self.within(branch, "field", depth + 1);
         let said = branch.get("description").and_then(Value::as_str).map(prose).unwrap_or_default();
-        let title = branch.get("title").and_then(Value::as_str).map_or_else(|| kind(branch), text);
+        let title = branch.get("title").and_then(Value::as_str).map_or_else(|| kind_among_others(branch), text);
         let is_told = !inside.is_empty() || (!said.is_empty() && values(branch).is_none());
         is_told.then(|| folded(&format!("{}. {title}", idx + 1), &format!("{said}{inside}")))
     }
@@ -126,6 +126,25 @@ impl<'s> Reader<'s> {
 fn branches<'s>(schema: &'s Value, keyword: &str) -> Vec<&'s Value> {
     let branches = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
     branches.filter(|branch| branch.get("type").is_none_or(|ty| ty != "null")).collect()
+}
+
+/// What kind of value a branch takes, told from the others by what marks it, or by the fields that it needs.
+fn kind_among_others(branch: &Value) -> String {
+    /// More fields than this are no help in telling branches apart.
+    const MAX_NAMED: usize = 3;
+
+    let kind = kind(branch);
+    let Some(properties) = branch.get("properties").and_then(Value::as_object) else {
+        return kind;
+    };
+    let mark =
+        properties.iter().filter_map(|(name, property)| Some((name, property.get("const")?))).min_by_key(|one| one.0);
+    if let Some((name, value)) = mark {
+        return format!("{kind}, <code>{}</code> {}", text(name), literal(value));
+    }
+    let required = branch.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let named: Vec<String> = required.take(MAX_NAMED).map(|name| format!("<code>{}</code>", text(name))).collect();
+    if named.is_empty() { kind } else { format!("{kind} with {}", named.join(", ")) }
 }
 
 /// What is not the rule: that the caller must give a field, or that the tool may not.

@@ -12,6 +12,9 @@ addEventListener("DOMContentLoaded", () => {
   const contents = [...nav.children];
   const links = new Map([...nav.querySelectorAll("li a")].map(a => [decodeURIComponent(a.hash.slice(1)), a]));
 
+  // Nobody reads more than this many answers, and a browser shows these at once.
+  const MOST = 50;
+
   // What each tool says of itself, read when it is first asked for.
   let tools;
   function read() {
@@ -62,6 +65,8 @@ addEventListener("DOMContentLoaded", () => {
       if (words.every(word => { const one = fit(tool, word); score += one; return one > 0; })) hits.push({ tool, score });
     }
     hits.sort((a, b) => b.score - a.score);
+    const nHits = hits.length;
+    hits.length = Math.min(nHits, MOST);
     const list = document.createElement("ul");
     for (const { tool } of hits) {
       const item = document.createElement("li");
@@ -75,9 +80,9 @@ addEventListener("DOMContentLoaded", () => {
     none.textContent = "No tool says that.";
     main.replaceChildren(...(hits.length ? hits.map(hit => hit.tool.article) : [none]));
     scrollTo(0, 0);
-    found.textContent = `${hits.length} of ${articles.length} tools`;
+    found.textContent = `${nHits} of ${articles.length} tools${nHits > MOST ? `, the best ${MOST} shown` : ""}`;
     remember(field.value);
-    highlight(words, hits.slice(0, 40));
+    highlight(words, hits);
   }
   const homes = new Map([...links].map(([id, link]) => [id, link.parentElement]));
 
@@ -186,7 +191,7 @@ addEventListener("DOMContentLoaded", () => {
     const place = link.getBoundingClientRect();
     const frame = nav.getBoundingClientRect();
     if (place.top < frame.top || place.bottom > frame.bottom) nav.scrollTop += place.top - frame.top - frame.height / 3;
-  }, { rootMargin: "0px 0px -70% 0px" });
+  }, { rootMargin: "-56px 0px -70% 0px" });
   articles.forEach(article => watch.observe(article));
 
   // A page on paper cannot be unfolded.

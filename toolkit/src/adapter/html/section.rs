@@ -31,9 +31,9 @@ pub(super) fn section(page: &Page<'_>, catalog: &Catalog, tool: &Tool, anchors: 
     for other in others {
         let id = other.id().to_string();
         let anchor = anchors.of(&id);
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<details class=\"version\" id=\"{anchor}\"><summary>Version {}</summary>{}</details>\n",
+            "<details class=\"version\" id=\"{anchor}\"><summary>Version {}</summary>{}</details>",
             text(other.id().version().unwrap_or("without a number")),
             body(page, other)
         );
