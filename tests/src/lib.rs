@@ -4,6 +4,8 @@
 //! `TOOLKIT_SHARED`, or from `../shared` beside the project. Where they are absent and cannot be fetched, a test is
 //! skipped, and the skip is counted; with `TOOLKIT_REQUIRE_DATA=1` it is a failure.
 
+pub mod hostile;
+
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -135,8 +137,19 @@ fn count(what: &str, n: usize) {
 /// As [`real_manifests`].
 #[must_use]
 pub fn real_tools() -> Vec<toolkit::Tool> {
-    let manifests = real_manifests();
-    manifests.iter().flat_map(|manifest| manifest.listings().filter_map(|listing| listing.tool().cloned())).collect()
+    real_servers().into_iter().flat_map(|(_, tools)| tools).collect()
+}
+
+/// The tools of [`real_manifests`], sound or not, by the name of the file that they are in.
+///
+/// # Panics
+///
+/// As [`real_manifests`].
+#[must_use]
+pub fn real_servers() -> Vec<(String, Vec<toolkit::Tool>)> {
+    let tools =
+        |manifest: &toolkit::Manifest| manifest.listings().filter_map(|listing| listing.tool().cloned()).collect();
+    real_files().iter().map(|(name, manifest)| (name.clone(), tools(manifest))).collect()
 }
 
 /// The manifests in the shared data, in no order that matters; none where the data is absent, which counts as a skip.
@@ -146,15 +159,19 @@ pub fn real_tools() -> Vec<toolkit::Tool> {
 /// If the data is absent although `TOOLKIT_REQUIRE_DATA=1` says that it must be there.
 #[must_use]
 pub fn real_manifests() -> Vec<toolkit::Manifest> {
+    real_files().into_iter().map(|(_, manifest)| manifest).collect()
+}
+
+fn real_files() -> Vec<(String, toolkit::Manifest)> {
     let (mut manifests, mut folders) = (Vec::new(), Vec::from_iter(shared("data/manifests")));
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).expect("the data can be read") {
             let path = entry.expect("the data can be read").path();
             if path.is_dir() {
                 folders.push(path);
-            } else {
-                let json = std::fs::read(path).expect("it can be read");
-                manifests.extend(toolkit::Manifest::from_mcp_json(json));
+            } else if let Ok(manifest) = toolkit::Manifest::from_mcp_json(std::fs::read(&path).expect("it can be read"))
+            {
+                manifests.push((path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), manifest));
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::command::naming;
 use crate::exit::Exit;
 use crate::failure::{Failure, problems_as_json, write_problems};
 use crate::style::printable;
-use crate::{call, diff, manifest, style};
+use crate::{call, diff, limits, manifest, style};
 
 pub(crate) fn run(matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failure> {
     if let Some(paths) = matches.get_many::<String>("manifest") {
@@ -25,11 +25,15 @@ pub(crate) fn run(matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failu
     let mut found: Vec<Problems> = Vec::new();
     let mut findings = Vec::new();
     let mut n_tools = None;
+    let mut usages = None;
     match Catalog::linked() {
         Err(problems) => found.push(problems),
         Ok(catalog) => {
             n_tools = Some(catalog.len());
             found.extend(catalog.check(naming(matches)).err());
+            if matches.get_flag("limits") && found.is_empty() {
+                usages = Some(limits::usages(&catalog, naming(matches))?);
+            }
             findings = lint(catalog.latest(), &allowed(matches));
             // State that nobody gave is found when a dispatcher is built, so one is.
             let runtime = call::runtime()?;
@@ -42,8 +46,15 @@ pub(crate) fn run(matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failu
     if matches.get_flag("json") {
         let problems = found.iter().map(problems_as_json);
         let problems: Vec<_> = problems.flat_map(|list| list.as_array().cloned().unwrap_or_default()).collect();
-        style::write_json(&json!({ "tools": n_tools, "problems": problems, "findings": findings }))?;
+        let mut report = json!({ "tools": n_tools, "problems": problems, "findings": findings });
+        if let Some(usages) = usages {
+            report["limits"] = json!(usages);
+        }
+        style::write_json(&report)?;
     } else {
+        if let Some(usages) = usages {
+            limits::write(&usages)?;
+        }
         write(&found, &findings, n_tools)?;
     }
     let is_sound = found.is_empty() && findings.iter().all(|finding| finding.level < Level::Error);

@@ -26,7 +26,7 @@ pub(crate) fn program() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .subcommands([list(), search(), show(), call(), export(), check(), diff(), completions()])
+        .subcommands([list(), search(), show(), call(), export(), cost(), check(), diff(), completions()])
         .subcommands(serve())
 }
 
@@ -164,6 +164,31 @@ fn export() -> Command {
     ])
 }
 
+fn cost() -> Command {
+    let cost = Command::new("cost").about("Says how many tokens a model reads the tools with").long_about(
+        "Says how many tokens a model reads the tools with: in every format, or with --format tool by tool, those that \
+         cost most first.\n\nWhat is counted is the JSON as it is sent; the description and the two schemas are parts of \
+         it. On a terminal, as a table; otherwise one row a line, with tabs between.",
+    );
+    #[cfg(feature = "otc")]
+    let cost = cost.arg(crate::serve::toolkit());
+    cost.args([
+        Arg::new("format")
+            .long("format")
+            .value_parser(PossibleValuesParser::new(crate::cost::FORMATS))
+            .help("For whom; tool by tool"),
+        Arg::new("top")
+            .long("top")
+            .value_name("N")
+            .value_parser(value_parser!(u32).range(1..))
+            .default_value("10")
+            .help("How many tools at most"),
+        switch("strict").help("Holds the model to the schema, as in `export`"),
+        naming_option(),
+        json("The costs as JSON"),
+    ])
+}
+
 /// Nothing, where this program was built without a server.
 fn serve() -> Option<Command> {
     #[cfg(any(feature = "mcp", feature = "otc"))]
@@ -187,6 +212,9 @@ fn check() -> Command {
                 .action(ArgAction::Append)
                 .value_parser(|code: &str| code.parse::<toolkit::lint::Rule>())
                 .help("Switches a rule off, by the code that stands behind each finding"),
+            switch("limits").conflicts_with_all(["lock", "manifest"]).help(
+                "Says how much of the providers' limits the tools use up, with every tool as strict as it can be",
+            ),
             switch("update").requires("lock").help("Writes the file"),
             switch("sarif").requires("lock").help("The changes as SARIF, for code hosts"),
             Arg::new("manifest")

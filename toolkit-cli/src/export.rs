@@ -8,11 +8,13 @@ use serde_json::Value;
 use toolkit::Catalog;
 use toolkit::adapter::mcp::{self, Revision};
 use toolkit::adapter::{Export, Loss, a2a, anthropic, gemini, markdown, openai};
+use toolkit::catalog::Naming;
 use toolkit::tool::ToolId;
 
 use crate::command::{naming, program_name};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::limits;
 use crate::style::{self, printable};
 
 /// What `--format` takes.
@@ -25,6 +27,8 @@ pub(crate) const FORMATS: &[&str] = &[
     "gemini-openapi",
     "a2a",
     "markdown",
+    #[cfg(feature = "html")]
+    "html",
     #[cfg(feature = "otc")]
     "otc",
 ];
@@ -47,8 +51,16 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
         write_text(&markdown::document(&program_name(), catalog), matches)?;
         return Ok(Exit::Success);
     }
-    let json = match described(catalog, format, matches)? {
+    #[cfg(feature = "html")]
+    if format == "html" {
+        let program = program_name();
+        let page = toolkit::adapter::html::Page { title: &program, program: Some(&program) };
+        write_text(&toolkit::adapter::html::document(&page, catalog), matches)?;
+        return Ok(Exit::Success);
+    }
+    let json = match described(catalog, format, Wanted::of(matches))? {
         Some(export) => {
+            tell_limits(&export, matches.get_flag("losses"));
             for (id, reasons) in &export.not_strict {
                 let why = reasons.first().map(ToString::to_string).unwrap_or_default();
                 let _ = writeln!(anstream::stderr(), "{} `{id}` is not strict: {}", style::NOTE, printable(&why));
@@ -80,13 +92,31 @@ fn check_options(format: &str, matches: &ArgMatches) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What providers may be asked for.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wanted {
+    pub(crate) naming: Naming,
+    pub(crate) strict: bool,
+    pub(crate) defer_loading: bool,
+    pub(crate) namespaces: bool,
+}
+
+impl Wanted {
+    fn of(matches: &ArgMatches) -> Self {
+        Self {
+            naming: naming(matches),
+            strict: matches.get_flag("strict"),
+            defer_loading: matches.get_flag("defer-loading"),
+            namespaces: matches.get_flag("namespaces"),
+        }
+    }
+}
+
 /// The catalogue in the words of a provider; `None` for MCP, which loses nothing.
-fn described(catalog: &Catalog, format: &str, matches: &ArgMatches) -> Result<Option<Export>, Failure> {
-    let naming = naming(matches);
-    let (strict, defer_loading) = (matches.get_flag("strict"), matches.get_flag("defer-loading"));
+pub(crate) fn described(catalog: &Catalog, format: &str, wanted: Wanted) -> Result<Option<Export>, Failure> {
+    let Wanted { naming, strict, defer_loading, namespaces } = wanted;
     let openai = |mut options: openai::Options| {
-        (options.strict, options.defer_loading) = (strict, defer_loading);
-        options.namespaces = matches.get_flag("namespaces");
+        (options.strict, options.defer_loading, options.namespaces) = (strict, defer_loading, namespaces);
         openai::tools(catalog, naming, options)
     };
     let export = match format {
@@ -103,6 +133,15 @@ fn described(catalog: &Catalog, format: &str, matches: &ArgMatches) -> Result<Op
         _ => return Ok(None),
     };
     Ok(Some(export))
+}
+
+/// Says on stderr what a request has no room for.
+fn tell_limits(export: &Export, all: bool) {
+    let mut err = anstream::stderr();
+    for usage in export.usage.iter().filter(|usage| all || usage.is_over()) {
+        let label = if usage.is_over() { style::WARNING } else { style::NOTE };
+        let _ = writeln!(err, "{label} {}", limits::line(usage));
+    }
 }
 
 /// Says on stderr what the format has no words for.

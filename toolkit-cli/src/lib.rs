@@ -6,7 +6,7 @@
 //! }
 //! ```
 //!
-//! The program then has the commands `list`, `search`, `show`, `call`, `export`, `check`, `diff` and `completions`, and
+//! The program then has the commands `list`, `search`, `show`, `call`, `export`, `cost`, `check`, `diff` and `completions`, and
 //! with the features `mcp` or `otc` the command `serve`, over every tool that is linked into it. A package that has only
 //! a library gets the same from `cargo toolkit COMMAND`, which the binary `cargo-toolkit` of this package provides: it
 //! builds a program that links the library, and runs it.
@@ -34,10 +34,12 @@ mod call;
 mod check;
 mod command;
 mod completions;
+mod cost;
 mod diff;
 mod exit;
 mod export;
 mod failure;
+mod limits;
 mod list;
 mod manifest;
 mod record;
@@ -78,7 +80,7 @@ pub fn main() -> ExitCode {
 /// Runs the command line of this process over every linked tool, with state, limits and policies of the host's.
 ///
 /// `setup` is called only by the commands that need a dispatcher, `call`, `serve` and `check`, on a tokio runtime's
-/// context; `list`, `search`, `show` and `export` work where, say, no database can be reached.
+/// context; `list`, `search`, `show`, `export` and `cost` work where, say, no database can be reached.
 ///
 /// ```no_run
 /// struct Db;
@@ -111,6 +113,7 @@ fn run(words: &[OsString], setup: impl Setup) -> Result<Exit, Failure> {
         "search" => search::run(&Catalog::linked()?, matches),
         "show" => show::run(&Catalog::linked()?, matches),
         "export" => export::run(&Catalog::linked()?, matches),
+        "cost" => cost::run(&Catalog::linked()?, matches),
         "completions" => completions::run(&Catalog::linked()?, matches),
         "call" => call::run(Catalog::linked()?, matches, setup),
         #[cfg(any(feature = "mcp", feature = "otc"))]

@@ -58,6 +58,7 @@ use toolkit::{CancelToken, Dispatcher, Tool};
 pub use self::builder::ServerBuilder;
 pub use self::filter::{Filter, Hint, InvalidRule, Rule};
 use self::find::Search;
+pub use self::find::search_tools;
 pub use self::http::{Body, Http, HttpError, Listening, Refusal, Service, Verify};
 use self::metrics::Metrics;
 pub use self::proxy::{LeftOut, Proxy};

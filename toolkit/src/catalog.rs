@@ -154,7 +154,7 @@ impl Catalog {
     }
 
     /// All versions of a tool, in ascending order: they stand next to each other.
-    fn versions_of(&self, unversioned: &ToolId) -> impl Iterator<Item = &Tool> + Clone {
+    pub(crate) fn versions_of(&self, unversioned: &ToolId) -> impl Iterator<Item = &Tool> + Clone {
         let start = self.tools.partition_point(|tool| tool.id() < unversioned);
         self.tools[start..].iter().take_while(move |tool| tool.id().unversioned() == *unversioned)
     }

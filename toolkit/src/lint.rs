@@ -17,7 +17,7 @@
 //! # Ok::<(), toolkit::catalog::Problems>(())
 //! ```
 
-mod invisible;
+pub(crate) mod invisible;
 mod names;
 mod poison;
 mod schemas;

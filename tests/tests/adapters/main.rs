@@ -9,6 +9,7 @@ mod manifests;
 #[path = "../plan/mutate.rs"]
 mod mutate;
 mod namespaces;
+mod requests;
 #[path = "../plan/schemas.rs"]
 mod schemas;
 mod skills;

@@ -2,8 +2,10 @@
 
 mod call;
 mod catalog;
+mod cost;
 mod flags;
 mod help;
+mod page;
 mod serve;
 mod stop;
 mod terminal;

@@ -33,6 +33,20 @@ fn a_list_fits_the_terminal_and_has_colours() {
 }
 
 #[test]
+fn costs_and_limits_are_tables() {
+    let Some(page) = shown(&[("NO_COLOR", "1")], "cost --format openai --top 2") else {
+        return;
+    };
+    let lines: Vec<&str> = page.lines().collect();
+    assert!(lines[0].starts_with("TOOL ") && lines[0].ends_with("TOKENS  DESCRIPTION    INPUT   OUTPUT"), "{page}");
+    assert!(lines[3].starts_with("all 20 "), "{page}");
+    assert!(lines[..4].iter().all(|line| line.len() == lines[0].len()), "{page}");
+    let page = shown(&[("NO_COLOR", "1")], "check --limits").unwrap();
+    assert!(page.starts_with("TARGET "), "{page}");
+    assert!(page.lines().any(|line| line.starts_with("Gemini ") && line.contains("  512")), "{page}");
+}
+
+#[test]
 fn what_was_asked_for_is_highlighted_in_an_answer() {
     let Some(page) = shown(&[], "search adding -n 1") else {
         return;

@@ -54,7 +54,7 @@ struct CallArguments<'m> {
 impl<'m> Asked<'m> {
     /// What a call of one of the three asks for; `None` for a call of any other tool.
     pub(super) fn of(name: &str, arguments: &Arguments<'m>) -> Option<Result<Self, ToolError>> {
-        let tool = tools().iter().find(|tool| tool.name() == name)?;
+        let tool = search_tools().iter().find(|tool| tool.name() == name)?;
         Some(Self::read(tool, arguments))
     }
 
@@ -162,13 +162,15 @@ fn estimated_tokens(text: &str) -> usize {
 pub(super) fn listed() -> &'static [Vec<u8>] {
     static LISTED: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     LISTED.get_or_init(|| {
-        let catalog = Catalog::new(tools().iter().cloned()).expect("their names differ");
+        let catalog = Catalog::new(search_tools().iter().cloned()).expect("their names differ");
         let list = list_tools(&catalog, Revision::V2025_11_25, Naming::Name).expect("their names are portable");
         list["tools"].as_array().into_iter().flatten().map(json_bytes).collect()
     })
 }
 
-fn tools() -> &'static [Tool] {
+/// The three tools that a client is shown in place of many: what it costs a model to read them does not depend on how many
+/// there are.
+pub fn search_tools() -> &'static [Tool] {
     static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
     TOOLS.get_or_init(|| {
         let object = |properties: Value, required: &[&str]| {

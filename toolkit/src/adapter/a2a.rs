@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 pub use self::card::{Agent, Card, InvalidCard, card, read_card};
 use super::described::{Described, Export, description, loss, unsaid};
 use super::loss::Side;
+use super::request::{Member, RequestLimits};
 use crate::call::is_too_deep;
 use crate::catalog::Catalog;
 use crate::tool::{InvalidTool, META_KEY, Tool, ToolId};
@@ -14,10 +15,9 @@ use crate::tool::{InvalidTool, META_KEY, Tool, ToolId};
 /// The skills of an agent that has these tools, the highest version of each, in the order of their ids.
 #[must_use]
 pub fn skills(catalog: &Catalog) -> Export {
-    let mut export = Export::empty();
     // An id is all that a skill is called by, so that no two names can clash.
-    let skills = catalog.latest().map(|tool| export.take(tool, skill(tool))).collect();
-    export.with(skills)
+    let members = catalog.latest().map(|tool| Member { name: "", tool, described: skill(tool) }).collect();
+    Export::of_members(&RequestLimits::NONE, members)
 }
 
 /// The fields that only a skill has, which come back where a tool was read with them.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::described::{Described, Export, described, unsaid};
 use super::dialect::Dialect;
 use super::reading::{Fields, read_function};
+use super::request::{Member, RequestLimits, hold_to};
 use super::strictly::{Strictly, strictly, wanted};
 use crate::catalog::{Catalog, Naming, Problems};
 use crate::tool::{InvalidTool, Tool};
@@ -14,7 +15,7 @@ use crate::tool::{InvalidTool, Tool};
 #[non_exhaustive]
 pub struct Options {
     /// Whether to hold the model to the schema, for every tool for which that is possible. A request may have 20 such
-    /// tools.
+    /// tools; [`tools`] says which.
     pub strict: bool,
     /// Whether the model is given a tool only once it has searched for it.
     pub defer_loading: bool,
@@ -36,11 +37,56 @@ impl Options {
 
 /// The `tools` of a request. Examples of arguments go along as `input_examples`.
 ///
+/// A request has room for 20 strict tools, with so many optional parameters and parameters of several types. Where more
+/// are asked for, some give it up, and `not_strict` says which; a tool is strict if it still fits, in this order: tools
+/// that may change things, since wrong arguments do more harm there; those that take the least room; by their ids.
+/// [`tools_within`] takes other limits.
+///
 /// # Errors
 ///
 /// As for [`list_tools`](crate::adapter::mcp::list_tools).
 pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Export, Problems> {
-    Export::of(catalog, naming, |tool, name| describe(tool, name, options))
+    tools_within(&RequestLimits::ANTHROPIC, catalog, naming, options)
+}
+
+/// [`tools`], where a host knows better what a request has room for.
+///
+/// ```
+/// # use toolkit::adapter::RequestLimits;
+/// # use toolkit::adapter::anthropic::{Options, tools_within};
+/// # use toolkit::catalog::Naming;
+/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// # let tool = |name| toolkit::Tool::builder(name).input(serde_json::json!({ "type": "object", "properties": {},
+/// #     "additionalProperties": false })).build();
+/// # let catalog = toolkit::Catalog::new([tool("look")?, tool("write")?])?;
+/// let mut limits = RequestLimits::ANTHROPIC;
+/// limits.strict_tools = Some(1);
+/// let export = tools_within(&limits, &catalog, Naming::Name, Options::default().strict())?;
+/// let (tool, why) = &export.not_strict[0];
+/// assert_eq!(tool.name(), "write");
+/// assert_eq!(why[0].to_string(), "`strict` is given up: a request to Anthropic has room for 1 strict tools");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// As for [`list_tools`](crate::adapter::mcp::list_tools).
+pub fn tools_within(
+    limits: &RequestLimits,
+    catalog: &Catalog,
+    naming: Naming,
+    options: Options,
+) -> Result<Export, Problems> {
+    let names = catalog.listed(naming)?;
+    let mut members = Member::all(&names, |tool, name| describe(tool, name, options));
+    let strict = match options.strict {
+        true => hold_to(limits, &mut members, |tool, name| describe(tool, name, Options { strict: false, ..options })),
+        false => Vec::new(),
+    };
+    let mut export = Export::of_members(limits, members);
+    export.usage.extend(strict);
+    Ok(export)
 }
 
 /// The fields that only this provider has, which come back where a tool was read with them.

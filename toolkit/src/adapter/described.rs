@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::loss::{Effect, Loss, Side};
+use super::request::{self, Member, RequestLimits, Usage};
 use crate::catalog::{Catalog, Naming, Problems};
 use crate::schema::child;
 use crate::tool::{Tool, ToolId};
@@ -29,29 +30,36 @@ pub struct Export {
     pub losses: Vec<(ToolId, Vec<Loss>)>,
     /// The tools that strict mode was asked for and is not possible for, and why.
     pub not_strict: Vec<(ToolId, Vec<Loss>)>,
+    /// How much of the target's limits the catalogue uses up; what is wanted, where some tools had to give up strict mode.
+    pub usage: Vec<Usage>,
 }
 
 impl Export {
     /// Nothing yet.
     pub(super) fn empty() -> Self {
-        Self { json: Value::Null, losses: Vec::new(), not_strict: Vec::new() }
+        Self { json: Value::Null, losses: Vec::new(), not_strict: Vec::new(), usage: Vec::new() }
     }
 
     /// The highest version of every tool, in the order of their ids, each as `describe` has it under its wire name.
     pub(super) fn of(
         catalog: &Catalog,
         naming: Naming,
+        limits: &RequestLimits,
         describe: impl Fn(&Tool, &str) -> Described,
     ) -> Result<Self, Problems> {
         let names = catalog.listed(naming)?;
-        let mut export = Self::empty();
-        let tools = names.iter().map(|(name, tool)| export.take(tool, named(describe(tool, name), tool, name)));
-        let tools = tools.collect();
-        Ok(export.with(tools))
+        Ok(Self::of_members(limits, Member::all(&names, describe)))
+    }
+
+    /// The tools as they are described.
+    pub(super) fn of_members(limits: &RequestLimits, members: Vec<Member<'_>>) -> Self {
+        let mut export = Self { usage: request::of_all(limits, &members), ..Self::empty() };
+        let tools = members.into_iter().map(|member| export.take(member)).collect();
+        export.with(tools)
     }
 
     /// Remembers what is lost of a tool; what is left is its JSON.
-    pub(super) fn take(&mut self, tool: &Tool, described: Described) -> Value {
+    pub(super) fn take(&mut self, Member { tool, described, .. }: Member<'_>) -> Value {
         self.losses.push((tool.id().clone(), described.losses));
         if !described.not_strict.is_empty() {
             self.not_strict.push((tool.id().clone(), described.not_strict));

@@ -53,12 +53,19 @@ pub struct Limits {
     pub enum_values: usize,
     /// Characters of all names of properties and values of enums together.
     pub characters: usize,
+    /// Characters of all values together of one enum that has more than 250 values.
+    pub long_enum_characters: usize,
 }
 
 impl Limits {
     /// None.
-    pub const NONE: Self =
-        Self { properties: usize::MAX, levels: usize::MAX, enum_values: usize::MAX, characters: usize::MAX };
+    pub const NONE: Self = Self {
+        properties: usize::MAX,
+        levels: usize::MAX,
+        enum_values: usize::MAX,
+        characters: usize::MAX,
+        long_enum_characters: usize::MAX,
+    };
 }
 
 /// The words of draft 2020-12, all of them, about an object.
@@ -115,7 +122,13 @@ impl Dialect {
         bare_references: true,
         untyped: false,
         root_choice: false,
-        limits: Limits { properties: 5000, levels: 10, enum_values: 1000, characters: 120_000 },
+        limits: Limits {
+            properties: 5000,
+            levels: 10,
+            enum_values: 1000,
+            characters: 120_000,
+            long_enum_characters: 15_000,
+        },
         ..ALL
     };
 

@@ -7,6 +7,7 @@ use super::dialect::Dialect;
 use super::loss::Side;
 use super::lower::lower;
 use super::reading::{Fields, read_function};
+use super::request::RequestLimits;
 use crate::catalog::{Catalog, Naming, Problems};
 use crate::tool::{InvalidTool, Tool};
 
@@ -27,7 +28,7 @@ pub enum Form {
 ///
 /// As for [`list_tools`](crate::adapter::mcp::list_tools).
 pub fn tools(catalog: &Catalog, naming: Naming, form: Form) -> Result<Export, Problems> {
-    let mut export = Export::of(catalog, naming, |tool, name| describe(tool, name, form))?;
+    let mut export = Export::of(catalog, naming, &RequestLimits::GEMINI, |tool, name| describe(tool, name, form))?;
     export.json = json!([{ "functionDeclarations": export.json }]);
     Ok(export)
 }

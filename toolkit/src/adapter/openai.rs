@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::described::{Described, Export, described, unsaid};
 use super::dialect::Dialect;
 use super::reading::{Fields, read_function};
+use super::request::{Member, RequestLimits, Usage, of_schemas};
 use super::strictly::{Strictly, strictly, wanted};
 use crate::catalog::{Catalog, Naming, Problems};
 use crate::tool::{InvalidTool, Tool};
@@ -103,7 +104,17 @@ pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Expo
     if options.namespaces && options.interface == Interface::Responses {
         return namespaces::grouped(catalog, options);
     }
-    Export::of(catalog, naming, |tool, name| describe(tool, name, options))
+    let names = catalog.listed(naming)?;
+    let members = Member::all(&names, |tool, name| describe(tool, name, options));
+    let of_schemas = of_strict_schemas(&members, options);
+    let mut export = Export::of_members(&RequestLimits::OPENAI, members);
+    export.usage.extend(of_schemas);
+    Ok(export)
+}
+
+/// How much of the limits of strict mode the schemas use up, where it is asked for.
+fn of_strict_schemas(members: &[Member<'_>], options: Options) -> Vec<Usage> {
+    if options.strict { of_schemas(&Dialect::OPENAI_STRICT, members) } else { Vec::new() }
 }
 
 /// One tool under its wire name. A tool that was read with `strict` or `defer_loading` keeps them, whatever the options

@@ -2,19 +2,21 @@
 
 /// What is invisible in a text, if anything is.
 pub(super) fn invisible(text: &str) -> Option<String> {
-    let mut before = '\0';
-    let mut hidden = Vec::new();
-    for c in text.chars() {
-        if is_invisible(c) && !(is_joiner(c) && joins_behind(before)) {
-            hidden.push(c);
-        }
-        before = c;
-    }
-    let first = hidden.first()?;
-    let (code, what) = (u32::from(*first), kind(*first));
-    Some(match hidden.len() {
+    let mut hidden = hidden(text);
+    let (_, first) = hidden.next()?;
+    let (code, what) = (u32::from(first), kind(first));
+    Some(match 1 + hidden.count() {
         1 => format!("has an invisible character, U+{code:04X} ({what}); remove it"),
         n => format!("has {n} invisible characters, the first U+{code:04X} ({what}); remove them"),
+    })
+}
+
+/// Each invisible character of a text, and where it stands.
+pub(crate) fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut before = '\0';
+    text.char_indices().filter(move |(_, c)| {
+        let behind = std::mem::replace(&mut before, *c);
+        is_invisible(*c) && !(is_joiner(*c) && joins_behind(behind))
     })
 }
 
@@ -42,7 +44,8 @@ fn joins_behind(c: char) -> bool {
         || matches!(c, '\u{2190}'..='\u{2BFF}' | '\u{FE0F}' | '\u{1F000}'..='\u{1FAFF}')
 }
 
-fn kind(c: char) -> &'static str {
+/// What an invisible character does.
+pub(crate) fn kind(c: char) -> &'static str {
     match c {
         '\u{E0000}'..='\u{E007F}' => "a tag character, which spells a hidden text",
         '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}' => {

@@ -7,25 +7,45 @@ use crate::adapter::dialect::Limits;
 use crate::adapter::loss::Effect;
 use crate::schema::walk;
 
+/// An enum with more values than this has a limit of its own (OpenAI's guide to structured outputs).
+const LONG_ENUM: usize = 250;
+
 impl Lowering<'_> {
     pub(super) fn check_limits(&mut self, schema: &Value) {
         let limits = self.dialect.limits;
         if limits == Limits::NONE {
             return;
         }
-        let mut size = Limits { properties: 0, levels: 0, enum_values: 0, characters: 0 };
-        measure(schema, 0, &mut size);
-        for (what, has, most) in [
-            ("properties", size.properties, limits.properties),
-            ("levels", size.levels, limits.levels),
-            ("enum values", size.enum_values, limits.enum_values),
-            ("characters in names and enum values", size.characters, limits.characters),
-        ] {
+        let size = Limits::taken_by(schema);
+        for ((what, most), (_, has)) in limits.named().into_iter().zip(size.named()) {
             if has > most {
                 let name = self.dialect.name;
                 self.lose("", "limit", Effect::Narrowed, format!("of {name} is {most} {what}; here are {has}"));
             }
         }
+    }
+}
+
+impl Limits {
+    /// How many limits there are.
+    pub(in crate::adapter) const N: usize = 5;
+
+    /// Each limit and what it counts.
+    pub(in crate::adapter) fn named(self) -> [(&'static str, usize); Self::N] {
+        [
+            ("properties", self.properties),
+            ("levels", self.levels),
+            ("enum values", self.enum_values),
+            ("characters in names and enum values", self.characters),
+            ("characters in one long enum", self.long_enum_characters),
+        ]
+    }
+
+    /// What a schema takes of each limit.
+    pub(in crate::adapter) fn taken_by(schema: &Value) -> Self {
+        let mut size = Self { properties: 0, levels: 0, enum_values: 0, characters: 0, long_enum_characters: 0 };
+        measure(schema, 0, &mut size);
+        size
     }
 }
 
@@ -43,7 +63,11 @@ fn measure(schema: &Value, level: usize, size: &mut Limits) {
     if let Some(Value::Array(values)) = keywords.get("enum") {
         size.enum_values += values.len();
         let lengths = values.iter().map(|value| value.as_str().map_or_else(|| value.to_string().len(), str::len));
-        size.characters += lengths.sum::<usize>();
+        let length = lengths.sum::<usize>();
+        size.characters += length;
+        if values.len() > LONG_ENUM {
+            size.long_enum_characters = size.long_enum_characters.max(length);
+        }
     }
     walk::each(keywords, |_, sub| measure(sub, level, size));
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Options, describe, read};
-use crate::adapter::described::{Export, named};
+use super::{Options, describe, of_strict_schemas, read};
+use crate::adapter::described::Export;
+use crate::adapter::request::{Member, RequestLimits, of_all};
 use crate::catalog::{Catalog, Naming, Problem, ProblemKind, Problems};
 use crate::schema::quoted;
 use crate::tool::{InvalidTool, Namespace, Tool};
@@ -23,37 +24,45 @@ pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Pro
     for tool in catalog.latest() {
         groups.entry(tool.id().namespace()).or_default().push(tool.clone());
     }
-    let (mut export, mut all) = (Export::empty(), Vec::new());
-    for (namespace, tools) in groups {
-        // Within a namespace names are as unique as within a catalogue.
-        let group = Catalog::new(tools)?;
-        let names = match group.listed(Naming::Name) {
-            Ok(names) => names,
-            Err(wrong) => {
-                problems.extend(wrong.iter().cloned());
-                continue;
-            }
-        };
-        let description = description(&names.iter().map(|(name, _)| name).collect::<Vec<_>>());
-        let functions = names.iter().map(|(name, tool)| {
-            let mut described = named(describe(tool, name, options), tool, name);
-            if tool.id().namespace().is_none_or(|namespace| wire(namespace) == namespace) {
-                described.losses.retain(|loss| loss.keyword != "namespace");
-            }
-            export.take(tool, described)
-        });
-        let functions: Vec<Value> = functions.collect();
+    // Within a namespace names are as unique as within a catalogue.
+    let groups = groups.into_iter().map(|(namespace, tools)| Ok((namespace, Catalog::new(tools)?)));
+    let groups: Vec<(Option<&str>, Catalog)> = groups.collect::<Result<_, Problems>>()?;
+    let mut listed = Vec::new();
+    for (namespace, group) in &groups {
+        match group.listed(Naming::Name) {
+            Ok(names) => listed.push((*namespace, names)),
+            Err(wrong) => problems.extend(wrong.iter().cloned()),
+        }
+    }
+    Problems::none_or(problems)?;
+
+    let described = |tool: &Tool, name: &str| {
+        let mut described = describe(tool, name, options);
+        if tool.id().namespace().is_none_or(|namespace| wire(namespace) == namespace) {
+            described.losses.retain(|loss| loss.keyword != "namespace");
+        }
+        described
+    };
+    let members: Vec<Member<'_>> = listed.iter().flat_map(|(_, names)| Member::all(names, described)).collect();
+    let mut export = Export::empty();
+    export.usage = of_all(&RequestLimits::OPENAI, &members);
+    export.usage.extend(of_strict_schemas(&members, options));
+
+    let (mut members, mut all) = (members.into_iter(), Vec::new());
+    for (namespace, names) in &listed {
+        let names: Vec<&str> = names.iter().map(|(name, _)| name).collect();
+        let functions: Vec<Value> = members.by_ref().take(names.len()).map(|member| export.take(member)).collect();
         match namespace {
             None => all.extend(functions),
             Some(namespace) => all.push(json!({
                 "type": "namespace",
                 "name": wire(namespace),
-                "description": description,
+                "description": description(&names),
                 "tools": functions,
             })),
         }
     }
-    Problems::none_or(problems).map(|()| export.with(all))
+    Ok(export.with(all))
 }
 
 /// The tool that a model calls by a `function_call` with this `namespace` and `name`, the highest version of it.

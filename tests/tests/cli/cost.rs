@@ -1,0 +1,91 @@
+//! `cost`, and the limits of the providers in `check` and `export`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::tools;
+
+fn rows(text: &str) -> Vec<Vec<&str>> {
+    text.lines().map(|line| line.split('\t').collect()).collect()
+}
+
+#[test]
+fn every_format_has_its_cost() {
+    let ran = tools(&["cost"]).exits(0).says("estimated");
+    let costs: BTreeMap<&str, usize> =
+        rows(&ran.out).iter().map(|row| (row[0], row[1].parse().expect("tokens are a number"))).collect();
+    let formats: Vec<&str> = costs.keys().copied().collect();
+    assert_eq!(
+        formats,
+        ["a2a", "anthropic", "gemini", "gemini-openapi", "mcp", "openai", "openai-chat", "otc", "search-tools"]
+    );
+    assert!(costs["search-tools"] < costs["openai-chat"] && costs["openai-chat"] < costs["openai"]);
+    let parts = rows(&ran.out);
+    let parts: Vec<usize> = parts.iter().find(|row| row[0] == "openai-chat").unwrap()[1..]
+        .iter()
+        .map(|cell| cell.parse().unwrap())
+        .collect();
+    assert!(parts[0] > parts[1] + parts[2] && parts[3] == 0, "{parts:?}");
+}
+
+#[test]
+fn the_tools_that_cost_most_come_first() {
+    let ran = tools(&["cost", "--format", "anthropic", "--top", "3"]).exits(0);
+    let rows = rows(&ran.out);
+    let tokens: Vec<usize> = rows.iter().map(|row| row[1].parse().unwrap()).collect();
+    assert_eq!((rows.len(), rows[3][0]), (4, "all 20"));
+    assert!(tokens[0] >= tokens[1] && tokens[1] >= tokens[2] && tokens[3] > tokens[..3].iter().sum());
+    assert!(rows[0][0].contains(':'), "{rows:?}");
+    tools(&["cost", "--format", "xml"]).exits(2);
+    tools(&["cost", "--top", "0"]).exits(2);
+}
+
+#[test]
+fn costs_as_json_say_what_counted() {
+    let all = tools(&["cost", "--json"]).exits(0).json();
+    assert_eq!(all["counter"], "estimate");
+    assert_eq!(all["formats"][0]["format"], "mcp");
+    let one = tools(&["cost", "--json", "--format", "mcp", "--top", "100"]).exits(0).json();
+    assert_eq!((&one["cost"], &one["nTools"]), (&all["formats"][0]["cost"], &json!(20)));
+    let tools = one["tools"].as_array().unwrap();
+    let sum: u64 = tools.iter().map(|tool| tool["total"].as_u64().unwrap()).sum();
+    assert_eq!(one["cost"]["total"], sum);
+    assert!(tools.iter().all(|tool| tool["description"].as_u64() < tool["total"].as_u64()));
+}
+
+#[test]
+fn check_says_how_much_of_each_limit_is_used_up() {
+    let ran = tools(&["check", "--limits"]);
+    let rows = rows(&ran.out);
+    let row = |target: &str, what: &str| {
+        rows.iter().find(|row| row[..2] == [target, what]).unwrap_or_else(|| panic!("{what}"))
+    };
+    assert_eq!(row("OpenAI", "tools")[2..4], ["20", "128"]);
+    assert_eq!(row("Gemini", "tools")[2..4], ["20", "512"]);
+    assert_eq!(row("OpenAI strict", "levels")[3], "10");
+    let strict: Vec<usize> = row("Anthropic", "strict tools")[2..4].iter().map(|cell| cell.parse().unwrap()).collect();
+    assert!(strict[0] > 0 && strict[1] == 20);
+    assert!(row("Anthropic", "optional parameters of strict tools")[4].contains(" ("));
+    tools(&["check", "--limits", "--lock", "x"]).exits(2);
+}
+
+#[test]
+fn check_as_json_has_the_limits_with_what_each_tool_takes() {
+    let report = tools(&["check", "--limits", "--json"]).json();
+    let limits = report["limits"].as_array().unwrap();
+    let optional = limits.iter().find(|limit| limit["what"] == "optional parameters of strict tools").unwrap();
+    assert_eq!((&optional["target"], &optional["limit"]), (&json!("Anthropic"), &json!(24)));
+    let takes = optional["tools"].as_array().unwrap().iter().map(|tool| tool[1].as_u64().unwrap());
+    assert_eq!(Value::from(takes.sum::<u64>()), optional["count"]);
+}
+
+#[test]
+fn losses_say_what_of_the_limits_is_used_up() {
+    let quiet = tools(&["export", "--format", "openai"]).exits(0);
+    assert!(!quiet.err.contains("of at most"), "{}", quiet.err);
+    let told = tools(&["export", "--format", "openai", "--losses"]).exits(0);
+    assert!(told.err.contains("note: OpenAI: 20 tools, of at most 128\n"), "{}", told.err);
+    let strict = tools(&["export", "--format", "anthropic", "--strict", "--losses"]).exits(0);
+    assert!(strict.err.contains("optional parameters of strict tools, of at most 24"), "{}", strict.err);
+}

@@ -1,0 +1,32 @@
+//! A catalogue as a page: well formed, whole, and deaf to what a stranger writes into a description.
+
+mod hostile;
+mod page;
+mod shown;
+
+use scraper::{ElementRef, Html, Selector};
+use toolkit::adapter::html::{Page, document};
+use toolkit::{Catalog, Tool};
+
+const PAGE: Page<'static> = Page { title: "Tools", program: Some("tools") };
+
+fn text_of(tools: impl IntoIterator<Item = Tool>) -> String {
+    document(&PAGE, &Catalog::new(tools).expect("their ids differ"))
+}
+
+fn page_of(tools: impl IntoIterator<Item = Tool>) -> Html {
+    Html::parse_document(&text_of(tools))
+}
+
+fn all<'p>(page: &'p Html, selector: &str) -> Vec<ElementRef<'p>> {
+    page.select(&Selector::parse(selector).unwrap()).collect()
+}
+
+/// The text of the only element that fits.
+#[track_caller]
+fn text(page: &Html, selector: &str) -> String {
+    match &all(page, selector)[..] {
+        [one] => one.text().collect::<Vec<_>>().concat().split_whitespace().collect::<Vec<_>>().join(" "),
+        found => panic!("{} elements fit {selector}", found.len()),
+    }
+}

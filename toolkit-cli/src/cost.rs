@@ -1,0 +1,163 @@
+//! `cost`: the tokens that a model reads the tools with.
+
+use std::cmp::Reverse;
+use std::io::{self, Write};
+
+use clap::ArgMatches;
+use serde_json::{Value, json};
+use toolkit::Catalog;
+use toolkit::adapter::cost::{Cost, TokenCounter};
+use toolkit::adapter::mcp::{self, Revision};
+
+use crate::command::naming;
+use crate::exit::Exit;
+use crate::export::{Wanted, described};
+use crate::failure::Failure;
+use crate::style::{self, FAINT, NOTE, STRONG, padded, printable, width};
+
+/// What `--format` takes.
+pub(crate) const FORMATS: &[&str] = &[
+    "mcp",
+    #[cfg(feature = "mcp")]
+    "search-tools",
+    "openai",
+    "openai-chat",
+    "anthropic",
+    "gemini",
+    "gemini-openapi",
+    "a2a",
+    #[cfg(feature = "otc")]
+    "otc",
+];
+
+/// The tools in one form.
+struct Form {
+    name: &'static str,
+    tools: Vec<(String, Cost)>,
+}
+
+impl Form {
+    fn of(name: &'static str, catalog: &Catalog, matches: &ArgMatches) -> Result<Self, Failure> {
+        let counter = counter();
+        let costs = |tools: Vec<Value>, id: &dyn Fn(usize, &Value) -> String| {
+            tools.iter().enumerate().map(|(idx, tool)| (id(idx, tool), Cost::of(tool, &*counter))).collect()
+        };
+        let latest: Vec<String> = catalog.latest().map(|tool| tool.id().to_string()).collect();
+        let by_place = |idx: usize, _: &Value| latest[idx].clone();
+        let wanted = Wanted { naming: naming(matches), strict: matches.get_flag("strict"), ..Wanted::default() };
+        let tools = match name {
+            #[cfg(feature = "mcp")]
+            "search-tools" => {
+                let tools = toolkit_mcp::server::search_tools();
+                costs(tools.iter().map(toolkit::Tool::to_mcp_json).collect(), &|idx, _| tools[idx].id().to_string())
+            }
+            #[cfg(feature = "otc")]
+            "otc" => {
+                let published = toolkit_otc::Published::of(catalog, &crate::serve::naming(matches)).to_json();
+                costs(listed(published, "/tools"), &|_, tool| tool["id"].as_str().unwrap_or_default().to_owned())
+            }
+            name => match described(catalog, name, wanted)? {
+                Some(export) if name.starts_with("gemini") => {
+                    costs(listed(export.json, "/0/functionDeclarations"), &by_place)
+                }
+                Some(export) => costs(listed(export.json, ""), &by_place),
+                None => {
+                    let list = mcp::list_tools(catalog, Revision::default(), naming(matches))?;
+                    costs(listed(list, "/tools"), &by_place)
+                }
+            },
+        };
+        Ok(Self { name, tools })
+    }
+
+    fn total(&self) -> Cost {
+        self.tools.iter().map(|(_, cost)| *cost).sum()
+    }
+}
+
+fn listed(mut json: Value, at: &str) -> Vec<Value> {
+    match json.pointer_mut(at).map(Value::take) {
+        Some(Value::Array(tools)) => tools,
+        _ => Vec::new(),
+    }
+}
+
+/// What counts, by the name that it goes by.
+const COUNTER: &str = if cfg!(feature = "tokens") { "o200k_base" } else { "estimate" };
+
+fn counter() -> Box<dyn TokenCounter> {
+    #[cfg(feature = "tokens")]
+    return Box::new(|text: &str| bpe_openai::o200k_base().count(text));
+    #[cfg(not(feature = "tokens"))]
+    Box::new(toolkit::adapter::cost::Estimate)
+}
+
+pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let most = matches.get_one::<u32>("top").map_or(10, |most| *most as usize);
+    match matches.get_one::<String>("format") {
+        Some(wanted) => {
+            let name = FORMATS.iter().find(|name| *name == wanted).expect("clap takes no other");
+            let mut form = Form::of(name, catalog, matches)?;
+            form.tools.sort_by_key(|(_, cost)| Reverse(cost.total));
+            let (n_tools, total) = (form.tools.len(), form.total());
+            form.tools.truncate(most);
+            if matches.get_flag("json") {
+                let record = |(id, cost): &(String, Cost)| {
+                    let mut record = json!(cost);
+                    record["id"] = json!(id);
+                    record
+                };
+                let tools: Vec<Value> = form.tools.iter().map(record).collect();
+                style::write_json(&json!({
+                    "counter": COUNTER, "format": form.name, "nTools": n_tools, "cost": total, "tools": tools,
+                }))?;
+                return Ok(Exit::Success);
+            }
+            let rows = form.tools.iter().map(|(id, cost)| (printable(id).into_owned(), *cost));
+            let sum = std::iter::once((format!("all {n_tools}"), total));
+            write("TOOL", &rows.chain(sum).collect::<Vec<_>>())?;
+        }
+        None => {
+            let forms: Result<Vec<Form>, Failure> =
+                FORMATS.iter().map(|name| Form::of(name, catalog, matches)).collect();
+            let forms = forms?;
+            if matches.get_flag("json") {
+                let record =
+                    |form: &Form| json!({ "format": form.name, "nTools": form.tools.len(), "cost": form.total() });
+                let forms: Vec<Value> = forms.iter().map(record).collect();
+                style::write_json(&json!({ "counter": COUNTER, "formats": forms }))?;
+                return Ok(Exit::Success);
+            }
+            write("FORMAT", &forms.iter().map(|form| (form.name.to_owned(), form.total())).collect::<Vec<_>>())?;
+        }
+    }
+    if cfg!(not(feature = "tokens")) {
+        let text = "estimated; built with the feature `tokens`, this counts what OpenAI's o200k_base makes of them";
+        let _ = writeln!(anstream::stderr(), "{NOTE} {text}");
+    }
+    Ok(Exit::Success)
+}
+
+/// On a terminal as a table, otherwise a row a line with tabs between.
+fn write(first: &str, rows: &[(String, Cost)]) -> io::Result<()> {
+    let cells = |cost: &Cost| [cost.total, cost.description, cost.input, cost.output].map(|n| n.to_string());
+    let mut out = anstream::stdout().lock();
+    if style::terminal_width().is_none() {
+        for (name, cost) in rows {
+            writeln!(out, "{name}\t{}", cells(cost).join("\t"))?;
+        }
+        return Ok(());
+    }
+    let header = ["TOKENS", "DESCRIPTION", "INPUT", "OUTPUT"];
+    let name_columns = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0).max(width(first));
+    let right = |cell: &str, header: &str| format!("{cell:>columns$}", columns = width(header).max(7));
+    let line =
+        |cells: [&str; 4]| cells.iter().zip(header).map(|(cell, header)| right(cell, header)).collect::<Vec<_>>();
+    writeln!(out, "{FAINT}{}  {}{}", padded(first, name_columns), line(header).join("  "), FAINT.clear())?;
+    for (name, cost) in rows {
+        let cells = cells(cost);
+        let cells = line(cells.each_ref().map(String::as_str)).join("  ");
+        writeln!(out, "{STRONG}{}{}  {cells}", padded(name, name_columns), STRONG.clear())?;
+    }
+    Ok(())
+}

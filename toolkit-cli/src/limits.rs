@@ -1,0 +1,68 @@
+//! How much of the providers' limits a catalogue uses up.
+
+use std::io::{self, Write};
+
+use toolkit::Catalog;
+use toolkit::adapter::{Usage, anthropic, gemini, openai};
+use toolkit::catalog::{Naming, Problems};
+
+use crate::style::{FAINT, STRONG, padded, printable, terminal_width, width};
+
+/// How many tools a line names.
+const MAX_NAMED: usize = 3;
+
+/// What the providers take in one request, and what of it is used up with every tool as strict as it can be.
+pub(crate) fn usages(catalog: &Catalog, naming: Naming) -> Result<Vec<Usage>, Problems> {
+    let openai = openai::tools(catalog, naming, openai::Options::responses().strict())?;
+    let anthropic = anthropic::tools(catalog, naming, anthropic::Options::default().strict())?;
+    let gemini = gemini::tools(catalog, naming, gemini::Form::JsonSchema)?;
+    Ok([openai, anthropic, gemini].into_iter().flat_map(|export| export.usage).collect())
+}
+
+/// A limit on a line, with the tools that take most of it.
+pub(crate) fn line(usage: &Usage) -> String {
+    match tools(usage) {
+        tools if tools.is_empty() => usage.to_string(),
+        tools => format!("{usage}; most of it: {tools}"),
+    }
+}
+
+fn tools(usage: &Usage) -> String {
+    // Where each takes one, nobody takes most.
+    let takes = usage.tools.iter().filter(|(_, takes)| *takes > 1).take(MAX_NAMED);
+    let named: Vec<String> = takes.map(|(id, takes)| format!("{} ({takes})", printable(&id.to_string()))).collect();
+    named.join(", ")
+}
+
+/// On a terminal as a table, otherwise a limit a line with tabs between.
+pub(crate) fn write(usages: &[Usage]) -> io::Result<()> {
+    let rows = usages.iter().map(|usage| {
+        [usage.target.to_owned(), usage.what.to_owned(), usage.count.to_string(), usage.limit.to_string(), tools(usage)]
+    });
+    let rows: Vec<[String; 5]> = rows.collect();
+    let mut out = anstream::stdout().lock();
+    if terminal_width().is_none() {
+        for row in rows {
+            writeln!(out, "{}", row.join("\t"))?;
+        }
+        return Ok(());
+    }
+    let header = ["TARGET", "WHAT", "HERE", "AT MOST", "MOST OF IT"];
+    let columns = [0, 1, 2, 3].map(|nth| {
+        let cells = rows.iter().map(|row| width(&row[nth]));
+        cells.max().unwrap_or(0).max(width(header[nth]))
+    });
+    let line = |row: [&str; 5]| {
+        let cells: Vec<String> = row.iter().zip(columns).map(|(cell, columns)| padded(cell, columns)).collect();
+        format!("{}  {}", cells.join("  "), row[4])
+    };
+    writeln!(out, "{FAINT}{}{}", line(header), FAINT.clear())?;
+    for (row, usage) in rows.iter().zip(usages) {
+        let text = line(row.each_ref().map(String::as_str));
+        match usage.is_over() {
+            true => writeln!(out, "{STRONG}{}{}", text.trim_end(), STRONG.clear())?,
+            false => writeln!(out, "{}", text.trim_end())?,
+        }
+    }
+    Ok(())
+}

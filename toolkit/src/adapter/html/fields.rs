@@ -1,0 +1,200 @@
+//! A schema as tables: one row a field, what is within it folded below.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::escape::text;
+use super::prose::prose;
+use super::words::{MAX_INLINE_VALUES, kind, limits, literal, values};
+
+/// Deeper than this the JSON itself is the better read.
+const MAX_DEPTH: usize = 8;
+
+/// Whose fields they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// The caller gives them, and must know which it needs to give.
+    Arguments,
+    /// The tool gives them.
+    Result,
+}
+
+/// What a schema, its definitions written out, says of a value; nothing, where its kind says it all.
+pub(super) fn fields(schema: &Value, whose: Whose) -> String {
+    let first = if whose == Whose::Arguments { "argument" } else { "field" };
+    Reader { whose, root: schema, told: HashSet::new() }.within(schema, first, 0)
+}
+
+struct Reader<'s> {
+    whose: Whose,
+    root: &'s Value,
+    /// The references that have been followed: what leads back to itself is told once, where it is first met.
+    told: HashSet<&'s str>,
+}
+
+impl<'s> Reader<'s> {
+    fn within(&mut self, schema: &'s Value, first: &str, depth: usize) -> String {
+        let mut out = String::new();
+        if depth == MAX_DEPTH || !schema.is_object() {
+            return out;
+        }
+        if let Some(target) = self.followed(schema) {
+            out.push_str(&self.within(target, first, depth + 1));
+        }
+        out.push_str(&self.table(schema, first, depth));
+        for (keyword, said) in [("anyOf", "Any of these"), ("oneOf", "One of these"), ("allOf", "All of these")] {
+            let branches = branches(schema, keyword);
+            if let [branch] = branches[..] {
+                out.push_str(&self.within(branch, first, depth + 1));
+                continue;
+            }
+            let told =
+                branches.into_iter().enumerate().filter_map(|(idx, branch)| self.alternative(idx, branch, depth));
+            let told: String = told.collect();
+            if !told.is_empty() {
+                out.push_str(&format!("<p class=\"of\">{said}:</p>{told}"));
+            }
+        }
+        if let Some(items) = schema.get("items") {
+            out.push_str(&self.within(items, "field of each item", depth + 1));
+        }
+        let places = schema.get("prefixItems").and_then(Value::as_array).into_iter().flatten().enumerate();
+        out.extend(places.filter_map(|(idx, place)| self.alternative(idx, place, depth)));
+        if let Some(values) = schema.get("additionalProperties") {
+            out.push_str(&self.within(values, "field of each value", depth + 1));
+        }
+        out
+    }
+
+    /// What a reference leads to, the first time.
+    fn followed(&mut self, schema: &'s Value) -> Option<&'s Value> {
+        let reference = schema.get("$ref")?.as_str()?;
+        let target = self.root.pointer(reference.strip_prefix('#')?)?;
+        self.told.insert(reference).then_some(target)
+    }
+
+    /// A branch that has something within.
+    fn alternative(&mut self, idx: usize, branch: &'s Value, depth: usize) -> Option<String> {
+        let inside = self.within(branch, "field", depth + 1);
+        let said = branch.get("description").and_then(Value::as_str).map(prose).unwrap_or_default();
+        let title = branch.get("title").and_then(Value::as_str).map_or_else(|| kind_among_others(branch), text);
+        let is_told = !inside.is_empty() || (!said.is_empty() && values(branch).is_none());
+        is_told.then(|| folded(&format!("{}. {title}", idx + 1), &format!("{said}{inside}")))
+    }
+
+    fn table(&mut self, schema: &'s Value, first: &str, depth: usize) -> String {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let Some(properties) = properties.filter(|named| !named.is_empty()) else {
+            return String::new();
+        };
+        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        let required: HashSet<&str> = required.filter_map(Value::as_str).collect();
+        let mut properties: Vec<(&str, &'s Value)> =
+            properties.iter().map(|(name, property)| (&**name, property)).collect();
+        properties.sort_by_key(|(name, _)| (!required.contains(name), *name));
+        let rows = properties.into_iter().map(|(name, property)| {
+            let need = need(self.whose, required.contains(name));
+            self.row(name, property, need, depth)
+        });
+        let rows: String = rows.collect();
+        let columns = ["type", "what it is"].map(|column| format!("<th scope=\"col\">{column}")).concat();
+        format!("<table class=\"fields\"><thead><tr><th scope=\"col\">{first}{columns}<tbody>\n{rows}</table>\n")
+    }
+
+    fn row(&mut self, name: &str, schema: &'s Value, need: &str, depth: usize) -> String {
+        let said = schema.get("description").and_then(Value::as_str).map(prose).unwrap_or_default();
+        let mut facts = limits(schema);
+        facts.extend(schema.get("items").into_iter().flat_map(limits).map(|limit| format!("each {limit}")));
+        facts.extend(schema.get("default").map(|value| format!("default {}", literal(value))));
+        facts.extend(schema.get("deprecated").filter(|said| **said == true).map(|_| "deprecated".to_owned()));
+        let facts = match facts.is_empty() {
+            true => String::new(),
+            false => format!("<p class=\"limits\">{}</p>", facts.join(" · ")),
+        };
+        let inside = format!("{}{}", choices(schema), self.within(schema, "field", depth + 1));
+        let inside = match inside.is_empty() {
+            true => inside,
+            false => format!("<tr class=\"inside\"><td colspan=\"3\">{}\n", folded(&summary(schema), &inside)),
+        };
+        let (name, kind) = (text(name), kind(schema));
+        format!("<tr><th scope=\"row\"><code>{name}</code>{need}<td>{kind}<td>{said}{facts}\n{inside}")
+    }
+}
+
+/// The branches under a keyword, null aside.
+fn branches<'s>(schema: &'s Value, keyword: &str) -> Vec<&'s Value> {
+    let branches = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
+    branches.filter(|branch| branch.get("type").is_none_or(|ty| ty != "null")).collect()
+}
+
+/// What kind of value a branch takes, told from the others by what marks it, or by the fields that it needs.
+fn kind_among_others(branch: &Value) -> String {
+    /// More fields than this are no help in telling branches apart.
+    const MAX_NAMED: usize = 3;
+
+    let kind = kind(branch);
+    let Some(properties) = branch.get("properties").and_then(Value::as_object) else {
+        return kind;
+    };
+    let mark =
+        properties.iter().filter_map(|(name, property)| Some((name, property.get("const")?))).min_by_key(|one| one.0);
+    if let Some((name, value)) = mark {
+        return format!("{kind}, <code>{}</code> {}", text(name), literal(value));
+    }
+    let required = branch.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let named: Vec<String> = required.take(MAX_NAMED).map(|name| format!("<code>{}</code>", text(name))).collect();
+    if named.is_empty() { kind } else { format!("{kind} with {}", named.join(", ")) }
+}
+
+/// What is not the rule: that the caller must give a field, or that the tool may not.
+fn need(whose: Whose, is_required: bool) -> &'static str {
+    match (whose, is_required) {
+        (Whose::Arguments, true) => " <span class=\"required\">required</span>",
+        (Whose::Result, false) => " <span class=\"optional\">optional</span>",
+        _ => "",
+    }
+}
+
+/// The values that have no room in the row, or that are described one by one.
+fn choices(schema: &Value) -> String {
+    let of = schema.get("items").filter(|items| values(items).is_some()).unwrap_or(schema);
+    let Some(all) = values(of) else {
+        return String::new();
+    };
+    let branches = of.get("oneOf").or_else(|| of.get("anyOf")).and_then(Value::as_array);
+    let said = |idx: usize| branches.and_then(|all| all.get(idx)?.get("description")?.as_str()).map(text);
+    if all.len() <= MAX_INLINE_VALUES && (0..all.len()).all(|idx| said(idx).is_none()) {
+        return String::new();
+    }
+    let item = |(idx, value): (usize, &&Value)| {
+        let said = said(idx).map(|said| format!(" {said}")).unwrap_or_default();
+        format!("<li>{}{said}\n", literal(value))
+    };
+    format!("<ul class=\"values\">{}</ul>", all.iter().enumerate().map(item).collect::<String>())
+}
+
+/// What is folded, in a few words.
+fn summary(schema: &Value) -> String {
+    let of = schema.get("items").unwrap_or(schema);
+    if let Some(values) = values(of) {
+        return format!("{} values", values.len());
+    }
+    for keyword in ["anyOf", "oneOf"] {
+        match branches(of, keyword)[..] {
+            [] => {}
+            [branch] => return summary(branch),
+            _ => return "the alternatives".to_owned(),
+        }
+    }
+    match of.get("properties").and_then(Value::as_object).map_or(0, serde_json::Map::len) {
+        0 => "its fields".to_owned(),
+        1 => "1 field".to_owned(),
+        n => format!("{n} fields"),
+    }
+}
+
+/// `summary` and `inside` are HTML.
+pub(super) fn folded(summary: &str, inside: &str) -> String {
+    format!("<details><summary>{summary}</summary>{inside}</details>\n")
+}

@@ -1,0 +1,79 @@
+//! What authors write of their tools, which is Markdown: their own HTML is text, and links lead to the web only.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Alignment, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeWithOffset};
+
+use super::escape;
+
+/// `markdown` as HTML that loads nothing and runs nothing.
+pub(super) fn prose(markdown: &str) -> String {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    let events = TextMergeWithOffset::new(Parser::new_ext(markdown, options).into_offset_iter());
+    let mut links = Vec::new();
+    let mut out = String::new();
+    pulldown_cmark::html::push_html(&mut out, events.map(|(event, at)| safe(event, at, markdown, &mut links)));
+    out
+}
+
+/// `links` are those that the event stands in, and whether each leads somewhere.
+fn safe<'m>(event: Event<'m>, at: Range<usize>, markdown: &str, links: &mut Vec<bool>) -> Event<'m> {
+    let markup = |html: String| Event::InlineHtml(html.into());
+    match event {
+        Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => markup(escape::text(&text)),
+        Event::Code(code) => markup(format!("<code>{}</code>", escape::text(&code))),
+        Event::SoftBreak if is_meant(&at, markdown) => Event::HardBreak,
+        Event::Start(Tag::HtmlBlock) => markup("<p>".to_owned()),
+        Event::End(TagEnd::HtmlBlock) => markup("</p>\n".to_owned()),
+        Event::Start(Tag::CodeBlock(_)) => markup("<pre><code>".to_owned()),
+        Event::End(TagEnd::CodeBlock) => markup("</code></pre>\n".to_owned()),
+        // Their styles would be attributes, which the page's own policy refuses.
+        Event::Start(Tag::Table(columns)) => Event::Start(Tag::Table(vec![Alignment::None; columns.len()])),
+        // The tool's own heading stands above.
+        Event::Start(Tag::Heading { level, .. }) => {
+            Event::Start(Tag::Heading { level: lower(level), id: None, classes: vec![], attrs: vec![] })
+        }
+        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(lower(level))),
+        Event::Start(Tag::Link { dest_url, .. }) => {
+            links.push(is_web(&dest_url));
+            markup(match is_web(&dest_url) {
+                true => format!(r#"<a href="{}" rel="noopener noreferrer nofollow">"#, escape::href(&dest_url)),
+                false => String::new(),
+            })
+        }
+        Event::End(TagEnd::Link) => markup(if links.pop() == Some(true) { "</a>" } else { "" }.to_owned()),
+        // A picture would be a request to whoever wrote the tool.
+        Event::Start(Tag::Image { .. }) => markup("<em>picture: ".to_owned()),
+        Event::End(TagEnd::Image) => markup("</em>".to_owned()),
+        event => event,
+    }
+}
+
+fn is_web(url: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| url.get(..scheme.len()).is_some_and(|s| s.eq_ignore_ascii_case(scheme)))
+}
+
+fn lower(level: HeadingLevel) -> HeadingLevel {
+    match level {
+        HeadingLevel::H1 => HeadingLevel::H4,
+        HeadingLevel::H2 => HeadingLevel::H5,
+        _ => HeadingLevel::H6,
+    }
+}
+
+/// Whether the author broke the line on purpose: the next word would have had room, by the length of other lines.
+///
+/// Markdown makes one paragraph of a list without bullets, and of a heading with its text; many that write descriptions
+/// do not know that they write Markdown.
+fn is_meant(at: &Range<usize>, markdown: &str) -> bool {
+    /// What authors who fill their lines by hand leave free.
+    const SLACK: usize = 12;
+
+    let (before, after) = (&markdown[..at.start], &markdown[at.end..]);
+    let start = before.rfind("\n\n").map_or(0, |end| end + 2);
+    let end = after.find("\n\n").map_or(markdown.len(), |end| at.end + end);
+    let longest = markdown[start..end].lines().map(str::len).max().unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default().trim_end();
+    let word = after.split_whitespace().next().unwrap_or_default();
+    line.len() + 1 + word.len() + SLACK <= longest
+}

@@ -1,0 +1,131 @@
+//! What a schema says of one value, in words.
+
+use serde_json::Value;
+
+use super::escape::text;
+
+/// More values than this are told below the row, and not in it.
+pub(super) const MAX_INLINE_VALUES: usize = 6;
+
+/// What kind of value a schema takes, as HTML.
+pub(super) fn kind(schema: &Value) -> String {
+    if let Some(values) = values(schema) {
+        return match values.len() {
+            1..=MAX_INLINE_VALUES => values.iter().map(|value| literal(value)).collect::<Vec<_>>().join(" or "),
+            n => format!("one of {n} values"),
+        };
+    }
+    for choice in ["anyOf", "oneOf"] {
+        if let Some(branches) = schema.get(choice).and_then(Value::as_array).filter(|branches| !branches.is_empty()) {
+            let mut kinds: Vec<String> = branches.iter().map(kind).collect();
+            let mut seen = std::collections::HashSet::new();
+            kinds.retain(|kind| seen.insert(kind.clone()));
+            return match kinds.len() {
+                1..=MAX_INLINE_VALUES => kinds.join(" or "),
+                n => format!("one of {n} kinds"),
+            };
+        }
+    }
+    // What is still a reference leads back to where it stands.
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        let name = reference.rsplit('/').next().filter(|name| !matches!(*name, "" | "#"));
+        return name.map_or_else(|| "the whole again".to_owned(), text);
+    }
+    match schema.get("type") {
+        Some(Value::String(name)) => named(name, schema),
+        Some(Value::Array(names)) => {
+            let names = names.iter().filter_map(Value::as_str).map(|name| named(name, schema));
+            names.collect::<Vec<_>>().join(" or ")
+        }
+        _ if schema.get("properties").is_some() => "object".to_owned(),
+        _ => "anything".to_owned(),
+    }
+}
+
+/// The values that are all that a schema takes.
+pub(super) fn values(schema: &Value) -> Option<Vec<&Value>> {
+    if let Some(constant) = schema.get("const") {
+        return Some(vec![constant]);
+    }
+    if let Some(Value::Array(values)) = schema.get("enum") {
+        return Some(values.iter().collect());
+    }
+    // A choice of values, each with a description of its own.
+    let branches = schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()?;
+    let constants: Option<Vec<&Value>> = branches.iter().map(|branch| branch.get("const")).collect();
+    constants.filter(|constants| !constants.is_empty())
+}
+
+fn named(name: &str, schema: &Value) -> String {
+    match (name, schema.get("items"), schema.get("additionalProperties")) {
+        ("array", Some(items @ Value::Object(_)), _) => format!("list of {}", several(kind(items))),
+        ("array", ..) => "list".to_owned(),
+        ("object", _, Some(values @ Value::Object(_))) if schema.get("properties").is_none() => {
+            format!("map to {}", several(kind(values)))
+        }
+        _ => text(name),
+    }
+}
+
+fn several(kind: String) -> String {
+    match &*kind {
+        "string" | "integer" | "number" | "boolean" | "object" => format!("{kind}s"),
+        _ if kind.contains(" or ") => format!("({kind})"),
+        _ => kind,
+    }
+}
+
+/// A value as code.
+pub(super) fn literal(value: &Value) -> String {
+    let shown = match value {
+        Value::String(plain) if !plain.is_empty() => plain.clone(),
+        value => value.to_string(),
+    };
+    format!("<code>{}</code>", text(&shown))
+}
+
+/// What a value must hold to beyond its kind, as HTML, each apart.
+pub(super) fn limits(schema: &Value) -> Vec<String> {
+    let mut words = Vec::new();
+    for (least, most, one, many) in [
+        ("minimum", "maximum", "", ""),
+        ("minLength", "maxLength", " character", " characters"),
+        ("minItems", "maxItems", " item", " items"),
+        ("minProperties", "maxProperties", " entry", " entries"),
+    ] {
+        let counted = |limit: &Value| format!("{}{}", shown(limit), if *limit == 1 { one } else { many });
+        let limit = |keyword: &str| schema.get(keyword).filter(|limit| !is_a_width(limit));
+        words.extend(match (limit(least), limit(most)) {
+            (Some(least), Some(most)) if least == most => Some(format!("exactly {}", counted(least))),
+            (Some(least), Some(most)) => Some(format!("{} to {}", shown(least), counted(most))),
+            (Some(least), None) => Some(format!("at least {}", counted(least))),
+            (None, Some(most)) => Some(format!("at most {}", counted(most))),
+            (None, None) => None,
+        });
+    }
+    for (keyword, before) in
+        [("exclusiveMinimum", "more than"), ("exclusiveMaximum", "less than"), ("multipleOf", "a multiple of")]
+    {
+        words.extend(schema.get(keyword).map(|limit| format!("{before} {}", shown(limit))));
+    }
+    if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
+        words.push(format!("matches <code>{}</code>", text(pattern)));
+    }
+    if let Some(format) = schema.get("format").and_then(Value::as_str) {
+        words.push(format!("format <code>{}</code>", text(format)));
+    }
+    if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
+        words.push("no item twice".to_owned());
+    }
+    words
+}
+
+/// Whether a limit only says how many bits an integer has.
+fn is_a_width(limit: &Value) -> bool {
+    const WIDTHS: [i64; 5] = [i32::MIN as i64, i32::MAX as i64, u32::MAX as i64, i64::MIN, i64::MAX];
+    limit.as_i64().is_some_and(|limit| WIDTHS.contains(&limit)) || limit.as_u64() == Some(u64::MAX)
+}
+
+fn shown(limit: &Value) -> String {
+    text(&limit.to_string())
+}

@@ -1,0 +1,261 @@
+//! What a target takes in one request: limits that a whole catalogue uses up, and not one schema.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::described::{Described, named};
+use super::dialect::{Dialect, Limits};
+use super::loss::{Effect, Loss, Side};
+use super::lower::lower;
+use crate::catalog::WireNames;
+use crate::schema::walk;
+use crate::tool::{Tool, ToolId};
+
+/// What a target takes in one request; `None` where no limit is known.
+///
+/// The numbers are what the providers' documents and their servers' own errors said in November 2026; they are data, so
+/// that a host that knows better can say so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RequestLimits {
+    /// What it is called in messages.
+    pub name: &'static str,
+    /// Tools.
+    pub tools: Option<usize>,
+    /// Characters of the name of a tool.
+    pub name_characters: Option<usize>,
+    /// Tools that the model is held to strictly.
+    pub strict_tools: Option<usize>,
+    /// Parameters that are not required, of all strict tools together, at every level.
+    pub strict_optional: Option<usize>,
+    /// Parameters with a choice of types (`anyOf`, or a list of types), of all strict tools together, at every level.
+    pub strict_unions: Option<usize>,
+}
+
+impl RequestLimits {
+    /// None.
+    pub const NONE: Self = Self {
+        name: "",
+        tools: None,
+        name_characters: None,
+        strict_tools: None,
+        strict_optional: None,
+        strict_unions: None,
+    };
+
+    /// OpenAI: 128 tools (the reference of `tools`; the error is `array_above_max_length`), names of 64 characters
+    /// (`FunctionDefinition`). Strict mode is limited schema by schema: [`Limits`](super::Limits).
+    pub const OPENAI: Self = Self { name: "OpenAI", tools: Some(128), name_characters: Some(64), ..Self::NONE };
+
+    /// Anthropic: 20 strict tools, with 24 optional parameters and 16 parameters of several types (the guide to structured
+    /// outputs). The documents allow names of 128 characters, servers have refused more than 64. 10,000 tools is the
+    /// limit of its tool search.
+    pub const ANTHROPIC: Self = Self {
+        name: "Anthropic",
+        tools: Some(10_000),
+        name_characters: Some(64),
+        strict_tools: Some(20),
+        strict_optional: Some(24),
+        strict_unions: Some(16),
+    };
+
+    /// Gemini: 512 tools (the error is `At most 512 function declarations can be specified`), names of 64 characters
+    /// (newer documents say 128).
+    pub const GEMINI: Self = Self { name: "Gemini", tools: Some(512), name_characters: Some(64), ..Self::NONE };
+}
+
+/// How much of a limit a catalogue uses up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Usage {
+    /// Whose limit it is.
+    pub target: &'static str,
+    /// What is counted.
+    pub what: &'static str,
+    /// How much there may be.
+    pub limit: usize,
+    /// How much there is.
+    pub count: usize,
+    /// What each tool takes of it: the one that takes most first, then in the order of their ids.
+    pub tools: Vec<(ToolId, usize)>,
+}
+
+impl Usage {
+    /// Whether there is more than there may be.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.count > self.limit
+    }
+}
+
+/// As in `Anthropic: 29 strict tools, of at most 20`.
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} {}, of at most {}", self.target, self.count, self.what, self.limit)
+    }
+}
+
+/// What the strict tools of a request share.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    tools: usize,
+    optional: usize,
+    unions: usize,
+}
+
+impl Share {
+    /// What one strict tool takes, by the schema that is sent.
+    fn of(schema: &Value) -> Self {
+        let mut share = Self { tools: 1, ..Self::default() };
+        share.measure(schema);
+        share
+    }
+
+    fn measure(&mut self, schema: &Value) {
+        let Value::Object(keywords) = schema else {
+            return;
+        };
+        let n_properties = keywords.get("properties").and_then(Value::as_object).map_or(0, serde_json::Map::len);
+        let n_required = keywords.get("required").and_then(Value::as_array).map_or(0, Vec::len);
+        self.optional += n_properties.saturating_sub(n_required);
+        self.unions += usize::from(keywords.contains_key("anyOf") || keywords.get("type").is_some_and(Value::is_array));
+        walk::each(keywords, |_, sub| self.measure(sub));
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            tools: self.tools + other.tools,
+            optional: self.optional + other.optional,
+            unions: self.unions + other.unions,
+        }
+    }
+
+    /// Each limit of strict tools, and how much is taken of it.
+    fn against(self, limits: &RequestLimits) -> [(&'static str, Option<usize>, usize); 3] {
+        [
+            ("strict tools", limits.strict_tools, self.tools),
+            ("optional parameters of strict tools", limits.strict_optional, self.optional),
+            ("parameters of several types of strict tools", limits.strict_unions, self.unions),
+        ]
+    }
+}
+
+/// One tool of a request on its way.
+pub(super) struct Member<'c> {
+    pub(super) name: &'c str,
+    pub(super) tool: &'c Tool,
+    pub(super) described: Described,
+}
+
+impl<'c> Member<'c> {
+    /// Every tool that is named, as `describe` has it.
+    pub(super) fn all(names: &'c WireNames<'c>, describe: impl Fn(&Tool, &str) -> Described) -> Vec<Self> {
+        names
+            .iter()
+            .map(|(name, tool)| Self { name, tool, described: named(describe(tool, name), tool, name) })
+            .collect()
+    }
+}
+
+/// What the strict tools among `members` need of the limits, before any gives it up; those that do not fit are described
+/// anew by `loosely`.
+///
+/// Room is given in this order, each tool having it if it still fits: first the tools that may change things, since a wrong
+/// argument does more harm there; then those that take the least of it, so that more tools are strict; then by their ids.
+pub(super) fn hold_to(
+    limits: &RequestLimits,
+    members: &mut [Member<'_>],
+    loosely: impl Fn(&Tool, &str) -> Described,
+) -> Vec<Usage> {
+    let share = |member: &Member<'_>| {
+        let is_strict = member.described.json.get("strict") == Some(&Value::Bool(true));
+        is_strict.then(|| Share::of(&member.described.json["input_schema"]))
+    };
+    let mut wanted: Vec<(usize, Share)> =
+        members.iter().enumerate().filter_map(|(idx, member)| Some((idx, share(member)?))).collect();
+    let usage = usages(limits, members, &wanted);
+    wanted.sort_by_key(|(idx, share)| {
+        let only_reads = members[*idx].tool.annotations().read_only == Some(true);
+        (only_reads, share.optional + share.unions, *idx)
+    });
+    let mut taken = Share::default();
+    for (idx, share) in wanted {
+        let with = taken.plus(share);
+        match with.against(limits).into_iter().find(|(_, limit, count)| limit.is_some_and(|limit| *count > limit)) {
+            None => taken = with,
+            Some((what, limit, _)) => {
+                let member = &mut members[idx];
+                let described = named(loosely(member.tool, member.name), member.tool, member.name);
+                member.described = described;
+                member.described.not_strict.push(Loss {
+                    side: Side::Record,
+                    pointer: "/strict".to_owned(),
+                    keyword: "strict".to_owned(),
+                    effect: Effect::Widened,
+                    reason: format!(
+                        "is given up: a request to {} has room for {} {what}",
+                        limits.name,
+                        limit.unwrap_or_default()
+                    ),
+                });
+            }
+        }
+    }
+    usage
+}
+
+fn usages(limits: &RequestLimits, members: &[Member<'_>], wanted: &[(usize, Share)]) -> Vec<Usage> {
+    let total = wanted.iter().fold(Share::default(), |all, (_, share)| all.plus(*share));
+    let counted = total.against(limits).into_iter().enumerate();
+    counted
+        .filter_map(|(nth, (what, limit, count))| {
+            let takes = wanted.iter().map(|(idx, share)| (members[*idx].tool, share.against(limits)[nth].2));
+            Some(Usage { target: limits.name, what, limit: limit?, count, tools: most_first(takes) })
+        })
+        .collect()
+}
+
+/// How much of the limits on tools and their names `members` use up.
+pub(super) fn of_all(limits: &RequestLimits, members: &[Member<'_>]) -> Vec<Usage> {
+    let usage = |what, limit: Option<usize>, count, tools| {
+        limit.map(|limit| Usage { target: limits.name, what, limit, count, tools })
+    };
+    let lengths = || members.iter().map(|member| (member.tool, member.name.chars().count()));
+    let longest = lengths().map(|(_, length)| length).max().unwrap_or_default();
+    [
+        usage("tools", limits.tools, members.len(), Vec::new()),
+        usage("characters of a name", limits.name_characters, longest, most_first(lengths())),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// How much of the limits of `dialect` the largest schemas use up: they hold for each schema alone.
+pub(super) fn of_schemas(dialect: &Dialect, members: &[Member<'_>]) -> Vec<Usage> {
+    let sizes = members.iter().map(|member| {
+        let lowered = lower(member.tool.input().as_value(), dialect, Side::Input);
+        (member.tool, Limits::taken_by(&lowered.schema).named())
+    });
+    let sizes: Vec<(&Tool, [(&'static str, usize); Limits::N])> = sizes.collect();
+    let limits = dialect.limits.named().into_iter().enumerate();
+    limits
+        .map(|(nth, (what, limit))| {
+            let tools = most_first(sizes.iter().map(|(tool, size)| (*tool, size[nth].1)));
+            let count = tools.first().map_or(0, |(_, takes)| *takes);
+            Usage { target: dialect.name, what, limit, count, tools }
+        })
+        .collect()
+}
+
+/// Those that take something.
+fn most_first<'t>(takes: impl Iterator<Item = (&'t Tool, usize)>) -> Vec<(ToolId, usize)> {
+    let mut takes: Vec<(ToolId, usize)> =
+        takes.filter(|(_, takes)| *takes > 0).map(|(tool, takes)| (tool.id().clone(), takes)).collect();
+    // A stable sort leaves those that take the same in the order of the catalogue.
+    takes.sort_by_key(|(_, takes)| std::cmp::Reverse(*takes));
+    takes
+}
