@@ -264,3 +264,18 @@ fn a_name_that_very_many_have_is_refused_with_the_first_and_how_many_more() {
     assert!(message.starts_with("several tools are named `x`: `n00:x`, `n01:x`, "), "{message}");
     assert!(message.ends_with(", `n07:x`, 12 more"), "{message}");
 }
+
+#[test]
+fn versions_that_no_name_would_tell_apart_are_refused() {
+    let tool = |version: Option<&'static str>| {
+        let tool = Tool::builder("x").namespace("a");
+        let tool = if let Some(version) = version { tool.version(version) } else { tool };
+        tool.build().unwrap()
+    };
+    let problems = Catalog::new([tool(Some("1.0.0")), tool(Some("v1.0.0"))]).unwrap_err();
+    assert_eq!(messages(&problems), ["`1.0.0` and `v1.0.0` are one version; remove one, or give it another"]);
+    let problems = Catalog::new([tool(Some("1.0.0")), tool(None), tool(Some("2.0.0"))]).unwrap_err();
+    let expect = "one has no version, and its id means the highest version of the other; give both a version";
+    assert_eq!(messages(&problems), [expect]);
+    assert_eq!(Catalog::new([tool(Some("1.0.0")), tool(Some("2.0.0"))]).unwrap().len(), 2);
+}

@@ -199,3 +199,18 @@ proptest! {
         prop_assert_eq!(normalize_tags(&once), once);
     }
 }
+
+#[test]
+fn ids_their_parts_and_tools_are_read_by_serde() {
+    let tool = Tool::builder("add").namespace("math").version("1.0.0").build().unwrap();
+    let json = serde_json::to_string(&tool).unwrap();
+    assert_eq!(serde_json::from_str::<Tool>(&json).unwrap(), tool);
+    let error = serde_json::from_value::<Vec<Tool>>(json!([{ "name": 1 }])).unwrap_err().to_string();
+    assert!(error.contains("/name must be a string, got 1"), "{error}");
+    let (namespace, name): (Namespace, ToolName) = serde_json::from_value(json!(["math", "add"])).unwrap();
+    assert_eq!(json!([namespace, name]), json!(["math", "add"]));
+    assert!(serde_json::from_value::<ToolName>(json!("a b")).is_err());
+    let schema = tool.input().clone();
+    assert_eq!(schema.as_value(), tool.input().as_value());
+    assert!(schema.is_valid(&json!({})));
+}

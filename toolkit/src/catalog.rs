@@ -73,6 +73,8 @@ impl Catalog {
         for pair in tools.windows(2) {
             if pair[0].id().prints_as(pair[1].id()) {
                 problems.push(Problem::duplicate_id(&pair[0], &pair[1]));
+            } else {
+                problems.extend(check::versions_of_one(&pair[0], &pair[1]));
             }
         }
         check::check_lone_arguments(&tools, &mut problems);

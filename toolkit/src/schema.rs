@@ -66,6 +66,13 @@ pub struct Schema {
     secret: OnceLock<bool>,
 }
 
+/// A clone is checked anew when it is first used; who shares a schema puts it in an `Arc`.
+impl Clone for Schema {
+    fn clone(&self) -> Self {
+        Self::generated(self.value.clone())
+    }
+}
+
 impl Schema {
     /// How deep a schema may be nested, in lists and objects: as deep as JSON text is read.
     pub const MAX_DEPTH: usize = 127;

@@ -75,11 +75,9 @@ async fn a_higher_version_of_somebody_elses_tool_is_left_out_and_told() {
         Scripted::new("second", BackendKind::Provider, [versioned("9.0.0"), named("increment", "here"), open("own")]),
         Scripted::new("third", BackendKind::Mcp, [versioned("1.1.0")]),
     ]);
-    let base =
-        base().with([Tool::builder("shared").namespace("there").version("1.0.0").description("…").build().unwrap()]);
     let taking = Tool::builder("increment").namespace("here").version("7.0.0").description("…");
     registry.register(Scripted::new("taking", BackendKind::Local, [taking.build().unwrap()])).unwrap();
-    let collected = registry.collect(base.unwrap()).await;
+    let collected = registry.collect(base()).await;
     let told: Vec<&str> = collected.problems.iter().map(|problem| problem.message()).collect();
     assert_eq!(
         told,

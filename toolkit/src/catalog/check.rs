@@ -104,6 +104,24 @@ pub(super) fn check_lone_arguments(tools: &[Tool], problems: &mut Vec<Problem>) 
     }
 }
 
+/// What keeps two tools whose ids are neighbours from being two versions of one: no name would lead to one of them.
+pub(super) fn versions_of_one(a: &Tool, b: &Tool) -> Option<Problem> {
+    let (one, other) = (a.id(), b.id());
+    if (one.namespace(), one.name()) != (other.namespace(), other.name()) {
+        return None;
+    }
+    let message = match (one.version(), other.version()) {
+        (None, Some(_)) => {
+            "one has no version, and its id means the highest version of the other; give both a version".to_owned()
+        }
+        (Some(written), Some(otherwise)) if one.semver().is_some() && one.semver() == other.semver() => {
+            format!("`{}` and `{}` are one version; remove one, or give it another", brief(written), brief(otherwise))
+        }
+        _ => return None,
+    };
+    Some(Problem::new(ProblemKind::DuplicateId, message, [a, b]))
+}
+
 fn check_schemas(tool: &Tool, problems: &mut Vec<Problem>) {
     let mut invalid = |which: &str, error: SchemaError| {
         problems.extend(error.faults().iter().map(|fault| {

@@ -5,6 +5,8 @@ use std::fmt;
 use std::ops::Deref;
 use std::str::FromStr;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::Text;
 use super::name::check_name;
 
@@ -58,6 +60,18 @@ macro_rules! part {
         impl Borrow<str> for $Part {
             fn borrow(&self) -> &str {
                 self
+            }
+        }
+
+        impl Serialize for $Part {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $Part {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
             }
         }
 
