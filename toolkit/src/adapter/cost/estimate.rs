@@ -6,7 +6,7 @@ use super::TokenCounter;
 ///
 /// It splits a text where that encoding does, at every word, number and run of signs, and charges each piece by its
 /// length. For 564 tools of real servers, as JSON, it is off by 2.2 % in the mean and by 20.9 % at most, and by 1.1 % for
-/// all of them together; which this says:
+/// all of them together; of the examples of this repository it makes 10 % too much. This measures it:
 ///
 /// ```sh
 /// cargo test -p toolkit-tests --test cost -- --nocapture

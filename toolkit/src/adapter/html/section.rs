@@ -156,6 +156,8 @@ fn facts(tool: &Tool) -> String {
 fn examples(page: &Page<'_>, tool: &Tool) -> String {
     let mut examples = tool.examples();
     examples.extend(if examples.is_empty() { tool.input().example() } else { None });
+    // In one order, whatever order maps keep.
+    examples.iter_mut().for_each(Value::sort_all_objects);
     let Some(first) = examples.first() else {
         return String::new();
     };

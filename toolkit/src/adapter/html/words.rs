@@ -79,7 +79,11 @@ fn several(kind: String) -> String {
 pub(super) fn literal(value: &Value) -> String {
     let shown = match value {
         Value::String(plain) if !plain.is_empty() => plain.clone(),
-        value => value.to_string(),
+        value => {
+            let mut value = value.clone();
+            value.sort_all_objects();
+            value.to_string()
+        }
     };
     format!("<code>{}</code>", text(&shown))
 }
