@@ -1,7 +1,7 @@
 //! Models for finding tools: one in this process, an endpoint elsewhere, and vectors that are kept.
 
 mod cached;
-
+mod cli;
 mod http;
 mod local;
 mod tiny;
