@@ -89,6 +89,18 @@ fn search() -> Command {
             switch("all-versions").help("Every version of each tool, not only the highest"),
             json("One JSON array of summaries and scores"),
         ])
+        .args(model())
+}
+
+#[cfg(not(feature = "embed"))]
+fn model() -> Option<Arg> {
+    None
+}
+
+#[cfg(feature = "embed")]
+fn model() -> Option<Arg> {
+    let model = Arg::new("model").long("model").value_name("FOLDER").value_parser(value_parser!(std::path::PathBuf));
+    Some(model.help("Finds by what is meant, too, with the sentence-embedding model in this folder"))
 }
 
 fn show() -> Command {

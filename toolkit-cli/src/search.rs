@@ -25,7 +25,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
     }
     let limit = matches.get_one::<u32>("limit").map_or(5, |limit| *limit as usize);
     let index = Index::of(tools).snapshot();
-    let hits = index.search(query, limit);
+    let hits = found(&index, query, limit, matches)?;
 
     if matches.get_flag("json") {
         style::write_json(&hits)?;
@@ -38,6 +38,26 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
         }
     }
     Ok(Exit::Success)
+}
+
+#[cfg(not(feature = "embed"))]
+fn found(index: &Snapshot, query: Query<'_>, limit: usize, _matches: &ArgMatches) -> Result<Vec<Hit>, Failure> {
+    Ok(index.search(query, limit))
+}
+
+/// By words, and where there is a model by what is meant, too.
+#[cfg(feature = "embed")]
+fn found(index: &Snapshot, query: Query<'_>, limit: usize, matches: &ArgMatches) -> Result<Vec<Hit>, Failure> {
+    use toolkit::discovery::{Blend, Semantic};
+    use toolkit_embed::LocalModel;
+
+    let Some(folder) = matches.get_one::<std::path::PathBuf>("model") else {
+        return Ok(index.search(query, limit));
+    };
+    let failed = |message: String| Failure::Own { exit: Exit::Failed, kind: "model", message };
+    let semantic = Semantic::new(LocalModel::open(folder).map_err(|error| failed(error.to_string()))?);
+    semantic.update(index).map_err(|error| failed(error.to_string()))?;
+    semantic.search(index, query, Blend::default(), limit).map_err(|error| failed(error.to_string()))
 }
 
 /// For programs: tabs, no header, nothing highlighted.

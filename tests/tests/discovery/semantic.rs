@@ -1,6 +1,7 @@
 //! Finding tools by what is meant.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use toolkit::discovery::{Blend, Embedder, EmbedderError, Query, ScoreType, Semantic, SemanticError};
@@ -21,7 +22,7 @@ const MEANINGS: [&[&str]; 3] = [&["car", "automobile", "vehicle"], &["mail", "le
 impl Embedder for &Toy {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
         self.n_texts.fetch_add(texts.len(), Ordering::Relaxed);
-        if texts.iter().any(|text| text.contains("unspeakable")) {
+        if texts.iter().any(|text| text.to_lowercase().contains("unspeakable")) {
             return Err("no answer".into());
         }
         let vector = |text: &&str| {
@@ -45,7 +46,7 @@ fn a_question_is_answered_by_what_is_meant() {
     let hits = semantic.search(&snapshot, "automobile", Blend::Meaning, 1).unwrap();
     assert_eq!((ids(&hits), hits[0].score_type), (vec!["garage:book"], ScoreType::Embedding));
     assert!((hits[0].score - 1.0).abs() < 1e-6);
-    for blend in [Blend::ranks(), Blend::scores(0.5)] {
+    for blend in [Blend::ranks(), Blend::scores(0.5), Blend::default()] {
         let hits = semantic.search(&snapshot, "automobile", blend, 3).unwrap();
         assert_eq!((ids(&hits)[0], hits[0].score_type), ("garage:book", ScoreType::Hybrid));
         let of_office = Query::new("automobile").namespace("office");
@@ -106,7 +107,59 @@ fn blends_are_refused_as_in_the_cases() {
         n_ran += 1;
     }
     assert!(semantic.search(&index.snapshot(), "car", Blend::scores(f32::NAN), 1).is_err());
+    for worth in [-1.0, f32::NAN, f32::INFINITY] {
+        let error = semantic.search(&index.snapshot(), "car", Blend::evidence(worth), 1).unwrap_err();
+        assert!(matches!(error, SemanticError::Worth { .. }) && error.to_string().ends_with("it is worth 0 or more"));
+    }
     ran(n_ran);
+}
+
+#[test]
+fn where_many_words_agree_they_decide_and_else_meaning_does() {
+    let tools = [
+        ("garage:book", "Books a car."),
+        ("office:scan", "Scans quarterly invoices, receipts and ledgers of a tenant."),
+        ("sky:look", "Tells the weather."),
+    ];
+    let (index, toy) = (index(&tools), Toy::default());
+    let semantic = Semantic::new(&toy);
+    semantic.update(&index.snapshot()).unwrap();
+    let first = |question: &str, worth: f32| {
+        let hits = semantic.search(&index.snapshot(), question, Blend::evidence(worth), 1).unwrap();
+        hits[0].summary.id.clone()
+    };
+    let (few, many) = ("vehicle of a tenant", "vehicle invoices, receipts and ledgers of a tenant");
+    assert_eq!((first(few, 8.0), first(many, 8.0)), ("garage:book".to_owned(), "office:scan".to_owned()));
+    assert_eq!((first(few, 0.0), first(many, 1000.0)), ("office:scan".to_owned(), "garage:book".to_owned()));
+}
+
+/// Keeps what it is given.
+#[derive(Default)]
+struct Recording(Mutex<Vec<String>>);
+
+impl Embedder for Recording {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        self.0.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
+        Ok(vec![vec![1.0]; texts.len()])
+    }
+}
+
+#[test]
+fn a_model_reads_what_a_tool_does_and_what_it_takes() {
+    let record = json!({
+        "name": "sendHTTPMail_v2",
+        "namespace": "office-mail",
+        "description": "Sends  a\nletter.\n\nNever call it twice.",
+        "inputSchema": { "type": "object", "properties": { "replyTo": {}, "body": { "description": "The text." } } },
+    });
+    let long = json!({ "name": "größe", "description": "ß".repeat(5000), "inputSchema": { "type": "object" } });
+    let tools = [record, long].map(|record| toolkit::Tool::from_json(record).unwrap());
+    let recording = Arc::new(Recording::default());
+    let semantic = Semantic::new(Arc::clone(&recording));
+    semantic.update(&toolkit::discovery::Index::of(&tools).snapshot()).unwrap();
+    let texts = recording.0.lock().unwrap();
+    assert!(texts.contains(&"office mail send HTTP Mail v2: Sends a letter. body, reply To".to_owned()), "{texts:?}");
+    assert!(texts.iter().any(|text| text.starts_with("größe: ß") && text.len() > 2000 && text.len() <= 2048));
 }
 
 /// Says what it is told to.

@@ -132,6 +132,28 @@ impl ServerBuilder {
 
     /// Finds tools for `search_tools`: from the catalogue, what is asked for, and how many are wanted at most, to the ids
     /// of what was found, best first. By default it is an [`Index`](toolkit::discovery::Index) of the tools that are served.
+    ///
+    /// A model may be asked here. No other message of the connection is read meanwhile; one that takes long lets the
+    /// other connections of a runtime with several threads go on by way of `tokio::task::block_in_place`.
+    ///
+    /// ```
+    /// use toolkit::discovery::{Blend, Embedder, Index, Semantic};
+    /// use toolkit::{Catalog, Dispatcher};
+    /// use toolkit_mcp::server::Server;
+    ///
+    /// fn server(catalog: Catalog, model: impl Embedder + 'static) -> Result<Server, Box<dyn std::error::Error>> {
+    ///     let tools = Index::of(catalog.latest()).snapshot();
+    ///     let semantic = Semantic::new(model);
+    ///     semantic.update(&tools)?;
+    ///     let search = move |_: &Catalog, question: &str, limit: usize| {
+    ///         let found = semantic.search(&tools, question, Blend::default(), limit);
+    ///         // Without the model there are still the words.
+    ///         let hits = found.unwrap_or_else(|_| tools.search(question, limit));
+    ///         hits.into_iter().map(|hit| hit.summary.id.clone()).collect()
+    ///     };
+    ///     Ok(Server::builder(Dispatcher::new(catalog)?).search(search).build()?)
+    /// }
+    /// ```
     pub fn search(mut self, search: impl Fn(&Catalog, &str, usize) -> Vec<String> + Send + Sync + 'static) -> Self {
         self.search = Some(Box::new(search));
         self

@@ -3,7 +3,7 @@
 use super::summary::{Summary, summary_text};
 use crate::tool::Tool;
 
-/// A tool as text, for searchers that read no fields, such as [embedders](super::Embedder).
+/// A tool as text, for searchers that read no fields.
 ///
 /// The same tool gives the same text, whenever and wherever.
 #[derive(Clone, Debug, PartialEq, Eq)]

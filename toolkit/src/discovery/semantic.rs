@@ -1,22 +1,25 @@
 //! Finding tools by what is meant, and by that and words together.
 
 mod blend;
+mod text;
 mod vectors;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 pub use self::blend::Blend;
+use self::text::text_of;
 use self::vectors::{Cache, Vectors};
 use super::hit::{Hit, ScoreType};
 use super::query::Query;
-use super::search_doc::SearchDoc;
+use super::search::UNIT;
 use super::snapshot::Snapshot;
 
 /// Turns texts into vectors that are near each other where the texts mean much the same.
 ///
-/// A model in this process and an endpoint elsewhere are both embedders. Calls may block: of the tools' texts they are
-/// made by [`Semantic::update`] alone, and a search makes one, for its question.
+/// A model in this process and an endpoint elsewhere are both embedders; the crate `toolkit-embed` has one of each, and
+/// one that keeps vectors in a file. Calls may block: of the tools' texts they are made by [`Semantic::update`] alone, and
+/// a search makes one, for its question.
 pub trait Embedder: Send + Sync {
     /// A vector for each of the texts, all of one length.
     ///
@@ -26,6 +29,12 @@ pub trait Embedder: Send + Sync {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError>;
 }
 
+impl<E: Embedder + ?Sized> Embedder for Arc<E> {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        (**self).embed(texts)
+    }
+}
+
 /// Whatever keeps an embedder from answering.
 pub type EmbedderError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -33,6 +42,8 @@ pub type EmbedderError = Box<dyn std::error::Error + Send + Sync>;
 const BATCH: usize = 64;
 
 /// Finds the tools of an index by what is meant.
+///
+/// A model reads of a tool its namespace and name in words, its summary, and the names of its arguments.
 ///
 /// [`Semantic::update`] has vectors made of the tools that are new or say something else than before; until then a tool
 /// is found by its words alone. Call it where waiting for the model hurts nobody, such as in
@@ -59,11 +70,8 @@ impl<E: Embedder> Semantic<E> {
     /// The model does not answer, or not with a vector of one length for each text. What was there before stays.
     pub fn update(&self, snapshot: &Snapshot) -> Result<usize, SemanticError> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let texts: Vec<(String, String)> = snapshot
-            .records()
-            .map(|record| SearchDoc::of(&record.tool.clone()))
-            .map(|doc| (doc.id, doc.text))
-            .collect();
+        let texts: Vec<(String, String)> =
+            snapshot.records().map(|record| (record.id().to_owned(), text_of(&record.tool.clone()))).collect();
         let mut missing: Vec<&str> = texts.iter().map(|(_, text)| &**text).filter(|text| !cache.has(text)).collect();
         missing.sort_unstable();
         missing.dedup();
@@ -106,7 +114,7 @@ impl<E: Embedder> Semantic<E> {
             Blend::Meaning => Vec::new(),
             _ => snapshot.found(&query, Blend::DEPTH.max(limit)),
         };
-        let words = by_words.iter().map(|found| (found.record.id(), found.score as f32)).collect();
+        let words = by_words.iter().map(|found| (found.record.id(), found.score as f32 / UNIT)).collect();
         let mut mixed = blend.mix(words, by_meaning);
         mixed.truncate(limit);
         let hits = mixed.into_iter().filter_map(|(id, score)| {
@@ -159,6 +167,12 @@ pub enum SemanticError {
         /// The share asked for.
         words: f32,
     },
+    /// What meaning is worth in a blend is below zero, or no number.
+    #[non_exhaustive]
+    Worth {
+        /// What was asked for.
+        meaning: f32,
+    },
 }
 
 impl fmt::Display for SemanticError {
@@ -173,6 +187,7 @@ impl fmt::Display for SemanticError {
                 "the embedder made a vector of {found} numbers after others of {expected}; use one model for all"
             ),
             Self::Share { words } => write!(f, "the share of words is {words}; it is from 0 to 1"),
+            Self::Worth { meaning } => write!(f, "meaning is worth {meaning}; it is worth 0 or more"),
         }
     }
 }

@@ -35,11 +35,43 @@ impl Baseline {
     }
 
     pub(crate) fn search(&self, question: &str, limit: usize) -> Vec<usize> {
+        self.best(&self.scores(question), limit)
+    }
+
+    /// With cosines by place: the sum of `1 / (60 + rank)`, the first rank being 1.
+    #[cfg(feature = "model")]
+    pub(crate) fn by_rank(&self, question: &str, cosines: &[f64], limit: usize) -> Vec<usize> {
+        let mut mixed = vec![0.0; self.ids.len()];
+        for scores in [self.scores(question), cosines.iter().map(|cosine| cosine + 2.0).collect()] {
+            for (rank, tool) in self.best(&scores, scores.len()).into_iter().enumerate() {
+                mixed[tool] += 1.0 / (61.0 + rank as f64);
+            }
+        }
+        self.best(&mixed, limit)
+    }
+
+    /// With cosines by place: half the scores as shares of the best, and half the cosines from 0 to 1.
+    #[cfg(feature = "model")]
+    pub(crate) fn by_score(&self, question: &str, cosines: &[f64], limit: usize) -> Vec<usize> {
+        let scores = self.scores(question);
+        let best = scores.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let bound = |f: fn(f64, f64) -> f64| cosines.iter().copied().reduce(f).unwrap_or(0.0);
+        let (least, range) = (bound(f64::min), (bound(f64::max) - bound(f64::min)).max(f64::MIN_POSITIVE));
+        let mixed =
+            scores.iter().zip(cosines).map(|(score, cosine)| 0.5 * score / best + 0.5 * (cosine - least) / range);
+        self.best(&mixed.collect::<Vec<_>>(), limit)
+    }
+
+    fn scores(&self, question: &str) -> Vec<f64> {
         let words: BTreeSet<String> = words(question).into_iter().collect();
         let stems: BTreeSet<String> = words.iter().map(|word| stem(word)).collect();
         let mut scores = vec![0.0; self.ids.len()];
         self.exact.add(&words, 1.0, &mut scores);
         self.stemmed.add(&stems, 0.5, &mut scores);
+        scores
+    }
+
+    fn best(&self, scores: &[f64], limit: usize) -> Vec<usize> {
         let mut found: Vec<usize> = (0..scores.len()).filter(|tool| scores[*tool] > 0.0).collect();
         let by_score = |a: &usize, b: &usize| scores[*b].partial_cmp(&scores[*a]).unwrap_or(Ordering::Equal);
         found.sort_by(|a, b| by_score(a, b).then_with(|| self.ids[*a].cmp(&self.ids[*b])));

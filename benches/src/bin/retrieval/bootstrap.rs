@@ -1,11 +1,13 @@
 //! How sure a difference is.
 
+use crate::measures::Measures;
+
 /// How often the questions are drawn anew.
 const DRAWS: usize = 10_000;
 
 /// The mean of paired differences, and where 95 % of the means lie of as many differences, drawn from these at random
 /// with replacement. The same differences give the same interval.
-pub(crate) fn interval(differences: &[f64]) -> (f64, f64, f64) {
+fn interval(differences: &[f64]) -> (f64, f64, f64) {
     let n = differences.len().max(1);
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut draw = || {
@@ -19,4 +21,14 @@ pub(crate) fn interval(differences: &[f64]) -> (f64, f64, f64) {
     means.sort_by(f64::total_cmp);
     let at = |share: f64| means[(share * (DRAWS - 1) as f64).round() as usize];
     (differences.iter().sum::<f64>() / n as f64, at(0.025), at(0.975))
+}
+
+/// What is gained in nDCG@10 over other answers to the same questions, with its interval.
+pub(crate) fn gain(measured: &[Measures], over: &[Measures]) -> String {
+    let gains: Vec<f64> = measured.iter().zip(over).map(|(a, b)| a.ndcg - b.ndcg).collect();
+    if gains.iter().all(|gain| *gain == 0.0) {
+        return String::new();
+    }
+    let (mean, low, high) = interval(&gains);
+    format!("{mean:+.3} [{low:+.3}, {high:+.3}]")
 }

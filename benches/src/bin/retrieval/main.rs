@@ -4,10 +4,15 @@
 //! `TOOLKIT_SHARED` or `../shared` beside the project: tools, questions, and for each question the tools that answer it.
 //! `tuning` as an argument takes every other question only, `test` the rest; settings were chosen by looking at the
 //! former alone.
+//!
+//! `hybrid` compares what words and a model find together; it needs `--features model`, and the model that
+//! `benches/model` fetches.
 
 mod baseline;
 mod bootstrap;
 mod data;
+#[cfg(feature = "model")]
+mod hybrid;
 mod measures;
 
 use std::error::Error;
@@ -24,12 +29,23 @@ const SETS: [&str; 6] = ["metatool", "sealtools", "toolbench", "bfcl", "livemcp"
 const DEPTH: usize = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let half = match std::env::args().nth(1).as_deref() {
-        None => Half::Both,
-        Some("tuning") => Half::Tuning,
-        Some("test") => Half::Test,
-        Some(other) => return Err(format!("`{other}` is neither `tuning` nor `test`").into()),
-    };
+    let mut half = Half::Both;
+    let mut is_hybrid = false;
+    for argument in std::env::args().skip(1) {
+        match &*argument {
+            "tuning" => half = Half::Tuning,
+            "test" => half = Half::Test,
+            "hybrid" => is_hybrid = true,
+            other => return Err(format!("`{other}` is none of `tuning`, `test` and `hybrid`").into()),
+        }
+    }
+    #[cfg(feature = "model")]
+    if is_hybrid {
+        return hybrid::run(half);
+    }
+    if is_hybrid {
+        return Err("`hybrid` needs `--features model`".into());
+    }
     println!(
         "| set (tools, questions) | strategy | R@1 | R@3 | R@5 | R@10 | nDCG@10 | hit@5 | MRR | nDCG@10 over L2 (95 %) |"
     );
@@ -39,29 +55,23 @@ fn main() -> Result<(), Box<dyn Error>> {
         let title = format!("{name} ({}, {})", set.tools.len(), set.questions.len());
         let baseline = Baseline::of(&set.tools);
         let of_baseline = set.measure(|question| baseline.search(question, DEPTH));
-        print(&title, "L2", &of_baseline, None);
+        row(&title, "L2", &of_baseline, &[String::new()]);
         for (strategy, ranking) in [("plain BM25", Ranking::plain()), ("toolkit", Ranking::default())] {
             let index = Index::ranked(&set.tools, ranking);
             let measured = set.measure(|question| {
                 let hits = index.search(question, DEPTH);
                 hits.into_iter().map(|hit| set.place_of(&hit.summary.id)).collect()
             });
-            print("", strategy, &measured, Some(&of_baseline));
+            row("", strategy, &measured, &[bootstrap::gain(&measured, &of_baseline)]);
         }
     }
     Ok(())
 }
 
-fn print(title: &str, strategy: &str, measured: &[Measures], baseline: Option<&[Measures]>) {
-    let mean = Measures::mean(measured);
-    let gain = baseline.map(|baseline| {
-        let gains: Vec<f64> = measured.iter().zip(baseline).map(|(a, b)| a.ndcg - b.ndcg).collect();
-        let (mean, low, high) = bootstrap::interval(&gains);
-        format!("{mean:+.3} [{low:+.3}, {high:+.3}]")
-    });
-    let Measures { recall: [r1, r3, r5, r10], ndcg, hit5, mrr } = mean;
+fn row(title: &str, strategy: &str, measured: &[Measures], gains: &[String]) {
+    let Measures { recall: [r1, r3, r5, r10], ndcg, hit5, mrr } = Measures::mean(measured);
     println!(
         "| {title} | {strategy} | {r1:.3} | {r3:.3} | {r5:.3} | {r10:.3} | {ndcg:.4} | {hit5:.3} | {mrr:.3} | {} |",
-        gain.unwrap_or_default()
+        gains.join(" | ")
     );
 }

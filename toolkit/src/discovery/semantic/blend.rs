@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use super::SemanticError;
 
 /// How words and meaning are put together.
+///
+/// The default is [`Blend::evidence`] with 32 for meaning; how that was chosen, and what it is worth, is in
+/// `benches/README.md`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Blend {
@@ -19,6 +22,17 @@ pub enum Blend {
         /// The higher, the less the very first ranks stand out; 60 is usual.
         k: f32,
     },
+    /// The score by words as it is, and the cosine, from 0 for the least to `meaning` for the greatest.
+    ///
+    /// A score by words is a sum over the words that were found, and higher where more of them were and where they are
+    /// rarer. Here it stays one: where many words agree they decide, and where few are found meaning does, question by
+    /// question. The other blends give both the same say, however little the best answer by words has in common with
+    /// the question.
+    #[non_exhaustive]
+    Evidence {
+        /// What the nearest tool is worth, as a score by words; 0 and up.
+        meaning: f32,
+    },
     /// The weighted sum of scores that are made comparable: those of words as shares of the best, and cosines from 0 for
     /// the least to 1 for the greatest.
     #[non_exhaustive]
@@ -26,6 +40,12 @@ pub enum Blend {
         /// The share of words, from 0 to 1; the rest is that of meaning.
         words: f32,
     },
+}
+
+impl Default for Blend {
+    fn default() -> Self {
+        Self::evidence(32.0)
+    }
 }
 
 impl Blend {
@@ -38,6 +58,12 @@ impl Blend {
         Self::Ranks { k: 60.0 }
     }
 
+    /// By the sum of evidence, with this worth of the nearest tool.
+    #[must_use]
+    pub const fn evidence(meaning: f32) -> Self {
+        Self::Evidence { meaning }
+    }
+
     /// By scores, with this share for words; 0.5 where nothing is known of the tools.
     #[must_use]
     pub const fn scores(words: f32) -> Self {
@@ -47,6 +73,9 @@ impl Blend {
     pub(super) fn check(self) -> Result<(), SemanticError> {
         match self {
             Self::Scores { words } if !(0.0..=1.0).contains(&words) => Err(SemanticError::Share { words }),
+            Self::Evidence { meaning } if !(meaning >= 0.0 && meaning.is_finite()) => {
+                Err(SemanticError::Worth { meaning })
+            }
             _ => Ok(()),
         }
     }
@@ -68,19 +97,27 @@ impl Blend {
             }
             Self::Scores { words: share } => {
                 let best = words.first().map_or(1.0, |(_, score)| score.max(f32::MIN_POSITIVE));
-                let bounds =
-                    |f: fn(f32, f32) -> f32| meaning.iter().map(|(_, cosine)| *cosine).reduce(f).unwrap_or(0.0);
-                let (least, greatest) = (bounds(f32::min), bounds(f32::max));
-                let range = (greatest - least).max(f32::MIN_POSITIVE);
                 mixed.extend(words.into_iter().map(|(id, score)| (id, share * score / best)));
-                for (id, cosine) in meaning {
-                    *mixed.entry(id).or_default() += (1.0 - share) * (cosine - least) / range;
-                }
+                add_scaled(&mut mixed, meaning, 1.0 - share);
+            }
+            Self::Evidence { meaning: worth } => {
+                mixed.extend(words);
+                add_scaled(&mut mixed, meaning, worth);
             }
         }
         let mut mixed: Vec<(&str, f32)> = mixed.into_iter().collect();
         mixed.sort_by(best_first);
         mixed
+    }
+}
+
+/// Adds cosines, from 0 for the least to `greatest_worth` for the greatest.
+fn add_scaled<'t>(mixed: &mut BTreeMap<&'t str, f32>, cosines: Vec<(&'t str, f32)>, greatest_worth: f32) {
+    let bound = |f: fn(f32, f32) -> f32| cosines.iter().map(|(_, cosine)| *cosine).reduce(f).unwrap_or(0.0);
+    let (least, greatest) = (bound(f32::min), bound(f32::max));
+    let range = (greatest - least).max(f32::MIN_POSITIVE);
+    for (id, cosine) in cosines {
+        *mixed.entry(id).or_default() += greatest_worth * ((cosine - least) / range);
     }
 }
 

@@ -1,0 +1,91 @@
+//! Words and meaning together, beside the best of what was published for the same sets.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use toolkit::discovery::{Blend, Index, Semantic};
+use toolkit_embed::{Cached, LocalModel};
+
+use crate::baseline::Baseline;
+use crate::data::{Half, Set};
+use crate::measures::Measures;
+use crate::{DEPTH, SETS, bootstrap, row};
+
+/// What the default of [`Blend`] was chosen from.
+const WORTHS: [f32; 9] = [8.0, 16.0, 24.0, 32.0, 40.0, 48.0, 56.0, 64.0, 80.0];
+
+/// Prints what each way to put words and meaning together is worth, and then what others than the default would be.
+pub(crate) fn run(half: Half) -> Result<(), Box<dyn Error>> {
+    let folder = folder();
+    let model = LocalModel::open(&folder).map_err(|error| format!("{error}; `benches/model` fetches it"))?;
+    // So that a second run takes seconds.
+    let vectors = folder.with_extension("vectors");
+    let cached = Arc::new(Cached::open(model, "all-MiniLM-L6-v2", &vectors)?);
+    let semantic = Semantic::new(Arc::clone(&cached));
+    println!(
+        "| set (tools, questions) | strategy | R@1 | R@3 | R@5 | R@10 | nDCG@10 | hit@5 | MRR | over words (95 %) | over \
+         meaning (95 %) | over L2 and meaning (95 %) |"
+    );
+    println!("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    let mut choices = Vec::new();
+    for name in SETS {
+        let set = Set::read(name, half)?;
+        let snapshot = Index::of(&set.tools).snapshot();
+        let baseline = Baseline::of(&set.tools);
+        semantic.update(&snapshot)?;
+
+        let found = |question: &str, blend: Blend, limit: usize| {
+            let hits = semantic.search(&snapshot, question, blend, limit).expect("the model answers");
+            hits.into_iter().map(|hit| (set.place_of(&hit.summary.id), hit.score)).collect::<Vec<_>>()
+        };
+        let places = |question: &str, blend: Blend| {
+            found(question, blend, DEPTH).into_iter().map(|(place, _)| place).collect::<Vec<_>>()
+        };
+        let with_baseline = |question: &str, by_rank: bool| {
+            let mut cosines = vec![0.0; set.tools.len()];
+            let by_meaning = found(question, Blend::Meaning, set.tools.len());
+            by_meaning.into_iter().for_each(|(place, cosine)| cosines[place] = f64::from(cosine));
+            if by_rank {
+                baseline.by_rank(question, &cosines, DEPTH)
+            } else {
+                baseline.by_score(question, &cosines, DEPTH)
+            }
+        };
+        let strategies: [(&str, Vec<Measures>); 7] = [
+            ("words", set.measure(|question| places(question, Blend::Words))),
+            ("meaning", set.measure(|question| places(question, Blend::Meaning))),
+            ("L2 and meaning, by rank", set.measure(|question| with_baseline(question, true))),
+            ("L2 and meaning, by score", set.measure(|question| with_baseline(question, false))),
+            ("`Blend::ranks()`", set.measure(|question| places(question, Blend::ranks()))),
+            ("`Blend::scores(0.5)`", set.measure(|question| places(question, Blend::scores(0.5)))),
+            ("`Blend::default()`", set.measure(|question| places(question, Blend::default()))),
+        ];
+        let mut title = format!("{name} ({}, {})", set.tools.len(), set.questions.len());
+        for (strategy, measured) in &strategies {
+            let gains = [0, 1, 3].map(|over| bootstrap::gain(measured, &strategies[over].1));
+            row(&std::mem::take(&mut title), strategy, measured, &gains);
+        }
+        let ndcg = |worth| Measures::mean(&set.measure(|question| places(question, Blend::evidence(worth)))).ndcg;
+        choices.push(WORTHS.map(ndcg));
+        cached.save()?;
+    }
+    println!("\n| `Blend::evidence` | {} | mean |", SETS.join(" | "));
+    println!("|---:|{}---:|", "---:|".repeat(SETS.len()));
+    for (nth, worth) in WORTHS.iter().enumerate() {
+        let of_sets: Vec<f64> = choices.iter().map(|of_set| of_set[nth]).collect();
+        let mean = of_sets.iter().sum::<f64>() / of_sets.len() as f64;
+        let shown: Vec<String> = of_sets.iter().map(|ndcg| format!("{ndcg:.4}")).collect();
+        println!("| {worth} | {} | {mean:.4} |", shown.join(" | "));
+    }
+    Ok(())
+}
+
+/// Where `TOOLKIT_MODEL` says, or where `benches/model` puts it.
+fn folder() -> PathBuf {
+    let fetched = || {
+        let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+        PathBuf::from(target).join("models/all-MiniLM-L6-v2")
+    };
+    std::env::var_os("TOOLKIT_MODEL").map_or_else(fetched, PathBuf::from)
+}

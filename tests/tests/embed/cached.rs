@@ -1,0 +1,86 @@
+//! Vectors that are kept in a file.
+
+use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use toolkit::discovery::{Embedder, EmbedderError};
+use toolkit_embed::{CacheError, Cached};
+
+use super::{embed, folder};
+
+/// Counts the texts that it was given.
+#[derive(Default)]
+struct Counting(AtomicUsize);
+
+impl Embedder for &Counting {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        self.0.fetch_add(texts.len(), Ordering::Relaxed);
+        Ok(texts.iter().map(|text| vec![text.len() as f32, -0.5]).collect())
+    }
+}
+
+#[test]
+fn only_what_is_new_is_embedded() {
+    let (path, counting) = (folder("kept").join("vectors"), Counting::default());
+    let cached = Cached::open(&counting, "m", &path).unwrap();
+    let first = embed(&cached, &["one", "three"]);
+    assert_eq!(embed(&cached, &["three", "fourth", "one"]), [first[1].clone(), vec![6.0, -0.5], first[0].clone()]);
+    assert_eq!((cached.len(), counting.0.load(Ordering::Relaxed)), (3, 3));
+    cached.save().unwrap();
+
+    let again = Cached::open(&counting, "m", &path).unwrap();
+    assert_eq!(embed(&again, &["one", "three"]), first);
+    assert_eq!(counting.0.load(Ordering::Relaxed), 3);
+    again.save().unwrap();
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing is left beside the file");
+}
+
+#[test]
+fn vectors_of_another_model_are_not_taken() {
+    let (path, counting) = (folder("other").join("vectors"), Counting::default());
+    let cached = Cached::open(&counting, "small", &path).unwrap();
+    embed(&cached, &["one"]);
+    cached.save().unwrap();
+    let error = Cached::open(&counting, "large", &path).unwrap_err();
+    assert!(matches!(&error, CacheError::OtherModel { found, .. } if found == "small"));
+    assert!(
+        error.to_string().ends_with("its vectors are of the model `small`; delete it, or keep the vectors elsewhere")
+    );
+}
+
+#[test]
+fn no_byte_of_the_file_can_change_unnoticed() {
+    let (path, counting) = (folder("damaged").join("vectors"), Counting::default());
+    let cached = Cached::open(&counting, "m", &path).unwrap();
+    embed(&cached, &["one", "two"]);
+    cached.save().unwrap();
+    let sound = fs::read(&path).unwrap();
+    let mut spoilt: Vec<Vec<u8>> = (0..sound.len()).map(|at| sound[..at].to_vec()).collect();
+    spoilt.extend((0..sound.len()).map(|at| {
+        let mut changed = sound.clone();
+        changed[at] ^= 1;
+        changed
+    }));
+    for bytes in spoilt {
+        fs::write(&path, bytes).unwrap();
+        assert!(matches!(Cached::open(&counting, "m", &path), Err(CacheError::Damaged { .. })));
+    }
+    fs::write(&path, sound).unwrap();
+    assert_eq!(Cached::open(&counting, "m", &path).unwrap().len(), 2);
+}
+
+/// Makes a vector too few.
+struct Lazy;
+
+impl Embedder for Lazy {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        Ok(vec![vec![1.0]; texts.len() - 1])
+    }
+}
+
+#[test]
+fn a_vector_too_few_is_an_error() {
+    let cached = Cached::open(Lazy, "m", folder("lazy").join("vectors")).unwrap();
+    assert_eq!(cached.embed(&["a", "b"]).unwrap_err().to_string(), "1 vectors were made of 2 texts");
+    assert!(cached.is_empty());
+}

@@ -1,0 +1,32 @@
+//! `search --model`.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use super::{folder, tiny};
+
+fn search(model: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
+    command.args(["search", "add two numbers", "--json", "--model"]).arg(model).output().unwrap()
+}
+
+#[test]
+fn a_question_on_the_command_line_is_answered_with_a_model() {
+    let folder = folder("cli");
+    tiny::write(&folder);
+    let output = search(&folder);
+    let hits: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!((&hits[0]["summary"]["name"], &hits[0]["scoreType"]), (&"add".into(), &"hybrid".into()));
+}
+
+#[test]
+fn a_model_that_is_missing_is_an_error_that_says_what_one_is() {
+    let output = search(Path::new("no such folder"));
+    let error: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let message = error["error"]["message"].as_str().unwrap();
+    assert_eq!((output.status.code(), &error["error"]["kind"]), (Some(1), &"model".into()));
+    assert!(message.contains("config.json") && message.contains("a model is a folder with"), "{message}");
+}

@@ -1,0 +1,170 @@
+//! An endpoint elsewhere.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use toolkit::discovery::Embedder;
+use toolkit_embed::RemoteModel;
+
+use super::embed;
+
+/// What was asked: the head in lower case, and the body.
+type Asked = Arc<Mutex<Vec<(String, Value)>>>;
+
+/// A server that answers one request after the other as `answer` says: status, headers and body.
+fn serve(answer: impl Fn(usize, &Value) -> (u16, &'static str, String) + Send + 'static) -> (String, Asked) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1/embeddings?key=hidden", listener.local_addr().unwrap());
+    let asked = Asked::default();
+    let seen = Arc::clone(&asked);
+    thread::spawn(move || {
+        for (nth, stream) in listener.incoming().enumerate() {
+            let mut stream = BufReader::new(stream.unwrap());
+            let mut head = String::new();
+            while !head.ends_with("\r\n\r\n") && stream.read_line(&mut head).unwrap() > 0 {}
+            let head = head.to_lowercase();
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+            let mut body = vec![0; length.parse().unwrap()];
+            stream.read_exact(&mut body).unwrap();
+            let body: Value = serde_json::from_slice(&body).unwrap();
+            seen.lock().unwrap().push((head, body.clone()));
+            let (status, headers, answer) = answer(nth, &body);
+            let length = answer.len();
+            let _ = write!(
+                stream.get_mut(),
+                "HTTP/1.1 {status} X\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{answer}"
+            );
+        }
+    });
+    (url, asked)
+}
+
+fn inputs(body: &Value) -> impl DoubleEndedIterator<Item = (usize, &str)> + ExactSizeIterator {
+    body["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).enumerate()
+}
+
+/// OpenAI's form, the last text first.
+fn open_ai(body: &Value) -> String {
+    let item = |(index, text): (usize, &str)| json!({ "index": index, "embedding": [text.len(), 0.5] });
+    json!({ "data": inputs(body).rev().map(item).collect::<Vec<_>>() }).to_string()
+}
+
+fn model(url: &str) -> RemoteModel {
+    RemoteModel::new(url, "tiny").unwrap().within(Duration::from_secs(20))
+}
+
+#[track_caller]
+fn fails(model: &RemoteModel, expected: &str) {
+    let error = model.embed(&["some text"]).unwrap_err().to_string();
+    assert!(error.contains(expected), "{error}");
+    assert!(!error.contains("hidden") && !error.contains("s3cr3t") && !error.contains("some text"), "{error}");
+    assert!(error.starts_with("no vectors from `tiny` of http://127.0.0.1:"), "{error}");
+}
+
+#[test]
+fn texts_are_sent_in_batches_with_the_token() {
+    let (url, asked) = serve(|_, body| (200, "", open_ai(body)));
+    let model = model(&url).bearer(SecretString::from("s3cr3t-token")).dimensions(2).batch(2);
+    assert_eq!(embed(&model, &["a", "bc", "def"]), [[1.0, 0.5], [2.0, 0.5], [3.0, 0.5]]);
+    let asked = asked.lock().unwrap();
+    let expected =
+        |input: Value| json!({ "model": "tiny", "input": input, "dimensions": 2, "encoding_format": "float" });
+    assert_eq!(asked[0].1, expected(json!(["a", "bc"])));
+    assert_eq!(asked[1].1, expected(json!(["def"])));
+    assert!(asked[0].0.contains("authorization: bearer s3cr3t-token\r\n"));
+    let shown = format!("{model:?}");
+    assert!(shown.contains("tiny") && !shown.contains("s3cr3t") && !shown.contains("hidden"), "{shown}");
+}
+
+#[test]
+fn ollama_is_understood() {
+    let (url, asked) = serve(|_, body| {
+        let vectors: Vec<Value> = inputs(body).map(|(_, text)| json!([text.len()])).collect();
+        (200, "", json!({ "model": "tiny", "embeddings": vectors }).to_string())
+    });
+    assert_eq!(embed(&model(&url), &["a", "bc"]), [[1.0], [2.0]]);
+    assert!(asked.lock().unwrap()[0].1.get("dimensions").is_none());
+}
+
+#[test]
+fn what_passes_is_tried_again() {
+    let (url, asked) = serve(|nth, body| match nth {
+        0 => (429, "retry-after: 0\r\n", String::new()),
+        1 => (503, "retry-after: Sun, 06 Nov 1994 08:49:37 GMT\r\n", String::new()),
+        2 => (500, "", "no JSON".to_owned()),
+        _ => (200, "", open_ai(body)),
+    });
+    assert_eq!(embed(&model(&url), &["a"]), [[1.0, 0.5]]);
+    assert_eq!(asked.lock().unwrap().len(), 4);
+}
+
+#[test]
+fn nobody_waits_longer_than_the_limit() {
+    let (url, asked) = serve(|_, _| (429, "retry-after: 3600\r\n", r#"{"error":{"message":"slow down"}}"#.to_owned()));
+    fails(&model(&url), "the status is 429 Too Many Requests: slow down");
+    assert_eq!(asked.lock().unwrap().len(), 1);
+
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/api/embed", silent.local_addr().unwrap());
+    fails(&model(&url).within(Duration::from_millis(200)), "timeout");
+}
+
+#[test]
+fn what_lasts_is_tried_once() {
+    let (url, asked) = serve(|_, _| (404, "", r#"{"error":"model \"tiny\" not\nfound"}"#.to_owned()));
+    fails(&model(&url), r#"the status is 404 Not Found: model \"tiny\" not\nfound"#);
+    assert_eq!(asked.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn a_refused_token_is_not_shown() {
+    let (url, _) = serve(|_, _| (401, "", r#"{"error":{"message":"wrong key: s3cr3t-t**oken"}}"#.to_owned()));
+    let model = model(&url).bearer(SecretString::from("s3cr3t-token"));
+    fails(&model, "the status is 401 Unauthorized; give the right token to `bearer`");
+}
+
+#[test]
+fn a_redirect_is_not_followed() {
+    let (url, asked) = serve(|_, _| (307, "location: http://127.0.0.1:9/\r\n", String::new()));
+    fails(&model(&url), "redirects are not followed, give the URL that it leads to");
+    assert_eq!(asked.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn an_answer_that_is_none_is_an_error() {
+    for (answer, expected) in [
+        ("<html>", "its answer is not one of embeddings: expected value"),
+        ("{}", "neither `data` nor `embeddings`"),
+        (r#"{"embeddings":[]}"#, "it made 0 vectors of 1 texts"),
+        (r#"{"embeddings":[[]]}"#, "its vectors have different lengths, or none"),
+        (r#"{"data":[{"index":1,"embedding":[1]}]}"#, "does not say which vector is of which text"),
+    ] {
+        let (url, _) = serve(move |_, _| (200, "", answer.to_owned()));
+        fails(&model(&url), expected);
+    }
+}
+
+#[test]
+fn an_answer_without_end_is_cut() {
+    let (url, _) = serve(|_, _| (200, "", " ".repeat(RemoteModel::MAX_ANSWER as usize + 1)));
+    fails(&model(&url), "limit");
+}
+
+#[test]
+fn an_address_is_checked_before_it_is_used() {
+    for (url, expected) in [
+        ("ftp://example.com", "has to begin with `https://` or `http://`"),
+        ("/v1/embeddings", "has to begin with `https://` or `http://`"),
+        ("example.com/v1", "the URL is none"),
+        ("http://user:s3cr3t@example.com/", "give a token to `bearer`"),
+        ("http://", "the URL is none"),
+    ] {
+        let error = RemoteModel::new(url, "tiny").unwrap_err().to_string();
+        assert!(error.contains(expected) && !error.contains("s3cr3t"), "{error}");
+    }
+}

@@ -1,0 +1,23 @@
+//! Models for finding tools: one in this process, an endpoint elsewhere, and vectors that are kept.
+
+mod cached;
+mod cli;
+mod http;
+mod local;
+mod tiny;
+
+use std::path::{Path, PathBuf};
+
+use toolkit::discovery::Embedder;
+
+fn embed(model: &impl Embedder, texts: &[&str]) -> Vec<Vec<f32>> {
+    model.embed(texts).unwrap()
+}
+
+/// An empty folder for one test.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("embed").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}

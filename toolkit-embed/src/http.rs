@@ -1,0 +1,223 @@
+//! A model behind an endpoint.
+
+mod answer;
+mod error;
+mod retry;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use toolkit::discovery::{Embedder, EmbedderError};
+use ureq::Agent;
+use ureq::http::{HeaderValue, Uri};
+use ureq::tls::{RootCerts, TlsConfig};
+
+use self::answer::{message, vectors};
+pub use self::error::{InvalidEndpoint, RemoteError};
+use self::retry::{Retry, retry_after};
+
+/// A model behind an HTTP endpoint that speaks the form of OpenAI (`/v1/embeddings`) or of Ollama (`/api/embed`).
+///
+/// Requests that fail for the moment are repeated: where there is no connection, and after the status 429 and those
+/// from 500 on, as late as the endpoint asks (`Retry-After`), or else later each time. Certificates are checked as the
+/// platform checks those of others, and no redirect is followed, so that the token is shown to nobody else.
+///
+/// ```no_run
+/// use toolkit::discovery::Semantic;
+/// use toolkit_embed::RemoteModel;
+///
+/// let model = RemoteModel::new("http://localhost:11434/api/embed", "all-minilm")?;
+/// let semantic = Semantic::new(model);
+/// # Ok::<(), toolkit_embed::InvalidEndpoint>(())
+/// ```
+pub struct RemoteModel {
+    agent: Agent,
+    url: Uri,
+    model: String,
+    dimensions: Option<usize>,
+    token: Option<SecretString>,
+    batch: usize,
+    within: Duration,
+}
+
+/// What is sent: the same in both forms.
+#[derive(Serialize)]
+struct Request<'r> {
+    model: &'r str,
+    input: &'r [&'r str],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dimensions: Option<usize>,
+    /// Numbers, and not base64. Ollama ignores it.
+    encoding_format: &'static str,
+}
+
+impl RemoteModel {
+    /// An answer is read up to this size, in bytes.
+    pub const MAX_ANSWER: u64 = 64 << 20;
+
+    /// The model of this name at `url`, which is that of the endpoint itself, such as
+    /// `https://api.openai.com/v1/embeddings`.
+    ///
+    /// # Errors
+    ///
+    /// It is no URL that begins with `https://` or `http://`, or it has a password in it.
+    pub fn new(url: &str, model: impl Into<String>) -> Result<Self, InvalidEndpoint> {
+        let url: Uri = url.parse().map_err(|error| InvalidEndpoint(format!("the URL is none: {error}")))?;
+        if !matches!(url.scheme_str(), Some("http" | "https")) {
+            return Err(InvalidEndpoint("the URL has to begin with `https://` or `http://`".to_owned()));
+        }
+        if url.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err(InvalidEndpoint("the URL has a password in it; give a token to `bearer`".to_owned()));
+        }
+        let tls = TlsConfig::builder()
+            .root_certs(RootCerts::PlatformVerifier)
+            .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()));
+        let config = Agent::config_builder()
+            .tls_config(tls.build())
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false);
+        Ok(Self {
+            agent: config.build().new_agent(),
+            url,
+            model: model.into(),
+            dimensions: None,
+            token: None,
+            batch: 64,
+            within: Duration::from_secs(30),
+        })
+    }
+
+    /// Shows a token with every request: `Authorization: Bearer …`.
+    #[must_use]
+    pub fn bearer(self, token: SecretString) -> Self {
+        Self { token: Some(token), ..self }
+    }
+
+    /// Asks for vectors of so many numbers, where the model leaves a choice.
+    #[must_use]
+    pub fn dimensions(self, dimensions: usize) -> Self {
+        Self { dimensions: Some(dimensions), ..self }
+    }
+
+    /// Sends at most so many texts at once; 64 where nothing is said, and at least one.
+    #[must_use]
+    pub fn batch(self, n_texts: usize) -> Self {
+        Self { batch: n_texts.max(1), ..self }
+    }
+
+    /// Gives up when the texts that are sent at once take longer than this, all repetitions together; 30 seconds where
+    /// nothing is said.
+    #[must_use]
+    pub fn within(self, limit: Duration) -> Self {
+        Self { within: limit, ..self }
+    }
+
+    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, RemoteError> {
+        let Self { model, dimensions, .. } = self;
+        let request = Request { model, input: texts, dimensions: *dimensions, encoding_format: "float" };
+        let body = serde_json::to_vec(&request).map_err(|error| self.failed(error.to_string()))?;
+        let mut retry = Retry::until(Instant::now() + self.within);
+        loop {
+            let failure = match self.send(&body, retry.left()) {
+                Ok(answer) => return vectors(&answer, texts.len()).map_err(|reason| self.failed(reason)),
+                Err(failure) => failure,
+            };
+            if !failure.is_passing || !retry.wait(failure.after) {
+                return Err(self.failed(failure.reason));
+            }
+        }
+    }
+
+    fn send(&self, body: &[u8], timeout: Duration) -> Result<Vec<u8>, Failure> {
+        let request = self.agent.post(&self.url).config().timeout_global(Some(timeout)).build();
+        let mut request = request.header("content-type", "application/json");
+        if let Some(token) = &self.token {
+            let mut value = HeaderValue::try_from(format!("Bearer {}", token.expose_secret()))
+                .map_err(|_| Failure::lasting("the token has characters that no header has".to_owned()))?;
+            value.set_sensitive(true);
+            request = request.header("authorization", value);
+        }
+        let mut response = request.send(body).map_err(|error| Failure::of(&error))?;
+        let status = response.status();
+        let after = response.headers().get("retry-after").and_then(|value| retry_after(value.to_str().ok()?));
+        let read = response.body_mut().with_config().limit(Self::MAX_ANSWER).read_to_vec();
+        if status.is_success() {
+            return read.map_err(|error| Failure::of(&error));
+        }
+        let said = read.ok().and_then(|body| message(&body)).filter(|said| !self.is_secret(said));
+        let said = said.map(|said| format!(": {said}")).unwrap_or_default();
+        let advice = match status.as_u16() {
+            401 | 403 => "; give the right token to `bearer`",
+            300..=399 => "; redirects are not followed, give the URL that it leads to",
+            _ => "",
+        };
+        Err(Failure {
+            reason: format!("the status is {status}{said}{advice}"),
+            is_passing: status.as_u16() == 429 || status.is_server_error(),
+            after,
+        })
+    }
+
+    /// Endpoints like to say which token they refuse.
+    fn is_secret(&self, text: &str) -> bool {
+        self.token.as_ref().is_some_and(|token| {
+            let token = token.expose_secret();
+            let ends = [token.get(..8), token.get(token.len().saturating_sub(4)..)];
+            ends.into_iter().flatten().any(|end| !end.is_empty() && text.contains(end)) || text.contains(token)
+        })
+    }
+
+    /// The URL is shown without its query, where keys often stand.
+    fn failed(&self, reason: String) -> RemoteError {
+        RemoteError { url: shown(&self.url), model: self.model.clone(), reason }
+    }
+}
+
+impl Embedder for RemoteModel {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        let mut all = Vec::with_capacity(texts.len());
+        for batch in texts.chunks(self.batch) {
+            all.append(&mut self.embed_batch(batch)?);
+        }
+        Ok(all)
+    }
+}
+
+/// Why one request failed.
+struct Failure {
+    reason: String,
+    /// Whether it may succeed later.
+    is_passing: bool,
+    after: Option<Duration>,
+}
+
+impl Failure {
+    fn lasting(reason: String) -> Self {
+        Self { reason, is_passing: false, after: None }
+    }
+
+    fn of(error: &ureq::Error) -> Self {
+        use ureq::Error;
+        let is_passing = matches!(error, Error::Io(_) | Error::HostNotFound | Error::ConnectionFailed);
+        Self { is_passing, ..Self::lasting(error.to_string()) }
+    }
+}
+
+fn shown(url: &Uri) -> String {
+    let [scheme, host] = [url.scheme_str(), url.authority().map(|authority| authority.as_str())];
+    format!("{}://{}{}", scheme.unwrap_or_default(), host.unwrap_or_default(), url.path())
+}
+
+impl fmt::Debug for RemoteModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteModel")
+            .field("url", &shown(&self.url))
+            .field("model", &self.model)
+            .field("dimensions", &self.dimensions)
+            .finish_non_exhaustive()
+    }
+}

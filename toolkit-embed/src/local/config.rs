@@ -1,0 +1,175 @@
+//! What a model says of itself, in the files around its weights.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::error::ModelError;
+
+/// More than any file has that is read whole, but the weights: vocabularies of many languages take some 20 MB.
+const MAX_JSON_BYTES: u64 = 64 << 20;
+
+/// How a model is built, and what it is given.
+pub(super) struct Config {
+    pub(super) n_layers: usize,
+    pub(super) n_heads: usize,
+    pub(super) width: usize,
+    pub(super) inner_width: usize,
+    pub(super) vocab_size: usize,
+    pub(super) n_positions: usize,
+    pub(super) n_types: usize,
+    pub(super) epsilon: f32,
+    pub(super) pooling: Pooling,
+    /// With the one before the text and the one after it.
+    pub(super) max_tokens: usize,
+}
+
+/// What of the tokens' vectors becomes the vector of the text.
+#[derive(Clone, Copy)]
+pub(super) enum Pooling {
+    Mean,
+    First,
+}
+
+/// `config.json`.
+#[derive(Deserialize)]
+struct Written {
+    model_type: String,
+    hidden_act: String,
+    hidden_size: usize,
+    intermediate_size: usize,
+    num_attention_heads: usize,
+    num_hidden_layers: usize,
+    max_position_embeddings: usize,
+    type_vocab_size: usize,
+    vocab_size: usize,
+    layer_norm_eps: f32,
+    #[serde(default = "absolute")]
+    position_embedding_type: String,
+}
+
+fn absolute() -> String {
+    "absolute".to_owned()
+}
+
+/// `sentence_bert_config.json`.
+#[derive(Default, Deserialize)]
+struct Sentences {
+    max_seq_length: Option<usize>,
+}
+
+/// `1_Pooling/config.json`, which may ask for several at once.
+#[derive(Deserialize)]
+#[serde(default)]
+struct Pools {
+    pooling_mode_cls_token: bool,
+    pooling_mode_mean_tokens: bool,
+    pooling_mode_max_tokens: bool,
+    pooling_mode_mean_sqrt_len_tokens: bool,
+    pooling_mode_weightedmean_tokens: bool,
+    pooling_mode_lasttoken: bool,
+}
+
+impl Default for Pools {
+    fn default() -> Self {
+        Self {
+            pooling_mode_cls_token: false,
+            pooling_mode_mean_tokens: true,
+            pooling_mode_max_tokens: false,
+            pooling_mode_mean_sqrt_len_tokens: false,
+            pooling_mode_weightedmean_tokens: false,
+            pooling_mode_lasttoken: false,
+        }
+    }
+}
+
+impl Config {
+    pub(super) fn read(folder: &Path) -> Result<Self, ModelError> {
+        let path = folder.join("config.json");
+        let unsupported = |what: String| ModelError::Unsupported { path: path.clone(), what };
+        let written: Written = json(&path)?;
+        if written.model_type != "bert" || written.position_embedding_type != "absolute" {
+            return Err(unsupported(format!(
+                "the model is `{}` with {} positions, not `bert` with absolute ones",
+                written.model_type, written.position_embedding_type
+            )));
+        }
+        if written.hidden_act != "gelu" {
+            return Err(unsupported(format!("its activation is `{}`, not `gelu`", written.hidden_act)));
+        }
+        let Written { hidden_size: width, num_attention_heads: n_heads, max_position_embeddings, .. } = written;
+        if width == 0
+            || n_heads == 0
+            || width % n_heads != 0
+            || max_position_embeddings < 2
+            || written.type_vocab_size == 0
+        {
+            let reason = format!(
+                "a model of {width} numbers, {n_heads} heads, {max_position_embeddings} positions and {} types cannot be",
+                written.type_vocab_size
+            );
+            return Err(ModelError::Damaged { path, reason });
+        }
+        let sentences: Sentences = optional(&folder.join("sentence_bert_config.json"))?;
+        let max_tokens = sentences.max_seq_length.unwrap_or(max_position_embeddings).clamp(2, max_position_embeddings);
+        Ok(Self {
+            n_layers: written.num_hidden_layers,
+            n_heads,
+            width,
+            inner_width: written.intermediate_size,
+            vocab_size: written.vocab_size,
+            n_positions: max_position_embeddings,
+            n_types: written.type_vocab_size,
+            epsilon: written.layer_norm_eps,
+            pooling: pooling(folder)?,
+            max_tokens,
+        })
+    }
+}
+
+fn pooling(folder: &Path) -> Result<Pooling, ModelError> {
+    let path = folder.join("1_Pooling").join("config.json");
+    let pools: Pools = optional(&path)?;
+    let is_other = pools.pooling_mode_max_tokens
+        || pools.pooling_mode_mean_sqrt_len_tokens
+        || pools.pooling_mode_weightedmean_tokens
+        || pools.pooling_mode_lasttoken;
+    match (pools.pooling_mode_mean_tokens, pools.pooling_mode_cls_token, is_other) {
+        (true, false, false) => Ok(Pooling::Mean),
+        (false, true, false) => Ok(Pooling::First),
+        _ => {
+            let what = "the vector of a text is neither the mean of its tokens nor the first".to_owned();
+            Err(ModelError::Unsupported { path, what })
+        }
+    }
+}
+
+/// Reads a file of JSON.
+pub(super) fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ModelError> {
+    let bytes = bytes(path, MAX_JSON_BYTES)?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| ModelError::Damaged { path: path.to_owned(), reason: error.to_string() })
+}
+
+fn optional<T: DeserializeOwned + Default>(path: &Path) -> Result<T, ModelError> {
+    match json(path) {
+        Err(ModelError::File { error, .. }) if error.kind() == ErrorKind::NotFound => Ok(T::default()),
+        read => read,
+    }
+}
+
+/// Reads a file that has at most so many bytes.
+pub(super) fn bytes(path: &Path, max: u64) -> Result<Vec<u8>, ModelError> {
+    let failed = |error| ModelError::File { path: path.to_owned(), error };
+    let file = File::open(path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    let mut bytes = Vec::with_capacity(length.min(max) as usize);
+    file.take(max + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > max {
+        return Err(ModelError::Damaged { path: path.to_owned(), reason: format!("it has more than {max} bytes") });
+    }
+    Ok(bytes)
+}
