@@ -1,20 +1,25 @@
 //! Made-up tools and questions: as many as are wanted, and the same on every run.
 
+use std::cell::OnceCell;
+use std::io;
+
 use serde_json::json;
 use toolkit::Tool;
+use toolkit::discovery::Index;
 
 const VOCABULARY: usize = 20_000;
 const WORDS_IN_DESCRIPTION: usize = 28;
+const QUESTIONS: usize = 300;
 
 /// Draws words, the first far more often than the last, as languages do.
-pub(crate) struct Words {
+struct Words {
     state: u64,
     /// For each word, the share of all draws that it or a more frequent one gets.
     shares: Vec<f64>,
 }
 
 impl Words {
-    pub(crate) fn new(seed: u64) -> Self {
+    fn new(seed: u64) -> Self {
         let mut sum = 0.0;
         let sums: Vec<f64> = (1..=VOCABULARY)
             .map(|rank| {
@@ -25,7 +30,7 @@ impl Words {
         Self { state: seed | 1, shares: sums.iter().map(|up_to| up_to / sum).collect() }
     }
 
-    pub(crate) fn draw(&mut self) -> String {
+    fn draw(&mut self) -> String {
         // xorshift64*
         self.state ^= self.state >> 12;
         self.state ^= self.state << 25;
@@ -53,33 +58,48 @@ fn word(mut rank: usize) -> String {
     }
 }
 
-/// A tool, and all its words, once with those of its name and once without.
-pub(crate) struct Made {
-    pub(crate) tool: Tool,
-    pub(crate) text: String,
+/// Tools, and questions of three words.
+pub(crate) struct Corpus {
+    pub(crate) tools: Vec<Tool>,
+    /// Of each tool all its words, once with those of its name and once without.
+    pub(crate) texts: Vec<String>,
+    pub(crate) questions: Vec<String>,
+    /// The index of the tools as it is saved.
+    file: OnceCell<Vec<u8>>,
 }
 
-pub(crate) fn tools(n: usize) -> Vec<Made> {
-    let mut words = Words::new(1);
-    let made = (0..n).map(|number| {
-        let name = words.draw_many(2).join("_");
-        let description = words.draw_many(WORDS_IN_DESCRIPTION).join(" ");
-        let text = format!("{} {description}", name.replace('_', " "));
-        let fields = json!({
-            "name": name,
-            // The numbers stay out of what is searched: a version is not.
-            "namespace": "",
-            "version": format!("{number:06}"),
-            "description": description,
-            "inputSchema": { "type": "object" },
-        });
-        Made { tool: Tool::from_json(fields).expect("the tool is one"), text }
+impl Corpus {
+    pub(crate) fn of(n_tools: usize) -> Self {
+        let mut words = Words::new(1);
+        let (tools, texts) = (0..n_tools).map(|number| tool(number, &mut words)).unzip();
+        let mut words = Words::new(99);
+        let questions = (0..QUESTIONS).map(|_| words.draw_many(3).join(" ")).collect();
+        Self { tools, texts, questions, file: OnceCell::new() }
+    }
+
+    /// The index of the tools as it is saved.
+    pub(crate) fn file(&self) -> io::Result<&[u8]> {
+        if self.file.get().is_none() {
+            let mut file = Vec::new();
+            Index::of(&self.tools).snapshot().save("the corpus", &mut file)?;
+            file.shrink_to_fit();
+            let _ = self.file.set(file);
+        }
+        Ok(self.file.get().map(Vec::as_slice).unwrap_or_default())
+    }
+}
+
+fn tool(number: usize, words: &mut Words) -> (Tool, String) {
+    let name = words.draw_many(2).join("_");
+    let description = words.draw_many(WORDS_IN_DESCRIPTION).join(" ");
+    let text = format!("{} {description}", name.replace('_', " "));
+    let fields = json!({
+        "name": name,
+        // The numbers stay out of what is searched: a version is not.
+        "namespace": "",
+        "version": format!("{number:06}"),
+        "description": description,
+        "inputSchema": { "type": "object" },
     });
-    made.collect()
-}
-
-/// Questions of three words.
-pub(crate) fn questions(n: usize) -> Vec<String> {
-    let mut words = Words::new(99);
-    (0..n).map(|_| words.draw_many(3).join(" ")).collect()
+    (Tool::from_json(fields).expect("the tool is one"), text)
 }

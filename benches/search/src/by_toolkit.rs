@@ -1,0 +1,49 @@
+//! An index, built and opened.
+
+use std::error::Error;
+
+use toolkit::discovery::{Index, Ranking};
+
+use crate::corpus::Corpus;
+use crate::rows::{LIMIT, Searcher};
+
+/// An index that was built from the tools.
+pub(crate) struct ByToolkit {
+    index: Index,
+    questions: Vec<String>,
+}
+
+impl ByToolkit {
+    pub(crate) fn plain(corpus: &Corpus) -> Result<Box<dyn Searcher>, Box<dyn Error>> {
+        Ok(Self::of(Index::ranked(&corpus.tools, Ranking::plain()), corpus))
+    }
+
+    pub(crate) fn usual(corpus: &Corpus) -> Result<Box<dyn Searcher>, Box<dyn Error>> {
+        let index = Index::of(&corpus.tools);
+        Ok(Self::of(index, corpus))
+    }
+
+    fn of(index: Index, corpus: &Corpus) -> Box<dyn Searcher> {
+        Box::new(Self { index, questions: corpus.questions.clone() })
+    }
+}
+
+impl Searcher for ByToolkit {
+    fn search(&self, question: usize) -> usize {
+        self.index.search(&self.questions[question], LIMIT).len()
+    }
+
+    fn update(&self, corpus: &Corpus, place: usize) -> bool {
+        self.index.update(corpus.tools[place].clone()).is_ok()
+    }
+}
+
+/// The same index, opened. Building and saving it is not measured, and neither is reading the bytes of the file.
+pub(crate) struct Opened;
+
+impl Opened {
+    pub(crate) fn build(corpus: &Corpus) -> Result<Box<dyn Searcher>, Box<dyn Error>> {
+        let index = Index::open("the corpus", corpus.file()?)?;
+        Ok(ByToolkit::of(index, corpus))
+    }
+}

@@ -1,0 +1,129 @@
+//! What is measured of each searcher, in turns.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use cpu_time::ProcessTime;
+
+use crate::MEMORY;
+use crate::corpus::Corpus;
+
+/// How many tools a question wants.
+pub(crate) const LIMIT: usize = 10;
+/// Each question is asked so often in a row, and the median counts: the machine has other things to do as well.
+const ROUNDS: usize = 15;
+/// A searcher that takes long is asked less often.
+const LONG: Duration = Duration::from_millis(20);
+/// Each searcher is built so often, and the least time counts.
+const BUILDS: usize = 3;
+
+/// A searcher over a corpus.
+pub(crate) trait Searcher {
+    /// How many tools it finds for the question at this place.
+    fn search(&self, question: usize) -> usize;
+
+    /// Replaces the tool at this place; `false` where it has no way to.
+    fn update(&self, corpus: &Corpus, place: usize) -> bool;
+}
+
+type Build = fn(&Corpus) -> Result<Box<dyn Searcher>, Box<dyn Error>>;
+
+/// A searcher, and what it takes.
+pub(crate) struct Row {
+    name: &'static str,
+    build: Build,
+    built: Option<Box<dyn Searcher>>,
+    /// Of all threads: where the machine is busy, more threads get more of it.
+    time: Duration,
+    /// In bytes, when it is built and while it is.
+    memory: (usize, usize),
+    /// For each question, in µs.
+    times: Vec<f64>,
+    update: Option<f64>,
+}
+
+impl Row {
+    pub(crate) fn of(name: &'static str, build: Build) -> Self {
+        Self { name, build, built: None, time: Duration::MAX, memory: (0, 0), times: Vec::new(), update: None }
+    }
+
+    fn build(&mut self, corpus: &Corpus) -> Result<(), Box<dyn Error>> {
+        self.built = None;
+        MEMORY.reset_peak_usage();
+        let before = MEMORY.current_usage();
+        let start = ProcessTime::now();
+        self.built = Some((self.build)(corpus)?);
+        self.time = self.time.min(start.elapsed());
+        let of_all = |bytes: usize| bytes.saturating_sub(before);
+        self.memory = (of_all(MEMORY.current_usage()), of_all(MEMORY.peak_usage()));
+        Ok(())
+    }
+
+    fn percentile(&self, percent: usize) -> f64 {
+        let mut times = self.times.clone();
+        times.sort_by(f64::total_cmp);
+        times[times.len() * percent / 100]
+    }
+}
+
+/// Builds all, again and again, and then asks all of them each question.
+pub(crate) fn measure(rows: &mut [Row], corpus: &Corpus) -> Result<(), Box<dyn Error>> {
+    for _ in 0..BUILDS {
+        for row in &mut *rows {
+            row.build(corpus)?;
+        }
+    }
+    for question in 0..corpus.questions.len() {
+        for row in &mut *rows {
+            let searcher = row.built.as_deref().ok_or("it was not built")?;
+            row.times.push(median_of(|| _ = black_box(searcher.search(question))));
+        }
+    }
+    for row in rows {
+        let searcher = row.built.as_deref().ok_or("it was not built")?;
+        let mut times = Vec::new();
+        for place in (0..corpus.tools.len()).step_by(corpus.tools.len().div_ceil(100)) {
+            let start = Instant::now();
+            if searcher.update(corpus, place) {
+                times.push(micros(start.elapsed()));
+            }
+        }
+        times.sort_by(f64::total_cmp);
+        row.update = times.get(times.len() / 2).copied();
+    }
+    Ok(())
+}
+
+fn median_of(search: impl Fn()) -> f64 {
+    let begin = Instant::now();
+    let mut times = Vec::with_capacity(ROUNDS);
+    while times.len() < ROUNDS && (times.is_empty() || begin.elapsed() < LONG) {
+        let start = Instant::now();
+        search();
+        times.push(micros(start.elapsed()));
+    }
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+pub(crate) fn print(rows: &[Row], size: usize) {
+    let first = rows[0].percentile(50);
+    for row in rows {
+        let (p50, p99) = (row.percentile(50), row.percentile(99));
+        let megabytes = |bytes: usize| bytes as f64 / 1e6;
+        println!(
+            "| {size} | {} | {:.1} | {:.1} ({:.1}) | {p50:.1} | {:.2} | {p99:.1} | {} |",
+            row.name,
+            micros(row.time) / 1e3,
+            megabytes(row.memory.0),
+            megabytes(row.memory.1),
+            p50 / first,
+            row.update.map(|update| format!("{update:.0}")).unwrap_or_default()
+        );
+    }
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
