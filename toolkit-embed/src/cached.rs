@@ -39,7 +39,7 @@ type Key = [u8; 32];
 /// assert_eq!(again.len(), 1);
 /// assert_eq!(again.embed(&["Adds two integers."])?, vectors);
 /// # std::fs::remove_dir_all(folder)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), EmbedderError>(())
 /// ```
 pub struct Cached<E> {
     embedder: E,
