@@ -149,6 +149,7 @@ fn read(from: &mut impl Read, len: u64) -> Result<Vec<u8>, OpenError> {
     const AT_ONCE: u64 = 1 << 20;
     let mut bytes = Vec::with_capacity(len.min(AT_ONCE) as usize);
     from.take(len).read_to_end(&mut bytes).map_err(OpenError::Io)?;
+    bytes.shrink_to_fit();
     Ok(bytes)
 }
 

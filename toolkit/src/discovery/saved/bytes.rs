@@ -2,7 +2,8 @@
 
 use super::error::Damage;
 
-/// Writes a number in as few bytes as it takes: seven bits in each, the lowest first, and one that says that more follow.
+/// Writes a number in as few bytes as it takes: seven bits in each, the lowest first, and one that says whether more
+/// follow.
 #[inline]
 pub(in crate::discovery) fn put_number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {

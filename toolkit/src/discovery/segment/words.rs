@@ -14,8 +14,9 @@ const MAX_WORD_LEN: usize = 128;
 impl Segment {
     /// Writes the words and their postings, in the order of the words.
     ///
-    /// Of a word stands there how much of the one before it begins with, and the rest; of a posting by how much the tool
-    /// is further than the one before, and how often the word stands there, doubled, and one more in a name.
+    /// Of a word there is how many bytes it has in common with the front of the word before, and the rest of it; of a
+    /// posting how many tools it leaves out since the one before, and how often the word stands there, doubled, with
+    /// one more in a name.
     pub(in crate::discovery) fn put_words(&self, out: &mut Vec<u8>) {
         let mut order: Vec<u32> = (0..place(self.words.len())).collect();
         order.sort_unstable_by_key(|idx| self.words.text(*idx));
