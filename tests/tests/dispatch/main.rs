@@ -275,24 +275,24 @@ async fn a_handle_never_takes_another_tools_place() {
 }
 
 mod versions {
-    /// A blocking tool without a version.
-    #[toolkit::tool(namespace = "twins", name = "twin", blocking)]
-    pub(super) fn plain(#[schemars(range(max = 5))] n: u8) -> u8 {
+    /// A blocking tool.
+    #[toolkit::tool(namespace = "twins", name = "twin", version = "1.0.0", blocking)]
+    pub(super) fn older(#[schemars(range(max = 5))] n: u8) -> u8 {
         n
     }
 
-    /// A tool of the same name with one.
+    /// A later version of it.
     #[toolkit::tool(namespace = "twins", name = "twin", version = "2.0.0", blocking)]
-    pub(super) fn versioned(#[schemars(range(max = 50))] n: u8) -> u8 {
+    pub(super) fn newer(#[schemars(range(max = 50))] n: u8) -> u8 {
         n + 100
     }
 }
 
 #[tokio::test]
 async fn a_blocking_tool_is_checked_by_its_own_schema() {
-    let dispatcher = Dispatcher::new(catalog![versions::plain, versions::versioned].unwrap()).unwrap();
+    let dispatcher = Dispatcher::new(catalog![versions::older, versions::newer].unwrap()).unwrap();
     assert_eq!(dispatcher.call("twins:twin", r#"{"n":9}"#).await.unwrap().value(), json!(109));
-    assert_eq!(handle!(versions::plain).call(&dispatcher, 3).await.unwrap(), 3);
+    assert_eq!(handle!(versions::older).call(&dispatcher, 3).await.unwrap(), 3);
 }
 
 #[tokio::test]
