@@ -209,8 +209,9 @@ async fn a_server_that_ends_again_and_again_is_started_ever_more_rarely() {
     let proxied = Proxied::of("brief", with([]), &[]);
     proxied.names().await;
     tokio::time::sleep(Duration::from_secs(4)).await;
-    let starts = std::fs::read_to_string(proxied.folder.join("tools.json.starts")).unwrap();
-    assert!((2..=6).contains(&starts.lines().count()), "{}", starts.lines().count());
+    let starts = std::fs::read_to_string(proxied.folder.join("tools.json.starts")).unwrap().lines().count();
+    // Started as soon as it has ended, it would be started hundreds of times.
+    assert!((2..=20).contains(&starts), "{starts}");
 }
 
 #[tokio::test]

@@ -70,8 +70,9 @@ fn a_tool_without_a_version_meets_no_requirement_and_one_with_many_names_the_fir
     let wanted = toolkit::version::parse_req("^9").unwrap();
     let message = |versions: usize| {
         let tool = |minor: usize| Tool::builder("b").namespace("a").version(format!("1.{minor}.0")).build().unwrap();
-        let unversioned = Tool::builder("b").namespace("a").build().unwrap();
-        let catalog = Catalog::new((0..versions).map(tool).chain([unversioned])).unwrap();
+        let unversioned = || Tool::builder("b").namespace("a").build().unwrap();
+        let tools: Vec<Tool> = if versions == 0 { vec![unversioned()] } else { (0..versions).map(tool).collect() };
+        let catalog = Catalog::new(tools).unwrap();
         catalog.matching("a:b", &wanted).unwrap_err().message().to_owned()
     };
     assert_eq!(message(0), "no version of `a:b` meets `^9`; it has none");
