@@ -82,7 +82,12 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
 
 /// Which formats have a word for an option; for the others it would change nothing.
 fn check_options(format: &str, matches: &ArgMatches) -> Result<(), Failure> {
-    for (option, formats) in [("namespaces", &["openai"][..]), ("defer-loading", &["openai", "anthropic"])] {
+    let known = [
+        ("strict", &["openai", "openai-chat", "anthropic"][..]),
+        ("namespaces", &["openai"]),
+        ("defer-loading", &["openai", "anthropic"]),
+    ];
+    for (option, formats) in known {
         if matches.get_flag(option) && !formats.contains(&format) {
             let formats = formats.join(" and ");
             let message = format!("--{option} is for the formats that have a word for it: {formats}, not {format}");

@@ -57,6 +57,25 @@ fn twenty_tools_are_strict_and_the_others_say_why_not() {
 }
 
 #[test]
+fn tools_that_were_read_as_strict_have_no_more_room_than_others() {
+    let read = |nth: usize| {
+        let json = json!({
+            "name": format!("tool{nth:02}"),
+            "description": "Does it.",
+            "strict": true,
+            "input_schema": { "type": "object", "properties": {}, "additionalProperties": false },
+        });
+        anthropic::read(&json).unwrap()
+    };
+    let catalog = Catalog::new((0..22).map(read)).unwrap();
+    for options in [anthropic::Options::default(), anthropic::Options::default().strict()] {
+        let export = anthropic::tools(&catalog, Naming::Name, options).unwrap();
+        assert_eq!((strict_names(&export).len(), export.not_strict.len()), (20, 2));
+        assert_eq!(usage(&export, "strict tools").count, 22);
+    }
+}
+
+#[test]
 fn room_goes_to_tools_that_change_things_then_to_those_that_take_least() {
     let reads = |name: &str, n_optional| {
         let Value::Object(mut record) = tool(name, n_optional, 0).to_json() else { unreachable!() };

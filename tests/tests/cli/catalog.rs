@@ -263,7 +263,14 @@ fn an_export_for_a_provider_says_what_it_has_no_words_for() {
     assert_eq!(add(&math["tools"])["defer_loading"], true);
     let deferred = tools(&["export", "--format", "anthropic", "--defer-loading"]).exits(0).json();
     assert_eq!(add(&deferred)["defer_loading"], true);
-    for (option, format) in [("--namespaces", "anthropic"), ("--namespaces", "mcp"), ("--defer-loading", "gemini")] {
+    let unknown = [
+        ("--namespaces", "anthropic"),
+        ("--namespaces", "mcp"),
+        ("--defer-loading", "gemini"),
+        ("--strict", "gemini"),
+        ("--strict", "mcp"),
+    ];
+    for (option, format) in unknown {
         let ran = tools(&["export", "--format", format, option]).exits(2).prints("");
         ran.says(&format!("{option} is for the formats that have a word for it: ")).says(&format!(", not {format}"));
     }

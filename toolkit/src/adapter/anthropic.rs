@@ -80,10 +80,9 @@ pub fn tools_within(
 ) -> Result<Export, Problems> {
     let names = catalog.listed(naming)?;
     let mut members = Member::all(&names, |tool, name| describe(tool, name, options));
-    let strict = match options.strict {
-        true => hold_to(limits, &mut members, |tool, name| describe(tool, name, Options { strict: false, ..options })),
-        false => Vec::new(),
-    };
+    // Tools that were read as strict have no more room than others.
+    let strict = hold_to(limits, &mut members, |tool, name| written(tool, name, false, options));
+    let strict = strict.into_iter().filter(|usage| options.strict || usage.count > 0);
     let mut export = Export::of_members(limits, members);
     export.usage.extend(strict);
     Ok(export)
@@ -96,7 +95,11 @@ const OWN: [&str; 2] = ["cache_control", "eager_input_streaming"];
 /// say.
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {
-    let strict = wanted(tool, "strict", options.strict).then_some(&Dialect::ANTHROPIC_STRICT);
+    written(tool, name, wanted(tool, "strict", options.strict), options)
+}
+
+fn written(tool: &Tool, name: &str, strict: bool, options: Options) -> Described {
+    let strict = strict.then_some(&Dialect::ANTHROPIC_STRICT);
     let Strictly { lowered, is_strict, not_strict } = strictly(tool, strict, &Dialect::ANTHROPIC);
     let mut json = Map::from_iter([("name".to_owned(), json!(name)), ("input_schema".to_owned(), lowered.schema)]);
     json.extend(described(tool).map(|text| ("description".to_owned(), json!(text))));

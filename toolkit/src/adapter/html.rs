@@ -30,7 +30,7 @@ const SCRIPT: &str = include_str!("html/page.js");
 /// description holds. A test says what the two hashes are, once the files have changed.
 const POLICY: &str = "default-src 'none'; \
     style-src 'sha256-n4YNll9+BS2TQbsG+mZ95mewuZaNykK2oZSHPMG2jt0='; \
-    script-src 'sha256-pk3IJf8MboKU72tOoCENw3sT7xDjx/i6CbZBmf+uH3s='; \
+    script-src 'sha256-5eDmXlCqK8wm72oiS6pw2gJkWDs+IvU9wct+Sf3zT+M='; \
     img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'";
 
 /// More tools than this are folded in the table of contents, namespace by namespace.

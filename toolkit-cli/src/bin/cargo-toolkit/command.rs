@@ -11,7 +11,7 @@ pub(crate) fn program() -> Command {
         .bin_name("cargo toolkit")
         .about("Lists, finds, shows, calls, checks and serves the tools of a library")
         .after_help(
-            "Commands: list, search, show, call, export, check, diff, serve; `cargo toolkit COMMAND --help` says more.\n\n\
+            "Commands: list, search, show, call, export, cost, check, diff, completions, serve; `cargo toolkit COMMAND --help` says more.\n\n\
              Tools that borrow state need a program of their own, with `toolkit_cli::main_with`; of them, too, \
              everything but `call` and `check` works.",
         )
@@ -72,7 +72,12 @@ pub(crate) fn features(matches: &ArgMatches) -> Vec<&'static str> {
             features.extend((is_help || has("--proxy")).then_some("proxy"));
             features.extend((is_help || has("--otc")).then_some("otc"));
         }
-        Some(&"export") => features.extend((is_help || has("otc") || has("--format=otc")).then_some("otc")),
+        Some(&"export") => {
+            features.extend((is_help || has("otc") || has("--format=otc")).then_some("otc"));
+            features.extend((is_help || has("html") || has("--format=html")).then_some("html"));
+        }
+        Some(&"search") => features.extend((is_help || has("--model")).then_some("embed")),
+        Some(&"cost") => features.extend(["mcp", "otc"]),
         _ => {}
     }
     features

@@ -121,7 +121,7 @@ fn toolkit_cli_beside(toolkit: &PackageMetadata) -> Result<String, String> {
         }
         Some(source) => match source.strip_prefix("git+") {
             Some(git) => Ok(git_dependency(git)),
-            None => Ok(format!("version = {}", quoted(&format!("={}", toolkit.version)))),
+            None => Ok(registry_dependency(source, &toolkit.version)),
         },
     }
 }
@@ -133,6 +133,15 @@ fn git_dependency(source: &str) -> String {
     let reference = query.split_once('=').map(|(key, value)| format!(", {key} = {}", quoted(value)));
     // The commit is in the lock file that the program inherits.
     format!("git = {}{}", quoted(url), reference.unwrap_or_default())
+}
+
+/// The same version from the same registry; the public one needs no name.
+fn registry_dependency(source: &str, version: &str) -> String {
+    const PUBLIC: [&str; 2] =
+        ["registry+https://github.com/rust-lang/crates.io-index", "sparse+https://index.crates.io/"];
+    let registry = (!PUBLIC.contains(&source)).then(|| source.strip_prefix("registry+").unwrap_or(source));
+    let registry = registry.map(|index| format!(", registry-index = {}", quoted(index)));
+    format!("version = {}{}", quoted(&format!("={version}")), registry.unwrap_or_default())
 }
 
 /// A TOML string; JSON escapes are TOML escapes.

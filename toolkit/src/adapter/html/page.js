@@ -135,7 +135,8 @@ addEventListener("DOMContentLoaded", () => {
 
   // An address whose tool the search has put aside ends the search.
   function arrive() {
-    const id = decodeURIComponent(location.hash.slice(1));
+    let id = "";
+    try { id = decodeURIComponent(location.hash.slice(1)); } catch { /* an address that somebody mistyped */ }
     if (!id || document.getElementById(id)) return;
     field.value = "";
     search();
@@ -203,5 +204,5 @@ addEventListener("DOMContentLoaded", () => {
   addEventListener("afterprint", () => folded.forEach(details => { details.open = false; }));
 
   field.value = new URLSearchParams(location.search).get("q") ?? "";
-  if (field.value) search();
+  if (field.value && !location.hash) search();
 });

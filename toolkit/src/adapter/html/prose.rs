@@ -11,18 +11,22 @@ pub(super) fn prose(markdown: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let events = TextMergeWithOffset::new(Parser::new_ext(markdown, options).into_offset_iter());
     let mut links = Vec::new();
+    let mut paragraph = Paragraph::default();
     let mut out = String::new();
-    pulldown_cmark::html::push_html(&mut out, events.map(|(event, at)| safe(event, at, markdown, &mut links)));
+    let events = events.map(|(event, at)| match event {
+        Event::SoftBreak if paragraph.has_meant(&at, markdown) => Event::HardBreak,
+        event => safe(event, &mut links),
+    });
+    pulldown_cmark::html::push_html(&mut out, events);
     out
 }
 
 /// `links` are those that the event stands in, and whether each leads somewhere.
-fn safe<'m>(event: Event<'m>, at: Range<usize>, markdown: &str, links: &mut Vec<bool>) -> Event<'m> {
+fn safe<'m>(event: Event<'m>, links: &mut Vec<bool>) -> Event<'m> {
     let markup = |html: String| Event::InlineHtml(html.into());
     match event {
         Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => markup(escape::text(&text)),
         Event::Code(code) => markup(format!("<code>{}</code>", escape::text(&code))),
-        Event::SoftBreak if is_meant(&at, markdown) => Event::HardBreak,
         Event::Start(Tag::HtmlBlock) => markup("<p>".to_owned()),
         Event::End(TagEnd::HtmlBlock) => markup("</p>\n".to_owned()),
         Event::Start(Tag::CodeBlock(_)) => markup("<pre><code>".to_owned()),
@@ -61,19 +65,31 @@ fn lower(level: HeadingLevel) -> HeadingLevel {
     }
 }
 
-/// Whether the author broke the line on purpose: the next word would have had room, by the length of other lines.
-///
-/// Markdown makes one paragraph of a list without bullets, and of a heading with its text; many that write descriptions
-/// do not know that they write Markdown.
-fn is_meant(at: &Range<usize>, markdown: &str) -> bool {
-    /// What authors who fill their lines by hand leave free.
-    const SLACK: usize = 12;
+/// The paragraph that was looked at last, since a long one has many lines.
+#[derive(Default)]
+struct Paragraph {
+    place: Range<usize>,
+    longest_line: usize,
+}
 
-    let (before, after) = (&markdown[..at.start], &markdown[at.end..]);
-    let start = before.rfind("\n\n").map_or(0, |end| end + 2);
-    let end = after.find("\n\n").map_or(markdown.len(), |end| at.end + end);
-    let longest = markdown[start..end].lines().map(str::len).max().unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default().trim_end();
-    let word = after.split_whitespace().next().unwrap_or_default();
-    line.len() + 1 + word.len() + SLACK <= longest
+impl Paragraph {
+    /// Whether the author broke the line on purpose: the next word would have had room, by the length of other lines.
+    ///
+    /// Markdown makes one paragraph of a list without bullets, and of a heading with its text; many that write
+    /// descriptions do not know that they write Markdown.
+    fn has_meant(&mut self, at: &Range<usize>, markdown: &str) -> bool {
+        /// What authors who fill their lines by hand leave free.
+        const SLACK: usize = 12;
+
+        let (before, after) = (&markdown[..at.start], &markdown[at.end..]);
+        if !self.place.contains(&at.start) {
+            let start = before.rfind("\n\n").map_or(0, |end| end + 2);
+            let end = after.find("\n\n").map_or(markdown.len(), |end| at.end + end);
+            let longest_line = markdown[start..end].lines().map(str::len).max().unwrap_or_default();
+            *self = Self { place: start..end, longest_line };
+        }
+        let line = before.rsplit('\n').next().unwrap_or_default().trim_end();
+        let word = after.split_whitespace().next().unwrap_or_default();
+        line.len() + 1 + word.len() + SLACK <= self.longest_line
+    }
 }
