@@ -135,6 +135,12 @@ fn a_schema_that_doubles_with_every_level_makes_no_large_page() {
 }
 
 #[test]
+fn a_description_of_very_many_lines_is_looked_at_line_by_line() {
+    let page = described("a\n".repeat(100_000).leak());
+    assert_eq!(all(&page, ".prose br").len(), 0);
+}
+
+#[test]
 fn lines_that_were_broken_on_purpose_stay_broken() {
     let page = described("Plots a chart.\nArgs: x, y\nReturns: a picture of the chart, as PNG, with its legend.");
     assert_eq!(all(&page, ".prose br").len(), 2);

@@ -1,8 +1,8 @@
 //! Finding the tools that answer best.
 //!
-//! What names are worth comes first. Words are then looked up from the rarest to the commonest, and what each adds to a tool is summed up in a table. As soon
-//! as tools that have none of the words so far cannot become one of the best any more, only those are followed that
-//! still can.
+//! What names are worth comes first. Words are then looked up from the rarest to the commonest, and what each adds to a
+//! tool is summed up in a table. As soon as tools that have none of the words so far cannot become one of the best any
+//! more, only those are followed that still can.
 //!
 //! Scores are summed up in whole [`UNIT`]s, so that the order of summation changes nothing: a tool has the same score in
 //! whichever part of the index it is, and equal tools are ranked by their ids.
