@@ -19,7 +19,7 @@ struct Toy {
 
 const MEANINGS: [&[&str]; 3] = [&["car", "automobile", "vehicle"], &["mail", "letter", "post"], &["rain", "weather"]];
 
-impl Embedder for &Toy {
+impl Embedder for Toy {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
         self.n_texts.fetch_add(texts.len(), Ordering::Relaxed);
         if texts.iter().any(|text| text.to_lowercase().contains("unspeakable")) {

@@ -35,6 +35,18 @@ impl<E: Embedder + ?Sized> Embedder for Arc<E> {
     }
 }
 
+impl<E: Embedder + ?Sized> Embedder for Box<E> {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        (**self).embed(texts)
+    }
+}
+
+impl<E: Embedder + ?Sized> Embedder for &E {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        (**self).embed(texts)
+    }
+}
+
 /// Whatever keeps an embedder from answering.
 pub type EmbedderError = Box<dyn std::error::Error + Send + Sync>;
 
