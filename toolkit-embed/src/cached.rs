@@ -2,8 +2,9 @@
 
 mod error;
 mod file;
+mod known;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,6 +13,7 @@ use sha2::{Digest, Sha256};
 use toolkit::discovery::{Embedder, EmbedderError};
 
 pub use self::error::CacheError;
+use self::known::Known;
 
 /// The SHA-256 of a text.
 type Key = [u8; 32];
@@ -48,17 +50,9 @@ pub struct Cached<E> {
     known: Mutex<Known>,
 }
 
-/// Vectors by their texts, in two generations: when there are too many, those go that were not used for longest.
-#[derive(Default)]
-struct Known {
-    /// How many numbers a vector has.
-    dimensions: Option<usize>,
-    recent: HashMap<Key, Vec<f32>>,
-    older: HashMap<Key, Vec<f32>>,
-}
-
 impl<E> Cached<E> {
-    /// How many vectors are kept at most; of 384 numbers each these take 300 MB.
+    /// How many vectors are kept at most; of 384 numbers each these take 300 MB. Beyond it the half goes that was not
+    /// used for longest.
     pub const CAPACITY: usize = 200_000;
 
     /// Keeps the vectors of an embedder in a file, which need not be there yet.
@@ -78,18 +72,19 @@ impl<E> Cached<E> {
     ///
     /// # Errors
     ///
-    /// The file cannot be written.
+    /// The file cannot be written; or it would be too large to be opened, with more than 4096 numbers in each of
+    /// [`Self::CAPACITY`] vectors.
     pub fn save(&self) -> Result<(), CacheError> {
         // Copied, so that nobody who searches waits for a disk.
         let bytes = file::bytes(&self.known(), &self.model);
-        file::write(&self.path, &bytes)
+        let written = bytes.and_then(|bytes| file::write(&self.path, &bytes));
+        written.map_err(|error| CacheError::File { path: self.path.clone(), error })
     }
 
     /// How many vectors are known.
     #[must_use]
     pub fn len(&self) -> usize {
-        let known = self.known();
-        known.recent.len() + known.older.len()
+        self.known().len()
     }
 
     /// Whether no vector is known.
@@ -110,41 +105,23 @@ impl<E: Embedder> Embedder for Cached<E> {
             let mut known = self.known();
             keys.iter().map(|key| known.get(key)).collect()
         };
-        let missing: Vec<usize> = (0..texts.len()).filter(|nth| found[*nth].is_none()).collect();
+        let mut asked = HashSet::new();
+        let missing: Vec<usize> =
+            (0..texts.len()).filter(|nth| found[*nth].is_none() && asked.insert(keys[*nth])).collect();
         if !missing.is_empty() {
             let made = self.embedder.embed(&missing.iter().map(|nth| texts[*nth]).collect::<Vec<_>>())?;
             if made.len() != missing.len() {
                 return Err(format!("{} vectors were made of {} texts", made.len(), missing.len()).into());
             }
+            let made: HashMap<Key, Vec<f32>> = missing.into_iter().map(|nth| keys[nth]).zip(made).collect();
             let mut known = self.known();
-            for (nth, vector) in missing.into_iter().zip(made) {
-                known.put(keys[nth], &vector);
-                found[nth] = Some(vector);
+            made.iter().for_each(|(key, vector)| known.put(*key, vector));
+            drop(known);
+            for (key, found) in keys.iter().zip(&mut found) {
+                *found = found.take().or_else(|| made.get(key).cloned());
             }
         }
         Ok(found.into_iter().flatten().collect())
-    }
-}
-
-impl Known {
-    fn get(&mut self, key: &Key) -> Option<Vec<f32>> {
-        if let Some((key, vector)) = self.older.remove_entry(key) {
-            self.put(key, &vector);
-            return Some(vector);
-        }
-        self.recent.get(key).cloned()
-    }
-
-    /// A vector of another length is not kept: whoever compares it finds the mistake.
-    fn put(&mut self, key: Key, vector: &[f32]) {
-        if vector.is_empty() || *self.dimensions.get_or_insert(vector.len()) != vector.len() {
-            return;
-        }
-        if self.recent.len() >= Cached::<()>::CAPACITY / 2 {
-            self.older = std::mem::take(&mut self.recent);
-        }
-        self.older.remove(&key);
-        self.recent.insert(key, vector.to_vec());
     }
 }
 

@@ -3,10 +3,12 @@
 mod answer;
 mod error;
 mod retry;
+mod said;
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
@@ -18,6 +20,7 @@ use ureq::tls::{RootCerts, TlsConfig};
 use self::answer::{message, vectors};
 pub use self::error::{InvalidEndpoint, RemoteError};
 use self::retry::{Retry, retry_after};
+use self::said::{Secrets, shown_message};
 
 /// A model behind an HTTP endpoint that speaks the form of OpenAI (`/v1/embeddings`) or of Ollama (`/api/embed`).
 ///
@@ -120,9 +123,9 @@ impl RemoteModel {
         let Self { model, dimensions, .. } = self;
         let request = Request { model, input: texts, dimensions: *dimensions, encoding_format: "float" };
         let body = serde_json::to_vec(&request).map_err(|error| self.failed(error.to_string()))?;
-        let mut retry = Retry::until(Instant::now() + self.within);
+        let mut retry = Retry::within(self.within);
         loop {
-            let failure = match self.send(&body, retry.left()) {
+            let failure = match self.send(&body, texts, retry.left()) {
                 Ok(answer) => return vectors(&answer, texts.len()).map_err(|reason| self.failed(reason)),
                 Err(failure) => failure,
             };
@@ -132,7 +135,7 @@ impl RemoteModel {
         }
     }
 
-    fn send(&self, body: &[u8], timeout: Duration) -> Result<Vec<u8>, Failure> {
+    fn send(&self, body: &[u8], texts: &[&str], timeout: Duration) -> Result<Vec<u8>, Failure> {
         let request = self.agent.post(&self.url).config().timeout_global(Some(timeout)).build();
         let mut request = request.header("content-type", "application/json");
         if let Some(token) = &self.token {
@@ -148,7 +151,9 @@ impl RemoteModel {
         if status.is_success() {
             return read.map_err(|error| Failure::of(&error));
         }
-        let said = read.ok().and_then(|body| message(&body)).filter(|said| !self.is_secret(said));
+        let token = self.token.as_ref().map(ExposeSecret::expose_secret);
+        let secrets = Secrets { token, query: self.url.query().unwrap_or_default(), texts };
+        let said = read.ok().and_then(|body| shown_message(&message(&body)?, &secrets));
         let said = said.map(|said| format!(": {said}")).unwrap_or_default();
         let advice = match status.as_u16() {
             401 | 403 => "; give the right token to `bearer`",
@@ -159,15 +164,6 @@ impl RemoteModel {
             reason: format!("the status is {status}{said}{advice}"),
             is_passing: status.as_u16() == 429 || status.is_server_error(),
             after,
-        })
-    }
-
-    /// Endpoints like to say which token they refuse.
-    fn is_secret(&self, text: &str) -> bool {
-        self.token.as_ref().is_some_and(|token| {
-            let token = token.expose_secret();
-            let ends = [token.get(..8), token.get(token.len().saturating_sub(4)..)];
-            ends.into_iter().flatten().any(|end| !end.is_empty() && text.contains(end)) || text.contains(token)
         })
     }
 
@@ -202,7 +198,12 @@ impl Failure {
 
     fn of(error: &ureq::Error) -> Self {
         use ureq::Error;
-        let is_passing = matches!(error, Error::Io(_) | Error::HostNotFound | Error::ConnectionFailed);
+        let is_passing = match error {
+            // So a certificate is refused, and whatever else is no TLS.
+            Error::Io(error) => !matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput),
+            Error::HostNotFound | Error::ConnectionFailed => true,
+            _ => false,
+        };
         Self { is_passing, ..Self::lasting(error.to_string()) }
     }
 }

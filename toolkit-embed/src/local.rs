@@ -3,6 +3,7 @@
 mod bert;
 mod config;
 mod error;
+mod pooling;
 mod tokenizer;
 mod weights;
 
@@ -30,7 +31,8 @@ pub struct LocalModel {
 
 impl LocalModel {
     /// Loads the model in a folder, as sentence-transformers publishes it: `config.json`, `tokenizer.json`,
-    /// `model.safetensors`, and where they are there `sentence_bert_config.json` and `1_Pooling/config.json`.
+    /// `model.safetensors`, and where they are there `sentence_bert_config.json`, `modules.json` and the pooling's own
+    /// `config.json`.
     ///
     /// # Errors
     ///
@@ -63,11 +65,13 @@ impl Embedder for LocalModel {
             return Ok(texts.iter().map(|text| self.vector(text)).collect());
         }
         let embed = |texts: &[&str]| -> Vec<_> { texts.iter().map(|text| self.vector(text)).collect() };
-        let made: thread::Result<Vec<Vec<Vec<f32>>>> = thread::scope(|scope| {
+        // All of them are waited for before any of them fails: a scope panics where it has to wait for one that did.
+        let made: Vec<thread::Result<Vec<Vec<f32>>>> = thread::scope(|scope| {
             let shares = texts.chunks(texts.len().div_ceil(n_threads));
             let threads: Vec<_> = shares.map(|share| scope.spawn(move || embed(share))).collect();
             threads.into_iter().map(thread::ScopedJoinHandle::join).collect()
         });
+        let made: thread::Result<Vec<Vec<Vec<f32>>>> = made.into_iter().collect();
         Ok(made.map_err(|_| "the model panicked")?.into_iter().flatten().collect())
     }
 }

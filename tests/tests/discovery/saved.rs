@@ -182,9 +182,11 @@ fn what_is_no_index_is_told_apart() {
 #[test]
 fn a_length_that_is_not_true_takes_no_memory() {
     let mut file = saved(&Index::of(&tools()));
-    file[16..24].copy_from_slice(&u64::from(u32::MAX).to_le_bytes());
     file[24..32].copy_from_slice(&(u64::MAX / 2).to_le_bytes());
-    assert!(matches!(Index::open("test", &file[..]), Err(OpenError::Damaged(Damage::TooShort))));
+    for index_len in [u64::from(u32::MAX), u64::MAX] {
+        file[16..24].copy_from_slice(&index_len.to_le_bytes());
+        assert!(matches!(Index::open("test", &file[..]), Err(OpenError::Damaged(Damage::TooShort))));
+    }
 }
 
 /// Makes the checksum right.
@@ -228,7 +230,9 @@ proptest! {
 
     #[test]
     fn a_forged_file_is_an_error_or_an_index(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
-        let mut file = saved(&Index::of(&tools()));
+        let (index, server) = (Index::of(&tools()), ToolBackend::mcp("more").unwrap());
+        index.register_all(tools().into_iter().map(|tool| (tool, server.clone()))).unwrap();
+        let mut file = saved(&index);
         for (at, byte) in edits {
             // Behind the head, whose checksum is then made right.
             let at = 32 + at.index(file.len() - 32);
@@ -242,7 +246,10 @@ proptest! {
                     let _ = index.snapshot().explain(question, &hit.summary.id);
                 }
             }
-            for hit in &all {
+            index.unregister_backend(&server);
+            let rest = index.search("", usize::MAX);
+            prop_assert!(rest.iter().all(|hit| all.iter().any(|known| known.summary.id == hit.summary.id)));
+            for hit in &rest {
                 let found = index.snapshot().get(&hit.summary.id).map(|(tool, _)| tool.id().to_string());
                 prop_assert!(found.is_none_or(|found| found == hit.summary.id));
                 index.unregister_tool(&hit.summary.id).unwrap();

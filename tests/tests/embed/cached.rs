@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use toolkit::discovery::{Embedder, EmbedderError};
 use toolkit_embed::{CacheError, Cached};
@@ -12,7 +13,7 @@ use super::{embed, folder};
 #[derive(Default)]
 struct Counting(AtomicUsize);
 
-impl Embedder for &Counting {
+impl Embedder for Counting {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
         self.0.fetch_add(texts.len(), Ordering::Relaxed);
         Ok(texts.iter().map(|text| vec![text.len() as f32, -0.5]).collect())
@@ -32,6 +33,32 @@ fn only_what_is_new_is_embedded() {
     assert_eq!(embed(&again, &["one", "three"]), first);
     assert_eq!(counting.0.load(Ordering::Relaxed), 3);
     again.save().unwrap();
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing is left beside the file");
+}
+
+#[test]
+fn a_text_that_comes_twice_is_embedded_once() {
+    let counting = Counting::default();
+    let cached = Cached::open(&counting, "m", folder("twice").join("vectors")).unwrap();
+    assert_eq!(embed(&cached, &["one", "three", "one"]), [[3.0, -0.5], [5.0, -0.5], [3.0, -0.5]]);
+    assert_eq!((cached.len(), counting.0.load(Ordering::Relaxed)), (2, 2));
+}
+
+#[test]
+fn who_saves_at_the_same_time_leaves_a_whole_file() {
+    let (path, counting) = (folder("race").join("vectors"), Counting::default());
+    let caches = [1, 200].map(|n_texts| {
+        let cached = Cached::open(&counting, "m", &path).unwrap();
+        let texts: Vec<String> = (0..n_texts).map(|nth: usize| nth.to_string()).collect();
+        embed(&cached, &texts.iter().map(|text| &**text).collect::<Vec<_>>());
+        cached
+    });
+    thread::scope(|scope| {
+        for cached in &caches {
+            scope.spawn(|| (0..100).for_each(|_| cached.save().unwrap()));
+        }
+    });
+    assert!([1, 200].contains(&Cached::open(&counting, "m", &path).unwrap().len()));
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing is left beside the file");
 }
 

@@ -115,6 +115,21 @@ fn nobody_waits_longer_than_the_limit() {
 }
 
 #[test]
+fn who_is_asked_to_wait_for_nothing_waits_all_the_same() {
+    let (url, asked) = serve(|_, _| (429, "retry-after: 0\r\n", String::new()));
+    // The status, or that the limit came amid a request.
+    assert!(model(&url).within(Duration::from_secs(1)).embed(&["some text"]).is_err());
+    let n_asked = asked.lock().unwrap().len();
+    assert!((2..=21).contains(&n_asked), "{n_asked}");
+}
+
+#[test]
+fn the_limit_may_be_none() {
+    let (url, _) = serve(|_, body| (200, "", open_ai(body)));
+    assert_eq!(embed(&model(&url).within(Duration::MAX), &["a"]), [[1.0, 0.5]]);
+}
+
+#[test]
 fn what_lasts_is_tried_once() {
     let (url, asked) = serve(|_, _| (404, "", r#"{"error":"model \"tiny\" not\nfound"}"#.to_owned()));
     fails(&model(&url), r#"the status is 404 Not Found: model \"tiny\" not\nfound"#);
@@ -129,6 +144,41 @@ fn a_refused_token_is_not_shown() {
 }
 
 #[test]
+fn what_an_endpoint_repeats_is_not_shown() {
+    let said = ["the key hidden", "wrong: s3cr3t-t", "…oken", "cannot read 'some text'", "no \u{1b}[1m \"some text\""];
+    for said in said {
+        let (url, _) = serve(move |_, _| (400, "", json!({ "error": { "message": said } }).to_string()));
+        let model = model(&url).bearer(SecretString::from("s3cr3t-token"));
+        let error = model.embed(&["some text"]).unwrap_err().to_string();
+        assert!(error.ends_with("the status is 400 Bad Request"), "{error}");
+    }
+    let long = format!("{} and what follows", "Tells the \"weather\". ".repeat(100));
+    let (url, _) = serve(|_, body| {
+        let quoted: String = body["input"][0].as_str().unwrap().chars().skip(5).take(300).collect();
+        (400, "", json!({ "error": format!("too long: {quoted}…") }).to_string())
+    });
+    let error = model(&url).embed(&[&long]).unwrap_err().to_string();
+    assert!(error.ends_with("the status is 400 Bad Request"), "{error}");
+}
+
+#[test]
+fn what_is_no_tls_is_tried_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/", listener.local_addr().unwrap());
+    let n_connections = Arc::new(Mutex::new(0));
+    let seen = Arc::clone(&n_connections);
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            *seen.lock().unwrap() += 1;
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]).and_then(|_| stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
+        }
+    });
+    assert!(model(&url).embed(&["some text"]).is_err());
+    assert_eq!(*n_connections.lock().unwrap(), 1);
+}
+
+#[test]
 fn a_redirect_is_not_followed() {
     let (url, asked) = serve(|_, _| (307, "location: http://127.0.0.1:9/\r\n", String::new()));
     fails(&model(&url), "redirects are not followed, give the URL that it leads to");
@@ -138,10 +188,12 @@ fn a_redirect_is_not_followed() {
 #[test]
 fn an_answer_that_is_none_is_an_error() {
     for (answer, expected) in [
-        ("<html>", "its answer is not one of embeddings: expected value"),
+        ("<html>", "its answer is not one of embeddings, at line 1 and column 1"),
         ("{}", "neither `data` nor `embeddings`"),
         (r#"{"embeddings":[]}"#, "it made 0 vectors of 1 texts"),
         (r#"{"embeddings":[[]]}"#, "its vectors have different lengths, or none"),
+        (r#"{"data":"s3cr3t hidden some text"}"#, "its answer is not one of embeddings, at line 1 and column "),
+        (r#"{"embeddings":[[1e39]]}"#, "its answer is not one of embeddings, at line 1 and column "),
         (r#"{"data":[{"index":1,"embedding":[1]}]}"#, "does not say which vector is of which text"),
     ] {
         let (url, _) = serve(move |_, _| (200, "", answer.to_owned()));

@@ -13,7 +13,7 @@ use super::{embed, folder, tiny};
 /// Made by `reference.py` beside this file, which shares no code with the crate.
 const REFERENCE: &str = include_str!("../../cases/embeddings.json");
 
-/// all-MiniLM-L6-v2: where `TOOLKIT_MODEL` says, or where `benches/search/model` puts it.
+/// all-MiniLM-L6-v2: where `TOOLKIT_MODEL` says, or where `benches/model` puts it.
 fn mini_lm() -> Option<LocalModel> {
     let fetched = || Path::new(env!("CARGO_TARGET_TMPDIR")).join("../models/all-MiniLM-L6-v2");
     let folder = std::env::var_os("TOOLKIT_MODEL").map_or_else(fetched, PathBuf::from);
@@ -91,6 +91,45 @@ fn the_vector_of_a_text_may_be_that_of_its_first_token() {
 }
 
 #[test]
+fn a_model_that_goes_on_after_its_pooling_is_refused() {
+    let folder = folder("modules");
+    tiny::write(&folder);
+    let mean = embed(&LocalModel::open(&folder).unwrap(), &["send a mail"]);
+    fs::create_dir(folder.join("2_Pooling")).unwrap();
+    let first = json!({ "pooling_mode_mean_tokens": false, "pooling_mode_cls_token": true });
+    fs::write(folder.join("2_Pooling/config.json"), first.to_string()).unwrap();
+    let write = |modules: &[(&str, &str)]| {
+        let module = |(kind, path): &(&str, &str)| json!({ "type": format!("some.models.{kind}"), "path": path });
+        let modules: Vec<Value> = modules.iter().map(module).collect();
+        fs::write(folder.join("modules.json"), json!(modules).to_string()).unwrap();
+    };
+    write(&[("Transformer", ""), ("Pooling", "2_Pooling"), ("Normalize", "3_Normalize")]);
+    assert_ne!(embed(&LocalModel::open(&folder).unwrap(), &["send a mail"]), mean);
+    for (modules, expected) in [
+        (&[("Transformer", ""), ("Pooling", "2_Pooling"), ("Dense", "3_Dense")][..], "Transformer, Pooling, Dense"),
+        (&[("Transformer", "")], "goes through Transformer, not"),
+        (&[("Transformer", "0_Bert"), ("Pooling", "2_Pooling")], "not where they usually are"),
+        (&[("Transformer", ""), ("Pooling", "../2_Pooling")], "not where they usually are"),
+        (&[("Transformer", ""), ("Pooling", "1_Pooling")], "1_Pooling"),
+    ] {
+        write(modules);
+        let error = LocalModel::open(&folder).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn controls_are_not_read() {
+    let folder = folder("controls");
+    tiny::write(&folder);
+    let model = LocalModel::open(&folder).unwrap();
+    let texts =
+        ["sends mail", "send\u{b}s mail", "send\u{c}s mail", "send\u{85}s mail", "sends\nmail", "sends\u{2028}mail"];
+    let vectors = embed(&model, &texts);
+    assert_eq!(vectors, vec![vectors[0].clone(); texts.len()]);
+}
+
+#[test]
 fn of_a_long_text_the_beginning_counts() {
     let folder = folder("long");
     tiny::write(&folder);
@@ -163,6 +202,7 @@ fn what_is_wrong_with_a_model_is_said() {
     check("kind", config("/model_type", json!("gpt2")), "the model is `gpt2`");
     check("activation", config("/hidden_act", json!("relu")), "`relu`, not `gelu`");
     check("heads", config("/num_attention_heads", json!(3)), "3 heads");
+    check("control", config("/model_type", json!("\u{1b}[1m".repeat(1000))), "is `\\u{1b}[1m\\u{1b}[1m");
     check("no-heads", config("/num_attention_heads", json!(0)), "0 heads");
     check("many-layers", config("/num_hidden_layers", json!(u32::MAX)), "`encoder.layer.1.");
     check("vast", config("/hidden_size", json!(1_u64 << 62)), "asks for");

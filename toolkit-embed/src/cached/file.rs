@@ -4,8 +4,9 @@
 //! of vectors, then each vector after the SHA-256 of its text, and in the end the SHA-256 of all that.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read};
-use std::path::Path;
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use sha2::{Digest, Sha256};
 
@@ -14,13 +15,23 @@ use super::{Cached, Key, Known};
 
 const MAGIC: &[u8; 16] = b"toolkit vectors1";
 const DIGEST: usize = size_of::<Key>();
-/// As many vectors as are kept, of 4096 numbers.
-const MAX_BYTES: u64 = Cached::<()>::CAPACITY as u64 * 4096 * 4;
+/// As many vectors as are kept, of 4096 numbers, and what stands around them with a name of a megabyte.
+const MAX_BYTES: u64 = Cached::<()>::CAPACITY as u64 * (4096 * 4 + DIGEST as u64) + (1 << 20);
+/// What stands around the vectors, but the model's name.
+const AROUND: usize = MAGIC.len() + 3 * size_of::<u32>() + DIGEST;
 
 pub(super) fn read(path: &Path, model: &str) -> Result<Known, CacheError> {
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
-    match read {
+    let mut read = || -> io::Result<()> {
+        let mut file = File::open(path)?.take(MAX_BYTES);
+        file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut bytes)?;
+        // Of another file no more is read.
+        if bytes == MAGIC {
+            file.read_to_end(&mut bytes)?;
+        }
+        Ok(())
+    };
+    match read() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Known::default()),
         Err(error) => return Err(CacheError::File { path: path.to_owned(), error }),
         Ok(_) => {}
@@ -62,12 +73,18 @@ fn parse(bytes: &[u8]) -> Option<(String, Known)> {
     Some((str::from_utf8(name).ok()?.to_owned(), known))
 }
 
-/// The same vectors give the same bytes.
-pub(super) fn bytes(known: &Known, model: &str) -> Vec<u8> {
-    let mut vectors: Vec<(&Key, &Vec<f32>)> = known.older.iter().chain(&known.recent).collect();
+/// The same vectors give the same bytes; an error where there would be more than are read.
+pub(super) fn bytes(known: &Known, model: &str) -> io::Result<Vec<u8>> {
+    let mut vectors: Vec<(&Key, &[f32])> = known.iter().collect();
     vectors.sort_unstable_by_key(|(key, _)| *key);
-    let mut bytes = MAGIC.to_vec();
-    let numbers = [model.len(), known.dimensions.unwrap_or(0), vectors.len()];
+    let dimensions = known.dimensions.unwrap_or(0);
+    let n_bytes = vectors.len().saturating_mul(DIGEST + dimensions * 4).saturating_add(AROUND + model.len());
+    if n_bytes as u64 > MAX_BYTES {
+        return Err(ErrorKind::FileTooLarge.into());
+    }
+    let mut bytes = Vec::with_capacity(n_bytes);
+    bytes.extend(MAGIC);
+    let numbers = [model.len(), dimensions, vectors.len()];
     let [n_name, dimensions, n_vectors] = numbers.map(|number| u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
     bytes.extend(n_name);
     bytes.extend(model.as_bytes());
@@ -79,19 +96,29 @@ pub(super) fn bytes(known: &Known, model: &str) -> Vec<u8> {
     }
     let digest = Sha256::digest(&bytes);
     bytes.extend(digest);
-    bytes
+    Ok(bytes)
 }
 
 /// By way of a file beside it, which then takes its name.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), CacheError> {
-    let beside = {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}", std::process::id()));
-        name
-    };
-    let written: io::Result<()> = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
-    written.map_err(|error| {
+pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let (mut file, beside) = create_beside(path)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
         let _ = fs::remove_file(&beside);
-        CacheError::File { path: path.to_owned(), error }
-    })
+    }
+    written
+}
+
+/// A new file of a name of its own: others may be written at the same time, by this process and by others.
+fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    static N_WRITTEN: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}.{}", std::process::id(), N_WRITTEN.fetch_add(1, Ordering::Relaxed)));
+        match File::create_new(&name) {
+            // A process of this number was ended amid it.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            created => return Ok((created?, name.into())),
+        }
+    }
 }

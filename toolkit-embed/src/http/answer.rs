@@ -3,9 +3,6 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-/// An error's own text is cut at this many characters.
-const MAX_MESSAGE: usize = 200;
-
 /// Both forms at once: `data` is OpenAI's, `embeddings` Ollama's.
 #[derive(Deserialize)]
 struct Answer {
@@ -19,10 +16,11 @@ struct Item {
     embedding: Vec<f32>,
 }
 
-/// One vector for each of the texts, in their order.
+/// One vector for each of the texts, in their order. What is wrong with it is said without a word of it.
 pub(super) fn vectors(body: &[u8], n_texts: usize) -> Result<Vec<Vec<f32>>, String> {
-    let answer: Answer =
-        serde_json::from_slice(body).map_err(|error| format!("its answer is not one of embeddings: {error}"))?;
+    let answer: Answer = serde_json::from_slice(body).map_err(|error| {
+        format!("its answer is not one of embeddings, at line {} and column {}", error.line(), error.column())
+    })?;
     let vectors: Vec<Vec<f32>> = match (answer.data, answer.embeddings) {
         (Some(mut items), _) => {
             items.sort_by_key(|item| item.index);
@@ -45,10 +43,10 @@ pub(super) fn vectors(body: &[u8], n_texts: usize) -> Result<Vec<Vec<f32>>, Stri
     Ok(vectors)
 }
 
-/// What an endpoint says of an error, on one line: `error.message`, or `error` itself.
+/// What an endpoint says of an error, as it says it: `error.message`, or `error` itself.
 pub(super) fn message(body: &[u8]) -> Option<String> {
     let answer: Value = serde_json::from_slice(body).ok()?;
     let error = answer.get("error")?;
     let text = error.as_str().or_else(|| error.get("message")?.as_str())?;
-    Some(text.chars().take(MAX_MESSAGE).flat_map(char::escape_debug).collect())
+    Some(text.to_owned())
 }

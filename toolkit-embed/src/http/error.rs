@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// Why an endpoint made no vectors. It has neither the token nor any text in it.
+/// Why an endpoint made no vectors. It has neither the token nor the query of the URL nor any text in it: what an
+/// endpoint says of an error is left out where it repeats something of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteError {
     pub(super) url: String,

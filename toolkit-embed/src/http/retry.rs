@@ -6,6 +6,15 @@ use std::time::{Duration, Instant, SystemTime};
 /// The wait before the first repetition; it doubles each time.
 const FIRST: Duration = Duration::from_millis(500);
 
+/// It doubles up to this.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// The wait of those who are asked to wait for nothing, so that nobody is flooded.
+const LEAST: Duration = Duration::from_millis(50);
+
+/// As good as no limit, and within what a clock can say.
+const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// Waits between tries, which together end at a deadline.
 pub(super) struct Retry {
     deadline: Instant,
@@ -13,8 +22,8 @@ pub(super) struct Retry {
 }
 
 impl Retry {
-    pub(super) fn until(deadline: Instant) -> Self {
-        Self { deadline, next: FIRST }
+    pub(super) fn within(limit: Duration) -> Self {
+        Self { deadline: Instant::now() + limit.min(YEAR), next: FIRST }
     }
 
     pub(super) fn left(&self) -> Duration {
@@ -26,8 +35,9 @@ impl Retry {
     ///
     /// What is not asked for is spread by half, so that those who failed together do not come again together.
     pub(super) fn wait(&mut self, asked: Option<Duration>) -> bool {
-        let wait = asked.unwrap_or_else(|| self.next.mul_f32(0.5 + fastrand::f32() / 2.0));
-        self.next *= 2;
+        let own = self.next.mul_f32(0.5 + fastrand::f32() / 2.0);
+        self.next = self.next.saturating_mul(2).min(LONGEST);
+        let wait = asked.map_or(own, |asked| asked.max(LEAST));
         let fits = wait < self.deadline.saturating_duration_since(Instant::now());
         if fits {
             thread::sleep(wait);

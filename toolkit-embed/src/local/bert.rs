@@ -5,8 +5,9 @@
 
 use ndarray::{Array1, Array2, ArrayViewMut1, Axis, Slice};
 
-use super::config::{Config, Pooling};
+use super::config::Config;
 use super::error::ModelError;
+use super::pooling::Pooling;
 use super::weights::{Tensors, Weights};
 
 pub(super) struct Bert {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::error::ModelError;
+use super::pooling::Pooling;
 
 /// More than any file has that is read whole, but the weights: vocabularies of many languages take some 20 MB.
 const MAX_JSON_BYTES: u64 = 64 << 20;
@@ -25,13 +26,6 @@ pub(super) struct Config {
     pub(super) pooling: Pooling,
     /// With the one before the text and the one after it.
     pub(super) max_tokens: usize,
-}
-
-/// What of the tokens' vectors becomes the vector of the text.
-#[derive(Clone, Copy)]
-pub(super) enum Pooling {
-    Mean,
-    First,
 }
 
 /// `config.json`.
@@ -61,31 +55,6 @@ struct Sentences {
     max_seq_length: Option<usize>,
 }
 
-/// `1_Pooling/config.json`, which may ask for several at once.
-#[derive(Deserialize)]
-#[serde(default)]
-struct Pools {
-    pooling_mode_cls_token: bool,
-    pooling_mode_mean_tokens: bool,
-    pooling_mode_max_tokens: bool,
-    pooling_mode_mean_sqrt_len_tokens: bool,
-    pooling_mode_weightedmean_tokens: bool,
-    pooling_mode_lasttoken: bool,
-}
-
-impl Default for Pools {
-    fn default() -> Self {
-        Self {
-            pooling_mode_cls_token: false,
-            pooling_mode_mean_tokens: true,
-            pooling_mode_max_tokens: false,
-            pooling_mode_mean_sqrt_len_tokens: false,
-            pooling_mode_weightedmean_tokens: false,
-            pooling_mode_lasttoken: false,
-        }
-    }
-}
-
 impl Config {
     pub(super) fn read(folder: &Path) -> Result<Self, ModelError> {
         let path = folder.join("config.json");
@@ -94,11 +63,12 @@ impl Config {
         if written.model_type != "bert" || written.position_embedding_type != "absolute" {
             return Err(unsupported(format!(
                 "the model is `{}` with {} positions, not `bert` with absolute ones",
-                written.model_type, written.position_embedding_type
+                shown(&written.model_type),
+                shown(&written.position_embedding_type)
             )));
         }
         if written.hidden_act != "gelu" {
-            return Err(unsupported(format!("its activation is `{}`, not `gelu`", written.hidden_act)));
+            return Err(unsupported(format!("its activation is `{}`, not `gelu`", shown(&written.hidden_act))));
         }
         let Written { hidden_size: width, num_attention_heads: n_heads, max_position_embeddings, .. } = written;
         if width == 0
@@ -124,26 +94,9 @@ impl Config {
             n_positions: max_position_embeddings,
             n_types: written.type_vocab_size,
             epsilon: written.layer_norm_eps,
-            pooling: pooling(folder)?,
+            pooling: Pooling::read(folder)?,
             max_tokens,
         })
-    }
-}
-
-fn pooling(folder: &Path) -> Result<Pooling, ModelError> {
-    let path = folder.join("1_Pooling").join("config.json");
-    let pools: Pools = optional(&path)?;
-    let is_other = pools.pooling_mode_max_tokens
-        || pools.pooling_mode_mean_sqrt_len_tokens
-        || pools.pooling_mode_weightedmean_tokens
-        || pools.pooling_mode_lasttoken;
-    match (pools.pooling_mode_mean_tokens, pools.pooling_mode_cls_token, is_other) {
-        (true, false, false) => Ok(Pooling::Mean),
-        (false, true, false) => Ok(Pooling::First),
-        _ => {
-            let what = "the vector of a text is neither the mean of its tokens nor the first".to_owned();
-            Err(ModelError::Unsupported { path, what })
-        }
     }
 }
 
@@ -151,14 +104,29 @@ fn pooling(folder: &Path) -> Result<Pooling, ModelError> {
 pub(super) fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ModelError> {
     let bytes = bytes(path, MAX_JSON_BYTES)?;
     serde_json::from_slice(&bytes)
-        .map_err(|error| ModelError::Damaged { path: path.to_owned(), reason: error.to_string() })
+        .map_err(|error| ModelError::Damaged { path: path.to_owned(), reason: shown(&error.to_string()) })
 }
 
-fn optional<T: DeserializeOwned + Default>(path: &Path) -> Result<T, ModelError> {
+/// A file that need not be there; then it says nothing.
+pub(super) fn optional<T: DeserializeOwned + Default>(path: &Path) -> Result<T, ModelError> {
     match json(path) {
         Err(ModelError::File { error, .. }) if error.kind() == ErrorKind::NotFound => Ok(T::default()),
         read => read,
     }
+}
+
+/// What a file says, on one line and not too long.
+pub(super) fn shown(text: &str) -> String {
+    /// In characters.
+    const MAX: usize = 200;
+    let mut shown = String::new();
+    for c in text.chars().take(MAX) {
+        match c {
+            '"' | '\'' | '\\' => shown.push(c),
+            _ => shown.extend(c.escape_debug()),
+        }
+    }
+    shown
 }
 
 /// Reads a file that has at most so many bytes.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use super::config::json;
+use super::config::{json, shown};
 use super::error::ModelError;
 
 pub(super) struct Tokenizer {
@@ -22,6 +22,9 @@ pub(super) struct Tokenizer {
     end: usize,
     max_tokens: usize,
 }
+
+/// No word is longer, in characters: the time for one grows with the square of that. 100 is usual.
+const MAX_WORD: usize = 1000;
 
 /// What the parts of a tokenizer have to be.
 const KINDS: [(&str, &str); 3] =
@@ -58,28 +61,28 @@ impl Tokenizer {
         for (part, kind) in KINDS {
             let found = &written[part]["type"];
             if found != kind {
-                let what = format!("its `{part}` is {found}, not {kind}");
+                let what = format!("its `{part}` is {}, not {kind}", shown(&found.to_string()));
                 return Err(ModelError::Unsupported { path, what });
             }
         }
         let damaged = |reason: String| ModelError::Damaged { path: path.clone(), reason };
         let Written { normalizer, model } =
-            serde_json::from_value(written).map_err(|error| damaged(error.to_string()))?;
+            serde_json::from_value(written).map_err(|error| damaged(shown(&error.to_string())))?;
         let Model { unk_token, continuing_subword_prefix, max_input_chars_per_word, vocab } = model;
         if let Some((piece, token)) = vocab.iter().find(|(_, token)| **token >= vocab_size) {
-            let reason = format!("`{}` is token {token}, and the model knows {vocab_size}", piece.escape_debug());
+            let reason = format!("`{}` is token {token}, and the model knows {vocab_size}", shown(piece));
             return Err(damaged(reason));
         }
         let special = |piece: &str| {
             let token = vocab.get(piece).copied();
-            token.ok_or_else(|| damaged(format!("the vocabulary has no `{}`", piece.escape_debug())))
+            token.ok_or_else(|| damaged(format!("the vocabulary has no `{}`", shown(piece))))
         };
         Ok(Self {
             unknown: special(&unk_token)?,
             start: special("[CLS]")?,
             end: special("[SEP]")?,
             continuing: continuing_subword_prefix,
-            max_word: max_input_chars_per_word,
+            max_word: max_input_chars_per_word.min(MAX_WORD),
             normalizer,
             max_tokens,
             pieces: vocab,
@@ -152,8 +155,10 @@ impl Normalizer {
         let cleaned = text.chars().filter_map(|c| match c {
             _ if !self.clean_text => Some(c),
             '\0' | '\u{FFFD}' => None,
-            _ if c.is_whitespace() => Some(' '),
+            // BERT takes the other spaces among the controls, such as the vertical tab, for controls.
+            '\t' | '\n' | '\r' => Some(' '),
             _ if is_control(c) => None,
+            _ if c.is_whitespace() => Some(' '),
             _ => Some(c),
         });
         let spaced = cleaned.flat_map(|c| {

@@ -127,8 +127,9 @@ fn read_parts(from: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), OpenError> {
     if format != FORMAT {
         return Err(OpenError::OtherFormat { found: format });
     }
+    // No file goes on for so long.
     if index_len > MAX_INDEX_LEN {
-        return Err(Damage::Content.into());
+        return Err(Damage::TooShort.into());
     }
     let (index, tools) = (read(from, index_len)?, read(from, tools_len)?);
     if index.len() as u64 != index_len || tools.len() as u64 != tools_len {

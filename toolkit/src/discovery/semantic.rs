@@ -35,6 +35,18 @@ impl<E: Embedder + ?Sized> Embedder for Arc<E> {
     }
 }
 
+impl<E: Embedder + ?Sized> Embedder for Box<E> {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        (**self).embed(texts)
+    }
+}
+
+impl<E: Embedder + ?Sized> Embedder for &E {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        (**self).embed(texts)
+    }
+}
+
 /// Whatever keeps an embedder from answering.
 pub type EmbedderError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -45,8 +57,8 @@ const BATCH: usize = 64;
 ///
 /// A model reads of a tool its namespace and name in words, its summary, and the names of its arguments.
 ///
-/// [`Semantic::update`] has vectors made of the tools that are new or say something else than before; until then a tool
-/// is found by its words alone. Call it where waiting for the model hurts nobody, such as in
+/// [`Semantic::update`] has vectors made of the tools that are new or say something else than before; until then a new
+/// tool is found by its words alone, and a changed one by its words and by what it meant before. Call it where waiting for the model hurts nobody, such as in
 /// [`Index::on_change`](super::Index::on_change) by way of a thread.
 pub struct Semantic<E> {
     embedder: E,
@@ -65,9 +77,13 @@ impl<E: Embedder> Semantic<E> {
     ///
     /// A text has a vector made once, however often its tool goes and comes, as long as no update is made without it.
     ///
+    /// Updates wait for one another, and the last one counts, of whichever version its snapshot is. So let one thread
+    /// make them, which takes each time the snapshot that there is then.
+    ///
     /// # Errors
     ///
-    /// The model does not answer, or not with a vector of one length for each text. What was there before stays.
+    /// The model does not answer, or not with a vector of one length for each text. What is found stays as it was
+    /// before; where lengths differ, the next update has all vectors made anew.
     pub fn update(&self, snapshot: &Snapshot) -> Result<usize, SemanticError> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let texts: Vec<(String, String)> =
@@ -77,9 +93,11 @@ impl<E: Embedder> Semantic<E> {
         missing.dedup();
         for batch in missing.chunks(BATCH) {
             let made = self.embed(batch)?;
-            batch.iter().zip(made).for_each(|(text, vector)| cache.put(text, vector));
+            for (text, vector) in batch.iter().zip(made) {
+                cache.put(text, vector)?;
+            }
         }
-        let vectors = cache.keep(&texts)?;
+        let vectors = cache.keep(&texts);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(vectors);
         Ok(missing.len())
     }

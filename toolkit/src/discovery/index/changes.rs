@@ -68,11 +68,10 @@ impl Changes {
         if rest.len() == known.backends.len() {
             return Err(IndexError::UnknownBackend { id: id.to_owned() });
         }
-        if rest.is_empty() {
-            self.remove(id, Some(backend.clone()));
-        } else {
-            let record = Record::new(known.tool.clone(), rest);
-            self.put(ChangeKind::BackendRemoved, Some(backend.clone()), record);
+        // What a forged file has in the place of a tool goes whatever else runs it.
+        match known.tool.sound().filter(|_| !rest.is_empty()).cloned() {
+            Some(tool) => self.put(ChangeKind::BackendRemoved, Some(backend.clone()), Record::new(tool, rest)),
+            None => self.remove(id, Some(backend.clone())),
         }
         Ok(())
     }

@@ -16,12 +16,9 @@ pub enum Blend {
     Words,
     /// Meaning alone: the cosine of two vectors.
     Meaning,
-    /// The sum of `1 / (k + rank)`, whatever the scores are: tools that are near the top by either come first.
+    /// The sum of `1 / (60 + rank)`, whatever the scores are: tools that are near the top by either come first.
     #[non_exhaustive]
-    Ranks {
-        /// The higher, the less the very first ranks stand out; 60 is usual.
-        k: f32,
-    },
+    Ranks,
     /// The score by words as it is, and the cosine, from 0 for the least to `meaning` for the greatest.
     ///
     /// A score by words is a sum over the words that were found, and higher where more of them were and where they are
@@ -52,10 +49,13 @@ impl Blend {
     /// So many tools are taken from the answer by words.
     pub(super) const DEPTH: usize = 1000;
 
+    /// What is added to a rank: the higher, the less the very first ones stand out. 60 is usual.
+    const K: f32 = 60.0;
+
     /// By reciprocal rank, as usual.
     #[must_use]
     pub const fn ranks() -> Self {
-        Self::Ranks { k: 60.0 }
+        Self::Ranks
     }
 
     /// By the sum of evidence, with this worth of the nearest tool.
@@ -86,12 +86,12 @@ impl Blend {
         match self {
             Self::Words => mixed.extend(words),
             Self::Meaning => mixed.extend(meaning),
-            Self::Ranks { k } => {
+            Self::Ranks => {
                 meaning.sort_by(best_first);
                 meaning.truncate(Self::DEPTH);
                 for answer in [words, meaning] {
                     for (rank, (id, _)) in answer.into_iter().enumerate() {
-                        *mixed.entry(id).or_default() += 1.0 / (k.max(0.0) + rank as f32 + 1.0);
+                        *mixed.entry(id).or_default() += 1.0 / (Self::K + rank as f32 + 1.0);
                     }
                 }
             }

@@ -21,27 +21,31 @@ impl Cache {
         self.vectors.contains_key(&self.key(text))
     }
 
-    pub(super) fn put(&mut self, text: &str, mut vector: Vec<f32>) {
+    /// Where a vector has another length than the others, nobody knows which of them are wrong: all are forgotten.
+    pub(super) fn put(&mut self, text: &str, mut vector: Vec<f32>) -> Result<(), SemanticError> {
+        let expected = self.vectors.values().next().map_or(vector.len(), |vector| vector.len());
+        if vector.len() != expected {
+            self.vectors.clear();
+            return Err(SemanticError::Length { expected, found: vector.len() });
+        }
         normalize(&mut vector);
         self.vectors.insert(self.key(text), vector.into());
+        Ok(())
     }
 
     /// The vectors of tools by their ids; all others are forgotten.
-    pub(super) fn keep(&mut self, tools: &[(String, String)]) -> Result<Vectors, SemanticError> {
+    pub(super) fn keep(&mut self, tools: &[(String, String)]) -> Vectors {
         let mut kept = HashMap::default();
         let mut vectors = Vectors::default();
         for (id, text) in tools {
             let key = self.key(text);
             let Some(vector) = self.vectors.get(&key) else { continue };
-            let expected = *vectors.length.get_or_insert(vector.len());
-            if vector.len() != expected {
-                return Err(SemanticError::Length { expected, found: vector.len() });
-            }
+            vectors.length = Some(vector.len());
             kept.insert(key, Arc::clone(vector));
             vectors.tools.push((id.clone(), Arc::clone(vector)));
         }
         self.vectors = kept;
-        Ok(vectors)
+        vectors
     }
 
     fn key(&self, text: &str) -> u128 {

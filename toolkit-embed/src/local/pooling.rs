@@ -1,0 +1,96 @@
+//! What of the tokens' vectors becomes the vector of the text.
+
+use std::path::{Component, Path};
+
+use serde::Deserialize;
+
+use super::config::{json, optional, shown};
+use super::error::ModelError;
+
+/// What of the tokens' vectors becomes the vector of the text.
+#[derive(Clone, Copy)]
+pub(super) enum Pooling {
+    Mean,
+    First,
+}
+
+/// An entry of `modules.json`: what a text goes through, one after the other.
+#[derive(Deserialize)]
+struct Module {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    path: String,
+}
+
+/// The `config.json` of a pooling, which may ask for several at once.
+#[derive(Deserialize)]
+#[serde(default)]
+struct Pools {
+    pooling_mode_cls_token: bool,
+    pooling_mode_mean_tokens: bool,
+    pooling_mode_max_tokens: bool,
+    pooling_mode_mean_sqrt_len_tokens: bool,
+    pooling_mode_weightedmean_tokens: bool,
+    pooling_mode_lasttoken: bool,
+}
+
+impl Default for Pools {
+    fn default() -> Self {
+        Self {
+            pooling_mode_cls_token: false,
+            pooling_mode_mean_tokens: true,
+            pooling_mode_max_tokens: false,
+            pooling_mode_mean_sqrt_len_tokens: false,
+            pooling_mode_weightedmean_tokens: false,
+            pooling_mode_lasttoken: false,
+        }
+    }
+}
+
+impl Pooling {
+    pub(super) fn read(folder: &Path) -> Result<Self, ModelError> {
+        let modules: Vec<Module> = optional(&folder.join("modules.json"))?;
+        if modules.is_empty() {
+            let path = folder.join("1_Pooling").join("config.json");
+            return Self::of(&optional(&path)?, &path);
+        }
+        let path = folder.join(pooling_folder(&modules, folder)?).join("config.json");
+        Self::of(&json(&path)?, &path)
+    }
+
+    fn of(pools: &Pools, path: &Path) -> Result<Self, ModelError> {
+        let is_other = pools.pooling_mode_max_tokens
+            || pools.pooling_mode_mean_sqrt_len_tokens
+            || pools.pooling_mode_weightedmean_tokens
+            || pools.pooling_mode_lasttoken;
+        match (pools.pooling_mode_mean_tokens, pools.pooling_mode_cls_token, is_other) {
+            (true, false, false) => Ok(Self::Mean),
+            (false, true, false) => Ok(Self::First),
+            _ => {
+                let what = "the vector of a text is neither the mean of its tokens nor the first".to_owned();
+                Err(ModelError::Unsupported { path: path.to_owned(), what })
+            }
+        }
+    }
+}
+
+/// Where the pooling is said, if a text goes through nothing that is not done here. Vectors are compared by their
+/// directions, so it may go through a normalization or not.
+fn pooling_folder<'m>(modules: &'m [Module], folder: &Path) -> Result<&'m str, ModelError> {
+    let unsupported = |what| ModelError::Unsupported { path: folder.join("modules.json"), what };
+    let kinds: Vec<&str> = modules.iter().map(|module| module.kind.rsplit('.').next().unwrap_or_default()).collect();
+    let ([transformer, pooling, ..], ["Transformer", "Pooling"] | ["Transformer", "Pooling", "Normalize"]) =
+        (modules, &*kinds)
+    else {
+        let kinds = shown(&kinds.join(", "));
+        return Err(unsupported(format!(
+            "a text goes through {kinds}, not Transformer, Pooling and Normalize or none"
+        )));
+    };
+    let is_below = |path: &str| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    if !transformer.path.is_empty() || !is_below(&pooling.path) {
+        return Err(unsupported("its parts are not where they usually are".to_owned()));
+    }
+    Ok(&pooling.path)
+}
