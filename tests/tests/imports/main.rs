@@ -2,6 +2,7 @@
 
 mod calls;
 mod drift;
+mod hard;
 mod programs;
 mod shapes;
 

@@ -1,0 +1,16 @@
+//! Schemas of which a type cannot say all: what they name has a field, and what is too much is JSON.
+
+use serde_json::{Value, json};
+
+toolkit::import!(mod hard = "manifests/hard.json");
+
+fn json(args: &impl serde::Serialize) -> Value {
+    serde_json::to_value(args).unwrap()
+}
+
+#[test]
+fn a_keyword_of_the_latest_edition_ends_in_an_underscore() {
+    assert_eq!(hard::gen_::TOOL.id(), "hard:gen");
+    let args = hard::gen_::Args::new(1);
+    assert_eq!((args.gen_, json(&args)), (1, json!({ "gen": 1 })));
+}
