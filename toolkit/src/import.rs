@@ -113,7 +113,7 @@ impl Import {
         self.tools
     }
 
-    /// Where the types say less than the schemas: `create_chart` for a tool whose arguments are any JSON,
+    /// Where the types say less than the schemas: `create_chart` for a tool whose arguments or result are any JSON,
     /// `search.sort` for one property of what a tool takes or gives.
     #[must_use]
     pub const fn plainer(&self) -> &'static [&'static str] {
