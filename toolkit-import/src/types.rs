@@ -22,6 +22,9 @@ pub(crate) enum Types {
 /// The longest schema that is read, in bytes as JSON: what `typify` does with one can take more than its length.
 const MAX_LEN: usize = 1 << 18;
 
+/// How many properties are looked at one after the other, each time together with those before it.
+const MAX_ATTEMPTS: usize = 200;
+
 /// The words of a schema without properties which takes nothing: any other may be about properties that it does not name.
 const OF_NOTHING: [&str; 12] = [
     "$schema",
@@ -43,18 +46,25 @@ pub(crate) fn types(schema: &Value, root: &str) -> Result<Types, String> {
     if !schema.is_object() {
         return Err("it is no object".to_owned());
     }
-    let mut simple = simplify(schema, root)?;
+    if schema.to_string().len() > MAX_LEN {
+        return Ok(Types::Any);
+    }
+    let Some(mut simple) = simplify(schema, root)? else { return Ok(Types::Any) };
     let says = |field: &&str| simple.contains_key(*field);
     let is_object = simple.get("type").is_none_or(|name| name == "object");
     if is_object && !["properties", "oneOf", "$ref"].iter().any(says) {
         return Ok(if takes_nothing(schema) { Types::Nothing } else { Types::Any });
     }
-    if schema.to_string().len() > MAX_LEN {
+    // With each part in every place where it is referred to, it may be longer than it was.
+    if Value::Object(simple.clone()).to_string().len() > MAX_LEN {
         return Ok(Types::Any);
     }
     simple.insert("title".to_owned(), root.into());
     if let Some(items) = attempt(&simple, root) {
         return Ok(Types::Typed(items, Vec::new()));
+    }
+    if simple.get("properties").and_then(Value::as_object).is_some_and(|properties| properties.len() > MAX_ATTEMPTS) {
+        return Ok(Types::Any);
     }
     let plainer = make_plainer(&mut simple, root);
     Ok(attempt(&simple, root).map_or(Types::Any, |items| Types::Typed(items, plainer)))
