@@ -111,6 +111,7 @@ fn tool_items(
         }
         Types::Any => {
             plainer.push(tool.name.clone());
+            about.push_str("\n\n The arguments are any JSON: no type could be made of the input schema.");
             items.extend(quote! {
                 /// JSON, since no Rust type was made of the input schema: the dispatcher checks it.
                 pub type Args = #krate::Arguments<'static>;
@@ -126,7 +127,14 @@ fn tool_items(
             plainer.extend(fields.iter().map(|field| format!("{}.{field}", tool.name)));
             quote!(typed_result)
         }
-        _ => {
+        untyped => {
+            if matches!(untyped, Some(Types::Any)) {
+                about.push_str("\n\n The result is any JSON: no type could be made of the output schema.");
+                // Once, whatever has no type.
+                if plainer.last() != Some(&tool.name) {
+                    plainer.push(tool.name.clone());
+                }
+            }
             items.extend(quote! {
                 /// The result as it is, since no Rust type was made of an output schema.
                 pub type Output = #krate::RunResult;

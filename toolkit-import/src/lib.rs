@@ -5,14 +5,17 @@
 //! writes it as ours, and `expand` puts the module together. Every mistake is an error at the literal it comes from.
 
 mod arguments;
+mod branches;
 mod doc;
 mod expand;
 mod manifest;
 mod name;
+mod pointer;
 mod simplify;
 mod suggest;
 mod tidy;
 mod types;
+mod words;
 mod write;
 
 use proc_macro::TokenStream;

@@ -33,8 +33,8 @@ pub(crate) fn read(path: &Path, shown: &str, server: &str) -> Result<Vec<Listed>
     let is_of_server = |tool: &&Value| !is_canonical || tool["namespace"] == server;
     let listed: Vec<Listed> = tools
         .iter()
-        .filter(is_of_server)
         .enumerate()
+        .filter(|(_, tool)| is_of_server(tool))
         .map(|(idx, tool)| listed(tool).ok_or_else(|| format!("`{shown}` has no name for the tool at {idx}")))
         .collect::<Result<_, _>>()?;
     if listed.is_empty() && !tools.is_empty() {

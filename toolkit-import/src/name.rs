@@ -22,7 +22,8 @@ pub(crate) fn function(name: &str) -> String {
     if snake.starts_with(|c: char| c.is_ascii_digit()) {
         snake.insert(0, '_');
     }
-    if syn::parse_str::<Ident>(&snake).is_err() {
+    // `syn` does not know the keyword of edition 2024.
+    if snake == "gen" || syn::parse_str::<Ident>(&snake).is_err() {
         snake.push('_');
     }
     snake

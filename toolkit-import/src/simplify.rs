@@ -3,21 +3,30 @@
 //! What is left out (ranges, patterns, conditions) only makes the type accept more; the dispatcher checks the rest when
 //! the tool is called. Defaults are left out too, so that a server's default stays the server's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::name;
+use crate::pointer::pointer;
+use crate::words::{Object, add, distinct, list, required, says_nothing, shown, stand_alone, texts, types};
 
-type Object = Map<String, Value>;
-
-const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
-
-/// The schema in the words that `typify` reads well, its type to be named `root`, or what is wrong with it.
-pub(crate) fn simplify(schema: &Value, root: &str) -> Result<Object, String> {
-    let mut simplifier =
-        Simplifier { whole: schema, root, names: BTreeMap::new(), open: Vec::new(), inlined: 0, depth: 0 };
-    let Value::Object(mut simple) = simplifier.schema(schema, "")? else { return Ok(Object::new()) };
+/// The schema in the words that `typify` reads well, its type to be named `root`, or what is wrong with it; `None` if it
+/// is too much to read.
+pub(crate) fn simplify(schema: &Value, root: &str) -> Result<Option<Object>, String> {
+    let mut simplifier = Simplifier {
+        whole: schema,
+        root,
+        names: BTreeMap::new(),
+        taken: BTreeSet::from([root.to_owned()]),
+        open: Vec::new(),
+        inside: Vec::new(),
+        depth: 0,
+        read: 0,
+        copied: 0,
+        gave_up: false,
+    };
+    let Value::Object(mut simple) = simplifier.schema(schema, "")? else { return Ok(Some(Object::new())) };
     let mut definitions = Object::new();
     while let Some(pointer) = simplifier.open.pop() {
         let target = schema.pointer(&pointer).unwrap_or(&Value::Null);
@@ -27,7 +36,7 @@ pub(crate) fn simplify(schema: &Value, root: &str) -> Result<Object, String> {
     if !definitions.is_empty() {
         simple.insert("definitions".to_owned(), definitions.into());
     }
-    Ok(simple)
+    Ok((!simplifier.gave_up).then_some(simple))
 }
 
 /// The same with less to it: a scalar or a list is what it was, and all else is any value.
@@ -39,36 +48,57 @@ pub(crate) fn plain(schema: &Value) -> Value {
     plain.into()
 }
 
-struct Simplifier<'s> {
+pub(crate) struct Simplifier<'s> {
     whole: &'s Value,
     root: &'s str,
     /// What is referred to, by its pointer, and the name that it gets.
     names: BTreeMap<String, String>,
+    /// The names of types that are given away.
+    taken: BTreeSet<String>,
     /// The pointers whose schemas are still to be read.
     open: Vec<String>,
-    /// How many references were replaced by what they refer to.
-    inlined: usize,
+    /// The pointers of the references that are being replaced by what they refer to.
+    inside: Vec<String>,
     depth: usize,
+    /// How many schemas were read.
+    read: usize,
+    /// How long, as JSON, all that stands in the place of references is.
+    copied: usize,
+    /// Whether there was more than is read.
+    gave_up: bool,
 }
 
-/// A schema that is made of parts of itself would never come to an end.
-const MAX_INLINED: usize = 8;
+/// How many schemas are read of one: parts that refer to parts can be far more than what is written.
+const MAX_READ: usize = 1 << 14;
+
+/// How many bytes of JSON may stand in the place of references.
+const MAX_COPIED: usize = 1 << 20;
+
+/// How many references may stand within each other.
+const MAX_INSIDE: usize = 64;
 
 /// How deep schemas are read: rustc gives up on structs in structs at a depth of about sixty.
 const MAX_DEPTH: usize = 24;
 
 impl Simplifier<'_> {
     fn schema(&mut self, schema: &Value, place: &str) -> Result<Value, String> {
-        if self.depth == MAX_DEPTH {
+        self.deeper(schema, place, false)
+    }
+
+    /// A schema, or a part of one whose properties may stand in another part.
+    fn deeper(&mut self, schema: &Value, place: &str, is_part: bool) -> Result<Value, String> {
+        self.read += 1;
+        self.gave_up |= self.read > MAX_READ;
+        if self.gave_up || self.depth == MAX_DEPTH {
             return Ok(json!({}));
         }
         self.depth += 1;
-        let simple = self.words(schema, place);
+        let simple = self.words(schema, place, is_part);
         self.depth -= 1;
         simple
     }
 
-    fn words(&mut self, schema: &Value, place: &str) -> Result<Value, String> {
+    fn words(&mut self, schema: &Value, place: &str, is_part: bool) -> Result<Value, String> {
         let schema = match schema {
             Value::Object(schema) => schema,
             Value::Bool(_) => return Ok(json!({})),
@@ -91,7 +121,8 @@ impl Simplifier<'_> {
         if let Some(items @ (Value::Object(_) | Value::Bool(_))) = schema.get("items") {
             simple.insert("items".to_owned(), self.schema(items, &format!("{place}/items"))?);
         }
-        self.merge(schema, &mut simple, place)?;
+        self.merge(schema, &mut simple, place, is_part)?;
+        self.branches(schema, &mut simple, place, is_part)?;
         // Choices between properties that are there already say which of them go together.
         if !["properties", "$ref", "oneOf"].iter().any(|word| simple.contains_key(*word)) {
             self.choices(schema, &mut simple, place)?;
@@ -144,9 +175,10 @@ impl Simplifier<'_> {
     fn choices(&mut self, schema: &Object, simple: &mut Object, place: &str) -> Result<(), String> {
         for keyword in ["oneOf", "anyOf"] {
             let mut kept: Vec<Value> = Vec::new();
+            let mut seen = BTreeSet::new();
             for (at, choice) in list(schema, keyword, place)? {
                 let choice = self.schema(choice, &at)?;
-                if !kept.contains(&choice) {
+                if seen.insert(choice.to_string()) {
                     kept.push(choice);
                 }
             }
@@ -165,10 +197,11 @@ impl Simplifier<'_> {
     }
 
     /// All of several schemas: their properties together, and of all else the first that is said.
-    fn merge(&mut self, schema: &Object, simple: &mut Object, place: &str) -> Result<(), String> {
+    fn merge(&mut self, schema: &Object, simple: &mut Object, place: &str, is_part: bool) -> Result<(), String> {
         let parts = list(schema, "allOf", place)?;
-        // A lone reference stays one, unless it would be the second word.
-        let is_alone = parts.len() == 1 && simple.keys().all(|name| name == "description" || name == "type");
+        // A lone reference stays one, unless it would be the second word, here or where this is a part.
+        let is_alone =
+            !is_part && parts.len() == 1 && simple.keys().all(|name| name == "description" || name == "type");
         for (at, part) in parts {
             let part = if is_alone { self.schema(part, &at)? } else { self.inlined(part, &at)? };
             let Value::Object(part) = part else { continue };
@@ -178,7 +211,8 @@ impl Simplifier<'_> {
                         add(have, more);
                     }
                     (Some(Value::Array(have)), Value::Array(more)) if name == "required" => {
-                        have.extend(more.into_iter().filter(|name| !have.contains(name)).collect::<Vec<_>>());
+                        have.extend(more);
+                        distinct(have);
                     }
                     (Some(_), _) => {}
                     (None, value) => drop(simple.insert(name, value)),
@@ -188,112 +222,46 @@ impl Simplifier<'_> {
         Ok(())
     }
 
-    /// A schema with what it refers to in the place of the reference, as often as there is room for that.
-    fn inlined(&mut self, schema: &Value, place: &str) -> Result<Value, String> {
-        let target = schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
-        let target = target.and_then(|pointer| Some((self.whole.pointer(pointer)?, pointer)));
-        match target {
-            None => self.schema(schema, place),
-            Some(_) if self.inlined >= MAX_INLINED => Ok(json!({})),
+    /// A part of a schema, with what it refers to in the place of the reference, but not once more within itself.
+    pub(crate) fn inlined(&mut self, schema: &Value, place: &str) -> Result<Value, String> {
+        let pointer = schema.get("$ref").and_then(Value::as_str).and_then(pointer);
+        match pointer.and_then(|pointer| Some((self.whole.pointer(&pointer)?, pointer))) {
+            None => self.deeper(schema, place, true),
+            Some((_, pointer)) if self.inside.contains(&pointer) => Ok(json!({})),
+            Some(_) if self.gave_up || self.inside.len() == MAX_INSIDE => {
+                self.gave_up = true;
+                Ok(json!({}))
+            }
             Some((target, pointer)) => {
-                self.inlined += 1;
-                self.inlined(target, pointer)
+                self.copied += target.to_string().len();
+                self.gave_up |= self.copied > MAX_COPIED;
+                self.inside.push(pointer.clone());
+                let simple = self.inlined(target, &pointer);
+                self.inside.pop();
+                simple
             }
         }
     }
 
     fn reference(&mut self, reference: &Value, place: &str) -> Result<Option<(String, Value)>, String> {
-        let pointer = match reference.as_str().and_then(|reference| reference.strip_prefix('#')) {
-            Some(pointer) if pointer.is_empty() || pointer.starts_with('/') => pointer,
-            // An anchor, or another document: any value.
-            _ => return Ok(None),
-        };
+        // An anchor, or another document: any value.
+        let Some(pointer) = reference.as_str().and_then(pointer) else { return Ok(None) };
         if pointer.is_empty() {
             return Ok(Some(("$ref".to_owned(), json!("#"))));
         }
-        if self.whole.pointer(pointer).is_none() {
+        if self.whole.pointer(&pointer).is_none() {
             return Err(format!("{} refers to `#{pointer}`, where there is nothing", shown(place)));
         }
-        if !self.names.contains_key(pointer) {
+        if !self.names.contains_key(&pointer) {
             let last = pointer.rsplit('/').next().unwrap_or_default();
             let base = format!("{}{}", self.root, name::of_type(last));
-            let taken = |name: &String| self.names.values().any(|other| other == name) || name == self.root;
             let numbered = (2..).map(|n| format!("{base}{n}"));
-            let name = std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name));
-            self.names.insert(pointer.to_owned(), name.unwrap_or(base));
-            self.open.push(pointer.to_owned());
+            let name = std::iter::once(base.clone()).chain(numbered).find(|name| !self.taken.contains(name));
+            let name = name.unwrap_or(base);
+            self.taken.insert(name.clone());
+            self.names.insert(pointer.clone(), name);
+            self.open.push(pointer.clone());
         }
-        Ok(Some(("$ref".to_owned(), json!(format!("#/definitions/{}", self.names[pointer])))))
+        Ok(Some(("$ref".to_owned(), json!(format!("#/definitions/{}", self.names[&pointer])))))
     }
-}
-
-/// The schemas under a keyword, and where they are.
-fn list<'s>(schema: &'s Object, keyword: &str, place: &str) -> Result<Vec<(String, &'s Value)>, String> {
-    match schema.get(keyword) {
-        None => Ok(Vec::new()),
-        Some(Value::Array(list)) if !list.is_empty() => {
-            Ok(list.iter().enumerate().map(|(idx, part)| (format!("{place}/{keyword}/{idx}"), part)).collect())
-        }
-        Some(_) => Err(format!("{} is no list of schemas", shown(&format!("{place}/{keyword}")))),
-    }
-}
-
-/// Adds what is not there yet.
-fn add(to: &mut Object, fields: Object) {
-    for (name, value) in fields {
-        to.entry(name).or_insert(value);
-    }
-}
-
-/// Leaves a reference or a choice nothing but its description: next to other words `typify` would merge them, and with
-/// what is recursive it would never end.
-fn stand_alone(simple: &mut Object) {
-    let word = ["properties", "$ref", "oneOf"].into_iter().find(|word| simple.contains_key(*word));
-    match word {
-        Some("properties") => simple.retain(|name, _| name != "$ref" && name != "oneOf"),
-        Some(word) => simple.retain(|name, _| name == "description" || name == word),
-        None => {}
-    }
-}
-
-fn says_nothing(schema: &Value) -> bool {
-    schema.as_object().is_none_or(|schema| schema.keys().all(|name| name == "description"))
-}
-
-fn types(schema: &Object, place: &str) -> Result<Option<Value>, String> {
-    let Some(given) = schema.get("type") else { return Ok(None) };
-    let names = given.as_array().cloned().unwrap_or_else(|| vec![given.clone()]);
-    let is_type = |name: &Value| name.as_str().is_some_and(|name| TYPES.contains(&name));
-    match names.iter().find(|name| !is_type(name)) {
-        Some(wrong) => Err(format!("{} has the type {wrong}, which is none", shown(place))),
-        None if names.is_empty() => Err(format!("{} has no type in its list", shown(place))),
-        None => Ok(Some(given.clone())),
-    }
-}
-
-/// The texts that are the only ones, where it is texts that are listed.
-fn texts(schema: &Object) -> Option<Value> {
-    let only = schema.get("const").map(|only| vec![only.clone()]);
-    let mut texts = only.or_else(|| schema.get("enum")?.as_array().cloned())?;
-    let mut seen = Vec::new();
-    texts.retain(|text| {
-        !seen.contains(text) && {
-            seen.push(text.clone());
-            true
-        }
-    });
-    let is_text = texts.iter().all(|text| text.is_string() || text.is_null()) && texts.iter().any(Value::is_string);
-    is_text.then(|| texts.into())
-}
-
-fn required(schema: &Object, place: &str) -> Result<Vec<Value>, String> {
-    match schema.get("required") {
-        None => Ok(Vec::new()),
-        Some(Value::Array(names)) if names.iter().all(Value::is_string) => Ok(names.clone()),
-        Some(_) => Err(format!("{} is no list of names", shown(&format!("{place}/required")))),
-    }
-}
-
-fn shown(place: &str) -> String {
-    if place.is_empty() { "its root".to_owned() } else { format!("`{}`", place.escape_debug()) }
 }

@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
-use syn::{Attribute, Expr, ExprLit, Fields, File, Ident, Item, Lit, LitStr, Meta, Type};
+use syn::{Attribute, Expr, ExprLit, Fields, FieldsNamed, File, Ident, Item, Lit, LitStr, Meta, Type};
+
+use crate::name;
 
 /// The types of a schema.
 pub(crate) struct Items {
@@ -74,7 +76,7 @@ pub(crate) fn tidy(written: TokenStream, root: &str) -> Option<Items> {
                 let doc = text_of(&item.attrs);
                 match item.fields {
                     Fields::Named(fields) => {
-                        let fields = fields.named.into_iter().map(field).collect::<Option<_>>()?;
+                        let fields = named(fields)?;
                         items.structs.push(Struct { name: item.ident, doc, fields });
                     }
                     Fields::Unnamed(fields) => {
@@ -100,7 +102,7 @@ fn variant(variant: syn::Variant) -> Option<Variant> {
     let shape = match variant.fields {
         Fields::Unit => Shape::Unit,
         Fields::Unnamed(fields) => Shape::Tuple(fields.unnamed.into_iter().map(|field| field.ty).collect()),
-        Fields::Named(fields) => Shape::Struct(fields.named.into_iter().map(field).collect::<Option<_>>()?),
+        Fields::Named(fields) => Shape::Struct(named(fields)?),
     };
     Some(Variant { name: variant.ident, doc: text_of(&variant.attrs), serde: serde_of(variant.attrs), shape })
 }
@@ -115,10 +117,19 @@ fn serde_of(mut attributes: Vec<Attribute>) -> Vec<Attribute> {
     attributes
 }
 
+/// The fields, if no two have one name.
+fn named(fields: FieldsNamed) -> Option<Vec<Field>> {
+    let fields = fields.named.into_iter().map(field).collect::<Option<Vec<Field>>>()?;
+    let mut names = BTreeSet::new();
+    fields.iter().all(|field| names.insert(field.name.to_string())).then_some(fields)
+}
+
 fn field(field: syn::Field) -> Option<Field> {
     let name = field.ident?;
     let serde = Serde::of(&field.attrs)?;
     let json = (!serde.is_flat).then(|| serde.rename.unwrap_or_else(|| name.to_string()));
+    // `typify` knows the other keywords.
+    let name = if name == "gen" { name::ident("gen_") } else { name };
     let ty = if serde.is_optional { inner(&field.ty, "Option").cloned().unwrap_or(field.ty) } else { field.ty };
     Some(Field { name, json, doc: text_of(&field.attrs), ty, is_required: !serde.is_optional && !serde.is_flat })
 }

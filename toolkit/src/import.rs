@@ -8,6 +8,7 @@
 //! github::IMPORT.check(dispatcher.catalog())?;
 //! ```
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Map, Value};
@@ -112,7 +113,7 @@ impl Import {
         self.tools
     }
 
-    /// Where the types say less than the schemas: `create_chart` for a tool whose arguments are any JSON,
+    /// Where the types say less than the schemas: `create_chart` for a tool whose arguments or result are any JSON,
     /// `search.sort` for one property of what a tool takes or gives.
     #[must_use]
     pub const fn plainer(&self) -> &'static [&'static str] {
@@ -154,14 +155,18 @@ impl Import {
         let namespace = Namespace::new(self.server.to_owned()).map_err(|error| error.to_string())?;
         let document: Value = serde_json::from_str(self.manifest).map_err(|error| error.to_string())?;
         let listed = document.get("tools").unwrap_or(&document).as_array().map_or(&[][..], Vec::as_slice);
-        let is_imported = |tool: &&Value| tool["name"].as_str().is_some_and(|name| self.tools.contains(&name));
-        let is_of_server = |tool: &&Value| tool["namespace"].is_null() || tool["namespace"] == self.server;
+        let is_canonical =
+            document.get("lockVersion").is_some() || listed.iter().any(|tool| tool["namespace"].is_string());
+        let is_of_server = |tool: &&Value| !is_canonical || tool["namespace"] == self.server;
+        let named = listed.iter().filter(is_of_server).filter_map(|tool| Some((tool["name"].as_str()?, tool)));
+        // As for the functions: of the versions of one tool, the last.
+        let latest: BTreeMap<&str, &Value> = named.filter(|(name, _)| self.tools.contains(name)).collect();
         let read = |tool: &Value| {
             let schemas = ["name", "inputSchema", "outputSchema"].map(|field| (field.to_owned(), tool[field].clone()));
             let tool = Tool::from_json(Value::Object(Map::from_iter(schemas))).map_err(|error| error.to_string())?;
             Ok(tool.in_namespace(namespace.clone()))
         };
-        let tools = listed.iter().filter(is_imported).filter(is_of_server).map(read);
+        let tools = latest.into_values().map(read);
         Ok(Lock::of_tools(tools.collect::<Result<_, String>>()?))
     }
 }

@@ -1,10 +1,11 @@
 //! Whether a server still fits what was imported.
 
 use serde_json::{Value, json};
+use toolkit::lock::Lock;
 use toolkit::tool::Namespace;
 use toolkit::{Catalog, Manifest};
 
-use super::github;
+use super::{gh, github};
 
 const MANIFEST: &str = include_str!("../../manifests/github.json");
 
@@ -53,4 +54,18 @@ fn every_change_that_breaks_is_told() {
     for (said, (tool, what)) in broken.iter().zip(expected) {
         assert!(said.contains(tool) && said.contains(what), "{said}");
     }
+}
+
+#[test]
+fn of_several_versions_and_namespaces_what_was_imported_is_checked() {
+    let lock = Lock::from_json(include_str!("../../manifests/versions.json")).unwrap();
+    assert_eq!(gh::sum::Args::new("x").b, "x");
+
+    let all = Catalog::new(lock.tools().cloned()).unwrap();
+    gh::IMPORT.check(&all).unwrap();
+    let latest = lock.tools().filter(|tool| tool.id().to_string() == "gh:sum:2.0.0").cloned();
+    gh::IMPORT.check(&Catalog::new(latest).unwrap()).unwrap();
+    let first = lock.tools().filter(|tool| tool.id().to_string() == "gh:sum:1.0.0").cloned();
+    let lost = gh::IMPORT.check(&Catalog::new(first).unwrap()).unwrap_err().to_string();
+    assert!(lost.contains("gh:sum input"), "{lost}");
 }

@@ -2,6 +2,7 @@
 
 mod calls;
 mod drift;
+mod hard;
 mod programs;
 mod shapes;
 
@@ -9,3 +10,4 @@ toolkit::import!(mod fixture = "manifests/fixture.json");
 toolkit::import!(mod github = "manifests/github.json");
 toolkit::import!(mod odd = "manifests/odd.json");
 toolkit::import!(mod math = "manifests/lock.json");
+toolkit::import!(mod gh = "manifests/versions.json");

@@ -1,0 +1,50 @@
+//! Schemas of which a type cannot say all: what they name has a field, and what is too much is JSON.
+
+use serde_json::{Value, json};
+
+toolkit::import!(mod hard = "manifests/hard.json");
+
+fn json(args: &impl serde::Serialize) -> Value {
+    serde_json::to_value(args).unwrap()
+}
+
+#[test]
+fn what_only_a_branch_names_is_optional() {
+    let args = hard::either::Args::default().kind("x").a("1").b(2).same("s").other(json!([]));
+    assert_eq!(json(&args), json!({ "kind": "x", "a": "1", "b": 2, "same": "s", "other": [] }));
+    let args =
+        hard::conditional::Args::default().then("t").else_(1).dependent("d").nested(2).far("f").further(json!(3));
+    let expected = json!({ "then": "t", "else": 1, "dependent": "d", "nested": 2, "far": "f", "further": 3 });
+    assert_eq!(json(&args), expected);
+    // A closed object takes nothing of what its branches name.
+    let hard::closed::Args { a: _ } = hard::closed::Args::default();
+}
+
+#[test]
+fn as_many_parts_as_there_are_have_fields() {
+    let args = hard::nine::Args::default().a("1").b("2").c("3").d("4").e("5").f("6").g("7").h("8").i("9");
+    assert_eq!(json(&args).as_object().unwrap().len(), 9);
+}
+
+#[test]
+fn what_takes_something_has_arguments() {
+    let _: [hard::patterned::Args; 2] = ["{}".into(), hard::one_of_two::Args::from("{}")];
+    // Parts of parts of parts are not read without end.
+    let _: hard::doubling::Args = toolkit::Arguments::from("{}");
+    let _: &toolkit::import::ImportedTool<(), toolkit::RunResult> = &hard::nothing::TOOL;
+    let _: &toolkit::import::ImportedTool<(), toolkit::RunResult> = &hard::open_result::TOOL;
+    assert_eq!(hard::IMPORT.plainer(), ["doubling", "one_of_two", "open_result", "patterned"]);
+}
+
+#[test]
+fn an_encoded_reference_is_read() {
+    let args = hard::encoded::Args::default().a(hard::encoded::ArgsAb::new("d"));
+    assert_eq!(json(&args), json!({ "a": { "c": "d" } }));
+}
+
+#[test]
+fn a_keyword_of_the_latest_edition_ends_in_an_underscore() {
+    assert_eq!(hard::gen_::TOOL.id(), "hard:gen");
+    let args = hard::gen_::Args::new(1);
+    assert_eq!((args.gen_, json(&args)), (1, json!({ "gen": 1 })));
+}

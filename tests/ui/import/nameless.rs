@@ -1,0 +1,3 @@
+toolkit::import!(mod gh = "manifests/nameless.json");
+
+fn main() {}
