@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolkit::backend::Backend;
+use toolkit::Catalog;
+use toolkit::backend::{Backend, Backends};
 use toolkit::call::ErrorKind;
 use toolkit_mcp::client::{McpBackend, Program};
 
@@ -72,6 +73,20 @@ async fn a_server_that_starts_slowly_is_there_for_a_later_call() {
     let soon = Duration::from_millis(100);
     assert!(tokio::time::timeout(soon, backend.tools()).await.is_err());
     until(async || tokio::time::timeout(soon, backend.tools()).await.is_ok_and(|listed| listed.is_ok())).await;
+}
+
+#[tokio::test]
+async fn a_server_that_nobody_waited_for_is_a_change_when_it_is_there() {
+    let backends = Backends::new().with_patience(Duration::from_millis(200));
+    backends.register(peer(&["slow"])).unwrap();
+    let collect = async || backends.collect(Catalog::new([]).unwrap()).await;
+    assert_eq!(collect().await.failures.len(), 1);
+    in_the_end(async {
+        while !collect().await.failures.is_empty() {
+            backends.changed().await;
+        }
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
@@ -110,31 +110,21 @@ impl Link {
         backend: &McpBackend,
         listed: impl Future<Output = Result<T, ToolError>>,
     ) -> Result<T, ToolError> {
+        let mut relisting = Relisting { link: self, listed: None };
         // A new connection is a change, and the one to be listed.
-        let connected = self.connection(backend).await;
+        self.connection(backend).await?;
         let n_changes = *self.changes.borrow();
-        let outcome = match connected {
-            Ok(_) => listed.await,
-            Err(error) => Err(error),
-        };
-        let mut relisting = self.relisting.lock().unwrap_or_else(PoisonError::into_inner);
-        match &outcome {
-            Ok(_) => {
-                self.seen.store(n_changes, Ordering::Release);
-                relisting.lift();
-            }
-            Err(_) => relisting.set_back(),
-        }
-        outcome
+        let listed = listed.await?;
+        relisting.listed = Some(n_changes);
+        Ok(listed)
     }
 
     /// Waits until the tools may have changed since they were listed. Where they could not be listed, or the server is
     /// gone, that is when there is a connection again.
     pub(super) async fn changed(&self, backend: &McpBackend) {
         let mut changes = self.changes.subscribe();
-        let relisting = || self.relisting.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let not_before = relisting().not_before();
+            let not_before = self.relisting().not_before();
             if let Some(not_before) = not_before {
                 sleep_until(not_before).await;
                 if self.connection(backend).await.is_ok() {
@@ -147,7 +137,30 @@ impl Link {
                     return;
                 }
             }
-            relisting().set_back();
+            self.relisting().set_back();
+        }
+    }
+
+    fn relisting(&self) -> MutexGuard<'_, Backoff> {
+        self.relisting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An attempt to list the tools. Whoever asked may stop waiting at any time, which is a failure like any other.
+struct Relisting<'l> {
+    link: &'l Link,
+    /// How far the changes had grown that the list is as new as; `None` while there is no list.
+    listed: Option<u64>,
+}
+
+impl Drop for Relisting<'_> {
+    fn drop(&mut self) {
+        match self.listed {
+            Some(n_changes) => {
+                self.link.seen.store(n_changes, Ordering::Release);
+                self.link.relisting().lift();
+            }
+            None => self.link.relisting().set_back(),
         }
     }
 }

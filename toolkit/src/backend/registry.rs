@@ -33,8 +33,9 @@ pub(crate) struct Registered {
     is_enabled: AtomicBool,
 }
 
-/// How long a backend may take to start, to stop, to say how it is and to list its tools.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a backend may take to start, to stop, to say how it is and to list its tools: longer than one that gives up
+/// after half a minute, since it knows better what went wrong.
+const PATIENCE: Duration = Duration::from_secs(40);
 
 impl Backends {
     /// None yet.
@@ -43,7 +44,7 @@ impl Backends {
         Self { registered: RwLock::default(), changes: Changes::default(), patience: PATIENCE }
     }
 
-    /// How long a backend may take to start, to stop, to say how it is or to list its tools: 30 s by default. It holds
+    /// How long a backend may take to start, to stop, to say how it is or to list its tools: 40 s by default. It holds
     /// on a tokio runtime with timers.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
