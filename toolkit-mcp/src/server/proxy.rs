@@ -30,9 +30,14 @@ use super::served::ServeError;
 /// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
 /// let proxy = Proxy::new(server.clone(), backends);
 /// proxy.collect().await;
+/// let following = async {
+///     proxy.follow(|left_out| eprintln!("{left_out}")).await;
+///     // The server is about to end, and is still to answer what runs.
+///     std::future::pending().await
+/// };
 /// tokio::select! {
 ///     served = server.stdio() => served?,
-///     () = proxy.follow(|left_out| eprintln!("{left_out}")) => {}
+///     () = following => {}
 /// }
 /// # Ok(()) }
 /// ```
@@ -84,7 +89,7 @@ impl Proxy {
     }
 
     /// Collects whenever the tools of a backend may have changed, and tells what is left out then; until the server is
-    /// [shut down](Server::shut_down).
+    /// [shut down](Server::shut_down), which may still answer calls that run when this returns.
     ///
     /// However often a backend says that its tools have changed, about half of the time is left for other things.
     pub async fn follow(&self, mut tell: impl FnMut(LeftOut)) {
@@ -137,7 +142,7 @@ impl Proxy {
         let by_id: HashMap<String, &Tool> = tools.iter().map(|tool| (tool.id().to_string(), tool)).collect();
         let trust = |tool: &&Tool| {
             let kind = routes.of(tool.id()).next().map(ToolBackend::kind);
-            let place = names.iter().position(|name| tool.id().namespace() == Some(name));
+            let place = routes.owner(tool.id()).and_then(|owner| names.iter().position(|name| name == owner));
             (!own.contains(tool.id()), kind, place)
         };
         let mut losers = HashSet::new();
