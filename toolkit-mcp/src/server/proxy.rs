@@ -88,6 +88,13 @@ impl Proxy {
         self.serve(self.backends.collect(own).await)
     }
 
+    /// As [`Proxy::collect`], waiting for no backend longer than this; see [`Backends::collect_within`].
+    pub async fn collect_within(&self, patience: Duration) -> LeftOut {
+        let _collecting = self.collecting.lock().await;
+        let own = Catalog::new(self.own.iter().cloned()).expect("they stood in a catalogue");
+        self.serve(self.backends.collect_within(own, patience).await)
+    }
+
     /// Collects whenever the tools of a backend may have changed, and tells what is left out then; until the server is
     /// [shut down](Server::shut_down), which may still answer calls that run when this returns.
     ///

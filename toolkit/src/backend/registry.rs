@@ -148,8 +148,14 @@ impl Backends {
     /// backends and those in the order of [`BackendKind`], and the other is a problem. So is a version that nobody has, of
     /// a tool that is somebody else's. A backend that cannot be asked is a failure, and hides no other.
     pub async fn collect(&self, base: Catalog) -> Collected {
+        self.collect_within(base, self.patience).await
+    }
+
+    /// As [`Backends::collect`], waiting for no backend longer than this. One that is not done by then is a failure of
+    /// the kind [`TimedOut`](crate::call::ErrorKind::TimedOut).
+    pub async fn collect_within(&self, base: Catalog, patience: Duration) -> Collected {
         self.changes.look();
-        Collected::of(base, self.ask(<dyn Backend>::tools, Registered::is_enabled).await)
+        Collected::of(base, self.ask_within(patience, <dyn Backend>::tools, Registered::is_enabled).await)
     }
 
     /// Waits until [`Backends::collect`] may give other tools than it gave last: a backend that is enabled has
@@ -167,9 +173,18 @@ impl Backends {
         question: for<'b> fn(&'b dyn Backend) -> BoxFuture<'b, Result<T, ToolError>>,
         wanted: fn(&Registered) -> bool,
     ) -> Vec<(Arc<Registered>, Result<T, ToolError>)> {
+        self.ask_within(self.patience, question, wanted).await
+    }
+
+    async fn ask_within<T>(
+        &self,
+        patience: Duration,
+        question: for<'b> fn(&'b dyn Backend) -> BoxFuture<'b, Result<T, ToolError>>,
+        wanted: fn(&Registered) -> bool,
+    ) -> Vec<(Arc<Registered>, Result<T, ToolError>)> {
         let mut backends = self.read().clone();
         backends.retain(|backend| wanted(backend));
-        let answers = ask_all(backends.iter().map(|backend| ask(&*backend.backend, question, self.patience))).await;
+        let answers = ask_all(backends.iter().map(|backend| ask(&*backend.backend, question, patience))).await;
         std::iter::zip(backends.iter().cloned(), answers).collect()
     }
 
