@@ -90,6 +90,19 @@ async fn a_server_that_nobody_waited_for_is_a_change_when_it_is_there() {
 }
 
 #[tokio::test]
+async fn a_server_is_stopped_while_it_is_waited_for() {
+    let backend = peer(&["mute"]).start_timeout(Duration::from_secs(600));
+    let listing = tokio::spawn({
+        let backend = backend.clone();
+        async move { backend.tools().await.unwrap_err() }
+    });
+    // It waits for the server.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    in_the_end(backend.stop()).await.unwrap();
+    assert_eq!(in_the_end(listing).await.unwrap().message(), "the MCP server `peer` is stopped");
+}
+
+#[tokio::test]
 async fn what_is_no_message_is_passed_over() {
     let dispatcher = dispatcher(&peer(&["chatty"])).await;
     assert!(call(&dispatcher, "peer:pid", json!({})).await.is_ok());
