@@ -73,6 +73,8 @@ const MAX_REST: Duration = Duration::from_secs(5);
 impl Proxy {
     /// Sets up a server to serve the tools of `backends` too. The tools that it serves now, it always serves, and no
     /// backend takes the name of one.
+    ///
+    /// Only one proxy follows the same backends; see [`Backends::changed`].
     pub fn new(server: Server, backends: impl Into<Arc<Backends>>) -> Self {
         let own = server.served().dispatcher.catalog().iter().cloned().collect();
         Self { server, backends: backends.into(), own, collecting: Mutex::default() }

@@ -160,6 +160,9 @@ impl Backends {
 
     /// Waits until [`Backends::collect`] may give other tools than it gave last: a backend that is enabled has
     /// [changed](Backend::changed), or one was registered, taken out, or switched.
+    ///
+    /// There is one answer for all who wait: once anybody has collected, nobody is told of that change any more. So one
+    /// task follows the changes, and collects.
     pub async fn changed(&self) {
         let mut backends = self.read().clone();
         backends.retain(|backend| backend.is_enabled());
