@@ -179,3 +179,22 @@ fn other_tools_need_state_that_is_there() {
     let problems = before.with_catalog(counting(), Default::default()).unwrap_err();
     assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [ProblemKind::MissingState]);
 }
+
+#[tokio::test]
+async fn who_waits_no_longer_is_forgotten() {
+    use std::task::{Context, Wake, Waker};
+
+    struct Nobody;
+    impl Wake for Nobody {
+        fn wake(self: Arc<Self>) {}
+    }
+
+    let registry = Backends::new();
+    let _ = registry.collect(base()).await;
+    let nobody = Arc::new(Nobody);
+    let waker = Waker::from(Arc::clone(&nobody));
+    let mut waiting = Box::pin(registry.changed());
+    assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    drop((waiting, waker));
+    assert_eq!(Arc::strong_count(&nobody), 1);
+}

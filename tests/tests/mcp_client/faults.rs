@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolkit::backend::Backend;
+use toolkit::Catalog;
+use toolkit::backend::{Backend, Backends};
 use toolkit::call::ErrorKind;
 use toolkit_mcp::client::{McpBackend, Program};
 
@@ -72,6 +73,33 @@ async fn a_server_that_starts_slowly_is_there_for_a_later_call() {
     let soon = Duration::from_millis(100);
     assert!(tokio::time::timeout(soon, backend.tools()).await.is_err());
     until(async || tokio::time::timeout(soon, backend.tools()).await.is_ok_and(|listed| listed.is_ok())).await;
+}
+
+#[tokio::test]
+async fn a_server_that_nobody_waited_for_is_a_change_when_it_is_there() {
+    let backends = Backends::new().with_patience(Duration::from_millis(200));
+    backends.register(peer(&["slow"])).unwrap();
+    let collect = async || backends.collect(Catalog::new([]).unwrap()).await;
+    assert_eq!(collect().await.failures.len(), 1);
+    in_the_end(async {
+        while !collect().await.failures.is_empty() {
+            backends.changed().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_server_is_stopped_while_it_is_waited_for() {
+    let backend = peer(&["mute"]).start_timeout(Duration::from_secs(600));
+    let listing = tokio::spawn({
+        let backend = backend.clone();
+        async move { backend.tools().await.unwrap_err() }
+    });
+    // It waits for the server.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    in_the_end(backend.stop()).await.unwrap();
+    assert_eq!(in_the_end(listing).await.unwrap().message(), "the MCP server `peer` is stopped");
 }
 
 #[tokio::test]

@@ -104,6 +104,19 @@ async fn what_is_not_there_cannot_be_reached() {
 }
 
 #[tokio::test]
+async fn what_lets_in_is_not_told_however_long_it_is() {
+    let address = {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        listener.local_addr().unwrap().to_string()
+    };
+    let address = format!("http://{address}/mcp?key={}", "hunter2".repeat(1000));
+    let backend = McpBackend::http("remote", Endpoint::new(&address).unwrap());
+    let error = in_the_end(backend.start()).await.unwrap_err();
+    assert!(std::error::Error::source(&error).unwrap().to_string().contains('…'), "{error:?}");
+    assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
+}
+
+#[tokio::test]
 async fn a_server_that_never_answers_is_not_waited_for() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();

@@ -1,6 +1,7 @@
 //! `serve --proxy`: many servers in, one out.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::json;
 use toolkit::backend::Backend;
@@ -54,5 +55,17 @@ async fn a_configuration_that_is_wrong_is_told() {
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     let cause = std::error::Error::source(&error).unwrap().to_string();
     assert!(cause.contains("the server `a`: `command` must be a string"), "{cause}");
+    std::fs::remove_file(file).unwrap();
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_keeps_no_other_from_being_served() {
+    let peer = |manner: &str| json!({ "command": env!("CARGO_BIN_EXE_fixture_peer"), "args": [manner] });
+    let (backend, file) = proxy("hanging", &json!({ "mcpServers": { "quick": peer("usual"), "mute": peer("mute") } }));
+    // Less than a server may take to start.
+    let backend = backend.start_timeout(Duration::from_secs(20));
+    let dispatcher = dispatcher(&backend).await;
+    assert!(call(&dispatcher, "proxy:quick_pid", json!({})).await.is_ok());
+    in_the_end(backend.stop()).await.unwrap();
     std::fs::remove_file(file).unwrap();
 }

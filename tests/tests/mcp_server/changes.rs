@@ -133,3 +133,26 @@ async fn a_call_is_cancelled_by_its_own_session_only() {
     one.send(&cancel).await;
     assert!(!rest(waiting).await.contains("result"));
 }
+
+#[tokio::test]
+async fn a_name_that_no_server_gives_is_no_session() {
+    let client = client().await;
+    // The calls of pipes are known by such names too.
+    for name in ["pipe 0", "0", "", &"A".repeat(32), &"0".repeat(31), &"0".repeat(33)] {
+        let client = client.with("mcp-session-id", name);
+        assert_eq!(client.send(&request(1, "ping", json!({}))).await.status, 404, "{name}");
+        assert_eq!(client.ask("DELETE", "/mcp", b"").await.status, 404, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_done_in_time_ends_with_the_server() {
+    let server = server();
+    let listening = server.http().grace(Duration::from_millis(50)).bind("127.0.0.1:0").await.unwrap();
+    let client = Client::of(listening.local_addr().unwrap());
+    let serving = tokio::spawn(listening.run(std::future::pending()));
+    let waiting = waiting(&session(&client).await).await;
+    server.shut_down();
+    serving.await.unwrap();
+    assert!(!rest(waiting).await.contains("result"));
+}

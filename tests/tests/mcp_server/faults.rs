@@ -212,3 +212,21 @@ async fn sigterm_under_load_finishes_what_was_begun() {
     assert!(process.child.wait().unwrap().success());
     assert!(TcpStream::connect(client.address).await.is_err(), "nobody is accepted any more");
 }
+
+#[tokio::test]
+async fn a_message_of_unknown_length_holds_room_for_what_it_has() {
+    // As long as all messages together may be.
+    let http = server().http().max_body_bytes(256 << 20).patience(Duration::from_secs(5));
+    let client = Client::of(serve(http).await);
+    let mut message = request(1, "tools/call", call("wait", json!({})));
+    message["params"]["_meta"]["progressToken"] = 1.into();
+    let message = message.to_string();
+    let head = "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+                accept: application/json, text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let mut stream = TcpStream::connect(client.address).await.unwrap();
+    stream.write_all(format!("{head}{:x}\r\n{message}\r\n0\r\n\r\n", message.len()).as_bytes()).await.unwrap();
+    let mut stream = tokio::io::BufReader::new(stream);
+    assert_eq!(Response::read_head(&mut stream).await.status, 200);
+    // The call runs, and another is read beside it.
+    assert_eq!(client.send(&request(2, "ping", json!({}))).await.status, 200);
+}

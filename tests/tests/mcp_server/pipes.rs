@@ -213,3 +213,22 @@ fn sigterm_over_a_pipe_finishes_what_was_begun() {
     assert!(child.wait().unwrap().success());
     drop(to);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_end_when_nobody_reads_the_answers() {
+    let server = server();
+    let (mut pipes, serving) = Pipes::of(server.clone());
+    pipes.write(&request(1, "tools/call", call("wait", json!({}))).to_string());
+    assert_eq!(pipes.ask(&request(2, "ping", json!({})))["id"], 2);
+    let runs = |n: usize| server.metrics().contains(&format!("toolkit_mcp_calls_running {n}\n"));
+    let until = async |n: usize| {
+        while !runs(n) {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    until(1).await;
+    drop(pipes.from);
+    pipes.to.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}\n").unwrap();
+    assert!(serving.await.unwrap().is_err());
+    tokio::time::timeout(std::time::Duration::from_secs(30), until(0)).await.expect("the call ends");
+}

@@ -147,16 +147,21 @@ async fn of_tools_in_each_others_way_the_first_stays() {
     };
     add_tool(&second, clash("b_c", "same"));
     add_tool(&first, clash("c", "same_b"));
+    // One in the namespace of its backend, and one that brings its own.
+    add(&second, "d_e");
+    add_tool(&first, clash("e", "z_d"));
     add_tool(&first, clash("add", "math.x"));
     add_tool(&first, clash("x_add", "math"));
     let left_out = proxy.collect().await;
     let told: Vec<&str> = left_out.problems.iter().map(|problem| problem.message()).collect();
-    assert_eq!(told.len(), 2, "{told:#?}");
+    assert_eq!(told.len(), 3, "{told:#?}");
     assert!(told.iter().all(|told| told.contains("would all be called")), "{told:#?}");
     let names = names(&client).await;
     for name in ["z_first", "a_first", "math_add", "same_b_c", "math_x_add"] {
         assert_eq!(names.iter().filter(|other| *other == name).count(), 1, "{name} in {names:?}");
     }
+    let whose = client.send(&modern(1, "tools/call", call("z_d_e", json!({})))).await.result();
+    assert_eq!(whose["content"][0]["text"], "d_e");
 }
 
 #[tokio::test]

@@ -260,3 +260,32 @@ async fn health_is_no_longer_told_once_the_server_is_to_end() {
     server.shut_down();
     assert_eq!(health().await, 503);
 }
+
+#[tokio::test]
+async fn tokens_are_not_guessed_without_end() {
+    let client = Client::of(serve(server().http().token("s3cr3t").rate(1, 3)).await);
+    let with = |token: &str| client.with("authorization", &format!("Bearer {token}"));
+    for guess in ["a", "b", "c"] {
+        assert_eq!(with(guess).send(&list()).await.status, 401);
+    }
+    for guess in ["d", "s3cr3t"] {
+        let refused = with(guess).send(&list()).await;
+        assert_eq!((refused.status, refused.header("retry-after")), (429, Some("1")), "{guess}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_reads_what_it_may_ask_and_no_other() {
+    let client = Client::of(serve(server().http().verify(Names)).await);
+    let allowed = async |origin: &str, token: &str| {
+        let client = client.with("origin", origin).with("authorization", &format!("Bearer {token}"));
+        let (health, listed) = (client.get("/healthz").await, client.send(&list()).await);
+        [health, listed].map(|response| {
+            let origin = response.header("access-control-allow-origin").map(str::to_owned);
+            (response.status, origin)
+        })
+    };
+    let ours = Some("http://localhost:3000".to_owned());
+    assert_eq!(allowed("http://localhost:3000", "guest").await, [(200, ours.clone()), (403, ours)]);
+    assert_eq!(allowed("https://evil.example", "ada").await, [(200, None), (403, None)]);
+}

@@ -6,9 +6,11 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Arg, ArgMatches, value_parser};
 use toolkit::backend::Backends;
+use toolkit::call::ErrorKind;
 use toolkit_mcp::client::McpServers;
 use toolkit_mcp::server::{LeftOut, Proxy, Server};
 
@@ -41,18 +43,32 @@ pub(super) fn servers(matches: &ArgMatches) -> Result<Option<Arc<Backends>>, Fai
     Ok(Some(Arc::new(backends)))
 }
 
+/// How long servers may take to list their tools before anything is served: many a client lists once, at once, and never
+/// hears of a change. Servers that take longer are served as soon as they are there.
+const HEAD_START: Duration = Duration::from_secs(2);
+
 /// Runs what serves, with the tools of these servers, and follows them as they change.
 ///
 /// One that cannot be reached, or a tool that is not sound, is told on stderr, and keeps no other from being served.
 pub(super) async fn along_with<T>(server: &Server, backends: Arc<Backends>, serving: impl Future<Output = T>) -> T {
     let proxy = Proxy::new(server.clone(), Arc::clone(&backends));
     let mut told = Told::default();
-    told.tell(&proxy.collect().await);
+    let mut first = proxy.collect_within(HEAD_START).await;
+    let n_failures = first.failures.len();
+    first.failures.retain(|failure| failure.error.kind() != ErrorKind::TimedOut);
+    let is_late = first.failures.len() < n_failures;
+    told.tell(&first);
+    let following = async {
+        if is_late {
+            told.tell(&proxy.collect().await);
+        }
+        proxy.follow(|left_out| told.tell(&left_out)).await;
+    };
     let mut serving = std::pin::pin!(serving);
     let outcome = tokio::select! {
         outcome = &mut serving => outcome,
         // The server is about to end, and is still to answer what runs.
-        () = proxy.follow(|left_out| told.tell(&left_out)) => serving.await,
+        () = following => serving.await,
     };
     backends.stop().await;
     outcome

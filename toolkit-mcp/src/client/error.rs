@@ -142,14 +142,14 @@ impl McpBackend {
             }
             next = error.source();
         }
-        let text = shortened(&texts.join(": "));
-        match &*self.target {
-            Target::Http(endpoint) => match endpoint.url.query() {
-                Some(query) if !query.is_empty() => text.replace(query, "…"),
-                _ => text,
-            },
-            Target::Stdio(_) => text,
+        let mut text = texts.join(": ");
+        if let Target::Http(endpoint) = &*self.target
+            && let Some(query) = endpoint.url.query().filter(|query| !query.is_empty())
+        {
+            text = text.replace(query, "…");
         }
+        // Not before: a part of the query would not be found.
+        shortened(&text)
     }
 }
 

@@ -1,11 +1,11 @@
 //! The one connection to a server that a backend has at a time.
 
 use std::future::Future;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use tokio::sync::{Mutex, watch};
-use tokio::task::JoinHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::sleep_until;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
@@ -18,6 +18,10 @@ use super::connection::Connection;
 /// The one connection to a server that a backend has at a time, and what is known of those before it.
 pub(super) struct Link {
     state: Mutex<State>,
+    /// Beside the state, so that a stop need not wait for who waits for an attempt.
+    is_stopped: AtomicBool,
+    /// Ends the latest attempt.
+    aborting: std::sync::Mutex<Option<AbortHandle>>,
     /// Grows whenever the list of tools may have changed.
     changes: watch::Sender<u64>,
     /// How far it had grown when the tools were listed last.
@@ -32,7 +36,6 @@ struct State {
     /// Goes on when who began it waits no longer: a server that starts slowly is there for a later call.
     attempt: Option<JoinHandle<Result<(Connection, Era), ToolError>>>,
     backoff: Backoff,
-    is_stopped: bool,
     /// How the server wanted to be spoken to last time.
     era: Option<Era>,
 }
@@ -45,8 +48,8 @@ impl Link {
     /// The server cannot be reached, or could not a moment ago.
     pub(super) async fn connection(&self, backend: &McpBackend) -> Result<Arc<Connection>, ToolError> {
         let mut state = self.state.lock().await;
-        if state.is_stopped {
-            return Err(ToolError::new(ErrorKind::Unavailable, format!("{backend} is stopped")));
+        if self.is_stopped.load(Ordering::Acquire) {
+            return Err(stopped(backend));
         }
         if let Some(connection) = state.current() {
             return Ok(connection);
@@ -61,7 +64,7 @@ impl Link {
     /// Connects now, whatever came of it before.
     pub(super) async fn start(&self, backend: &McpBackend) -> Result<(), ToolError> {
         let mut state = self.state.lock().await;
-        state.is_stopped = false;
+        self.is_stopped.store(false, Ordering::Release);
         match state.current() {
             Some(_) => Ok(()),
             None => self.connect(backend, &mut state).await.map(|_| ()),
@@ -70,13 +73,15 @@ impl Link {
 
     /// Ends the connection; there is no other until [`Link::start`].
     pub(super) async fn stop(&self) {
+        // Whoever waits for an attempt holds the lock until it is over, and whoever comes next is not to begin another.
+        self.is_stopped.store(true, Ordering::Release);
+        self.abort();
         let connection = {
             let mut state = self.state.lock().await;
-            state.is_stopped = true;
+            self.is_stopped.store(true, Ordering::Release);
+            self.abort();
             state.backoff.reset();
-            if let Some(attempt) = state.attempt.take() {
-                attempt.abort();
-            }
+            state.attempt = None;
             state.connection.take()
         };
         if let Some(connection) = connection {
@@ -87,10 +92,20 @@ impl Link {
     async fn connect(&self, backend: &McpBackend, state: &mut State) -> Result<Arc<Connection>, ToolError> {
         let attempt = state.attempt.get_or_insert_with(|| {
             let (backend, era, changes) = (backend.clone(), state.era, self.changes.clone());
-            tokio::spawn(async move { connect(&backend, era, &changes).await })
+            let attempt = tokio::spawn(async move { connect(&backend, era, &changes).await });
+            *self.aborting() = Some(attempt.abort_handle());
+            if self.is_stopped.load(Ordering::Acquire) {
+                self.abort();
+            }
+            attempt
         });
-        let outcome = attempt.await.map_err(ToolError::internal).flatten();
+        let outcome = attempt.await;
         state.attempt = None;
+        let outcome = outcome.map_err(|error| match error.is_cancelled() {
+            true => stopped(backend),
+            false => ToolError::internal(error),
+        });
+        let outcome = outcome.flatten();
         state.backoff.set_back();
         let (connection, era) = outcome.inspect_err(|_| {
             // Perhaps it wants to be spoken to in another way now.
@@ -110,31 +125,21 @@ impl Link {
         backend: &McpBackend,
         listed: impl Future<Output = Result<T, ToolError>>,
     ) -> Result<T, ToolError> {
+        let mut relisting = Relisting { link: self, listed: None };
         // A new connection is a change, and the one to be listed.
-        let connected = self.connection(backend).await;
+        self.connection(backend).await?;
         let n_changes = *self.changes.borrow();
-        let outcome = match connected {
-            Ok(_) => listed.await,
-            Err(error) => Err(error),
-        };
-        let mut relisting = self.relisting.lock().unwrap_or_else(PoisonError::into_inner);
-        match &outcome {
-            Ok(_) => {
-                self.seen.store(n_changes, Ordering::Release);
-                relisting.lift();
-            }
-            Err(_) => relisting.set_back(),
-        }
-        outcome
+        let listed = listed.await?;
+        relisting.listed = Some(n_changes);
+        Ok(listed)
     }
 
     /// Waits until the tools may have changed since they were listed. Where they could not be listed, or the server is
     /// gone, that is when there is a connection again.
     pub(super) async fn changed(&self, backend: &McpBackend) {
         let mut changes = self.changes.subscribe();
-        let relisting = || self.relisting.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let not_before = relisting().not_before();
+            let not_before = self.relisting().not_before();
             if let Some(not_before) = not_before {
                 sleep_until(not_before).await;
                 if self.connection(backend).await.is_ok() {
@@ -147,7 +152,41 @@ impl Link {
                     return;
                 }
             }
-            relisting().set_back();
+            self.relisting().set_back();
+        }
+    }
+
+    /// Ends an attempt to connect, if there is one.
+    fn abort(&self) {
+        if let Some(attempt) = self.aborting().take() {
+            attempt.abort();
+        }
+    }
+
+    fn aborting(&self) -> MutexGuard<'_, Option<AbortHandle>> {
+        self.aborting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn relisting(&self) -> MutexGuard<'_, Backoff> {
+        self.relisting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An attempt to list the tools. Whoever asked may stop waiting at any time, which is a failure like any other.
+struct Relisting<'l> {
+    link: &'l Link,
+    /// How far the changes had grown that the list is as new as; `None` while there is no list.
+    listed: Option<u64>,
+}
+
+impl Drop for Relisting<'_> {
+    fn drop(&mut self) {
+        match self.listed {
+            Some(n_changes) => {
+                self.link.seen.store(n_changes, Ordering::Release);
+                self.link.relisting().lift();
+            }
+            None => self.link.relisting().set_back(),
         }
     }
 }
@@ -166,10 +205,16 @@ impl State {
     }
 }
 
+fn stopped(backend: &McpBackend) -> ToolError {
+    ToolError::new(ErrorKind::Unavailable, format!("{backend} is stopped"))
+}
+
 impl Default for Link {
     fn default() -> Self {
         Self {
             state: Mutex::default(),
+            is_stopped: AtomicBool::new(false),
+            aborting: std::sync::Mutex::default(),
             changes: watch::Sender::new(0),
             seen: AtomicU64::new(0),
             relisting: std::sync::Mutex::default(),

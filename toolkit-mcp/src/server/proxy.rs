@@ -30,9 +30,14 @@ use super::served::ServeError;
 /// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
 /// let proxy = Proxy::new(server.clone(), backends);
 /// proxy.collect().await;
+/// let following = async {
+///     proxy.follow(|left_out| eprintln!("{left_out}")).await;
+///     // The server is about to end, and is still to answer what runs.
+///     std::future::pending().await
+/// };
 /// tokio::select! {
 ///     served = server.stdio() => served?,
-///     () = proxy.follow(|left_out| eprintln!("{left_out}")) => {}
+///     () = following => {}
 /// }
 /// # Ok(()) }
 /// ```
@@ -68,6 +73,8 @@ const MAX_REST: Duration = Duration::from_secs(5);
 impl Proxy {
     /// Sets up a server to serve the tools of `backends` too. The tools that it serves now, it always serves, and no
     /// backend takes the name of one.
+    ///
+    /// Only one proxy follows the same backends; see [`Backends::changed`].
     pub fn new(server: Server, backends: impl Into<Arc<Backends>>) -> Self {
         let own = server.served().dispatcher.catalog().iter().cloned().collect();
         Self { server, backends: backends.into(), own, collecting: Mutex::default() }
@@ -83,8 +90,15 @@ impl Proxy {
         self.serve(self.backends.collect(own).await)
     }
 
+    /// As [`Proxy::collect`], waiting for no backend longer than this; see [`Backends::collect_within`].
+    pub async fn collect_within(&self, patience: Duration) -> LeftOut {
+        let _collecting = self.collecting.lock().await;
+        let own = Catalog::new(self.own.iter().cloned()).expect("they stood in a catalogue");
+        self.serve(self.backends.collect_within(own, patience).await)
+    }
+
     /// Collects whenever the tools of a backend may have changed, and tells what is left out then; until the server is
-    /// [shut down](Server::shut_down).
+    /// [shut down](Server::shut_down), which may still answer calls that run when this returns.
     ///
     /// However often a backend says that its tools have changed, about half of the time is left for other things.
     pub async fn follow(&self, mut tell: impl FnMut(LeftOut)) {
@@ -137,7 +151,7 @@ impl Proxy {
         let by_id: HashMap<String, &Tool> = tools.iter().map(|tool| (tool.id().to_string(), tool)).collect();
         let trust = |tool: &&Tool| {
             let kind = routes.of(tool.id()).next().map(ToolBackend::kind);
-            let place = names.iter().position(|name| tool.id().namespace() == Some(name));
+            let place = routes.owner(tool.id()).and_then(|owner| names.iter().position(|name| name == owner));
             (!own.contains(tool.id()), kind, place)
         };
         let mut losers = HashSet::new();

@@ -16,6 +16,7 @@ use self::lines::write;
 use self::reader::Reader;
 use super::Server;
 use super::end::told_to_end;
+use super::running::Running;
 
 /// How many bytes of requests are in memory at once, over all that run. Who sends more waits.
 const MAX_PENDING_BYTES: usize = 64 << 20;
@@ -92,7 +93,7 @@ impl Server {
             end: CancelToken::new(),
             is_telling: AtomicBool::new(false),
         };
-        let end = reader.end.clone();
+        let ending = Ending { end: reader.end.clone(), running: self.shared.running.clone(), session };
         let pending = Arc::clone(&reader.pending);
         let (ended, read) = oneshot::channel();
         std::thread::Builder::new().name("mcp stdin".to_owned()).spawn(move || {
@@ -103,13 +104,24 @@ impl Server {
             () = self.shared.shutdown.cancelled() => Ok(()),
             outcome = all_written => return outcome.unwrap_or(Ok(())),
         };
-        end.cancel();
+        ending.end.cancel();
         // All is answered when nothing is pending any more.
         let all = u32::try_from(MAX_PENDING_BYTES).unwrap_or(u32::MAX);
-        let is_answered = tokio::time::timeout(GRACE, pending.acquire_many(all)).await.is_ok();
-        if !is_answered {
-            self.shared.running.cancel_all_of(&session);
-        }
+        let _ = tokio::time::timeout(GRACE, pending.acquire_many(all)).await;
         outcome
+    }
+}
+
+/// Ends, when it is dropped, what runs for a client whose answers nobody writes any more.
+struct Ending {
+    end: CancelToken,
+    running: Running,
+    session: Arc<str>,
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.end.cancel();
+        self.running.cancel_all_of(&self.session);
     }
 }

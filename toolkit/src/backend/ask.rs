@@ -36,7 +36,7 @@ pub(super) async fn ask_all<T>(questions: impl Iterator<Item = impl Future<Outpu
     answers.into_iter().flatten().collect()
 }
 
-/// Waits until the tools of a backend have changed. One that panics over that is not heard again.
+/// Waits until the tools of a backend have changed. One that panics over that is not heard in this wait.
 pub(super) fn changed(backend: &dyn Backend) -> BoxFuture<'_, ()> {
     let changed = caught_future(|| async {
         backend.changed().await;

@@ -1,8 +1,10 @@
 //! Waiting for tools to change, with no runtime.
 
-use std::future::{Future, poll_fn};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 
 /// Whether something has changed since somebody looked at it last.
 #[derive(Debug, Default)]
@@ -11,7 +13,15 @@ pub(super) struct Changes(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     has_changed: bool,
-    waiting: Vec<Waker>,
+    /// Whom to wake, each with a number of its own.
+    waiting: BTreeMap<u64, Waker>,
+    n_waited: u64,
+}
+
+/// Waits for a change; nobody wakes it when it is dropped.
+struct Changed<'c> {
+    changes: &'c Changes,
+    number: Option<u64>,
 }
 
 impl Changes {
@@ -22,7 +32,7 @@ impl Changes {
             state.has_changed = true;
             std::mem::take(&mut state.waiting)
         };
-        waiting.into_iter().for_each(Waker::wake);
+        waiting.into_values().for_each(Waker::wake);
     }
 
     /// Says that it is about to be looked at.
@@ -32,19 +42,40 @@ impl Changes {
 
     /// Waits until it has changed since somebody looked.
     pub(super) fn changed(&self) -> impl Future<Output = ()> + Send {
-        poll_fn(|cx| {
-            let mut state = self.state();
-            if state.has_changed {
-                return Poll::Ready(());
-            }
-            if !state.waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
-                state.waiting.push(cx.waker().clone());
-            }
-            Poll::Pending
-        })
+        Changed { changes: self, number: None }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Future for Changed<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.changes.state();
+        if state.has_changed {
+            return Poll::Ready(());
+        }
+        let number = self.number.unwrap_or(state.n_waited);
+        if self.number.is_none() {
+            state.n_waited += 1;
+        }
+        let former = state.waiting.insert(number, cx.waker().clone());
+        drop(state);
+        // Not while it is locked: with a waker a whole task may go.
+        drop(former);
+        self.number = Some(number);
+        Poll::Pending
+    }
+}
+
+impl Drop for Changed<'_> {
+    fn drop(&mut self) {
+        if let Some(number) = self.number {
+            let waker = self.changes.state().waiting.remove(&number);
+            drop(waker);
+        }
     }
 }

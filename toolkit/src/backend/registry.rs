@@ -33,8 +33,9 @@ pub(crate) struct Registered {
     is_enabled: AtomicBool,
 }
 
-/// How long a backend may take to start, to stop, to say how it is and to list its tools.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a backend may take to start, to stop, to say how it is and to list its tools: longer than one that gives up
+/// after half a minute, since it knows better what went wrong.
+const PATIENCE: Duration = Duration::from_secs(40);
 
 impl Backends {
     /// None yet.
@@ -43,7 +44,7 @@ impl Backends {
         Self { registered: RwLock::default(), changes: Changes::default(), patience: PATIENCE }
     }
 
-    /// How long a backend may take to start, to stop, to say how it is or to list its tools: 30 s by default. It holds
+    /// How long a backend may take to start, to stop, to say how it is or to list its tools: 40 s by default. It holds
     /// on a tokio runtime with timers.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
@@ -147,12 +148,21 @@ impl Backends {
     /// backends and those in the order of [`BackendKind`], and the other is a problem. So is a version that nobody has, of
     /// a tool that is somebody else's. A backend that cannot be asked is a failure, and hides no other.
     pub async fn collect(&self, base: Catalog) -> Collected {
+        self.collect_within(base, self.patience).await
+    }
+
+    /// As [`Backends::collect`], waiting for no backend longer than this. One that is not done by then is a failure of
+    /// the kind [`TimedOut`](crate::call::ErrorKind::TimedOut).
+    pub async fn collect_within(&self, base: Catalog, patience: Duration) -> Collected {
         self.changes.look();
-        Collected::of(base, self.ask(<dyn Backend>::tools, Registered::is_enabled).await)
+        Collected::of(base, self.ask_within(patience, <dyn Backend>::tools, Registered::is_enabled).await)
     }
 
     /// Waits until [`Backends::collect`] may give other tools than it gave last: a backend that is enabled has
     /// [changed](Backend::changed), or one was registered, taken out, or switched.
+    ///
+    /// There is one answer for all who wait: once anybody has collected, nobody is told of that change any more. So one
+    /// task follows the changes, and collects.
     pub async fn changed(&self) {
         let mut backends = self.read().clone();
         backends.retain(|backend| backend.is_enabled());
@@ -166,9 +176,18 @@ impl Backends {
         question: for<'b> fn(&'b dyn Backend) -> BoxFuture<'b, Result<T, ToolError>>,
         wanted: fn(&Registered) -> bool,
     ) -> Vec<(Arc<Registered>, Result<T, ToolError>)> {
+        self.ask_within(self.patience, question, wanted).await
+    }
+
+    async fn ask_within<T>(
+        &self,
+        patience: Duration,
+        question: for<'b> fn(&'b dyn Backend) -> BoxFuture<'b, Result<T, ToolError>>,
+        wanted: fn(&Registered) -> bool,
+    ) -> Vec<(Arc<Registered>, Result<T, ToolError>)> {
         let mut backends = self.read().clone();
         backends.retain(|backend| wanted(backend));
-        let answers = ask_all(backends.iter().map(|backend| ask(&*backend.backend, question, self.patience))).await;
+        let answers = ask_all(backends.iter().map(|backend| ask(&*backend.backend, question, patience))).await;
         std::iter::zip(backends.iter().cloned(), answers).collect()
     }
 

@@ -36,6 +36,12 @@ impl Routes {
         self.routes(tool).iter().map(|route| &route.target)
     }
 
+    /// The name of the backend that is preferred for a tool; `None` where no backend runs it.
+    #[must_use]
+    pub fn owner(&self, tool: &ToolId) -> Option<&str> {
+        self.routes(tool).first().map(|route| route.backend.name())
+    }
+
     pub(super) fn add(&mut self, tool: ToolId, route: Route) {
         let routes = self.of_tool.entry(tool).or_default();
         routes.push(route);

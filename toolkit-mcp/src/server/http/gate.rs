@@ -39,22 +39,31 @@ impl Gate {
         headers: &HeaderMap,
         address: Option<IpAddr>,
     ) -> Result<Option<Arc<Caller>>, Denied> {
-        let caller = self.caller(headers).await?;
+        let caller = self.caller(headers).await;
         let Some(rate) = &self.rate else {
-            return Ok(caller);
+            return caller;
         };
-        let client = match (caller.as_ref().and_then(|caller| caller.subject()), address) {
+        let subject = caller.as_ref().ok().and_then(|caller| caller.as_ref()?.subject());
+        let client = match (subject, address) {
             (Some(subject), _) => format!("subject {subject}"),
             (None, Some(address)) => format!("address {address}"),
+            // Strangers share no measure with those who are let in.
+            (None, None) if caller.is_err() => "refused".to_owned(),
             (None, None) => String::new(),
         };
+        // A refusal counts too, so that tokens are not guessed without end.
         rate.take(&client).map_err(|wait| {
             let seconds = wait.as_secs_f64().ceil().max(1.0);
             let message = "too many requests; ask again later";
             let denied = Denied::new(Refused::Rate, StatusCode::TOO_MANY_REQUESTS, message).with_code(Code::Internal);
             denied.with_header(header::RETRY_AFTER, HeaderValue::from(seconds as u64))
         })?;
-        Ok(caller)
+        caller
+    }
+
+    /// Whether pages of an origin may read answers.
+    pub(super) fn is_read_by(&self, origin: &HeaderValue) -> bool {
+        origin.to_str().is_ok_and(|origin| self.guard.is_origin(origin))
     }
 
     async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Denied> {

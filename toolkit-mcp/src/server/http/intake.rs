@@ -49,9 +49,14 @@ impl Intake {
             Denied::new(Refused::TooSlow, StatusCode::REQUEST_TIMEOUT, "the message did not come in time")
         })?;
         let unread = |message| Denied::new(Refused::Malformed, StatusCode::BAD_REQUEST, message);
-        let held = held.map_err(|_| unread("the server has ended"))?;
+        let mut held = held.map_err(|_| unread("the server has ended"))?;
         match body {
-            Ok(body) => Ok((body.to_bytes(), held)),
+            Ok(body) => {
+                let bytes = body.to_bytes();
+                // Room for what might have come, where the length was not told.
+                drop(held.split(held.num_permits().saturating_sub(bytes.len())));
+                Ok((bytes, held))
+            }
             Err(error) if error.is::<LengthLimitError>() => Err(self.too_large()),
             Err(_) => Err(unread("the message broke off")),
         }

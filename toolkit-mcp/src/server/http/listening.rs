@@ -13,6 +13,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 
 use super::patience::Patient;
 use super::service::Service;
@@ -75,10 +76,11 @@ impl Listening {
     }
 
     /// Serves until `end`. Then no connection is accepted any more, listening clients are told that it is over, calls that
-    /// run are finished and answered, and what is not done in time is dropped.
+    /// run are finished and answered, and what is not done in time is dropped; all is dropped with the future.
     pub async fn run(self, end: impl Future<Output = ()>) {
         let places = Arc::new(Semaphore::new(self.limits.n_connections.min(Semaphore::MAX_PERMITS)));
         let connections = GracefulShutdown::new();
+        let mut open = JoinSet::new();
         let shutdown = self.service.server().shared.shutdown.clone();
         let mut end = std::pin::pin!(async {
             tokio::select! {
@@ -97,6 +99,7 @@ impl Listening {
                 accepted = accepted => accepted,
                 () = &mut end => break,
             };
+            while open.try_join_next().is_some() {}
             let Ok((stream, address)) = accepted else {
                 tokio::time::sleep(PAUSE).await;
                 continue;
@@ -110,15 +113,16 @@ impl Listening {
             });
             let stream = Patient::new(stream, self.limits.patience);
             let connection = connections.watch(builder.serve_connection(TokioIo::new(stream), service));
-            let open = self.service.server().shared.metrics.connections.hold();
-            tokio::spawn(async move {
+            let counted = self.service.server().shared.metrics.connections.hold();
+            open.spawn(async move {
                 // A client that breaks off, or is not understood, is no news.
                 let _ = connection.await;
-                drop((open, place));
+                drop((counted, place));
             });
         }
         drop(self.listener);
         self.service.server().shut_down();
         let _ = tokio::time::timeout(self.limits.grace, connections.shutdown()).await;
+        open.shutdown().await;
     }
 }

@@ -69,7 +69,7 @@ impl Service {
             denied.into_response()
         });
         // A page that may ask may read what it is told.
-        if let Some(origin) = origin.filter(|_| response.status() != StatusCode::FORBIDDEN) {
+        if let Some(origin) = origin.filter(|origin| self.inner.gate.is_read_by(origin)) {
             let headers = response.headers_mut();
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
             headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("mcp-session-id"));

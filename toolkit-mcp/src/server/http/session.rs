@@ -13,8 +13,8 @@ pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id")
 /// How many ended sessions are remembered.
 const MAX_ENDED: usize = 4096;
 
-/// The longest name that is taken for one.
-const MAX_LEN: usize = 128;
+/// How many random bytes a name has, each of which is two digits.
+const N_BYTES: usize = 16;
 
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
@@ -29,11 +29,11 @@ struct Ended {
 }
 
 impl Sessions {
-    /// A name for a new session: 128 random bits.
+    /// A name for a new session: 128 random bits, in lower-case hexadecimal digits.
     pub(super) fn begin() -> Option<String> {
-        let mut bits = [0; 16];
-        getrandom::fill(&mut bits).ok()?;
-        Some(data_encoding::HEXLOWER.encode(&bits))
+        let mut bytes = [0; N_BYTES];
+        getrandom::fill(&mut bytes).ok()?;
+        Some(data_encoding::HEXLOWER.encode(&bytes))
     }
 
     /// The session of a request; `Err` for one that has ended, or that is none of a server like this.
@@ -41,7 +41,7 @@ impl Sessions {
         let Some(name) = headers.get(&SESSION) else {
             return Ok(None);
         };
-        let name = name.to_str().ok().filter(|name| !name.is_empty() && name.len() <= MAX_LEN).ok_or(())?;
+        let name = name.to_str().ok().filter(|name| is_name(name)).ok_or(())?;
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         if ended.names.contains(name) { Err(()) } else { Ok(Some(name)) }
     }
@@ -58,4 +58,10 @@ impl Sessions {
             ended.names.remove(&oldest);
         }
     }
+}
+
+/// Whether a server gives such names. No other is taken for one, since other ways to the same server know their clients
+/// by names of their own.
+fn is_name(name: &str) -> bool {
+    name.len() == 2 * N_BYTES && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
