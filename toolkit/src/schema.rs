@@ -11,6 +11,7 @@ mod graph;
 pub mod inline;
 mod patterns;
 pub mod plan;
+mod pointer;
 pub mod portable;
 mod reference;
 pub(crate) mod root;

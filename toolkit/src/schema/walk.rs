@@ -4,6 +4,8 @@ pub(super) mod unused;
 
 use serde_json::{Map, Value};
 
+pub(super) use super::pointer::pointer;
+
 /// The keywords that hold definitions, of this draft and of those before 2019-09.
 pub(super) const CONTAINERS: [&str; 2] = ["$defs", "definitions"];
 
@@ -134,25 +136,6 @@ pub(crate) fn is_annotation(keyword: &str) -> bool {
 /// The schema that a `$ref` within `document` points to.
 pub(crate) fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
     document.pointer(&pointer(reference)?).filter(|v| is_schema(v))
-}
-
-/// The JSON pointer of a reference that stays within its document: `/$defs/A B` for `#/$defs/A%20B`.
-pub(super) fn pointer(reference: &str) -> Option<String> {
-    let fragment = reference.strip_prefix('#')?;
-    if !(fragment.is_empty() || fragment.starts_with('/')) {
-        return None;
-    }
-    let mut decoded = Vec::with_capacity(fragment.len());
-    let mut bytes = fragment.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte == b'%' {
-            let hex = [bytes.next()?, bytes.next()?];
-            decoded.push(u8::from_str_radix(std::str::from_utf8(&hex).ok()?, 16).ok()?);
-        } else {
-            decoded.push(byte);
-        }
-    }
-    String::from_utf8(decoded).ok()
 }
 
 /// The reference to the definition `name` of `container`, which is `$defs` or `definitions`.
