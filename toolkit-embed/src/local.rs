@@ -3,6 +3,7 @@
 mod bert;
 mod config;
 mod error;
+mod file;
 mod pooling;
 mod tokenizer;
 mod weights;

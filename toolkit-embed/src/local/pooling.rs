@@ -4,8 +4,8 @@ use std::path::{Component, Path};
 
 use serde::Deserialize;
 
-use super::config::{json, optional, shown};
 use super::error::ModelError;
+use super::file::{json, optional, shown};
 
 /// What of the tokens' vectors becomes the vector of the text.
 #[derive(Clone, Copy)]

@@ -8,8 +8,8 @@ use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use super::config::{json, shown};
 use super::error::ModelError;
+use super::file::{json, shown};
 
 pub(super) struct Tokenizer {
     pieces: HashMap<String, usize>,

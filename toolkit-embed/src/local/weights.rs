@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use ndarray::{Array1, Array2};
 use safetensors::{Dtype, SafeTensors};
 
-use super::config::bytes;
 use super::error::ModelError;
+use super::file::bytes;
 
 /// Models that run on a CPU in reasonable time are smaller by far.
 const MAX_BYTES: u64 = 4 << 30;
