@@ -86,15 +86,17 @@ impl Proxy {
     /// A backend that cannot be asked, or a tool that cannot be served, is left out and hides no other.
     pub async fn collect(&self) -> LeftOut {
         let _collecting = self.collecting.lock().await;
-        let own = Catalog::new(self.own.iter().cloned()).expect("they stood in a catalogue");
-        self.serve(self.backends.collect(own).await)
+        self.serve(self.backends.collect(self.own()).await)
     }
 
     /// As [`Proxy::collect`], waiting for no backend longer than this; see [`Backends::collect_within`].
     pub async fn collect_within(&self, patience: Duration) -> LeftOut {
         let _collecting = self.collecting.lock().await;
-        let own = Catalog::new(self.own.iter().cloned()).expect("they stood in a catalogue");
-        self.serve(self.backends.collect_within(own, patience).await)
+        self.serve(self.backends.collect_within(self.own(), patience).await)
+    }
+
+    fn own(&self) -> Catalog {
+        Catalog::new(self.own.iter().cloned()).expect("they stood in a catalogue")
     }
 
     /// Collects whenever the tools of a backend may have changed, and tells what is left out then; until the server is

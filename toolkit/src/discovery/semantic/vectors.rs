@@ -87,7 +87,8 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 /// To length one. A vector of nothing, or with a number that is none, becomes zeros, and is near to nothing.
 fn normalize(vector: &mut [f32]) {
     let length = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
-    let factor = if length.is_finite() && length > 0.0 { 1.0 / length } else { 0.0 };
-    let is_sound = factor > 0.0;
-    vector.iter_mut().for_each(|x| *x = if is_sound { (f64::from(*x) * factor) as f32 } else { 0.0 });
+    if !(length.is_finite() && length > 0.0) {
+        return vector.fill(0.0);
+    }
+    vector.iter_mut().for_each(|x| *x = (f64::from(*x) / length) as f32);
 }
