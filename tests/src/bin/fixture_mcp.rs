@@ -271,3 +271,17 @@ fn prints() -> u8 {
     println!("a tool prints this");
     1
 }
+
+/// Reads what is left on stdin.
+#[tool]
+fn reads_stdin() -> Result<String, ToolError> {
+    std::io::read_to_string(std::io::stdin()).map_err(ToolError::internal)
+}
+
+/// Starts a process that reads what is left on stdin.
+#[tool]
+async fn starts_a_reader() -> Result<String, ToolError> {
+    let cat = tokio::process::Command::new("cat").stdout(std::process::Stdio::piped()).spawn();
+    let output = cat.map_err(ToolError::internal)?.wait_with_output().await.map_err(ToolError::internal)?;
+    String::from_utf8(output.stdout).map_err(ToolError::internal)
+}

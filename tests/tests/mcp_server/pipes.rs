@@ -188,6 +188,32 @@ fn what_a_tool_prints_does_not_break_the_messages() {
 }
 
 #[test]
+fn tools_and_their_processes_cannot_read_messages_from_stdin() {
+    for serve in [&["serve"][..], &[]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fixture_mcp"))
+            .args(serve)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut to = child.stdin.take().unwrap();
+        let mut from = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        for (nth, tool) in [(1, "reads_stdin"), (2, "starts_a_reader")] {
+            // Were stdin still the pipe, the tool would wait for the end of it, and take the `ping` away.
+            writeln!(to, "{}", request(nth, "tools/call", call(tool, json!({})))).unwrap();
+            let answer: Value = serde_json::from_str(&from.next().unwrap()).unwrap();
+            assert_eq!(answer["result"]["content"][0]["text"], "", "{tool}: {answer}");
+            writeln!(to, "{}", request(nth + 10, "ping", json!({}))).unwrap();
+            let pong: Value = serde_json::from_str(&from.next().unwrap()).unwrap();
+            assert_eq!(pong["id"], nth + 10, "{tool}");
+        }
+        drop(to);
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+#[test]
 fn sigterm_over_a_pipe_finishes_what_was_begun() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_fixture_mcp"))
         .stdin(Stdio::piped())

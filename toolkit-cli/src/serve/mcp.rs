@@ -115,7 +115,7 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, setup: impl Setup) -> 
 
 async fn serve(server: &Server, matches: &ArgMatches) -> Result<Exit, Failure> {
     let Some(address) = matches.get_one::<String>("http") else {
-        server.stdio_with(protocol_output()?).await?;
+        server.stdio().await?;
         return Ok(Exit::Success);
     };
     let mut http = server.http();
@@ -187,19 +187,4 @@ fn refused(error: HttpError) -> Failure {
         _ => ("io", error.to_string()),
     };
     Failure::Own { exit: Exit::Failed, kind, message }
-}
-
-/// Where messages go. What tools print goes to stderr from now on, since it would break the messages.
-#[cfg(unix)]
-fn protocol_output() -> std::io::Result<impl Write + Send> {
-    use std::os::fd::AsFd;
-
-    let output = std::io::stdout().as_fd().try_clone_to_owned()?;
-    rustix::stdio::dup2_stdout(std::io::stderr())?;
-    Ok(std::fs::File::from(output))
-}
-
-#[cfg(not(unix))]
-fn protocol_output() -> std::io::Result<impl Write + Send> {
-    Ok(std::io::stdout())
 }

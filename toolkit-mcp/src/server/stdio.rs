@@ -1,6 +1,7 @@
 //! The protocol over a pipe: one message a line.
 
 mod lines;
+mod process;
 mod reader;
 
 use std::io::{self, Read, Write};
@@ -28,34 +29,25 @@ const MAX_UNWRITTEN: usize = 64;
 const GRACE: Duration = Duration::from_secs(30);
 
 impl Server {
-    /// Serves the process's stdin and stdout until stdin ends, or the process is told to end by SIGTERM or Ctrl-C; calls
-    /// that run are then finished and answered, for half a minute at most.
+    /// Serves the process's stdin and stdout until stdin ends, or the process receives SIGTERM or Ctrl-C. Calls that run
+    /// are then finished and answered, within 30 seconds.
     ///
-    /// Nothing else may print to stdout. The standard library's pipes block, so each end has a thread of its own; that
-    /// of stdin ends with the process.
+    /// The protocol has both pipes for itself (on Unix): from now on tools and the processes that they start read
+    /// `/dev/null` from stdin, and what they print goes to stderr. Otherwise a tool that reads stdin would take messages,
+    /// and one that prints would break them.
+    ///
+    /// The standard library's pipes block, so each end has a thread of its own; that of stdin ends with the process.
     ///
     /// # Errors
     ///
-    /// stdin cannot be read, or stdout cannot be written.
+    /// Returns an error if stdin cannot be read or stdout cannot be written.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime.
+    /// Panics outside of a tokio runtime.
     pub async fn stdio(&self) -> io::Result<()> {
-        self.stdio_with(io::stdout()).await
-    }
-
-    /// As [`Server::stdio`], with another way to where stdout led, for a host that keeps what tools print from it.
-    ///
-    /// # Errors
-    ///
-    /// stdin cannot be read, or `output` cannot be written.
-    ///
-    /// # Panics
-    ///
-    /// Outside of a tokio runtime.
-    pub async fn stdio_with(&self, output: impl Write + Send + 'static) -> io::Result<()> {
-        let mut serving = std::pin::pin!(self.pipes(io::stdin(), output));
+        let (input, output) = process::take()?;
+        let mut serving = std::pin::pin!(self.pipes(input, output));
         tokio::select! {
             outcome = &mut serving => return outcome,
             () = told_to_end() => self.shut_down(),
