@@ -1,0 +1,28 @@
+//! Accepting connections and answering requests.
+
+mod accept;
+mod body;
+mod body_budget;
+mod call_limit;
+mod connection;
+mod connections;
+mod guard;
+mod header;
+mod limits;
+mod listener;
+mod pool;
+mod response;
+mod signals;
+mod stream;
+
+pub use self::accept::serve;
+pub use self::body::{BodyCharge, BodyError, BodyReader, ReceivedBody};
+pub use self::call_limit::{CallLimiter, CallPermit, Overloaded};
+pub use self::connection::{Connection, EventStreamPermit};
+pub use self::connections::Connections;
+pub use self::guard::{HostGuard, Rejection};
+pub use self::header::{bearer, single};
+pub use self::limits::Limits;
+pub use self::listener::bind;
+pub use self::pool::{Panicked, Task, ToolPool};
+pub use self::signals::ShutdownSignals;

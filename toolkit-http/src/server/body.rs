@@ -1,0 +1,164 @@
+//! Reading request bodies.
+
+use std::fmt;
+use std::pin::pin;
+use std::time::Duration;
+
+use bytes::{Buf, Bytes};
+use http::{HeaderMap, header};
+use http_body::Body;
+use http_body_util::BodyExt;
+
+use super::body_budget::{Budget, Charge};
+use super::connection::Connection;
+use super::limits::Limits;
+
+/// Reads the bodies of requests: each within its size and its time, and all of them within one budget.
+///
+/// The budget counts bytes that have arrived, not those that a client announces. A client (an address, or a connection of
+/// a loopback address) may hold as many bytes as are free, so that there is always room for a small body. When a body
+/// finds no room for a second, the unfinished body that holds most is refused.
+#[derive(Debug)]
+pub struct BodyReader {
+    max_bytes: usize,
+    timeout: Duration,
+    budget: Budget,
+}
+
+/// A request body that has arrived. It counts until it is dropped.
+#[derive(Debug)]
+pub struct ReceivedBody {
+    bytes: Bytes,
+    charge: Charge,
+}
+
+/// Holds the room of a body after its bytes were taken.
+#[derive(Debug)]
+pub struct BodyCharge {
+    _charge: Charge,
+}
+
+/// Why a body was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BodyError {
+    /// It has more than this number of bytes: `413`.
+    TooLarge(usize),
+    /// It did not arrive within this time: `408`.
+    TimedOut(Duration),
+    /// It ended before it was complete: `400`.
+    Incomplete,
+    /// Its room was needed for other bodies before it was complete: `503`.
+    Overloaded,
+}
+
+impl BodyReader {
+    /// Creates a reader with the sizes and the time of these limits.
+    #[must_use]
+    pub fn new(limits: &Limits) -> Self {
+        // A body may hold half of the budget.
+        let n_bytes = limits.max_pending_bytes.max(limits.max_body_bytes.saturating_mul(2));
+        Self { max_bytes: limits.max_body_bytes, timeout: limits.io_timeout, budget: Budget::new(n_bytes) }
+    }
+
+    /// Reads the body of a request.
+    ///
+    /// # Errors
+    ///
+    /// See [`BodyError`].
+    pub async fn read<B>(
+        &self,
+        headers: &HeaderMap,
+        body: B,
+        connection: Option<&Connection>,
+    ) -> Result<ReceivedBody, BodyError>
+    where
+        B: Body<Data: Buf>,
+    {
+        let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        if announced.is_some_and(|length: usize| length > self.max_bytes) {
+            return Err(BodyError::TooLarge(self.max_bytes));
+        }
+        let _receiving = connection.map(Connection::receiving);
+        let charge = self.budget.charge(connection.map(Connection::address));
+        let read = self.collect(body, announced, charge);
+        tokio::time::timeout(self.timeout, read).await.map_err(|_| BodyError::TimedOut(self.timeout))?
+    }
+
+    async fn collect<B>(&self, body: B, announced: Option<usize>, mut charge: Charge) -> Result<ReceivedBody, BodyError>
+    where
+        B: Body<Data: Buf>,
+    {
+        let mut body = pin!(body);
+        let mut first = Bytes::new();
+        let mut whole: Vec<u8> = Vec::new();
+        loop {
+            let frame = tokio::select! {
+                biased;
+                frame = body.frame() => frame,
+                () = charge.revoked() => return Err(BodyError::Overloaded),
+            };
+            let Some(frame) = frame else { break };
+            let Ok(mut data) = frame.map_err(|_| BodyError::Incomplete)?.into_data() else { continue };
+            let n_more = data.remaining();
+            let n_bytes = first.len() + whole.len() + n_more;
+            if n_bytes > self.max_bytes {
+                return Err(BodyError::TooLarge(self.max_bytes));
+            }
+            let revoked = charge.revoked();
+            tokio::select! {
+                biased;
+                () = charge.grow(n_more) => {}
+                () = revoked => return Err(BodyError::Overloaded),
+            }
+            if first.is_empty() && whole.is_empty() {
+                first = data.copy_to_bytes(n_more);
+                continue;
+            }
+            if whole.is_empty() {
+                whole = std::mem::take(&mut first).into();
+            }
+            // Never more than twice what has arrived.
+            let n_wanted = announced.unwrap_or(usize::MAX).min(2 * n_bytes).max(n_bytes);
+            if whole.capacity() < n_bytes {
+                whole.reserve_exact(n_wanted - whole.len());
+            }
+            while data.has_remaining() {
+                let chunk = data.chunk();
+                whole.extend_from_slice(chunk);
+                let n_chunk = chunk.len();
+                data.advance(n_chunk);
+            }
+        }
+        charge.finish();
+        let bytes = if whole.is_empty() { first } else { whole.into() };
+        Ok(ReceivedBody { bytes, charge })
+    }
+}
+
+impl ReceivedBody {
+    /// Returns the bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// Separates the bytes from their charge, which is to be kept as long as anything that was made of them.
+    #[must_use]
+    pub fn into_parts(self) -> (Bytes, BodyCharge) {
+        (self.bytes, BodyCharge { _charge: self.charge })
+    }
+}
+
+impl fmt::Display for BodyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BodyError::TooLarge(max) => write!(f, "the request body exceeds the limit of {max} bytes"),
+            BodyError::TimedOut(timeout) => write!(f, "the request body did not arrive within {timeout:?}"),
+            BodyError::Incomplete => f.write_str("the request body is incomplete"),
+            BodyError::Overloaded => f.write_str("the server has no memory left for this request; try again later"),
+        }
+    }
+}
+
+impl std::error::Error for BodyError {}

@@ -1,0 +1,170 @@
+//! The memory that request bodies take, over all requests.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+/// How long a body that has no room waits before an unfinished one has to give up its own.
+const YIELD_AFTER: Duration = Duration::from_secs(1);
+
+/// Counts the bytes of bodies that have arrived and are still needed.
+///
+/// A client may hold as many bytes as are free, so that there is always room for a small body, whatever the others hold.
+/// A body that finds no room for a second takes that of the unfinished body that holds most.
+#[derive(Clone, Debug)]
+pub(super) struct Budget(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    released: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    n_free: usize,
+    by_address: HashMap<IpAddr, usize>,
+    unfinished: HashMap<u64, Unfinished>,
+    next_id: u64,
+}
+
+#[derive(Debug)]
+struct Unfinished {
+    n_bytes: usize,
+    since: Instant,
+    revoked: Arc<Notify>,
+}
+
+/// What one body holds of the budget, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Charge {
+    budget: Budget,
+    /// The client, where its address tells one client from another.
+    address: Option<IpAddr>,
+    n_bytes: usize,
+    /// Its entry among the unfinished ones, if it takes part in that.
+    id: Option<u64>,
+    revoked: Option<Arc<Notify>>,
+}
+
+/// From this size on a body can be revoked while it is unfinished. Smaller ones are not worth an entry.
+const SMALL: usize = 32 << 10;
+
+impl Budget {
+    pub(super) fn new(n_bytes: usize) -> Self {
+        let state = State { n_free: n_bytes, by_address: HashMap::new(), unfinished: HashMap::new(), next_id: 0 };
+        Self(Arc::new(Shared { state: Mutex::new(state), released: Notify::new() }))
+    }
+
+    /// Begins to charge a body of a client.
+    pub(super) fn charge(&self, address: Option<IpAddr>) -> Charge {
+        let address = address.filter(|address| !address.is_loopback());
+        Charge { budget: self.clone(), address, n_bytes: 0, id: None, revoked: None }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Revokes the charge of the unfinished body that holds most, and is not new.
+    fn revoke_largest(&self) {
+        let state = self.state();
+        let candidates = state.unfinished.values().filter(|body| body.since.elapsed() >= YIELD_AFTER);
+        if let Some(largest) = candidates.max_by_key(|body| body.n_bytes) {
+            largest.revoked.notify_one();
+        }
+    }
+}
+
+impl Charge {
+    /// Charges more bytes, once there is room for them.
+    pub(super) async fn grow(&mut self, n_more: usize) {
+        loop {
+            let budget = self.budget.clone();
+            let mut released = std::pin::pin!(budget.0.released.notified());
+            released.as_mut().enable();
+            if self.try_grow(n_more) {
+                return;
+            }
+            if tokio::time::timeout(YIELD_AFTER, released).await.is_err() {
+                self.budget.revoke_largest();
+            }
+        }
+    }
+
+    fn try_grow(&mut self, n_more: usize) -> bool {
+        let mut state = self.budget.state();
+        let n_held = match self.address {
+            Some(address) => state.by_address.get(&address).copied().unwrap_or(0),
+            None => self.n_bytes,
+        };
+        if n_held + n_more > state.n_free {
+            return false;
+        }
+        state.n_free -= n_more;
+        self.n_bytes += n_more;
+        if let Some(address) = self.address {
+            *state.by_address.entry(address).or_default() += n_more;
+        }
+        if self.n_bytes > SMALL {
+            let n_bytes = self.n_bytes;
+            match self.id {
+                Some(id) => {
+                    if let Some(body) = state.unfinished.get_mut(&id) {
+                        body.n_bytes = n_bytes;
+                    }
+                }
+                None => {
+                    let (id, revoked) = (state.next_id, Arc::new(Notify::new()));
+                    state.next_id += 1;
+                    let body = Unfinished { n_bytes, since: Instant::now(), revoked: Arc::clone(&revoked) };
+                    state.unfinished.insert(id, body);
+                    (self.id, self.revoked) = (Some(id), Some(revoked));
+                }
+            }
+        }
+        true
+    }
+
+    /// Says that the body is complete: it keeps its room until it is dropped.
+    pub(super) fn finish(&mut self) {
+        if let Some(id) = self.id.take() {
+            self.budget.state().unfinished.remove(&id);
+        }
+    }
+
+    /// Waits until the room is needed by others; for ever for a small body.
+    pub(super) fn revoked(&self) -> impl Future<Output = ()> + use<> {
+        let revoked = self.revoked.clone();
+        async move {
+            match revoked {
+                Some(revoked) => revoked.notified().await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.finish();
+        if self.n_bytes == 0 {
+            return;
+        }
+        let mut state = self.budget.state();
+        state.n_free += self.n_bytes;
+        if let Some(address) = self.address
+            && let Some(held) = state.by_address.get_mut(&address)
+        {
+            *held = held.saturating_sub(self.n_bytes);
+            if *held == 0 {
+                state.by_address.remove(&address);
+            }
+        }
+        drop(state);
+        self.budget.0.released.notify_waiters();
+    }
+}

@@ -1,0 +1,218 @@
+//! How many calls run at once, and how many of them of one tool.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+
+/// Bounds the calls that run at once, so that calls of one tool leave room for those of others.
+///
+/// A tool gets another permit as long as it has fewer than three times the permits that are free: alone at most three
+/// quarters of all, and of several slow tools each the same share, with as much as a third of a share left for the next
+/// tool.
+///
+/// ```
+/// use toolkit_http::CallLimiter;
+///
+/// let limiter = CallLimiter::new(8);
+/// let slow: Vec<_> = std::iter::from_fn(|| limiter.try_acquire("slow").ok()).collect();
+/// assert_eq!(slow.len(), 6);
+/// assert!(limiter.try_acquire("other").is_ok());
+/// ```
+#[derive(Clone, Debug)]
+pub struct CallLimiter(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    max_waiting: usize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    n_permits: usize,
+    n_free: usize,
+    n_waiting: usize,
+    tools: HashMap<Arc<str>, Tool>,
+}
+
+#[derive(Debug, Default)]
+struct Tool {
+    n_running: usize,
+    waiting: VecDeque<oneshot::Sender<CallPermit>>,
+}
+
+/// How many permits a tool may have for each one that is free.
+const SHARE: usize = 3;
+
+/// The number of tools without a running call whose names are kept, so that they need not be copied again.
+const MAX_IDLE: usize = 4096;
+
+/// The right to run a call. Dropping it returns it.
+#[derive(Debug)]
+pub struct CallPermit {
+    /// `None` for one that was given back already.
+    limiter: Option<CallLimiter>,
+    tool: Arc<str>,
+}
+
+/// As many calls run, and wait, as may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overloaded {
+    n_permits: usize,
+}
+
+impl CallLimiter {
+    /// Creates a limiter with so many permits, at least one; as many calls may wait for one.
+    #[must_use]
+    pub fn new(n_permits: usize) -> Self {
+        let n_permits = n_permits.max(1);
+        let state = State { n_permits, n_free: n_permits, ..State::default() };
+        Self(Arc::new(Shared { state: Mutex::new(state), max_waiting: n_permits }))
+    }
+
+    /// Takes a permit, if there is one for this tool.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or earlier calls wait for it.
+    pub fn try_acquire(&self, tool: &str) -> Result<CallPermit, Overloaded> {
+        let mut state = self.state();
+        let n_permits = state.n_permits;
+        self.grant(&mut state, tool).ok_or(Overloaded { n_permits })
+    }
+
+    /// Takes a permit, once there is one for this tool.
+    ///
+    /// # Errors
+    ///
+    /// As many calls wait already as there are permits, or of this tool alone as many as the tool could have permits.
+    pub async fn acquire(&self, tool: &str) -> Result<CallPermit, Overloaded> {
+        let granted = {
+            let mut state = self.state();
+            if let Some(permit) = self.grant(&mut state, tool) {
+                return Ok(permit);
+            }
+            let overloaded = Overloaded { n_permits: state.n_permits };
+            if state.n_waiting >= self.0.max_waiting {
+                state.forget_gone();
+            }
+            let n_left = self.0.max_waiting.saturating_sub(state.n_waiting);
+            let name = state.name_of(tool);
+            let waiting = &mut state.tools.entry(name).or_default().waiting;
+            // The same rule as for permits.
+            if !may_run(waiting.len(), n_left) {
+                return Err(overloaded);
+            }
+            let (grant, granted) = oneshot::channel();
+            waiting.push_back(grant);
+            state.n_waiting += 1;
+            granted
+        };
+        granted.await.map_err(|_| Overloaded { n_permits: self.0.max_waiting })
+    }
+
+    /// Returns the number of permits that are held.
+    #[must_use]
+    pub fn n_running(&self) -> usize {
+        let state = self.state();
+        state.n_permits - state.n_free
+    }
+
+    fn grant(&self, state: &mut State, tool: &str) -> Option<CallPermit> {
+        if let Some(tool) = state.tools.get(tool)
+            && (!tool.waiting.is_empty() || !may_run(tool.n_running, state.n_free))
+        {
+            return None;
+        }
+        if state.n_free == 0 {
+            return None;
+        }
+        let name = state.name_of(tool);
+        Some(self.give(state, name))
+    }
+
+    fn give(&self, state: &mut State, tool: Arc<str>) -> CallPermit {
+        state.tools.entry(Arc::clone(&tool)).or_default().n_running += 1;
+        state.n_free -= 1;
+        CallPermit { limiter: Some(self.clone()), tool }
+    }
+
+    /// Gives free permits to calls that wait, first of the tool that runs least.
+    fn wake(&self, state: &mut State) {
+        while state.n_waiting > 0 && state.n_free > 0 {
+            let waiting = state.tools.iter_mut().filter(|(_, tool)| !tool.waiting.is_empty());
+            let Some((name, tool)) = waiting.min_by_key(|(_, tool)| tool.n_running) else { break };
+            if !may_run(tool.n_running, state.n_free) {
+                break;
+            }
+            let (name, waiter) = (Arc::clone(name), tool.waiting.pop_front());
+            state.n_waiting -= 1;
+            if let Some(waiter) = waiter
+                && !waiter.is_closed()
+            {
+                let permit = self.give(state, name);
+                if let Err(mut permit) = waiter.send(permit) {
+                    // Its drop would take the lock that is held here.
+                    permit.limiter = None;
+                    state.take_back(&permit.tool);
+                }
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn may_run(n_running: usize, n_free: usize) -> bool {
+    n_free > 0 && n_running < n_free.saturating_mul(SHARE)
+}
+
+impl State {
+    fn name_of(&mut self, tool: &str) -> Arc<str> {
+        if let Some((name, _)) = self.tools.get_key_value(tool) {
+            return Arc::clone(name);
+        }
+        if self.tools.len() >= MAX_IDLE {
+            self.tools.retain(|_, tool| tool.n_running > 0 || !tool.waiting.is_empty());
+        }
+        tool.into()
+    }
+
+    /// Forgets waiting calls whose clients have gone.
+    fn forget_gone(&mut self) {
+        for tool in self.tools.values_mut() {
+            tool.waiting.retain(|waiting| !waiting.is_closed());
+        }
+        self.n_waiting = self.tools.values().map(|tool| tool.waiting.len()).sum();
+    }
+
+    fn take_back(&mut self, tool: &str) {
+        if let Some(tool) = self.tools.get_mut(tool) {
+            tool.n_running -= 1;
+            self.n_free += 1;
+        }
+    }
+}
+
+impl Drop for CallPermit {
+    fn drop(&mut self) {
+        let Some(limiter) = self.limiter.take() else { return };
+        let mut state = limiter.state();
+        state.take_back(&self.tool);
+        if state.n_waiting > 0 {
+            limiter.wake(&mut state);
+        }
+    }
+}
+
+impl fmt::Display for Overloaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "concurrency limit of {} calls reached; try again later", self.n_permits)
+    }
+}
+
+impl std::error::Error for Overloaded {}

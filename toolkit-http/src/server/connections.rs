@@ -1,0 +1,164 @@
+//! The connections of a server: who gets one, and who has to give one up.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::connection::{Connection, Phase};
+use super::limits::Limits;
+
+/// The open connections of a server.
+#[derive(Clone, Debug)]
+pub struct Connections(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    limits: Limits,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    open: HashMap<u64, Connection>,
+    next_id: u64,
+    n_reserved: usize,
+    by_address: HashMap<IpAddr, Counts>,
+    n_event_streams: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    n_connections: usize,
+    n_event_streams: usize,
+}
+
+impl Connections {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self(Arc::new(Shared { limits, table: Mutex::default() }))
+    }
+
+    /// Makes room for a connection from an address. `None` if there is none, not even in the reserve.
+    pub(super) fn admit(&self, address: IpAddr) -> Option<Connection> {
+        // An IPv4 client of a socket for both is the same client.
+        let address = address.to_canonical();
+        let limits = &self.0.limits;
+        let mut table = self.table();
+        let n_own = table.by_address.get(&address).map_or(0, |counts| counts.n_connections);
+        let is_over_share = !address.is_loopback() && n_own >= limits.max_connections_per_address;
+        let is_full = table.open.len() - table.n_reserved >= limits.max_connections.max(1);
+        let is_reserved = match (is_over_share, is_full) {
+            (false, false) => false,
+            (true, _) => !table.evict(Some(address)),
+            (false, true) => !table.evict(None),
+        };
+        if is_reserved {
+            // Those in the reserve have to make room for each other too.
+            if table.n_reserved >= limits.reserved_connections {
+                return None;
+            }
+            table.n_reserved += 1;
+        }
+        let id = table.next_id;
+        table.next_id += 1;
+        table.by_address.entry(address).or_default().n_connections += 1;
+        let connection = Connection::new(self.clone(), id, address, is_reserved);
+        table.open.insert(id, connection.clone());
+        Some(connection)
+    }
+
+    /// Forgets a connection that has ended; one that was evicted is forgotten already.
+    pub(super) fn forget(&self, connection: &Connection) {
+        self.table().remove(connection.id());
+    }
+
+    /// Lets a connection from the reserve become an ordinary one, if there is room by now.
+    pub(super) fn promote(&self, connection: &Connection) -> bool {
+        let mut table = self.table();
+        if table.open.len() - table.n_reserved >= self.0.limits.max_connections {
+            return false;
+        }
+        if connection.leave_reserve() {
+            table.n_reserved = table.n_reserved.saturating_sub(1);
+        }
+        true
+    }
+
+    /// Counts an event stream. Returns false if there may be no more.
+    pub(super) fn begin_event_stream(&self, address: IpAddr) -> bool {
+        let limits = &self.0.limits;
+        let mut table = self.table();
+        let is_full = table.n_event_streams >= limits.max_event_streams;
+        let counts = table.by_address.entry(address).or_default();
+        let is_over_share = !address.is_loopback() && counts.n_event_streams >= limits.max_event_streams_per_address;
+        if is_full || is_over_share {
+            return false;
+        }
+        counts.n_event_streams += 1;
+        table.n_event_streams += 1;
+        true
+    }
+
+    pub(super) fn end_event_stream(&self, address: IpAddr) {
+        let mut table = self.table();
+        table.n_event_streams = table.n_event_streams.saturating_sub(1);
+        table.change(address, |counts| counts.n_event_streams = counts.n_event_streams.saturating_sub(1));
+    }
+
+    /// Returns the number of open connections.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.table().open.len()
+    }
+
+    /// Returns true if there is no open connection.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    /// Evicts a connection on which the server waits for the client: of the address with the most connections, first an
+    /// idle one, then one whose client does not read, then one whose body is incomplete; the oldest of these.
+    fn evict(&mut self, of: Option<IpAddr>) -> bool {
+        let candidates = self.open.values().filter(|connection| of.is_none_or(|of| of == connection.address()));
+        let ranked = candidates.filter_map(|connection| {
+            let rank = match connection.phase() {
+                Phase::Idle => 0,
+                Phase::Blocked => 1,
+                Phase::Receiving => 2,
+                Phase::Running => return None,
+            };
+            let n_of_address = self.by_address.get(&connection.address()).map_or(0, |counts| counts.n_connections);
+            Some(((Reverse(n_of_address), rank, connection.since(), connection.id()), connection.id()))
+        });
+        let Some((_, id)) = ranked.min() else { return false };
+        if let Some(evicted) = self.remove(id) {
+            evicted.evict();
+        }
+        true
+    }
+
+    fn remove(&mut self, id: u64) -> Option<Connection> {
+        let connection = self.open.remove(&id)?;
+        if connection.is_in_reserve() {
+            self.n_reserved = self.n_reserved.saturating_sub(1);
+        }
+        self.change(connection.address(), |counts| counts.n_connections = counts.n_connections.saturating_sub(1));
+        Some(connection)
+    }
+
+    fn change(&mut self, address: IpAddr, change: impl FnOnce(&mut Counts)) {
+        if let Some(counts) = self.by_address.get_mut(&address) {
+            change(counts);
+            if counts.n_connections == 0 && counts.n_event_streams == 0 {
+                self.by_address.remove(&address);
+            }
+        }
+    }
+}

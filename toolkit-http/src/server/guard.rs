@@ -1,0 +1,184 @@
+//! Protects a server against pages that reach for it by another name (DNS rebinding, cross-site requests).
+
+use std::fmt;
+use std::net::IpAddr;
+
+use http::uri::Authority;
+use http::{HeaderMap, Uri, header};
+
+use super::header::single;
+
+/// Checks for which host a request was made, and by a page of which origin.
+///
+/// Every place of the request that names a host must name an accepted one: `Host`, and the request target in absolute
+/// form, which takes precedence over `Host` (RFC 9112, 3.2.2). A header that is repeated is refused.
+///
+/// ```
+/// use http::{HeaderMap, HeaderValue, Uri, header};
+/// use toolkit_http::HostGuard;
+///
+/// let guard = HostGuard::local().with_host("tools.example");
+/// let mut headers = HeaderMap::new();
+/// headers.insert(header::HOST, HeaderValue::from_static("localhost:8000"));
+/// assert!(guard.check(&Uri::from_static("/mcp"), &headers).is_ok());
+/// assert!(guard.check(&Uri::from_static("http://evil.example/mcp"), &headers).is_err());
+/// headers.insert(header::ORIGIN, HeaderValue::from_static("https://evil.example"));
+/// assert!(guard.check(&Uri::from_static("/mcp"), &headers).is_err());
+/// ```
+#[derive(Clone, Debug)]
+pub struct HostGuard {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    base: Base,
+}
+
+/// The hosts that need not be named.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Base {
+    /// `localhost` and loopback addresses.
+    Loopback,
+    /// `localhost` and all IP addresses: no page can have such a name.
+    Addresses,
+    /// All of them.
+    Any,
+}
+
+/// Why a request was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rejection {
+    /// There is no `Host`, more than one, or one that is not accepted.
+    Host,
+    /// The `Origin` is not accepted, or repeated.
+    Origin,
+}
+
+impl HostGuard {
+    /// Accepts `localhost` and loopback addresses, and pages of these.
+    #[must_use]
+    pub fn local() -> Self {
+        Self { hosts: Vec::new(), origins: Vec::new(), base: Base::Loopback }
+    }
+
+    /// Accepts `localhost` and IP addresses.
+    #[must_use]
+    pub fn addresses() -> Self {
+        Self { base: Base::Addresses, ..Self::local() }
+    }
+
+    /// Accepts every host, for a server behind a proxy that checks it.
+    #[must_use]
+    pub fn any_host() -> Self {
+        Self { base: Base::Any, ..Self::local() }
+    }
+
+    /// Accepts a host, with any port if it is named without one.
+    #[must_use]
+    pub fn with_host(mut self, host: impl Into<String>) -> Self {
+        self.hosts.push(host.into());
+        self
+    }
+
+    /// Accepts pages of an origin, as in `https://example.com`.
+    #[must_use]
+    pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
+        self.origins.push(origin.into());
+        self
+    }
+
+    /// Returns true if a host was added with [`HostGuard::with_host`].
+    #[must_use]
+    pub fn names_hosts(&self) -> bool {
+        !self.hosts.is_empty()
+    }
+
+    /// Checks a request.
+    ///
+    /// # Errors
+    ///
+    /// The request was made for another host, or by a page of another origin.
+    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Rejection> {
+        let host = single(headers, header::HOST).map_err(|_| Rejection::Host)?;
+        let host = host.map(|host| host.to_str()).transpose().map_err(|_| Rejection::Host)?;
+        let target = uri.authority().map(Authority::as_str);
+        if host.is_none() && target.is_none() && self.base != Base::Any {
+            return Err(Rejection::Host);
+        }
+        if [host, target].into_iter().flatten().any(|host| !self.accepts_host(host)) {
+            return Err(Rejection::Host);
+        }
+        let origin = single(headers, header::ORIGIN).map_err(|_| Rejection::Origin)?;
+        match origin.map(|origin| origin.to_str()) {
+            None => Ok(()),
+            Some(Ok(origin)) if self.accepts_origin(origin) => Ok(()),
+            // A page of this very host.
+            Some(Ok(origin)) if self.base == Base::Addresses && is_same_host(origin, target.or(host)) => Ok(()),
+            Some(_) => Err(Rejection::Origin),
+        }
+    }
+
+    fn accepts_host(&self, host: &str) -> bool {
+        if self.base == Base::Any {
+            return true;
+        }
+        let Some(name) = name_of(host) else { return false };
+        let is_named = |named: &String| named.eq_ignore_ascii_case(host) || named.eq_ignore_ascii_case(name);
+        let is_base = match self.base {
+            Base::Loopback => is_local(name),
+            Base::Addresses => name.eq_ignore_ascii_case("localhost") || address_of(name).is_some(),
+            Base::Any => true,
+        };
+        is_base || self.hosts.iter().any(is_named)
+    }
+
+    /// Returns true if pages of this origin may send requests and read the answers.
+    #[must_use]
+    pub fn accepts_origin(&self, origin: &str) -> bool {
+        if self.origins.iter().any(|accepted| accepted.eq_ignore_ascii_case(origin)) {
+            return true;
+        }
+        if self.base == Base::Addresses {
+            return false;
+        }
+        let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        host.and_then(name_of).is_some_and(is_local)
+    }
+}
+
+fn is_same_host(origin: &str, host: Option<&str>) -> bool {
+    let origin = origin.split_once("://").map(|(_, host)| host);
+    origin.zip(host).is_some_and(|(origin, host)| origin.eq_ignore_ascii_case(host))
+}
+
+fn is_local(name: &str) -> bool {
+    name.eq_ignore_ascii_case("localhost") || address_of(name).is_some_and(|address| address.is_loopback())
+}
+
+fn address_of(name: &str) -> Option<IpAddr> {
+    match name.strip_prefix('[') {
+        Some(name) => name.strip_suffix(']')?.parse().ok().map(IpAddr::V6),
+        None => name.parse().ok().map(IpAddr::V4),
+    }
+}
+
+/// The host without its port; `None` if this is not a host and a port.
+fn name_of(host: &str) -> Option<&str> {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let is_bracketed = name.starts_with('[') && name.ends_with(']');
+    let has_others = name.contains(['@', '/', '?', '#']) || (name.contains(':') && !is_bracketed);
+    (!name.is_empty() && !has_others).then_some(name)
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Rejection::Host => "the server does not answer to this `Host`",
+            Rejection::Origin => "the server does not answer to pages of this `Origin`",
+        })
+    }
+}
+
+impl std::error::Error for Rejection {}
