@@ -58,6 +58,7 @@ pub mod tool;
 pub mod version;
 
 mod handle;
+mod json;
 mod suggest;
 
 #[doc(hidden)]

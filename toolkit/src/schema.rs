@@ -36,11 +36,13 @@ use self::plan::Plan;
 pub(crate) use self::violation::child;
 pub use self::violation::{Violation, Violations};
 use crate::call::json;
+use crate::json as json_value;
 
 /// A JSON Schema, ready to check values.
 ///
-/// Draft 2020-12 where `$schema` does not say otherwise, or draft-07. `format` is an annotation. References stay
-/// inside the document; nothing is ever fetched. Only the meta-schema of its own dialect may be referred to as well.
+/// Draft 2020-12 where `$schema` does not say otherwise, or draft-07. `format`, `contentEncoding` and
+/// `contentMediaType` are annotations in both. References stay inside the document; nothing is ever fetched. Only the
+/// meta-schema of its own dialect may be referred to as well.
 ///
 /// It is made of a Rust type ([`Schema::input`], [`Schema::output`]), of a JSON value ([`Schema::from_value`]) or of
 /// text (`"{…}".parse()`), is checked once, and never changes. Neither a schema nor a value of strangers takes more
@@ -267,9 +269,10 @@ impl fmt::Debug for Schema {
     }
 }
 
+/// Schemas are equal if their JSON is, with numbers compared by value: `100` equals `100.0`.
 impl PartialEq for Schema {
     fn eq(&self, other: &Self) -> bool {
-        self.value == other.value
+        json_value::equal(&self.value, &other.value)
     }
 }
 

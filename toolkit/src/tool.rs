@@ -3,6 +3,7 @@
 mod annotations;
 mod backend;
 mod builder;
+mod contract;
 mod icon;
 mod id;
 mod json;
@@ -24,6 +25,7 @@ use serde_json::Value;
 pub use self::annotations::Annotations;
 pub use self::backend::{BackendKind, InvalidBackend, ToolBackend};
 pub use self::builder::ToolBuilder;
+pub use self::contract::ContractHash;
 pub use self::icon::Icon;
 pub use self::id::{InvalidToolId, ToolId};
 pub use self::json::InvalidTool;

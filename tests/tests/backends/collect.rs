@@ -64,6 +64,23 @@ async fn a_tool_of_another_contract_is_left_out_and_told_never_swapped() {
     assert_eq!(collected.routes.of(shared.id()).count(), 1, "and the honest copy is another way to run it");
 }
 
+/// Servers write the same schema by libraries that write numbers otherwise.
+#[tokio::test]
+async fn the_form_of_a_number_makes_no_other_contract() {
+    let twin = |name, limit: &str| {
+        let text = format!(r#"{{"type": "object", "properties": {{"n": {{"maximum": {limit}, "enum": [{limit}]}}}}}}"#);
+        let input: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let tool = Tool::builder("get").namespace("http").description("…").input(input.clone()).output(input);
+        Scripted::new(name, BackendKind::Mcp, [tool.build().unwrap()])
+    };
+    let registry = registered([twin("a", "100"), twin("b", "100.0"), twin("c", "1e2"), twin("d", "101")]);
+    let collected = registry.collect(base()).await;
+    let tool = collected.catalog.get("http:get").unwrap().id().clone();
+    let routes: Vec<String> = collected.routes.of(&tool).map(ToString::to_string).collect();
+    assert_eq!(routes, ["mcp `a`", "mcp `b`", "mcp `c`"]);
+    assert_eq!(collected.problems.len(), 1, "another number is another contract");
+}
+
 #[tokio::test]
 async fn a_higher_version_of_somebody_elses_tool_is_left_out_and_told() {
     let versioned = |version: &'static str| {

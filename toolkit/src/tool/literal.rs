@@ -6,6 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use crate::json;
+
 /// JSON that is part of a tool's record: written into the program as text, or read.
 #[derive(Clone, Debug)]
 pub enum Literal {
@@ -34,7 +36,7 @@ impl PartialEq for Literal {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Literal::Text(a), Literal::Text(b)) if a == b => true,
-            _ => matches!((self.parse(), other.parse()), (Ok(a), Ok(b)) if a == b),
+            _ => matches!((self.parse(), other.parse()), (Ok(a), Ok(b)) if json::equal(&a, &b)),
         }
     }
 }
