@@ -121,6 +121,34 @@ fn draft_07_is_what_the_official_suite_says() {
     check_suite("draft7", "http://json-schema.org/draft-07/schema#", REFUSED_7);
 }
 
+/// `jsonschema` asserts them in draft-07 and treats them as annotations in 2020-12.
+#[test]
+fn formats_and_encodings_are_annotations_in_both_dialects() {
+    for dialect in ["https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"] {
+        for annotation in [
+            json!({ "format": "date-time" }),
+            json!({ "format": "uuid" }),
+            json!({ "contentEncoding": "base64" }),
+            json!({ "contentEncoding": "base16", "contentMediaType": "application/json" }),
+            json!({ "contentMediaType": "application/json" }),
+        ] {
+            let mut text = annotation.clone();
+            text["type"] = json!("string");
+            // The second schema has no plan.
+            for more in [json!({}), json!({ "not": { "required": ["b"] } })] {
+                let mut schema = json!({ "$schema": dialect, "properties": { "a": text } });
+                schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+                let schema = Schema::from_value(schema).unwrap();
+                assert!(schema.is_valid(&json!({ "a": "***" })), "{schema:?}");
+                assert_eq!(schema.first_violation(&json!({ "a": "***" })), None, "{schema:?}");
+                let violations = schema.validate(&json!({ "a": 1 })).unwrap_err().to_string();
+                assert_eq!(violations, "/a must be a string, got 1", "{schema:?}");
+                assert_eq!(schema.path() == toolkit::schema::plan::Path::Plan, more == json!({}), "{schema:?}");
+            }
+        }
+    }
+}
+
 fn lines(path: &str) -> Vec<Value> {
     let lines = shared_text(path).unwrap_or_default();
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

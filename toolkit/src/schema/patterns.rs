@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use jsonschema::{PatternOptions, ValidationOptions};
+use jsonschema::{Keyword, PatternOptions, ValidationError, ValidationOptions};
 use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
@@ -63,7 +63,13 @@ impl<'s> Patterns<'s> {
         let engine = PatternOptions::fancy_regex().backtrack_limit(starts).size_limit(bytes);
         let engine = engine.dfa_size_limit(bytes.min(MAX_TABLE_BYTES));
         let options = jsonschema::options().with_draft(dialect.draft()).should_validate_formats(false);
-        options.offline().with_pattern_options(engine)
+        let options = options.offline().with_pattern_options(engine);
+        match dialect {
+            Dialect::Draft202012 => options,
+            Dialect::Draft7 => options
+                .with_keyword("contentEncoding", |_, _, _| Ok(Box::new(Annotation)))
+                .with_keyword("contentMediaType", |_, _, _| Ok(Box::new(Annotation))),
+        }
     }
 
     /// Whether one of them may need an engine that starts over.
@@ -99,6 +105,20 @@ impl<'s> Patterns<'s> {
             SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message)
         });
         faults.collect()
+    }
+}
+
+/// Accepts every value. `jsonschema` asserts the content keywords in draft-07 and treats them as annotations in
+/// draft 2020-12; a tool's contract must not depend on the dialect that its author's library writes.
+struct Annotation;
+
+impl<'i> Keyword<'i> for Annotation {
+    fn validate(&self, _: &'i Value) -> Result<(), ValidationError<'i>> {
+        Ok(())
+    }
+
+    fn is_valid(&self, _: &'i Value) -> bool {
+        true
     }
 }
 

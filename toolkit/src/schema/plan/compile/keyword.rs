@@ -77,8 +77,8 @@ impl<'s> Compiler<'s> {
             if keyword == "$schema" && self.root.as_object().is_some_and(|root| std::ptr::eq(root, keywords)) {
                 continue;
             }
-            // Unknown to the older dialect, or asserted by it.
-            let differs = matches!(keyword.as_str(), "prefixItems" | "contentEncoding" | "contentMediaType");
+            // Unknown to the older dialect.
+            let differs = keyword == "prefixItems";
             match role(keyword) {
                 _ if differs && self.is_draft_07 => return self.or_blame(keywords, keyword, None),
                 Role::Annotation => {}
