@@ -46,6 +46,7 @@
 mod arguments;
 mod check;
 mod json;
+mod memory;
 mod meter;
 mod outcome;
 mod plan;
@@ -56,6 +57,7 @@ mod step;
 mod typed;
 
 pub use self::json::InvalidChain;
+pub use self::memory::ChainLimits;
 pub use self::outcome::{ChainOutcome, StepResult};
 pub use self::problem::{ChainProblem, ChainProblemKind, ChainProblems};
 use self::run::Run;
@@ -188,13 +190,28 @@ impl Chain {
     /// The context goes along with every step. Its listener is told of progress in units of a step: `0/n started`, then
     /// `i/n step_completed` or `i/n step_error`; what the tools report moves the chain within their steps. In a parallel
     /// chain the steps that run when one fails come to their end. Any executor will do, unless a tool asks for tokio.
+    /// Arguments and results are kept within [`ChainLimits`].
     ///
     /// # Errors
     ///
     /// As for [`Chain::check`], and then nothing has run. That a step failed is no error of this kind: the outcome has
     /// it, with the steps before.
     pub async fn run(&self, dispatcher: &Dispatcher, context: &Context) -> Result<ChainOutcome, ChainProblems> {
-        Ok(self.start(dispatcher, context)?.run().await)
+        self.run_with_limits(dispatcher, context, ChainLimits::new()).await
+    }
+
+    /// Runs the chain within other limits than the default ones.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Chain::run`].
+    pub async fn run_with_limits(
+        &self,
+        dispatcher: &Dispatcher,
+        context: &Context,
+        limits: ChainLimits,
+    ) -> Result<ChainOutcome, ChainProblems> {
+        Ok(self.start(dispatcher, context, limits)?.run().await)
     }
 
     /// Runs a chain of synchronous tools, in the order of the list, on this thread, with no runtime.
@@ -203,13 +220,32 @@ impl Chain {
     ///
     /// As for [`Chain::run`]. A step whose tool is asynchronous fails.
     pub fn run_sync(&self, dispatcher: &Dispatcher, context: &Context) -> Result<ChainOutcome, ChainProblems> {
-        Ok(self.start(dispatcher, context)?.run_sync())
+        self.run_sync_with_limits(dispatcher, context, ChainLimits::new())
     }
 
-    fn start<'a>(&'a self, dispatcher: &'a Dispatcher, context: &'a Context) -> Result<Run<'a>, ChainProblems> {
+    /// Runs a chain of synchronous tools within other limits than the default ones.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Chain::run_sync`].
+    pub fn run_sync_with_limits(
+        &self,
+        dispatcher: &Dispatcher,
+        context: &Context,
+        limits: ChainLimits,
+    ) -> Result<ChainOutcome, ChainProblems> {
+        Ok(self.start(dispatcher, context, limits)?.run_sync())
+    }
+
+    fn start<'a>(
+        &'a self,
+        dispatcher: &'a Dispatcher,
+        context: &'a Context,
+        limits: ChainLimits,
+    ) -> Result<Run<'a>, ChainProblems> {
         let (plan, problems) = check::check(self, dispatcher.catalog());
         ChainProblems::none_or(problems)?;
-        Ok(Run::new(self, plan, dispatcher, context))
+        Ok(Run::new(self, plan, dispatcher, context, limits))
     }
 }
 

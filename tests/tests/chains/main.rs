@@ -4,6 +4,7 @@ mod cases;
 mod check;
 mod json;
 mod laws;
+mod memory;
 mod parallel;
 mod run;
 mod tools;

@@ -23,6 +23,17 @@ pub(super) struct Wiring<'c> {
     pub(super) needs: Vec<usize>,
 }
 
+impl Wiring<'_> {
+    /// The steps that it reads; may name one twice.
+    pub(super) fn sources(&self) -> impl Iterator<Item = usize> {
+        let previous = match self.previous {
+            Previous::Of(idx) => Some(idx),
+            Previous::Unused | Previous::Null => None,
+        };
+        self.taken.iter().map(|taken| taken.step).chain(previous)
+    }
+}
+
 /// An argument from an earlier step.
 #[derive(Clone, Copy)]
 pub(super) struct Taken<'c> {
@@ -55,12 +66,7 @@ impl<'c> Plan<'c> {
         let mut wirings = Vec::new();
         for (place, step) in Place::all(chain) {
             let wiring = wire(place, step, &earlier, chain.order, &mut problems);
-            let read = wiring.taken.iter().map(|taken| taken.step);
-            let previous = match wiring.previous {
-                Previous::Of(idx) => Some(idx),
-                Previous::Unused | Previous::Null => None,
-            };
-            read.chain(previous).for_each(|idx| is_read[idx] = true);
+            wiring.sources().for_each(|idx| is_read[idx] = true);
             wirings.push(wiring);
             earlier.add(place, step, &mut problems);
         }

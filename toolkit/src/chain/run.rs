@@ -1,15 +1,15 @@
 //! Runs the steps of a chain.
 
 use std::future::poll_fn;
-use std::io;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
+use super::memory::{self, Budget, ChainLimits, Size};
 use super::meter::Meter;
 use super::outcome::{ChainOutcome, StepResult};
-use super::plan::{Plan, Previous};
+use super::plan::{Plan, Previous, Wiring};
 use super::problem::shown;
 use super::{Chain, MAX_TAKEN_BYTES, Order, PREVIOUS};
 use crate::call::{Context, ErrorKind, RunResult, ToolError};
@@ -23,8 +23,12 @@ pub(super) struct Run<'a> {
     context: &'a Context,
     meter: Meter<'a>,
     finished: Vec<Option<StepResult>>,
-    /// The structured results that others read, as trees; `None` where one is too deep for that.
+    /// The structured results that others have yet to read, as trees; `None` where one is too deep for that.
     values: Vec<Option<Value>>,
+    /// For each step, how many others have yet to read its result, and the memory of the tree.
+    readers: Vec<usize>,
+    trees: Vec<usize>,
+    budget: Budget,
     failed: Option<usize>,
 }
 
@@ -37,11 +41,22 @@ struct Called {
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(chain: &'a Chain, plan: Plan<'a>, dispatcher: &'a Dispatcher, context: &'a Context) -> Self {
+    pub(super) fn new(
+        chain: &'a Chain,
+        plan: Plan<'a>,
+        dispatcher: &'a Dispatcher,
+        context: &'a Context,
+        limits: ChainLimits,
+    ) -> Self {
         let n_steps = chain.steps().len();
+        let mut readers = vec![0; n_steps];
+        plan.wirings.iter().flat_map(Wiring::sources).for_each(|source| readers[source] += 1);
         Self {
             chain,
             plan,
+            readers,
+            trees: vec![0; n_steps],
+            budget: Budget::new(limits),
             dispatcher,
             context,
             meter: Meter::start(context, n_steps),
@@ -102,9 +117,8 @@ impl<'a> Run<'a> {
             if running.is_empty() {
                 return;
             }
-            for called in next_of(&mut running).await {
-                self.finish(called);
-            }
+            let called = next_of(&mut running).await;
+            self.finish(called);
         }
     }
 
@@ -113,7 +127,7 @@ impl<'a> Run<'a> {
         self.failed.is_some() || self.context.is_cancelled()
     }
 
-    fn call(&self, idx: usize) -> BoxFuture<'a, Called> {
+    fn call(&mut self, idx: usize) -> BoxFuture<'a, Called> {
         let (tool, dispatcher) = (self.chain.steps()[idx].tool(), self.dispatcher);
         let ((args, found), context) = (self.args(idx), self.meter.context_of(idx));
         Box::pin(async move {
@@ -127,15 +141,22 @@ impl<'a> Run<'a> {
     }
 
     /// The effective arguments of a step; or those before the first that is not there, and an error.
-    fn args(&self, idx: usize) -> (Value, Result<(), ToolError>) {
-        let mut args = self.chain.steps()[idx].constants().clone();
-        let found = self.take(idx, &mut args);
+    fn args(&mut self, idx: usize) -> (Value, Result<(), ToolError>) {
+        let constants = self.chain.steps()[idx].constants();
+        let found = match memory::of_tree(constants, self.budget.left()) {
+            Some(bytes) if self.budget.reserve(bytes) => Ok(()),
+            _ => Err(self.out_of_budget(idx, ErrorKind::TooLarge)),
+        };
+        let mut args = if found.is_ok() { constants.clone() } else { Map::new() };
+        let found = found.and_then(|()| self.take(idx, &mut args));
+        self.release_sources(idx);
         (Value::Object(args), found)
     }
 
-    fn take(&self, idx: usize, args: &mut Map<String, Value>) -> Result<(), ToolError> {
+    fn take(&mut self, idx: usize, args: &mut Map<String, Value>) -> Result<(), ToolError> {
         let wiring = &self.plan.wirings[idx];
         let mut room = MAX_TAKEN_BYTES;
+        let mut taken_bytes = 0;
         for taken in &wiring.taken {
             let value = self.value(taken.step)?.pointer(taken.pointer).ok_or_else(|| {
                 let message = format!(
@@ -146,15 +167,57 @@ impl<'a> Run<'a> {
                 );
                 ToolError::new(ErrorKind::InvalidArguments, message)
             })?;
-            args.insert(taken.argument.to_owned(), copied(value, &mut room)?);
+            args.insert(taken.argument.to_owned(), self.copied(idx, value, &mut room, &mut taken_bytes)?);
         }
         let previous = match wiring.previous {
-            Previous::Unused => return Ok(()),
-            Previous::Null => Value::Null,
-            Previous::Of(idx) => copied(self.value(idx)?, &mut room)?,
+            Previous::Unused => None,
+            Previous::Null => Some(Value::Null),
+            Previous::Of(source) => Some(self.copied(idx, self.value(source)?, &mut room, &mut taken_bytes)?),
         };
-        args.insert(PREVIOUS.to_owned(), previous);
-        Ok(())
+        args.extend(previous.map(|previous| (PREVIOUS.to_owned(), previous)));
+        match self.budget.reserve(taken_bytes) {
+            true => Ok(()),
+            false => Err(self.out_of_budget(idx, ErrorKind::TooLarge)),
+        }
+    }
+
+    /// A copy of `value` for a step, if there is room for its text and its tree beside what the step has taken so far.
+    fn copied(&self, idx: usize, value: &Value, room: &mut usize, taken_bytes: &mut usize) -> Result<Value, ToolError> {
+        let mut size = Size::new(*room, self.budget.left().saturating_sub(*taken_bytes));
+        // Only measuring can stop the writing.
+        if serde_json::to_writer(&mut size, value).is_err() {
+            return Err(match size.exceeds_text() {
+                true => {
+                    let message = format!("what the step takes from others has more than {MAX_TAKEN_BYTES} bytes");
+                    ToolError::new(ErrorKind::TooLarge, message)
+                }
+                false => self.out_of_budget(idx, ErrorKind::TooLarge),
+            });
+        }
+        *room -= size.text;
+        *taken_bytes += size.tree;
+        Ok(value.clone())
+    }
+
+    /// Drops the trees that no other step will read.
+    fn release_sources(&mut self, idx: usize) {
+        for source in self.plan.wirings[idx].sources() {
+            self.readers[source] -= 1;
+            if self.readers[source] == 0 {
+                self.values[source] = None;
+                self.budget.release(std::mem::take(&mut self.trees[source]));
+            }
+        }
+    }
+
+    fn out_of_budget(&self, idx: usize, kind: ErrorKind) -> ToolError {
+        let part = if kind == ErrorKind::TooLarge { "arguments" } else { "result" };
+        let message = format!(
+            "with the {part} of step {idx} ({}), the chain exceeds its budget of {} bytes for arguments and results",
+            self.label(idx),
+            self.budget.limit,
+        );
+        ToolError::new(kind, message)
     }
 
     /// The result of a step, for another to take from.
@@ -172,17 +235,30 @@ impl<'a> Run<'a> {
 
     fn finish(&mut self, called: Called) {
         let Called { idx, args, result, duration } = called;
-        match &result {
-            Ok(result) if self.plan.is_read[idx] => {
-                self.values[idx] = result.json().map_or(Some(Value::Null), |json| serde_json::from_slice(json).ok());
-            }
-            Ok(_) => {}
-            Err(_) => drop(self.failed.get_or_insert(idx)),
+        let result = result.and_then(|result| self.keep(idx, result));
+        if result.is_err() {
+            self.failed.get_or_insert(idx);
         }
         self.meter.finish(idx, result.is_ok());
         let step = &self.chain.steps()[idx];
         let (id, tool, args) = (step.id().map(str::to_owned), step.tool().to_owned(), object(args));
         self.finished[idx] = Some(StepResult { index: idx, id, tool, args, result, duration });
+    }
+
+    /// Takes the memory of a result out of the budget, and reads the result where other steps will.
+    fn keep(&mut self, idx: usize, result: RunResult) -> Result<RunResult, ToolError> {
+        let tree = match result.json() {
+            Some(json) if self.plan.is_read[idx] => memory::of_text(json),
+            _ => 0,
+        };
+        if !self.budget.reserve(memory::of_result(&result).saturating_add(tree)) {
+            return Err(self.out_of_budget(idx, ErrorKind::ResultTooLarge));
+        }
+        if self.plan.is_read[idx] {
+            self.values[idx] = result.json().map_or(Some(Value::Null), |json| serde_json::from_slice(json).ok());
+            self.trees[idx] = tree;
+        }
+        Ok(result)
     }
 
     fn outcome(self) -> ChainOutcome {
@@ -194,30 +270,6 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A copy of `value`, if there is room for its text.
-fn copied(value: &Value, room: &mut usize) -> Result<Value, ToolError> {
-    // Only counting can stop the writing.
-    if serde_json::to_writer(Room(room), value).is_err() {
-        let message = format!("what the step takes from others has more than {MAX_TAKEN_BYTES} bytes");
-        return Err(ToolError::new(ErrorKind::TooLarge, message));
-    }
-    Ok(value.clone())
-}
-
-/// Counts what is written, until there is no room left.
-struct Room<'a>(&'a mut usize);
-
-impl io::Write for Room<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        *self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(object) => object,
@@ -225,18 +277,17 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// Waits until at least one of `running` has come to its end, and takes those out that have.
-async fn next_of<T>(running: &mut Vec<BoxFuture<'_, T>>) -> Vec<T> {
+/// Waits until one of `running` has come to its end, and takes it out. Others that end at the same time stay where they
+/// are, so that each result is measured before there is a second one.
+async fn next_of<T>(running: &mut Vec<BoxFuture<'_, T>>) -> T {
     poll_fn(|cx| {
-        let mut ended = Vec::new();
-        running.retain_mut(|future| match future.as_mut().poll(cx) {
-            Poll::Ready(value) => {
-                ended.push(value);
-                false
+        for idx in 0..running.len() {
+            if let Poll::Ready(value) = running[idx].as_mut().poll(cx) {
+                drop(running.swap_remove(idx));
+                return Poll::Ready(value);
             }
-            Poll::Pending => true,
-        });
-        if ended.is_empty() { Poll::Pending } else { Poll::Ready(ended) }
+        }
+        Poll::Pending
     })
     .await
 }

@@ -1,0 +1,200 @@
+//! The memory that a chain holds on to while it runs.
+
+use std::io;
+
+use serde::Serialize;
+
+use crate::call::RunResult;
+
+/// Bounds for running a [`Chain`](super::Chain).
+///
+/// ```
+/// use toolkit::chain::{Chain, ChainLimits, Step};
+/// use toolkit::{Catalog, Context, Dispatcher, tool};
+///
+/// /// Repeats a text.
+/// #[tool(namespace = "text")]
+/// fn repeat(text: String, times: u16) -> String {
+///     text.repeat(times.into())
+/// }
+///
+/// let dispatcher = Dispatcher::new(Catalog::linked()?)?;
+/// let chain = Chain::new().then(Step::new("text:repeat").arg("text", "0123456789").arg("times", 1000));
+/// let limits = ChainLimits::new().max_kept_bytes(4096);
+/// let outcome = chain.run_sync_with_limits(&dispatcher, &Context::new(), limits)?;
+/// assert_eq!(
+///     outcome.error().unwrap().message(),
+///     "with the result of step 0 (`text:repeat`), the chain exceeds its budget of 4096 bytes for arguments and results"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChainLimits {
+    /// The most memory that arguments and results may take together, in bytes.
+    pub max_kept_bytes: usize,
+}
+
+impl ChainLimits {
+    /// The default of [`ChainLimits::max_kept_bytes`]: 128 MiB.
+    pub const MAX_KEPT_BYTES: usize = 128 << 20;
+
+    /// Creates the default limits.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { max_kept_bytes: Self::MAX_KEPT_BYTES }
+    }
+
+    /// Sets how much memory the arguments and results of all steps may take together, in bytes. 128 MiB by default.
+    ///
+    /// The outcome of a chain has the arguments and the result of every step, so they stay in memory until it is
+    /// dropped. The memory of JSON that later steps read is estimated from its text. A step that would exceed the
+    /// budget fails: before its tool is called if its arguments do, and with its result dropped if the result does.
+    #[must_use]
+    pub const fn max_kept_bytes(mut self, bytes: usize) -> Self {
+        self.max_kept_bytes = bytes;
+        self
+    }
+}
+
+impl Default for ChainLimits {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The part of the budget that is left.
+pub(super) struct Budget {
+    pub(super) limit: usize,
+    left: usize,
+}
+
+impl Budget {
+    pub(super) fn new(limits: ChainLimits) -> Self {
+        Self { limit: limits.max_kept_bytes, left: limits.max_kept_bytes }
+    }
+
+    /// Takes so many bytes out of the budget; false if there are not so many.
+    pub(super) fn reserve(&mut self, bytes: usize) -> bool {
+        let left = self.left.checked_sub(bytes);
+        self.left = left.unwrap_or(self.left);
+        left.is_some()
+    }
+
+    pub(super) fn release(&mut self, bytes: usize) {
+        self.left += bytes;
+    }
+
+    pub(super) fn left(&self) -> usize {
+        self.left
+    }
+}
+
+/// The memory of a result, without the tree that other steps may read it as.
+pub(super) fn of_result(result: &RunResult) -> usize {
+    let content = of_tree(&result.own_content(), usize::MAX).unwrap_or(usize::MAX);
+    let mcp = result.mcp_result().map_or(0, |mcp| of_tree(mcp, usize::MAX).unwrap_or(usize::MAX));
+    result.json().map_or(0, <[u8]>::len).saturating_add(content).saturating_add(mcp)
+}
+
+/// The memory of JSON text once it is a tree.
+pub(super) fn of_text(json: &[u8]) -> usize {
+    let mut size = Size::new(usize::MAX, usize::MAX);
+    size.scan(json);
+    size.tree
+}
+
+/// The memory of a tree; `None` if it is more than `limit`.
+pub(super) fn of_tree(value: &impl Serialize, limit: usize) -> Option<usize> {
+    let mut size = Size::new(usize::MAX, limit);
+    serde_json::to_writer(&mut size, value).ok().map(|()| size.tree)
+}
+
+/// Estimates the memory of a tree from its JSON text, as it is written.
+///
+/// The estimate errs on the large side: a vector may have twice the room that it needs, and an object allocates for
+/// eleven keys at a time.
+pub(super) struct Size {
+    /// The bytes of the text.
+    pub(super) text: usize,
+    pub(super) tree: usize,
+    max_text: usize,
+    max_tree: usize,
+    in_string: bool,
+    is_escaped: bool,
+}
+
+impl Size {
+    /// A measure that stops the writing beyond either limit.
+    pub(super) fn new(max_text: usize, max_tree: usize) -> Self {
+        Self { text: 0, tree: 32, max_text, max_tree, in_string: false, is_escaped: false }
+    }
+
+    pub(super) fn exceeds_text(&self) -> bool {
+        self.text > self.max_text
+    }
+
+    fn scan(&mut self, bytes: &[u8]) {
+        let mut tree = self.tree.saturating_add(bytes.len());
+        for byte in bytes {
+            if self.in_string {
+                match byte {
+                    _ if self.is_escaped => self.is_escaped = false,
+                    b'\\' => self.is_escaped = true,
+                    b'"' => self.in_string = false,
+                    _ => {}
+                }
+                continue;
+            }
+            let more = match byte {
+                b'"' => {
+                    self.in_string = true;
+                    16
+                }
+                b',' | b':' | b'[' => 64,
+                b'{' => 640,
+                _ => 0,
+            };
+            tree = tree.saturating_add(more);
+        }
+        self.text = self.text.saturating_add(bytes.len());
+        self.tree = tree;
+    }
+}
+
+impl io::Write for Size {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.scan(bytes);
+        if self.text > self.max_text || self.tree > self.max_tree {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{of_text, of_tree};
+
+    #[test]
+    fn text_and_tree_have_one_estimate_and_the_punctuation_of_strings_does_not_count() {
+        for value in [json!(null), json!([1, {}, { "a": [], "b": "x\"y\\" }]), json!("{{{{,,,,[[[[::::")] {
+            assert_eq!(of_tree(&value, usize::MAX), Some(of_text(value.to_string().as_bytes())), "{value}");
+        }
+        assert!(of_text(br#""{{{{,,,,[[[[::::\"{""#) < 100);
+    }
+
+    #[test]
+    fn many_small_objects_weigh_what_they_allocate() {
+        let objects: Value = (0..1000).map(|n| json!({ "n": n })).collect();
+        // The smallest map of the standard library allocates more than 600 bytes.
+        assert!(of_text(objects.to_string().as_bytes()) > 600_000);
+        assert_eq!(of_tree(&objects, 100_000), None);
+    }
+}
