@@ -8,11 +8,11 @@ mod write;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use toolkit::{Content, Structured, ToolError, toolset};
+use toolkit::{Content, Context, Structured, ToolError, toolset};
 
 pub use self::info::{FileInfo, Kind};
 pub use self::write::Written;
-use crate::root::{Refusal, RelativePath, Root};
+use crate::root::{Refusal, RelativePath, Root, is_git_internal};
 use crate::walk::{Walk, compile_glob};
 
 /// The most bytes of a file that are looked at.
@@ -56,9 +56,11 @@ impl Root {
         #[schemars(range(min = 1, max = 5000))]
         #[serde(default = "two_hundred")]
         limit: usize,
+        ctx: &Context,
     ) -> Result<Listing, ToolError> {
         let wanted = compile_glob(glob.as_deref())?;
-        let mut walk = Walk::new(self, &folder)?.filter(|found| wanted(&found.path.0));
+        let walk = Walk::new(self, &folder)?.take_while(|_| !ctx.is_cancelled());
+        let mut walk = walk.filter(|found| wanted(&found.path.0));
         let mut entries = Vec::new();
         for found in walk.by_ref().take(limit) {
             if let Ok(metadata) = found.entry.metadata() {
@@ -76,7 +78,14 @@ impl Root {
         #[arg]
         path: RelativePath,
     ) -> Result<FileInfo, Refusal> {
-        let metadata = self.dir.symlink_metadata(path.checked()?);
+        let relative = path.checked()?;
+        // The link itself is looked at, so only the way to it is followed.
+        let folder = relative.parent().and_then(|folder| folder.to_str()).filter(|folder| !folder.is_empty());
+        self.resolve(&folder.map_or_else(RelativePath::root, |folder| RelativePath(folder.to_owned())))?;
+        if is_git_internal(relative) {
+            return Err(Refusal::GitInternal);
+        }
+        let metadata = self.dir.symlink_metadata(relative);
         let metadata = metadata.map_err(|error| Refusal::of(&path, error))?;
         Ok(FileInfo::new(&path, &metadata))
     }

@@ -1,22 +1,26 @@
 //! Eleventh lesson: asynchronous work, which here is another program with a time limit.
 //!
 //! Nothing that a model sends is ever an option: values are bound to their option by `=`, or stand behind
-//! `--end-of-options` and `--`. When the time is up the future is dropped, and the program ends with it.
+//! `--end-of-options` and `--`. Nothing that a repository says is ever configuration: [`repository`] keeps it from Git.
+//! When the time is up the future is dropped, and the program ends with it.
 
 mod blame;
 mod command;
 mod commit;
+mod objects;
 mod pickaxe;
+mod refs;
+mod repository;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use toolkit::{ToolError, tool};
 
 pub use self::blame::{BlamedLine, blame_file};
-use self::command::Git;
 pub use self::commit::Commit;
 use self::commit::FIELDS;
 pub use self::pickaxe::search_history;
+use self::repository::Repository;
 use crate::root::{RelativePath, Root};
 
 /// The log of a repository: who changed what, the newest first.
@@ -51,7 +55,8 @@ pub async fn git_log(
     limit: usize,
     root: &Root,
 ) -> Result<Vec<Commit>, ToolError> {
-    let mut git = Git::open(root, &repository).await?;
+    let repository = Repository::open(root, &repository).await?;
+    let mut git = repository.git();
     git.args(["log", "-z", "--fixed-strings", &format!("--format={FIELDS}%s")]).arg(&format!("--max-count={limit}"));
     if let Some(author) = author {
         git.arg(&format!("--author={author}"));
@@ -61,8 +66,7 @@ pub async fn git_log(
     }
     git.args(["--end-of-options", &revision, "--"]);
     if let Some(path) = &path {
-        path.checked()?;
-        git.arg(&path.0);
+        git.arg(&repository.path(path)?);
     }
     let output = git.run().await?;
     let mut fields = output.split('\0');
@@ -109,18 +113,19 @@ pub async fn show_commit(
     with_patch: bool,
     root: &Root,
 ) -> Result<CommitDetails, ToolError> {
-    let mut git = Git::open(root, &repository).await?;
+    let repository = Repository::open(root, &repository).await?;
+    let mut git = repository.git();
     git.args(["log", "-1", "-z", &format!("--format={FIELDS}%B"), "--end-of-options", &revision, "--"]);
     let output = git.run().await?;
     let commit = Commit::read(&mut output.split('\0')).ok_or_else(|| format!("`{revision}` is no commit"))?;
 
     let tree = ["diff-tree", "--root", "-r", "--no-commit-id", "--no-renames", "--no-ext-diff", "--no-textconv"];
-    let mut git = Git::open(root, &repository).await?;
+    let mut git = repository.git();
     git.args(tree).args(["--numstat", "-z", &commit.hash, "--"]);
     let output = git.run().await?;
     let files = output.split('\0').filter_map(changed_file).collect();
     let patch = if with_patch {
-        let mut git = Git::open(root, &repository).await?;
+        let mut git = repository.git();
         git.args(tree).args(["--patch", &commit.hash, "--"]);
         Some(git.run().await?)
     } else {

@@ -4,8 +4,9 @@
 //! where it is. All that a tool may reach goes through its few methods, so what keeps it inside stands in one file.
 
 mod refusal;
+mod regular_file;
 
-use std::io::{self, Read};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use cap_std::ambient_authority;
@@ -14,6 +15,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use self::refusal::Refusal;
+pub(crate) use self::regular_file::{Contents, is_git_internal};
 
 /// A directory that tools cannot leave, whatever links stand in it.
 #[derive(Debug)]
@@ -45,27 +47,45 @@ impl Root {
         Ok(Self { writable: true, ..Self::read_only(path)? })
     }
 
+    /// A second handle of the same directory.
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { dir: self.dir.try_clone()?, path: self.path.clone(), writable: self.writable })
+    }
+
+    /// Returns where a path leads, from the root, once links are followed.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is there, it lies outside the root, or it is one of Git's own files.
+    pub(crate) fn resolve(&self, path: &RelativePath) -> Result<PathBuf, Refusal> {
+        let relative = path.checked()?;
+        // A link may lead there under another name.
+        let real = self.dir.canonicalize(relative).map_err(|error| Refusal::of(path, error))?;
+        match is_git_internal(relative) || is_git_internal(&real) {
+            true => Err(Refusal::GitInternal),
+            false => Ok(real),
+        }
+    }
+
     /// Reads a file of at most `max_bytes`.
+    ///
+    /// A file with more than one name (a hard link) is refused: one of them may stand outside the root, and no look at
+    /// the path could tell.
     ///
     /// # Errors
     ///
     /// Every [`Refusal`] but those for writing.
     pub fn read(&self, path: &RelativePath, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
-        let relative = path.checked()?;
-        // Opening a named pipe would wait for ever, so what it is comes first.
-        let metadata = self.dir.metadata(relative).map_err(|error| Refusal::of(path, error))?;
-        if !metadata.is_file() {
-            return Err(Refusal::NotAFile(path.0.clone()));
+        let real = self.resolve(path)?;
+        let contents = Contents::read(&self.dir, &real, max_bytes).map_err(|error| Refusal::of(path, error))?;
+        match contents {
+            None => Err(Refusal::NotAFile(path.0.clone())),
+            Some(contents) if contents.has_other_names => Err(Refusal::HardLink(path.0.clone())),
+            Some(contents) if contents.bytes.len() as u64 > max_bytes => {
+                Err(Refusal::TooLarge { path: path.0.clone(), max_bytes })
+            }
+            Some(contents) => Ok(contents.bytes),
         }
-        let file = self.dir.open(relative).map_err(|error| Refusal::of(path, error))?;
-        let mut bytes = Vec::new();
-        // The file may grow while it is read; its length is no promise.
-        let read = file.take(max_bytes + 1).read_to_end(&mut bytes);
-        read.map_err(|error| Refusal::of(path, error))?;
-        if bytes.len() as u64 > max_bytes {
-            return Err(Refusal::TooLarge { path: path.0.clone(), max_bytes });
-        }
-        Ok(bytes)
     }
 
     /// Reads a text file of at most `max_bytes`.

@@ -1,10 +1,12 @@
 //! Everything below a directory of the root, in the order of the names.
 
+use std::path::Path;
+
 use cap_std::fs::{DirEntry, FileType};
 use globset::{GlobBuilder, GlobMatcher};
 use toolkit::ToolError;
 
-use crate::root::{Refusal, RelativePath, Root};
+use crate::root::{Refusal, RelativePath, Root, is_git_internal};
 
 /// Deeper than any project; a link that leads upwards is not followed anyway.
 const MAX_DEPTH: usize = 64;
@@ -26,7 +28,7 @@ pub(crate) struct Walk<'r> {
 
 impl<'r> Walk<'r> {
     pub(crate) fn new(root: &'r Root, folder: &RelativePath) -> Result<Self, Refusal> {
-        folder.checked()?;
+        root.resolve(folder)?;
         let pending = children(root, folder)?;
         Ok(Self { root, pending })
     }
@@ -55,7 +57,7 @@ fn children(root: &Root, folder: &RelativePath) -> Result<Vec<Found>, Refusal> {
         let (Ok(name), Ok(file_type)) = (entry.file_name().into_string(), entry.file_type()) else {
             continue;
         };
-        if name == ".git" {
+        if is_git_internal(Path::new(&name)) {
             continue;
         }
         let path = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };

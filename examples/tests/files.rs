@@ -6,6 +6,7 @@ mod common;
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -100,6 +101,98 @@ fn links_inside_may_be_followed() {
     assert_eq!(host.call("read_file", json!({"path": "alias"}))["text"], "inside");
 }
 
+/// `.git/config` may hold credentials, as part of a URL.
+#[test]
+fn git_internals_are_neither_read_nor_listed() {
+    let host = Host::writable();
+    host.put("a/b.txt", "inside");
+    for path in [".git/config", "sub/.git/HEAD", "sub/.git/x.csv", "GIT~1", "tree/.git"] {
+        host.put(path, "url = https://ann:hunter2@example.org");
+    }
+    symlink("sub/.git", host.dir.path().join("inside/innocent")).unwrap();
+    symlink(".git/config", host.dir.path().join("inside/notes.txt")).unwrap();
+    for path in [
+        ".git/config",
+        "./.git/config",
+        ".git/nothing",
+        "sub/.git/HEAD",
+        "sub/.git/x.csv",
+        "innocent/HEAD",
+        "innocent/x.csv",
+        "notes.txt",
+        "GIT~1",
+        "tree/.git",
+        ".git",
+        "sub/.git",
+        "innocent",
+    ] {
+        for (tool, arguments) in [
+            ("read_file", json!({"path": path})),
+            ("view_picture", json!({"path": path})),
+            ("list_files", json!({"folder": path})),
+            ("search_files", json!({"folder": path, "pattern": "."})),
+            ("describe_csv", json!({"source": {"file": path}})),
+            ("query_csv", json!({"source": {"file": path}})),
+            ("git_log", json!({"repository": path})),
+        ] {
+            let error = host.run(&Context::new(), tool, arguments).map(|result| result.value());
+            let error = error.expect_err(&format!("{tool} {path}"));
+            assert_eq!(error.kind(), ErrorKind::Failed, "{tool} {path}: {error}");
+            assert!(!error.to_string().contains("hunter2"));
+        }
+    }
+    host.refused("stat_file", json!({"path": ".git/config"}), "what Git keeps in `.git` is not read");
+    host.refused("stat_file", json!({"path": "innocent/HEAD"}), "what Git keeps in `.git` is not read");
+    let found = host.call("search_files", json!({"pattern": "hunter2"}));
+    assert_eq!(found["hits"], json!([]));
+}
+
+/// A hard link looks like any file: it has no target that could be checked.
+#[test]
+fn hard_links_are_refused() {
+    let host = Host::writable();
+    fs::hard_link(host.dir.path().join("secret.txt"), host.dir.path().join("inside/mine.txt")).unwrap();
+    host.refused("read_file", json!({"path": "mine.txt"}), "`mine.txt` is a hard link");
+    host.refused("view_picture", json!({"path": "mine.txt"}), "is a hard link");
+    host.refused("describe_csv", json!({"source": {"file": "mine.txt"}}), "is a hard link");
+    assert_eq!(host.call("search_files", json!({"pattern": "outside"}))["hits"], json!([]));
+    host.call("write_file", json!({"path": "mine.txt", "text": "new", "overwrite": true}));
+    assert_eq!(fs::read_to_string(host.dir.path().join("secret.txt")).unwrap(), "outside");
+    assert_eq!(host.call("read_file", json!({"path": "mine.txt"}))["text"], "new");
+}
+
+/// Between a look at a path and the opening of it, a pipe may take the place of the file: to open that must not wait.
+#[test]
+fn a_pipe_in_place_of_a_file_keeps_nobody_waiting() {
+    let host = Host::read_only();
+    host.put("text", "inside");
+    let inside = host.dir.path().join("inside");
+    assert!(std::process::Command::new("mkfifo").arg(inside.join("pipe")).status().unwrap().success());
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // `place` is now the file, now the pipe.
+            while !stop.load(Ordering::Relaxed) {
+                for what in ["text", "pipe"] {
+                    let new = inside.join("new");
+                    let _ = fs::remove_file(&new);
+                    symlink(what, &new).unwrap();
+                    fs::rename(&new, inside.join("place")).unwrap();
+                }
+            }
+        });
+        for _ in 0..2000 {
+            match host.dispatcher.call_sync("read_file", r#"{"path": "place"}"#) {
+                Ok(result) => assert_eq!(result.value()["text"], "inside"),
+                Err(error) => {
+                    assert!(error.message().contains("not a file") || error.message().contains("exist"), "{error}")
+                }
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
 #[test]
 fn long_names_are_refused() {
     let host = Host::writable();
@@ -192,11 +285,11 @@ fn writes_only_where_it_may() {
     host.refused("write_file", write("deep", true), "not a file");
     host.refused("write_file", write(".", true), "not a file");
     for path in [".git/config", ".GIT/hooks/pre-commit", "deep/.git/config", ".git./config", ".git"] {
-        host.refused("write_file", write(path, true), "`.git` may not be written");
+        host.refused("write_file", write(path, true), "what Git keeps in `.git` is not read or written");
     }
     host.put("repo/.git/HEAD", "x");
     symlink("repo/.git", host.dir.path().join("inside/innocent")).unwrap();
-    host.refused("write_file", write("innocent/config", true), "`.git` may not be written");
+    host.refused("write_file", write("innocent/config", true), "what Git keeps in `.git` is not read or written");
     host.misfit("write_file", json!({"path": "x", "text": "x".repeat(10_000_000)}), "at most 1000000 characters");
     let left = fs::read_dir(host.dir.path().join("inside/deep/er")).unwrap().count();
     assert_eq!(left, 1, "no temporary file is left behind");

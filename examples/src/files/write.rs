@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use toolkit::toolset;
 
-use crate::root::{Refusal, RelativePath, Root};
+use crate::root::{Refusal, RelativePath, Root, is_git_internal};
 
 /// What was written.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -44,11 +44,8 @@ impl Root {
             return Err(Refusal::NotWritable("the files here may only be read; tell the user what you would write"));
         }
         // Git runs programs that its configuration names: to write there is to run anything.
-        let is_git = |part: &std::ffi::OsStr| {
-            part.to_str().is_none_or(|part| part.trim_end_matches([' ', '.']).eq_ignore_ascii_case(".git"))
-        };
-        if relative.iter().any(is_git) {
-            return Err(Refusal::NotWritable("what git keeps in `.git` may not be written"));
+        if is_git_internal(relative) {
+            return Err(Refusal::GitInternal);
         }
         let refused = |error| Refusal::of(&path, error);
         let name = relative.file_name().ok_or_else(|| Refusal::NotAFile(path.0.clone()))?;
@@ -58,8 +55,8 @@ impl Root {
         let dir = self.dir.open_dir(folder).map_err(refused)?;
         // A link on the way may lead into `.git`, under another name.
         let real = self.dir.canonicalize(folder).map_err(refused)?;
-        if real.iter().any(is_git) {
-            return Err(Refusal::NotWritable("what git keeps in `.git` may not be written"));
+        if is_git_internal(&real) {
+            return Err(Refusal::GitInternal);
         }
         let before = dir.symlink_metadata(name).ok();
         if before.as_ref().is_some_and(Metadata::is_dir) {

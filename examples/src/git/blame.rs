@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use toolkit::{ToolError, tool};
 
-use super::command::Git;
+use super::repository::Repository;
 use super::twenty;
 use crate::root::{RelativePath, Root};
 
@@ -41,8 +41,8 @@ pub async fn blame_file(
     max_lines: usize,
     root: &Root,
 ) -> Result<Vec<BlamedLine>, ToolError> {
-    path.checked()?;
-    let mut git = Git::open(root, &repository).await?;
+    let repository = Repository::open(root, &repository).await?;
+    let mut git = repository.git();
     git.args([
         "blame",
         "--line-porcelain",
@@ -50,7 +50,7 @@ pub async fn blame_file(
         &format!("-L{first_line},+{max_lines}"),
         "HEAD",
         "--",
-        &path.0,
+        &repository.path(&path)?,
     ]);
     let output = git.run().await?;
     let (mut lines, mut current) = (Vec::new(), BlamedLine::default());

@@ -5,101 +5,99 @@ use std::process::Stdio;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Split, Take};
 use tokio::process::{Child, ChildStdout, Command};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::JoinHandle;
 use toolkit::ToolError;
 
-use crate::root::{Refusal, RelativePath, Root};
+/// The most that is read from Git in one call, in bytes.
+const MAX_OUTPUT: usize = 4_000_000;
 
-/// The most that is read from git in one call, in bytes.
-const MAX_OUTPUT: u64 = 4_000_000;
+/// How many processes of Git run at the same time; further calls wait, within their timeout.
+const MAX_PROCESSES: usize = 4;
 
-/// One run of git.
-pub(super) struct Git(Command);
+/// The largest object that Git holds in memory as a whole.
+const MAX_OBJECT: &str = "64m";
+
+/// The most memory that one process of Git may allocate, in bytes.
+const MAX_MEMORY: u64 = 256 << 20;
+
+/// The most processor time that one process of Git may take, in seconds.
+const MAX_CPU_SECONDS: u64 = 120;
+
+static PERMITS: Semaphore = Semaphore::const_new(MAX_PROCESSES);
+
+/// One run of Git.
+pub(super) struct Git {
+    command: Command,
+    /// Paths that Git may complain of and a model has no use for.
+    hidden: [String; 2],
+}
 
 impl Git {
-    /// Git in a repository that lies below the root with all that belongs to it.
-    pub(super) async fn open(root: &Root, repository: &RelativePath) -> Result<Self, ToolError> {
-        let relative = repository.checked()?;
-        root.dir.open_dir(relative).map_err(|error| Refusal::of(repository, error))?;
-        let folder = root.path.join(relative).canonicalize()?;
-        // A link may lead outside, and so may the file that stands in place of `.git` in a worktree.
-        let mut git = Self::command(root, &folder);
-        git.args(["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"]);
-        let places = git.run().await.map_err(|error| {
-            ToolError::failed(format!("`{}` is in no repository that git can open", repository.0)).caused_by(error)
-        })?;
-        for place in std::iter::once(folder.clone()).chain(places.lines().map(Into::into)) {
-            if !place.canonicalize()?.starts_with(&root.path) {
-                return Err(ToolError::failed(format!("the repository of `{}` lies outside the root", repository.0)));
-            }
-        }
-        Ok(Self::command(root, &folder))
-    }
-
-    fn command(root: &Root, folder: &Path) -> Self {
+    /// Git with this directory as its only configuration.
+    pub(super) fn new(git_dir: &Path, objects: &Path) -> Self {
         let mut command = Command::new("git");
         command
-            .current_dir(folder)
+            .current_dir(git_dir)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        // Neither the user's own configuration nor that of a hook which started us has a say here.
+        // Neither the user's own configuration nor the environment of this program has a say here.
         command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
-        command.envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_TERMINAL_PROMPT", "0")]);
+        command.env("GIT_DIR", git_dir).env("GIT_OBJECT_DIRECTORY", objects);
         command.envs([
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_ATTR_NOSYSTEM", "1"),
+            ("GIT_TERMINAL_PROMPT", "0"),
             ("GIT_OPTIONAL_LOCKS", "0"),
             ("GIT_LITERAL_PATHSPECS", "1"),
             ("GIT_NO_LAZY_FETCH", "1"),
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+            ("GIT_ALLOC_LIMIT", MAX_OBJECT),
             ("LC_ALL", "C.UTF-8"),
         ]);
-        command.env("GIT_CEILING_DIRECTORIES", root.path.parent().unwrap_or(&root.path));
-        // A repository's own configuration may name programs to run and files to read; these are the settings that
-        // reading a repository heeds. A bare one may be made of ordinary files, so none is opened.
-        for setting in [
-            "safe.bareRepository=explicit",
-            "core.fsmonitor=false",
-            "log.showSignature=false",
-            "blame.ignoreRevsFile=",
-            "core.quotePath=false",
-        ] {
-            command.args(["-c", setting]);
-        }
         command.arg("--no-pager");
-        Self(command)
+        Self { command, hidden: [objects, git_dir].map(|path| path.to_string_lossy().into_owned()) }
     }
 
     pub(super) fn arg(&mut self, argument: &str) -> &mut Self {
-        self.0.arg(argument);
+        self.command.arg(argument);
         self
     }
 
     pub(super) fn args<'a>(&mut self, arguments: impl IntoIterator<Item = &'a str>) -> &mut Self {
-        self.0.args(arguments);
+        self.command.args(arguments);
         self
     }
 
     /// Everything that it prints.
     pub(super) async fn run(self) -> Result<String, ToolError> {
-        let (stdout, running) = self.start()?;
+        let (stdout, running) = self.start().await?;
         let mut output = Vec::new();
-        stdout.take(MAX_OUTPUT + 1).read_to_end(&mut output).await?;
-        if output.len() as u64 > MAX_OUTPUT {
-            return Err(ToolError::failed("git has too much to say; ask for less, with a limit or a path"));
+        stdout.take(MAX_OUTPUT as u64 + 1).read_to_end(&mut output).await?;
+        if output.len() > MAX_OUTPUT {
+            return Err(too_long());
         }
         running.end().await?;
         Ok(String::from_utf8_lossy(&output).into_owned())
     }
 
     /// Each text that it prints before a NUL, as soon as it is there.
-    pub(super) fn fields(self) -> Result<Fields, ToolError> {
-        let (stdout, running) = self.start()?;
-        Ok(Fields { stdout: BufReader::new(stdout.take(MAX_OUTPUT)).split(0), running: Some(running) })
+    pub(super) async fn fields(self) -> Result<Fields, ToolError> {
+        let (stdout, running) = self.start().await?;
+        let stdout = BufReader::new(stdout.take(MAX_OUTPUT as u64 + 1)).split(0);
+        Ok(Fields { stdout, running: Some(running), n_bytes: 0 })
     }
 
-    fn start(mut self) -> Result<(ChildStdout, Running), ToolError> {
-        let mut child =
-            self.0.spawn().map_err(|error| ToolError::failed("git is not installed on this host").caused_by(error))?;
+    async fn start(mut self) -> Result<(ChildStdout, Running), ToolError> {
+        let permit = PERMITS.acquire().await.map_err(ToolError::internal)?;
+        let mut child = self
+            .command
+            .spawn()
+            .map_err(|error| ToolError::failed("git is not installed on this host").caused_by(error))?;
+        limit(&child)?;
         let (Some(stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(ToolError::internal("the output of git is piped"));
         };
@@ -110,8 +108,37 @@ impl Git {
             let _ = tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await;
             complaint
         });
-        Ok((stdout, Running { child, complaint }))
+        Ok((stdout, Running { child, complaint, hidden: self.hidden, _permit: permit }))
     }
+}
+
+/// Bounds memory and processor time, and forbids writing.
+#[cfg(target_os = "linux")]
+fn limit(child: &Child) -> Result<(), ToolError> {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+
+    let Some(pid) = child.id().and_then(|id| Pid::from_raw(id.cast_signed())) else {
+        return Ok(());
+    };
+    for (resource, most) in [(Resource::Data, MAX_MEMORY), (Resource::Cpu, MAX_CPU_SECONDS), (Resource::Fsize, 0)] {
+        match prlimit(Some(pid), resource, Rlimit { current: Some(most), maximum: Some(most) }) {
+            // One that has ended already needs no limit.
+            Ok(_) | Err(rustix::io::Errno::SRCH) => {}
+            Err(error) => return Err(ToolError::internal(error)),
+        }
+    }
+    Ok(())
+}
+
+/// Elsewhere a process cannot be limited from outside; its timeout and Git's own settings hold.
+#[cfg(not(target_os = "linux"))]
+fn limit(_: &Child) -> Result<(), ToolError> {
+    let _ = (MAX_MEMORY, MAX_CPU_SECONDS);
+    Ok(())
+}
+
+fn too_long() -> ToolError {
+    ToolError::failed("git has too much to say; ask for less, with a limit or a path")
 }
 
 /// What git prints, field by field.
@@ -119,12 +146,17 @@ pub(super) struct Fields {
     stdout: Split<BufReader<Take<ChildStdout>>>,
     /// `None` once it has ended.
     running: Option<Running>,
+    n_bytes: usize,
 }
 
 impl Fields {
     pub(super) async fn next(&mut self) -> Result<Option<String>, ToolError> {
         if let Some(field) = self.stdout.next_segment().await? {
-            return Ok(Some(String::from_utf8_lossy(&field).into_owned()));
+            self.n_bytes += field.len() + 1;
+            return match self.n_bytes > MAX_OUTPUT {
+                true => Err(too_long()),
+                false => Ok(Some(String::from_utf8_lossy(&field).into_owned())),
+            };
         }
         match self.running.take() {
             Some(running) => running.end().await.map(|()| None),
@@ -137,6 +169,8 @@ impl Fields {
 struct Running {
     child: Child,
     complaint: JoinHandle<Vec<u8>>,
+    hidden: [String; 2],
+    _permit: SemaphorePermit<'static>,
 }
 
 impl Running {
@@ -145,7 +179,15 @@ impl Running {
             return Ok(());
         }
         let complaint = self.complaint.await.map_err(ToolError::internal)?;
-        let complaint = String::from_utf8_lossy(&complaint);
+        let mut complaint = String::from_utf8_lossy(&complaint).into_owned();
+        for path in self.hidden {
+            complaint = complaint.replace(&path, "…");
+        }
+        if complaint.contains("attempting to allocate") {
+            let message =
+                "the history has a file of more than 64 MiB, which is not looked into; name other paths or revisions";
+            return Err(ToolError::failed(message));
+        }
         let complaint = complaint.lines().next().unwrap_or("it gave no reason");
         Err(ToolError::failed(format!("git refuses: {}", complaint.trim_start_matches("fatal: "))))
     }

@@ -2,8 +2,8 @@
 
 use toolkit::{Chunks, ToolError, tool};
 
-use super::command::Git;
 use super::commit::{Commit, FIELDS, N_FIELDS};
+use super::repository::Repository;
 use super::{head, twenty};
 use crate::root::{RelativePath, Root};
 
@@ -35,11 +35,22 @@ pub async fn search_history(
     limit: usize,
     root: &Root,
 ) -> Result<Chunks<Commit>, ToolError> {
-    let mut git = Git::open(root, &repository).await?;
-    git.args(["log", "-z", &format!("--format={FIELDS}%s"), &format!("--max-count={limit}"), &format!("-S{text}")]);
+    let repository = Repository::open(root, &repository).await?;
+    let mut git = repository.git();
+    git.args([
+        "log",
+        "-z",
+        "--no-textconv",
+        "--no-ext-diff",
+        &format!("--format={FIELDS}%s"),
+        &format!("--max-count={limit}"),
+        &format!("-S{text}"),
+    ]);
     git.args(["--end-of-options", &revision, "--"]);
     Ok(Chunks::emit(async move |commits| {
-        let (mut printed, mut fields) = (git.fields()?, Vec::new());
+        // The repository is there until Git has ended.
+        let _repository = repository;
+        let (mut printed, mut fields) = (git.fields().await?, Vec::new());
         while let Some(field) = printed.next().await? {
             fields.push(field);
             if fields.len() == N_FIELDS {

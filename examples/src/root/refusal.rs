@@ -33,6 +33,10 @@ pub enum Refusal {
     NotWritable(&'static str),
     /// It is there already.
     Exists(String),
+    /// Git keeps it for itself.
+    GitInternal,
+    /// The file has another name, which may stand outside the root.
+    HardLink(String),
     /// What nobody expected.
     Io(io::Error),
 }
@@ -77,6 +81,15 @@ impl fmt::Display for Refusal {
                 write!(f, "`{path}` has more than the {max_bytes} bytes that may be read")
             }
             Self::NotWritable(reason) => f.write_str(reason),
+            Self::GitInternal => {
+                f.write_str("what Git keeps in `.git` is not read or written here; `git_log` shows the history")
+            }
+            Self::HardLink(path) => {
+                write!(
+                    f,
+                    "`{path}` is a hard link: the file has another name, which may lie outside the root; copy it to read it"
+                )
+            }
             Self::Exists(path) => write!(f, "`{path}` exists; set `overwrite` to replace it"),
             Self::Io(error) => error.fmt(f),
         }

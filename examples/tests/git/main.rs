@@ -1,8 +1,15 @@
-//! The git tools, on a repository that is made here.
+//! The git tools, on repositories that are made here.
 
+#![cfg(unix)]
+
+#[path = "../common/mod.rs"]
 mod common;
+mod configured;
+mod outside;
+mod processes;
 
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use common::Host;
 use serde_json::{Value, json};
@@ -12,15 +19,7 @@ fn repository() -> Host {
     let host = Host::writable();
     let inside = host.dir.path().join("inside");
     let git = |author: &str, arguments: &[&str]| {
-        let status = Command::new("git")
-            .current_dir(&inside)
-            .args(["-c", "commit.gpgsign=false", "-c", "init.defaultBranch=main"])
-            .args(arguments)
-            .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")])
-            .envs([("GIT_AUTHOR_NAME", author), ("GIT_AUTHOR_EMAIL", "a@example.org")])
-            .envs([("GIT_COMMITTER_NAME", author), ("GIT_COMMITTER_EMAIL", "a@example.org")])
-            .envs([("GIT_AUTHOR_DATE", "2024-05-06T07:08:09Z"), ("GIT_COMMITTER_DATE", "2024-05-06T07:08:09Z")])
-            .status();
+        let status = git(&inside, author, arguments).status();
         assert!(status.unwrap().success(), "{arguments:?}");
     };
     git("Ann", &["init", "--quiet"]);
@@ -34,6 +33,21 @@ fn repository() -> Host {
         git(author, &["commit", "--quiet", "-m", message]);
     }
     host
+}
+
+/// Git as a user runs it, but for the configuration of this machine.
+fn git(folder: &Path, author: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    command
+        .current_dir(folder)
+        .args(["-c", "commit.gpgsign=false", "-c", "init.defaultBranch=main"])
+        .args(arguments)
+        .stdin(Stdio::null())
+        .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_TERMINAL_PROMPT", "0")])
+        .envs([("GIT_AUTHOR_NAME", author), ("GIT_AUTHOR_EMAIL", "a@example.org")])
+        .envs([("GIT_COMMITTER_NAME", author), ("GIT_COMMITTER_EMAIL", "a@example.org")])
+        .envs([("GIT_AUTHOR_DATE", "2024-05-06T07:08:09Z"), ("GIT_COMMITTER_DATE", "2024-05-06T07:08:09Z")]);
+    command
 }
 
 fn messages(log: &Value) -> Vec<&str> {
@@ -104,10 +118,10 @@ fn nothing_becomes_an_option() {
 #[test]
 fn a_repository_outside_is_refused() {
     let host = Host::writable();
-    host.refused("git_log", json!({}), "no repository that git can open");
+    host.refused("git_log", json!({}), "not in a Git repository below the root");
     let init = Command::new("git").args(["init", "--quiet"]).current_dir(host.dir.path()).status();
     assert!(init.unwrap().success());
-    host.refused("git_log", json!({}), "no repository that git can open");
+    host.refused("git_log", json!({}), "not in a Git repository below the root");
     host.put(".git", "gitdir: ../.git");
     host.refused("git_log", json!({}), "lies outside the root");
 }
@@ -123,7 +137,7 @@ fn a_repository_made_of_written_files_is_not_opened() {
     ] {
         host.call("write_file", json!({"path": path, "text": text}));
     }
-    host.refused("git_log", json!({"repository": "fake"}), "no repository that git can open");
+    host.refused("git_log", json!({"repository": "fake"}), "not in a Git repository below the root");
     assert!(!host.dir.path().join("marker").exists());
 }
 
@@ -139,4 +153,52 @@ fn searches_history_and_gives_each_commit_as_it_is_found() {
     assert_eq!(kinds, ["chunk", "done"]);
     assert_eq!(events[0]["data"]["message"], "Begin");
     host.refused("search_history", json!({"text": "x", "revision": "nowhere"}), "git refuses: bad revision 'nowhere'");
+}
+
+#[test]
+fn paths_start_from_the_directory_that_is_given() {
+    let host = repository();
+    host.put("sub/deep/c.txt", "c\n");
+    let inside = host.dir.path().join("inside");
+    for arguments in [&["add", "sub"][..], &["commit", "--quiet", "-m", "Add a folder"]] {
+        assert!(git(&inside, "Ann", arguments).status().unwrap().success());
+    }
+    let log = |path: &str| host.call("git_log", json!({"repository": "sub", "path": path}));
+    assert_eq!(messages(&log("deep/c.txt")), ["Add a folder"]);
+    assert_eq!(messages(&log("./deep/.")), ["Add a folder"]);
+    assert_eq!(messages(&log(".")), ["Add a folder"]);
+    assert_eq!(messages(&log("a.txt")), [""; 0]);
+    let blamed = host.call("blame_file", json!({"repository": "sub/deep", "path": "c.txt"}));
+    assert_eq!(blamed[0]["summary"], "Add a folder");
+}
+
+#[test]
+fn branches_tags_packed_refs_worktrees_and_shallow_clones_are_read() {
+    let host = repository();
+    let inside = host.dir.path().join("inside");
+    let run = |folder: &Path, arguments: &[&str]| {
+        assert!(git(folder, "Ann", arguments).status().unwrap().success(), "{arguments:?}");
+    };
+    run(&inside, &["branch", "side/one", "HEAD~1"]);
+    run(&inside, &["tag", "-m", "first", "v1", "HEAD~2"]);
+    let both = || {
+        for (revision, n_commits) in [("main", 3), ("side/one", 2), ("v1", 1), ("HEAD", 3)] {
+            let log = host.call("git_log", json!({"revision": revision}));
+            assert_eq!(messages(&log).len(), n_commits, "{revision}");
+        }
+    };
+    both();
+    run(&inside, &["pack-refs", "--all"]);
+    run(&inside, &["gc", "--quiet"]);
+    both();
+    run(&inside, &["worktree", "add", "--quiet", "tree", "side/one"]);
+    assert_eq!(messages(&host.call("git_log", json!({"repository": "tree"}))).len(), 2);
+    let url = format!("file://{}", inside.display());
+    run(&inside, &["clone", "--quiet", "--depth=1", &url, "shallow"]);
+    assert_eq!(messages(&host.call("git_log", json!({"repository": "shallow"}))), ["Go on"]);
+    assert_eq!(messages(&host.call("git_log", json!({"repository": "shallow", "revision": "origin/main"}))), ["Go on"]);
+    run(&inside, &["init", "--quiet", "--object-format=sha256", "long"]);
+    run(&inside.join("long"), &["commit", "--quiet", "--allow-empty", "-m", "Long hashes"]);
+    let log = host.call("git_log", json!({"repository": "long"}));
+    assert_eq!((messages(&log), log[0]["hash"].as_str().unwrap().len()), (vec!["Long hashes"], 64));
 }
