@@ -10,6 +10,7 @@ mod error;
 pub(crate) mod json;
 mod kind;
 mod result;
+pub(crate) mod unwind;
 
 pub use self::arguments::Arguments;
 pub use self::cancel::CancelToken;

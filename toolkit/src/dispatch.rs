@@ -7,12 +7,13 @@ mod host;
 #[cfg(feature = "tower")]
 mod layer;
 mod limit;
+mod permit;
 mod prepared;
 mod run;
-mod unwind;
+#[cfg(feature = "async")]
+mod timer;
+mod typed;
 
-use std::borrow::Cow;
-use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -23,15 +24,16 @@ pub(crate) use self::host::States;
 #[cfg(feature = "tower")]
 pub use self::layer::{Call, ToolService};
 pub(crate) use self::limit::within;
-use self::limit::{Limiter, Place};
+pub(crate) use self::permit::Chain;
+use self::permit::{Limiter, Permit};
 pub use self::prepared::Prepared;
 pub(crate) use self::run::check_output;
 pub use self::run::{
     AsyncFunction, BoxFuture, Function, Invocation, Run, SyncFunction, run_async, run_sync, run_waiting,
 };
-pub(crate) use self::unwind::caught_future;
+pub(crate) use self::typed::Typed;
 use crate::backend::{Route, Routes, Selector};
-use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError, json};
+use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError, json, unwind};
 use crate::catalog::{Catalog, Entry, Problems};
 use crate::stream::{CallStream, Queue};
 use crate::tool::Tool;
@@ -66,6 +68,7 @@ pub(crate) struct Policy {
     pub(crate) max_argument_bytes: usize,
     pub(crate) max_result_bytes: usize,
     pub(crate) timeout: Option<std::time::Duration>,
+    pub(crate) acquire_timeout: std::time::Duration,
 }
 
 impl Dispatcher {
@@ -90,7 +93,7 @@ impl Dispatcher {
     ///
     /// As for [`DispatcherBuilder::build`].
     pub fn with_catalog(&self, catalog: Catalog, routes: Routes) -> Result<Self, Problems> {
-        builder::check(&catalog, &self.shared.states)?;
+        builder::check(&catalog, &self.shared.states, &self.shared.limiter)?;
         let Shared { selector, states, policy, limiter, .. } = &*self.shared;
         let shared = Shared {
             catalog,
@@ -166,7 +169,7 @@ impl Dispatcher {
         let place = self.shared.catalog.place_of(tool);
         let (dispatcher, arguments) = (self.clone(), arguments.into().into_owned());
         let (id, parts) = (tool.id_text(), Arc::clone(&queue));
-        let context = context.also_reporting_to(Arc::clone(&queue));
+        let context = permit::carried(context).also_reporting_to(Arc::clone(&queue));
         let call = Box::pin(async move {
             let tool = dispatcher.shared.catalog.at(place);
             let outcome = dispatcher.run_layered(&context, tool, arguments, Some(&parts)).await;
@@ -233,10 +236,11 @@ impl Dispatcher {
             &lent
         };
         self.shared.policy.admit(context, arguments)?;
-        let _place = self.shared.limiter.try_enter()?;
+        let permit = self.shared.limiter.try_acquire(context)?;
+        let context = &*permit.context(context);
         match entry.run {
             Run::Sync(run) | Run::Blocking(run) => {
-                unwind::caught(|| run(self.shared.invocation(context, tool, entry, arguments)))
+                permit.run(|| unwind::caught(|| run(self.shared.invocation(context, tool, entry, arguments))))
             }
             Run::Async(_) => {
                 let message = "the tool is asynchronous; call it with `Dispatcher::call` on a runtime";
@@ -265,51 +269,55 @@ impl Dispatcher {
         };
         self.shared.policy.admit(context, &arguments)?;
         let time_limit = tool.timeout().or(self.shared.policy.timeout);
-        // A synchronous tool has ended once it is polled: where it need not wait for a place, nothing can bound it.
+        // A synchronous tool has ended once it is polled: where it need not wait for a permit, nothing can bound it.
         if let (Run::Sync(run), None) = (entry.run, time_limit)
-            && let Ok(_place) = self.shared.limiter.try_enter()
+            && let Ok(permit) = self.shared.limiter.try_acquire(context)
         {
-            return unwind::caught(|| run(self.shared.invocation(context, tool, entry, &arguments)));
+            let context = &*permit.context(context);
+            return permit.run(|| unwind::caught(|| run(self.shared.invocation(context, tool, entry, &arguments))));
         }
         // Pinned here, so that what wraps it moves a pointer and not the whole of it.
         let work = pin!(async {
-            let place = self.shared.limiter.enter().await?;
+            let permit = self.shared.acquire(context).await?;
+            let context = &*permit.context(context);
             match entry.run {
-                Run::Sync(run) => unwind::caught(|| run(self.shared.invocation(context, tool, entry, &arguments))),
+                Run::Sync(run) => {
+                    permit.run(|| unwind::caught(|| run(self.shared.invocation(context, tool, entry, &arguments))))
+                }
                 Run::Async(run) => {
                     let invocation = Invocation { parts, ..self.shared.invocation(context, tool, entry, &arguments) };
-                    unwind::caught_future(|| run(invocation)).await
+                    permit.poll(unwind::caught_future(|| run(invocation))).await
                 }
                 // On the heap, since most calls are none of these and would make room for it.
-                Run::Blocking(run) => Box::pin(self.run_blocking(context, entry, arguments, run, place)).await,
+                Run::Blocking(run) => {
+                    let arguments = arguments.into_owned();
+                    let work = move |shared: &Shared, context: &Context| {
+                        let tool = shared.catalog.linked_as(entry)?;
+                        run(shared.invocation(context, tool, entry, &arguments))
+                    };
+                    Box::pin(self.run_blocking(context, permit, work)).await
+                }
             }
         });
         limit::bounded(work, context, time_limit).await
     }
 
-    /// Runs a blocking tool on a thread of its own. When nobody waits for it any more it is told so, and keeps its
-    /// place until it has come to its end.
+    /// Runs `work` on a thread that may block. When nobody waits for it any more it is told so, and keeps its permit
+    /// until it has come to its end.
     #[cfg(feature = "async")]
-    async fn run_blocking(
+    async fn run_blocking<T: Send + 'static>(
         &self,
         context: &Context,
-        entry: &'static Entry,
-        arguments: Arguments<'_>,
-        run: for<'a> fn(Invocation<'a>) -> Result<RunResult, ToolError>,
-        place: Place,
-    ) -> Result<RunResult, ToolError> {
+        permit: Permit,
+        work: impl FnOnce(&Shared, &Context) -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<T, ToolError> {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             let message = "the tool blocks its thread; call it on a tokio runtime";
             return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
         };
-        let (context, _abandoned) = context.abandonable();
-        let arguments = arguments.into_owned();
+        let (context, _abandoned) = permit::carried(context).abandonable();
         let shared = Arc::clone(&self.shared);
-        let finished = runtime.spawn_blocking(move || {
-            let _place = place;
-            let tool = shared.catalog.linked_as(entry)?;
-            unwind::caught(|| run(shared.invocation(&context, tool, entry, &arguments)))
-        });
+        let finished = runtime.spawn_blocking(move || permit.run(|| unwind::caught(|| work(&shared, &context))));
         finished.await.unwrap_or_else(|_| {
             let message = "the runtime shut down before the tool had run";
             Err(ToolError::new(ErrorKind::Cancelled, message))
@@ -317,48 +325,21 @@ impl Dispatcher {
     }
 
     #[cfg(not(feature = "async"))]
-    async fn run_blocking(
+    async fn run_blocking<T>(
         &self,
         context: &Context,
-        entry: &'static Entry,
-        arguments: Arguments<'_>,
-        run: for<'a> fn(Invocation<'a>) -> Result<RunResult, ToolError>,
-        _place: Place,
-    ) -> Result<RunResult, ToolError> {
-        let tool = self.shared.catalog.linked_as(entry)?;
-        unwind::caught(|| run(self.shared.invocation(context, tool, entry, &arguments)))
-    }
-
-    /// The context as a tool of the catalogue may see it.
-    pub(crate) fn lent<'c>(&self, context: &'c Context, tool: &Tool) -> Result<Cow<'c, Context>, ToolError> {
-        if sees_all_of(context, tool) {
-            return Ok(Cow::Borrowed(context));
-        }
-        lend(context, tool).map(Cow::Owned).map_err(|error| report(tool, error))
-    }
-
-    /// Runs `call`, which is typed by its author, under the limits of this dispatcher.
-    pub(crate) async fn run_typed<'a, O, F>(
-        &'a self,
-        context: &'a Context,
-        tool: &Tool,
-        call: impl FnOnce(Host<'a>) -> F,
-    ) -> Result<O, ToolError>
-    where
-        F: Future<Output = Result<O, ToolError>>,
-    {
-        let work = pin!(async {
-            still_wanted(context)?;
-            let _place = self.shared.limiter.enter().await?;
-            unwind::caught_future(|| call(self.shared.host(context))).await
-        });
-        let time_limit = tool.timeout().or(self.shared.policy.timeout);
-        let outcome = limit::bounded(work, context, time_limit).await;
-        outcome.map_err(|error| report(tool, error))
+        permit: Permit,
+        work: impl FnOnce(&Shared, &Context) -> Result<T, ToolError>,
+    ) -> Result<T, ToolError> {
+        permit.run(|| unwind::caught(|| work(&self.shared, context)))
     }
 }
 
 impl Shared {
+    async fn acquire(&self, context: &Context) -> Result<Permit, ToolError> {
+        self.limiter.acquire(context, self.policy.acquire_timeout).await
+    }
+
     /// What runs the tool.
     #[inline]
     fn select<'s>(&'s self, tool: &'s Tool) -> Result<Way<'s>, ToolError> {
@@ -404,7 +385,7 @@ impl Policy {
             let message = "the arguments are nested deeper than 127 levels";
             return Err(ToolError::new(ErrorKind::MalformedJson, message));
         }
-        still_wanted(context)
+        check_cancelled(context)
     }
 
     #[cold]
@@ -415,7 +396,7 @@ impl Policy {
 }
 
 #[inline]
-fn still_wanted(context: &Context) -> Result<(), ToolError> {
+fn check_cancelled(context: &Context) -> Result<(), ToolError> {
     if context.is_cancelled() {
         return Err(ToolError::cancelled());
     }

@@ -4,12 +4,14 @@ use std::fmt;
 
 use crate::call::{Context, ToolError};
 use crate::catalog::Entry;
-use crate::dispatch::{BoxFuture, Dispatcher, Host};
+use crate::dispatch::{BoxFuture, Dispatcher, Host, Typed};
 
 /// A tool as a typed function: what goes in and what comes out is checked by rustc, and JSON is skipped.
 ///
-/// [`handle!`](crate::handle!) makes one. The call runs under the dispatcher's limits like any other. What the input
-/// schema asks beyond the types (a range, a pattern) is not checked, as in a call of the Rust function itself.
+/// [`handle!`](crate::handle!) makes one. The call runs as [`Dispatcher::call`] runs it: under the concurrency limit
+/// and the timeout, on a thread of its own where the tool is `blocking`, with the credentials that the tool requires,
+/// until the caller gives up. What is skipped is the validation: what the input schema asks beyond the types (a range,
+/// a pattern) is not checked, as in a call of the Rust function itself. Layers see calls of JSON only.
 ///
 /// `R` is what the function returns, and `O` what that is when it succeeds.
 pub struct Handle<I, O, R = O> {
@@ -47,7 +49,7 @@ impl<I, R> Linked<I, R> {
     }
 }
 
-impl<I: Send, O: Send, R> Handle<I, O, R> {
+impl<I: Send + 'static, O: Send + 'static, R: 'static> Handle<I, O, R> {
     /// The id of the tool.
     #[must_use]
     pub const fn id(&self) -> &'static str {
@@ -69,16 +71,8 @@ impl<I: Send, O: Send, R> Handle<I, O, R> {
     ///
     /// As for [`Handle::call`].
     pub async fn call_with(&self, context: &Context, dispatcher: &Dispatcher, input: I) -> Result<O, ToolError> {
-        let call = |host| async move {
-            let returned = match self.linked.call {
-                TypedCall::Sync(call) => call(input, host)?,
-                TypedCall::Async(call) => call(input, host).await?,
-            };
-            (self.finish)(returned)
-        };
-        let tool = dispatcher.catalog().linked_as(self.linked.entry)?;
-        let context = dispatcher.lent(context, tool)?;
-        dispatcher.run_typed(&context, tool, call).await
+        let Linked { entry, call } = self.linked;
+        dispatcher.run_typed(context, Typed { entry, call, finish: self.finish }, input).await
     }
 }
 

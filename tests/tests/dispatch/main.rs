@@ -150,14 +150,26 @@ async fn as_many_calls_run_at_once_as_may() {
 }
 
 #[test]
-fn without_a_runtime_nobody_waits_for_a_place() {
+fn without_a_runtime_nobody_waits_for_a_permit() {
     let place = Arc::new(Mutex::new(None));
     let dispatcher = builder().shared_state(Arc::clone(&place)).concurrency(1).build().unwrap();
+    // A thread of its own has no part in the permit of the tool that runs.
+    let stranger = dispatcher.clone();
+    let context = Context::new().on_progress(move |_| {
+        let stranger = stranger.clone();
+        let call = std::thread::spawn(move || stranger.call_sync("run:increment", r#"{"n":1}"#).unwrap_err());
+        let error = call.join().unwrap();
+        assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Overloaded, true));
+        assert_eq!(error.tool(), Some("run:increment"));
+    });
+    let mut report = std::pin::pin!(dispatcher.call_with(&context, "run:report", "{}"));
+    let waker = std::task::Waker::noop();
+    assert!(report.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
+    assert!(dispatcher.call_sync("run:increment", r#"{"n":1}"#).is_err(), "the tool has not ended");
+    assert!(report.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_ready());
+    assert!(dispatcher.call_sync("run:increment", r#"{"n":1}"#).is_ok(), "the permit is free again");
     *place.lock().unwrap() = Some(dispatcher.clone());
-    let error = dispatcher.call_sync("run:reenter", "{}").unwrap_err();
-    assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Overloaded, true));
-    assert_eq!(error.tool(), Some("run:increment"));
-    assert!(dispatcher.call_sync("run:increment", r#"{"n":1}"#).is_ok(), "the place is free again");
+    assert!(dispatcher.call_sync("run:reenter", "{}").is_ok(), "a tool's calls run under its permit");
 }
 
 #[test]
@@ -228,18 +240,9 @@ fn what_needs_a_runtime_says_so() {
     let kind = |outcome: Result<toolkit::RunResult, ToolError>| outcome.unwrap_err().kind();
     assert_eq!(kind(dispatcher.call_sync("run:sleep", "{}")), ErrorKind::NeedsRuntime);
     assert_eq!(kind(poll_once(dispatcher.call("run:read", "{}"))), ErrorKind::NeedsRuntime);
-    assert_eq!(kind(poll_once(dispatcher.call("run:nap", r#"{"millis":1}"#))), ErrorKind::NeedsRuntime);
     assert_eq!(dispatcher.call_sync("run:read", "{}").unwrap().value(), json!(1));
     assert_eq!(poll_once(dispatcher.call("run:increment", r#"{"n":1}"#)).unwrap().value(), json!(2));
     assert_eq!(poll_once(handle!(increment).call(&dispatcher, 1)).unwrap(), 2);
-}
-
-#[test]
-fn a_runtime_without_timers_is_no_runtime_for_a_time_limit() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let dispatcher = dispatcher();
-    let error = runtime.block_on(dispatcher.call("run:nap", r#"{"millis":0}"#)).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::NeedsRuntime);
 }
 
 #[tokio::test]

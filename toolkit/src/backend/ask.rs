@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use super::Backend;
 use crate::call::ToolError;
-use crate::dispatch::{BoxFuture, caught_future, within};
+use crate::call::unwind::caught_future;
+use crate::dispatch::{BoxFuture, within};
 
 /// What a backend says to `question`. It may panic or never answer; here that is its error.
 pub(super) async fn ask<T>(

@@ -32,6 +32,11 @@ impl CancelToken {
         self.shared.wake.notify_waiters();
     }
 
+    /// Returns true if both are clones of one token.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// Whether somebody has cancelled it.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {

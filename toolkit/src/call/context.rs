@@ -3,13 +3,18 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
+#[cfg(feature = "async")]
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
+#[cfg(feature = "async")]
+use std::task::Poll;
 
 use secrecy::SecretString;
 use serde::Serialize;
 
 use super::cancel::CancelToken;
 use super::credentials::Credentials;
+use crate::dispatch::Chain;
 use crate::stream::Queue;
 use crate::tool::Requirements;
 
@@ -18,19 +23,19 @@ use crate::tool::Requirements;
 /// A tool takes it as a parameter `ctx: &Context`.
 #[derive(Clone, Default)]
 pub struct Context {
-    /// Most calls are never cancelled, so a token is made only when somebody wants one.
-    cancel: Option<CancelToken>,
-    /// Set where the work goes on although its caller may be gone: on a thread of its own.
-    abandoned: Option<CancelToken>,
+    /// Each of them cancels the call. Most calls are never cancelled, and have none.
+    cancel: Option<Arc<[CancelToken]>>,
     progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
     extensions: Option<Arc<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>>,
     credentials: Option<Arc<Credentials>>,
+    /// The permits that the tool runs under which makes calls with this context.
+    permits: Option<Arc<Chain>>,
 }
 
 impl Context {
     /// That of most calls.
     pub(crate) const EMPTY: &'static Self =
-        &Self { cancel: None, abandoned: None, progress: None, extensions: None, credentials: None };
+        &Self { cancel: None, progress: None, extensions: None, credentials: None, permits: None };
 
     /// Nothing to cancel it, nobody who listens.
     #[must_use]
@@ -38,11 +43,26 @@ impl Context {
         Self::default()
     }
 
-    /// Lets `token` cancel the call.
+    /// Lets `token` cancel the call, as every token does that the context has already: a tool that makes a call with
+    /// its own context and a token cannot outlive its caller.
     #[must_use]
     pub fn with_cancel(mut self, token: CancelToken) -> Self {
-        self.cancel = Some(token);
+        let tokens = self.cancel.as_deref().unwrap_or_default();
+        if !tokens.iter().any(|other| other.is_same(&token)) {
+            self.cancel = Some(tokens.iter().cloned().chain([token]).collect());
+        }
         self
+    }
+
+    /// The permits that calls with this context are made under.
+    #[inline]
+    pub(crate) fn permits(&self) -> Option<&Arc<Chain>> {
+        self.permits.as_ref()
+    }
+
+    /// The same context, for the tool that runs under these permits.
+    pub(crate) fn under(self, permits: Arc<Chain>) -> Self {
+        Self { permits: Some(permits), ..self }
     }
 
     /// Sends every progress report of the call to `listener`.
@@ -140,19 +160,28 @@ impl Context {
         }
     }
 
-    /// Whether nobody waits for the call any more; a tool with a long loop looks here.
+    /// Returns true if nobody waits for the call any more: a token was cancelled, or the call of a `blocking` tool ran
+    /// into its timeout or was dropped. A tool with a long loop checks this.
     #[must_use]
+    #[inline]
     pub fn is_cancelled(&self) -> bool {
-        let is_set = |token: &Option<CancelToken>| token.as_ref().is_some_and(CancelToken::is_cancelled);
-        is_set(&self.cancel) || is_set(&self.abandoned)
+        self.cancel.as_ref().is_some_and(|tokens| tokens.iter().any(CancelToken::is_cancelled))
     }
 
-    /// Waits until the caller gives up; for ever, where nothing can cancel the call.
+    /// Waits until [`is_cancelled`](Self::is_cancelled) is true; forever, where nothing can cancel the call.
     #[cfg(feature = "async")]
     pub async fn cancelled(&self) {
-        match &self.cancel {
-            Some(token) => token.cancelled().await,
-            None => std::future::pending().await,
+        match self.cancel.as_deref() {
+            None | Some([]) => std::future::pending().await,
+            Some([token]) => token.cancelled().await,
+            Some(tokens) => {
+                let mut tokens: Vec<_> = tokens.iter().map(|token| Box::pin(token.cancelled())).collect();
+                poll_fn(|cx| match tokens.iter_mut().any(|token| token.as_mut().poll(cx).is_ready()) {
+                    true => Poll::Ready(()),
+                    false => Poll::Pending,
+                })
+                .await
+            }
         }
     }
 
@@ -166,8 +195,7 @@ impl Context {
     #[cfg(feature = "async")]
     pub(crate) fn abandonable(&self) -> (Self, Abandon) {
         let token = CancelToken::new();
-        let context = Self { abandoned: Some(token.clone()), ..self.clone() };
-        (context, Abandon(token))
+        (self.clone().with_cancel(token.clone()), Abandon(token))
     }
 }
 

@@ -44,6 +44,8 @@ pub enum ProblemKind {
     MissingState,
     /// The tool needs a feature that is switched off.
     MissingFeature,
+    /// A setting of the dispatcher lets no call succeed.
+    InvalidSetting,
     /// The catalogue is not what it was expected to be.
     Unexpected,
     /// A change that breaks callers, and no version that says so.

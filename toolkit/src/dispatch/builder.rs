@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::limit::Limiter;
+use super::permit::Limiter;
 use super::{Dispatcher, Policy, Run, Shared, States};
 use crate::backend::{Routes, Selector};
 use crate::call::Coercion;
@@ -31,6 +31,9 @@ const MAX_ARGUMENT_BYTES: usize = 16 << 20;
 /// More than any model reads, and less than a host has.
 const MAX_RESULT_BYTES: usize = 64 << 20;
 
+/// Longer than a model waits for a tool, and short enough to be noticed.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60);
+
 impl DispatcherBuilder {
     pub(super) fn new(catalog: Catalog) -> Self {
         Self {
@@ -45,6 +48,7 @@ impl DispatcherBuilder {
                 max_argument_bytes: MAX_ARGUMENT_BYTES,
                 max_result_bytes: MAX_RESULT_BYTES,
                 timeout: None,
+                acquire_timeout: ACQUIRE_TIMEOUT,
             },
             limiter: Limiter::default(),
             #[cfg(feature = "tower")]
@@ -83,16 +87,36 @@ impl DispatcherBuilder {
         self
     }
 
-    /// How long a call may take that sets no limit of its own. By default it may take for ever.
+    /// Sets the timeout of calls whose tool sets none. No timeout by default.
+    ///
+    /// A timeout is measured in real time by a thread of this crate, so it works on any executor. A synchronous tool
+    /// cannot be stopped before it returns; one that takes long is marked `blocking`.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.policy.timeout = Some(limit);
         self
     }
 
-    /// How many calls may run at once. More than that wait for their turn, or are refused if they were made without a
-    /// runtime. By default all run.
+    /// Limits how many calls run at once. Further calls wait for a permit, up to the
+    /// [`acquire_timeout`](Self::acquire_timeout); [`Dispatcher::call_sync`] does not wait and fails. No limit by
+    /// default, and a limit of zero is an error of [`build`](Self::build).
+    ///
+    /// A call that a tool makes runs under the permit of that tool, so that it cannot wait for its caller: a call with
+    /// the tool's [`Context`](crate::Context) from any task or thread, and a call with any context from the tool's own
+    /// future or function. A task or thread that a tool spawns should therefore be given the context; without it, its
+    /// calls need permits of their own.
+    ///
+    /// A permit is returned once the call has ended, and with it every call made under the permit. A `blocking` tool
+    /// that has run into its timeout keeps the permit until its function returns.
     pub fn concurrency(mut self, n_calls: usize) -> Self {
-        self.limiter = Limiter::at_most(n_calls);
+        self.limiter = Limiter::new(n_calls);
+        self
+    }
+
+    /// Sets how long a call waits for a permit before it fails with
+    /// [`ErrorKind::Overloaded`](crate::call::ErrorKind::Overloaded): 60 seconds by default. The timeout of the call
+    /// includes this wait.
+    pub fn acquire_timeout(mut self, timeout: Duration) -> Self {
+        self.policy.acquire_timeout = timeout;
         self
     }
 
@@ -130,9 +154,10 @@ impl DispatcherBuilder {
     ///
     /// # Errors
     ///
-    /// Every tool that borrows state which nobody gave, and every tool that needs a feature which is switched off.
+    /// Every tool that borrows state which nobody gave, every tool that needs a feature which is switched off, and a
+    /// concurrency limit of zero.
     pub fn build(self) -> Result<Dispatcher, Problems> {
-        check(&self.catalog, &self.states)?;
+        check(&self.catalog, &self.states, &self.limiter)?;
         let dispatcher = Dispatcher {
             shared: Arc::new(Shared {
                 catalog: self.catalog,
@@ -162,9 +187,13 @@ impl fmt::Debug for DispatcherBuilder {
     }
 }
 
-/// Whether a host with these states can run these tools.
-pub(super) fn check(catalog: &Catalog, states: &States) -> Result<(), Problems> {
+/// Checks that a host with these states and this limit can run these tools.
+pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Result<(), Problems> {
     let mut problems = missing_states(catalog, states);
+    if limiter.is_zero() {
+        let message = "the concurrency limit is 0, so that no call could ever run; it must be at least 1";
+        problems.push(Problem::new(ProblemKind::InvalidSetting, message, []));
+    }
     if cfg!(not(feature = "async")) {
         let needs = |tool: &&Tool| {
             let blocks = |entry: &Entry| matches!(entry.run, Run::Blocking(_));

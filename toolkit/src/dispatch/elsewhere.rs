@@ -5,9 +5,9 @@ use std::pin::pin;
 use serde::de::IgnoredAny;
 
 use super::run::check_output_tree;
-use super::{Dispatcher, Policy, lend, limit, sees_all_of, unwind};
+use super::{Dispatcher, Policy, lend, limit, sees_all_of};
 use crate::backend::{BackendCall, Normal, Parts, Route, normalize};
-use crate::call::{Arguments, Change, Context, RunResult, ToolError, admit};
+use crate::call::{Arguments, Change, Context, RunResult, ToolError, admit, unwind};
 use crate::stream::Queue;
 use crate::tool::Tool;
 
@@ -28,10 +28,11 @@ impl Dispatcher {
         let (arguments, changes) = policy.fitting(tool, arguments)?;
         let list = tool.output().filter(|schema| policy.validate_output && schema.is_list_of_any_length());
         let parts = parts.map(|queue| Parts { queue, list });
-        let call = BackendCall { tool, target: &route.target, arguments, context, parts };
         let work = pin!(async {
-            let _place = self.shared.limiter.enter().await?;
-            unwind::caught_future(|| route.backend.backend().call(call)).await
+            let permit = self.shared.acquire(context).await?;
+            let context = &*permit.context(context);
+            let call = BackendCall { tool, target: &route.target, arguments, context, parts };
+            permit.poll(unwind::caught_future(|| route.backend.backend().call(call))).await
         });
         let answer = limit::bounded(work, context, tool.timeout().or(policy.timeout)).await;
         let result = answer.and_then(normalize).and_then(|normal| policy.finish(tool, route, normal, changes));

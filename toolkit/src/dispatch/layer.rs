@@ -9,7 +9,7 @@ use serde_json::Value;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::{BoxFuture, Dispatcher, DispatcherBuilder, Shared, lend, sees_all_of};
+use super::{BoxFuture, Dispatcher, DispatcherBuilder, Shared, lend, permit, sees_all_of};
 use crate::call::{Arguments, Context, RunResult, ToolError, admit};
 use crate::stream::Queue;
 use crate::tool::Tool;
@@ -38,7 +38,8 @@ impl Call {
         Self {
             shared: Arc::clone(shared),
             place: shared.catalog.place_of(tool),
-            context: context.clone(),
+            // A layer may run what is inside of it on another task.
+            context: permit::carried(context),
             arguments: arguments.into_owned(),
             parts: parts.cloned(),
         }

@@ -1,4 +1,4 @@
-//! A panic in a tool is that call's error, not the end of the process.
+//! A panic in code of others (a tool, a layer, a listener, a backend) is the error of one call, not the end of the process.
 
 use std::any::Any;
 use std::error::Error;
@@ -7,12 +7,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
-use crate::call::{ErrorKind, ToolError};
+use super::{ErrorKind, ToolError};
 
 // The tool's state may be left half-changed by a panic, as it may by a thread that panics while holding a lock; that
 // is the tool's affair, and nothing of the dispatcher's is touched in between. Hence `AssertUnwindSafe`.
 
-pub(super) fn caught<T>(work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, ToolError> {
+pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, ToolError> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(panicked(payload)))
 }
 
@@ -53,7 +53,7 @@ impl<F> Drop for DroppedQuietly<'_, F> {
 }
 
 /// The text of an error whose `Display` is the tool's own.
-pub(super) fn text_of(error: &(dyn Error + 'static)) -> String {
+pub(crate) fn text_of(error: &(dyn Error + 'static)) -> String {
     catch_unwind(AssertUnwindSafe(|| error.to_string())).unwrap_or_else(|payload| {
         panicked(payload);
         "an error that panics when it is printed".to_owned()

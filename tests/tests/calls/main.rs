@@ -1,0 +1,6 @@
+//! Where, when and how long calls run: permits, timeouts, cancellation, panics, typed calls.
+
+mod cancelled;
+mod nested;
+mod timers;
+mod typed;

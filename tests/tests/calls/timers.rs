@@ -1,0 +1,102 @@
+//! Timeouts on executors of all kinds.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use toolkit::call::ErrorKind;
+use toolkit::{Dispatcher, catalog, handle, tool};
+
+/// Never ends.
+#[tool(namespace = "timers", timeout = "20ms")]
+async fn never() -> u8 {
+    std::future::pending().await
+}
+
+/// Ends when it is polled again.
+#[tool(namespace = "timers", timeout = "60m")]
+async fn soon() -> u8 {
+    let mut was_polled = false;
+    std::future::poll_fn(|cx| {
+        if std::mem::replace(&mut was_polled, true) {
+            return Poll::Ready(1);
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await
+}
+
+fn dispatcher() -> Dispatcher {
+    Dispatcher::new(catalog![never, soon].unwrap()).unwrap()
+}
+
+async fn check(dispatcher: &Dispatcher) {
+    let error = dispatcher.call("never", "{}").await.unwrap_err();
+    assert_eq!((error.kind(), error.message()), (ErrorKind::TimedOut, "the tool took longer than 20ms"));
+    assert_eq!(handle!(never).call(dispatcher, ()).await.unwrap_err().kind(), ErrorKind::TimedOut);
+    assert_eq!(dispatcher.call("soon", "{}").await.unwrap().json(), Some(&b"1"[..]));
+}
+
+/// The smallest executor there is.
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut work = pin!(work);
+    loop {
+        match work.as_mut().poll(&mut TaskContext::from_waker(&waker)) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+#[test]
+fn a_timeout_needs_no_runtime() {
+    block_on(check(&dispatcher()));
+}
+
+// Tokio panics if it is asked for a timer where there is none. Nothing may panic here: a program may be built so that
+// it aborts.
+#[test]
+fn a_timeout_needs_no_timers_of_the_runtime_and_panics_nowhere() {
+    let default = std::panic::take_hook();
+    let this = thread::current().id();
+    std::panic::set_hook(Box::new(move |info| {
+        if thread::current().id() == this || thread::current().name() == Some("toolkit-timers") {
+            eprintln!("{info}");
+            std::process::abort();
+        }
+        default(info);
+    }));
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(check(&dispatcher()));
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(check(&dispatcher()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_timeouts_at_once_all_fire() {
+    let dispatcher = dispatcher();
+    let calls: Vec<_> = (0..500)
+        .map(|_| {
+            let dispatcher = dispatcher.clone();
+            tokio::spawn(async move { dispatcher.call("never", "{}").await.unwrap_err().kind() })
+        })
+        .collect();
+    for call in calls {
+        assert_eq!(call.await.unwrap(), ErrorKind::TimedOut);
+    }
+}
+
+#[tokio::test]
+async fn the_longest_timeout_there_is_can_be_set() {
+    let dispatcher = Dispatcher::builder(catalog![soon].unwrap()).timeout(Duration::MAX).build().unwrap();
+    assert!(dispatcher.call("soon", "{}").await.is_ok());
+}

@@ -1,0 +1,203 @@
+//! Permits: how many calls run at once.
+//!
+//! A call that a tool makes runs under the permit of that tool: a second one could only be waited for forever, since
+//! the tool does not return its own before the call ends. Two things show that a call comes from a tool. The context
+//! that the tool was given carries the permits that it runs under, and follows a call wherever the tool takes it. For a
+//! call with another context there is the thread: while the future of a tool is polled, or its function runs, the
+//! permits are noted there. What neither shows (a task or thread that the tool has spawned, with a context of its own)
+//! waits for a permit like a call from outside, and no longer than the acquire timeout.
+
+#[cfg(not(feature = "async"))]
+mod counter;
+#[cfg(feature = "async")]
+mod semaphore;
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+#[cfg(not(feature = "async"))]
+use self::counter::{Slot, Slots};
+#[cfg(feature = "async")]
+use self::semaphore::{Slot, Slots};
+use crate::call::{Context, ErrorKind, ToolError};
+
+/// A limit of the calls that run at once; none by default. Clones are one limit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Limiter(Option<Arc<Slots>>);
+
+/// The right to run. The slot is free again when the last holder is gone: the call, or a call that it made.
+#[derive(Debug, Default)]
+pub(super) struct Permit {
+    _held: Option<Arc<Held>>,
+    chain: Option<Arc<Chain>>,
+}
+
+#[derive(Debug)]
+struct Held {
+    slots: Arc<Slots>,
+    _slot: Slot,
+}
+
+/// The permits that a call runs under, one for each limiter. A permit that was returned counts no more.
+#[derive(Debug)]
+pub(crate) struct Chain {
+    permit: Weak<Held>,
+    outer: Option<Arc<Chain>>,
+}
+
+impl Limiter {
+    pub(super) fn new(n_calls: usize) -> Self {
+        Self(Some(Arc::new(Slots::new(n_calls))))
+    }
+
+    /// Returns true if no call could ever run.
+    pub(super) fn is_zero(&self) -> bool {
+        self.0.as_ref().is_some_and(|slots| slots.n_calls() == 0)
+    }
+
+    /// Takes a permit that is free or inherited.
+    #[inline]
+    pub(super) fn try_acquire(&self, context: &Context) -> Result<Permit, ToolError> {
+        match &self.0 {
+            None => Ok(Permit::default()),
+            Some(slots) => try_acquire(slots, &Chain::of_call(context)),
+        }
+    }
+
+    /// Takes a permit, and waits for it no longer than `timeout`.
+    #[inline]
+    pub(super) async fn acquire(&self, context: &Context, timeout: Duration) -> Result<Permit, ToolError> {
+        let Some(slots) = &self.0 else {
+            return Ok(Permit::default());
+        };
+        let chain = Chain::of_call(context);
+        match try_acquire(slots, &chain) {
+            Ok(permit) => Ok(permit),
+            // On the heap, since most calls wait for nothing and would make room for it.
+            Err(_) => Box::pin(slots.wait(timeout)).await.map(|slot| Permit::new(slots, slot, chain)),
+        }
+    }
+}
+
+fn try_acquire(slots: &Arc<Slots>, chain: &Option<Arc<Chain>>) -> Result<Permit, ToolError> {
+    if let Some(held) = chain.as_ref().and_then(|chain| chain.find(slots)) {
+        return Ok(Permit { _held: Some(held), chain: chain.clone() });
+    }
+    let slot = slots.try_take().ok_or_else(|| overloaded(slots.n_calls()))?;
+    Ok(Permit::new(slots, slot, chain.clone()))
+}
+
+impl Permit {
+    fn new(slots: &Arc<Slots>, slot: Slot, outer: Option<Arc<Chain>>) -> Self {
+        let held = Arc::new(Held { slots: Arc::clone(slots), _slot: slot });
+        let chain = Chain { permit: Arc::downgrade(&held), outer: Chain::live(outer) };
+        Self { _held: Some(held), chain: Some(Arc::new(chain)) }
+    }
+
+    /// The context for the tool: it carries the permit along.
+    #[inline]
+    pub(super) fn context<'c>(&self, context: &'c Context) -> Cow<'c, Context> {
+        match &self.chain {
+            Some(chain) => Cow::Owned(context.clone().under(Arc::clone(chain))),
+            None => Cow::Borrowed(context),
+        }
+    }
+
+    /// Runs `work` under the permit.
+    #[inline]
+    pub(super) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _noted = self.chain.as_ref().map(Noted::new);
+        work()
+    }
+
+    /// Polls `work` under the permit.
+    pub(super) async fn poll<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        poll_fn(|cx| self.run(|| work.as_mut().poll(cx))).await
+    }
+}
+
+impl Chain {
+    /// The permits that a call with this context, on this thread, runs under.
+    pub(super) fn of_call(context: &Context) -> Option<Arc<Self>> {
+        let here = CURRENT.try_with(|current| current.borrow().clone()).ok().flatten();
+        match (here, context.permits()) {
+            (None, carried) => carried.cloned(),
+            (here, None) => here,
+            (Some(here), Some(carried)) if Arc::ptr_eq(&here, carried) => Some(here),
+            (here, Some(carried)) => carried.on_top_of(here),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |chain| chain.outer.as_deref())
+    }
+
+    fn find(&self, slots: &Arc<Slots>) -> Option<Arc<Held>> {
+        let mut held = self.iter().filter_map(|chain| chain.permit.upgrade());
+        held.find(|held| Arc::ptr_eq(&held.slots, slots))
+    }
+
+    /// Both chains as one, without permits that were returned.
+    fn on_top_of(&self, outer: Option<Arc<Self>>) -> Option<Arc<Self>> {
+        self.iter().fold(outer, |outer, chain| {
+            let is_there =
+                outer.as_ref().is_some_and(|outer| outer.iter().any(|other| other.permit.ptr_eq(&chain.permit)));
+            if is_there || chain.is_over() {
+                return outer;
+            }
+            Some(Arc::new(Self { permit: Weak::clone(&chain.permit), outer }))
+        })
+    }
+
+    /// The chain without permits that were returned, so that it does not grow with every call of a long row.
+    fn live(chain: Option<Arc<Self>>) -> Option<Arc<Self>> {
+        let is_live = chain.as_ref().is_none_or(|chain| !chain.iter().any(Self::is_over));
+        if is_live { chain } else { chain.and_then(|chain| chain.on_top_of(None)) }
+    }
+
+    /// Returns true if the permit was returned.
+    fn is_over(&self) -> bool {
+        self.permit.strong_count() == 0
+    }
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Arc<Chain>>> = const { RefCell::new(None) };
+}
+
+/// Notes on this thread, until it is dropped, which permits the code runs under.
+struct Noted(Option<Arc<Chain>>);
+
+impl Noted {
+    fn new(chain: &Arc<Chain>) -> Self {
+        Self(swap(Some(Arc::clone(chain))))
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        swap(self.0.take());
+    }
+}
+
+fn swap(chain: Option<Arc<Chain>>) -> Option<Arc<Chain>> {
+    CURRENT.try_with(|current| current.replace(chain)).unwrap_or_default()
+}
+
+/// The context, with the permits that this thread's code runs under: for work that goes on elsewhere.
+pub(super) fn carried(context: &Context) -> Context {
+    match Chain::of_call(context) {
+        Some(chain) => context.clone().under(chain),
+        None => context.clone(),
+    }
+}
+
+fn overloaded(n_calls: usize) -> ToolError {
+    let message = format!("the concurrency limit of {n_calls} calls is reached; try again later");
+    ToolError::new(ErrorKind::Overloaded, message)
+}

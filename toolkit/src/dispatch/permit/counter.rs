@@ -1,0 +1,37 @@
+//! Slots that are free or not: without the feature `async` there is nothing to wait with.
+
+use std::future::{Future, ready};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::overloaded;
+use crate::call::ToolError;
+
+#[derive(Debug)]
+pub(super) struct Slots {
+    /// Each running call holds a clone.
+    running: Arc<()>,
+    n_calls: usize,
+}
+
+pub(super) type Slot = Arc<()>;
+
+impl Slots {
+    pub(super) fn new(n_calls: usize) -> Self {
+        Self { running: Arc::default(), n_calls }
+    }
+
+    pub(super) fn n_calls(&self) -> usize {
+        self.n_calls
+    }
+
+    pub(super) fn try_take(&self) -> Option<Slot> {
+        let slot = Arc::clone(&self.running);
+        // The slots' own reference and the new one are no running calls.
+        (Arc::strong_count(&slot) - 1 <= self.n_calls).then_some(slot)
+    }
+
+    pub(super) fn wait(&self, _: Duration) -> impl Future<Output = Result<Slot, ToolError>> + use<> {
+        ready(Err(overloaded(self.n_calls)))
+    }
+}

@@ -1,0 +1,42 @@
+//! Slots that a call can wait for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::overloaded;
+use crate::call::ToolError;
+use crate::dispatch::timer;
+
+#[derive(Debug)]
+pub(super) struct Slots {
+    free: Arc<Semaphore>,
+    n_calls: usize,
+}
+
+pub(super) type Slot = OwnedSemaphorePermit;
+
+impl Slots {
+    pub(super) fn new(n_calls: usize) -> Self {
+        let n_calls = n_calls.min(Semaphore::MAX_PERMITS);
+        Self { free: Arc::new(Semaphore::new(n_calls)), n_calls }
+    }
+
+    pub(super) fn n_calls(&self) -> usize {
+        self.n_calls
+    }
+
+    pub(super) fn try_take(&self) -> Option<Slot> {
+        Arc::clone(&self.free).try_acquire_owned().ok()
+    }
+
+    /// Waits in line.
+    pub(super) async fn wait(&self, timeout: Duration) -> Result<Slot, ToolError> {
+        match timer::timeout(timeout, Arc::clone(&self.free).acquire_owned()).await? {
+            Some(Ok(slot)) => Ok(slot),
+            // The semaphore is never closed.
+            Some(Err(_)) | None => Err(overloaded(self.n_calls)),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Timeouts that work on any executor.
+//!
+//! Tokio's timers belong to a runtime, which may have been built without them; then tokio panics, and it offers no way
+//! to ask. Therefore a runtime of our own, with timers and nothing else, measures the time. Its thread starts with the
+//! first call that has a timeout and is not finished when it is first polled.
+
+use std::future::{Future, pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::LazyLock;
+use std::task::Poll;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::{Builder, Handle};
+use tokio::time::{Sleep, sleep};
+
+use crate::call::{ErrorKind, ToolError};
+
+/// Polls `work` until it ends or `limit` is over; `None` if it was not finished in time.
+///
+/// # Errors
+///
+/// The system has no thread to measure the time with.
+pub(super) async fn timeout<W: Future>(limit: Duration, work: W) -> Result<Option<W::Output>, ToolError> {
+    let (mut work, mut over) = (pin!(work), None);
+    let start = Instant::now();
+    poll_fn(|cx| {
+        if let Poll::Ready(output) = work.as_mut().poll(cx) {
+            return Poll::Ready(Ok(Some(output)));
+        }
+        let over: &mut Pin<Box<Sleep>> = match &mut over {
+            Some(over) => over,
+            none => match after(limit.saturating_sub(start.elapsed())) {
+                Ok(sleep) => none.insert(Box::pin(sleep)),
+                Err(error) => return Poll::Ready(Err(error)),
+            },
+        };
+        over.as_mut().poll(cx).map(|()| Ok(None))
+    })
+    .await
+}
+
+fn after(duration: Duration) -> Result<Sleep, ToolError> {
+    static TIMERS: LazyLock<Option<Handle>> = LazyLock::new(start);
+
+    let Some(timers) = &*TIMERS else {
+        let message = "the call has a timeout, and the system has no thread to measure it with";
+        return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
+    };
+    let _entered = timers.enter();
+    Ok(sleep(duration))
+}
+
+fn start() -> Option<Handle> {
+    let runtime = Builder::new_current_thread().enable_time().build().ok()?;
+    let timers = runtime.handle().clone();
+    let run = move || {
+        // What an executor does when it is woken may panic; the timers of all others go on.
+        while catch_unwind(AssertUnwindSafe(|| runtime.block_on(pending::<()>()))).is_err() {}
+    };
+    thread::Builder::new().name("toolkit-timers".to_owned()).spawn(run).ok()?;
+    Some(timers)
+}

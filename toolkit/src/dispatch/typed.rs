@@ -1,0 +1,75 @@
+//! Calls with Rust types: the stages of a call, without JSON and its validation.
+
+use std::pin::pin;
+
+use super::{Dispatcher, Run, Shared, check_cancelled, lend, limit, report, sees_all_of};
+use crate::call::{Context, ToolError, unwind};
+use crate::catalog::Entry;
+use crate::handle::TypedCall;
+use crate::tool::Tool;
+
+/// A function with its types, and how its success is told from its failure.
+pub(crate) struct Typed<I, O, R> {
+    pub(crate) entry: &'static Entry,
+    pub(crate) call: TypedCall<I, R>,
+    pub(crate) finish: fn(R) -> Result<O, ToolError>,
+}
+
+impl Dispatcher {
+    /// Calls a function with `input`: where, how long and how often it runs is as in a call with JSON.
+    pub(crate) async fn run_typed<I, O, R>(
+        &self,
+        context: &Context,
+        typed: Typed<I, O, R>,
+        input: I,
+    ) -> Result<O, ToolError>
+    where
+        I: Send + 'static,
+        O: Send + 'static,
+        R: 'static,
+    {
+        let tool = self.catalog().linked_as(typed.entry)?;
+        self.run_typed_tool(context, tool, typed, input).await.map_err(|error| report(tool, error))
+    }
+
+    async fn run_typed_tool<I, O, R>(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        typed: Typed<I, O, R>,
+        input: I,
+    ) -> Result<O, ToolError>
+    where
+        I: Send + 'static,
+        O: Send + 'static,
+        R: 'static,
+    {
+        let lent;
+        let context = if sees_all_of(context, tool) {
+            context
+        } else {
+            lent = lend(context, tool)?;
+            &lent
+        };
+        check_cancelled(context)?;
+        let Typed { entry, call, finish } = typed;
+        let work = pin!(async {
+            let permit = self.shared.acquire(context).await?;
+            let context = &*permit.context(context);
+            match (call, entry.run) {
+                (TypedCall::Sync(call), Run::Blocking(_)) => {
+                    let work = move |shared: &Shared, context: &Context| finish(call(input, shared.host(context))?);
+                    Box::pin(self.run_blocking(context, permit, work)).await
+                }
+                (TypedCall::Sync(call), _) => {
+                    permit.run(|| unwind::caught(|| finish(call(input, self.shared.host(context))?)))
+                }
+                (TypedCall::Async(call), _) => {
+                    let work = || async { finish(call(input, self.shared.host(context)).await?) };
+                    permit.poll(unwind::caught_future(work)).await
+                }
+            }
+        });
+        limit::bounded(work, context, tool.timeout().or(self.shared.policy.timeout)).await
+    }
+}
