@@ -7,10 +7,11 @@ use std::process::ExitCode;
 use toolkit_examples::Root;
 
 fn main() -> ExitCode {
-    toolkit_cli::main_with(|dispatcher| {
+    let program = toolkit_cli::program!().dispatcher(|dispatcher| {
         let path = std::env::var_os("EXAMPLES_ROOT").unwrap_or_else(|| ".".into());
         let writable = std::env::var_os("EXAMPLES_WRITABLE").is_some_and(|value| value == "1");
         let root = if writable { Root::writable(path) } else { Root::read_only(path) };
         Ok(dispatcher.state(root?))
-    })
+    });
+    program.main()
 }

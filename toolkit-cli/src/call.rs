@@ -16,15 +16,20 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use tokio::runtime::Runtime;
+use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Coercion, Dispatcher, Tool};
 
 use self::parts::{Ended, Parts};
-use crate::Setup;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::program::Configure;
 use crate::style::{self, printable};
 
-pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    catalog: Catalog,
+    matches: &ArgMatches,
+    configure: Configure<DispatcherBuilder>,
+) -> Result<Exit, Failure> {
     let (name, tool_matches) = matches.subcommand().expect("clap refuses `call` without a tool");
     let tool = catalog.resolve(name)?;
     let flags = flags::of(tool.input().as_value());
@@ -48,7 +53,7 @@ pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, setup: impl Setup) -> 
     let runtime = runtime()?;
     let dispatcher = {
         let _on_runtime = runtime.enter();
-        let builder = setup(Dispatcher::builder(catalog)).map_err(Failure::Setup)?;
+        let builder = configure(Dispatcher::builder(catalog)).map_err(Failure::Setup)?;
         let builder = if lenient { builder.coercion(Coercion::Lenient) } else { builder };
         builder.build()?
     };

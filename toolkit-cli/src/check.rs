@@ -5,17 +5,18 @@ use std::io::{self, Write};
 use clap::ArgMatches;
 use serde_json::json;
 use toolkit::catalog::Problems;
+use toolkit::dispatch::DispatcherBuilder;
 use toolkit::lint::{Finding, Level, Rule, lint};
 use toolkit::{Catalog, Dispatcher};
 
-use crate::Setup;
 use crate::command::naming;
 use crate::exit::Exit;
 use crate::failure::{Failure, problems_as_json, write_problems};
+use crate::program::Configure;
 use crate::style::printable;
 use crate::{call, diff, limits, manifest, style};
 
-pub(crate) fn run(matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failure> {
+pub(crate) fn run(matches: &ArgMatches, configure: Configure<DispatcherBuilder>) -> Result<Exit, Failure> {
     if let Some(paths) = matches.get_many::<String>("manifest") {
         return manifest::check(paths.map(String::as_str), matches.get_flag("json"), &allowed(matches));
     }
@@ -38,7 +39,7 @@ pub(crate) fn run(matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failu
             // State that nobody gave is found when a dispatcher is built, so one is.
             let runtime = call::runtime()?;
             let _on_runtime = runtime.enter();
-            let builder = setup(Dispatcher::builder(catalog)).map_err(Failure::Setup)?;
+            let builder = configure(Dispatcher::builder(catalog)).map_err(Failure::Setup)?;
             found.extend(builder.build().err());
         }
     }

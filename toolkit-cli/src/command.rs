@@ -8,6 +8,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolkit::catalog::Naming;
 
+use crate::{Program, missing};
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0    it worked
@@ -17,9 +19,15 @@ Exit codes:
 
 With --json, stdout has exactly one JSON document; an error is {\"error\": {\"kind\", \"message\", ...}}.";
 
-/// The whole program.
-pub(crate) fn program() -> Command {
-    Command::new(program_name())
+/// The whole command line of a program.
+pub(crate) fn of(program: &Program) -> Command {
+    let command = Command::new(program_name());
+    let command = match &program.version {
+        // What is printed is the program's own name, not that of the file.
+        Some(version) => command.display_name(program.name.clone()).version(version.clone()),
+        None => command,
+    };
+    command
         .bin_name(program_name())
         .about("Lists, finds, shows, calls and checks the tools of this program")
         .after_help(EXIT_CODES)
@@ -27,7 +35,7 @@ pub(crate) fn program() -> Command {
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .subcommands([list(), search(), show(), call(), export(), cost(), check(), diff(), completions()])
-        .subcommands(serve())
+        .subcommand(crate::serve::command())
 }
 
 /// What the user typed to get here.
@@ -89,18 +97,13 @@ fn search() -> Command {
             switch("all-versions").help("Every version of each tool, not only the highest"),
             json("One JSON array of summaries and scores"),
         ])
-        .args(model())
+        .arg(model())
 }
 
-#[cfg(not(feature = "embed"))]
-fn model() -> Option<Arg> {
-    None
-}
-
-#[cfg(feature = "embed")]
-fn model() -> Option<Arg> {
-    let model = Arg::new("model").long("model").value_name("FOLDER").value_parser(value_parser!(std::path::PathBuf));
-    Some(model.help("Finds by what is meant, too, with the sentence-embedding model in this folder"))
+fn model() -> Arg {
+    let model = Arg::new("model").long("model").value_name("FOLDER").value_parser(value_parser!(PathBuf));
+    let model = model.help("Finds by what is meant, too, with the sentence-embedding model in this folder");
+    missing::unless(cfg!(feature = "embed"), "embed", model)
 }
 
 fn show() -> Command {
@@ -150,7 +153,7 @@ fn export() -> Command {
     export.args([
         Arg::new("format")
             .long("format")
-            .value_parser(PossibleValuesParser::new(crate::export::FORMATS))
+            .value_parser(PossibleValuesParser::new(crate::export::formats()))
             .default_value("mcp")
             .help("For whom"),
         switch("strict")
@@ -199,14 +202,6 @@ fn cost() -> Command {
         naming_option(),
         json("The costs as JSON"),
     ])
-}
-
-/// Nothing, where this program was built without a server.
-fn serve() -> Option<Command> {
-    #[cfg(any(feature = "mcp", feature = "otc"))]
-    return Some(crate::serve::command());
-    #[cfg(not(any(feature = "mcp", feature = "otc")))]
-    None
 }
 
 fn check() -> Command {

@@ -7,6 +7,7 @@ use clap::{ArgMatches, Command};
 use clap_complete::Shell;
 use toolkit::Catalog;
 
+use crate::Program;
 use crate::call::flags;
 use crate::command;
 use crate::exit::Exit;
@@ -15,18 +16,20 @@ use crate::failure::Failure;
 /// Past this many tools the script would be megabytes, so it knows their ids and not their flags.
 const MAX_TOOLS_WITH_FLAGS: usize = 200;
 
-pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) -> Result<Exit, Failure> {
     let Some(&shell) = matches.get_one::<Shell>("shell") else {
         return Ok(Exit::Usage);
     };
     let name = command::program_name();
     // The shell completes what comes first on the line, and that is cargo.
     if name.contains(' ') {
-        let message = format!("`{name}` is no program of its own; a binary with `toolkit_cli::main()` has completions");
+        let message = format!(
+            "`{name}` is not a program of its own; a binary with `toolkit_cli::program!().main()` has completions"
+        );
         return Err(Failure::Own { exit: Exit::Usage, kind: "usage", message });
     }
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut with_tools(catalog), name, &mut script);
+    clap_complete::generate(shell, &mut with_tools(program, catalog), name, &mut script);
     let mut script = String::from_utf8_lossy(&script).into_owned();
     match shell {
         // bash ends a word at a colon, and ids are full of them.
@@ -46,7 +49,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
 }
 
 /// The program with what it learns from the catalogue only when it runs.
-fn with_tools(catalog: &Catalog) -> Command {
+fn with_tools(program: &Program, catalog: &Catalog) -> Command {
     let ids: Vec<String> = catalog.latest().map(|tool| tool.id().unversioned().to_string()).collect();
     let has_flags = ids.len() <= MAX_TOOLS_WITH_FLAGS;
     let calls: Vec<Command> = catalog
@@ -61,7 +64,7 @@ fn with_tools(catalog: &Catalog) -> Command {
             }
         })
         .collect();
-    command::program()
+    command::of(program)
         .mut_subcommand("call", |call| call.subcommands(calls))
         .mut_subcommand("show", |show| show.mut_arg("id", |id| id.value_parser(PossibleValuesParser::new(ids.clone()))))
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use clap::builder::PossibleValue;
 use serde_json::Value;
 use toolkit::Catalog;
 use toolkit::adapter::mcp::{self, Revision};
@@ -14,28 +15,26 @@ use toolkit::tool::ToolId;
 use crate::command::{naming, program_name};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::limits;
 use crate::style::{self, printable};
+use crate::{limits, missing};
 
-/// What `--format` takes.
-pub(crate) const FORMATS: &[&str] = &[
-    "mcp",
-    "openai",
-    "openai-chat",
-    "anthropic",
-    "gemini",
-    "gemini-openapi",
-    "a2a",
-    "markdown",
-    #[cfg(feature = "html")]
-    "html",
-    #[cfg(feature = "otc")]
-    "otc",
-];
+/// The values of `--format`. Those that need a feature which is off are hidden.
+pub(crate) fn formats() -> impl Iterator<Item = PossibleValue> {
+    const FORMATS: [&str; 8] =
+        ["mcp", "openai", "openai-chat", "anthropic", "gemini", "gemini-openapi", "a2a", "markdown"];
+    let of_features = [("html", cfg!(feature = "html")), ("otc", cfg!(feature = "otc"))];
+    let of_features = of_features.map(|(name, is_on)| PossibleValue::new(name).hide(!is_on));
+    FORMATS.into_iter().map(PossibleValue::new).chain(of_features)
+}
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
     let format = matches.get_one::<String>("format").map_or("mcp", String::as_str);
     check_options(format, matches)?;
+    match format {
+        "otc" if cfg!(not(feature = "otc")) => return Err(missing::feature("otc")),
+        "html" if cfg!(not(feature = "html")) => return Err(missing::feature("html")),
+        _ => {}
+    }
     #[cfg(feature = "otc")]
     if format == "otc" {
         let naming = crate::serve::naming(matches);

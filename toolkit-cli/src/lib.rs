@@ -2,17 +2,18 @@
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
-//!     toolkit_cli::main()
+//!     toolkit_cli::program!().main()
 //! }
 //! ```
 //!
-//! The program then has the commands `list`, `search`, `show`, `call`, `export`, `cost`, `check`, `diff` and `completions`, and
-//! with the features `mcp` or `otc` the command `serve`, over every tool that is linked into it. A package that has only
-//! a library gets the same from `cargo toolkit COMMAND`, which the binary `cargo-toolkit` of this package provides: it
-//! builds a program that links the library, and runs it.
+//! The program then has the commands `list`, `search`, `show`, `call`, `export`, `cost`, `check`, `diff`, `completions` and
+//! `serve` over every tool that is linked into it; [`Program`] configures it. A package that has only a library gets the
+//! same from `cargo toolkit COMMAND`: the binary `cargo-toolkit` of this package builds a program that links the library,
+//! and runs it.
 //!
-//! `serve` offers the tools to other programs until it is told to stop: over the Model Context Protocol (`mcp`), and by
-//! the call format of Open Tool Calling (`otc`). With the feature `proxy` it serves the tools of other servers of MCP too.
+//! `serve` offers the tools to other programs: over the Model Context Protocol, and with the feature `otc` in the call
+//! format of Open Tool Calling. With the feature `proxy` it serves the tools of other MCP servers too. Its log goes to
+//! stderr, filtered by `RUST_LOG`. A command that needs a feature which is off names it.
 //!
 //! # Exit codes
 //!
@@ -42,9 +43,10 @@ mod failure;
 mod limits;
 mod list;
 mod manifest;
+mod missing;
+mod program;
 mod record;
 mod search;
-#[cfg(any(feature = "mcp", feature = "otc"))]
 mod serve;
 mod shape;
 mod show;
@@ -60,65 +62,40 @@ use toolkit::dispatch::DispatcherBuilder;
 
 use self::exit::Exit;
 use self::failure::Failure;
-
-/// What a host gives to the dispatcher; its error is printed, and the exit code is 1.
-trait Setup: FnOnce(DispatcherBuilder) -> Result<DispatcherBuilder, SetupError> {}
-
-impl<F: FnOnce(DispatcherBuilder) -> Result<DispatcherBuilder, SetupError>> Setup for F {}
-
-/// Whatever keeps a host from setting up its dispatcher.
-pub type SetupError = Box<dyn std::error::Error + Send + Sync>;
+pub use self::program::{Program, SetupError};
 
 /// Runs the command line of this process over every linked tool.
 ///
-/// Tools that borrow state need [`main_with`].
+/// The program is named like its executable file, and its version is unknown to it; [`program!`] knows both.
 #[must_use]
 pub fn main() -> ExitCode {
-    main_with(Ok)
+    Program::named(command::program_name()).main()
 }
 
-/// Runs the command line of this process over every linked tool, with state, limits and policies of the host's.
+/// Runs the command line of this process over every linked tool, with state, limits and policies of the host.
 ///
-/// `setup` is called only by the commands that need a dispatcher, `call`, `serve` and `check`, on a tokio runtime's
-/// context; `list`, `search`, `show`, `export` and `cost` work where, say, no database can be reached.
-///
-/// ```no_run
-/// struct Db;
-/// # impl Db { fn open() -> std::io::Result<Db> { Ok(Db) } }
-///
-/// fn main() -> std::process::ExitCode {
-///     toolkit_cli::main_with(|dispatcher| Ok(dispatcher.state(Db::open()?)))
-/// }
-/// ```
+/// It is short for [`Program::dispatcher`], for a program without a version.
 #[must_use]
-pub fn main_with(setup: impl FnOnce(DispatcherBuilder) -> Result<DispatcherBuilder, SetupError>) -> ExitCode {
-    let words: Vec<OsString> = std::env::args_os().collect();
-    let outcome = run(&words, setup);
-    // Looked for by hand, because a command line that clap refuses has no matches to ask.
-    let wants_json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
-    let exit = match outcome {
-        Ok(exit) => exit,
-        Err(failure) if wants_json => failure.report_as_json(),
-        Err(failure) => failure.report(),
-    };
-    exit.into()
+pub fn main_with(
+    configure: impl FnOnce(DispatcherBuilder) -> Result<DispatcherBuilder, SetupError> + 'static,
+) -> ExitCode {
+    Program::named(command::program_name()).dispatcher(configure).main()
 }
 
-fn run(words: &[OsString], setup: impl Setup) -> Result<Exit, Failure> {
-    let matches = command::program().try_get_matches_from(words)?;
+fn run(words: &[OsString], program: Program) -> Result<Exit, Failure> {
+    let matches = command::of(&program).try_get_matches_from(words)?;
     let (name, matches): (&str, &ArgMatches) =
-        matches.subcommand().expect("clap refuses a command line without a command");
+        matches.subcommand().expect("clap rejects a command line without a command");
     match name {
         "list" => list::run(&Catalog::linked()?, matches),
         "search" => search::run(&Catalog::linked()?, matches),
         "show" => show::run(&Catalog::linked()?, matches),
         "export" => export::run(&Catalog::linked()?, matches),
         "cost" => cost::run(&Catalog::linked()?, matches),
-        "completions" => completions::run(&Catalog::linked()?, matches),
-        "call" => call::run(Catalog::linked()?, matches, setup),
-        #[cfg(any(feature = "mcp", feature = "otc"))]
-        "serve" => serve::run(Catalog::linked()?, matches, setup),
+        "completions" => completions::run(&Catalog::linked()?, matches, &program),
+        "call" => call::run(Catalog::linked()?, matches, program.dispatcher),
+        "serve" => serve::run(Catalog::linked()?, matches, program),
         "diff" => diff::run(matches),
-        _ => check::run(matches, setup),
+        _ => check::run(matches, program.dispatcher),
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use toolkit::{Chunks, Content, Context, Structured, ToolError, tool, toolset};
 
 fn main() -> ExitCode {
-    toolkit_cli::main_with(|dispatcher| {
+    let program = toolkit_cli::program!().dispatcher(|dispatcher| {
         // So that a test can see which commands get here.
         if std::env::var_os("FIXTURE_NO_SETUP").is_some() {
             panic!("the setup was called");
@@ -19,7 +19,8 @@ fn main() -> ExitCode {
             return Err("the almanac cannot be reached".into());
         }
         Ok(dispatcher.state(Counter(AtomicI64::new(40))))
-    })
+    });
+    program.server(|server| Ok(server.instructions("A fixture."))).main()
 }
 
 /// Adds two integers.

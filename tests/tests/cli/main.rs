@@ -78,7 +78,14 @@ fn tools(args: &[&str]) -> Ran {
 }
 
 fn tools_reading(stdin: &str, args: &[&str]) -> Ran {
-    let mut command = command(TOOLS, args);
+    running(TOOLS, stdin, args)
+}
+
+fn running(program: &str, stdin: &str, args: &[&str]) -> Ran {
+    fed(command(program, args), stdin)
+}
+
+fn fed(mut command: Command, stdin: &str) -> Ran {
     command.stdin(Stdio::piped());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the fixture runs");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Ran, TOOLS, command, tools_reading};
+use crate::{Ran, TOOLS, command, fed, running, tools, tools_reading};
 
 /// The names of the tools that are listed over stdio.
 fn listed(args: &[&str]) -> Vec<String> {
@@ -63,4 +63,57 @@ fn a_port_alone_is_one_of_this_machine() {
     serving.kill().unwrap();
     serving.wait().unwrap();
     assert!(line.contains("serving at http://127.0.0.1:"), "{line}");
+}
+
+/// What `initialize` is answered over stdio.
+fn initialized(program: &str) -> Value {
+    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
+    }});
+    let ran = running(program, &format!("{initialize}\n"), &["serve"]).exits(0);
+    ran.json()["result"].clone()
+}
+
+#[test]
+fn clients_are_told_the_programs_own_name_version_and_instructions() {
+    let answer = initialized(TOOLS);
+    let expected = json!({ "name": "fixture_tools", "version": env!("CARGO_PKG_VERSION") });
+    assert_eq!((&answer["serverInfo"], &answer["instructions"]), (&expected, &json!("A fixture.")));
+    let version = tools(&["--version"]).exits(0).out;
+    assert_eq!(version, format!("fixture_tools {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn the_cause_of_an_internal_error_is_logged_unless_the_log_is_off() {
+    let call = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "test_internal_error", "arguments": {} },
+    });
+    let logged = |level: Option<&str>| {
+        let mut command = command(env!("CARGO_BIN_EXE_fixture_mcp"), &["serve"]);
+        command.env_remove("RUST_LOG").envs(level.map(|level| ("RUST_LOG", level)));
+        let ran = fed(command, &format!("{call}\n")).exits(0);
+        assert!(!ran.out.contains("hunter2"), "{}", ran.out);
+        ran.err
+    };
+    let by_default = logged(None);
+    assert!(by_default.contains("hunter2") && by_default.contains("test_internal_error"), "{by_default}");
+    assert_eq!(logged(Some("off")), "");
+    assert!(logged(Some("what=is=this")).contains("RUST_LOG is ignored"));
+}
+
+#[test]
+fn both_protocols_take_a_token_from_the_variable_that_is_named() {
+    for protocol in ["--http", "--otc"] {
+        let mut command = command(TOOLS, &["serve", protocol, "0.0.0.0:0"]);
+        let ran: Ran = command.env_remove("SERVE_TOKEN").output().unwrap().into();
+        ran.says("SERVE_TOKEN").says("--allow-unauthenticated");
+        refused(&[protocol, "0", "--token-env", "NOT_SET"]).exits(2).says("`NOT_SET`, which is not set");
+    }
+}
+
+#[test]
+fn an_address_that_is_taken_is_named() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    refused(&["--http", &address]).exits(1).says(&format!("cannot listen at {address}: "));
 }

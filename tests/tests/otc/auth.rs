@@ -21,7 +21,7 @@ fn clients() -> [(&'static str, Auth); 5] {
 #[tokio::test]
 async fn a_client_comes_in_with_what_the_server_asks_for_and_nothing_else() {
     let variables = [("SECRET_OF_TEST", "s3cr3t")];
-    for (option, admitted) in [("--api-key-env", "key"), ("--jwt-secret-env", "jwt")] {
+    for (option, admitted) in [("--token-env", "key"), ("--jwt-secret-env", "jwt")] {
         let provider = Provider::start_with(&format!("auth-{admitted}"), "0", &[option, "SECRET_OF_TEST"], &variables);
         for (shown, auth) in clients() {
             let backend = OtcBackend::new("remote", &provider.url).unwrap().auth(auth);

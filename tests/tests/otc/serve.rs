@@ -19,12 +19,12 @@ fn serve(args: &[&str]) -> Output {
 #[test]
 fn a_command_line_that_would_let_strangers_in_is_refused() {
     for (args, said) in [
-        (&["--anyone"][..], "--otc"),
+        (&["--allow-unauthenticated"][..], "--otc"),
         (&["--otc", "0", "--read-only"], "cannot be used with"),
         (&["--otc", "nowhere"], "an address is an IP address and a port"),
-        (&["--otc", "0.0.0.0:0"], "0.0.0.0:0 can be reached from other machines; say who may come in"),
-        (&["--otc", "0", "--api-key-env", "NOT_SET"], "names the environment variable `NOT_SET`, which is not set"),
-        (&["--otc", "0", "--api-key-env", "A", "--jwt-secret-env", "B"], "cannot be used with"),
+        (&["--otc", "0.0.0.0:0"], "other machines can reach 0.0.0.0:0: set SERVE_TOKEN"),
+        (&["--otc", "0", "--token-env", "NOT_SET"], "names the environment variable `NOT_SET`, which is not set"),
+        (&["--otc", "0", "--token-env", "A", "--jwt-secret-env", "B"], "cannot be used with"),
     ] {
         let ran = serve(args);
         let err = String::from_utf8_lossy(&ran.stderr).into_owned();

@@ -3,68 +3,40 @@
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgMatches};
 use tokio::net::TcpListener;
+use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Dispatcher};
 use toolkit_otc::{Auth, Naming, Published, Server};
 
-use crate::Setup;
+use super::token::{self, TOKEN};
 use crate::check::counted;
-use crate::command::{program_name, switch};
+use crate::command::program_name;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::program::Configure;
 use crate::style::{self, printable};
 use crate::{SetupError, call};
 
 /// At least so many threads: a synchronous tool keeps the one that it runs on.
 const MIN_THREADS: usize = 4;
 
-pub(super) fn command(command: Command) -> Command {
-    command
-        .about("Offers the tools to other programs, until it is told to stop")
-        .long_about(
-            "Offers the tools to other programs, in the call format of Open Tool Calling, until it is told to stop: by \
-             Ctrl-C or SIGTERM, after which the calls that run come to their end.\n\nThe credentials that a tool \
-             requires come with each call.",
-        )
-        .args([
-            Arg::new("otc")
-                .long("otc")
-                .value_name("ADDR")
-                .required(true)
-                .value_parser(address)
-                .help("Where to listen: an address and a port such as 127.0.0.1:8080, or a port of this machine only"),
-            Arg::new("api-key-env")
-                .long("api-key-env")
-                .value_name("NAME")
-                .help("Lets in who sends the API key that stands in this environment variable"),
-            Arg::new("jwt-secret-env")
-                .long("jwt-secret-env")
-                .value_name("NAME")
-                .conflicts_with("api-key-env")
-                .help("Lets in who signs its tokens (HS256) with the secret that stands in this environment variable"),
-            switch("anyone").help("Lets everybody in, also from other machines"),
-            Arg::new("host")
-                .long("host")
-                .value_name("NAME")
-                .action(ArgAction::Append)
-                .help("A name under which clients reach this server; localhost and IP addresses need not be named"),
-            toolkit(),
-        ])
-}
-
 pub(crate) fn toolkit() -> Arg {
     let help = "What tools without a namespace are in, for Open Tool Calling [default: the name of this program]";
     Arg::new("toolkit").long("toolkit").value_name("NAME").help(help)
 }
 
-pub(super) fn run(catalog: Catalog, matches: &ArgMatches, setup: impl Setup) -> Result<Exit, Failure> {
+pub(super) fn run(
+    catalog: Catalog,
+    matches: &ArgMatches,
+    configure: Configure<DispatcherBuilder>,
+) -> Result<Exit, Failure> {
     let address = *matches.get_one::<SocketAddr>("otc").expect("clap asks for it");
     let auth = auth(matches)?;
-    if auth.is_none() && !address.ip().is_loopback() && !matches.get_flag("anyone") {
+    if auth.is_none() && !address.ip().is_loopback() && !matches.get_flag("allow-unauthenticated") {
         let message = format!(
-            "{address} can be reached from other machines; say who may come in with `--api-key-env` or \
-             `--jwt-secret-env`, or let everybody in with `--anyone`"
+            "other machines can reach {address}: set {TOKEN} to a token that clients must have, or give \
+             --jwt-secret-env or --allow-unauthenticated"
         );
         return Err(usage(message));
     }
@@ -72,9 +44,9 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, setup: impl Setup) -> 
         call::runtime_of(std::thread::available_parallelism().map_or(MIN_THREADS, usize::from).max(MIN_THREADS))?;
     let dispatcher = {
         let _on_runtime = runtime.enter();
-        setup(Dispatcher::builder(catalog)).map_err(Failure::Setup)?.build()?
+        configure(Dispatcher::builder(catalog)).map_err(Failure::Setup)?.build()?
     };
-    let hosts = matches.get_many::<String>("host").unwrap_or_default();
+    let hosts = matches.get_many::<String>("allow-host").unwrap_or_default();
     let server =
         hosts.fold(Server::new(dispatcher).naming(&naming(matches)).auth(auth), |server, host| server.host(host));
     tell_problems(server.published());
@@ -162,20 +134,10 @@ impl Stops {
 }
 
 fn auth(matches: &ArgMatches) -> Result<Auth, Failure> {
-    let from_environment = |option: &str| -> Result<Option<String>, Failure> {
-        let Some(name) = matches.get_one::<String>(option) else {
-            return Ok(None);
-        };
-        match std::env::var(name) {
-            Ok(value) if !value.is_empty() => Ok(Some(value)),
-            _ => Err(usage(format!("`--{option}` names the environment variable `{name}`, which is not set"))),
-        }
-    };
-    Ok(match (from_environment("api-key-env")?, from_environment("jwt-secret-env")?) {
-        (Some(key), _) => Auth::api_key(key),
-        (None, Some(secret)) => Auth::jwt(secret),
-        (None, None) => Auth::none(),
-    })
+    if let Some(secret) = token::named(matches, "jwt-secret-env")? {
+        return Ok(Auth::jwt(secret));
+    }
+    Ok(token::token(matches)?.map_or_else(Auth::none, Auth::api_key))
 }
 
 fn usage(message: String) -> Failure {
@@ -183,7 +145,7 @@ fn usage(message: String) -> Failure {
 }
 
 /// An address and a port; a port alone, or behind a colon, is one of this machine only.
-fn address(text: &str) -> Result<SocketAddr, String> {
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     if let Ok(port) = text.strip_prefix(':').unwrap_or(text).parse() {
         return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
     }

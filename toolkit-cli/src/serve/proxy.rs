@@ -26,9 +26,9 @@ pub(super) fn option() -> Arg {
 }
 
 /// The servers that are asked for, none of which is started yet; `None` where none is.
-pub(super) fn servers(matches: &ArgMatches) -> Result<Option<Arc<Backends>>, Failure> {
+pub(super) fn servers(matches: &ArgMatches, backends: Backends) -> Result<Option<Arc<Backends>>, Failure> {
     let Some(file) = matches.get_one::<PathBuf>("proxy") else {
-        return Ok(None);
+        return Ok((!backends.names().is_empty()).then(|| Arc::new(backends)));
     };
     let unusable = |reason: String| Failure::Own {
         exit: Exit::Failed,
@@ -36,7 +36,6 @@ pub(super) fn servers(matches: &ArgMatches) -> Result<Option<Arc<Backends>>, Fai
         message: format!("{}: {reason}", file.display()),
     };
     let json = fs::read_to_string(file).map_err(|error| unusable(error.to_string()))?;
-    let backends = Backends::new();
     for server in McpServers::from_json(&json).map_err(|error| unusable(error.to_string()))? {
         backends.register(server).map_err(|error| unusable(error.to_string()))?;
     }

@@ -1,0 +1,148 @@
+//! A program of tools: its name and version, and what its host configures.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+#[cfg(feature = "proxy")]
+use toolkit::backend::Backends;
+use toolkit::dispatch::DispatcherBuilder;
+#[cfg(feature = "mcp")]
+use toolkit_mcp::server::{Http, ServerBuilder};
+
+/// Any error that keeps a host from configuring its program. It is printed, and the exit code is 1.
+pub type SetupError = Box<dyn std::error::Error + Send + Sync>;
+
+pub(crate) type Configure<T> = Box<dyn FnOnce(T) -> Result<T, SetupError>>;
+
+/// A command-line program over every linked tool.
+///
+/// [`program!`](crate::program) creates one with the name and the version of the package that is being compiled.
+///
+/// ```no_run
+/// struct Db;
+/// # impl Db { fn open() -> std::io::Result<Db> { Ok(Db) } }
+///
+/// fn main() -> std::process::ExitCode {
+///     toolkit_cli::program!()
+///         .dispatcher(|dispatcher| Ok(dispatcher.state(Db::open()?)))
+///         .server(|server| Ok(server.instructions("Dates are in UTC.")))
+///         .main()
+/// }
+/// ```
+#[must_use]
+pub struct Program {
+    pub(crate) name: String,
+    /// `None` for [`main`](crate::main), which cannot know it.
+    pub(crate) version: Option<String>,
+    pub(crate) dispatcher: Configure<DispatcherBuilder>,
+    #[cfg(feature = "mcp")]
+    pub(crate) server: Configure<ServerBuilder>,
+    #[cfg(feature = "mcp")]
+    pub(crate) http: Configure<Http>,
+    #[cfg(feature = "proxy")]
+    pub(crate) backends: Backends,
+}
+
+/// Creates a [`Program`] with the name and the version of the package that is being compiled.
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     toolkit_cli::program!().main()
+/// }
+/// ```
+#[macro_export]
+macro_rules! program {
+    () => {
+        $crate::Program::new(
+            // A package may have several programs.
+            ::core::option_env!("CARGO_BIN_NAME").unwrap_or(::core::env!("CARGO_PKG_NAME")),
+            ::core::env!("CARGO_PKG_VERSION"),
+        )
+    };
+}
+
+impl Program {
+    /// Creates a program with a name and a version, which `--version` prints and MCP clients are told.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self { version: Some(version.into()), ..Self::named(name.into()) }
+    }
+
+    /// Creates a program whose version is unknown.
+    pub(crate) fn named(name: String) -> Self {
+        Self {
+            name,
+            version: None,
+            dispatcher: Box::new(Ok),
+            #[cfg(feature = "mcp")]
+            server: Box::new(Ok),
+            #[cfg(feature = "mcp")]
+            http: Box::new(Ok),
+            #[cfg(feature = "proxy")]
+            backends: Backends::new(),
+        }
+    }
+
+    /// Configures the dispatcher: state, limits, layers, policies.
+    ///
+    /// The function runs only for the commands that need a dispatcher (`call`, `serve` and `check`), in the context of a
+    /// tokio runtime. `list`, `search`, `show`, `export` and `cost` work where, say, a database cannot be reached.
+    ///
+    /// A later call replaces an earlier one.
+    pub fn dispatcher(
+        mut self,
+        configure: impl FnOnce(DispatcherBuilder) -> Result<DispatcherBuilder, SetupError> + 'static,
+    ) -> Self {
+        self.dispatcher = Box::new(configure);
+        self
+    }
+
+    /// Configures the MCP server of `serve`: instructions, limits, filters, credentials.
+    ///
+    /// The function is given a builder that has the program's name and version; flags of the command line are applied
+    /// afterwards, so that they win.
+    #[cfg(feature = "mcp")]
+    pub fn server(
+        mut self,
+        configure: impl FnOnce(ServerBuilder) -> Result<ServerBuilder, SetupError> + 'static,
+    ) -> Self {
+        self.server = Box::new(configure);
+        self
+    }
+
+    /// Configures how `serve --http` is reached: who verifies tokens, limits, origins.
+    ///
+    /// Flags of the command line are applied afterwards, so that they win.
+    ///
+    /// ```no_run
+    /// fn main() -> std::process::ExitCode {
+    ///     toolkit_cli::program!().http(|http| Ok(http.max_body_bytes(1 << 20))).main()
+    /// }
+    /// ```
+    #[cfg(feature = "mcp")]
+    pub fn http(mut self, configure: impl FnOnce(Http) -> Result<Http, SetupError> + 'static) -> Self {
+        self.http = Box::new(configure);
+        self
+    }
+
+    /// Adds backends, whose tools `serve` offers along with those of the program and of `--proxy`.
+    #[cfg(feature = "proxy")]
+    pub fn backends(mut self, backends: Backends) -> Self {
+        self.backends = backends;
+        self
+    }
+
+    /// Runs the command line of this process.
+    #[must_use]
+    pub fn main(self) -> ExitCode {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        let outcome = crate::run(&words, self);
+        // Looked for by hand, because a command line that clap rejects has no matches to ask.
+        let wants_json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+        let exit = match outcome {
+            Ok(exit) => exit,
+            Err(failure) if wants_json => failure.report_as_json(),
+            Err(failure) => failure.report(),
+        };
+        exit.into()
+    }
+}
