@@ -69,8 +69,20 @@ fn a_library_gets_a_command_line() {
     let built = cargo_toolkit(&library, &["call", "built"]);
     assert_ran(&built, 0, "\"from the patch, debug assertions false\"\n");
 
+    // Without the server, its command names the feature that is missing.
+    assert_ran(&cargo_toolkit(&library, &["call", "reverse", "--text", "no"]), 0, "\"on\"\n");
+    let program = library.join("target/debug/cargo-toolkit-only-a-library");
+    for (args, feature) in [(&["serve", "--http", "0"][..], "mcp"), (&["export", "--format", "html"], "html")] {
+        let output = Command::new(&program).args(args).output().unwrap();
+        assert_ran(&output, 2, "");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(printed.contains(&format!("without the feature `{feature}` of `toolkit-cli`")), "{printed}");
+    }
+
     // A server is linked in when one is wanted; without stdin it ends at once.
     assert_ran(&cargo_toolkit(&library, &["serve"]), 0, "");
+    let version = Command::new(&program).arg("--version").output().unwrap();
+    assert_ran(&version, 0, "only-a-library 0.1.0\n");
     let manifest = fs::read_to_string(library.join("target/cargo-toolkit/only-a-library/Cargo.toml")).unwrap();
     assert!(manifest.contains(r#"features = ["mcp"]"#), "{manifest}");
 

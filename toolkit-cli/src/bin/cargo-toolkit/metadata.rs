@@ -1,5 +1,6 @@
 //! What `cargo metadata` says, as far as it matters here.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -12,7 +13,8 @@ pub(crate) struct Metadata {
     pub(crate) workspace_members: Vec<String>,
     pub(crate) workspace_root: PathBuf,
     pub(crate) target_directory: PathBuf,
-    pub(crate) resolve: Resolve,
+    /// `None` where only the workspace itself was read.
+    pub(crate) resolve: Option<Resolve>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -34,7 +36,7 @@ pub(crate) struct Target {
     pub(crate) kind: Vec<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(crate) struct Resolve {
     /// The package of the manifest that was asked about; a virtual workspace has none.
     pub(crate) root: Option<String>,
@@ -53,20 +55,31 @@ pub(crate) fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Asks cargo about the workspace.
+/// Reads the packages of the workspace, without their dependencies. Nothing is downloaded.
 ///
 /// # Errors
 ///
-/// cargo cannot be run, or there is no workspace; it says why on stderr.
-pub(crate) fn read(matches: &ArgMatches) -> Result<Metadata, String> {
-    let mut command = cargo();
-    command.args(["metadata", "--format-version", "1"]);
+/// Returns an error if cargo cannot be run or there is no workspace; cargo prints why to stderr.
+pub(crate) fn workspace(matches: &ArgMatches) -> Result<Metadata, String> {
+    read(matches, &["--no-deps"])
+}
+
+/// Reads the packages of the workspace and all of their dependencies, which cargo downloads if it has to.
+///
+/// # Errors
+///
+/// As for [`workspace`].
+pub(crate) fn with_dependencies(matches: &ArgMatches) -> Result<Metadata, String> {
     // Optional dependencies may bring `toolkit` in.
-    command.arg("--all-features");
+    let mut options = vec!["--all-features".to_owned()];
     // Without it, cargo wants the sources of every platform's dependencies, which an offline machine does not have.
-    if let Some(host) = host() {
-        command.args(["--filter-platform", &host]);
-    }
+    options.extend(host().map(|host| format!("--filter-platform={host}")));
+    read(matches, &options)
+}
+
+fn read(matches: &ArgMatches, options: &[impl AsRef<OsStr>]) -> Result<Metadata, String> {
+    let mut command = cargo();
+    command.args(["metadata", "--format-version", "1"]).args(options);
     if let Some(path) = matches.get_one::<PathBuf>("manifest-path") {
         command.arg("--manifest-path").arg(path);
     }
@@ -77,7 +90,8 @@ pub(crate) fn read(matches: &ArgMatches) -> Result<Metadata, String> {
     if !output.status.success() {
         return Err("`cargo metadata` failed".to_owned());
     }
-    serde_json::from_slice(&output.stdout).map_err(|error| format!("cannot read what `cargo metadata` says: {error}"))
+    serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("cannot read the output of `cargo metadata`: {error}"))
 }
 
 /// The platform that programs are built for here.

@@ -11,6 +11,7 @@ use crate::metadata::{self, Metadata, PackageMetadata};
 #[derive(Debug)]
 pub(crate) struct Package {
     pub(crate) name: String,
+    pub(crate) version: String,
     /// The library's name in Rust.
     pub(crate) krate: String,
     pub(crate) folder: PathBuf,
@@ -29,20 +30,20 @@ impl Package {
     ///
     /// There is none, there are several, it has no library, or it does not depend on `toolkit`.
     pub(crate) fn find(matches: &ArgMatches) -> Result<Self, String> {
-        let metadata = metadata::read(matches)?;
         let wanted = matches.get_one::<String>("package").map(String::as_str);
+        if wanted.is_some() {
+            // A package that is not there or has no library is reported before its dependencies are downloaded.
+            library_of(choose(&metadata::workspace(matches)?, wanted)?)?;
+        }
+        let metadata = metadata::with_dependencies(matches)?;
         let package = choose(&metadata, wanted)?;
-        let library = package.library().ok_or_else(|| {
-            format!(
-                "`{}` has no library, and a program cannot be linked into another; give it `fn main() {{ toolkit_cli::main() }}`",
-                package.name
-            )
-        })?;
+        let library = library_of(package)?;
         let toolkit =
             toolkit_of(&metadata, package).ok_or_else(|| format!("`{}` does not depend on `toolkit`", package.name))?;
         let folder = package.manifest_path.parent().map(PathBuf::from);
         Ok(Self {
             name: package.name.clone(),
+            version: package.version.clone(),
             krate: library.replace('-', "_"),
             folder: folder.ok_or("the manifest has no folder")?,
             edition: package.edition.clone(),
@@ -52,6 +53,17 @@ impl Package {
             target_directory: metadata.target_directory.clone(),
         })
     }
+}
+
+/// The library of the package that is wanted.
+fn library_of(package: &PackageMetadata) -> Result<&str, String> {
+    package.library().ok_or_else(|| {
+        format!(
+            "`{}` has no library, and a program cannot be linked into another; give it \
+             `fn main() -> std::process::ExitCode {{ toolkit_cli::program!().main() }}`",
+            package.name
+        )
+    })
 }
 
 impl PackageMetadata {
@@ -71,7 +83,7 @@ fn choose<'m>(metadata: &'m Metadata, wanted: Option<&str>) -> Result<&'m Packag
         let found = members.into_iter().find(|package| package.name == name);
         return found.ok_or_else(|| format!("the workspace has no package `{name}`"));
     }
-    if let Some(root) = &metadata.resolve.root {
+    if let Some(root) = metadata.resolve.as_ref().and_then(|resolve| resolve.root.as_ref()) {
         let found = members.into_iter().find(|package| package.id == *root);
         return found.ok_or_else(|| "cargo names a package that it does not list".to_owned());
     }
@@ -90,8 +102,12 @@ fn choose<'m>(metadata: &'m Metadata, wanted: Option<&str>) -> Result<&'m Packag
 
 /// The `toolkit` that a package depends on, itself or through others.
 fn toolkit_of<'m>(metadata: &'m Metadata, package: &PackageMetadata) -> Option<&'m PackageMetadata> {
-    let nodes: BTreeMap<&str, &[String]> =
-        metadata.resolve.nodes.iter().map(|node| (&*node.id, &*node.dependencies)).collect();
+    let nodes: BTreeMap<&str, &[String]> = metadata
+        .resolve
+        .iter()
+        .flat_map(|resolve| &resolve.nodes)
+        .map(|node| (&*node.id, &*node.dependencies))
+        .collect();
     let packages: BTreeMap<&str, &PackageMetadata> =
         metadata.packages.iter().map(|package| (&*package.id, package)).collect();
     let mut seen: BTreeSet<&str> = BTreeSet::new();

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::io::{BufRead, BufReader, IsTerminal};
+use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -40,7 +40,12 @@ pub(crate) fn build(package: &Package, matches: &ArgMatches) -> Result<PathBuf, 
             command.arg(format!("--{option}"));
         }
     }
-    // The first build takes a while, and somebody may be watching.
+    if is_new {
+        // It compiles every dependency, which takes minutes.
+        let _ =
+            writeln!(anstream::stderr(), "note: building `{}` with its tools; later builds are quick", package.name);
+    }
+    // cargo prints its progress to a terminal only; elsewhere its lines would mix with those of the tools.
     if !(is_new && io::stderr().is_terminal()) {
         command.arg("--quiet");
     }
@@ -69,8 +74,9 @@ fn executable(message: &str) -> Option<PathBuf> {
 fn write(package: &Package, manifest: &str, folder: &Path) -> io::Result<bool> {
     fs::create_dir_all(folder.join("src"))?;
     let main = format!(
-        "// Links the library, and with it its tools.\nuse {} as _;\n\nfn main() -> std::process::ExitCode {{\n    toolkit_cli::main()\n}}\n",
-        package.krate
+        "// Links the library, and with it its tools.\nuse {} as _;\n\nfn main() -> std::process::ExitCode {{\n    \
+         toolkit_cli::Program::new({:?}, {:?}).main()\n}}\n",
+        package.krate, package.name, package.version
     );
     let mut is_new = update(&folder.join("Cargo.toml"), manifest)?;
     is_new |= update(&folder.join("src/main.rs"), &main)?;
@@ -109,7 +115,7 @@ fn manifest(package: &Package, matches: &ArgMatches, settings: &str) -> String {
          [package]\nname = \"cargo-toolkit-{name}\"\nversion = \"0.0.0\"\nedition = \"{edition}\"\npublish = false\n\n\
          [dependencies]\n\
          {name} = {{ path = {folder}, default-features = {default_features}, features = {features} }}\n\
-         toolkit-cli = {{ {toolkit_cli}, features = {features_of_cli} }}\n\n\
+         toolkit-cli = {{ {toolkit_cli}, default-features = false, features = {features_of_cli} }}\n\n\
          # Not part of the workspace around it, but built like it.\n[workspace]\n\n{settings}"
     )
 }
