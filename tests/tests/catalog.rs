@@ -51,14 +51,6 @@ mod broken {
     use toolkit::tool;
 
     #[derive(serde::Deserialize, schemars::JsonSchema)]
-    pub enum Mode {
-        Fast,
-    }
-
-    #[derive(serde::Deserialize, schemars::JsonSchema)]
-    pub struct Celsius(pub i64);
-
-    #[derive(serde::Deserialize, schemars::JsonSchema)]
     #[serde(tag = "kind")]
     pub enum Shape {
         Circle { radius: u8 },
@@ -68,18 +60,6 @@ mod broken {
     pub struct Anchor {
         #[schemars(regex(pattern = "["))]
         pub text: String,
-    }
-
-    /// Takes a unit enum.
-    #[tool(namespace = "broken")]
-    pub fn lone_enum(mode: Mode) -> bool {
-        matches!(mode, Mode::Fast)
-    }
-
-    /// Takes a newtype.
-    #[tool(namespace = "broken")]
-    pub fn lone_newtype(celsius: Celsius) -> i64 {
-        celsius.0
     }
 
     /// Takes an enum whose every variant is an object.
@@ -92,6 +72,10 @@ mod broken {
     /// Takes a former name that is taken.
     #[tool(namespace = "broken", aliases = ["math:add"])]
     pub fn greedy() {}
+
+    /// Takes the same former name.
+    #[tool(namespace = "broken", aliases = ["math:add"])]
+    pub fn greedier() {}
 
     /// Has examples that do not fit, and a `meta` that is no object.
     #[tool(namespace = "broken", examples = ["{}", "{\"n\": 1}", "{"], meta = "[]")]
@@ -163,13 +147,10 @@ fn an_unknown_name_is_refused_with_the_nearest() {
 
 #[test]
 fn every_problem_is_reported_at_once_with_the_places() {
-    let problems = catalog![broken::lone_enum, broken::lone_newtype, broken::lone_objects, broken::greedy, math::add_2]
-        .unwrap_err();
-    let not_an_object = "its only argument is no struct, so it needs a name in the JSON; mark the parameter `#[arg]`";
-    assert_eq!(messages(&problems), [not_an_object, not_an_object, "the alias `math:add` is taken"]);
+    let problems = catalog![broken::greedy, broken::greedier, math::add_2].unwrap_err();
+    assert_eq!(messages(&problems), ["the alias `math:add` is taken", "the alias `math:add` is taken"]);
     let printed = problems.to_string();
-    assert!(printed.contains("broken:lone_enum at tests/tests/catalog.rs:"), "{printed}");
-    assert!(printed.contains("broken:lone_newtype at tests/tests/catalog.rs:"), "{printed}");
+    assert!(printed.contains("broken:greedier at tests/tests/catalog.rs:"), "{printed}");
     assert!(printed.contains("broken:greedy at ") && printed.contains("math:add:2.0.0 at "), "{printed}");
 }
 

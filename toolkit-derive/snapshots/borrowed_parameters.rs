@@ -126,6 +126,7 @@ const __tool_defined_as_forecast: ::tk::__private::Linked<String, Forecast> = {
                 line: __toolkit::line!(),
                 column: __toolkit::column!(),
             },
+            __toolkit::input::<__Arguments>,
         )
     };
     __toolkit::inventory::submit! {

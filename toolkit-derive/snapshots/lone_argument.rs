@@ -31,6 +31,10 @@ const __tool_defined_as_forecast: ::toolkit::__private::Linked<
     impl __toolkit::Named for __Name {
         const NAME: &'static __toolkit::str = "query";
         const DESCRIPTION: &'static __toolkit::str = "";
+        fn form() -> &'static __toolkit::Form {
+            static FORM: __toolkit::Form = __toolkit::Form::undecided();
+            &FORM
+        }
     }
     type __Owned_query = <__toolkit::Pick<
         { !__toolkit::Candidate::<Query>::BORROWS },
@@ -111,9 +115,6 @@ const __tool_defined_as_forecast: ::toolkit::__private::Linked<
             ),
             ..__toolkit::Default::default()
         },
-        lone: __toolkit::Option::Some(
-            __toolkit::takes::<<__Tool as __toolkit::Function>::Arguments>,
-        ),
         ..__toolkit::sync_entry::<
             __Tool,
         >(
@@ -124,6 +125,10 @@ const __tool_defined_as_forecast: ::toolkit::__private::Linked<
                 line: __toolkit::line!(),
                 column: __toolkit::column!(),
             },
+            <__toolkit::LoneArgument<
+                { __toolkit::Lone::<Query>::IS_STRUCT },
+                { __Fits_query::CHOICE },
+            > as __toolkit::Arguments<__Name, Query>>::schema,
         )
     };
     __toolkit::inventory::submit! {

@@ -95,6 +95,7 @@ impl Notebook {
                     line: __toolkit::line!(),
                     column: __toolkit::column!(),
                 },
+                __toolkit::input::<__toolkit::NoArguments>,
             )
         };
         __toolkit::inventory::submit! {

@@ -127,6 +127,7 @@ pub const __tool_defined_as_add: ::toolkit::__private::Linked<(i64, i64), i64> =
                 line: __toolkit::line!(),
                 column: __toolkit::column!(),
             },
+            __toolkit::input::<__Arguments>,
         )
     };
     __toolkit::inventory::submit! {

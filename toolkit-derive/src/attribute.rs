@@ -40,6 +40,7 @@ pub(crate) struct Attribute {
     pub(crate) timeout: Option<Duration>,
     /// The word itself, where it is said.
     pub(crate) blocking: Option<Path>,
+    pub(crate) show_errors: Option<bool>,
 }
 
 const TOOL: &[&str] = &[
@@ -62,6 +63,7 @@ const TOOL: &[&str] = &[
     "requires",
     "timeout",
     "blocking",
+    "show_errors",
     "crate",
 ];
 
@@ -75,6 +77,7 @@ const TOOLSET: &[&str] = &[
     "idempotent",
     "open_world",
     "timeout",
+    "show_errors",
     "crate",
 ];
 
@@ -149,6 +152,7 @@ impl Attribute {
             "requires" => self.requirements = requirements::requires(meta, report),
             "timeout" => self.timeout = text(meta, "30s", report).and_then(|text| duration(&text, report)),
             "blocking" => self.blocking = flag(meta, report).and_then(|set| set.then(|| meta.path().clone())),
+            "show_errors" => self.show_errors = flag(meta, report),
             _ => self.krate = krate(meta, report),
         }
     }

@@ -55,7 +55,7 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
     let input_type = &input.ty;
     let returned = function.output.as_ref().map_or_else(|| quote!(()), |ty| quote!(#ty));
     let (checks, types) = (checks(function, &krate), types(function, &input, &returned, &krate));
-    let (call, entry) = (call(function, &returned, &krate), entry(function, &krate));
+    let (call, entry) = (call(function, &returned, &krate), entry(function, &input, &krate));
     let arguments = &input.declaration;
     let id = id(function);
     // Where rustc says that the crate has two tools of that id.

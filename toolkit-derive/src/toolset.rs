@@ -87,6 +87,7 @@ fn tool(method: &ImplItemFn, self_ty: &Type, shared: &Attribute, report: &mut Re
     attribute.category = attribute.category.or_else(|| shared.category.clone());
     attribute.krate = attribute.krate.or_else(|| shared.krate.clone());
     attribute.timeout = attribute.timeout.or(shared.timeout);
+    attribute.show_errors = attribute.show_errors.or(shared.show_errors);
     // What a method says of its effects is the whole of it where the two would contradict each other.
     attribute.read_only = attribute.read_only.or(shared.read_only.filter(|_| attribute.destructive != Some(true)));
     attribute.destructive = attribute.destructive.or(shared.destructive.filter(|_| attribute.read_only != Some(true)));

@@ -19,7 +19,7 @@ pub(crate) use self::coerce::{admit, refusal, without_absent};
 pub use self::content::{Content, Structured};
 pub use self::context::{Context, Progress};
 pub use self::credentials::Credentials;
-pub use self::error::ToolError;
+pub use self::error::{ShowError, ToolError};
 pub(crate) use self::json::is_too_deep;
 pub use self::kind::{ErrorKind, Stage};
 pub use self::result::RunResult;

@@ -9,7 +9,7 @@ mod records;
 mod wire;
 
 pub(crate) use self::check::problems_of;
-pub use self::entry::{Entry, Location, StateType, Takes};
+pub use self::entry::{Entry, Location, StateType};
 use self::names::Names;
 use self::problem::ids_of;
 pub use self::problem::{Problem, ProblemKind, Problems};
@@ -77,7 +77,6 @@ impl Catalog {
                 problems.extend(check::versions_of_one(&pair[0], &pair[1]));
             }
         }
-        check::check_lone_arguments(&tools, &mut problems);
         let names = Names::of(&tools, &mut problems);
         Problems::none_or(problems)?;
         Ok(Self { tools, names, records: Records::default() })

@@ -66,7 +66,7 @@ pub use self::private as __private;
 #[doc(hidden)]
 pub mod private;
 
-pub use self::call::{Arguments, CancelToken, Coercion, Content, Context, RunResult, Structured, ToolError};
+pub use self::call::{Arguments, CancelToken, Coercion, Content, Context, RunResult, ShowError, Structured, ToolError};
 pub use self::catalog::Catalog;
 pub use self::chain::Chain;
 pub use self::dispatch::Dispatcher;

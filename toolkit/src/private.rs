@@ -5,10 +5,10 @@ mod borrowed;
 mod function;
 #[cfg(feature = "import")]
 pub mod import;
-mod lone;
 mod metadata;
 mod one;
 mod returned;
+mod sole;
 
 pub use std::borrow::ToOwned;
 pub use std::clone::Clone;
@@ -31,16 +31,17 @@ pub use self::argument::{
 };
 pub use self::borrowed::{Borrowed, FromHost, is_state};
 pub use self::function::{async_entry, async_linked, blocking_entry, not_in, sync_entry, sync_linked};
-pub use self::lone::takes;
 pub use self::metadata::{icon, literal, text, texts};
 pub use self::one::Named;
 pub use self::returned::{
     Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData, is_tool_output, kind,
 };
+pub use self::sole::Form;
 pub use crate::call::ToolError;
 pub use crate::catalog::{Entry, Location};
 pub use crate::dispatch::{AsyncFunction, Function, Host, Returns, SyncFunction, UNFIT};
 pub use crate::handle::Linked;
+pub use crate::schema::generate::input;
 pub use crate::tool::{Annotations, Authorization, Metadata, OAuth2, Requirements, Secret};
 
 /// Emits the symbol that makes two tools with one id in one program a link error.

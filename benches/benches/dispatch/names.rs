@@ -43,12 +43,12 @@ fn entry(nth: usize) -> &'static Entry {
         aliases: &[],
         timeout: None,
         requires: false,
+        show_errors: false,
         metadata: Metadata::default,
         location: Location { file: file!(), line: line!(), column: 1 },
         input: || serde_json::json!({ "type": "object" }),
         output: || None,
         gives_nothing: false,
-        lone: None,
         states: &[],
         run: Run::Sync(|_| Err(ToolError::failed("only looked up"))),
     }))

@@ -5,11 +5,12 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{LitStr, Path};
 
+use super::input::Input;
 use super::krate::{at, here};
 use crate::function::Function;
 
 /// The record: what the attribute says, over what a function without one has.
-pub(super) fn entry(function: &Function, krate: &Path) -> TokenStream {
+pub(super) fn entry(function: &Function, input: &Input, krate: &Path) -> TokenStream {
     let mut fields = vec![metadata(function, krate)];
     let mut field = |name: &str, value: Option<TokenStream>| {
         let name = Ident::new(name, Span::call_site());
@@ -21,6 +22,7 @@ pub(super) fn entry(function: &Function, krate: &Path) -> TokenStream {
     let aliases = &attribute.aliases;
     let requires = !attribute.requirements.is_empty();
     field("requires", requires.then(|| quote!(true)));
+    field("show_errors", (attribute.show_errors == Some(true)).then(|| quote!(true)));
     field("aliases", (!aliases.is_empty()).then(|| quote!(&[#(#aliases),*])));
     field(
         "timeout",
@@ -29,13 +31,11 @@ pub(super) fn entry(function: &Function, krate: &Path) -> TokenStream {
             quote!(#krate::Option::Some(#krate::Duration::from_millis(#millis)))
         }),
     );
-    let lone = function.arguments().count() == 1 && function.arguments().all(|argument| !argument.is_named());
-    field("lone", lone.then(|| quote!(#krate::Option::Some(#krate::takes::<<__Tool as #krate::Function>::Arguments>))));
     let borrowed: Vec<TokenStream> =
         function.lent().map(|ty| quote_spanned!(here(ty.span())=> #krate::Borrowed::<#ty>::STATE)).collect();
     field("states", (!borrowed.is_empty()).then(|| quote!(&[#(#borrowed),*])));
 
-    let (id, name) = (id(function), function.name());
+    let (id, name, schema) = (id(function), function.name(), &input.schema);
     let kind = match (&function.asyncness, attribute.blocking.is_some()) {
         (Some(_), _) => quote!(async_entry),
         (None, true) => quote!(blocking_entry),
@@ -49,7 +49,7 @@ pub(super) fn entry(function: &Function, krate: &Path) -> TokenStream {
     quote! {
         static __ENTRY: #krate::Entry = #krate::Entry {
             #(#fields,)*
-            ..#krate::#kind::<__Tool>(#id, #name, #location)
+            ..#krate::#kind::<__Tool>(#id, #name, #location, #schema)
         };
     }
 }

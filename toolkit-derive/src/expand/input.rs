@@ -21,6 +21,8 @@ pub(super) struct Input {
     pub(super) declaration: TokenStream,
     /// The input, out of `__arguments`.
     pub(super) taken: TokenStream,
+    /// What builds the input schema.
+    pub(super) schema: TokenStream,
 }
 
 impl Input {
@@ -32,13 +34,14 @@ impl Input {
                 arguments: quote!(#krate::NoArguments),
                 declaration: TokenStream::new(),
                 taken: quote!({}),
+                schema: quote!(#krate::input::<#krate::NoArguments>),
             },
             [lone] if !lone.is_named() => Self::lone(lone, krate),
             _ => Self::named(&arguments, krate, outside),
         }
     }
 
-    /// For rustc to decide: the argument struct, or one argument under its name.
+    /// The argument struct, or one argument under its name: rustc decides as far as it can, and else the schema does.
     fn lone(lone: &Argument, krate: &Path) -> Self {
         let (ty, fits, name) = (&lone.ty, lone.fits(), lone.ident.unraw().to_string());
         let description = description::of(&lone.attrs, krate).unwrap_or_else(|| quote!(""));
@@ -52,9 +55,15 @@ impl Input {
                 impl #krate::Named for __Name {
                     const NAME: &'static #krate::str = #name;
                     const DESCRIPTION: &'static #krate::str = #description;
+
+                    fn form() -> &'static #krate::Form {
+                        static FORM: #krate::Form = #krate::Form::undecided();
+                        &FORM
+                    }
                 }
             },
             taken: quote!(#choice::take(__arguments)),
+            schema: quote!(#choice::schema),
         }
     }
 
@@ -86,6 +95,7 @@ impl Input {
                 struct __Arguments { #(#fields),* }
             },
             taken,
+            schema: quote!(#krate::input::<__Arguments>),
         }
     }
 }

@@ -16,8 +16,16 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// `Display` prints what a model may read: it never holds the text of an unexpected error or of a panic. Those are
 /// logged with `tracing`, and stand in [`source`](std::error::Error::source) for the host's own eyes.
 ///
-/// A tool makes one with [`ToolError::failed`], whose text is meant for the model, or by `?` from an error of another
-/// kind, whose text is not.
+/// Which errors of a tool a model may read is the author's choice:
+///
+/// | the tool | the model reads |
+/// |---|---|
+/// | returns or makes [`ToolError::failed`], a `String` or a `&str` | that text |
+/// | returns an error that implements [`ShowError`] or `Into<ToolError>` | the text that this chooses |
+/// | converts with `.map_err(ToolError::shown)` | the text of the error |
+/// | is marked `#[tool(show_errors)]` | the text of every error that it returns |
+/// | returns a [`std::io::Error`] | its kind, such as "not found", without a path |
+/// | returns any other error, or panics | that the tool failed |
 pub struct ToolError(Box<Repr>);
 
 struct Repr {
@@ -30,6 +38,8 @@ struct Repr {
     missing: Requirements,
     retry: Option<Retry>,
     source: Option<BoxError>,
+    /// The text of the source is withheld because nobody chose to show it.
+    is_masked: bool,
 }
 
 /// What is known of the same call at another time.
@@ -43,6 +53,34 @@ impl ToolError {
     #[must_use]
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Failed, message)
+    }
+
+    /// Creates a failure with the text of `error`, which the model reads.
+    ///
+    /// The text is what [`Display`](fmt::Display) prints of `error` itself. What caused it is kept as the
+    /// [`source`](std::error::Error::source), for the host: causes come from further down, where paths, addresses and
+    /// queries are. To show the causes of an `anyhow::Error` too, write `ToolError::failed(format!("{error:#}"))`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{ToolError, tool};
+    ///
+    /// /// Sums numbers.
+    /// #[tool]
+    /// fn sum(numbers: Vec<String>) -> Result<i64, ToolError> {
+    ///     numbers.iter().map(|n| n.parse::<i64>().map_err(ToolError::shown)).sum()
+    /// }
+    ///
+    /// let error = sum(vec!["1".to_owned(), "x".to_owned()]).unwrap_err();
+    /// assert_eq!(error.message(), "invalid digit found in string");
+    /// ```
+    #[must_use]
+    pub fn shown(error: impl Into<BoxError>) -> Self {
+        match error.into().downcast::<ToolError>() {
+            Ok(error) => *error,
+            Err(error) => Self::failed(error.to_string()).caused_by(error),
+        }
     }
 
     /// The end of a tool that saw that nobody waits for it any more.
@@ -61,6 +99,35 @@ impl ToolError {
         }
     }
 
+    /// Masks an error that nobody chose to show.
+    pub(crate) fn masked(error: impl Into<BoxError>) -> Self {
+        let error = match error.into().downcast::<std::io::Error>() {
+            Ok(error) => return Self::from(*error),
+            Err(error) => error,
+        };
+        match error.downcast::<ToolError>() {
+            Ok(error) => *error,
+            Err(error) => Self::internal(error).mask(),
+        }
+    }
+
+    fn mask(mut self) -> Self {
+        self.0.is_masked = true;
+        self
+    }
+
+    /// Shows the text of an error that [`masked`](Self::masked) made; others keep theirs.
+    pub(crate) fn unmask(mut self) -> Self {
+        if self.0.is_masked
+            && let Some(source) = &self.0.source
+        {
+            self.0.message = source.to_string();
+            self.0.kind = ErrorKind::Failed;
+            self.0.is_masked = false;
+        }
+        self
+    }
+
     /// A failure of any kind, for a [`Backend`](crate::backend::Backend), which passes on what another program says.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
@@ -74,6 +141,7 @@ impl ToolError {
             missing: Requirements::NONE,
             retry: None,
             source: None,
+            is_masked: false,
         }))
     }
 
@@ -232,12 +300,79 @@ impl From<Infallible> for ToolError {
     }
 }
 
+/// An error whose text a model may read.
+///
+/// Such an error becomes a [`ToolError`] with its text, in the result of a tool and by `?`. The text is what
+/// [`Display`](fmt::Display) prints; what caused the error stays the [`source`](std::error::Error::source), for the
+/// host. To show some variants only, implement `From<YourError> for ToolError` instead.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{ShowError, tool};
+///
+/// #[derive(Debug, thiserror::Error)]
+/// #[error("no city is called {0}")]
+/// struct NoSuchCity(String);
+///
+/// impl ShowError for NoSuchCity {}
+///
+/// /// Finds the country of a city.
+/// #[tool]
+/// fn country(city: String) -> Result<&'static str, NoSuchCity> {
+///     if city == "Lima" { Ok("Peru") } else { Err(NoSuchCity(city)) }
+/// }
+///
+/// let dispatcher = toolkit::Dispatcher::new(toolkit::catalog![country]?)?;
+/// let error = dispatcher.call_sync("country", r#"{"city": "Atlantis"}"#).unwrap_err();
+/// assert_eq!(error.message(), "no city is called Atlantis");
+/// # Ok::<(), toolkit::catalog::Problems>(())
+/// ```
+pub trait ShowError: std::error::Error + Send + Sync + 'static {}
+
+impl<E: ShowError> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        Self::shown(error)
+    }
+}
+
+/// By its kind, if that tells a model what to change. The text may name paths of the host, so it is masked.
+impl From<std::io::Error> for ToolError {
+    fn from(error: std::io::Error) -> Self {
+        match io_kind(error.kind()) {
+            Some(kind) => Self::failed(format!("input/output error: {kind}")).caused_by(error).mask(),
+            None => Self::internal(error).mask(),
+        }
+    }
+}
+
+/// The kinds that a model can act on, by another path or another argument.
+fn io_kind(kind: std::io::ErrorKind) -> Option<&'static str> {
+    use std::io::ErrorKind;
+    Some(match kind {
+        ErrorKind::NotFound => "not found",
+        ErrorKind::PermissionDenied => "permission denied",
+        ErrorKind::AlreadyExists => "already exists",
+        ErrorKind::IsADirectory => "is a directory",
+        ErrorKind::NotADirectory => "not a directory",
+        ErrorKind::DirectoryNotEmpty => "the directory is not empty",
+        ErrorKind::InvalidInput => "invalid argument",
+        ErrorKind::InvalidData => "invalid data",
+        ErrorKind::InvalidFilename => "invalid file name",
+        ErrorKind::FileTooLarge => "the file is too large",
+        ErrorKind::ReadOnlyFilesystem => "the file system is read-only",
+        ErrorKind::StorageFull => "no space is left",
+        ErrorKind::QuotaExceeded => "the quota is exceeded",
+        _ => return None,
+    })
+}
+
 /// Errors of the standard library and of JSON, for `?` in a tool: unexpected, so their text is masked.
 macro_rules! masked {
     ($($error:ty),* $(,)?) => {$(
         impl From<$error> for ToolError {
             fn from(error: $error) -> Self {
-                Self::internal(error)
+                Self::masked(error)
             }
         }
     )*};
@@ -245,7 +380,6 @@ macro_rules! masked {
 
 masked!(
     BoxError,
-    std::io::Error,
     std::fmt::Error,
     std::env::VarError,
     std::num::ParseIntError,

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use super::Catalog;
 use super::problem::{Problem, ProblemKind, Problems};
 use super::wire::{Naming, WireNames};
-use super::{Catalog, Takes};
 use crate::schema::{SchemaError, quoted, root};
 use crate::tool::{Literal, META_KEY, Tool, check_alias, check_name};
 
@@ -93,17 +93,6 @@ fn brief(text: &str) -> String {
     text.chars().take(64).collect::<String>().escape_debug().to_string()
 }
 
-/// Finds lone arguments that are no objects, as far as possible without building a schema: collecting must stay cheap.
-pub(super) fn check_lone_arguments(tools: &[Tool], problems: &mut Vec<Problem>) {
-    for tool in tools {
-        match tool.entry().and_then(|entry| entry.lone).map(|takes| takes()) {
-            None | Some(Takes::Object) => {}
-            Some(Takes::Unknown) => check_object(tool, problems),
-            Some(Takes::Other) => problems.push(not_an_object(tool)),
-        }
-    }
-}
-
 /// What keeps two tools whose ids are neighbours from being two versions of one: no name would lead to one of them.
 pub(super) fn versions_of_one(a: &Tool, b: &Tool) -> Option<Problem> {
     let (one, other) = (a.id(), b.id());
@@ -137,17 +126,10 @@ fn check_schemas(tool: &Tool, problems: &mut Vec<Problem>) {
     }
 }
 
-fn not_an_object(tool: &Tool) -> Problem {
-    let message = match tool.entry() {
-        Some(_) => "its only argument is no struct, so it needs a name in the JSON; mark the parameter `#[arg]`",
-        None => "its arguments are no object: the root of the input schema must say `\"type\": \"object\"`",
-    };
-    Problem::new(ProblemKind::NotAnObject, message, [tool])
-}
-
 fn check_object(tool: &Tool, problems: &mut Vec<Problem>) {
     if !root::is_object(tool.input().as_value()) {
-        problems.push(not_an_object(tool));
+        let message = "its arguments are no object: the root of the input schema must say `\"type\": \"object\"`";
+        problems.push(Problem::new(ProblemKind::NotAnObject, message, [tool]));
     }
 }
 

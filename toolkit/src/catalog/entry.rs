@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::call::ToolError;
 use crate::dispatch::Run;
 use crate::tool::Metadata;
 
@@ -26,6 +27,8 @@ pub struct Entry {
     pub timeout: Option<Duration>,
     /// Whether it needs more of the caller than arguments; what, its metadata says.
     pub requires: bool,
+    /// Whether a model reads the text of every error that the function returns.
+    pub show_errors: bool,
     /// Builds what it says of itself, without aliases and time limit.
     pub metadata: fn() -> Metadata,
     /// Where the function stands.
@@ -36,8 +39,6 @@ pub struct Entry {
     pub output: fn() -> Option<Value>,
     /// Whether the function returns `()`.
     pub gives_nothing: bool,
-    /// What its only argument takes, where that is not known to be a struct of ours.
-    pub lone: Option<fn() -> Takes>,
     /// The types of its borrowed parameters; `None` for those that every call brings along.
     pub states: &'static [Option<StateType>],
     /// How it is called.
@@ -46,15 +47,12 @@ pub struct Entry {
 
 inventory::collect!(&'static Entry);
 
-/// What kind of JSON a type takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
-    /// An object.
-    Object,
-    /// Something that is no object.
-    Other,
-    /// Only its schema tells.
-    Unknown,
+impl Entry {
+    /// An error of the function, as a model reads it.
+    #[cold]
+    pub(crate) fn shown(&self, error: ToolError) -> ToolError {
+        if self.show_errors { error.unmask() } else { error }
+    }
 }
 
 /// Where a tool was written.

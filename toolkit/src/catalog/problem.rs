@@ -22,7 +22,7 @@ pub enum ProblemKind {
     DuplicateId,
     /// A former name is the name of something else.
     AliasTaken,
-    /// A lone argument is neither an object nor marked `#[arg]`.
+    /// An input schema accepts something other than objects.
     NotAnObject,
     /// A schema is not sound.
     InvalidSchema,

@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -36,7 +35,7 @@ pub trait Function: 'static {
     /// What the function takes: the argument struct, or its arguments as a tuple.
     type Input;
     /// What the JSON becomes first.
-    type Arguments: DeserializeOwned + JsonSchema;
+    type Arguments: DeserializeOwned;
     /// What the function returns.
     type Returned;
     /// What that is when it succeeds.
@@ -94,7 +93,7 @@ pub struct Invocation<'a> {
 pub fn run_sync<F: SyncFunction>(call: Invocation<'_>) -> Result<RunResult, ToolError> {
     let mut changes = Vec::new();
     let arguments = call.decode::<F::Arguments>(&mut changes)?;
-    let output = F::finish(F::call(F::input(arguments), call.host)?)?;
+    let output = call.finish::<F>(F::call(F::input(arguments), call.host)?)?;
     F::Encoding::encode(output, &call, changes)
 }
 
@@ -103,7 +102,7 @@ pub fn run_async<F: AsyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Result
     Box::pin(async move {
         let mut changes = Vec::new();
         let arguments = call.decode::<F::Arguments>(&mut changes)?;
-        let output = F::finish(F::call(F::input(arguments), call.host).await?)?;
+        let output = call.finish::<F>(F::call(F::input(arguments), call.host).await?)?;
         F::Encoding::encode_async(output, &call, changes).await
     })
 }
@@ -113,12 +112,18 @@ pub fn run_waiting<F: SyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Resul
     Box::pin(async move {
         let mut changes = Vec::new();
         let arguments = call.decode::<F::Arguments>(&mut changes)?;
-        let output = F::finish(F::call(F::input(arguments), call.host)?)?;
+        let output = call.finish::<F>(F::call(F::input(arguments), call.host)?)?;
         F::Encoding::encode_async(output, &call, changes).await
     })
 }
 
 impl Invocation<'_> {
+    /// Sorts success from failure, whose text a model reads where the author chose so.
+    #[inline]
+    fn finish<F: Function>(&self, returned: F::Returned) -> Result<F::Output, ToolError> {
+        F::finish(returned).map_err(|error| self.entry.shown(error))
+    }
+
     /// The typed argument, once the input schema has accepted it.
     ///
     /// Every kind of deserialiser that is named here is compiled for every tool, so there are two: the plan's and, for

@@ -53,6 +53,7 @@ impl Dispatcher {
         };
         check_cancelled(context)?;
         let Typed { entry, call, finish } = typed;
+        let finish = move |returned: R| finish(returned).map_err(|error| entry.shown(error));
         let work = pin!(async {
             let permit = self.shared.acquire(context).await?;
             let context = &*permit.context(context);

@@ -6,8 +6,11 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::one::One;
+use super::one::{Named, One};
+use super::sole::{self, Sole};
+use crate::schema;
 
 /// What can come from a caller's JSON.
 #[diagnostic::on_unimplemented(
@@ -97,15 +100,16 @@ impl<T> OrStandIn<T> for Pick<false> {
     }
 }
 
-/// Asks whether a lone owned parameter of type `T` is the argument struct.
+/// Asks whether a lone owned parameter of type `T` may be the argument struct.
 ///
 /// `Lone::<T>::IS_STRUCT` finds an inherent constant for the types below, which are one argument each, and else the
-/// constant of [`ArgumentStruct`]. The compiler decides by the type, so an alias does not change the answer.
+/// constant of [`ArgumentStruct`]. The compiler decides by the type, so an alias does not change the answer. Of other
+/// types the schema decides ([`Sole`]); those below need no code for it.
 pub struct Lone<T: ?Sized>(PhantomData<T>);
 
 /// The answer for all other types.
 pub trait ArgumentStruct {
-    /// The fields of the type are the tool's arguments.
+    /// The fields of the type are the tool's arguments, if its schema has any.
     const IS_STRUCT: bool = true;
 }
 
@@ -171,8 +175,8 @@ impl<T, const N: usize> Lone<[T; N]> {
 pub const fn has_no_fields(is_struct: bool) {
     assert!(
         !is_struct,
-        "the only argument is the argument struct, whose fields have attributes of their own; mark it `#[arg]` to make \
-         it one argument under its name"
+        "the fields of an argument struct have attributes of their own; to pass this argument under its own name, \
+         mark it `#[arg]`"
     );
 }
 
@@ -189,23 +193,34 @@ pub struct LoneArgument<const IS_STRUCT: bool, const FITS: bool>;
 
 /// What the JSON of a lone parameter becomes first, and how the parameter comes out of it.
 pub trait Arguments<N, T> {
-    /// The type itself, or an object with the parameter under its name, or a stand-in for a refused type.
+    /// Either form, or an object with the parameter under its name, or a stand-in for a refused type.
     type Arguments;
+
+    /// Builds the input schema.
+    fn schema() -> Value;
 
     /// The parameter.
     fn take(arguments: Self::Arguments) -> T;
 }
 
-impl<N, T> Arguments<N, T> for LoneArgument<true, true> {
-    type Arguments = T;
+impl<N: Named + 'static, T: DeserializeOwned + JsonSchema> Arguments<N, T> for LoneArgument<true, true> {
+    type Arguments = Sole<N, T>;
 
-    fn take(arguments: T) -> T {
-        arguments
+    fn schema() -> Value {
+        sole::schema::<N, T>()
+    }
+
+    fn take(arguments: Sole<N, T>) -> T {
+        arguments.value
     }
 }
 
-impl<N, T> Arguments<N, T> for LoneArgument<false, true> {
+impl<N: Named + 'static, T: DeserializeOwned + JsonSchema> Arguments<N, T> for LoneArgument<false, true> {
     type Arguments = One<N, T>;
+
+    fn schema() -> Value {
+        schema::input::<One<N, T>>()
+    }
 
     fn take(arguments: One<N, T>) -> T {
         arguments.value
@@ -214,6 +229,10 @@ impl<N, T> Arguments<N, T> for LoneArgument<false, true> {
 
 impl<N, T, const IS_STRUCT: bool> Arguments<N, T> for LoneArgument<IS_STRUCT, false> {
     type Arguments = NoArguments;
+
+    fn schema() -> Value {
+        schema::input::<NoArguments>()
+    }
 
     fn take(_: NoArguments) -> T {
         unreachable!("rustc has refused the type")

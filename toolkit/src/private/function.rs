@@ -1,32 +1,55 @@
 //! Constructors that keep generated code small.
 
+use serde_json::Value;
+
 use crate::catalog::{Entry, Location};
 use crate::dispatch::{AsyncFunction, Encode, Function, Run, SyncFunction, run_async, run_sync, run_waiting};
 use crate::handle::{Linked, TypedCall};
 use crate::tool::Metadata;
 
 /// The record of a synchronous function, with everything optional left out.
-pub const fn sync_entry<F: SyncFunction>(id: &'static str, name: &'static str, location: Location) -> Entry {
+pub const fn sync_entry<F: SyncFunction>(
+    id: &'static str,
+    name: &'static str,
+    location: Location,
+    input: fn() -> Value,
+) -> Entry {
     let run =
         if <F::Encoding as Encode<F::Output>>::WAITS { Run::Async(run_waiting::<F>) } else { Run::Sync(run_sync::<F>) };
-    entry::<F>(id, name, location, run)
+    entry::<F>(id, name, location, input, run)
 }
 
 /// The record of a synchronous function that blocks its thread.
-pub const fn blocking_entry<F: SyncFunction>(id: &'static str, name: &'static str, location: Location) -> Entry {
+pub const fn blocking_entry<F: SyncFunction>(
+    id: &'static str,
+    name: &'static str,
+    location: Location,
+    input: fn() -> Value,
+) -> Entry {
     assert!(
         !<F::Encoding as Encode<F::Output>>::WAITS,
         "a tool that returns `Chunks` is not `blocking`: it has returned before its items are there"
     );
-    entry::<F>(id, name, location, Run::Blocking(run_sync::<F>))
+    entry::<F>(id, name, location, input, Run::Blocking(run_sync::<F>))
 }
 
 /// The record of an asynchronous function.
-pub const fn async_entry<F: AsyncFunction>(id: &'static str, name: &'static str, location: Location) -> Entry {
-    entry::<F>(id, name, location, Run::Async(run_async::<F>))
+pub const fn async_entry<F: AsyncFunction>(
+    id: &'static str,
+    name: &'static str,
+    location: Location,
+    input: fn() -> Value,
+) -> Entry {
+    entry::<F>(id, name, location, input, Run::Async(run_async::<F>))
 }
 
-const fn entry<F: Function>(id: &'static str, name: &'static str, location: Location, run: Run) -> Entry {
+const fn entry<F: Function>(
+    id: &'static str,
+    name: &'static str,
+    location: Location,
+    input: fn() -> Value,
+    run: Run,
+) -> Entry {
     Entry {
         id,
         namespace: None,
@@ -35,12 +58,12 @@ const fn entry<F: Function>(id: &'static str, name: &'static str, location: Loca
         aliases: &[],
         timeout: None,
         requires: false,
+        show_errors: false,
         metadata: Metadata::default,
         location,
-        input: crate::schema::input::<F::Arguments>,
+        input,
         output: F::Encoding::schema,
         gives_nothing: <F::Encoding as Encode<F::Output>>::GIVES_NOTHING,
-        lone: None,
         states: &[],
         run,
     }

@@ -12,12 +12,17 @@ use serde::de::value::Error as Nothing;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
+use super::sole::Form;
+
 /// What the argument is called, and what is said of it.
 pub trait Named {
     /// The property.
     const NAME: &'static str;
     /// Its description; may be empty.
     const DESCRIPTION: &'static str;
+
+    /// Returns what is known of the form of the tool's sole argument.
+    fn form() -> &'static Form;
 }
 
 /// An argument under its name.

@@ -201,7 +201,7 @@ impl Shown {
 impl Masked {
     /// Converts.
     pub fn convert<E: Into<Box<dyn std::error::Error + Send + Sync>>>(self, error: E) -> ToolError {
-        ToolError::internal(error)
+        ToolError::masked(error)
     }
 }
 
@@ -216,7 +216,9 @@ impl Unconvertible {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot become a `ToolError`",
     label = "not a tool error",
-    note = "implement `From<{Self}> for ToolError` to choose what a model reads, or `std::error::Error` to have it masked",
+    note = "implement `std::error::Error` for it: its text is then logged and masked, or shown to the model with \
+            `impl toolkit::ShowError for {Self} {{}}`",
+    note = "implement `From<{Self}> for ToolError` to choose what a model reads",
     note = "a boxed error is `Box<dyn std::error::Error + Send + Sync>`"
 )]
 pub trait ToolFailure {}

@@ -1,18 +1,32 @@
 //! What the root of a schema says of every value that fits.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// How many schemas are looked at: more than any type needs, and an end for those that lead back to themselves.
 const MAX_SCHEMAS: usize = 256;
 
 /// Whether every value that fits is an object, as far as the root and what it refers to show.
 pub(crate) fn is_object(schema: &Value) -> bool {
-    Root { document: schema, left: MAX_SCHEMAS }.is_object(schema)
+    Root { document: schema, left: MAX_SCHEMAS, counts: |_| true }.is_object(schema)
+}
+
+/// Returns true if every value that fits is an object whose properties the schema names: a struct, rather than a map.
+pub(crate) fn declares_properties(schema: &Value) -> bool {
+    Root { document: schema, left: MAX_SCHEMAS, counts: |object| !is_map(object) }.is_object(schema)
+}
+
+/// A closed schema without properties is a struct without fields.
+fn is_map(object: &Value) -> bool {
+    let is_empty = |keyword| object.get(keyword).and_then(Value::as_object).is_none_or(Map::is_empty);
+    let others = object.get("additionalProperties").is_some_and(|others| *others != Value::Bool(false));
+    is_empty("properties") && (others || !is_empty("patternProperties"))
 }
 
 struct Root<'a> {
     document: &'a Value,
     left: usize,
+    /// Which objects count.
+    counts: fn(&Value) -> bool,
 }
 
 impl<'a> Root<'a> {
@@ -21,7 +35,7 @@ impl<'a> Root<'a> {
             return false;
         }
         self.left -= 1;
-        schema.get("type").and_then(Value::as_str) == Some("object")
+        (schema.get("type").and_then(Value::as_str) == Some("object") && (self.counts)(schema))
             || self.target(schema).is_some_and(|target| self.is_object(target))
             || self.every(schema, "oneOf")
             || self.every(schema, "anyOf")
@@ -47,7 +61,7 @@ fn list<'a>(schema: &'a Value, keyword: &str) -> &'a [Value] {
 mod tests {
     use serde_json::json;
 
-    use super::is_object;
+    use super::{declares_properties, is_object};
 
     #[test]
     fn a_root_is_an_object_if_every_way_through_it_is() {
@@ -72,6 +86,30 @@ mod tests {
             json!({ "properties": { "type": "object" } }),
         ] {
             assert!(!is_object(&schema), "{schema}");
+        }
+    }
+
+    #[test]
+    fn a_map_is_an_object_that_declares_no_property() {
+        let fields =
+            json!({ "type": "object", "properties": { "a": {} }, "additionalProperties": { "type": "string" } });
+        for schema in [
+            fields.clone(),
+            json!({ "type": "object", "additionalProperties": false }),
+            json!({ "oneOf": [fields, { "type": "object" }] }),
+        ] {
+            assert!(declares_properties(&schema), "{schema}");
+        }
+        for schema in [
+            json!({ "type": "object", "additionalProperties": true }),
+            json!({ "type": "object", "properties": {}, "additionalProperties": {} }),
+            json!({ "type": "object", "patternProperties": { "^\\d+$": {} }, "additionalProperties": false }),
+            json!({ "oneOf": [fields, { "type": "object", "additionalProperties": {} }] }),
+            json!({ "oneOf": [fields, { "type": "string" }] }),
+            json!({ "type": "string" }),
+            json!({}),
+        ] {
+            assert!(!declares_properties(&schema), "{schema}");
         }
     }
 }

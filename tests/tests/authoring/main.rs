@@ -1,5 +1,8 @@
 //! What an author writes, and what becomes of it.
 
+mod errors;
+mod sole;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -177,7 +180,12 @@ impl Notebook {
 }
 
 fn dispatcher() -> Dispatcher {
-    Dispatcher::builder(Catalog::linked().unwrap()).state(Db("almanac")).state(Notebook::default()).build().unwrap()
+    Dispatcher::builder(Catalog::linked().unwrap())
+        .state(Db("almanac"))
+        .state(Notebook::default())
+        .state(sole::Store::default())
+        .build()
+        .unwrap()
 }
 
 fn json_of(dispatcher: &Dispatcher, name: &str, arguments: &str) -> Value {

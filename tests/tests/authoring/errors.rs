@@ -1,0 +1,166 @@
+//! Which errors of a tool a model reads.
+
+use std::fmt;
+use std::io;
+
+use toolkit::call::ErrorKind;
+use toolkit::{Catalog, Dispatcher, ShowError, ToolError, catalog, handle, tool, toolset};
+
+const MASKED: &str = "the tool failed with an internal error";
+
+#[derive(Debug, thiserror::Error)]
+#[error("no city is called {city}")]
+struct NoSuchCity {
+    city: String,
+    #[source]
+    cause: io::Error,
+}
+
+impl ShowError for NoSuchCity {}
+
+fn lookup() -> Result<(), NoSuchCity> {
+    Err(NoSuchCity { city: "Atlantis".to_owned(), cause: io::Error::other("db at 10.0.0.7") })
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("db at 10.0.0.7 is gone")]
+struct DbError;
+
+/// Displays itself, and is no `std::error::Error`.
+struct Plain;
+
+impl fmt::Display for Plain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("plain")
+    }
+}
+
+/// Declares tools without arguments that fail.
+macro_rules! failing {
+    ($($(#[$attr:meta])* $name:ident -> $returned:ty { $($body:tt)* })*) => {
+        $(
+            /// Fails.
+            $(#[$attr])*
+            fn $name() -> $returned {
+                $($body)*
+            }
+        )*
+
+        fn all() -> Catalog {
+            catalog![$($name),*].expect("each of them is a tool")
+        }
+    };
+}
+
+failing! {
+    #[tool] marked_type -> Result<u8, NoSuchCity> { lookup().map(|()| 1) }
+    #[tool] marked_type_by_question_mark -> Result<u8, ToolError> { lookup()?; Ok(1) }
+    #[tool] masked_type -> Result<u8, DbError> { Err(DbError) }
+    #[tool(show_errors)] shown_function -> Result<u8, DbError> { Err(DbError) }
+    #[tool(show_errors = false)] unshown_function -> Result<u8, DbError> { Err(DbError) }
+    #[tool] shown_error -> Result<u8, ToolError> { Err(DbError).map_err(ToolError::shown) }
+    #[tool] displayed -> Result<u8, ToolError> { Err(Plain).map_err(|error| ToolError::failed(error.to_string())) }
+    #[tool] anyhow_masked -> anyhow::Result<u8> { Err(anyhow::Error::new(DbError).context("no forecast")) }
+    #[tool(show_errors)] anyhow_shown -> anyhow::Result<u8> { Err(anyhow::Error::new(DbError).context("no forecast")) }
+    #[tool] anyhow_shown_once -> Result<u8, ToolError> {
+        Err(anyhow::Error::new(DbError).context("no forecast")).map_err(ToolError::shown)
+    }
+    #[tool(show_errors)] question_mark_shown -> Result<u8, ToolError> { Ok("x".parse::<u8>()?) }
+    #[tool] question_mark_masked -> Result<u8, ToolError> { Ok("x".parse::<u8>()?) }
+    #[tool(show_errors)] boxed -> Result<u8, Box<dyn std::error::Error + Send + Sync>> { Err("db is gone".into()) }
+    #[tool(show_errors)] explicit_stays_masked -> Result<u8, ToolError> { Err(ToolError::internal(DbError)) }
+    #[tool(show_errors)] panic_stays_masked -> Result<u8, DbError> { panic!("db at 10.0.0.7") }
+    #[tool(show_errors)] own_text_stays -> Result<u8, ToolError> { Err(ToolError::failed("own")) }
+    #[tool] file -> io::Result<String> { std::fs::read_to_string("/nonexistent/secret/path") }
+    #[tool] file_by_question_mark -> Result<String, ToolError> { Ok(std::fs::read_to_string("/nonexistent/secret")?) }
+    #[tool] file_in_a_box -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(std::fs::read_to_string("/nonexistent/secret")?)
+    }
+    #[tool] folder -> io::Result<String> { std::fs::read_to_string("/") }
+    #[tool] io_with_a_text -> io::Result<u8> { Err(io::Error::new(io::ErrorKind::AlreadyExists, "password=hunter2")) }
+    #[tool] io_of_another_kind -> io::Result<u8> { Err(io::Error::new(io::ErrorKind::BrokenPipe, "password=hunter2")) }
+    #[tool(show_errors)] io_shown -> io::Result<u8> { Err(io::Error::new(io::ErrorKind::NotFound, "no note has id 7")) }
+}
+
+#[test]
+fn a_model_reads_what_the_author_chose_and_no_more() {
+    let dispatcher = Dispatcher::new(all()).unwrap();
+    let check = |name: &str, expect: &str| {
+        let error = dispatcher.call_sync(name, "{}").unwrap_err();
+        assert_eq!(error.message(), expect, "{name}");
+        let kind = match expect {
+            MASKED if name == "panic_stays_masked" => ErrorKind::Panicked,
+            MASKED => ErrorKind::Internal,
+            _ => ErrorKind::Failed,
+        };
+        assert_eq!(error.kind(), kind, "{name}");
+    };
+    check("marked_type", "no city is called Atlantis");
+    check("marked_type_by_question_mark", "no city is called Atlantis");
+    check("masked_type", MASKED);
+    check("shown_function", "db at 10.0.0.7 is gone");
+    check("unshown_function", MASKED);
+    check("shown_error", "db at 10.0.0.7 is gone");
+    check("displayed", "plain");
+    check("anyhow_masked", MASKED);
+    check("anyhow_shown", "no forecast");
+    check("anyhow_shown_once", "no forecast");
+    check("question_mark_shown", "invalid digit found in string");
+    check("question_mark_masked", MASKED);
+    check("boxed", "db is gone");
+    check("explicit_stays_masked", MASKED);
+    check("panic_stays_masked", MASKED);
+    check("own_text_stays", "own");
+    check("file", "input/output error: not found");
+    check("file_by_question_mark", "input/output error: not found");
+    check("file_in_a_box", "input/output error: not found");
+    check("folder", "input/output error: is a directory");
+    check("io_with_a_text", "input/output error: already exists");
+    check("io_of_another_kind", MASKED);
+    check("io_shown", "no note has id 7");
+}
+
+#[test]
+fn the_host_keeps_the_source_of_what_a_model_reads() {
+    let dispatcher = Dispatcher::new(all()).unwrap();
+    let sources = |name: &str| {
+        let error = dispatcher.call_sync(name, "{}").unwrap_err();
+        let first = std::error::Error::source(&error);
+        std::iter::successors(first, |error| error.source()).map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(sources("marked_type"), ["no city is called Atlantis", "db at 10.0.0.7"]);
+    assert_eq!(sources("anyhow_shown"), ["no forecast", "db at 10.0.0.7 is gone"]);
+    assert_eq!(sources("io_with_a_text"), ["password=hunter2"]);
+}
+
+struct Desk;
+
+#[toolset(show_errors)]
+impl Desk {
+    /// Fails.
+    #[tool]
+    fn opens() -> Result<u8, DbError> {
+        Err(DbError)
+    }
+
+    /// Fails.
+    #[tool(show_errors = false)]
+    async fn closes() -> Result<u8, DbError> {
+        Err(DbError)
+    }
+}
+
+#[tokio::test]
+async fn a_toolset_and_a_handle_show_errors_alike() {
+    let dispatcher = Dispatcher::new(catalog![Desk::opens, Desk::closes].unwrap()).unwrap();
+    let shown = [
+        dispatcher.call("opens", "{}").await.unwrap_err(),
+        handle!(Desk::opens).call(&dispatcher, ()).await.unwrap_err(),
+    ];
+    assert_eq!(shown.map(|error| error.message().to_owned()), ["db at 10.0.0.7 is gone"; 2]);
+    let masked = [
+        dispatcher.call("closes", "{}").await.unwrap_err(),
+        handle!(Desk::closes).call(&dispatcher, ()).await.unwrap_err(),
+    ];
+    assert_eq!(masked.map(|error| error.message().to_owned()), [MASKED; 2]);
+}
