@@ -310,3 +310,107 @@ fn a_quarter_of_real_calls_is_valid_only_without_its_nulls() {
     ran(n_calls);
     assert_eq!((n_calls, n_valid, n_without_nulls), (244, 122, 66));
 }
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Search Filter")]
+struct Filter {
+    text: String,
+    #[serde(default)]
+    limit: u8,
+    #[serde(default)]
+    nested: Vec<Filter>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Partial<{T}>")]
+struct Partial<T: Default> {
+    #[serde(default)]
+    value: T,
+    #[serde(default)]
+    note: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Default)]
+#[schemars(rename = "a/b~c%25 é")]
+struct Odd {
+    #[serde(default)]
+    n: u8,
+    #[serde(default)]
+    next: Vec<Odd>,
+}
+
+/// Filters.
+#[tool]
+fn filter(filter: Filter, partial: Option<Partial<Odd>>) -> usize {
+    let partial =
+        partial.map_or(0, |partial| partial.note.len() + usize::from(partial.value.n) + partial.value.next.len());
+    filter.text.len() + usize::from(filter.limit) + filter.nested.len() + partial
+}
+
+// Such names stand percent-encoded in references, as schemars writes them.
+#[test]
+fn null_is_absent_in_a_type_whose_name_a_reference_has_to_encode() {
+    let dispatcher = Dispatcher::new(catalog![filter].unwrap()).unwrap();
+    let sent = json!({
+        "filter": { "text": "a", "limit": null, "nested": [{ "text": "b", "limit": null, "nested": null }] },
+        "partial": { "note": null, "value": { "n": null, "next": [{ "n": null, "next": null }] } },
+    });
+    let result = dispatcher.call_sync("filter", &sent).unwrap();
+    assert_eq!(result.value(), json!(3));
+    let tool = dispatcher.catalog().get("filter").unwrap();
+    let restored = toolkit::adapter::restore(tool.input(), sent);
+    let expected = json!({
+        "filter": { "text": "a", "nested": [{ "text": "b" }] },
+        "partial": { "value": { "next": [{}] } },
+    });
+    assert_eq!(restored, expected);
+}
+
+#[test]
+fn null_is_absent_wherever_a_reference_leads() {
+    let target = json!({
+        "$anchor": "here",
+        "type": "object",
+        "properties": { "a": { "type": "integer" } },
+        "additionalProperties": false,
+    });
+    for reference in ["#/$defs/x~1y%25", "#/%24defs/x%7E1y%25", "#here", "#/properties/other"] {
+        let schema = json!({
+            "properties": { "it": { "$ref": reference }, "other": target },
+            "$defs": { "x/y%": { "$ref": "#/properties/other" } },
+        });
+        let schema = Schema::from_value(schema).unwrap();
+        let restored = toolkit::adapter::restore(&schema, json!({ "it": { "a": null } }));
+        assert_eq!(restored, json!({ "it": {} }), "{reference}");
+    }
+}
+
+// The branch that has more properties has more nulls, and looks worse for it.
+#[test]
+fn null_is_absent_in_the_branch_that_was_meant() {
+    let branch = |properties: Value, required: Value| json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });
+    let text = json!({ "type": "string" });
+    let small = branch(json!({ "k": text, "w": { "type": "integer" } }), json!(["k"]));
+    let large = branch(json!({ "k": text, "x": text, "y": text, "z": small }), json!(["k"]));
+    let deep = branch(json!({ "in": { "anyOf": [small, large] }, "note": text }), json!(["in"]));
+    for keyword in ["anyOf", "oneOf"] {
+        let schema = Schema::from_value(json!({ "properties": { "it": { keyword: [small, large, deep] } } })).unwrap();
+        for (sent, restored) in [
+            (json!({ "k": "a", "x": null, "y": null, "z": null }), json!({ "k": "a" })),
+            (
+                json!({ "k": "a", "x": "b", "y": null, "z": { "k": "c", "w": null } }),
+                json!({ "k": "a", "x": "b", "z": { "k": "c" } }),
+            ),
+            (
+                json!({ "in": { "k": "a", "x": "b", "y": null, "z": null }, "note": null }),
+                json!({ "in": { "k": "a", "x": "b" } }),
+            ),
+        ] {
+            assert_eq!(
+                toolkit::adapter::restore(&schema, json!({ "it": sent })),
+                json!({ "it": restored }),
+                "{keyword}"
+            );
+        }
+    }
+}

@@ -70,7 +70,7 @@ impl<'s> Shape<'s> {
     /// What `layer` refers to, or the only branch that it has beside `null`.
     fn beneath(&mut self, layer: &'s Map<String, Value>) -> Option<&'s Value> {
         if let Some(Value::String(reference)) = layer.get("$ref") {
-            return self.root.pointer(reference.strip_prefix('#')?);
+            return toolkit::__private::resolve(self.root, reference);
         }
         for keyword in ["anyOf", "oneOf", "allOf"] {
             let branches = layer.get(keyword).and_then(Value::as_array);

@@ -7,6 +7,8 @@ mod host;
 #[cfg(feature = "tower")]
 mod layer;
 mod limit;
+mod non_finite;
+mod output;
 mod permit;
 mod prepared;
 mod run;
@@ -24,10 +26,10 @@ pub(crate) use self::host::States;
 #[cfg(feature = "tower")]
 pub use self::layer::{Call, ToolService};
 pub(crate) use self::limit::within;
+pub(crate) use self::output::check_output;
 pub(crate) use self::permit::Chain;
 use self::permit::{Limiter, Permit};
 pub use self::prepared::Prepared;
-pub(crate) use self::run::check_output;
 pub use self::run::{
     AsyncFunction, BoxFuture, Function, Invocation, Run, SyncFunction, run_async, run_sync, run_waiting,
 };

@@ -42,6 +42,7 @@ pub use crate::catalog::{Entry, Location};
 pub use crate::dispatch::{AsyncFunction, Function, Host, Returns, SyncFunction, UNFIT};
 pub use crate::handle::Linked;
 pub use crate::schema::generate::input;
+pub use crate::schema::walk::resolve;
 pub use crate::tool::{Annotations, Authorization, Metadata, OAuth2, Requirements, Secret};
 
 /// Emits the symbol that makes two tools with one id in one program a link error.

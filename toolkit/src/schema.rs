@@ -33,8 +33,8 @@ pub use self::error::{Invalid, SchemaError, SchemaErrorKind, SchemaFault};
 pub(crate) use self::error::{quoted, shown_id, shown_pointer};
 pub(crate) use self::generate::{input, output};
 use self::plan::Plan;
-pub(crate) use self::violation::child;
 pub use self::violation::{Violation, Violations};
+pub(crate) use self::violation::{child, declared_place};
 use crate::call::json;
 use crate::json as json_value;
 

@@ -211,6 +211,25 @@ fn output_that_breaks_its_schema_is_withheld() {
     }
 }
 
+// JSON has no such number and serde writes null, which nobody returned.
+#[test]
+fn a_number_that_json_does_not_have_is_named_with_its_place() {
+    let dispatcher = dispatcher();
+    for (n, said) in [(0, "NaN"), (1, "Infinity"), (-1, "-Infinity")] {
+        let error = dispatcher.call_sync("average", json!({ "n": n })).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidOutput);
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        let line = format!("/groups/1/mean must be a number, got {said}");
+        assert_eq!(cause, format!("{line}; /means/secret key must be a number, got {said}"));
+        let masked = "run:average: the result does not match the output schema";
+        assert_eq!(error.to_string(), format!("{masked}: {line}; and 1 more"));
+    }
+    let error = dispatcher.call_sync("ratio", json!({ "of": 0.0 })).unwrap_err();
+    let said = "run:ratio: the result does not match the output schema: the value must be a number, got Infinity";
+    assert_eq!(error.to_string(), said);
+    assert_eq!(dispatcher.call_sync("ratio", json!({ "of": 4.0 })).unwrap().value(), json!(0.25));
+}
+
 #[test]
 fn both_checks_can_be_switched_off() {
     let dispatcher = builder().validate_output(false).build().unwrap();

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -239,4 +240,31 @@ pub async fn report(ctx: &Context) -> Option<String> {
     tokio::task::yield_now().await;
     ctx.progress(2.0, None, "");
     ctx.get::<String>().cloned()
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Average {
+    groups: Vec<Group>,
+    means: BTreeMap<String, f64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Group {
+    mean: f64,
+}
+
+/// Averages `n` and zero over no values.
+#[tool(namespace = "run")]
+pub fn average(n: i32) -> Average {
+    let mean = f64::from(n) / 0.0;
+    Average {
+        groups: vec![Group { mean: 1.5 }, Group { mean }],
+        means: BTreeMap::from([("secret key".to_owned(), mean)]),
+    }
+}
+
+/// Divides one by a number.
+#[tool(namespace = "run")]
+pub fn ratio(of: f32) -> f32 {
+    1.0 / of
 }

@@ -10,7 +10,7 @@ use toolkit::{Dispatcher, ToolError, catalog, tool};
 use self::tools::*;
 
 fn dispatcher() -> Dispatcher {
-    let catalog = catalog![order, close, resize].unwrap();
+    let catalog = catalog![order, close, resize, place].unwrap();
     Dispatcher::builder(catalog).coercion(Coercion::Off).build().unwrap()
 }
 
@@ -116,6 +116,69 @@ fn the_authors_example_comes_first() {
         - /size must be one of "small", "medium", "large", got "LARGE"; did you mean `large`?
         for example: {"note":"as an example","size":"large"}"#]]
     .assert_eq(&refused("shop:resize", &json!({ "size": "LARGE" })).to_string());
+}
+
+#[test]
+fn keys_that_are_named_are_those_of_the_object_at_hand() {
+    let said = |arguments: Value| {
+        let lines: Vec<String> =
+            refused("shop:place", &arguments).violations().iter().map(|v| format!("- {v}")).collect();
+        lines.join("\n")
+    };
+    expect!["- /origin/orign is not an argument; expected `x`, `y`"]
+        .assert_eq(&said(json!({ "origin": { "x": 1, "y": 2, "orign": 1 } })));
+    expect!["- /path/0/orign is not an argument; expected `x`, `y`"]
+        .assert_eq(&said(json!({ "path": [{ "x": 1, "y": 2, "orign": 1 }] })));
+    expect![[r#"- /floors/origin is not a key of this object; expected a key that matches `^\d+$`"#]]
+        .assert_eq(&said(json!({ "floors": { "1": "hall", "origin": "x" } })));
+    expect!["- /shape/Circle/orign is not an argument; expected `center`, `radius`"]
+        .assert_eq(&said(json!({ "shape": { "Circle": { "center": { "x": 1, "y": 2 }, "radius": 1, "orign": 0 } } })));
+    expect!["- /shape/Circle/center/radus is not an argument; expected `x`, `y`"]
+        .assert_eq(&said(json!({ "shape": { "Circle": { "center": { "x": 1, "y": 2, "radus": 1 }, "radius": 1 } } })));
+    expect!["- /nothing/origin is not an argument; there are none"]
+        .assert_eq(&said(json!({ "nothing": { "origin": 1 } })));
+}
+
+// Schemas of other servers and of authors have more ways to say which keys there may be than derived ones.
+#[test]
+fn keys_are_named_by_what_refuses_them() {
+    let nested = |inner: Value, sent: Value| {
+        let schema = json!({
+            "type": "object",
+            "properties": { "origin": { "type": "integer" }, "inner": inner },
+            "additionalProperties": false,
+            "$defs": { "Search Filter": { "properties": { "text": {} } } },
+        });
+        let schema = toolkit::schema::Schema::from_value(schema).unwrap();
+        let violations = schema.validate(&json!({ "inner": sent })).unwrap_err();
+        violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let sent = json!({ "orign": 1 });
+    for (inner, expected) in [
+        (json!({ "additionalProperties": false }), "there are none"),
+        (
+            json!({ "patternProperties": { "^x-": {} }, "additionalProperties": false }),
+            "expected a key that matches `^x-`",
+        ),
+        (
+            json!({ "properties": { "a": {} }, "patternProperties": { "^x-": {} }, "additionalProperties": false }),
+            "expected `a`, or a key that matches `^x-`",
+        ),
+        (json!({ "properties": { "a": {} }, "unevaluatedProperties": false }), "expected `a`"),
+        (
+            json!({ "properties": { "a": {} }, "allOf": [{ "properties": { "b": {} } }], "unevaluatedProperties": false }),
+            "expected `a`, `b`",
+        ),
+        (json!({ "$ref": "#/$defs/Search%20Filter", "unevaluatedProperties": false }), "expected `text`"),
+        (json!({ "allOf": [{ "additionalProperties": false }] }), "there are none"),
+        (
+            json!({ "properties": { "a": {} }, "propertyNames": { "enum": ["a", "b"] } }),
+            "as a key must be one of \"a\", \"b\", got \"orign\"",
+        ),
+    ] {
+        let said = nested(inner.clone(), sent.clone());
+        assert!(said.starts_with("/inner/orign ") && said.ends_with(expected), "{inner}: {said}");
+    }
 }
 
 #[test]

@@ -105,3 +105,36 @@ pub fn close() {}
 pub fn resize(size: Size, note: String) -> bool {
     matches!(size, Size::Large) && note.is_empty()
 }
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Point {
+    x: i32,
+    y: i32,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub enum Shape {
+    Circle { center: Point, radius: u32 },
+    Square { corner: Point, side: u32 },
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Nothing {}
+
+/// Places a shape.
+#[tool(namespace = "shop")]
+pub fn place(
+    origin: Option<Point>,
+    path: Option<Vec<Point>>,
+    floors: Option<BTreeMap<u8, String>>,
+    shape: Option<Shape>,
+    nothing: Option<Nothing>,
+) -> usize {
+    let points = path.into_iter().flatten().chain(origin).map(|Point { x, y }| x.min(y)).count();
+    let sides = match (shape, nothing) {
+        (Some(Shape::Circle { center, radius }), _) => center.x as usize + radius as usize,
+        (Some(Shape::Square { corner, side }), _) => corner.y as usize + side as usize,
+        (None, Some(Nothing {}) | None) => 0,
+    };
+    points + sides + floors.map_or(0, |floors| floors.len())
+}

@@ -67,7 +67,11 @@ async fn every_refusal_and_failure_is_the_one_error_that_ends_it() {
         ("nobody", "{}", &["error \"no tool is named `nobody`\""][..]),
         ("fails_midway", "{}", &["chunk 1", "error \"the disk is gone\""]),
         ("panics_midway", "{}", &["chunk 1", "error \"the tool failed with an internal error\""]),
-        ("breaks_its_promise", "{}", &["chunk 1", "error \"the tool returned something that it must not return\""]),
+        (
+            "breaks_its_promise",
+            "{}",
+            &["chunk 1", "error \"the result does not match the output schema: /0 must be an integer\""],
+        ),
         ("too_slow", "{}", &["chunk 1", "error \"the tool took longer than 20ms\""]),
     ] {
         assert_eq!(events(dispatcher.stream(name, arguments)).await.0, expected, "{name}");

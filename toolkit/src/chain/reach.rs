@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::arguments::unescaped;
+use crate::schema::walk;
 
 /// The JSON types of a value, as a set.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -189,9 +190,7 @@ impl<'s> Walk<'s> {
     }
 
     fn target(&self, reference: &str) -> Option<&'s Value> {
-        let pointer = reference.strip_prefix('#').filter(|pointer| pointer.is_empty() || pointer.starts_with('/'))?;
-        // One that is written with escapes is left open.
-        self.document.pointer(pointer).filter(|_| !pointer.contains('%'))
+        walk::resolve(self.document, reference)
     }
 }
 

@@ -4,7 +4,7 @@ use std::pin::pin;
 
 use serde::de::IgnoredAny;
 
-use super::run::check_output_tree;
+use super::output::check_output_tree;
 use super::{Dispatcher, Policy, lend, limit, sees_all_of};
 use crate::backend::{BackendCall, Normal, Parts, Route, normalize};
 use crate::call::{Arguments, Change, Context, RunResult, ToolError, admit, unwind};

@@ -201,7 +201,7 @@ impl Invocation<'_> {
         }
         let json = serde_json::to_vec(output).map_err(ToolError::internal)?;
         if let Some(schema) = schema {
-            check_output(schema, &json)?;
+            super::output::check_value(schema, &json, output)?;
         }
         Ok(json)
     }
@@ -227,21 +227,5 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
         Segment::Map { key } => child(&pointer, key),
         Segment::Enum { variant } => child(&pointer, variant),
         Segment::Unknown => pointer,
-    })
-}
-
-pub(crate) fn check_output(schema: &Schema, json: &[u8]) -> Result<(), ToolError> {
-    let output: Value = serde_json::from_slice(json).map_err(ToolError::internal)?;
-    check_output_tree(schema, &output)
-}
-
-// A tool that breaks its own schema is its author's bug. The model is told that the tool failed, not what it returned:
-// an unchecked value could carry anything into the conversation.
-pub(super) fn check_output_tree(schema: &Schema, output: &Value) -> Result<(), ToolError> {
-    schema.validate(output).map_err(|violations| {
-        let places: Vec<String> =
-            violations.iter().map(|violation| format!("{} {}", violation.pointer, violation.rule)).collect();
-        ToolError::new(ErrorKind::InvalidOutput, "the tool returned something that it must not return")
-            .caused_by(places.join("; "))
     })
 }

@@ -4,6 +4,8 @@ mod text;
 
 use serde_json::{Map, Value, json};
 
+use super::walk;
+
 /// How deep references and objects are followed; a value that needs more is not a small one.
 const MAX_DEPTH: usize = 8;
 
@@ -25,9 +27,8 @@ fn value(root: &Value, schema: &Value, depth: usize) -> Option<Value> {
     if let Some(given) = given {
         return Some(given.clone());
     }
-    if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
-        let target = root.pointer(pointer.strip_prefix('#')?)?;
-        return value(root, target, depth + 1);
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        return value(root, walk::resolve(root, reference)?, depth + 1);
     }
     for keyword in ["anyOf", "oneOf"] {
         if let Some(branches) = schema.get(keyword).and_then(Value::as_array) {

@@ -48,7 +48,7 @@ fn boolean_is_usual(keyword: &str) -> bool {
 fn points_into_a_choice(value: &Value) -> bool {
     match value {
         Value::Object(map) => map.iter().any(|(key, value)| match value {
-            Value::String(to) => key == "$ref" && (to.contains("/oneOf/") || to.contains("/anyOf/")),
+            Value::String(to) => key == "$ref" && walk::leads_into_a_choice(to),
             value => points_into_a_choice(value),
         }),
         Value::Array(list) => list.iter().any(points_into_a_choice),

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::walk;
+
 /// How many schemas are looked at: more than any type needs, and an end for those that lead back to themselves.
 const MAX_SCHEMAS: usize = 256;
 
@@ -49,7 +51,7 @@ impl<'a> Root<'a> {
 
     fn target(&self, schema: &Value) -> Option<&'a Value> {
         let reference = schema.get("$ref")?.as_str()?;
-        self.document.pointer(reference.strip_prefix('#')?)
+        walk::resolve(self.document, reference)
     }
 }
 

@@ -46,8 +46,7 @@ fn rewrite(schema: &mut Value) -> Option<()> {
     };
     let mut is_sound = true;
     walk::each_mut(keywords, |_, sub| is_sound &= rewrite(sub).is_some());
-    let leads_into_one = |reference: &str| reference.contains("/oneOf/") || reference.contains("/anyOf/");
-    if !is_sound || keywords.get("$ref").and_then(Value::as_str).is_some_and(leads_into_one) {
+    if !is_sound || keywords.get("$ref").and_then(Value::as_str).is_some_and(walk::leads_into_a_choice) {
         return None;
     }
     for keyword in ["oneOf", "anyOf"] {

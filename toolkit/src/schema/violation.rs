@@ -1,6 +1,7 @@
 //! What a schema refuses, in words that a model can act on.
 
 mod choice;
+mod keys;
 mod locate;
 mod reason;
 mod secret;
@@ -16,6 +17,7 @@ pub(crate) use self::locate::child;
 pub(super) use self::locate::holds_secret;
 use self::reason::{Explanation, place};
 pub(super) use self::secret::masked;
+pub(crate) use self::trim::declared_place;
 use super::SchemaError;
 
 /// One reason for which a schema refuses a value.

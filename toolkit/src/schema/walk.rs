@@ -4,7 +4,7 @@ pub(super) mod unused;
 
 use serde_json::{Map, Value};
 
-pub(super) use super::pointer::pointer;
+pub(crate) use super::pointer::pointer;
 
 /// The keywords that hold definitions, of this draft and of those before 2019-09.
 pub(super) const CONTAINERS: [&str; 2] = ["$defs", "definitions"];
@@ -134,8 +134,35 @@ pub(crate) fn is_annotation(keyword: &str) -> bool {
 }
 
 /// The schema that a `$ref` within `document` points to.
-pub(crate) fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
+#[must_use]
+pub fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
     document.pointer(&pointer(reference)?).filter(|v| is_schema(v))
+}
+
+/// Returns true if a reference leads to a branch of a choice by its place, which moves with the choice.
+pub(super) fn leads_into_a_choice(reference: &str) -> bool {
+    pointer(reference).is_some_and(|to| to.contains("/oneOf/") || to.contains("/anyOf/"))
+}
+
+/// Returns the schema that carries `name` as its `$anchor` or `$dynamicAnchor`.
+///
+/// A document with an `$id` below its root has several name spaces; there, no anchor is found.
+pub(crate) fn anchored<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
+    let mut found = None;
+    let mut pending = vec![(document, 0_usize)];
+    while let Some((schema, depth)) = pending.pop() {
+        let Value::Object(keywords) = schema else {
+            continue;
+        };
+        if depth > 0 && keywords.get("$id").is_some_and(Value::is_string) {
+            return None;
+        }
+        if ["$anchor", "$dynamicAnchor"].iter().any(|anchor| keywords.get(*anchor).is_some_and(|is| is == name)) {
+            found = Some(schema);
+        }
+        each(keywords, |_, sub| pending.push((sub, depth + 1)));
+    }
+    found
 }
 
 /// The reference to the definition `name` of `container`, which is `$defs` or `definitions`.

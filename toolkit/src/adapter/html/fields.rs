@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::escape::text;
 use super::prose::prose;
 use super::words::{MAX_INLINE_VALUES, kind, limits, literal, values};
+use crate::schema::walk;
 
 /// Deeper than this the JSON itself is the better read.
 const MAX_DEPTH: usize = 8;
@@ -70,7 +71,7 @@ impl<'s> Reader<'s> {
     /// What a reference leads to, the first time.
     fn followed(&mut self, schema: &'s Value) -> Option<&'s Value> {
         let reference = schema.get("$ref")?.as_str()?;
-        let target = self.root.pointer(reference.strip_prefix('#')?)?;
+        let target = walk::resolve(self.root, reference)?;
         self.told.insert(reference).then_some(target)
     }
 

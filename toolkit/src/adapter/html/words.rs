@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::escape::text;
+use crate::schema::walk;
 
 /// More values than this are told below the row, and not in it.
 pub(super) const MAX_INLINE_VALUES: usize = 6;
@@ -28,8 +29,7 @@ pub(super) fn kind(schema: &Value) -> String {
     }
     // What is still a reference leads back to where it stands.
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-        let name = reference.rsplit('/').next().filter(|name| !matches!(*name, "" | "#"));
-        return name.map_or_else(|| "the whole again".to_owned(), text);
+        return last_name(reference).map_or_else(|| "the whole again".to_owned(), |name| text(&name));
     }
     match schema.get("type") {
         Some(Value::String(name)) => named(name, schema),
@@ -40,6 +40,13 @@ pub(super) fn kind(schema: &Value) -> String {
         _ if schema.get("properties").is_some() => "object".to_owned(),
         _ => "anything".to_owned(),
     }
+}
+
+/// Returns the last name of a reference, as it reads: `Search Filter` for `#/$defs/Search%20Filter`.
+fn last_name(reference: &str) -> Option<String> {
+    let pointer = walk::pointer(reference)?;
+    let last = pointer.rsplit('/').next().filter(|name| !name.is_empty())?;
+    Some(last.replace("~1", "/").replace("~0", "~"))
 }
 
 /// The values that are all that a schema takes.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Revision;
-use crate::schema::root;
+use crate::schema::{root, walk};
 use crate::tool::Tool;
 
 /// The property that a result is put under where the protocol wants an object.
@@ -90,7 +90,8 @@ fn move_reference(reference: &mut String) {
     let Some(pointer) = reference.strip_prefix('#') else {
         return;
     };
-    let is_lifted = pointer.starts_with("/$defs/") || pointer.starts_with("/definitions/");
+    let decoded = walk::pointer(reference).unwrap_or_default();
+    let is_lifted = decoded.starts_with("/$defs/") || decoded.starts_with("/definitions/");
     if (pointer.is_empty() || pointer.starts_with('/')) && !is_lifted {
         *reference = format!("#/properties/{RESULT}{pointer}");
     }

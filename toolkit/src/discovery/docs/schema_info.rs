@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::schema::walk::type_of;
+use crate::schema::walk::{self, type_of};
 
 /// A schema of arguments in short: what must be given, what is assumed, and of which types it is.
 ///
@@ -137,7 +137,7 @@ impl<'s> Reader<'s> {
     fn target(&self, mut schema: &'s Value) -> &'s Value {
         for _ in 0..MAX_REFERENCES {
             let reference = schema.get("$ref").and_then(Value::as_str);
-            match reference.and_then(|reference| self.root.pointer(reference.strip_prefix('#')?)) {
+            match reference.and_then(|reference| walk::resolve(self.root, reference)) {
                 Some(target) => schema = target,
                 None => break,
             }

@@ -5,9 +5,13 @@ use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::Value;
 
 use super::Violation;
-use super::locate::{child, followed, nodes};
+use super::locate::{child, followed, is_optional, nodes};
 use super::reason::{Explanation, Quoted, listed, one_value_of, place, type_name, type_names, wrong_type};
 use crate::suggest::suggest;
+
+/// How many choices within choices are searched for one that fits without nulls, and how many errors of each branch.
+const MAX_NESTED: usize = 8;
+const MAX_ERRORS: usize = 256;
 
 /// A branch of a choice: its schema, and why it refuses the value.
 struct Branch<'s, 'e> {
@@ -45,6 +49,9 @@ impl Explanation<'_> {
         if let Some(violation) = self.lacks_content(error, &viable, &refused) {
             return self.add(violation);
         }
+        if let Some(meant) = viable.iter().find(|branch| self.fits_without_nulls(branch.errors, 0)) {
+            return self.explain_all(meant.errors);
+        }
         if let [only] = &viable[..] {
             return self.explain_all(only.errors);
         }
@@ -59,6 +66,27 @@ impl Explanation<'_> {
                 self.explain_all(nearest.map_or(&[], |branch| branch.errors));
             }
         }
+    }
+
+    /// Returns true if a branch refuses the value only for nulls in the place of optional properties, so that the branch is
+    /// what a caller meant who sends null for everything that is absent.
+    fn fits_without_nulls(&self, errors: &[ValidationError<'static>], depth: usize) -> bool {
+        if depth == MAX_NESTED || errors.len() > MAX_ERRORS {
+            return false;
+        }
+        // A property of a branch that did not fit counts as unevaluated.
+        let follows = |error: &&ValidationError<'static>| !matches!(error.kind(), Kind::UnevaluatedProperties { .. });
+        let mut causes = errors.iter().filter(follows).peekable();
+        causes.peek().is_some()
+            && causes.all(|error| match error.kind() {
+                _ if error.instance().is_null() => {
+                    is_optional(self.schema, error.evaluation_path().as_str(), error.instance_path().as_str())
+                }
+                Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+                    context.iter().any(|errors| self.fits_without_nulls(errors, depth + 1))
+                }
+                _ => false,
+            })
     }
 
     fn explain_all(&mut self, errors: &[ValidationError<'static>]) {

@@ -4,11 +4,21 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::super::walk as schema_walk;
+
 /// The schema nodes that an evaluation path goes through, the root first; `$ref` is followed.
 pub(super) fn nodes<'s>(root: &'s Value, evaluation_path: &str) -> Vec<&'s Value> {
     let mut passed = vec![root];
     walk(root, evaluation_path, |_, node| passed.extend(node));
     passed
+}
+
+/// The schema that has the keyword at the end of an evaluation path.
+pub(super) fn holder<'s>(root: &'s Value, evaluation_path: &str) -> Option<&'s Value> {
+    let (path, _) = evaluation_path.rsplit_once('/')?;
+    let mut holder = Some(root);
+    walk(root, path, |_, node| holder = node);
+    holder
 }
 
 /// Calls `visit` with each token of an evaluation path and the schema node that it leads to, as far as it leads.
@@ -28,16 +38,8 @@ fn walk<'s>(root: &'s Value, evaluation_path: &str, mut visit: impl FnMut(&str, 
 }
 
 /// The schema that a reference within the document leads to.
-fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
-    let pointer = reference.strip_prefix('#')?;
-    if !(pointer.is_empty() || pointer.starts_with('/')) {
-        return None;
-    }
-    tokens(pointer).try_fold(root, |node, token| match node {
-        Value::Object(object) => object.get(&*token),
-        Value::Array(array) => array.get(token.parse::<usize>().ok()?),
-        _ => None,
-    })
+pub(super) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
+    schema_walk::resolve(root, reference).or_else(|| schema_walk::anchored(root, reference.strip_prefix('#')?))
 }
 
 /// The tokens of a JSON Pointer, unescaped.
@@ -70,20 +72,10 @@ pub(super) fn followed<'s>(root: &'s Value, mut node: &'s Value) -> &'s Value {
     node
 }
 
-/// What the way to a refusal tells of the value that was refused.
-pub(super) struct Way {
-    /// It is a property that its object need not have.
-    pub(super) is_optional: bool,
-    /// It may not be repeated: a schema on the way there, or inside the one that refuses, is `writeOnly`.
-    pub(super) is_secret: bool,
-}
-
-/// The way to the value at `pointer`, refused at `evaluation_path`.
-pub(super) fn way(root: &Value, evaluation_path: &str, pointer: &str) -> Way {
+/// Returns true if the value at `pointer`, refused at `evaluation_path`, is a property that its object need not have.
+pub(super) fn is_optional(root: &Value, evaluation_path: &str, pointer: &str) -> bool {
     let name = tokens(pointer).next_back();
     let mut here = Some(root);
-    let mut last_object = root;
-    let mut is_secret = is_write_only(root);
     // The object that declares the value as a property, as long as nothing but references and choices follows.
     let mut declared: Option<&Value> = None;
     let mut declares: Option<&Value> = None;
@@ -100,19 +92,25 @@ pub(super) fn way(root: &Value, evaluation_path: &str, pointer: &str) -> Way {
         declares = here.filter(|_| token == "properties");
         stays = is_declaration || is_in_place(token);
         here = node;
+    });
+    declared.is_some_and(|object| {
+        let required = object.get("required").and_then(Value::as_array);
+        !required.is_some_and(|names| names.iter().any(|other| other.as_str() == name.as_deref()))
+    })
+}
+
+/// Returns true if a value refused at `evaluation_path` may not be repeated: a schema on the way there, or inside the one
+/// that refuses, is `writeOnly`.
+pub(super) fn is_secret(root: &Value, evaluation_path: &str) -> bool {
+    let mut last_object = root;
+    let mut is_secret = is_write_only(root);
+    walk(root, evaluation_path, |_, node| {
         if let Some(node) = node.filter(|node| node.is_object()) {
             is_secret |= is_write_only(node);
             last_object = node;
         }
     });
-    let is_required = |object: &Value| {
-        let required = object.get("required").and_then(Value::as_array);
-        required.is_some_and(|names| names.iter().any(|other| other.as_str() == name.as_deref()))
-    };
-    Way {
-        is_optional: declared.is_some_and(|object| !is_required(object)),
-        is_secret: is_secret || holds_secret(root, last_object),
-    }
+    is_secret || holds_secret(root, last_object)
 }
 
 /// Whether a token leads to another schema of the same value.

@@ -7,7 +7,8 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
 use super::Violation;
-use super::locate::{child, nodes, way};
+use super::keys::Keys;
+use super::locate::{child, holder, is_optional, is_secret};
 use super::secret::Secrets;
 use crate::suggest::suggest;
 
@@ -83,17 +84,35 @@ impl<'s> Explanation<'s> {
 
     /// Adds a violation for each key that may not be there.
     fn unexpected(&mut self, error: &ValidationError<'_>, unexpected: &[String]) {
-        let path = nodes(self.schema, error.evaluation_path().as_str());
-        // The keyword's own schema is last; the properties stand in the one before it.
-        let properties = path.iter().rev().find_map(|node| node.get("properties")?.as_object());
-        let names: Vec<&str> = properties.into_iter().flat_map(serde_json::Map::keys).map(String::as_str).collect();
+        let path = error.evaluation_path();
+        let holder = holder(self.schema, path.as_str());
+        let sees_all = path.as_str().ends_with("/unevaluatedProperties");
+        let keys = holder.map_or_else(Keys::default, |holder| Keys::of(self.schema, holder, sees_all));
         for key in unexpected {
             if self.is_full() {
                 return;
             }
-            let violation = self.unknown_key(error, key, &names);
+            let violation = match keys.patterns[..] {
+                [] => self.unknown_key(error, key, &keys.names),
+                _ => self.unmatched_key(error, key, &keys),
+            };
             self.add(violation);
         }
+    }
+
+    /// The violation of a key that is none of the names and matches none of the patterns of its object.
+    fn unmatched_key(&self, error: &ValidationError<'_>, key: &str, keys: &Keys<'_>) -> Violation {
+        let patterns = listed(keys.patterns.iter().copied().map(Quoted));
+        let expected = match keys.names[..] {
+            [] => format!("a key that matches {patterns}"),
+            _ => format!("{}, or a key that matches {patterns}", listed(keys.names.iter().copied().map(Quoted))),
+        };
+        let violation = self.unknown_key(error, key, &keys.names);
+        let rule = match violation.suggestion {
+            Some(_) => violation.rule,
+            None => format!("is not a key of this object; expected {expected}"),
+        };
+        Violation { rule, ..violation }
     }
 
     /// The violation of a key that none of `names` is.
@@ -118,12 +137,12 @@ impl<'s> Explanation<'s> {
         let instance = error.instance();
         // Only a `null` is ever left out, and only scalars are repeated.
         let sent = sent(instance);
-        let way = (instance.is_null() || (self.secrets.is_some() && sent.is_some()))
-            .then(|| way(self.schema, error.evaluation_path().as_str(), pointer));
+        let path = error.evaluation_path();
+        let is_secret = self.secrets.is_some() && sent.is_some() && is_secret(self.schema, path.as_str());
         Violation {
             keyword: error.kind().keyword().to_owned(),
-            sent: sent.filter(|_| !way.as_ref().is_some_and(|way| way.is_secret)),
-            optional: way.is_some_and(|way| way.is_optional),
+            sent: sent.filter(|_| !is_secret),
+            optional: instance.is_null() && is_optional(self.schema, path.as_str(), pointer),
             ..Violation::new(place(pointer.to_owned()), rule)
         }
     }

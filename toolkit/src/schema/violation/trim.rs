@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::Violation;
+use super::locate::{child, tokens};
 
 /// How many values are looked at for what is wrong with them.
 const MAX_VALUES: usize = 20_000;
@@ -65,6 +66,14 @@ fn front(value: &Value, names: &HashSet<&str>, budget: &mut usize) -> Value {
         }
         scalar => scalar.clone(),
     }
+}
+
+/// Returns the pointer with `…` for each key that `schema` does not declare.
+pub(crate) fn declared_place(schema: &Value, pointer: &str) -> String {
+    let mut names = HashSet::new();
+    property_names(schema, &mut names);
+    let is_declared = |token: &str| token.bytes().all(|byte| byte.is_ascii_digit()) || names.contains(token);
+    tokens(pointer).fold(String::new(), |place, token| child(&place, if is_declared(&token) { &token } else { "…" }))
 }
 
 fn property_names<'s>(schema: &'s Value, names: &mut HashSet<&'s str>) {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::super::node::Kinds;
 use super::super::number::integer;
 use super::Compiler;
+use crate::schema::walk;
 
 /// How many references in a row are followed: more is a circle, or might as well be.
 const HOPS: usize = 32;
@@ -34,15 +35,15 @@ impl<'s> Compiler<'s> {
     /// The schema a reference names. Only the root and the definitions at the root: a longer path might pass through
     /// something that is no schema, or that moves the base.
     fn target(&self, reference: &str) -> Option<&'s Value> {
-        let pointer = reference.strip_prefix('#')?;
+        let pointer = walk::pointer(reference)?;
         if pointer.is_empty() {
             return Some(self.root);
         }
         let name = pointer.strip_prefix("/$defs/").or_else(|| pointer.strip_prefix("/definitions/"))?;
-        if name.contains(['/', '%']) {
+        if name.contains('/') {
             return None;
         }
-        self.root.pointer(pointer)
+        self.root.pointer(&pointer)
     }
 
     /// The kinds of value that a schema may allow: maybe too many, never too few (but see [`Kinds::FLOAT`]).

@@ -1,0 +1,60 @@
+//! The keys that an object may have, as its schema declares them.
+
+use serde_json::Value;
+
+use super::super::walk;
+use super::locate::target;
+
+/// How many schemas are read for the keys of one object; a schema may be hostile.
+const MAX_SCHEMAS: usize = 256;
+
+/// The keys that one object may have.
+#[derive(Debug, Default)]
+pub(super) struct Keys<'s> {
+    pub(super) names: Vec<&'s str>,
+    pub(super) patterns: Vec<&'s str>,
+}
+
+impl<'s> Keys<'s> {
+    /// Returns the keys that `holder` declares; with `sees_all`, those that any schema of the same value declares.
+    ///
+    /// `additionalProperties` only sees the keywords beside it, and `unevaluatedProperties` sees all.
+    pub(super) fn of(root: &'s Value, holder: &'s Value, sees_all: bool) -> Self {
+        let mut keys = Self::default();
+        let mut seen: Vec<*const Value> = Vec::new();
+        let mut pending = vec![holder];
+        while let Some(schema) = pending.pop() {
+            let Value::Object(keywords) = schema else {
+                continue;
+            };
+            if seen.len() == MAX_SCHEMAS || seen.contains(&std::ptr::from_ref(schema)) {
+                continue;
+            }
+            seen.push(schema);
+            add(&mut keys.names, keywords.get("properties"));
+            add(&mut keys.patterns, keywords.get("patternProperties"));
+            if !sees_all {
+                break;
+            }
+            let reference = keywords.get("$ref").and_then(Value::as_str);
+            pending.extend(reference.and_then(|reference| target(root, reference)));
+            let before = pending.len();
+            walk::each(keywords, |keyword, sub| {
+                if matches!(keyword, "allOf" | "anyOf" | "oneOf" | "if" | "then" | "else" | "dependentSchemas") {
+                    pending.push(sub);
+                }
+            });
+            // The first is read first.
+            pending[before..].reverse();
+        }
+        keys
+    }
+}
+
+fn add<'s>(to: &mut Vec<&'s str>, named: Option<&'s Value>) {
+    for name in named.and_then(Value::as_object).into_iter().flat_map(serde_json::Map::keys) {
+        if !to.contains(&name.as_str()) {
+            to.push(name);
+        }
+    }
+}
