@@ -174,7 +174,9 @@ impl Dispatcher {
         let context = permit::carried(context).also_reporting_to(Arc::clone(&queue));
         let call = Box::pin(async move {
             let tool = dispatcher.shared.catalog.at(place);
-            let outcome = dispatcher.run_layered(&context, tool, arguments, Some(&parts)).await;
+            // Whatever happens, a stream ends in an event.
+            let work = || dispatcher.run_layered(&context, tool, arguments, Some(&parts));
+            let outcome = unwind::catch_future(work).await.unwrap_or_else(|panic| Err(panic.of_host()));
             outcome.map_err(|error| report(tool, error))
         });
         CallStream::new(id, queue, call)
@@ -353,7 +355,8 @@ impl Shared {
 
     #[cold]
     fn select_of_several<'s>(&'s self, tool: &'s Tool, entry: Option<&'static Entry>) -> Result<Way<'s>, ToolError> {
-        match (self.routes.select(tool, self.selector.as_deref())?, entry) {
+        let selected = unwind::catch(|| self.routes.select(tool, self.selector.as_deref()));
+        match (selected.map_err(unwind::Panic::of_host)??, entry) {
             (Some(route), _) => Ok(Way::Backend(route)),
             (None, Some(entry)) => Ok(Way::Function(entry)),
             (None, None) => Err(ToolError::new(ErrorKind::NoBackend, "nothing here runs this tool")),

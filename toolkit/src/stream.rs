@@ -37,6 +37,7 @@ mod chunks;
 mod emitter;
 mod event;
 mod queue;
+mod wakers;
 
 use std::fmt;
 use std::future::poll_fn;

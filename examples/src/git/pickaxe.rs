@@ -57,7 +57,7 @@ pub async fn search_history(
                 let commit = Commit::read(&mut fields.iter().map(String::as_str));
                 fields.clear();
                 if let Some(commit) = commit {
-                    commits.send(commit).await;
+                    commits.send(commit).await?;
                 }
             }
         }

@@ -85,7 +85,7 @@ async fn walk(steps: u8, ctx: &Context) -> String {
 fn countdown(from: u32) -> Chunks<u32> {
     Chunks::emit(async move |numbers| {
         for number in (1..=from).rev() {
-            numbers.send(number).await;
+            numbers.send(number).await?;
         }
         Ok(())
     })

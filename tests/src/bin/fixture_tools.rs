@@ -48,7 +48,7 @@ fn countdown(from: u8, #[serde(default)] fails: bool, ctx: &Context) -> Chunks<u
     Chunks::emit(async move |numbers| {
         for number in (1..=from).rev() {
             ctx.progress((from - number).into(), f64::from(from), "");
-            numbers.send(number).await;
+            numbers.send(number).await?;
         }
         if fails { Err("the fuse was wet".into()) } else { Ok(()) }
     })

@@ -2,5 +2,6 @@
 
 mod cancelled;
 mod nested;
+mod panics;
 mod timers;
 mod typed;

@@ -43,7 +43,7 @@ fn scripted(ctx: &Context) -> Chunks<usize> {
         for (idx, act) in script.into_iter().enumerate() {
             match act {
                 Act::Report => ctx.progress(idx as f64, None, ""),
-                Act::Send => items.send(idx).await,
+                Act::Send => items.send(idx).await?,
                 Act::Wait => tokio::task::yield_now().await,
                 Act::Fail => return Err(ToolError::failed("as the script says")),
                 Act::Panic => panic!("as the script says"),

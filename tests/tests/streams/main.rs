@@ -1,5 +1,6 @@
 //! Calls as streams of events: chunks, progress, one end, back-pressure, cancellation.
 
+mod emitters;
 mod laws;
 mod tools;
 

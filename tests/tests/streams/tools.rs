@@ -42,7 +42,7 @@ async fn steps(ctx: &Context) -> String {
 #[tool(namespace = "stream")]
 fn fails_midway() -> Chunks<u8> {
     Chunks::emit(async |items| {
-        items.send(1).await;
+        items.send(1).await?;
         Err(ToolError::failed("the disk is gone"))
     })
 }
@@ -74,7 +74,7 @@ fn breaks_its_promise() -> Chunks<Fickle> {
 #[tool(namespace = "stream", timeout = "20ms")]
 async fn too_slow() -> Result<Chunks<u8>, ToolError> {
     Ok(Chunks::emit(async |items| {
-        items.send(1).await;
+        items.send(1).await?;
         tokio::time::sleep(Duration::from_secs(60)).await;
         Ok(())
     }))

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::content::Content;
 use super::kind::{ErrorKind, Stage};
+use super::unwind;
 use crate::schema::Violation;
 use crate::tool::{Requirements, ToolBackend};
 
@@ -40,6 +41,15 @@ struct Repr {
     source: Option<BoxError>,
     /// The text of the source is withheld because nobody chose to show it.
     is_masked: bool,
+}
+
+// What caused an error is of the tool's own type, and its caller drops it.
+impl Drop for Repr {
+    fn drop(&mut self) {
+        if let Some(source) = self.source.take() {
+            unwind::shielded("the cause of an error", || drop(source));
+        }
+    }
 }
 
 /// What is known of the same call at another time.

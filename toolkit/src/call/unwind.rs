@@ -12,30 +12,80 @@ use super::{ErrorKind, ToolError};
 // The tool's state may be left half-changed by a panic, as it may by a thread that panics while holding a lock; that
 // is the tool's affair, and nothing of the dispatcher's is touched in between. Hence `AssertUnwindSafe`.
 
-pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, ToolError> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(panicked(payload)))
+/// What somebody panicked with.
+#[derive(Debug)]
+pub(crate) struct Panic(String);
+
+impl Panic {
+    fn new(payload: Box<dyn Any + Send>) -> Self {
+        let text = payload
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| payload.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "a panic without a text".to_owned());
+        // What somebody panics with may panic when it is dropped, and so may what that panics with.
+        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(again);
+        }
+        Self(text)
+    }
+
+    /// The error of a call whose tool panicked.
+    #[cold]
+    pub(crate) fn of_tool(self) -> ToolError {
+        ToolError::new(ErrorKind::Panicked, "the tool failed with an internal error").caused_by(self.0)
+    }
+
+    /// The error of a call where code of the host panicked that stands between the caller and the tool.
+    #[cold]
+    pub(crate) fn of_host(self) -> ToolError {
+        ToolError::new(ErrorKind::Internal, "the call failed with an internal error").caused_by(self.0)
+    }
 }
 
+/// Runs `work`, which is code of others.
+pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Panic> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(Panic::new)
+}
+
+/// Polls to its end what `start` gives, which is code of others.
+pub(crate) async fn catch_future<F: Future>(start: impl FnOnce() -> F) -> Result<F::Output, Panic> {
+    let started = catch(start)?;
+    let mut slot = pin!(Some(started));
+    let mut work = DroppedQuietly(slot.as_mut());
+    std::future::poll_fn(|cx| match catch(|| work.poll(cx)) {
+        Ok(polled) => polled.map(Ok),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
+    .await
+}
+
+/// Runs `work` of a tool.
+pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, ToolError> {
+    catch(work).unwrap_or_else(|panic| Err(panic.of_tool()))
+}
+
+/// Polls work of a tool.
 pub(crate) async fn caught_future<T, F>(start: impl FnOnce() -> F) -> Result<T, ToolError>
 where
     F: Future<Output = Result<T, ToolError>>,
 {
-    let started = catch_unwind(AssertUnwindSafe(start)).map_err(panicked)?;
-    let mut slot = pin!(Some(started));
-    let mut work = DroppedQuietly(slot.as_mut());
-    std::future::poll_fn(|cx| {
-        let polled = catch_unwind(AssertUnwindSafe(|| work.poll(cx)));
-        polled.unwrap_or_else(|payload| Poll::Ready(Err(panicked(payload))))
-    })
-    .await
+    catch_future(start).await.unwrap_or_else(|panic| Err(panic.of_tool()))
+}
+
+/// Runs `work` of the host, which a call goes on without.
+pub(crate) fn shielded(what: &str, work: impl FnOnce()) {
+    if let Err(Panic(text)) = catch(work) {
+        tracing::error!(panic = text, "{what} panicked");
+    }
 }
 
 /// A future that may be dropped before it has come to its end, by a time limit or a caller who gives up. What it holds
 /// is the tool's, and a panic in dropping that must not reach the caller.
 struct DroppedQuietly<'a, F>(Pin<&'a mut Option<F>>);
 
-impl<T, F: Future<Output = Result<T, ToolError>>> DroppedQuietly<'_, F> {
-    fn poll(&mut self, cx: &mut std::task::Context<'_>) -> Poll<Result<T, ToolError>> {
+impl<F: Future> DroppedQuietly<'_, F> {
+    fn poll(&mut self, cx: &mut std::task::Context<'_>) -> Poll<F::Output> {
         match self.0.as_mut().as_pin_mut() {
             Some(work) => work.poll(cx),
             None => Poll::Pending,
@@ -46,30 +96,11 @@ impl<T, F: Future<Output = Result<T, ToolError>>> DroppedQuietly<'_, F> {
 impl<F> Drop for DroppedQuietly<'_, F> {
     fn drop(&mut self) {
         let work = &mut self.0;
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| work.set(None))) {
-            panicked(payload);
-        }
+        shielded("what a call left behind", || work.set(None));
     }
 }
 
 /// The text of an error whose `Display` is the tool's own.
 pub(crate) fn text_of(error: &(dyn Error + 'static)) -> String {
-    catch_unwind(AssertUnwindSafe(|| error.to_string())).unwrap_or_else(|payload| {
-        panicked(payload);
-        "an error that panics when it is printed".to_owned()
-    })
-}
-
-#[cold]
-fn panicked(payload: Box<dyn Any + Send>) -> ToolError {
-    let text = payload
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a text".to_owned());
-    // What somebody panics with may panic when it is dropped, and so may what that panics with.
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(again);
-    }
-    ToolError::new(ErrorKind::Panicked, "the tool failed with an internal error").caused_by(text)
+    catch(|| error.to_string()).unwrap_or_else(|_| "an error that panics when it is printed".to_owned())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::call::{Context, Progress};
+use crate::call::{Context, Progress, unwind};
 
 /// Reports the progress of a chain to the listener of its context.
 ///
@@ -17,7 +17,7 @@ impl<'a> Meter<'a> {
     pub(super) fn start(context: &'a Context, n_steps: usize) -> Self {
         let meter = Self { context, done: Arc::new(Mutex::new(vec![0.0; n_steps])) };
         if n_steps > 0 {
-            context.progress(0.0, n_steps as f64, "started");
+            meter.report(0.0, n_steps as f64, "started");
         }
         meter
     }
@@ -35,7 +35,12 @@ impl<'a> Meter<'a> {
     /// Says that a step has come to its end.
     pub(super) fn finish(&self, idx: usize, succeeded: bool) {
         let (sum, n_steps) = advance(&self.done, idx, 1.0);
-        self.context.progress(sum, n_steps, if succeeded { "step_completed" } else { "step_error" });
+        self.report(sum, n_steps, if succeeded { "step_completed" } else { "step_error" });
+    }
+
+    /// Reports to a listener that may panic: here no tool runs whose error that could be.
+    fn report(&self, done: f64, n_steps: f64, message: &str) {
+        unwind::shielded("a progress listener", || self.context.progress(done, n_steps, message));
     }
 }
 

@@ -10,6 +10,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::{BoxFuture, Dispatcher, DispatcherBuilder, Shared, lend, permit, sees_all_of};
+use crate::call::unwind::{self, Panic};
 use crate::call::{Arguments, Context, RunResult, ToolError, admit};
 use crate::stream::Queue;
 use crate::tool::Tool;
@@ -164,10 +165,15 @@ where
     S::Error: Into<BoxError>,
 {
     fn run(&self, call: Call) -> BoxFuture<'static, Result<RunResult, ToolError>> {
-        let mut service = self.0.clone();
+        // Each layer by itself, so that those around it see an error.
+        let service = unwind::catch(|| self.0.clone());
         Box::pin(async move {
-            poll_fn(|cx| service.poll_ready(cx)).await.map_err(ToolError::internal)?;
-            service.call(call).await.map_err(ToolError::internal)
+            let mut service = service.map_err(Panic::of_host)?;
+            let outcome = unwind::catch_future(|| async move {
+                poll_fn(|cx| service.poll_ready(cx)).await.map_err(ToolError::internal)?;
+                service.call(call).await.map_err(ToolError::internal)
+            });
+            outcome.await.unwrap_or_else(|panic| Err(panic.of_host()))
         })
     }
 }

@@ -23,7 +23,7 @@ use crate::call::ToolError;
 /// fn read_lines(text: String) -> Chunks<String> {
 ///     Chunks::emit(async move |lines| {
 ///         for line in text.lines() {
-///             lines.send(line.to_owned()).await;
+///             lines.send(line.to_owned()).await?;
 ///         }
 ///         Ok(())
 ///     })
@@ -49,7 +49,8 @@ impl<T: Send + 'static> Chunks<T> {
         Self::new(Ready(items.into_iter()))
     }
 
-    /// The items that `body` sends, while it runs.
+    /// The items that `body` sends while it runs, and that its emitters send from other tasks and threads. An error of
+    /// `body` ends the stream.
     pub fn emit<F, R>(body: F) -> Self
     where
         F: FnOnce(Emitter<T>) -> R,

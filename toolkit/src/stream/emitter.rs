@@ -1,57 +1,82 @@
 //! A stream that a function writes.
 
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
 
-use crate::call::ToolError;
+use super::wakers::Wakers;
+use crate::call::{ErrorKind, ToolError};
 use crate::dispatch::BoxFuture;
 
-/// Sends the items of [`Chunks::emit`](super::Chunks::emit).
+/// Sends the items of [`Chunks::emit`](super::Chunks::emit), from any task and any thread.
+///
+/// Clones send to the same stream. The stream ends once the function and all its emitters are gone.
 pub struct Emitter<T> {
-    slot: Arc<Mutex<Slot<T>>>,
+    slot: Arc<Slot<T>>,
 }
 
-/// Room for one item, so that the function runs no further ahead than that.
-struct Slot<T> {
+/// Room for one item, so that senders run no further ahead than that.
+struct Slot<T>(Mutex<State<T>>);
+
+struct State<T> {
     item: Option<T>,
-    senders: Vec<Waker>,
+    /// How many items have been in the slot.
+    n_sent: u64,
+    n_emitters: usize,
+    /// Set once nobody takes any more items.
+    is_closed: bool,
+    reader: Option<Waker>,
+    senders: Wakers,
 }
 
 impl<T: Send> Emitter<T> {
     /// Sends an item, and waits until it was taken.
-    pub fn send(&self, item: T) -> impl Future<Output = ()> + Send + '_ {
-        let mut item = Some(item);
-        poll_fn(move |cx| {
-            let mut slot = self.slot();
-            if slot.item.is_none() {
-                match item.take() {
-                    Some(item) => slot.item = Some(item),
-                    None => return Poll::Ready(()),
-                }
-            }
-            slot.senders.push(cx.waker().clone());
-            Poll::Pending
-        })
+    ///
+    /// # Errors
+    ///
+    /// The stream was dropped, or has ended with an error; the item is lost. A wait for room ends so too, at whatever
+    /// time that happens.
+    ///
+    /// ```
+    /// # use toolkit::{Chunks, tool};
+    /// /// Counts up, on a task of its own.
+    /// #[tool]
+    /// fn count_up(to: u64) -> Chunks<u64> {
+    ///     Chunks::emit(async move |numbers| {
+    ///         tokio::spawn(async move {
+    ///             for number in 0..to {
+    ///                 if numbers.send(number).await.is_err() {
+    ///                     break;
+    ///                 }
+    ///             }
+    ///         });
+    ///         Ok(())
+    ///     })
+    /// }
+    /// ```
+    pub fn send(&self, item: T) -> impl Future<Output = Result<(), ToolError>> + Send + '_ {
+        Sending { slot: &self.slot, item: Some(item), place: 0, key: None }
     }
 }
 
-impl<T> Emitter<T> {
-    fn slot(&self) -> MutexGuard<'_, Slot<T>> {
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+impl<T> Clone for Emitter<T> {
+    fn clone(&self) -> Self {
+        self.slot.lock().n_emitters += 1;
+        Self { slot: Arc::clone(&self.slot) }
     }
+}
 
-    fn take(&self) -> Option<T> {
-        let mut slot = self.slot();
-        let item = slot.item.take()?;
-        let senders = std::mem::take(&mut slot.senders);
-        drop(slot);
-        senders.into_iter().for_each(Waker::wake);
-        Some(item)
+impl<T> Drop for Emitter<T> {
+    fn drop(&mut self) {
+        let mut state = self.slot.lock();
+        state.n_emitters -= 1;
+        if state.n_emitters == 0 {
+            State::wake_reader(state);
+        }
     }
 }
 
@@ -61,9 +86,83 @@ impl<T> fmt::Debug for Emitter<T> {
     }
 }
 
-/// The items that a function sends while it runs.
+/// An item on its way.
+struct Sending<'a, T> {
+    slot: &'a Slot<T>,
+    /// `None` once it is in the slot.
+    item: Option<T>,
+    /// The number of the item, once it is in the slot.
+    place: u64,
+    key: Option<u64>,
+}
+
+// The item is moved, and never pinned.
+impl<T> Unpin for Sending<'_, T> {}
+
+impl<T> Future for Sending<'_, T> {
+    type Output = Result<(), ToolError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut state = self.slot.lock();
+        if self.place > 0 && state.n_taken() >= self.place {
+            return Poll::Ready(Ok(()));
+        }
+        if state.is_closed {
+            return Poll::Ready(Err(ToolError::new(ErrorKind::Cancelled, "nobody takes the items any more")));
+        }
+        state.senders.keep(&mut self.key, cx.waker());
+        if state.item.is_none()
+            && let Some(item) = self.item.take()
+        {
+            state.item = Some(item);
+            state.n_sent += 1;
+            self.place = state.n_sent;
+            State::wake_reader(state);
+        }
+        Poll::Pending
+    }
+}
+
+impl<T> Drop for Sending<'_, T> {
+    fn drop(&mut self) {
+        let waker = self.slot.lock().senders.forget(self.key);
+        drop(waker);
+    }
+}
+
+impl<T> Slot<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn close(&self) {
+        let mut state = self.lock();
+        state.is_closed = true;
+        let (item, senders) = (state.item.take(), state.senders.take());
+        // Both may run code of others.
+        drop(state);
+        senders.wake();
+        drop(item);
+    }
+}
+
+impl<T> State<T> {
+    fn n_taken(&self) -> u64 {
+        self.n_sent - u64::from(self.item.is_some())
+    }
+
+    fn wake_reader(mut state: MutexGuard<'_, Self>) {
+        let reader = state.reader.take();
+        drop(state);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+    }
+}
+
+/// The items that a function sends while it runs, and its emitters afterwards.
 pub(super) struct Emitted<T> {
-    emitter: Emitter<T>,
+    slot: Arc<Slot<T>>,
     /// `None` once it has ended.
     body: Option<BoxFuture<'static, Result<(), ToolError>>>,
     failed: Option<ToolError>,
@@ -74,9 +173,11 @@ impl<T> Emitted<T> {
     where
         R: Future<Output = Result<(), ToolError>> + Send + 'static,
     {
-        let slot = Arc::new(Mutex::new(Slot { item: None, senders: Vec::new() }));
+        let state =
+            State { item: None, n_sent: 0, n_emitters: 1, is_closed: false, reader: None, senders: Wakers::default() };
+        let slot = Arc::new(Slot(Mutex::new(state)));
         let body = body(Emitter { slot: Arc::clone(&slot) });
-        Self { emitter: Emitter { slot }, body: Some(Box::pin(body)), failed: None }
+        Self { slot, body: Some(Box::pin(body)), failed: None }
     }
 }
 
@@ -90,10 +191,28 @@ impl<T> Stream for Emitted<T> {
             self.body = None;
             self.failed = outcome.err();
         }
-        match self.emitter.take() {
-            Some(item) => Poll::Ready(Some(Ok(item))),
-            None if self.body.is_some() => Poll::Pending,
-            None => Poll::Ready(self.failed.take().map(Err)),
+        let mut state = self.slot.lock();
+        if let Some(item) = state.item.take() {
+            let senders = state.senders.take();
+            drop(state);
+            senders.wake();
+            return Poll::Ready(Some(Ok(item)));
         }
+        let may_send = self.failed.is_none() && !state.is_closed && state.n_emitters > 0;
+        if self.body.is_some() || may_send {
+            let replaced = state.reader.replace(cx.waker().clone());
+            drop(state);
+            drop(replaced);
+            return Poll::Pending;
+        }
+        drop(state);
+        self.slot.close();
+        Poll::Ready(self.failed.take().map(Err))
+    }
+}
+
+impl<T> Drop for Emitted<T> {
+    fn drop(&mut self) {
+        self.slot.close();
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 use super::event::{Chunk, Event};
+use super::wakers::Wakers;
 use crate::call::Progress;
 
 /// How many chunks wait to be read, at most. Between two of them waits one report of progress, at most.
@@ -23,7 +24,7 @@ struct State {
     n_chunks: usize,
     is_closed: bool,
     reader: Option<Waker>,
-    writers: Vec<Waker>,
+    writers: Wakers,
 }
 
 impl Queue {
@@ -33,9 +34,9 @@ impl Queue {
         let event = state.events.pop_front()?;
         if let Event::Chunk(_) = event {
             state.n_chunks -= 1;
-            let writers = std::mem::take(&mut state.writers);
+            let writers = state.writers.take();
             drop(state);
-            writers.into_iter().for_each(Waker::wake);
+            writers.wake();
         }
         Some(event)
     }
@@ -52,9 +53,9 @@ impl Queue {
     pub(super) fn close(&self) {
         let mut state = self.state();
         state.is_closed = true;
-        let writers = std::mem::take(&mut state.writers);
+        let writers = state.writers.take();
         drop(state);
-        writers.into_iter().for_each(Waker::wake);
+        writers.wake();
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -76,13 +77,14 @@ impl Queue {
 
     /// Adds a chunk, once there is room; where nobody reads any more, it is dropped.
     pub(crate) fn send(&self, chunk: Chunk) -> impl Future<Output = ()> + Send + '_ {
-        let mut chunk = Some(chunk);
+        let (mut chunk, mut key) = (Some(chunk), None);
         poll_fn(move |cx| {
             let mut state = self.state();
             if state.n_chunks >= MAX_CHUNKS && !state.is_closed {
-                state.writers.push(cx.waker().clone());
+                state.writers.keep(&mut key, cx.waker());
                 return Poll::Pending;
             }
+            state.writers.forget(key);
             if let (Some(chunk), false) = (chunk.take(), state.is_closed) {
                 state.events.push_back(Event::Chunk(chunk));
                 state.n_chunks += 1;
