@@ -3,6 +3,7 @@
 pub(crate) mod credentials;
 pub(crate) mod flags;
 mod input;
+mod interrupts;
 mod output;
 pub(crate) mod panics;
 mod parts;

@@ -204,6 +204,13 @@ impl Counter {
     }
 }
 
+/// Tells a test that asks for it that the tool runs.
+fn begun() {
+    if std::env::var_os("FIXTURE_TELLS").is_some() {
+        eprintln!("begun");
+    }
+}
+
 /// Takes its time, and says how far it is.
 #[tool(namespace = "slow", version = "1.0.0")]
 async fn walk(
@@ -212,6 +219,7 @@ async fn walk(
     steps: u8,
     ctx: &Context,
 ) -> Result<String, ToolError> {
+    begun();
     for step in 0..steps {
         ctx.progress(f64::from(step), f64::from(steps), "walking");
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -222,6 +230,7 @@ async fn walk(
 /// Sleeps, and looks up only now and then.
 #[tool(namespace = "slow", version = "1.0.0")]
 fn sleep(ms: u64, ctx: &Context) -> bool {
+    begun();
     let end = std::time::Instant::now() + Duration::from_millis(ms);
     while std::time::Instant::now() < end && !ctx.is_cancelled() {
         std::thread::sleep(Duration::from_millis(10));
@@ -232,12 +241,14 @@ fn sleep(ms: u64, ctx: &Context) -> bool {
 /// Sleeps on the thread that it is called on, whatever happens.
 #[tool(namespace = "slow", version = "1.0.0")]
 fn deaf(ms: u64) {
+    begun();
     std::thread::sleep(Duration::from_millis(ms));
 }
 
 /// Sleeps whatever happens.
 #[tool(namespace = "slow", version = "1.0.0", blocking)]
 fn stubborn(ms: u64) {
+    begun();
     std::thread::sleep(Duration::from_millis(ms));
 }
 

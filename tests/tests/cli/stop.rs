@@ -1,7 +1,5 @@
 //! Time limits and Ctrl-C.
 
-use std::time::Duration;
-
 use crate::{Ran, tools};
 
 /// A tool that is waited for ends in success after this many milliseconds.
@@ -29,20 +27,26 @@ fn progress_is_shown_on_a_terminal_only() {
     assert_eq!(ran.err, "");
 }
 
-/// Sends SIGINT with the program that every Unix has for it.
+/// Sends SIGINT each time that stderr has the next of some texts.
 #[cfg(unix)]
-fn interrupted(n_times: usize, args: &[&str]) -> Ran {
+fn interrupted_at(texts: &[&str], args: &[&str]) -> Ran {
+    use std::io::{BufRead, BufReader};
     use std::process::{Command, Stdio};
 
     let mut command = crate::command(crate::TOOLS, args);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    for _ in 0..n_times {
-        // The program must have come to the point where it listens.
-        std::thread::sleep(Duration::from_millis(500));
+    let command = command.env("FIXTURE_TELLS", "1").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let mut err = String::new();
+    for text in texts {
+        let line = lines.by_ref().inspect(|line| err.push_str(line)).find(|line| line.contains(text));
+        assert!(line.is_some(), "no {text:?} in {err:?}");
         let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
         assert!(sent.unwrap().success());
     }
-    child.wait_with_output().unwrap().into()
+    err.extend(lines);
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    Ran { err, ..ran }
 }
 
 #[cfg(unix)]
@@ -53,12 +57,13 @@ fn ctrl_c_cancels_the_call_and_exits_with_130() {
         &["call", "sleep", "--ms", MUCH_LONGER],
         &["call", "stubborn", "--ms", MUCH_LONGER],
     ] {
-        interrupted(1, args).exits(130).prints("").says("the call was cancelled");
+        interrupted_at(&["begun"], args).exits(130).prints("").says("the call was cancelled");
     }
 }
 
 #[cfg(unix)]
 #[test]
 fn a_tool_that_does_not_listen_is_left_behind_at_the_second_ctrl_c() {
-    interrupted(2, &["call", "deaf", "--ms", MUCH_LONGER]).exits(130).prints("").says("Ctrl-C again leaves it behind");
+    let again = "Ctrl-C again leaves it behind";
+    interrupted_at(&["begun", again], &["call", "deaf", "--ms", MUCH_LONGER]).exits(130).prints("").says(again);
 }

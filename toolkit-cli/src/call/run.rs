@@ -4,10 +4,10 @@ use std::future::pending;
 use std::io::Write;
 use std::time::Duration;
 
-use tokio::sync::mpsc::UnboundedReceiver;
 use toolkit::{Arguments, CancelToken, Context, Dispatcher, ToolError};
 
 use super::credentials;
+use super::interrupts::Interrupts;
 use super::parts::{self, Ended, Parts};
 use super::progress::Meter;
 use crate::exit::Exit;
@@ -33,6 +33,8 @@ pub(super) async fn until_done(
     let held = dispatcher.catalog().get(&id).map(|tool| credentials::from_environment(tool.requirements()));
     let context = Context::new().with_credentials(held.unwrap_or_default());
     let context = context.with_cancel(cancel.clone()).on_progress(meter.listener());
+    // Before the tool begins, so that no Ctrl-C ends the process in its place.
+    let mut interrupts = Interrupts::listen()?;
     let task = tokio::spawn(async move {
         if parts != Parts::None {
             return parts::print(dispatcher.stream_with(&context, &id, arguments), parts).await;
@@ -42,8 +44,6 @@ pub(super) async fn until_done(
     });
     let call = async { task.await.unwrap_or_else(|lost| Err(Failure::Tool(ToolError::internal(lost)))) };
     let mut call = std::pin::pin!(call);
-    let mut interrupts = Interrupts::listen();
-
     let (why, is_interrupted) = tokio::select! {
         outcome = &mut call => {
             meter.finish();
@@ -74,24 +74,6 @@ async fn elapsed(time_limit: Option<Duration>) -> Duration {
             limit
         }
         None => pending().await,
-    }
-}
-
-/// Every Ctrl-C from now on, also one that comes while nobody waits for it.
-struct Interrupts(UnboundedReceiver<()>);
-
-impl Interrupts {
-    fn listen() -> Self {
-        let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
-        tokio::spawn(async move { while tokio::signal::ctrl_c().await.is_ok() && sender.send(()).is_ok() {} });
-        Self(receiver)
-    }
-
-    /// Waits for Ctrl-C; for ever, where it cannot be listened to.
-    async fn next(&mut self) {
-        if self.0.recv().await.is_none() {
-            pending().await
-        }
     }
 }
 
