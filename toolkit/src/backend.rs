@@ -38,18 +38,23 @@ mod ask;
 mod call;
 mod changes;
 mod collect;
+mod hop;
 mod local;
 mod normalize;
+mod pending;
 mod registry;
+mod review;
 mod routes;
 
 pub use self::answer::Answer;
 pub use self::call::BackendCall;
 pub(crate) use self::call::Parts;
 pub use self::collect::{Collected, Failure};
+pub(crate) use self::hop::without_tool_id;
 pub use self::local::LocalBackend;
 pub(crate) use self::normalize::{Normal, normalize};
 pub use self::registry::{Backends, RegisterError};
+pub use self::review::ContractChange;
 pub use self::routes::Routes;
 pub(crate) use self::routes::{Route, Selector};
 use crate::call::ToolError;
@@ -68,6 +73,16 @@ pub trait Backend: Send + Sync + 'static {
 
     /// What kind of thing runs its tools; kinds that are nearer are preferred where a tool has several.
     fn kind(&self) -> BackendKind;
+
+    /// Returns true if the host trusts the hints of this backend's tools: that they are read-only, idempotent, or limited
+    /// to a closed domain. Otherwise hints, tags and timeouts are dropped when the tools are collected, and layers and
+    /// filters treat the tools as destructive.
+    ///
+    /// By default only backends of kind [`BackendKind::Local`] are trusted, whose tools the host itself has added. An
+    /// implementation returns what its host configured, never what the other side claims.
+    fn is_trusted(&self) -> bool {
+        self.kind() == BackendKind::Local
+    }
 
     /// The tools that it runs now.
     ///

@@ -74,6 +74,15 @@ impl Lock {
         Ok(Self::of_tools(tools))
     }
 
+    /// Locks these tools, such as those that other programs offer
+    /// ([`Collected::offered`](crate::backend::Collected::offered)); of several with one id the first counts.
+    #[must_use]
+    pub fn from_tools(tools: impl IntoIterator<Item = Tool>) -> Self {
+        let mut lock = Self::of_tools(tools.into_iter().collect());
+        lock.tools.dedup_by(|later, first| later.id() == first.id());
+        lock
+    }
+
     pub(crate) fn of_tools(mut tools: Vec<Tool>) -> Self {
         tools.sort_by(|a, b| a.id().cmp(b.id()));
         Self { tools }

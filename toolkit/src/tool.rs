@@ -4,6 +4,7 @@ mod annotations;
 mod backend;
 mod builder;
 mod contract;
+mod foreign;
 mod icon;
 mod id;
 mod json;
@@ -26,6 +27,9 @@ pub use self::annotations::Annotations;
 pub use self::backend::{BackendKind, InvalidBackend, ToolBackend};
 pub use self::builder::ToolBuilder;
 pub use self::contract::ContractHash;
+pub use self::foreign::{
+    MAX_DESCRIPTION_BYTES, MAX_RECORD_BYTES, MAX_SCHEMA_BYTES, MAX_SCHEMA_TEXT_BYTES, MAX_TITLE_BYTES, bound_mcp_json,
+};
 pub use self::icon::Icon;
 pub use self::id::{InvalidToolId, ToolId};
 pub use self::json::InvalidTool;

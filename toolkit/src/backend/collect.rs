@@ -5,9 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::registry::Registered;
+use super::review::{Review, is_host_code, without_backend};
 use super::{Offers, Route, Routes};
 use crate::call::ToolError;
 use crate::catalog::{Catalog, Problem, ProblemKind};
+use crate::lock::Lock;
 use crate::schema::shown_id;
 use crate::tool::{Tool, ToolId};
 
@@ -19,10 +21,15 @@ pub struct Collected {
     pub catalog: Catalog,
     /// Which backends run which of them.
     pub routes: Routes,
-    /// What is wrong with the tools that were left out.
+    /// Problems of the tools that were left out, and differences from the lock.
     pub problems: Vec<Problem>,
-    /// The backends that could not be asked.
+    /// The backends that could not be asked. For a while their tools stay as they were; see
+    /// [`Backends::with_grace`](super::Backends::with_grace).
     pub failures: Vec<Failure>,
+    /// The tools that the backends offer, with every claim that they make, whether or not they are collected. This is
+    /// what a person reviews, and what [`Backends::with_lock`](super::Backends::with_lock) compares with. Tools that the
+    /// host added itself ([`BackendKind::Local`](crate::tool::BackendKind::Local)) are not part of it.
+    pub offered: Lock,
 }
 
 /// A backend that did not do what was asked of it.
@@ -33,6 +40,9 @@ pub struct Failure {
     pub backend: String,
     /// Why.
     pub error: ToolError,
+    /// True while the request is still running in the background;
+    /// [`Backends::changed`](super::Backends::changed) resolves when it is done.
+    pub is_pending: bool,
 }
 
 impl fmt::Display for Failure {
@@ -41,21 +51,37 @@ impl fmt::Display for Failure {
     }
 }
 
+/// The outcome of asking one backend for its tools.
+pub(super) struct Asked {
+    pub(super) backend: Arc<Registered>,
+    /// The tools that it offers, or offered last.
+    pub(super) offers: Option<Offers>,
+    pub(super) error: Option<ToolError>,
+    pub(super) is_pending: bool,
+}
+
 impl Collected {
-    pub(super) fn of(base: Catalog, mut asked: Vec<(Arc<Registered>, Result<Offers, ToolError>)>) -> Self {
+    pub(super) fn new(base: Catalog, mut asked: Vec<Asked>, lock: Option<&Lock>) -> Self {
         // Stable: those of one kind stay in the order of their registration.
-        asked.sort_by_key(|(registered, _)| registered.backend().kind());
+        asked.sort_by_key(|asked| asked.backend.backend().kind());
+        let review = Review::new(&base, lock);
         let mut gathered = Gathered::default();
+        if let Some(lock) = lock {
+            gathered.problems = without_backend(lock, asked.iter().map(|asked| asked.backend.name()));
+        }
         let mut failures = Vec::new();
-        for (backend, answer) in asked {
-            match answer {
-                Ok(offers) => gathered.add(&base, &backend, offers),
-                Err(error) => failures.push(Failure { backend: backend.name().to_owned(), error }),
+        for Asked { backend, offers, error, is_pending } in asked {
+            if let Some(offers) = offers {
+                gathered.add_all(&base, &review, &backend, offers);
+            }
+            if let Some(error) = error {
+                failures.push(Failure { backend: backend.name().to_owned(), error, is_pending });
             }
         }
-        let Gathered { tools, routes, mut problems, .. } = gathered;
+        drop(review);
+        let Gathered { tools, routes, mut problems, offered, .. } = gathered;
         let catalog = join(base, tools, &mut problems);
-        Self { catalog, routes, problems, failures }
+        Self { catalog, routes, problems, failures, offered: Lock::from_tools(offered) }
     }
 }
 
@@ -68,42 +94,60 @@ struct Gathered {
     owner_of: HashMap<ToolId, Arc<Registered>>,
     routes: Routes,
     problems: Vec<Problem>,
+    offered: Vec<Tool>,
 }
 
 impl Gathered {
-    fn add(&mut self, base: &Catalog, backend: &Arc<Registered>, offers: Offers) {
+    fn add_all(&mut self, base: &Catalog, review: &Review<'_>, backend: &Arc<Registered>, offers: Offers) {
         self.problems.extend(offers.problems);
+        let mut offered = HashSet::new();
         for (tool, target) in offers.tools {
             let tool = placed(tool, backend);
-            let there = base.exact(tool.id()).or_else(|| self.place_of.get(tool.id()).map(|&place| &self.tools[place]));
-            match there {
-                Some(there) if !is_same_contract(there, &tool) => {
-                    let message = format!(
-                        "the backend `{}` has another tool `{}`, which is left out: it takes or gives something else",
-                        backend.name(),
-                        shown_id(tool.id()),
-                    );
-                    self.problems.push(Problem::new(ProblemKind::DuplicateId, message, [there]));
-                    continue;
+            let tool = if is_host_code(backend) { Ok(tool) } else { bounded(tool, backend) };
+            let admitted = tool.and_then(|tool| {
+                offered.insert(tool.id().clone());
+                if !is_host_code(backend) {
+                    self.offered.push(tool.clone());
                 }
-                Some(_) => {}
-                None if !self.may_add_version(base, backend, &tool) => {
-                    let message = format!(
-                        "the backend `{}` has another version of `{}`, which is left out: that tool is somebody else's",
-                        backend.name(),
-                        shown_id(&tool.id().unversioned()),
-                    );
-                    self.problems.push(Problem::new(ProblemKind::DuplicateId, message, [&tool]));
-                    continue;
-                }
-                None => {
-                    self.owner_of.entry(tool.id().unversioned()).or_insert_with(|| Arc::clone(backend));
-                    self.place_of.insert(tool.id().clone(), self.tools.len());
-                    self.tools.push(tool.clone());
-                }
+                review.admit(backend, tool)
+            });
+            let route = Route { backend: Arc::clone(backend), target };
+            if let Err(problem) = admitted.and_then(|tool| self.add(base, tool, route)) {
+                self.problems.push(problem);
             }
-            self.routes.add(tool.id().clone(), Route { backend: Arc::clone(backend), target });
         }
+        self.problems.extend(review.removed(backend, &offered));
+    }
+
+    fn add(&mut self, base: &Catalog, tool: Tool, route: Route) -> Result<(), Problem> {
+        let backend = &route.backend;
+        let there = base.exact(tool.id()).or_else(|| self.place_of.get(tool.id()).map(|&place| &self.tools[place]));
+        let left_out = |what: &str, why: &str, tool: &Tool| {
+            let message = format!("the backend `{}` has another {what}, which is left out: {why}", backend.name());
+            Err(Problem::new(ProblemKind::DuplicateId, message, [tool]))
+        };
+        let id = shown_id(tool.id());
+        match there {
+            Some(there) if !is_same_contract(there, &tool) => {
+                return left_out(&format!("tool `{id}`"), "it takes or gives something else", there);
+            }
+            // A backend that runs a known tool must claim the effects that the tool is known for.
+            Some(there) if !is_host_code(backend) && !confirms(&tool, there) => {
+                return left_out(&format!("tool `{id}`"), "nothing confirms that it has the same effects", there);
+            }
+            Some(_) => {}
+            None if !self.may_add_version(base, backend, &tool) => {
+                let unversioned = shown_id(&tool.id().unversioned());
+                return left_out(&format!("version of `{unversioned}`"), "that tool is somebody else's", &tool);
+            }
+            None => {
+                self.owner_of.entry(tool.id().unversioned()).or_insert_with(|| Arc::clone(backend));
+                self.place_of.insert(tool.id().clone(), self.tools.len());
+                self.tools.push(tool.clone());
+            }
+        }
+        self.routes.add(tool.id().clone(), route);
+        Ok(())
     }
 
     /// Whether the backend may give a tool a version that nobody has: the highest one answers to the name without a
@@ -121,6 +165,22 @@ fn placed(tool: Tool, backend: &Registered) -> Tool {
         Some(_) => tool.without_aliases(),
         None => tool.in_namespace(backend.namespace().clone()),
     }
+}
+
+/// The tool with texts of a bounded length.
+fn bounded(tool: Tool, backend: &Registered) -> Result<Tool, Problem> {
+    let id = tool.id().clone();
+    tool.bounded().map_err(|reason| {
+        let message =
+            format!("the backend `{}` offers `{}`, which is left out: {reason}", backend.name(), shown_id(&id));
+        Problem::new(ProblemKind::TooLong, message, [])
+    })
+}
+
+/// Returns true if a tool claims every effect that another is known for.
+fn confirms(tool: &Tool, known: &Tool) -> bool {
+    let claims = std::iter::zip(tool.annotations().effects(), known.annotations().effects());
+    claims.into_iter().all(|(claimed, known)| known.is_none() || claimed == known)
 }
 
 fn is_same_contract(a: &Tool, b: &Tool) -> bool {

@@ -40,14 +40,23 @@ fn from_mcp(result: Map<String, Value>) -> Result<Normal, ToolError> {
         Some(Value::Array(blocks)) => blocks,
         Some(_) => return Err(unreadable("its `content` is no list")),
     };
+    let is_error = result.get("isError").and_then(Value::as_bool) == Some(true);
+    let has_result = ["content", "structuredContent"].iter().any(|key| result.contains_key(*key));
+    // An object without fields is a result of some servers that have nothing to say.
+    let is_other = result.keys().any(|key| !matches!(key.as_str(), "_meta" | "isError" | "resultType"));
+    if is_other && !has_result && !is_error {
+        return Err(unreadable("it has neither `content` nor `structuredContent`"));
+    }
     let content: Vec<Content> = blocks.iter().map(Content::from_value).collect::<Result<_, _>>().map_err(unreadable)?;
-    if result.get("isError").and_then(Value::as_bool) == Some(true) {
+    if is_error {
         let texts: Vec<&str> = content.iter().filter_map(Content::as_text).collect();
         let message = match texts.is_empty() {
             true => "the tool failed and did not say why".to_owned(),
             false => texts.join("\n"),
         };
-        return Err(ToolError::failed(message).with_content(content));
+        // The texts are the message already, and would be told again by every program that passes them on.
+        let others = content.into_iter().filter(|content| content.as_text().is_none());
+        return Err(ToolError::failed(message).with_content(others));
     }
     let structured = match result.get("structuredContent") {
         Some(structured) => Some(structured.clone()),

@@ -1,17 +1,21 @@
 //! The backends of a program, by name.
 
 use std::fmt;
+use std::future::pending;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::{Duration, Instant};
 
-use super::Backend;
 use super::ask::{ask, ask_all, changed, first_of};
 use super::changes::Changes;
-use super::collect::{Collected, Failure};
-use crate::call::ToolError;
+use super::collect::{Asked, Collected, Failure};
+use super::pending::PendingLists;
+use super::review::{Review, is_host_code};
+use super::{Backend, Offers};
+use crate::call::{ErrorKind, ToolError};
 use crate::catalog::Catalog;
-use crate::dispatch::BoxFuture;
+use crate::dispatch::{BoxFuture, within};
+use crate::lock::Lock;
 use crate::tool::{BackendKind, InvalidName, Namespace};
 
 /// The backends of a program, by name.
@@ -23,7 +27,10 @@ pub struct Backends {
     registered: RwLock<Vec<Arc<Registered>>>,
     /// Of which there are, and of which are enabled.
     changes: Changes,
+    pending: PendingLists,
     patience: Duration,
+    grace: Duration,
+    lock: Option<Lock>,
 }
 
 /// A backend among others.
@@ -31,17 +38,55 @@ pub(crate) struct Registered {
     backend: Box<dyn Backend>,
     name: Namespace,
     is_enabled: AtomicBool,
+    is_trusted: AtomicBool,
+    last: Mutex<Option<LastOffers>>,
+}
+
+/// The tools that a backend offered last.
+struct LastOffers {
+    offers: Offers,
+    /// When the backend could not be asked for the first time since then.
+    lost_at: Option<Instant>,
 }
 
 /// How long a backend may take to start, to stop, to say how it is and to list its tools: longer than one that gives up
 /// after half a minute, since it knows better what went wrong.
 const PATIENCE: Duration = Duration::from_secs(40);
 
+/// How long the tools of a backend stay that cannot be asked: as long as a server may need to be started again.
+const GRACE: Duration = Duration::from_secs(60);
+
 impl Backends {
     /// None yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { registered: RwLock::default(), changes: Changes::default(), patience: PATIENCE }
+        Self {
+            registered: RwLock::default(),
+            changes: Changes::default(),
+            pending: PendingLists::default(),
+            patience: PATIENCE,
+            grace: GRACE,
+            lock: None,
+        }
+    }
+
+    /// Sets how long the tools of a backend stay in the catalog while it cannot be reached, such as a server that is
+    /// being restarted: 60 s by default. Calls of them fail with a retryable error meanwhile. After that they are gone
+    /// until the backend answers again. They go at once if the backend lists its tools without them, is disabled, stopped
+    /// or taken out, or fails with an error that is not [retryable](ToolError::is_retryable).
+    #[must_use]
+    pub fn with_grace(self, grace: Duration) -> Self {
+        Self { grace, ..self }
+    }
+
+    /// Collects of the tools of others only those that this lock holds, with exactly the contract that it holds
+    /// ([`Tool::contract_hash`](crate::Tool::contract_hash)), and with the record that it holds. Their hints are believed,
+    /// since a person has reviewed them. Each difference is a problem of [`Collected`] that names the tool and the places.
+    ///
+    /// A lock is written from [`Collected::offered`]. Tools of the host itself ([`BackendKind::Local`]) need no lock.
+    #[must_use]
+    pub fn with_lock(self, lock: Lock) -> Self {
+        Self { lock: Some(lock), ..self }
     }
 
     /// How long a backend may take to start, to stop, to say how it is or to list its tools: 40 s by default. It holds
@@ -62,7 +107,13 @@ impl Backends {
         if registered.iter().any(|other| other.name == name) {
             return Err(RegisterError::Taken(name.to_string()));
         }
-        registered.push(Arc::new(Registered { backend: Box::new(backend), name, is_enabled: AtomicBool::new(true) }));
+        registered.push(Arc::new(Registered {
+            name,
+            is_enabled: AtomicBool::new(true),
+            is_trusted: AtomicBool::new(backend.is_trusted()),
+            last: Mutex::default(),
+            backend: Box::new(backend),
+        }));
         drop(registered);
         self.changes.tell();
         Ok(())
@@ -83,6 +134,7 @@ impl Backends {
             return Ok(false);
         };
         taken.is_enabled.store(false, Ordering::Release);
+        self.pending.retain(self.read().iter());
         self.changes.tell();
         ask(&*taken.backend, <dyn Backend>::stop, self.patience).await.map(|()| true)
     }
@@ -107,6 +159,19 @@ impl Backends {
         self.read().iter().any(|backend| backend.name() == name && backend.is_enabled())
     }
 
+    /// Trusts the hints of a backend's tools; see [`Backend::is_trusted`]. Returns `false` if there
+    /// is no backend of this name.
+    pub fn trust(&self, name: &str) -> bool {
+        let registered = self.read();
+        let Some(backend) = registered.iter().find(|backend| backend.name() == name) else {
+            return false;
+        };
+        backend.is_trusted.store(true, Ordering::Release);
+        drop(registered);
+        self.changes.tell();
+        true
+    }
+
     /// Switches a backend on; `false` if there is none of this name.
     pub fn enable(&self, name: &str) -> bool {
         self.switch(name, true)
@@ -118,7 +183,10 @@ impl Backends {
     }
 
     fn switch(&self, name: &str, on: bool) -> bool {
-        let switched = |backend: &Arc<Registered>| backend.is_enabled.swap(on, Ordering::AcqRel) != on;
+        let switched = |backend: &Arc<Registered>| {
+            backend.forget();
+            backend.is_enabled.swap(on, Ordering::AcqRel) != on
+        };
         let switched = self.read().iter().find(|backend| backend.name() == name).map(switched);
         if switched == Some(true) {
             self.changes.tell();
@@ -133,6 +201,7 @@ impl Backends {
 
     /// Stops all, at once, and gives those that did not stop.
     pub async fn stop(&self) -> Vec<Failure> {
+        self.read().iter().for_each(|backend| backend.forget());
         failures(self.ask(<dyn Backend>::stop, |_| true).await)
     }
 
@@ -147,19 +216,48 @@ impl Backends {
     /// it is one tool with several backends if it takes and gives the same; otherwise the first stays, `base` before the
     /// backends and those in the order of [`BackendKind`], and the other is a problem. So is a version that nobody has, of
     /// a tool that is somebody else's. A backend that cannot be asked is a failure, and hides no other.
+    ///
+    /// Of the tools of others, what is not [`BackendKind::Local`]:
+    ///
+    /// - None stands in a namespace of `base`. A backend that is called like one is a failure, and is not asked.
+    /// - Texts are cut to [`MAX_DESCRIPTION_BYTES`](crate::tool::MAX_DESCRIPTION_BYTES) and its siblings, and tools with
+    ///   larger schemas than [`MAX_SCHEMA_BYTES`](crate::tool::MAX_SCHEMA_BYTES) are problems.
+    /// - Hints about effects, tags and timeouts are dropped, unless the host [trusts](Backend::is_trusted) the backend or
+    ///   a [lock](Backends::with_lock) holds exactly that contract.
     pub async fn collect(&self, base: Catalog) -> Collected {
         self.collect_within(base, self.patience).await
     }
 
     /// As [`Backends::collect`], waiting for no backend longer than this. One that is not done by then is a failure of
-    /// the kind [`TimedOut`](crate::call::ErrorKind::TimedOut).
+    /// the kind [`TimedOut`](crate::call::ErrorKind::TimedOut). It goes on: when it is done, [`Backends::changed`] tells,
+    /// and the next collection has its answer.
     pub async fn collect_within(&self, base: Catalog, patience: Duration) -> Collected {
         self.changes.look();
-        Collected::of(base, self.ask_within(patience, <dyn Backend>::tools, Registered::is_enabled).await)
+        let mut backends = self.read().clone();
+        backends.retain(|backend| backend.is_enabled());
+        self.pending.retain(backends.iter());
+        let review = Review::new(&base, None);
+        let is_taken = |backend: &Registered| !is_host_code(backend) && review.is_taken(backend.name());
+        let answers = ask_all(backends.iter().map(|backend| async {
+            if is_taken(backend) {
+                return (Err(name_taken(backend.name())), false);
+            }
+            let answer = within(patience, self.pending.list(backend, self.patience)).await;
+            let is_pending = self.pending.has(backend);
+            (answer, is_pending)
+        }));
+        let answers = answers.await;
+        drop(review);
+        let asked = std::iter::zip(backends, answers).map(|(backend, (answer, is_pending))| {
+            let (offers, error) = backend.remember(answer, self.grace);
+            Asked { backend, offers, error, is_pending }
+        });
+        Collected::new(base, asked.collect(), self.lock.as_ref())
     }
 
     /// Waits until [`Backends::collect`] may give other tools than it gave last: a backend that is enabled has
-    /// [changed](Backend::changed), or one was registered, taken out, or switched.
+    /// [changed](Backend::changed) or has answered at last, one was registered, taken out, or switched, or one that cannot
+    /// be reached has used up its [grace](Backends::with_grace).
     ///
     /// There is one answer for all who wait: once anybody has collected, nobody is told of that change any more. So one
     /// task follows the changes, and collects.
@@ -167,7 +265,14 @@ impl Backends {
         let mut backends = self.read().clone();
         backends.retain(|backend| backend.is_enabled());
         let told: BoxFuture<'_, ()> = Box::pin(self.changes.changed());
-        first_of(backends.iter().map(|backend| changed(backend.backend())).chain([told])).await;
+        let expired: BoxFuture<'_, ()> = Box::pin(expired(&backends, self.grace));
+        let each = backends.iter().map(|backend| -> BoxFuture<'_, ()> {
+            match self.pending.has(backend) {
+                true => Box::pin(self.pending.answered(backend)),
+                false => changed(backend.backend()),
+            }
+        });
+        first_of(each.chain([told, expired])).await;
     }
 
     /// What each of the backends that are `wanted` says to a question, all asked at once.
@@ -176,18 +281,9 @@ impl Backends {
         question: for<'b> fn(&'b dyn Backend) -> BoxFuture<'b, Result<T, ToolError>>,
         wanted: fn(&Registered) -> bool,
     ) -> Vec<(Arc<Registered>, Result<T, ToolError>)> {
-        self.ask_within(self.patience, question, wanted).await
-    }
-
-    async fn ask_within<T>(
-        &self,
-        patience: Duration,
-        question: for<'b> fn(&'b dyn Backend) -> BoxFuture<'b, Result<T, ToolError>>,
-        wanted: fn(&Registered) -> bool,
-    ) -> Vec<(Arc<Registered>, Result<T, ToolError>)> {
         let mut backends = self.read().clone();
         backends.retain(|backend| wanted(backend));
-        let answers = ask_all(backends.iter().map(|backend| ask(&*backend.backend, question, patience))).await;
+        let answers = ask_all(backends.iter().map(|backend| ask(&*backend.backend, question, self.patience))).await;
         std::iter::zip(backends.iter().cloned(), answers).collect()
     }
 
@@ -222,6 +318,58 @@ impl Registered {
     pub(crate) fn is_enabled(&self) -> bool {
         self.is_enabled.load(Ordering::Acquire)
     }
+
+    pub(super) fn is_trusted(&self) -> bool {
+        self.is_trusted.load(Ordering::Acquire)
+    }
+
+    /// Keeps what a backend offers. One that cannot be asked for a while offers what it offered last.
+    fn remember(&self, answer: Result<Offers, ToolError>, grace: Duration) -> (Option<Offers>, Option<ToolError>) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let error = match answer {
+            Ok(offers) => {
+                *last = Some(LastOffers { offers: offers.clone(), lost_at: None });
+                return (Some(offers), None);
+            }
+            Err(error) => error,
+        };
+        let kept = last.take().filter(|_| error.is_retryable()).and_then(|mut kept| {
+            let lost_at = *kept.lost_at.get_or_insert_with(Instant::now);
+            (lost_at.elapsed() < grace).then_some(kept)
+        });
+        let offers = kept.as_ref().map(|kept| kept.offers.clone());
+        *last = kept;
+        (offers, Some(error))
+    }
+
+    /// Forgets what it offered last.
+    fn forget(&self) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// When the tools of a backend go that cannot be asked.
+    fn expires_at(&self, grace: Duration) -> Option<Instant> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref()?.lost_at?.checked_add(grace)
+    }
+}
+
+/// Waits until the tools of a backend go that cannot be asked.
+async fn expired(backends: &[Arc<Registered>], grace: Duration) {
+    let next = backends.iter().filter_map(|backend| backend.expires_at(grace)).min();
+    let Some(next) = next else {
+        return pending().await;
+    };
+    // Where nothing measures time, it waits for good, as `within` does.
+    let _ = within::<()>(next.saturating_duration_since(Instant::now()), pending()).await;
+}
+
+fn name_taken(name: &str) -> ToolError {
+    let message = format!(
+        "its tools are left out, because this program has a namespace `{name}` or one that looks like it; give the \
+         server another name, such as `{name}-server`"
+    );
+    ToolError::new(ErrorKind::NoBackend, message)
 }
 
 impl fmt::Debug for Registered {
@@ -237,7 +385,7 @@ impl fmt::Debug for Registered {
 fn failures(answers: Vec<(Arc<Registered>, Result<(), ToolError>)>) -> Vec<Failure> {
     let failures = answers.into_iter().filter_map(|(backend, answer)| {
         let error = answer.err()?;
-        Some(Failure { backend: backend.name().to_owned(), error })
+        Some(Failure { backend: backend.name().to_owned(), error, is_pending: false })
     });
     failures.collect()
 }

@@ -176,6 +176,15 @@ impl ToolError {
         self
     }
 
+    /// Keeps a part of the message only.
+    pub(crate) fn with_message(mut self, part: impl FnOnce(&str) -> &str) -> Self {
+        let kept = part(&self.0.message);
+        if kept.len() != self.0.message.len() {
+            self.0.message = kept.to_owned();
+        }
+        self
+    }
+
     /// Says what the tool ran on, where that is not said yet.
     pub(crate) fn of_backend(mut self, backend: ToolBackend) -> Self {
         self.0.backend.get_or_insert(backend);

@@ -50,6 +50,12 @@ pub enum ProblemKind {
     Unexpected,
     /// A change that breaks callers, and no version that says so.
     Broken,
+    /// A tool of a backend stands in a namespace of the program.
+    NamespaceTaken,
+    /// The contract of a tool of a backend is not the one that the lock holds.
+    NotReviewed,
+    /// A text, a schema or the record of a tool of a backend is longer than the limits allow.
+    TooLong,
 }
 
 impl Problem {

@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 
 use super::output::check_output_tree;
 use super::{Dispatcher, Policy, lend, limit, sees_all_of};
-use crate::backend::{BackendCall, Normal, Parts, Route, normalize};
+use crate::backend::{BackendCall, Normal, Parts, Route, normalize, without_tool_id};
 use crate::call::{Arguments, Change, Context, RunResult, ToolError, admit, unwind};
 use crate::stream::Queue;
 use crate::tool::Tool;
@@ -36,7 +36,10 @@ impl Dispatcher {
         });
         let answer = limit::bounded(work, context, tool.timeout().or(policy.timeout)).await;
         let result = answer.and_then(normalize).and_then(|normal| policy.finish(tool, route, normal, changes));
-        result.map_err(|error| error.of_backend(route.target.clone()))
+        result.map_err(|error| {
+            let error = error.with_message(|message| without_tool_id(message, tool.name()));
+            error.of_backend(route.target.clone())
+        })
     }
 }
 

@@ -42,6 +42,11 @@ impl Annotations {
         unknown: Unknown::NONE,
     };
 
+    /// The four hints about effects, which policies decide by.
+    pub(crate) fn effects(&self) -> [Option<bool>; 4] {
+        [self.read_only, self.destructive, self.idempotent, self.open_world]
+    }
+
     /// Whether nothing is said.
     #[must_use]
     pub fn is_empty(&self) -> bool {

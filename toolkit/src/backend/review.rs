@@ -1,0 +1,188 @@
+//! Decides which tools of backends are collected, and which of their claims are believed.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use serde_json::Value;
+
+use super::registry::Registered;
+use crate::catalog::{Catalog, Problem, ProblemKind};
+use crate::lock::Lock;
+use crate::schema::shown_id;
+use crate::tool::{BackendKind, Tool, ToolId};
+
+/// Decides which tools of backends are collected, and with which of their claims.
+pub(super) struct Review<'r> {
+    base: &'r Catalog,
+    /// The namespaces of the program, folded.
+    namespaces: HashSet<String>,
+    /// The reviewed tools; with such a lock, nothing else is collected.
+    locked: Option<HashMap<&'r ToolId, &'r Tool>>,
+}
+
+impl<'r> Review<'r> {
+    pub(super) fn new(base: &'r Catalog, lock: Option<&'r Lock>) -> Self {
+        let namespaces = base.iter().filter_map(|tool| tool.id().namespace()).map(folded).collect();
+        let locked = lock.map(|lock| lock.tools().map(|tool| (tool.id(), tool)).collect());
+        Self { base, namespaces, locked }
+    }
+
+    /// The tool as it may stand in a catalog, or why it may not.
+    pub(super) fn admit(&self, backend: &Registered, tool: Tool) -> Result<Tool, Problem> {
+        if is_host_code(backend) {
+            return Ok(tool);
+        }
+        if tool.id().namespace().is_some_and(|name| self.is_taken(name)) && self.base.exact(tool.id()).is_none() {
+            let message = format!(
+                "the backend `{}` offers `{}`, which is left out: the namespace belongs to this program",
+                backend.name(),
+                shown_id(tool.id()),
+            );
+            return Err(Problem::new(ProblemKind::NamespaceTaken, message, [&tool]));
+        }
+        match &self.locked {
+            // As it was reviewed, with the title and the tags that it had then.
+            Some(locked) => reviewed(backend, locked.get(tool.id()).copied(), &tool).cloned(),
+            None if backend.is_trusted() => Ok(tool),
+            None => Ok(tool.without_claims()),
+        }
+    }
+
+    /// Returns true if a namespace of the program has this name, or one that looks like it on the wire.
+    pub(super) fn is_taken(&self, name: &str) -> bool {
+        self.namespaces.contains(&folded(name))
+    }
+
+    /// The tools of the lock that a backend no longer offers.
+    pub(super) fn removed(&self, backend: &Registered, offered: &HashSet<ToolId>) -> Vec<Problem> {
+        let locked = self.locked.iter().flat_map(HashMap::values).copied();
+        let mut removed: Vec<&Tool> = locked
+            .filter(|tool| tool.id().namespace() == Some(backend.name()) && !offered.contains(tool.id()))
+            .collect();
+        removed.sort_by_key(|tool| tool.id());
+        let problem = |tool: &Tool| {
+            let message = format!(
+                "`{}` is in the lock, and the backend `{}` does not offer it any more",
+                shown_id(tool.id()),
+                backend.name(),
+            );
+            Problem::new(ProblemKind::NotReviewed, message, [tool])
+        };
+        removed.into_iter().map(problem).collect()
+    }
+}
+
+/// The tools of a lock that no backend can offer, because none has the name.
+pub(super) fn without_backend<'n>(lock: &Lock, names: impl Iterator<Item = &'n str>) -> Vec<Problem> {
+    let names: HashSet<&str> = names.collect();
+    let orphans = lock.tools().filter(|tool| tool.id().namespace().is_none_or(|name| !names.contains(name)));
+    let problem = |tool: &Tool| {
+        let message = format!("`{}` is in the lock, and no backend has this namespace", shown_id(tool.id()));
+        Problem::new(ProblemKind::NotReviewed, message, [tool])
+    };
+    orphans.map(problem).collect()
+}
+
+/// A namespace as it is told apart from others: case and punctuation may be lost in a name on the wire.
+fn folded(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
+}
+
+/// Returns true for a backend whose tools the host itself has written or added.
+pub(super) fn is_host_code(backend: &Registered) -> bool {
+    backend.backend().kind() == BackendKind::Local
+}
+
+/// The tool in the lock, if it has the same contract.
+fn reviewed<'l>(backend: &Registered, locked: Option<&'l Tool>, tool: &Tool) -> Result<&'l Tool, Problem> {
+    let message = match locked {
+        Some(locked) if locked == tool || locked.contract_hash() == tool.contract_hash() => return Ok(locked),
+        Some(locked) => {
+            let change = ContractChange::between(locked, tool).map(|change| change.to_string()).unwrap_or_default();
+            format!("{change}; it is left out, because the lock holds another contract")
+        }
+        None => format!(
+            "the backend `{}` offers `{}`, which is left out: it is not in the lock",
+            backend.name(),
+            shown_id(tool.id()),
+        ),
+    };
+    Err(Problem::new(ProblemKind::NotReviewed, message, [tool]))
+}
+
+/// A change of a tool: of its description, its schemas, its annotations or any other field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContractChange {
+    /// The id of the tool.
+    pub tool: ToolId,
+    /// JSON pointers to what differs within the canonical form of the tool, the first
+    /// [`ContractChange::MAX_POINTERS`] of them.
+    pub pointers: Vec<String>,
+    /// How many more places differ.
+    pub n_more: usize,
+}
+
+impl ContractChange {
+    /// How many places a change names.
+    pub const MAX_POINTERS: usize = 8;
+
+    /// Compares two records of a tool. Returns `None` if they are equal.
+    #[must_use]
+    pub fn between(old: &Tool, new: &Tool) -> Option<Self> {
+        if old == new {
+            return None;
+        }
+        let mut change = Self { tool: new.id().clone(), pointers: Vec::new(), n_more: 0 };
+        change.collect("", &old.to_json(), &new.to_json());
+        Some(change)
+    }
+
+    fn collect(&mut self, at: &str, old: &Value, new: &Value) {
+        match (old, new) {
+            _ if old == new => {}
+            (Value::Object(old), Value::Object(new)) => {
+                let added = new.keys().filter(|key| !old.contains_key(*key));
+                for key in old.keys().chain(added) {
+                    let at = format!("{at}/{}", shown(key));
+                    match (old.get(key), new.get(key)) {
+                        (Some(old), Some(new)) => self.collect(&at, old, new),
+                        _ => self.push(at),
+                    }
+                }
+            }
+            (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
+                for (idx, (old, new)) in std::iter::zip(old, new).enumerate() {
+                    self.collect(&format!("{at}/{idx}"), old, new);
+                }
+            }
+            _ => self.push(at.to_owned()),
+        }
+    }
+
+    fn push(&mut self, at: String) {
+        match self.pointers.len() < Self::MAX_POINTERS {
+            true => self.pointers.push(at),
+            false => self.n_more += 1,
+        }
+    }
+}
+
+/// A key of another program's document for a message.
+fn shown(key: &str) -> String {
+    let short: String = key.chars().take(64).collect();
+    short.replace('~', "~0").replace('/', "~1").escape_debug().to_string()
+}
+
+impl fmt::Display for ContractChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` has changed", shown_id(&self.tool))?;
+        for (idx, pointer) in self.pointers.iter().enumerate() {
+            write!(f, "{} {pointer}", if idx == 0 { " at" } else { "," })?;
+        }
+        match self.n_more {
+            0 => Ok(()),
+            n => write!(f, " and {n} more places"),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Tools that another program describes: how long their texts may be, and which of their claims policies see.
+
+use std::sync::{Arc, OnceLock};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Text, Tool};
+use crate::schema::Schema;
+
+/// Bytes of the description of a tool that another program offers; what is longer is cut.
+pub const MAX_DESCRIPTION_BYTES: usize = 16 << 10;
+
+/// Bytes of a title, a category or a deprecation notice of such a tool; what is longer is cut.
+pub const MAX_TITLE_BYTES: usize = 512;
+
+/// Bytes of a description or title within a schema of such a tool; what is longer is cut.
+pub const MAX_SCHEMA_TEXT_BYTES: usize = 4 << 10;
+
+/// Bytes of a schema of such a tool as JSON, once its texts are cut. A tool with a longer one is left out: a schema
+/// without some of its parts is another contract.
+pub const MAX_SCHEMA_BYTES: usize = 64 << 10;
+
+/// Bytes of everything else that such a tool has: `_meta`, icons, examples, annotations and unknown fields. A tool with
+/// more is left out.
+pub const MAX_RECORD_BYTES: usize = 64 << 10;
+
+/// Marks where a text was cut.
+const CUT: &str = "… [cut]";
+
+/// Cuts the texts of a tool in the form of MCP to the limits of foreign tools, before anything else looks at them.
+///
+/// # Errors
+///
+/// What is too long and cannot be cut, as a sentence without its subject.
+pub fn bound_mcp_json(tool: &mut Value) -> Result<(), String> {
+    let Some(fields) = tool.as_object_mut() else {
+        return Ok(());
+    };
+    let mut n_bytes = 0_usize;
+    for (key, value) in fields {
+        match (key.as_str(), value) {
+            ("description", Value::String(text)) => cut(text, MAX_DESCRIPTION_BYTES),
+            ("title", Value::String(text)) => cut(text, MAX_TITLE_BYTES),
+            ("inputSchema", schema) => bound_schema_json(schema, "input")?,
+            ("outputSchema", schema) => bound_schema_json(schema, "output")?,
+            (_, value) => {
+                if let ("annotations", Some(Value::String(title))) = (key.as_str(), value.get_mut("title")) {
+                    cut(title, MAX_TITLE_BYTES);
+                }
+                n_bytes = n_bytes.saturating_add(json_len(value));
+            }
+        }
+    }
+    bound_record(n_bytes)
+}
+
+fn bound_schema_json(schema: &mut Value, which: &str) -> Result<(), String> {
+    cut_texts(schema);
+    bound_schema(schema, which)
+}
+
+fn bound_schema(schema: &Value, which: &str) -> Result<(), String> {
+    match json_len(schema) > MAX_SCHEMA_BYTES {
+        true => Err(format!("its {which} schema has more than {MAX_SCHEMA_BYTES} bytes")),
+        false => Ok(()),
+    }
+}
+
+fn bound_record(n_bytes: usize) -> Result<(), String> {
+    match n_bytes > MAX_RECORD_BYTES {
+        true => Err(format!("its record has more than {MAX_RECORD_BYTES} bytes beside its description and schemas")),
+        false => Ok(()),
+    }
+}
+
+impl Tool {
+    /// The tool with its texts cut to the limits of this module.
+    ///
+    /// # Errors
+    ///
+    /// What is too long and cannot be cut, as a sentence without its subject.
+    pub(crate) fn bounded(mut self) -> Result<Self, String> {
+        self.bound_metadata();
+        self.input = OnceLock::from(bounded_schema(self.shared_input(), "input")?);
+        self.output = OnceLock::from(match self.shared_output() {
+            Some(output) => Some(bounded_schema(output, "output")?),
+            None => None,
+        });
+        let metadata = self.metadata();
+        let n_bytes = json_len(metadata)
+            .saturating_sub(json_len(&metadata.description))
+            .saturating_add(json_len(&metadata.unknown));
+        bound_record(n_bytes)?;
+        Ok(self)
+    }
+
+    fn bound_metadata(&mut self) {
+        let is_long = |text: &Option<Text>, limit| text.as_ref().is_some_and(|text| text.len() > limit);
+        let metadata = self.metadata();
+        let titles = [&metadata.title, &metadata.annotations.title, &metadata.category, &metadata.deprecated];
+        let has_long = is_long(&metadata.description, MAX_DESCRIPTION_BYTES)
+            || titles.iter().any(|text| is_long(text, MAX_TITLE_BYTES));
+        if !has_long {
+            return;
+        }
+        let mut metadata = Arc::clone(self.shared_metadata());
+        let changed = Arc::make_mut(&mut metadata);
+        let titles =
+            [&mut changed.title, &mut changed.annotations.title, &mut changed.category, &mut changed.deprecated];
+        for title in titles.into_iter().flatten() {
+            cut(title.to_mut(), MAX_TITLE_BYTES);
+        }
+        if let Some(description) = &mut changed.description {
+            cut(description.to_mut(), MAX_DESCRIPTION_BYTES);
+        }
+        self.metadata = OnceLock::from(metadata);
+    }
+
+    /// The tool without what it claims and policies decide by: the hints about its effects, its tags and its timeout.
+    pub(crate) fn without_claims(mut self) -> Self {
+        let metadata = self.metadata();
+        let claims_effects = metadata.annotations.effects().iter().any(Option::is_some);
+        if claims_effects || !metadata.tags.is_empty() || metadata.timeout.is_some() {
+            let mut metadata = Arc::clone(self.shared_metadata());
+            let changed = Arc::make_mut(&mut metadata);
+            let hints = &mut changed.annotations;
+            (hints.read_only, hints.destructive, hints.idempotent, hints.open_world) = (None, None, None, None);
+            changed.tags.clear();
+            changed.timeout = None;
+            self.metadata = OnceLock::from(metadata);
+        }
+        self
+    }
+}
+
+fn bounded_schema(schema: &Arc<Schema>, which: &str) -> Result<Arc<Schema>, String> {
+    let schema = match has_long_text(schema.as_value()) {
+        true => {
+            let mut value = schema.as_value().clone();
+            cut_texts(&mut value);
+            Arc::new(Schema::generated(value))
+        }
+        false => Arc::clone(schema),
+    };
+    bound_schema(schema.as_value(), which)?;
+    Ok(schema)
+}
+
+/// Keywords whose text only people and models read.
+const TEXTS: [&str; 3] = ["description", "title", "$comment"];
+
+/// Keywords whose value is data, which is compared and not read.
+const DATA: [&str; 5] = ["const", "default", "enum", "example", "examples"];
+
+fn has_long_text(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => fields.iter().any(|(key, value)| match value {
+            Value::String(text) => TEXTS.contains(&key.as_str()) && text.len() > MAX_SCHEMA_TEXT_BYTES,
+            value => !DATA.contains(&key.as_str()) && has_long_text(value),
+        }),
+        Value::Array(items) => items.iter().any(has_long_text),
+        _ => false,
+    }
+}
+
+fn cut_texts(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match value {
+                    Value::String(text) if TEXTS.contains(&key.as_str()) => cut(text, MAX_SCHEMA_TEXT_BYTES),
+                    value if !DATA.contains(&key.as_str()) => cut_texts(value),
+                    _ => {}
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(cut_texts),
+        _ => {}
+    }
+}
+
+/// Cuts a text at a character boundary so that it has `limit` bytes with the mark that says so.
+fn cut(text: &mut String, limit: usize) {
+    if text.len() > limit {
+        let end = text.floor_char_boundary(limit - CUT.len());
+        text.truncate(end);
+        text.push_str(CUT);
+        text.shrink_to_fit();
+    }
+}
+
+fn json_len(value: &impl Serialize) -> usize {
+    struct Count(usize);
+
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut count = Count(0);
+    match serde_json::to_writer(&mut count, value) {
+        Ok(()) => count.0,
+        Err(_) => usize::MAX,
+    }
+}
