@@ -1,6 +1,6 @@
 //! Asking before a tool does something that cannot be undone.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -47,7 +47,8 @@ use crate::waiting::unless_cancelled;
 pub struct Approval {
     asks: Arc<dyn Fn(&Tool) -> bool + Send + Sync>,
     ask: Arc<dyn Fn(Question) -> Asked + Send + Sync>,
-    always: Arc<RwLock<HashSet<ToolId>>>,
+    /// The contracts that were approved for good.
+    always: Arc<RwLock<HashMap<ToolId, Tool>>>,
 }
 
 type Asked = Pin<Box<dyn Future<Output = Answer> + Send>>;
@@ -67,13 +68,17 @@ pub enum Answer {
     Yes,
     /// It may not, and the model reads why ([`ErrorKind::Denied`]).
     No(String),
-    /// It may, and so may every later call of this tool, by whomever: where a dispatcher serves several people, answer
-    /// [`Answer::Yes`] and remember who said so.
+    /// It may, and so may every later call of this tool, whoever makes it: where a dispatcher serves several people,
+    /// answer [`Answer::Yes`] and remember who said so. It holds for the contract that was approved: once
+    /// its [hash](Tool::contract_hash) is another, the next call is asked about again.
     Always,
 }
 
-/// Whether a tool may delete or overwrite something, as far as it says (MCP `ToolAnnotations`): where it says nothing,
-/// it may.
+/// Returns true if a tool may delete or overwrite something, by its hints (MCP `ToolAnnotations`); a tool without hints
+/// may.
+///
+/// Hints of a backend count only if the host trusts it or a lock confirms them:
+/// [`Backends::collect`](toolkit::backend::Backends::collect) drops all others.
 #[must_use]
 pub fn may_destroy(tool: &Tool) -> bool {
     let hints = tool.annotations();
@@ -100,7 +105,9 @@ impl Approval {
     }
 
     fn is_free(&self, tool: &Tool) -> bool {
-        !(self.asks)(tool) || self.always.read().unwrap_or_else(PoisonError::into_inner).contains(tool.id())
+        let is_approved = |known: &Tool| known == tool || known.contract_hash() == tool.contract_hash();
+        let always = || self.always.read().unwrap_or_else(PoisonError::into_inner);
+        !(self.asks)(tool) || always().get(tool.id()).is_some_and(is_approved)
     }
 }
 
@@ -133,7 +140,9 @@ impl Middleware for Approval {
                 Answer::Yes => {}
                 Answer::No(reason) => return Err(denied(&reason)),
                 Answer::Always => {
-                    self.always.write().unwrap_or_else(PoisonError::into_inner).insert(call.tool().id().clone());
+                    let tool = call.tool();
+                    let mut always = self.always.write().unwrap_or_else(PoisonError::into_inner);
+                    always.insert(tool.id().clone(), tool.clone());
                 }
             }
         }

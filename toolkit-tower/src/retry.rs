@@ -13,7 +13,9 @@ use crate::waiting::{has_timers, unless_cancelled};
 
 /// Makes a call again that failed for a while only, where that does no harm.
 ///
-/// - Only tools that say that they are read-only or idempotent are called again.
+/// - Only tools with a read-only or idempotent hint are called again. Hints of a backend count only if the host trusts
+///   it or a lock confirms them; see
+///   [`Backends::collect`](toolkit::backend::Backends::collect).
 /// - Only errors that say that the same call may succeed later ([`ToolError::is_retryable`]) are tried again.
 /// - A call whose result is streamed is made once: its reader would see the parts twice.
 /// - There are at most three attempts, unless [`Retry::attempts`] says otherwise, and a budget for all calls together:
