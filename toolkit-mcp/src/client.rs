@@ -27,7 +27,9 @@
 //!
 //! Nothing that a server says. It has no namespace but its own, whatever record its tools carry; a tool that is
 //! malformed, or whose texts hide characters, is left out and told as a problem; and what it sends is bounded in time
-//! and size. A process is given few variables of the environment, those that it is named, and no shell.
+//! and size. Hints about effects count only if the server is [trusted](McpBackend::trusted) or a
+//! [lock](toolkit::backend::Backends::with_lock) holds exactly that contract. A process is given few variables of the
+//! environment, those that it is named, and no shell.
 
 mod backoff;
 mod call;
@@ -43,8 +45,10 @@ mod line_reader;
 mod lines;
 mod link;
 mod list;
+mod listener;
 mod process;
 mod program;
+mod screen;
 mod servers;
 mod trace;
 mod verbatim;
@@ -62,14 +66,16 @@ pub use self::endpoint::{Endpoint, InvalidEndpoint};
 use self::limits::Limits;
 use self::link::Link;
 pub use self::program::Program;
-pub use self::servers::{InvalidServers, McpServers};
+pub use self::servers::{InvalidServers, McpServers, RejectedServer};
 pub use self::trace::TraceContext;
 
 /// An MCP server, as a [`Backend`].
 ///
 /// It connects when it is first needed, or by [`Backend::start`]. Where the connection is lost, what was called fails with
 /// [`ErrorKind::Unavailable`](toolkit::call::ErrorKind::Unavailable), and the next call connects again, at growing
-/// intervals if that keeps failing.
+/// intervals if that keeps failing. A call that finds the server gone waits for it for five seconds at most, and then
+/// fails with a retryable error. The tools stay in the catalog
+/// meanwhile, for as long as [`Backends::with_grace`](toolkit::backend::Backends::with_grace) says.
 ///
 /// Clones are one server, so that a host can keep one and register another. Dropping the last ends the connection and
 /// the process, as [`Backend::stop`] does.
@@ -78,6 +84,7 @@ pub struct McpBackend {
     name: Arc<str>,
     target: Arc<Target>,
     limits: Limits,
+    is_trusted: bool,
     link: Arc<Link>,
 }
 
@@ -101,7 +108,15 @@ impl McpBackend {
     }
 
     fn new(name: &str, target: Target) -> Self {
-        Self { name: name.into(), target: Arc::new(target), limits: Limits::default(), link: Arc::default() }
+        let limits = Limits::default();
+        Self { name: name.into(), target: Arc::new(target), limits, is_trusted: false, link: Arc::default() }
+    }
+
+    /// Trusts the hints of this server's tools, such as `readOnlyHint`, and their tags and timeouts; see
+    /// [`Backend::is_trusted`]. Only for a server whose code the host has reviewed.
+    #[must_use]
+    pub fn trusted(self) -> Self {
+        Self { is_trusted: true, ..self }
     }
 
     /// How long one call may take: five minutes by default. The limits of a dispatcher hold as well.
@@ -145,12 +160,16 @@ impl Backend for McpBackend {
         BackendKind::Mcp
     }
 
+    fn is_trusted(&self) -> bool {
+        self.is_trusted
+    }
+
     fn tools(&self) -> BoxFuture<'_, Result<Offers, ToolError>> {
         Box::pin(self.link.listing(self, list::offers(self)))
     }
 
-    /// Waits until the server says that its tools have changed, or is connected to anew, since they were listed last. Where
-    /// they could not be listed, or the server is gone, it is connected to again, at growing intervals.
+    /// Waits until the server announces that its tools have changed, is lost, or is connected to anew, since they were
+    /// listed last. While they cannot be listed, or the server is lost, it is connected to again, at growing intervals.
     fn changed(&self) -> BoxFuture<'_, ()> {
         Box::pin(self.link.changed(self))
     }

@@ -7,8 +7,8 @@ use toolkit::ToolError;
 use toolkit::backend::{Answer, BackendCall};
 use toolkit::call::ErrorKind;
 
-use super::handler::Listener;
 use super::list::{in_time, refresh};
+use super::listener::Listener;
 use super::{McpBackend, trace};
 
 /// Calls a tool by the name under which the server lists it.
@@ -35,7 +35,7 @@ async fn called(
     call: &BackendCall<'_>,
     arguments: Map<String, Value>,
 ) -> Result<Value, ToolError> {
-    let connection = backend.link.connection(backend).await?;
+    let connection = backend.link.connection_for_call(backend).await?;
     let listener = call.context().is_listened_to().then(|| Listener::new(call.context()));
     let params = CallToolRequestParams::new(call.tool().name().to_owned()).with_arguments(arguments);
     let ask = || {

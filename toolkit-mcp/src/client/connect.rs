@@ -22,6 +22,7 @@ use super::http::Http;
 use super::lines::Lines;
 use super::process::{Fate, Process};
 use super::program::Program;
+use super::screen::Screen;
 use super::{McpBackend, Target};
 
 /// How a server wants a conversation to begin.
@@ -44,11 +45,10 @@ pub(super) async fn connect(
     era: Option<Era>,
     changes: &watch::Sender<u64>,
 ) -> Result<(Connection, Era), ToolError> {
-    let handler = Handler { listeners: Arc::default(), changes: changes.clone() };
     let attempt = async {
         match &*backend.target {
-            Target::Stdio(program) => over_stdio(backend, program, era, handler).await,
-            Target::Http(endpoint) => over_http(backend, endpoint, era, handler).await,
+            Target::Stdio(program) => over_stdio(backend, program, era, changes).await,
+            Target::Http(endpoint) => over_http(backend, endpoint, era, changes).await,
         }
     };
     let connection = timeout(backend.limits.start, attempt).await.unwrap_or_else(|_| {
@@ -63,18 +63,18 @@ async fn over_stdio(
     backend: &McpBackend,
     program: &Program,
     era: Option<Era>,
-    handler: Handler,
+    changes: &watch::Sender<u64>,
 ) -> Result<Connection, ToolError> {
     let fate = Arc::new(Fate::default());
-    match start(backend, program, mode(era), handler.clone(), &fate).await? {
-        Ok(running) => Ok(Connection::new(running, fate)),
+    match start(backend, program, mode(era), changes, &fate).await? {
+        Ok(running) => Ok(Connection::new(running, fate, changes.clone())),
         Err(error) if era == Some(Era::Initialize) => Err(backend.not_connected(&error, &fate)),
         // Some servers of earlier revisions end when they are asked anything before `initialize`.
         Err(_) => {
             let fate = Arc::new(Fate::default());
-            let running = start(backend, program, mode(Some(Era::Initialize)), handler, &fate).await?;
+            let running = start(backend, program, mode(Some(Era::Initialize)), changes, &fate).await?;
             let running = running.map_err(|error| backend.not_connected(&error, &fate))?;
-            Ok(Connection::new(running, fate))
+            Ok(Connection::new(running, fate, changes.clone()))
         }
     }
 }
@@ -83,22 +83,22 @@ async fn start(
     backend: &McpBackend,
     program: &Program,
     mode: ClientLifecycleMode,
-    handler: Handler,
+    changes: &watch::Sender<u64>,
     fate: &Arc<Fate>,
 ) -> Result<Result<Running, ClientInitializeError>, ToolError> {
     let started = Process::start(program, &backend.name, fate).map_err(|error| {
         let message = format!("{backend} cannot be started: `{}`: {error}", program.command.display());
         ToolError::new(ErrorKind::Unavailable, message)
     })?;
-    let lines = Lines::new(started, Arc::clone(fate), handler.changes.clone(), backend.limits.message_bytes);
-    Ok(serve_client_with_lifecycle(handler, lines, mode).await)
+    let lines = Lines::new(started, Arc::clone(fate), changes.clone(), backend.limits.message_bytes);
+    Ok(serve_client_with_lifecycle(Handler, lines, mode).await)
 }
 
 async fn over_http(
     backend: &McpBackend,
     endpoint: &Endpoint,
     era: Option<Era>,
-    handler: Handler,
+    changes: &watch::Sender<u64>,
 ) -> Result<Connection, ToolError> {
     let client = endpoint.client().map_err(|error| {
         ToolError::new(ErrorKind::Unavailable, format!("connections to {backend} cannot be encrypted")).caused_by(error)
@@ -114,10 +114,11 @@ async fn over_http(
     }
     config.auth_header = endpoint.token.as_ref().map(|token| token.expose_secret().to_owned());
     let fate = Arc::new(Fate::default());
-    let transport = StreamableHttpClientTransport::with_client(Http::new(client, backend.limits.message_bytes), config);
-    let running = serve_client_with_lifecycle(handler, transport, mode(era)).await;
+    let http = Http::new(client, backend.limits.message_bytes, Screen::new(changes.clone()));
+    let transport = StreamableHttpClientTransport::with_client(http, config);
+    let running = serve_client_with_lifecycle(Handler, transport, mode(era)).await;
     let running = running.map_err(|error| backend.not_connected(&error, &fate))?;
-    Ok(Connection::new(running, fate))
+    Ok(Connection::new(running, fate, changes.clone()))
 }
 
 fn mode(era: Option<Era>) -> ClientLifecycleMode {

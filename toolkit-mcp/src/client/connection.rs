@@ -5,23 +5,24 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorCode, RequestId, RequestMetaObject,
-    ServerNotification, SubscriptionFilter,
+    CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorCode, GetExtensions, RequestId,
+    RequestMetaObject, SubscriptionFilter,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 use super::backoff::Backoff;
-use super::handler::{Handler, Listener, Listeners};
+use super::handler::Handler;
+use super::listener::Listener;
 use super::process::Fate;
 use super::verbatim;
 
 /// A connection to a server. Dropping it ends it.
 pub(super) struct Connection {
     peer: Peer<RoleClient>,
-    listeners: Listeners,
     running: std::sync::Mutex<Option<RunningService<RoleClient, Handler>>>,
     /// Asks to be told when the tools change, where the protocol wants to be asked for that.
     subscription: Option<AbortHandle>,
@@ -34,15 +35,20 @@ pub(super) struct Connection {
 /// How long a connection may take to end: a process is asked twice before it is killed.
 const END: Duration = Duration::from_secs(10);
 
+/// How long a subscription must have lasted for its end to be no failure.
+const LASTING: Duration = Duration::from_secs(60);
+
 impl Connection {
-    pub(super) fn new(running: RunningService<RoleClient, Handler>, fate: Arc<Fate>) -> Self {
+    pub(super) fn new(
+        running: RunningService<RoleClient, Handler>,
+        fate: Arc<Fate>,
+        changes: watch::Sender<u64>,
+    ) -> Self {
         let peer = running.peer().clone();
-        let Handler { listeners, changes } = running.service().clone();
         Self {
             subscription: subscribe(&peer, changes.clone()),
             changes,
             peer,
-            listeners,
             running: std::sync::Mutex::new(Some(running)),
             fate,
             is_lost: AtomicBool::new(false),
@@ -55,20 +61,17 @@ impl Connection {
     /// If this is dropped before there is an answer, the server is told that nobody waits for it.
     pub(super) async fn ask(
         &self,
-        request: ClientRequest,
+        mut request: ClientRequest,
         meta: Option<RequestMetaObject>,
         listener: Option<&Arc<Listener>>,
     ) -> Result<Value, ServiceError> {
         let mut options = PeerRequestOptions::no_options();
         options.meta = meta;
-        // Held until the token is known, so that no report comes before there is somebody to hear it.
-        let mut listeners = self.listeners.lock().await;
-        let handle = self.peer.send_request_with_option(request, options).await?;
         if let Some(listener) = listener {
-            listeners.retain(|_, listener| listener.strong_count() > 0);
-            listeners.insert(handle.progress_token.clone(), Arc::downgrade(listener));
+            // The transport finds it there, and hears the first report whenever it comes.
+            request.extensions_mut().insert(Arc::clone(listener));
         }
-        drop(listeners);
+        let handle = self.peer.send_request_with_option(request, options).await?;
         let mut unanswered = Unanswered { peer: &self.peer, id: Some(handle.id.clone()) };
         let answer = handle.await_response().await;
         unanswered.id = None;
@@ -165,11 +168,11 @@ async fn listen(peer: Peer<RoleClient>, changes: watch::Sender<u64>) {
         match peer.listen(filter).await {
             Ok(mut subscription) => {
                 changes.send_modify(|n| *n += 1);
-                while let Ok(Some(notification)) = subscription.next().await {
+                let begun = Instant::now();
+                // What it tells is heard by the transport.
+                while let Ok(Some(_)) = subscription.next().await {}
+                if begun.elapsed() > LASTING {
                     pause.reset();
-                    if matches!(notification, ServerNotification::ToolListChangedNotification(_)) {
-                        changes.send_modify(|n| *n += 1);
-                    }
                 }
                 // Perhaps the server is gone.
                 changes.send_modify(|n| *n += 1);

@@ -12,10 +12,10 @@ use rmcp::transport::streamable_http_client::{
     AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpError,
     StreamableHttpPostResponse,
 };
-use serde_json::Value;
 use sse_stream::{Sse, SseStream};
 
 use super::event_limit::EventLimit;
+use super::screen::{Screen, Verdict};
 use super::verbatim::wrapped;
 
 /// Messages over HTTP, as `rmcp` sends them.
@@ -26,6 +26,7 @@ use super::verbatim::wrapped;
 pub(super) struct Http {
     client: Client,
     max_bytes: usize,
+    screen: Screen,
 }
 
 type Error = StreamableHttpError<reqwest::Error>;
@@ -39,8 +40,53 @@ const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const MAX_FAILURE_BYTES: usize = 64 << 10;
 
 impl Http {
-    pub(super) fn new(client: Client, max_bytes: usize) -> Self {
-        Self { client, max_bytes }
+    pub(super) fn new(client: Client, max_bytes: usize, screen: Screen) -> Self {
+        Self { client, max_bytes, screen }
+    }
+
+    /// Events, of which those that are results of tools have all of their fields, and without those that are dealt with
+    /// here.
+    fn screened(&self, events: Events) -> Events {
+        let screen = self.screen.clone();
+        let screened = move |mut event: Sse| {
+            let wrap = match event.data.as_deref().map(|data| screen.received(data.as_bytes())) {
+                // The event stays, since it may have an id from which the stream is taken up again.
+                Some(Verdict::Done) => {
+                    event.data = None;
+                    false
+                }
+                Some(Verdict::Result(..)) => true,
+                _ => false,
+            };
+            if let (true, Some(data)) = (wrap, &mut event.data)
+                && let Ok(message) = serde_json::from_str(data)
+            {
+                *data = wrapped(message).to_string();
+            }
+            event
+        };
+        events.map(move |event| event.map(&screened)).boxed()
+    }
+
+    async fn post(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Error> {
+        if wants_all_fields(&message) {
+            return self.ask(&uri, &message, session.as_deref(), token.as_deref(), headers).await;
+        }
+        let max_bytes = self.max_bytes;
+        let answer = self.client.post_message_with_max_sse_event_size(uri, message, session, token, headers, max_bytes);
+        Ok(match answer.await? {
+            StreamableHttpPostResponse::Sse(events, session) => {
+                StreamableHttpPostResponse::Sse(self.screened(events), session)
+            }
+            other => other,
+        })
     }
 
     async fn ask(
@@ -74,7 +120,7 @@ impl Http {
         match header(&response, &CONTENT_TYPE) {
             Some(kind) if kind.starts_with(EVENTS) => {
                 let bytes = EventLimit::new(response.bytes_stream(), self.max_bytes);
-                Ok(StreamableHttpPostResponse::Sse(whole(SseStream::from_bytes_stream(bytes).boxed()), session))
+                Ok(StreamableHttpPostResponse::Sse(self.screened(SseStream::from_bytes_stream(bytes).boxed()), session))
             }
             Some(kind) if kind.starts_with(JSON) => {
                 let body = read(response, self.max_bytes).await?;
@@ -96,11 +142,17 @@ impl StreamableHttpClient for Http {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Error> {
-        if wants_all_fields(&message) {
-            return self.ask(&uri, &message, session.as_deref(), token.as_deref(), headers).await;
+        self.screen.sent(&message);
+        let id = match &message {
+            JsonRpcMessage::Request(sent) => Some(sent.id.clone()),
+            _ => None,
+        };
+        let answer = self.post(uri, message, session, token, headers).await;
+        // What comes as events is closed by the event that answers.
+        if let (Some(id), false) = (id, matches!(answer, Ok(StreamableHttpPostResponse::Sse(..)))) {
+            self.screen.close(id);
         }
-        let max_bytes = self.max_bytes;
-        self.client.post_message_with_max_sse_event_size(uri, message, session, token, headers, max_bytes).await
+        answer
     }
 
     async fn delete_session(
@@ -124,7 +176,7 @@ impl StreamableHttpClient for Http {
         let max_bytes = self.max_bytes;
         let events =
             self.client.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, max_bytes);
-        events.await.map(whole)
+        events.await.map(|events| self.screened(events))
     }
 }
 
@@ -133,18 +185,6 @@ fn wants_all_fields(message: &ClientJsonRpcMessage) -> bool {
         return false;
     };
     matches!(message.request, ClientRequest::ListToolsRequest(_) | ClientRequest::CallToolRequest(_))
-}
-
-/// Events, of which those that are results of tools have all of their fields.
-fn whole(events: Events) -> Events {
-    let whole = |mut event: Sse| {
-        event.data = event.data.map(|data| match serde_json::from_str::<Value>(&data) {
-            Ok(message) if message.get("result").is_some() => wrapped(message).to_string(),
-            _ => data,
-        });
-        event
-    };
-    events.map(move |event| event.map(whole)).boxed()
 }
 
 fn message_in(body: &[u8]) -> Result<ServerJsonRpcMessage, Error> {

@@ -3,22 +3,21 @@
 use std::collections::HashSet;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{ClientNotification, ClientRequest, CustomResult, JsonRpcMessage, RequestId, ServerResult};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
 
 use super::line_reader::LineReader;
 use super::process::{Fate, Process};
+use super::screen::{Screen, Verdict};
 
 /// Messages as lines of JSON, over the standard streams of a process.
 ///
@@ -29,8 +28,9 @@ pub(super) struct Lines {
     process: Process,
     output: LineReader<ChildStdout>,
     input: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
+    screen: Screen,
     /// Requests whose results are given as they came.
-    verbatim: Arc<std::sync::Mutex<HashSet<RequestId>>>,
+    verbatim: Mutex<HashSet<RequestId>>,
     /// How many of the server's questions wait for an answer to be written.
     n_unanswered: Arc<AtomicUsize>,
     fate: Arc<Fate>,
@@ -54,10 +54,11 @@ impl Lines {
         max_bytes: usize,
     ) -> Self {
         Self {
+            screen: Screen::new(changes.clone()),
             process,
             output: LineReader::new(output, max_bytes.saturating_add(1)),
             input: Arc::new(tokio::sync::Mutex::new(Some(input))),
-            verbatim: Arc::default(),
+            verbatim: Mutex::default(),
             n_unanswered: Arc::default(),
             fate,
             changes,
@@ -87,7 +88,21 @@ impl Lines {
             if line.is_empty() {
                 continue;
             }
-            if let Some(message) = read(line, &self.verbatim) {
+            let message = match self.screen.received(line) {
+                Verdict::Done => {
+                    // A server that sends without end must not keep others from their turn.
+                    tokio::task::consume_budget().await;
+                    continue;
+                }
+                Verdict::Result(id, result) if locked(&self.verbatim).remove(&id) => {
+                    // A result that is nested too deeply is none.
+                    let result: Value = serde_json::from_str(result.get()).unwrap_or_default();
+                    Some(JsonRpcMessage::response(ServerResult::CustomResult(CustomResult(result)), id))
+                }
+                Verdict::Result(..) | Verdict::Pass => serde_json::from_slice(line).ok(),
+                Verdict::Stray => None,
+            };
+            if let Some(message) = message {
                 let asks = matches!(message, JsonRpcMessage::Request(_));
                 if asks && self.n_unanswered.fetch_add(1, Ordering::Relaxed) >= MAX_UNANSWERED {
                     self.fate.seal("it asks without reading the answers".to_owned());
@@ -103,11 +118,33 @@ impl Lines {
     }
 }
 
+impl Lines {
+    /// Remembers whose result is given as it came, as long as somebody waits for it.
+    fn note(&self, message: &TxJsonRpcMessage<RoleClient>) {
+        match message {
+            JsonRpcMessage::Request(sent) => {
+                if matches!(sent.request, ClientRequest::ListToolsRequest(_) | ClientRequest::CallToolRequest(_)) {
+                    locked(&self.verbatim).insert(sent.id.clone());
+                }
+            }
+            JsonRpcMessage::Notification(sent) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &sent.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    locked(&self.verbatim).remove(id);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 impl Transport<RoleClient> for Lines {
     type Error = io::Error;
 
     fn send(&mut self, message: TxJsonRpcMessage<RoleClient>) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        note(&self.verbatim, &message);
+        self.screen.sent(&message);
+        self.note(&message);
         let (input, fate) = (Arc::clone(&self.input), Arc::clone(&self.fate));
         let n_unanswered = Arc::clone(&self.n_unanswered);
         async move {
@@ -159,41 +196,6 @@ impl Transport<RoleClient> for Lines {
     }
 }
 
-/// Remembers whose result is given as it came, as long as somebody waits for it.
-fn note(verbatim: &std::sync::Mutex<HashSet<RequestId>>, message: &TxJsonRpcMessage<RoleClient>) {
-    let mut verbatim = verbatim.lock().unwrap_or_else(PoisonError::into_inner);
-    match message {
-        JsonRpcMessage::Request(sent) => {
-            if matches!(sent.request, ClientRequest::ListToolsRequest(_) | ClientRequest::CallToolRequest(_)) {
-                verbatim.insert(sent.id.clone());
-            }
-        }
-        JsonRpcMessage::Notification(sent) => {
-            if let ClientNotification::CancelledNotification(cancelled) = &sent.notification
-                && let Some(id) = &cancelled.params.request_id
-            {
-                verbatim.remove(id);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn read(line: &[u8], verbatim: &std::sync::Mutex<HashSet<RequestId>>) -> Option<RxJsonRpcMessage<RoleClient>> {
-    /// What makes a message the answer to a request.
-    #[derive(Deserialize)]
-    struct Answer<'l> {
-        id: RequestId,
-        #[serde(borrow)]
-        result: &'l RawValue,
-    }
-
-    if let Ok(Answer { id, result }) = serde_json::from_slice(line)
-        && verbatim.lock().unwrap_or_else(PoisonError::into_inner).remove(&id)
-    {
-        // A result that is nested too deeply is none.
-        let result: Value = serde_json::from_str(result.get()).unwrap_or_default();
-        return Some(JsonRpcMessage::response(ServerResult::CustomResult(CustomResult(result)), id));
-    }
-    serde_json::from_slice(line).ok()
+fn locked(ids: &Mutex<HashSet<RequestId>>) -> MutexGuard<'_, HashSet<RequestId>> {
+    ids.lock().unwrap_or_else(PoisonError::into_inner)
 }

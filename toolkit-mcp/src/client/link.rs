@@ -3,10 +3,11 @@
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::{Mutex, watch};
 use tokio::task::{AbortHandle, JoinHandle};
-use tokio::time::sleep_until;
+use tokio::time::{sleep_until, timeout};
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 
@@ -20,6 +21,8 @@ pub(super) struct Link {
     state: Mutex<State>,
     /// Beside the state, so that a stop need not wait for who waits for an attempt.
     is_stopped: AtomicBool,
+    /// Whether there was a connection since it was started, so that one that is missing is lost.
+    was_connected: AtomicBool,
     /// Ends the latest attempt.
     aborting: std::sync::Mutex<Option<AbortHandle>>,
     /// Grows whenever the list of tools may have changed.
@@ -29,6 +32,9 @@ pub(super) struct Link {
     /// When tools that could not be listed are worth another try.
     relisting: std::sync::Mutex<Backoff>,
 }
+
+/// How long a call waits for a server that is being restarted.
+const MAX_CALL_WAIT: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 struct State {
@@ -55,10 +61,26 @@ impl Link {
             return Ok(connection);
         }
         if let Some(left) = state.backoff.left() {
+            if self.was_connected.load(Ordering::Acquire) {
+                return Err(restarting(backend, left));
+            }
             let message = format!("{backend} could not be reached, and is not tried again before {left:.1?}");
             return Err(ToolError::new(ErrorKind::Unavailable, message).retryable(left));
         }
         self.connect(backend, &mut state).await
+    }
+
+    /// As [`Link::connection`], for a call: of a server that has gone and takes long to come back, a model should hear
+    /// soon.
+    pub(super) async fn connection_for_call(&self, backend: &McpBackend) -> Result<Arc<Connection>, ToolError> {
+        let connection = self.connection(backend);
+        if !self.was_connected.load(Ordering::Acquire) {
+            return connection.await;
+        }
+        timeout(MAX_CALL_WAIT, connection).await.unwrap_or_else(|_| {
+            let message = format!("{backend} is being restarted; try again");
+            Err(ToolError::new(ErrorKind::Unavailable, message).retryable(None))
+        })
     }
 
     /// Connects now, whatever came of it before.
@@ -75,6 +97,7 @@ impl Link {
     pub(super) async fn stop(&self) {
         // Whoever waits for an attempt holds the lock until it is over, and whoever comes next is not to begin another.
         self.is_stopped.store(true, Ordering::Release);
+        self.was_connected.store(false, Ordering::Release);
         self.abort();
         let connection = {
             let mut state = self.state.lock().await;
@@ -112,6 +135,7 @@ impl Link {
             state.era = state.era.map(|_| Era::Discover);
         })?;
         state.era = Some(era);
+        self.was_connected.store(true, Ordering::Release);
         // What was listed before is not what this connection lists.
         self.changes.send_modify(|n| *n += 1);
         let connection = Arc::new(connection);
@@ -125,6 +149,7 @@ impl Link {
         backend: &McpBackend,
         listed: impl Future<Output = Result<T, ToolError>>,
     ) -> Result<T, ToolError> {
+        self.check_restart(backend).await?;
         let mut relisting = Relisting { link: self, listed: None };
         // A new connection is a change, and the one to be listed.
         self.connection(backend).await?;
@@ -134,8 +159,20 @@ impl Link {
         Ok(listed)
     }
 
-    /// Waits until the tools may have changed since they were listed. Where they could not be listed, or the server is
-    /// gone, that is when there is a connection again.
+    /// Fails while a server that was lost is not to be started again yet, so that one that ends again and again is not
+    /// started by each listing.
+    async fn check_restart(&self, backend: &McpBackend) -> Result<(), ToolError> {
+        let left = self.relisting().left();
+        match left {
+            Some(left) if self.was_connected.load(Ordering::Acquire) && self.state.lock().await.current().is_none() => {
+                Err(restarting(backend, left))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until the tools may have changed since they were listed, or the connection is lost. Where they could not be
+    /// listed, or the connection is lost still, that is when there is one again.
     pub(super) async fn changed(&self, backend: &McpBackend) {
         let mut changes = self.changes.subscribe();
         loop {
@@ -148,9 +185,10 @@ impl Link {
             } else {
                 // The sender is here as long as this is.
                 let _ = changes.wait_for(|&n| n > self.seen.load(Ordering::Acquire)).await;
-                if self.state.lock().await.current().is_some() {
-                    return;
+                if self.state.lock().await.current().is_none() {
+                    self.relisting().set_back();
                 }
+                return;
             }
             self.relisting().set_back();
         }
@@ -205,6 +243,11 @@ impl State {
     }
 }
 
+fn restarting(backend: &McpBackend, left: Duration) -> ToolError {
+    let message = format!("{backend} is being restarted; try again in {left:.1?}");
+    ToolError::new(ErrorKind::Unavailable, message).retryable(left)
+}
+
 fn stopped(backend: &McpBackend) -> ToolError {
     ToolError::new(ErrorKind::Unavailable, format!("{backend} is stopped"))
 }
@@ -214,6 +257,7 @@ impl Default for Link {
         Self {
             state: Mutex::default(),
             is_stopped: AtomicBool::new(false),
+            was_connected: AtomicBool::new(false),
             aborting: std::sync::Mutex::default(),
             changes: watch::Sender::new(0),
             seen: AtomicU64::new(0),

@@ -13,7 +13,7 @@ use toolkit::call::ErrorKind;
 use toolkit::catalog::{Problem, ProblemKind};
 use toolkit::lint::{Finding, Level, lint};
 use toolkit::manifest::Listing;
-use toolkit::tool::{META_KEY, Namespace, ToolBackend};
+use toolkit::tool::{META_KEY, Namespace, ToolBackend, bound_mcp_json};
 use toolkit::{Manifest, Tool, ToolError};
 
 use super::McpBackend;
@@ -30,11 +30,21 @@ pub(super) async fn offers(backend: &McpBackend) -> Result<Offers, ToolError> {
     let target = ToolBackend::mcp(&*backend.name).map_err(ToolError::internal)?;
     let connection = backend.link.connection(backend).await?;
     let mut listed = pages(backend, &connection).await?;
-    listed.iter_mut().for_each(name_as_listed);
+    let (mut tools, mut problems) = (Vec::new(), Vec::new());
+    listed.retain_mut(|tool| {
+        name_as_listed(tool);
+        let why = match needs_task(tool) {
+            true => Some((ProblemKind::MissingFeature, NEEDS_TASK.to_owned())),
+            false => bound_mcp_json(tool).err().map(|why| (ProblemKind::TooLong, why)),
+        };
+        if let Some((kind, why)) = &why {
+            problems.push(left_out(backend, *kind, tool["name"].as_str().unwrap_or_default(), why, None));
+        }
+        why.is_none()
+    });
 
     let manifest = Manifest::from_mcp_json(Value::Array(listed))
         .map_err(|error| backend.unreadable("with a list of tools that cannot be read").caused_by(error))?;
-    let (mut tools, mut problems) = (Vec::new(), Vec::new());
     for listing in manifest.in_namespace(&namespace).listings() {
         let deceptions = listing.tool().map(deceptions).unwrap_or_default();
         let wrong: Vec<&Problem> = listing.problems().iter().chain(&deceptions).collect();
@@ -149,10 +159,31 @@ fn name_as_listed(tool: &mut Value) {
     }
 }
 
+/// Takes out of a tool that it can be called as a task, which this client does not do and a proxy must not promise.
+/// Returns true if it can be called in no other way.
+fn needs_task(tool: &mut Value) -> bool {
+    let Some(execution) = tool.get_mut("execution").and_then(Value::as_object_mut) else {
+        return false;
+    };
+    let support = execution.remove("taskSupport");
+    if execution.is_empty()
+        && let Some(tool) = tool.as_object_mut()
+    {
+        tool.remove("execution");
+    }
+    support.is_some_and(|support| support == "required")
+}
+
+const NEEDS_TASK: &str =
+    "it can only be called as a task (`execution.taskSupport` is `required`), and tasks are not supported";
+
 fn told(backend: &McpBackend, listing: &Listing, problem: &Problem) -> Problem {
-    let name: String = listing.name().unwrap_or_default().chars().take(128).collect();
-    let message = format!("{backend} lists `{}`, which is left out: {}", name.escape_debug(), problem.message());
-    Problem::new(problem.kind(), message, listing.tool())
+    left_out(backend, problem.kind(), listing.name().unwrap_or_default(), problem.message(), listing.tool())
+}
+
+fn left_out(backend: &McpBackend, kind: ProblemKind, name: &str, why: &str, tool: Option<&Tool>) -> Problem {
+    let name: String = name.chars().take(128).collect();
+    Problem::new(kind, format!("{backend} lists `{}`, which is left out: {why}", name.escape_debug()), tool)
 }
 
 /// How long it is as JSON.

@@ -4,17 +4,23 @@ mod variables;
 
 use std::fmt;
 
+use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use serde_json::{Map, Value};
 use toolkit::tool::Namespace;
 
 use self::variables::Variables;
 use super::{Endpoint, McpBackend, Program};
 
-/// The servers of a configuration as Claude, Cursor, VS Code and others keep it: an object `mcpServers` (or `servers`),
-/// each with `command`, `args`, `env` and `cwd`, or with `url` and `headers`.
+/// The servers of a configuration as Claude, Cursor, VS Code and others keep it: an object `mcpServers` (or `servers`, or
+/// `mcp.servers`), each with `command`, `args`, `env` and `cwd`, or with `url` and `headers`. Comments and trailing commas
+/// are passed over.
 ///
 /// `${NAME}` in a value is a variable of the environment, and `${NAME:-text}` has a text for where there is none;
-/// `${env:NAME}` is the same. A server with `disabled` is passed over, and so are fields that are not known here.
+/// `${env:NAME}` is the same. With `"trusted": true`, the hints of the server's tools are trusted
+/// ([`McpBackend::trusted`]). A server with `disabled` is passed over, and so are fields that are not known here.
+///
+/// A server that cannot be used is [rejected](McpServers::rejected) and hides no other. One whose name cannot be a
+/// namespace gets a name that can: `@acme/files` becomes `acme_files`.
 ///
 /// ```
 /// use toolkit_mcp::client::McpServers;
@@ -23,24 +29,52 @@ use super::{Endpoint, McpBackend, Program};
 ///     r#"{"mcpServers": {
 ///         "time": {"command": "uvx", "args": ["mcp-server-time"]},
 ///         "search": {"url": "https://example.com/mcp", "headers": {"x-region": "${REGION:-eu}"}},
-///         "old": {"command": "npx", "disabled": true}
+///         "wrong": {"command": ["uvx"]},
+///         "old": {"command": "npx", "disabled": true}, // no longer needed
 ///     }}"#,
 /// )?;
 /// assert_eq!(servers.len(), 2);
-///
-/// let error = McpServers::from_json(r#"{"mcpServers": {"time": {"command": ["uvx"]}}}"#).unwrap_err();
-/// assert_eq!(error.to_string(), "the server `time`: `command` must be a string");
+/// let rejected: Vec<String> = servers.rejected().map(ToString::to_string).collect();
+/// assert_eq!(rejected, ["the server `wrong`: `command` must be a string"]);
 /// # Ok::<(), toolkit_mcp::client::InvalidServers>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct McpServers(Vec<McpBackend>);
+pub struct McpServers {
+    backends: Vec<McpBackend>,
+    rejected: Vec<RejectedServer>,
+    renamed: Vec<(String, String)>,
+}
+
+/// A server of a configuration that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RejectedServer {
+    /// The name that it has in the configuration.
+    pub name: String,
+    /// The reasons, each a sentence without a subject.
+    pub reasons: Vec<String>,
+}
+
+/// The language of configurations: JSON with comments and trailing commas, and no other extension.
+const SYNTAX: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
 
 impl McpServers {
     /// Reads a configuration.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with it: each message names the server and the field.
+    /// The text is not JSON, or has no object of servers.
     pub fn from_json(json: &str) -> Result<Self, InvalidServers> {
         Self::from_json_with(json, |name| std::env::var(name).ok())
     }
@@ -51,12 +85,15 @@ impl McpServers {
     ///
     /// As for [`McpServers::from_json`].
     pub fn from_json_with(json: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, InvalidServers> {
-        let one = |message: String| InvalidServers(vec![message]);
-        let json: Value = serde_json::from_str(json).map_err(|error| one(format!("it is not JSON: {error}")))?;
-        let servers = json.get("mcpServers").or_else(|| json.get("servers"));
-        let servers = servers.and_then(Value::as_object).ok_or_else(|| one("it has no object `mcpServers`".into()))?;
+        let json = json.strip_prefix('\u{feff}').unwrap_or(json);
+        let json: Value =
+            parse_to_serde_value(json, &SYNTAX).map_err(|error| InvalidServers(format!("it is not JSON: {error}")))?;
+        let servers = ["/mcpServers", "/servers", "/mcp/servers"].iter().find_map(|at| json.pointer(at));
+        let servers = servers
+            .and_then(Value::as_object)
+            .ok_or_else(|| InvalidServers("it has no object `mcpServers`".to_owned()))?;
 
-        let (mut backends, mut wrong) = (Vec::new(), Vec::new());
+        let mut read = Self { backends: Vec::new(), rejected: Vec::new(), renamed: Vec::new() };
         for (name, fields) in servers {
             let mut entry = Entry { fields: None, variables: Variables::new(&variable), wrong: Vec::new() };
             match fields.as_object() {
@@ -64,22 +101,70 @@ impl McpServers {
                 Some(fields) => entry.fields = Some(fields),
                 None => entry.wrong.push("must be an object".to_owned()),
             }
-            backends.extend(entry.backend(name));
-            wrong.extend(entry.wrong.iter().map(|wrong| format!("the server `{}`: {wrong}", name.escape_debug())));
+            let backend = read.namespace(name, servers).map_err(|wrong| entry.wrong.insert(0, wrong)).ok();
+            let backend = backend.and_then(|namespace| Some((entry.backend(&namespace)?, namespace)));
+            match backend {
+                Some((backend, namespace)) if entry.wrong.is_empty() => {
+                    if namespace != *name {
+                        read.renamed.push((name.clone(), namespace));
+                    }
+                    read.backends.push(backend);
+                }
+                _ => read.rejected.push(RejectedServer { name: name.clone(), reasons: entry.wrong }),
+            }
         }
-        if wrong.is_empty() { Ok(Self(backends)) } else { Err(InvalidServers(wrong)) }
+        Ok(read)
     }
 
-    /// How many there are.
+    /// The namespace of the tools of a server: its name, or one that is made of it.
+    fn namespace(&self, name: &str, servers: &Map<String, Value>) -> Result<String, String> {
+        let error = match Namespace::new(name.to_owned()) {
+            Ok(_) => return Ok(name.to_owned()),
+            Err(error) => error,
+        };
+        let words = name.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-' | '.'));
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let namespace = words.join("_");
+        if Namespace::new(namespace.clone()).is_err() {
+            return Err(format!("its name cannot be the namespace of its tools: {error}"));
+        }
+        let is_taken = self.backends.iter().any(|backend| *backend.name == *namespace);
+        match is_taken || servers.contains_key(&namespace) {
+            true => Err(format!("its name would become `{namespace}`, which is the name of another server")),
+            false => Ok(namespace),
+        }
+    }
+
+    /// Returns the number of servers that can be used.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.backends.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if no server can be used.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.backends.is_empty()
+    }
+
+    /// Returns the servers that cannot be used, with the reasons.
+    pub fn rejected(&self) -> impl Iterator<Item = &RejectedServer> {
+        self.rejected.iter()
+    }
+
+    /// Returns the servers whose names cannot be namespaces, each with the name that it has instead.
+    pub fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.renamed.iter().map(|(name, namespace)| (name.as_str(), namespace.as_str()))
+    }
+}
+
+impl fmt::Display for RejectedServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (idx, reason) in self.reasons.iter().enumerate() {
+            let line = if idx > 0 { "\n" } else { "" };
+            write!(f, "{line}the server `{}`: {reason}", self.name.escape_debug())?;
+        }
+        Ok(())
     }
 }
 
@@ -88,7 +173,7 @@ impl IntoIterator for McpServers {
     type IntoIter = std::vec::IntoIter<McpBackend>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.backends.into_iter()
     }
 }
 
@@ -102,9 +187,14 @@ struct Entry<'c> {
 impl Entry<'_> {
     fn backend(&mut self, name: &str) -> Option<McpBackend> {
         let fields = self.fields?;
-        if let Err(error) = Namespace::new(name.to_owned()) {
-            self.wrong.push(format!("its name cannot be the namespace of its tools: {error}"));
-        }
+        let is_trusted = match fields.get("trusted") {
+            None | Some(Value::Null | Value::Bool(false)) => false,
+            Some(Value::Bool(true)) => true,
+            Some(_) => {
+                self.wrong.push("`trusted` must be true or false".to_owned());
+                false
+            }
+        };
         let backend = match (self.text("type"), fields.contains_key("command"), fields.contains_key("url")) {
             (_, true, true) => Err("has `command` and `url`, and can be only one of the two".to_owned()),
             (Some(kind), ..) if kind == "sse" => Err("`type` is `sse`, which is not spoken any more; use the \
@@ -120,10 +210,11 @@ impl Entry<'_> {
             (_, _, true) => Ok(self.endpoint().map(|endpoint| McpBackend::http(name, endpoint))),
             _ => Err("needs `command` or `url`".to_owned()),
         };
-        backend.unwrap_or_else(|wrong| {
+        let backend = backend.unwrap_or_else(|wrong| {
             self.wrong.push(wrong);
             None
-        })
+        });
+        backend.map(|backend| if is_trusted { backend.trusted() } else { backend })
     }
 
     fn program(&mut self) -> Option<Program> {
@@ -209,20 +300,13 @@ impl Entry<'_> {
     }
 }
 
-/// A configuration that cannot be used; everything that is wrong with it.
+/// A text that is no configuration of servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidServers(Vec<String>);
-
-impl InvalidServers {
-    /// What is wrong, one sentence for each thing.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(String::as_str)
-    }
-}
+pub struct InvalidServers(String);
 
 impl fmt::Display for InvalidServers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join("\n"))
+        f.write_str(&self.0)
     }
 }
 

@@ -1,0 +1,158 @@
+//! Screens a server's messages before `rmcp` sees them.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, GetExtensions, GetMeta, JsonRpcMessage, ProgressNotificationParam,
+    ProgressToken, RequestId,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::sync::watch;
+
+use super::listener::Listener;
+
+/// Screens the messages of a server in the order in which they arrive. Clones are one.
+///
+/// `rmcp` starts a task for each notification, so that progress may be heard after the answer it came before, and a
+/// server that sends many keeps everything else waiting. And it ends the connection over an answer to a question that
+/// was not asked. So notifications are dealt with here, and such answers are dropped.
+#[derive(Clone)]
+pub(super) struct Screen {
+    state: Arc<Mutex<State>>,
+    /// Grows whenever the list of tools may have changed.
+    changes: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Requests that were sent and not answered.
+    open: HashSet<RequestId>,
+    /// Listeners by the progress token of their call. A call that ends takes its listener along.
+    listeners: HashMap<ProgressToken, Weak<Listener>>,
+}
+
+/// The decision about a message.
+pub(super) enum Verdict<'m> {
+    /// Handled here.
+    Done,
+    /// The answer to an open request, with this result.
+    Result(RequestId, &'m RawValue),
+    /// Another message for `rmcp`.
+    Pass,
+    /// Not a message of the protocol.
+    Stray,
+}
+
+/// The fields by which messages are told apart.
+#[derive(Deserialize)]
+struct Envelope<'m> {
+    id: Option<RequestId>,
+    #[serde(borrow)]
+    method: Option<Cow<'m, str>>,
+    #[serde(borrow)]
+    params: Option<&'m RawValue>,
+    #[serde(borrow)]
+    result: Option<&'m RawValue>,
+    #[serde(borrow)]
+    error: Option<&'m RawValue>,
+}
+
+impl Screen {
+    pub(super) fn new(changes: watch::Sender<u64>) -> Self {
+        Self { state: Arc::default(), changes }
+    }
+
+    /// Notes a message that is about to be sent.
+    pub(super) fn sent(&self, message: &ClientJsonRpcMessage) {
+        match message {
+            JsonRpcMessage::Request(sent) => {
+                let mut state = self.state();
+                state.open.insert(sent.id.clone());
+                let listener = sent.request.extensions().get::<Arc<Listener>>();
+                if let (Some(listener), Some(token)) = (listener, sent.request.get_meta().get_progress_token()) {
+                    state.listeners.retain(|_, listener| listener.strong_count() > 0);
+                    state.listeners.insert(token, Arc::downgrade(listener));
+                }
+            }
+            JsonRpcMessage::Notification(sent) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &sent.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.state().open.remove(id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Decides about a message that has arrived.
+    pub(super) fn received<'m>(&self, json: &'m [u8]) -> Verdict<'m> {
+        let Ok(envelope) = serde_json::from_slice::<Envelope<'m>>(json) else {
+            return Verdict::Stray;
+        };
+        match envelope {
+            Envelope { id: None, method: Some(method), params, .. } => self.notified(&method, params),
+            Envelope { method: Some(_), .. } => Verdict::Pass,
+            // An error about a message that could not be parsed has no id.
+            Envelope { id: None, error: Some(_), .. } => Verdict::Pass,
+            Envelope { id: Some(id), result, error, .. } if result.is_some() || error.is_some() => {
+                match (self.close(id), result) {
+                    (Some(id), Some(result)) => Verdict::Result(id, result),
+                    (Some(_), None) => Verdict::Pass,
+                    (None, _) => {
+                        tracing::debug!("the server answered a request that is not open");
+                        Verdict::Done
+                    }
+                }
+            }
+            _ => Verdict::Stray,
+        }
+    }
+
+    fn notified<'m>(&self, method: &str, params: Option<&'m RawValue>) -> Verdict<'m> {
+        match method {
+            "notifications/progress" => {
+                let report = params.and_then(|params| serde_json::from_str(params.get()).ok());
+                if let Some(report) = report {
+                    self.progressed(report);
+                }
+                Verdict::Done
+            }
+            "notifications/tools/list_changed" => {
+                self.changes.send_modify(|n| *n += 1);
+                Verdict::Done
+            }
+            // These concern requests of this client.
+            "notifications/cancelled" | "notifications/subscriptions/acknowledged" => Verdict::Pass,
+            // This client uses no other notification.
+            _ => Verdict::Done,
+        }
+    }
+
+    fn progressed(&self, report: ProgressNotificationParam) {
+        let listener = self.state().listeners.get(&report.progress_token).and_then(Weak::upgrade);
+        if let Some(listener) = listener {
+            listener.hear(report);
+        }
+    }
+
+    /// The id of an open request as it was sent, which is no longer open; some servers answer `1` with `"1"`.
+    pub(super) fn close(&self, id: RequestId) -> Option<RequestId> {
+        let mut state = self.state();
+        if state.open.remove(&id) {
+            return Some(id);
+        }
+        let RequestId::String(text) = &id else {
+            return None;
+        };
+        let id = RequestId::Number(text.parse().ok()?);
+        state.open.remove(&id).then_some(id)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
