@@ -45,6 +45,7 @@ mod served;
 mod stdio;
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -90,6 +91,8 @@ struct Shared {
     list_at_most: usize,
     page_size: usize,
     list_ttl: u64,
+    /// Whether tools are missing from the list that will be there soon, so that clients are not to keep it.
+    is_incomplete: AtomicBool,
     has_empty_lists: bool,
     call_timeout: Option<Duration>,
     places: Arc<Semaphore>,
@@ -162,6 +165,14 @@ impl Server {
 }
 
 impl Shared {
+    /// How long clients may keep the list of tools, in milliseconds.
+    fn list_ttl(&self) -> u64 {
+        match self.is_incomplete.load(Ordering::Acquire) {
+            true => 0,
+            false => self.list_ttl,
+        }
+    }
+
     /// Fields that stand first in every result of a revision.
     fn meta_of(&self, revision: Revision) -> &[u8] {
         match revision {

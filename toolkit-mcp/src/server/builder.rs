@@ -1,6 +1,7 @@
 //! What a server is told before it serves anything.
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
@@ -190,6 +191,7 @@ impl ServerBuilder {
             list_at_most: self.list_at_most,
             page_size: self.page_size,
             list_ttl: self.list_ttl.as_millis().try_into().unwrap_or(LIST_TTL_MS),
+            is_incomplete: AtomicBool::new(false),
             has_empty_lists: self.has_empty_lists,
             call_timeout: self.call_timeout,
             places: Arc::new(Semaphore::new(self.concurrency)),

@@ -107,9 +107,9 @@ impl Server {
         let served = self.served();
         let after = page::cursor_of(params)?;
         if self.finds(&served) {
-            return Ok(page::whole(find::listed(), revision, self.shared.list_ttl));
+            return Ok(page::whole(find::listed(), revision, self.shared.list_ttl()));
         }
-        Ok(page::page(&served, revision, after.as_deref(), self.shared.page_size, self.shared.list_ttl))
+        Ok(page::page(&served, revision, after.as_deref(), self.shared.page_size, self.shared.list_ttl()))
     }
 
     fn call<'m>(

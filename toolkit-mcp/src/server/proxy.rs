@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
-use toolkit::backend::{Backends, Collected, Failure, Routes};
+use toolkit::backend::{Backends, Collected, ContractChange, Failure, Routes};
 use toolkit::catalog::Problem;
 use toolkit::tool::{ToolBackend, ToolId};
 use toolkit::{Catalog, Tool};
@@ -43,25 +44,34 @@ use super::served::ServeError;
 /// ```
 ///
 /// What the server was set up with holds for the tools of all: its filter, its names, its limits, and the state and the
-/// layers of its dispatcher.
+/// layers of its dispatcher. Hints of foreign tools about their effects do not count for any of these, unless the host
+/// trusts the backend or a lock holds the contract; see [`Backends::collect`].
+///
+/// A backend that is slow to start is served when it is there. Until all have answered, clients are told not to keep
+/// the list (`ttlMs` is 0), and those that listen are told when it has changed. The tools of one that is gone stay for
+/// a while, and their calls say that it is being restarted; see [`Backends::with_grace`].
 #[derive(Debug)]
 pub struct Proxy {
     server: Server,
     backends: Arc<Backends>,
     /// The tools that the server had before it had others.
     own: Vec<Tool>,
-    /// Held while tools are collected, so that what was collected first never replaces what was collected later.
-    collecting: Mutex<()>,
+    wait: Duration,
+    /// The contracts that were offered last. Held while tools are collected, so that what was collected first never
+    /// replaces what was collected later.
+    offered: Mutex<HashMap<ToolId, Tool>>,
 }
 
-/// What is not served, and why.
+/// Tools that are not served, with the reasons, and tools that have changed.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct LeftOut {
-    /// What is wrong with tools that were left out.
+    /// Problems of tools that were left out, and differences from the lock, if there is one.
     pub problems: Vec<Problem>,
-    /// The backends that could not be asked, none of whose tools is served now.
+    /// The backends that could not be asked. Their tools are those that they had last, for a while, and then none.
     pub failures: Vec<Failure>,
+    /// The tools of backends whose contract has changed since they were collected last.
+    pub changes: Vec<ContractChange>,
 }
 
 /// Changes come in bursts; those within this time are one.
@@ -70,6 +80,12 @@ const BURST: Duration = Duration::from_millis(100);
 /// How long to rest after collecting: as long as that took, but for waiting for somebody who does not answer.
 const MAX_REST: Duration = Duration::from_secs(5);
 
+/// How many contracts are remembered of tools that are no longer offered.
+const MAX_GONE: usize = 1_000;
+
+/// How long to wait for backends while others are there already.
+const WAIT: Duration = Duration::from_secs(2);
+
 impl Proxy {
     /// Sets up a server to serve the tools of `backends` too. The tools that it serves now, it always serves, and no
     /// backend takes the name of one.
@@ -77,7 +93,15 @@ impl Proxy {
     /// Only one proxy follows the same backends; see [`Backends::changed`].
     pub fn new(server: Server, backends: impl Into<Arc<Backends>>) -> Self {
         let own = server.served().dispatcher.catalog().iter().cloned().collect();
-        Self { server, backends: backends.into(), own, collecting: Mutex::default() }
+        server.shared.is_incomplete.store(true, Ordering::Release);
+        Self { server, backends: backends.into(), own, wait: WAIT, offered: Mutex::default() }
+    }
+
+    /// Sets how long [`Proxy::follow`] waits for a backend that is slow to answer before it serves the tools of the
+    /// others without it: 2 s by default. The tools of a slow backend are served as soon as it has answered.
+    #[must_use]
+    pub fn wait(self, wait: Duration) -> Self {
+        Self { wait, ..self }
     }
 
     /// Asks all backends for their tools, and serves those from now on. Calls that run come to their end, and clients
@@ -85,14 +109,14 @@ impl Proxy {
     ///
     /// A backend that cannot be asked, or a tool that cannot be served, is left out and hides no other.
     pub async fn collect(&self) -> LeftOut {
-        let _collecting = self.collecting.lock().await;
-        self.serve(self.backends.collect(self.own()).await)
+        let mut offered = self.offered.lock().await;
+        self.serve(self.backends.collect(self.own()).await, &mut offered)
     }
 
     /// As [`Proxy::collect`], waiting for no backend longer than this; see [`Backends::collect_within`].
     pub async fn collect_within(&self, patience: Duration) -> LeftOut {
-        let _collecting = self.collecting.lock().await;
-        self.serve(self.backends.collect_within(self.own(), patience).await)
+        let mut offered = self.offered.lock().await;
+        self.serve(self.backends.collect_within(self.own(), patience).await, &mut offered)
     }
 
     fn own(&self) -> Catalog {
@@ -109,7 +133,7 @@ impl Proxy {
                 self.backends.changed().await;
                 sleep(BURST).await;
                 let started = Instant::now();
-                tell(self.collect().await);
+                tell(self.collect_within(self.wait).await);
                 sleep(started.elapsed().min(MAX_REST)).await;
             }
         };
@@ -119,8 +143,20 @@ impl Proxy {
         }
     }
 
-    fn serve(&self, collected: Collected) -> LeftOut {
-        let Collected { catalog, routes, mut problems, failures, .. } = collected;
+    fn serve(&self, collected: Collected, offered: &mut HashMap<ToolId, Tool>) -> LeftOut {
+        let Collected { catalog, routes, mut problems, failures, offered: now, .. } = collected;
+        let mut changes = Vec::new();
+        // A tool that comes back is compared with what it was, as far as there is room for what has gone.
+        if offered.len() > 2 * now.tools().count() + MAX_GONE {
+            offered.clear();
+        }
+        for tool in now.tools() {
+            let before = offered.insert(tool.id().clone(), tool.clone());
+            changes.extend(before.and_then(|before| ContractChange::between(&before, tool)));
+        }
+        // One that comes back later is compared with what it was.
+        let is_incomplete = failures.iter().any(|failure| failure.error.is_retryable());
+        self.server.shared.is_incomplete.store(is_incomplete, Ordering::Release);
         let mut tools: Vec<Tool> = catalog.iter().cloned().collect();
         while let Err(error) = self.try_to_serve(&tools, &routes) {
             let losers = self.losers(&tools, &routes, error.problems());
@@ -131,7 +167,7 @@ impl Proxy {
             }
             tools.retain(|tool| !losers.contains(tool.id()));
         }
-        LeftOut { problems, failures }
+        LeftOut { problems, failures, changes }
     }
 
     fn try_to_serve(&self, tools: &[Tool], routes: &Routes) -> Result<(), ServeError> {
@@ -180,7 +216,8 @@ impl LeftOut {
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let failures = self.failures.iter().map(|failure| failure.to_string());
-        let texts: Vec<String> = failures.chain(self.problems.iter().map(ToString::to_string)).collect();
+        let changes = self.changes.iter().map(ToString::to_string);
+        let texts: Vec<String> = failures.chain(self.problems.iter().map(ToString::to_string)).chain(changes).collect();
         f.write_str(&texts.join("\n"))
     }
 }
