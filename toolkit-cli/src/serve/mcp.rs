@@ -35,6 +35,8 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
         let _on_runtime = runtime.enter();
         (program.dispatcher)(Dispatcher::builder(catalog)).map_err(Failure::Setup)?.build()?
     };
+    #[cfg(feature = "proxy")]
+    let own = Catalog::new(dispatcher.catalog().iter().cloned())?;
     let version = program.version.as_deref().unwrap_or("0.0.0");
     let builder = Server::builder(dispatcher)
         .named(program.name, version)
@@ -44,7 +46,7 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     #[cfg(feature = "proxy")]
     let serving = async {
         match servers {
-            Some(servers) => proxy::along_with(&server, servers, serving).await,
+            Some(servers) => proxy::along_with(&server, own, servers, matches, serving).await,
             None => serving.await,
         }
     };

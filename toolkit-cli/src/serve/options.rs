@@ -38,43 +38,43 @@ fn mcp() -> Vec<Arg> {
         rule
     };
     #[cfg(feature = "proxy")]
-    let proxy = super::proxy::option();
+    let proxy = super::proxy::options();
     #[cfg(not(feature = "proxy"))]
-    let proxy = unless(false, "proxy", Arg::new("proxy"));
-    vec![
-        Arg::new("http")
-            .long("http")
-            .value_name("ADDR")
-            .value_parser(address)
-            .help("Listens at an address, such as 127.0.0.1:8000; a port alone listens on this machine only"),
-        proxy,
-        rule("allow").help("Serves only these tools; may be given more than once"),
-        rule("deny").help("Does not serve these tools; may be given more than once"),
-        switch("read-only").help("Serves only tools that change nothing"),
-        naming_option(),
-        Arg::new("list-at-most")
-            .long("list-at-most")
-            .value_name("N")
-            .value_parser(value_parser!(usize))
-            .help("Above so many tools, lists three tools that search, describe and call the others [default: 128]"),
-        Arg::new("timeout")
-            .long("timeout")
-            .value_name("TIME")
-            .value_parser(duration)
-            .help("Sets the timeout of a call, such as 30s or 2m [default: 5m]"),
-        Arg::new("rate")
-            .long("rate")
-            .value_name("N")
-            .value_parser(value_parser!(u32).range(1..))
-            .requires("http")
-            .help("Limits the requests per second of each client; with --http"),
-        Arg::new("allow-origin")
-            .long("allow-origin")
-            .value_name("ORIGIN")
-            .action(ArgAction::Append)
-            .requires("http")
-            .help("Answers web pages of this origin too, such as https://example.com; with --http"),
-    ]
+    let proxy = [unless(false, "proxy", Arg::new("proxy"))];
+    let mut options =
+        vec![
+            Arg::new("http")
+                .long("http")
+                .value_name("ADDR")
+                .value_parser(address)
+                .help("Listens at an address, such as 127.0.0.1:8000; a port alone listens on this machine only"),
+            rule("allow").help("Serves only these tools; may be given more than once"),
+            rule("deny").help("Does not serve these tools; may be given more than once"),
+            switch("read-only").help("Serves only tools that change nothing"),
+            naming_option(),
+            Arg::new("list-at-most").long("list-at-most").value_name("N").value_parser(value_parser!(usize)).help(
+                "Above so many tools, lists three tools that search, describe and call the others [default: 128]",
+            ),
+            Arg::new("timeout")
+                .long("timeout")
+                .value_name("TIME")
+                .value_parser(duration)
+                .help("Sets the timeout of a call, such as 30s or 2m [default: 5m]"),
+            Arg::new("rate")
+                .long("rate")
+                .value_name("N")
+                .value_parser(value_parser!(u32).range(1..))
+                .requires("http")
+                .help("Limits the requests per second of each client; with --http"),
+            Arg::new("allow-origin")
+                .long("allow-origin")
+                .value_name("ORIGIN")
+                .action(ArgAction::Append)
+                .requires("http")
+                .help("Answers web pages of this origin too, such as https://example.com; with --http"),
+        ];
+    options.extend(proxy);
+    options
 }
 
 fn otc() -> Vec<Arg> {

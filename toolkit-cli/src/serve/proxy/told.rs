@@ -1,0 +1,67 @@
+//! Reports on other servers, on stderr.
+
+use std::collections::HashSet;
+use std::error::Error as _;
+use std::io::Write;
+
+use toolkit_mcp::client::McpServers;
+use toolkit_mcp::server::LeftOut;
+
+use crate::style::{self, printable};
+
+/// Reports the servers of a configuration that cannot be used, and those that get another name.
+pub(super) fn configured(servers: &McpServers) {
+    let mut err = anstream::stderr();
+    for rejected in servers.rejected() {
+        for line in rejected.to_string().lines() {
+            let _ = writeln!(err, "{} {}", style::ERROR, printable(line));
+        }
+    }
+    for (name, namespace) in servers.renamed() {
+        let text = format!("the tools of the server `{name}` stand in the namespace `{namespace}`");
+        let _ = writeln!(err, "{} {}", style::NOTE, printable(&text));
+    }
+}
+
+/// Remembers the last reports, so that none is repeated while it lasts.
+pub(super) struct Told {
+    now: HashSet<String>,
+    /// With a lock, each change is a problem already.
+    has_lock: bool,
+}
+
+impl Told {
+    pub(super) fn new(has_lock: bool) -> Self {
+        Self { now: HashSet::new(), has_lock }
+    }
+
+    pub(super) fn tell(&mut self, left_out: &LeftOut) {
+        let mut err = anstream::stderr();
+        let mut now = HashSet::new();
+        for failure in &left_out.failures {
+            let (style, text) = match failure.is_pending {
+                true => (style::NOTE, format!("{} has not answered yet", failure.backend)),
+                false => {
+                    let cause = failure.error.source().map(|cause| format!("\n  {cause}")).unwrap_or_default();
+                    (style::ERROR, format!("{failure}{cause}"))
+                }
+            };
+            // Each attempt may fail with another message.
+            let key = format!("{} {}", failure.is_pending, failure.backend);
+            if !self.now.contains(&key) {
+                let _ = writeln!(err, "{style} {}", printable(&text));
+            }
+            now.insert(key);
+        }
+        for problem in &left_out.problems {
+            if !self.now.contains(problem.message()) {
+                let _ = writeln!(err, "{} {}", style::WARNING, printable(problem.message()));
+            }
+            now.insert(problem.message().to_owned());
+        }
+        for change in left_out.changes.iter().filter(|_| !self.has_lock) {
+            let _ = writeln!(err, "{} {}", style::WARNING, printable(&change.to_string()));
+        }
+        self.now = now;
+    }
+}
