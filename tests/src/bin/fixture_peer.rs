@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let manner = arguments.next().unwrap_or_default();
-    let listing = arguments.next().unwrap_or_default();
+    let mut listing = arguments.next().unwrap_or_default();
     eprintln!("the peer is here");
     if manner == "chatty" {
         println!("Welcome to this server!\n\n{{\"level\": \"info\"}}");
@@ -21,12 +21,23 @@ fn main() {
     if manner == "slow" {
         std::thread::sleep(Duration::from_secs(1));
     }
+    // Starts when there is a file that lets it.
+    if manner == "gate" {
+        while !std::path::Path::new(&format!("{listing}.go")).exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        listing.clear();
+    }
     let mut cancelled = Vec::new();
     let mut has_begun = false;
     let mut n_listed = 0;
     for line in stdin().lock().lines().map_while(Result::ok) {
         let message: Value = serde_json::from_str(&line).unwrap_or_default();
         let (id, method) = (message["id"].clone(), message["method"].as_str().unwrap_or_default());
+        if manner == "stray" {
+            say(&json!({ "jsonrpc": "2.0", "id": 999, "result": { "tools": [] } }));
+            say(&json!({ "jsonrpc": "2.0", "id": "nobody", "error": { "code": -32601, "message": "what?" } }));
+        }
         match (manner.as_str(), method) {
             ("mute", _) => continue,
             ("garbage", _) => {
@@ -159,6 +170,10 @@ fn list(listing: &str, cursor: Option<&str>) -> Value {
                 "asks",
                 "pester",
                 "shout",
+                "foo",
+                "empty",
+                "last_word",
+                "noise",
             ];
             json!({ "tools": names.map(tool) })
         }
@@ -222,6 +237,27 @@ fn call(params: &Value, cancelled: &[Value]) -> Result<Value, (i64, String)> {
         "cancelled" => structured(json!(cancelled)),
         "fail" => Ok(json!({ "content": [{ "type": "text", "text": "the disk is full" }], "isError": true })),
         "odd" => Ok(json!([1, 2])),
+        "foo" => Ok(json!({ "foo": 1 })),
+        "empty" => Ok(json!({})),
+        // Reports as the last thing before it answers.
+        "last_word" => {
+            for done in 1..=3 {
+                let report = json!({ "progressToken": params["_meta"]["progressToken"], "progress": done });
+                say(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": report }));
+            }
+            structured(json!("said"))
+        }
+        // Says what nobody asked for, of every kind, and then answers.
+        "noise" => {
+            for n in 0..arguments["times"].as_u64().unwrap_or(1) {
+                for method in ["tools/list_changed", "prompts/list_changed", "resources/updated", "message", "other"] {
+                    let params = json!({ "uri": "x:y", "level": "info", "data": n });
+                    let method = format!("notifications/{method}");
+                    say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+                }
+            }
+            structured(json!("quiet"))
+        }
         "asks" => Ok(json!({ "resultType": "input_required", "inputRequests": {} })),
         _ => Err((-32602, "Unknown tool: it".to_owned())),
     }

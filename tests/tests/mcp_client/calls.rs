@@ -42,6 +42,29 @@ async fn progress_reaches_whoever_listens_in_order() {
     assert_eq!(*heard, [1.0, 2.0, 3.0].map(|done| (done, Some(3.0), "working".to_owned())));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn progress_that_is_reported_just_before_the_answer_is_never_lost() {
+    let dispatcher = dispatcher(&peer(&["usual"])).await;
+    for _ in 0..1_000 {
+        let last = Arc::new(Mutex::new(0.0));
+        let context = Context::new().on_progress({
+            let last = Arc::clone(&last);
+            move |progress| *last.lock().unwrap() = progress.done
+        });
+        in_the_end(dispatcher.call_with(&context, "peer:last_word", json!({}))).await.unwrap();
+        assert_eq!(*last.lock().unwrap(), 3.0);
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_says_unasked_keeps_no_call_waiting() {
+    let backend = peer(&["usual"]);
+    let dispatcher = dispatcher(&backend).await;
+    // In a flood of a million messages, an answer is one more message.
+    assert_eq!(call(&dispatcher, "peer:noise", json!({ "times": 200_000 })).await.unwrap(), "quiet");
+    in_the_end(toolkit::backend::Backend::changed(&backend)).await;
+}
+
 #[tokio::test]
 async fn a_call_that_nobody_waits_for_is_cancelled() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
@@ -101,6 +124,9 @@ async fn what_is_no_result_is_an_error() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let error = call(&dispatcher, "peer:odd", json!({})).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidAnswer);
+    let error = call(&dispatcher, "peer:foo", json!({})).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidAnswer, "an object with other fields than those of a result");
+    assert_eq!(call(&dispatcher, "peer:empty", json!({})).await.unwrap(), json!(null));
     let error = call(&dispatcher, "peer:asks", json!({})).await.unwrap_err();
     assert_eq!(error.message(), "the tool needs something of this host that it does not offer to servers");
 }

@@ -11,11 +11,12 @@ fn read(json: &str) -> Result<McpServers, InvalidServers> {
     })
 }
 
+/// What is said of the servers that are rejected.
 #[track_caller]
 fn wrong(json: &str, expected: &[&str]) {
-    let error = read(json).unwrap_err();
-    assert_eq!(error.iter().collect::<Vec<_>>(), expected);
-    assert!(!error.to_string().contains("hunter2"));
+    let rejected: Vec<String> = read(json).unwrap().rejected().map(ToString::to_string).collect();
+    assert_eq!(rejected.join("\n").lines().collect::<Vec<_>>(), expected);
+    assert!(!rejected.join("\n").contains("hunter2"));
 }
 
 #[test]
@@ -42,8 +43,9 @@ fn servers_are_read_as_the_hosts_write_them() {
 
 #[test]
 fn what_is_wrong_names_the_server_and_the_field() {
-    wrong("[", &["it is not JSON: EOF while parsing a list at line 1 column 1"]);
-    wrong("{}", &["it has no object `mcpServers`"]);
+    let error = |json: &str| read(json).unwrap_err().to_string();
+    assert_eq!(error("["), "it is not JSON: Unterminated array on line 1 column 2");
+    assert_eq!(error("{}"), "it has no object `mcpServers`");
     wrong(
         r#"{"mcpServers": {
             "a": {},
@@ -54,7 +56,7 @@ fn what_is_wrong_names_the_server_and_the_field() {
             "f": {"url": "http://x", "headers": {"bad name": "1", "x": "a\nhunter2", "Mcp-Session-Id": "1"}},
             "g": {"type": "sse", "url": "http://x"},
             "h": {"command": "x", "args": ["${MISSING}"], "env": {"I": "${input:key}"}},
-            "i j": {"command": "x"},
+            "…": {"command": "x"},
             "k": 1,
             "l": {"type": "http", "command": "x"},
             "m": {"type": "stdio", "url": "http://x"},
@@ -75,12 +77,92 @@ fn what_is_wrong_names_the_server_and_the_field() {
             "the server `h`: `args[0]` needs the environment variable `MISSING`, which is not set; \
              `${MISSING:-…}` has a text instead",
             "the server `h`: `env.I` asks for `${input:key}`, which only an editor can give",
-            "the server `i j`: its name cannot be the namespace of its tools: namespace must not contain ` `; use \
-             letters, digits, `_`, `-` and `.`",
             "the server `k`: must be an object",
             "the server `l`: `type` is `http`, and `command` is for `stdio`",
             "the server `m`: `type` is `stdio`, and `url` is for `http`",
             "the server `n`: `url` has a password in it; give it as a header or a token",
+            "the server `…`: its name cannot be the namespace of its tools: namespace must not contain `…`; use letters, \
+             digits, `_`, `-` and `.`",
         ],
     );
+}
+
+fn names(servers: McpServers) -> Vec<String> {
+    servers.into_iter().map(|server| server.name().to_owned()).collect()
+}
+
+#[test]
+fn a_server_that_cannot_be_used_hides_no_other() {
+    let servers = read(
+        r#"{"mcpServers": {
+            "good": {"command": "x"},
+            "old": {"type": "sse", "url": "http://x"},
+            "unset": {"command": "x", "env": {"A": "${MISSING}"}},
+            "typo": {"command": 7},
+            "also good": {"url": "http://x"}
+        }}"#,
+    )
+    .unwrap();
+    let rejected: Vec<&str> = servers.rejected().map(|rejected| rejected.name.as_str()).collect();
+    assert_eq!(rejected, ["old", "typo", "unset"]);
+    assert_eq!(names(servers), ["also_good", "good"]);
+}
+
+#[test]
+fn comments_and_trailing_commas_are_read_as_editors_write_them() {
+    let vs_code = "\u{feff}// Servers of this workspace.
+        {
+            \"inputs\": [],
+            /* \"servers\": {} */
+            \"servers\": {
+                \"a\": { \"command\": \"x\", \"args\": [\"// no comment\",], }, // the first
+            },
+        }";
+    assert_eq!(names(read(vs_code).unwrap()), ["a"]);
+    let settings = r#"{"editor.fontSize": 12, "mcp": {"servers": {"b": {"command": "x"}}}}"#;
+    assert_eq!(names(read(settings).unwrap()), ["b"]);
+    for not_json in ["{'mcpServers': {}}", "{mcpServers: {}}", r#"{"mcpServers": {} "a": 1}"#] {
+        assert!(read(not_json).is_err(), "{not_json}");
+    }
+    // Nested so deeply that it could overflow the stack.
+    assert!(read(&"[".repeat(100_000)).is_err());
+}
+
+#[test]
+fn a_name_that_cannot_be_a_namespace_becomes_one() {
+    let servers = read(
+        r#"{"mcpServers": {
+            "@acme/files": {"command": "x"},
+            "My Server": {"command": "x"},
+            "a b": {"command": "x"},
+            "a_b": {"command": "x"},
+            "c d": {"command": "x"},
+            "c/d": {"command": "x"}
+        }}"#,
+    )
+    .unwrap();
+    let renamed: Vec<_> = servers.renamed().collect();
+    assert_eq!(renamed, [("@acme/files", "acme_files"), ("My Server", "My_Server"), ("c d", "c_d")]);
+    let rejected: Vec<String> = servers.rejected().map(ToString::to_string).collect();
+    let taken = |name: &str, with: &str| {
+        format!("the server `{name}`: its name would become `{with}`, which is the name of another server")
+    };
+    assert_eq!(rejected, [taken("a b", "a_b"), taken("c/d", "c_d")]);
+    assert_eq!(names(servers), ["acme_files", "My_Server", "a_b", "c_d"]);
+}
+
+#[test]
+fn a_server_is_trusted_only_if_the_configuration_says_so() {
+    let servers = read(
+        r#"{"mcpServers": {
+            "a": {"command": "x"},
+            "b": {"command": "x", "trusted": true},
+            "c": {"command": "x", "trusted": false},
+            "d": {"command": "x", "trusted": "yes"}
+        }}"#,
+    )
+    .unwrap();
+    assert_eq!(servers.rejected().count(), 1);
+    let trusted: Vec<bool> = servers.into_iter().map(|server| server.is_trusted()).collect();
+    assert_eq!(trusted, [false, true, false]);
 }

@@ -115,6 +115,126 @@ async fn a_server_that_ends_at_an_unknown_question_is_asked_the_other_way() {
 }
 
 #[tokio::test]
+async fn an_answer_to_a_question_that_was_not_asked_is_passed_over() {
+    // It sends one before each answer, that to `initialize` included.
+    let dispatcher = dispatcher(&peer(&["stray"])).await;
+    for _ in 0..3 {
+        assert!(call(&dispatcher, "peer:pid", json!({})).await.is_ok());
+    }
+}
+
+/// A file that lets a peer start, and goes with the test.
+struct Gate(std::path::PathBuf);
+
+impl Gate {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("toolkit-gate-{}-{name}", std::process::id())))
+    }
+
+    fn peer(&self, name: &str) -> McpBackend {
+        let fixture = Program::new(env!("CARGO_BIN_EXE_fixture_peer"));
+        McpBackend::stdio(name, fixture.args(["gate", self.0.to_str().unwrap()]))
+    }
+
+    fn open(&self) {
+        std::fs::write(self.file(), "").unwrap();
+    }
+
+    fn close(&self) {
+        std::fs::remove_file(self.file()).unwrap();
+    }
+
+    fn file(&self) -> std::path::PathBuf {
+        self.0.with_extension("go")
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(self.file());
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_waited_for_delays_no_other_and_is_collected_when_it_is_there() {
+    let gate = Gate::new("late");
+    let backends = Backends::new();
+    for backend in [gate.peer("late"), peer(&["mute"]), McpBackend::stdio("quick", env!("CARGO_BIN_EXE_fixture_peer"))]
+    {
+        backends.register(backend).unwrap();
+    }
+    let soon = Duration::from_secs(2);
+    let collect = async || in_the_end(backends.collect_within(Catalog::new([]).unwrap(), soon)).await;
+    until(async || {
+        let collected = collect().await;
+        assert!(collected.catalog.get("late:pid").is_none());
+        collected.catalog.get("quick:pid").is_some()
+    })
+    .await;
+    gate.open();
+    in_the_end(async {
+        while collect().await.catalog.get("late:pid").is_none() {
+            backends.changed().await;
+        }
+    })
+    .await;
+    let collected = collect().await;
+    let waiting: Vec<_> = collected.failures.iter().map(|failure| (&*failure.backend, failure.is_pending)).collect();
+    assert_eq!(waiting, [("peer", true)]);
+}
+
+#[tokio::test]
+async fn while_a_server_is_restarted_its_tools_stay_and_their_calls_say_so() {
+    let gate = Gate::new("restarted");
+    gate.open();
+    let backends = Backends::new();
+    backends.register(gate.peer("peer")).unwrap();
+    let collect = async || in_the_end(backends.collect_within(Catalog::new([]).unwrap(), Duration::from_secs(2))).await;
+    until(async || collect().await.catalog.get("peer:pid").is_some()).await;
+    let collected = collect().await;
+    let dispatcher = toolkit::Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap();
+
+    gate.close();
+    call(&dispatcher, "peer:die", json!({})).await.unwrap_err();
+    let error = call(&dispatcher, "peer:pid", json!({})).await.unwrap_err();
+    assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Unavailable, true));
+    assert!(error.message().starts_with("the MCP server `peer` is being restarted; try again"), "{error}");
+    in_the_end(backends.changed()).await;
+    let collected = collect().await;
+    assert!(collected.catalog.get("peer:pid").is_some() && collected.failures.len() == 1);
+    gate.open();
+    until(async || call(&dispatcher, "peer:pid", json!({})).await.is_ok()).await;
+}
+
+#[tokio::test]
+async fn the_tools_of_a_server_that_stays_away_are_gone_in_the_end() {
+    let gate = Gate::new("gone");
+    gate.open();
+    let backends = Backends::new().with_grace(Duration::from_millis(300));
+    backends.register(gate.peer("peer")).unwrap();
+    let collect = async || in_the_end(backends.collect_within(Catalog::new([]).unwrap(), Duration::from_secs(2))).await;
+    until(async || collect().await.catalog.get("peer:pid").is_some()).await;
+    let collected = collect().await;
+    let dispatcher = toolkit::Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap();
+    gate.close();
+    call(&dispatcher, "peer:die", json!({})).await.unwrap_err();
+    // Nothing but the time that passes makes it a change.
+    in_the_end(async {
+        while collect().await.catalog.get("peer:pid").is_some() {
+            backends.changed().await;
+        }
+    })
+    .await;
+    gate.open();
+    in_the_end(async {
+        while collect().await.catalog.get("peer:pid").is_none() {
+            backends.changed().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_server_that_does_not_start_is_an_error_that_says_so() {
     let soon = Duration::from_millis(300);
     let no_answer = "the MCP server `peer` did not answer within 300ms when it was connected to".to_owned();

@@ -130,7 +130,8 @@ async fn the_policy_holds_for_tools_that_come_later() {
         tool
     };
     let all_read = |tools: Vec<Value>| tools.into_iter().map(|tool| reads(tool, true)).collect::<Vec<_>>();
-    let proxied = Proxied::new(all_read(with([tool("look")])), &["--read-only", "--deny", "peer:secret"]);
+    let proxied =
+        Proxied::new(all_read(with([tool("look")])), &["--read-only", "--deny", "peer:secret", "--trust", "peer"]);
     assert!(proxied.has("look").await);
     let dispatcher = proxied.dispatcher().await;
     let mut tools = all_read(with([tool("secret"), tool("new")]));
@@ -256,12 +257,15 @@ async fn the_servers_end_with_the_proxy() {
 }
 
 #[tokio::test]
-async fn a_server_over_http_is_missed_while_it_is_gone() {
+async fn calls_of_a_server_over_http_that_is_gone_say_to_try_again() {
     let (mut server, address) = serving("127.0.0.1:0").await;
     let proxied = Proxied::configured(|_| json!({ "url": format!("http://{address}/mcp") }), &[]);
-    assert!(proxied.has("echo").await);
+    let dispatcher = proxied.dispatcher().await;
+    let called = async || call(&dispatcher, "proxy:peer_add", json!({ "a": 1, "b": 2 })).await;
+    assert!(called().await.is_ok());
     server.kill().await.unwrap();
-    until(async || !proxied.has("echo").await).await;
+    until(async || called().await.is_err_and(|error| error.message().contains("is being restarted; try again"))).await;
+    assert!(proxied.has("echo").await, "its tools are still known");
     let (_server, _) = serving(&address).await;
-    until(async || proxied.has("echo").await).await;
+    until(async || called().await.is_ok()).await;
 }

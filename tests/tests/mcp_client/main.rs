@@ -11,6 +11,7 @@ mod official;
 mod ours;
 mod proxied;
 mod tls;
+mod trust;
 
 use std::time::Duration;
 

@@ -39,7 +39,7 @@ async fn is_like_any_other(backend: &McpBackend) {
     let error = call(&dispatcher, "ours:add", json!({ "a": "x" })).await.unwrap_err();
     assert_eq!((error.kind(), error.violations().len()), (ErrorKind::InvalidArguments, 2));
     let error = call(&dispatcher, "ours:test_error_handling", json!({})).await.unwrap_err();
-    assert_eq!(error.message(), "test_error_handling: This tool intentionally returns an error for testing");
+    assert_eq!(error.message(), "This tool intentionally returns an error for testing");
     let error = call(&dispatcher, "ours:test_internal_error", json!({})).await.unwrap_err();
     assert!(!format!("{error:?}").contains("hunter2"));
 

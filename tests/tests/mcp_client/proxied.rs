@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolkit::backend::Backend;
-use toolkit::call::ErrorKind;
 use toolkit_mcp::client::{McpBackend, Program};
 
 use super::{call, dispatcher, in_the_end};
@@ -48,14 +47,149 @@ async fn many_servers_are_one() {
     std::fs::remove_file(file).unwrap();
 }
 
-#[tokio::test]
-async fn a_configuration_that_is_wrong_is_told() {
-    let (backend, file) = proxy("wrong", &json!({ "mcpServers": { "a": { "command": 1 } } }));
-    let error = in_the_end(backend.start()).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Unavailable);
-    let cause = std::error::Error::source(&error).unwrap().to_string();
-    assert!(cause.contains("the server `a`: `command` must be a string"), "{cause}");
+/// What the program says on its standard error when it serves these servers and its input ends at once.
+fn said(name: &str, servers: &str, flags: &[&str]) -> (bool, String) {
+    let file = std::env::temp_dir().join(format!("toolkit-said-{}-{name}.json", std::process::id()));
+    std::fs::write(&file, servers).unwrap();
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
+    program.args(["serve", "--proxy"]).arg(&file).args(flags).stdin(std::process::Stdio::null());
+    let output = program.output().unwrap();
     std::fs::remove_file(file).unwrap();
+    (output.status.success(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn a_configuration_that_is_wrong_is_told() {
+    let (is_served, told) = said("wrong", "[1", &[]);
+    assert!(!is_served && told.contains("it is not JSON"), "{told}");
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_used_is_reported_and_hides_no_other() {
+    let peer = env!("CARGO_BIN_EXE_fixture_peer");
+    let servers = format!(
+        r#"{{"mcpServers": {{
+            "wrong": {{"command": 1}}, // as VS Code writes it
+            "old": {{"type": "sse", "url": "http://x"}},
+            "math": {{"command": "{peer}"}},
+            "@acme/peer": {{"command": "{peer}"}},
+        }}}}"#
+    );
+    let (is_served, told) = said("partly", &servers, &["--proxy-wait", "30s"]);
+    assert!(is_served, "{told}");
+    for expected in [
+        "the server `wrong`: `command` must be a string",
+        "the server `old`: `type` is `sse`",
+        "math: its tools are left out, because this program has a namespace `math`",
+        "the tools of the server `@acme/peer` stand in the namespace `acme_peer`",
+    ] {
+        assert!(told.contains(expected), "{expected} is not in {told}");
+    }
+    let (backend, file) = proxy("partly", &json!({}));
+    std::fs::write(&file, servers).unwrap();
+    let dispatcher = dispatcher(&backend).await;
+    assert!(call(&dispatcher, "proxy:acme_peer_pid", json!({})).await.is_ok());
+    assert!(dispatcher.catalog().get("proxy:math_add").is_some(), "the program keeps its namespace");
+    assert!(dispatcher.catalog().get("proxy:math_pid").is_none());
+    in_the_end(backend.stop()).await.unwrap();
+    std::fs::remove_file(file).unwrap();
+}
+
+#[tokio::test]
+async fn a_lock_is_written_for_review_and_then_holds() {
+    let folder = std::env::temp_dir().join(format!("toolkit-locked-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (listing, lock) = (folder.join("tools.json"), folder.join("mcp.lock.json"));
+    let tool =
+        |name: &str, text: &str| json!({ "name": name, "description": text, "inputSchema": { "type": "object" } });
+    let list = |tools: &[serde_json::Value]| std::fs::write(&listing, json!(tools).to_string()).unwrap();
+    list(&[tool("echo", "Echoes."), tool("pid", "Tells."), tool("change", "Changes."), tool("folder", "Tells.")]);
+    let peer = json!({ "command": env!("CARGO_BIN_EXE_fixture_peer"), "args": ["usual", listing] });
+    let servers = json!({ "mcpServers": { "peer": peer } });
+    let with_lock = ["--proxy-wait", "30s", "--lock", lock.to_str().unwrap()];
+
+    let (is_served, told) = said("unlocked", &servers.to_string(), &with_lock);
+    assert!(!is_served && told.contains("--update-lock writes it"), "{told}");
+    let updating: Vec<&str> = with_lock.into_iter().chain(["--update-lock"]).collect();
+    let (is_written, told) = said("updated", &servers.to_string(), &updating);
+    assert!(is_written && told.contains("`peer:echo` was added") && told.contains("holds 4 tools"), "{told}");
+    let (is_served, told) = said("locked", &servers.to_string(), &with_lock);
+    assert!(is_served && !told.contains("left out") && !told.contains("lock"), "{told}");
+
+    let (backend, file) = proxy("locked", &servers);
+    let program =
+        Program::new(env!("CARGO_BIN_EXE_fixture_tools")).args(["serve", "--proxy"]).arg(&file).args(with_lock);
+    let backend = {
+        drop(backend);
+        McpBackend::stdio("proxy", program)
+    };
+    let before = dispatcher(&backend).await;
+    let changed =
+        [tool("echo", "Echoes it to the world."), tool("pid", "Tells."), tool("change", "Changes."), tool("die", "D.")];
+    list(&changed);
+    // While it is served.
+    call(&before, "proxy:peer_change", json!({})).await.unwrap();
+    let served = async || {
+        let collected = super::collected(&backend).await;
+        let ids = collected.catalog.iter().map(|tool| tool.id().to_string());
+        ids.filter_map(|id| id.strip_prefix("proxy:peer_").map(str::to_owned)).collect::<Vec<_>>()
+    };
+    super::until(async || served().await == ["change", "pid"]).await;
+    assert!(call(&before, "proxy:peer_echo", json!({})).await.is_err());
+    in_the_end(backend.stop()).await.unwrap();
+
+    // And when it is started again.
+    let (_, told) = said("changed", &servers.to_string(), &with_lock);
+    for expected in [
+        "`peer:echo` has changed at /description; it is left out",
+        "offers `peer:die`, which is left out: it is not in the lock",
+        "`peer:folder` is in the lock, and the backend `peer` does not offer it any more",
+    ] {
+        assert!(told.contains(expected), "{expected} is not in {told}");
+    }
+    let (_, told) = said("reviewed", &servers.to_string(), &updating);
+    for expected in ["`peer:echo` has changed at /description", "`peer:die` was added", "`peer:folder` was removed"] {
+        assert!(told.contains(expected), "{expected} is not in {told}");
+    }
+    std::fs::remove_file(file).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A program of tools with other servers behind it.
+fn hop(server: &serde_json::Value, name: &str) -> (serde_json::Value, PathBuf) {
+    let (backend, file) = proxy(name, &json!({ "mcpServers": { (name): server } }));
+    drop(backend);
+    (json!({ "command": env!("CARGO_BIN_EXE_fixture_tools"), "args": ["serve", "--proxy", file] }), file)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_and_progress_pass_through_several_programs_as_they_were() {
+    let peer = json!({ "command": env!("CARGO_BIN_EXE_fixture_peer") });
+    let (first, first_file) = hop(&peer, "a");
+    let (second, second_file) = hop(&first, "b");
+    let (backend, file) = proxy("hops", &json!({ "mcpServers": { "c": second } }));
+    let dispatcher = dispatcher(&backend).await;
+    for (tool, arguments, message) in [
+        ("fail", json!({}), "the disk is full"),
+        ("refuse", json!({ "code": -32602, "message": "`a` is missing" }), "`a` is missing"),
+    ] {
+        let tool = format!("proxy:c_b_a_{tool}");
+        let error = in_the_end(dispatcher.call(&tool, arguments)).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("{tool}: {message}"));
+    }
+    for _ in 0..300 {
+        let last = std::sync::Arc::new(std::sync::Mutex::new(0.0));
+        let context = toolkit::Context::new().on_progress({
+            let last = std::sync::Arc::clone(&last);
+            move |progress| *last.lock().unwrap() = progress.done
+        });
+        in_the_end(dispatcher.call_with(&context, "proxy:c_b_a_last_word", json!({}))).await.unwrap();
+        assert_eq!(*last.lock().unwrap(), 3.0);
+    }
+    in_the_end(backend.stop()).await.unwrap();
+    for file in [first_file, second_file, file] {
+        std::fs::remove_file(file).unwrap();
+    }
 }
 
 #[tokio::test]

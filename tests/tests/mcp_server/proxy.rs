@@ -180,6 +180,58 @@ async fn a_backend_that_is_registered_later_is_served_too() {
 }
 
 #[tokio::test]
+async fn a_list_is_not_to_be_kept_while_a_server_is_still_starting() {
+    let gate = std::env::temp_dir().join(format!("toolkit-ttl-{}", std::process::id()));
+    let open = gate.with_extension("go");
+    let program = toolkit_mcp::client::Program::new(env!("CARGO_BIN_EXE_fixture_peer"));
+    let late = toolkit_mcp::client::McpBackend::stdio("late", program.args(["gate", gate.to_str().unwrap()]));
+    let registered = Arc::new(Backends::new());
+    registered.register(late).unwrap();
+    let server = by_namespace(dispatcher()).build().unwrap();
+    let proxy = Proxy::new(server.clone(), Arc::clone(&registered)).wait(Duration::from_millis(100));
+    let client = Client::of(serve(server.http()).await);
+    let ttl = async || client.send(&modern(1, "tools/list", json!({}))).await.result()["ttlMs"].as_u64().unwrap();
+    assert_eq!(ttl().await, 0, "nobody was asked yet");
+    let left_out = proxy.collect_within(Duration::from_millis(100)).await;
+    assert!(left_out.failures[0].is_pending);
+    assert_eq!(ttl().await, 0);
+
+    let mut listening = client.begin("GET", "/mcp", b"").await;
+    assert_eq!(Response::read_head(&mut listening).await.status, 200);
+    listening.fill_buf().await.unwrap();
+    let _told = follow(proxy);
+    std::fs::write(&open, "").unwrap();
+    assert_eq!(next(&mut listening).await["method"], "notifications/tools/list_changed");
+    assert!(has(&client, "late_pid").await);
+    assert!(ttl().await > 0);
+    registered.stop().await;
+    std::fs::remove_file(open).unwrap();
+}
+
+#[tokio::test]
+async fn a_contract_that_changes_while_it_is_served_is_told() {
+    let server = by_namespace(dispatcher()).build().unwrap();
+    let listing = std::env::temp_dir().join(format!("toolkit-changed-{}.json", std::process::id()));
+    let list = |description: &str| {
+        let tool = json!({ "name": "echo", "description": description, "inputSchema": { "type": "object" } });
+        std::fs::write(&listing, json!([tool]).to_string()).unwrap();
+    };
+    list("Echoes.");
+    let program = toolkit_mcp::client::Program::new(env!("CARGO_BIN_EXE_fixture_peer"));
+    let peer = toolkit_mcp::client::McpBackend::stdio("peer", program.args(["usual", listing.to_str().unwrap()]));
+    let registered = Arc::new(Backends::new());
+    registered.register(peer).unwrap();
+    let proxy = Proxy::new(server, Arc::clone(&registered));
+    assert!(proxy.collect().await.changes.is_empty());
+    assert!(proxy.collect().await.changes.is_empty());
+    list("Echoes, and forwards it.");
+    let told = proxy.collect().await.to_string();
+    assert_eq!(told, "`peer:echo` has changed at /description");
+    registered.stop().await;
+    std::fs::remove_file(listing).unwrap();
+}
+
+#[tokio::test]
 async fn following_ends_with_the_server() {
     let server = server();
     let proxy = Proxy::new(server.clone(), Backends::new());
