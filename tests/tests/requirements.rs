@@ -1,6 +1,5 @@
 //! What a tool requires of its caller is asked for before it runs, and it sees that and nothing else.
 
-use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use toolkit::call::{Context, Credentials, ErrorKind, SecretString, Stage};
 use toolkit::tool::Requirements;
@@ -9,7 +8,7 @@ use toolkit::{Dispatcher, Tool, handle, tool};
 /// Tells what it sees.
 #[tool(requires(secret = "KEY", secret = "OTHER", oauth2(id = "google", scopes = ["read", "write"]), user_id))]
 fn needs_all(ctx: &Context) -> Value {
-    let shown = |secret: Option<&SecretString>| secret.map(|secret| secret.expose_secret().to_owned());
+    let shown = |secret: Option<&SecretString>| secret.map(|secret| secret.expose().to_owned());
     json!([shown(ctx.secret("KEY")), shown(ctx.token("google")), ctx.user_id(), shown(ctx.secret("UNDECLARED"))])
 }
 

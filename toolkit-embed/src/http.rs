@@ -10,8 +10,8 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
+use toolkit::call::SecretString;
 use toolkit::discovery::{Embedder, EmbedderError};
 use ureq::Agent;
 use ureq::http::{HeaderValue, Uri};
@@ -139,7 +139,7 @@ impl RemoteModel {
         let request = self.agent.post(&self.url).config().timeout_global(Some(timeout)).build();
         let mut request = request.header("content-type", "application/json");
         if let Some(token) = &self.token {
-            let mut value = HeaderValue::try_from(format!("Bearer {}", token.expose_secret()))
+            let mut value = HeaderValue::try_from(format!("Bearer {}", token.expose()))
                 .map_err(|_| Failure::lasting("the token has characters that no header has".to_owned()))?;
             value.set_sensitive(true);
             request = request.header("authorization", value);
@@ -151,7 +151,7 @@ impl RemoteModel {
         if status.is_success() {
             return read.map_err(|error| Failure::of(&error));
         }
-        let token = self.token.as_ref().map(ExposeSecret::expose_secret);
+        let token = self.token.as_ref().map(SecretString::expose);
         let secrets = Secrets { token, query: self.url.query().unwrap_or_default(), texts };
         let said = read.ok().and_then(|body| shown_message(&message(&body)?, &secrets));
         let said = said.map(|said| format!(": {said}")).unwrap_or_default();

@@ -8,7 +8,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use hmac::{Hmac, KeyInit, Mac};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use secrecy::ExposeSecret;
 use sha2::Sha256;
 use toolkit::call::SecretString;
 
@@ -62,9 +61,9 @@ impl Auth {
     pub(crate) fn header(&self) -> Result<Option<(HeaderName, HeaderValue)>, http::header::InvalidHeaderValue> {
         let (name, value) = match &self.0 {
             Kind::None => return Ok(None),
-            Kind::ApiKey(key) => (HeaderName::from_static(API_KEY), HeaderValue::from_str(key.expose_secret())),
+            Kind::ApiKey(key) => (HeaderName::from_static(API_KEY), HeaderValue::from_str(key.expose())),
             Kind::Jwt(secret) => {
-                let token = jwt::signed(secret.expose_secret().as_bytes(), unix_now());
+                let token = jwt::signed(secret.expose().as_bytes(), unix_now());
                 (AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {token}")))
             }
         };
@@ -83,7 +82,7 @@ impl Auth {
             Kind::None => Ok(()),
             Kind::ApiKey(key) => {
                 let sent = headers.get(API_KEY).ok_or("send the API key in the header `OXP-API-Key`")?;
-                let is_right = is_same(key.expose_secret().as_bytes(), sent.as_bytes());
+                let is_right = is_same(key.expose().as_bytes(), sent.as_bytes());
                 is_right.then_some(()).ok_or("the API key is not the right one")
             }
             Kind::Jwt(secret) => {
@@ -91,7 +90,7 @@ impl Auth {
                 let token = sent.and_then(|sent| sent.split_once(' '));
                 let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token);
                 let token = token.ok_or("send a token as `Authorization: Bearer …`")?;
-                jwt::check(secret.expose_secret().as_bytes(), token.trim(), unix_now())
+                jwt::check(secret.expose().as_bytes(), token.trim(), unix_now())
             }
         }
     }

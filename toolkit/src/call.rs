@@ -11,6 +11,7 @@ pub(crate) mod json;
 mod kind;
 mod result;
 pub(crate) mod unwind;
+mod secret;
 
 pub use self::arguments::Arguments;
 pub use self::cancel::CancelToken;
@@ -23,4 +24,4 @@ pub use self::error::{ShowError, ToolError};
 pub(crate) use self::json::is_too_deep;
 pub use self::kind::{ErrorKind, Stage};
 pub use self::result::RunResult;
-pub use secrecy::SecretString;
+pub use self::secret::SecretString;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use secrecy::SecretString;
 use serde_json::{Value, json};
+use toolkit::call::SecretString;
 use toolkit::discovery::Embedder;
 use toolkit_embed::RemoteModel;
 

@@ -9,7 +9,6 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientLifecycleMode, serve_client_with_lifecycle};
-use secrecy::ExposeSecret;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use toolkit::ToolError;
@@ -112,7 +111,7 @@ async fn over_http(
             config.custom_headers.insert(name.clone(), value.clone());
         }
     }
-    config.auth_header = endpoint.token.as_ref().map(|token| token.expose_secret().to_owned());
+    config.auth_header = endpoint.token.as_ref().map(|token| token.expose().to_owned());
     let fate = Arc::new(Fate::default());
     let http = Http::new(client, backend.limits.message_bytes, Screen::new(changes.clone()));
     let transport = StreamableHttpClientTransport::with_client(http, config);

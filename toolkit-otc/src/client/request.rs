@@ -1,6 +1,5 @@
 //! What is sent to call a tool.
 
-use secrecy::ExposeSecret;
 use serde_json::value::RawValue;
 use toolkit::ToolError;
 use toolkit::backend::BackendCall;
@@ -49,11 +48,11 @@ fn required(call: &BackendCall<'_>) -> Option<CallContext> {
         return None;
     }
     let authorization = required.authorization.iter().filter_map(|authorization| {
-        let token = context.token(&authorization.id)?.expose_secret().to_owned();
+        let token = context.token(&authorization.id)?.expose().to_owned();
         Some(Token { id: authorization.id.to_string(), token })
     });
     let secrets = required.secrets.iter().filter_map(|secret| {
-        let value = context.secret(&secret.id)?.expose_secret().to_owned();
+        let value = context.secret(&secret.id)?.expose().to_owned();
         Some(SecretValue { id: secret.id.to_string(), value })
     });
     let user_id = if required.user_id { context.user_id().map(str::to_owned) } else { None };

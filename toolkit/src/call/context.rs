@@ -9,12 +9,12 @@ use std::sync::Arc;
 #[cfg(feature = "async")]
 use std::task::Poll;
 
-use secrecy::SecretString;
 use serde::Serialize;
 
 use super::cancel::CancelToken;
 use super::credentials::Credentials;
 use crate::dispatch::Chain;
+use super::secret::SecretString;
 use crate::stream::Queue;
 use crate::tool::Requirements;
 

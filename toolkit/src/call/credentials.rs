@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use secrecy::SecretString;
-
+use super::secret::SecretString;
 use crate::tool::{Authorization, OAuth2, Requirements, Secret, Text};
 
 /// What the host holds for the caller of a tool.
