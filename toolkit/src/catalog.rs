@@ -3,13 +3,16 @@
 mod check;
 mod entry;
 mod expect;
+mod instances;
 mod names;
 mod problem;
 mod records;
 mod wire;
 
 pub(crate) use self::check::problems_of;
-pub use self::entry::{Entry, Location, StateType};
+pub use self::entry::{Entry, Location};
+pub use self::instances::Instances;
+pub(crate) use self::instances::namespaces_with;
 use self::names::Names;
 use self::problem::ids_of;
 pub use self::problem::{Problem, ProblemKind, Problems};
@@ -17,6 +20,7 @@ use self::records::Records;
 pub use self::wire::{Naming, WireNames};
 use crate::call::{ErrorKind, ToolError};
 use crate::schema::{quoted, shown_id};
+pub use crate::state::StateType;
 use crate::suggest::nearest;
 use crate::tool::{Tool, ToolId};
 use crate::version::VersionReq;
@@ -67,7 +71,7 @@ impl Catalog {
         let mut tools: Vec<Tool> = tools.into_iter().collect();
         tools.sort_by(|a, b| (a.id(), a.location()).cmp(&(b.id(), b.location())));
         // A crate whose dev-dependency depends on it is linked twice into its own tests: one tool, two copies.
-        tools.dedup_by(|a, b| a.id() == b.id() && a.location().is_some() && a.location() == b.location());
+        tools.dedup_by(|a, b| a.is_copy_of(b));
 
         let mut problems = Vec::new();
         for pair in tools.windows(2) {
@@ -171,12 +175,34 @@ impl Catalog {
         Some(&self.tools[place])
     }
 
-    /// The tool of this record, whatever else answers to its id.
-    pub(crate) fn linked_as(&self, entry: &'static Entry) -> Result<&Tool, ToolError> {
-        self.records.get(&self.tools, entry).ok_or_else(|| {
-            let message = format!("the tool `{}` is not in this catalogue", entry.id);
-            ToolError::new(ErrorKind::UnknownTool, message)
-        })
+    /// The tool of this record, whatever else answers to its id; of several instances, the one in `namespace`.
+    pub(crate) fn linked_as(&self, entry: &'static Entry, namespace: Option<&str>) -> Result<&Tool, ToolError> {
+        let found = if namespace.is_none() { self.records.get(&self.tools, entry) } else { None };
+        found.map_or_else(|| self.instance_of(entry, namespace), Ok)
+    }
+
+    #[cold]
+    fn instance_of(&self, entry: &'static Entry, namespace: Option<&str>) -> Result<&Tool, ToolError> {
+        let has_entry = |tool: &&Tool| tool.entry().is_some_and(|of_tool| std::ptr::eq(of_tool, entry));
+        let is_wanted = |tool: &&Tool| namespace.is_none() || tool.id().namespace() == namespace;
+        let found: Vec<&Tool> = self.tools.iter().filter(has_entry).filter(is_wanted).collect();
+        match (&found[..], namespace) {
+            ([tool], _) => Ok(tool),
+            ([], None) => {
+                let message = format!("the tool `{}` is not in this catalog", entry.id);
+                Err(ToolError::new(ErrorKind::UnknownTool, message))
+            }
+            ([], Some(namespace)) => {
+                let message = format!("`{}` has no instance in the namespace {}", entry.id, quoted(namespace));
+                Err(ToolError::new(ErrorKind::UnknownTool, message))
+            }
+            (several, _) => {
+                let ids = ids_of(several.iter().copied(), ", ");
+                let message =
+                    format!("`{}` has several instances: {ids}; choose one with `Handle::instance`", entry.id);
+                Err(ToolError::new(ErrorKind::AmbiguousTool, message))
+            }
+        }
     }
 
     #[cold]

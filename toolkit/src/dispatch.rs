@@ -7,6 +7,7 @@ mod host;
 #[cfg(feature = "tower")]
 mod layer;
 mod limit;
+mod missing;
 mod non_finite;
 mod output;
 mod permit;
@@ -22,7 +23,6 @@ use std::sync::Arc;
 pub use self::builder::DispatcherBuilder;
 pub use self::encode::{CHUNKS, CONTENT, Encode, Returns, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
 pub use self::host::Host;
-pub(crate) use self::host::States;
 #[cfg(feature = "tower")]
 pub use self::layer::{Call, ToolService};
 pub(crate) use self::limit::within;
@@ -37,6 +37,7 @@ pub(crate) use self::typed::Typed;
 use crate::backend::{Route, Routes, Selector};
 use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError, json, unwind};
 use crate::catalog::{Catalog, Entry, Problems};
+use crate::state::States;
 use crate::stream::{CallStream, Queue};
 use crate::tool::Tool;
 
@@ -217,7 +218,7 @@ impl Dispatcher {
     ) -> Result<RunResult, ToolError> {
         #[cfg(feature = "tower")]
         if let Some(layered) = &self.layered {
-            return layered.run(layer::Call::new(&self.shared, tool, context, arguments, parts)).await;
+            return layered.run(layer::Call::new(self, tool, context, arguments, parts)).await;
         }
         self.run(context, tool, arguments, parts.map(|parts| &**parts)).await
     }
@@ -244,7 +245,7 @@ impl Dispatcher {
         let context = &*permit.context(context);
         match entry.run {
             Run::Sync(run) | Run::Blocking(run) => {
-                permit.run(|| unwind::caught(|| run(self.shared.invocation(context, tool, entry, arguments))))
+                permit.run(|| unwind::caught(|| run(self.invocation(context, tool, entry, arguments))))
             }
             Run::Async(_) => {
                 let message = "the tool is asynchronous; call it with `Dispatcher::call` on a runtime";
@@ -278,7 +279,7 @@ impl Dispatcher {
             && let Ok(permit) = self.shared.limiter.try_acquire(context)
         {
             let context = &*permit.context(context);
-            return permit.run(|| unwind::caught(|| run(self.shared.invocation(context, tool, entry, &arguments))));
+            return permit.run(|| unwind::caught(|| run(self.invocation(context, tool, entry, &arguments))));
         }
         // Pinned here, so that what wraps it moves a pointer and not the whole of it.
         let work = pin!(async {
@@ -286,18 +287,19 @@ impl Dispatcher {
             let context = &*permit.context(context);
             match entry.run {
                 Run::Sync(run) => {
-                    permit.run(|| unwind::caught(|| run(self.shared.invocation(context, tool, entry, &arguments))))
+                    permit.run(|| unwind::caught(|| run(self.invocation(context, tool, entry, &arguments))))
                 }
                 Run::Async(run) => {
-                    let invocation = Invocation { parts, ..self.shared.invocation(context, tool, entry, &arguments) };
+                    let invocation = Invocation { parts, ..self.invocation(context, tool, entry, &arguments) };
                     permit.poll(unwind::caught_future(|| run(invocation))).await
                 }
                 // On the heap, since most calls are none of these and would make room for it.
                 Run::Blocking(run) => {
                     let arguments = arguments.into_owned();
-                    let work = move |shared: &Shared, context: &Context| {
-                        let tool = shared.catalog.linked_as(entry)?;
-                        run(shared.invocation(context, tool, entry, &arguments))
+                    let idx = self.shared.catalog.place_of(tool);
+                    let work = move |dispatcher: &Self, context: &Context| {
+                        let tool = dispatcher.shared.catalog.at(idx);
+                        run(dispatcher.invocation(context, tool, entry, &arguments))
                     };
                     Box::pin(self.run_blocking(context, permit, work)).await
                 }
@@ -313,15 +315,15 @@ impl Dispatcher {
         &self,
         context: &Context,
         permit: Permit,
-        work: impl FnOnce(&Shared, &Context) -> Result<T, ToolError> + Send + 'static,
+        work: impl FnOnce(&Self, &Context) -> Result<T, ToolError> + Send + 'static,
     ) -> Result<T, ToolError> {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             let message = "the tool blocks its thread; call it on a tokio runtime";
             return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
         };
         let (context, _abandoned) = permit::carried(context).abandonable();
-        let shared = Arc::clone(&self.shared);
-        let finished = runtime.spawn_blocking(move || permit.run(|| unwind::caught(|| work(&shared, &context))));
+        let dispatcher = self.clone();
+        let finished = runtime.spawn_blocking(move || permit.run(|| unwind::caught(|| work(&dispatcher, &context))));
         finished.await.unwrap_or_else(|_| {
             let message = "the runtime shut down before the tool had run";
             Err(ToolError::new(ErrorKind::Cancelled, message))
@@ -333,9 +335,20 @@ impl Dispatcher {
         &self,
         context: &Context,
         permit: Permit,
-        work: impl FnOnce(&Shared, &Context) -> Result<T, ToolError>,
+        work: impl FnOnce(&Self, &Context) -> Result<T, ToolError>,
     ) -> Result<T, ToolError> {
-        permit.run(|| unwind::caught(|| work(&self.shared, context)))
+        permit.run(|| unwind::caught(|| work(self, context)))
+    }
+
+    fn invocation<'a>(
+        &'a self,
+        context: &'a Context,
+        tool: &'a Tool,
+        entry: &'static Entry,
+        arguments: &'a Arguments<'a>,
+    ) -> Invocation<'a> {
+        let host = Host::new(context, self, tool);
+        Invocation { tool, entry, arguments, host, policy: &self.shared.policy, parts: None }
     }
 }
 
@@ -361,20 +374,6 @@ impl Shared {
             (None, Some(entry)) => Ok(Way::Function(entry)),
             (None, None) => Err(ToolError::new(ErrorKind::NoBackend, "nothing here runs this tool")),
         }
-    }
-
-    fn host<'a>(&'a self, context: &'a Context) -> Host<'a> {
-        Host::new(context, &self.states)
-    }
-
-    fn invocation<'a>(
-        &'a self,
-        context: &'a Context,
-        tool: &'a Tool,
-        entry: &'static Entry,
-        arguments: &'a Arguments<'a>,
-    ) -> Invocation<'a> {
-        Invocation { tool, entry, arguments, host: self.host(context), policy: &self.policy, parts: None }
     }
 }
 

@@ -17,6 +17,8 @@ use crate::dispatch::{BoxFuture, Dispatcher, Host, Typed};
 pub struct Handle<I, O, R = O> {
     linked: Linked<I, R>,
     finish: fn(R) -> Result<O, ToolError>,
+    /// The namespace of one of several instances.
+    namespace: Option<&'static str>,
 }
 
 /// A function, its types, and the record of its tool: the hidden item beside it.
@@ -45,12 +47,19 @@ impl<I, R> Linked<I, R> {
 
     /// The typed handle; `finish` tells success from failure.
     pub const fn handle<O>(self, finish: fn(R) -> Result<O, ToolError>) -> Handle<I, O, R> {
-        Handle { linked: self, finish }
+        Handle { linked: self, finish, namespace: None }
     }
 }
 
 impl<I: Send + 'static, O: Send + 'static, R: 'static> Handle<I, O, R> {
-    /// The id of the tool.
+    /// Returns the handle of the same tool of an instance, by the namespace of that; see
+    /// [`Instances`](crate::catalog::Instances). A tool with one instance needs no choice.
+    #[must_use]
+    pub const fn instance(self, namespace: &'static str) -> Self {
+        Self { namespace: Some(namespace), ..self }
+    }
+
+    /// The id of the tool, as its author wrote it.
     #[must_use]
     pub const fn id(&self) -> &'static str {
         self.linked.entry.id
@@ -72,7 +81,8 @@ impl<I: Send + 'static, O: Send + 'static, R: 'static> Handle<I, O, R> {
     /// As for [`Handle::call`].
     pub async fn call_with(&self, context: &Context, dispatcher: &Dispatcher, input: I) -> Result<O, ToolError> {
         let Linked { entry, call } = self.linked;
-        dispatcher.run_typed(context, Typed { entry, call, finish: self.finish }, input).await
+        let typed = Typed { entry, call, finish: self.finish, namespace: self.namespace };
+        dispatcher.run_typed(context, typed, input).await
     }
 }
 

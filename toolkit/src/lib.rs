@@ -59,6 +59,7 @@ pub mod version;
 
 mod handle;
 mod json;
+mod state;
 mod suggest;
 
 #[doc(hidden)]

@@ -44,6 +44,7 @@ pub use self::tags::{MAX_TAG_LEN, MAX_TAGS, normalize_tag, normalize_tags};
 pub use self::unknown::Unknown;
 use crate::catalog::{Entry, Location};
 use crate::schema::{Schema, Violations};
+use crate::state::Instance;
 
 /// The key of `_meta` under which a tool's own record is published, by every adapter that has room for one.
 ///
@@ -62,6 +63,8 @@ pub type Text = Cow<'static, str>;
 pub struct Tool {
     id: ToolId,
     entry: Option<&'static Entry>,
+    /// The state that it borrows, where its function has several instances.
+    instance: Option<Arc<Instance>>,
     metadata: OnceLock<Arc<Metadata>>,
     input: OnceLock<Arc<Schema>>,
     output: OnceLock<Option<Arc<Schema>>>,
@@ -74,6 +77,7 @@ impl Tool {
         Self {
             id: ToolId::from_static(entry.namespace, entry.name, entry.version),
             entry: Some(entry),
+            instance: None,
             metadata: OnceLock::new(),
             input: OnceLock::new(),
             output: OnceLock::new(),
@@ -86,6 +90,7 @@ impl Tool {
         Self {
             id,
             entry: None,
+            instance: None,
             metadata: OnceLock::from(Arc::new(metadata)),
             input: OnceLock::from(schema(input)),
             output: OnceLock::from(output.map(schema)),
@@ -108,6 +113,15 @@ impl Tool {
         self.described_as(self.id.clone().in_namespace(namespace))
     }
 
+    /// The same function, borrowing from an instance, in the namespace of that instance.
+    pub(crate) fn of_instance(mut self, instance: Arc<Instance>) -> Self {
+        self.id = self.id.in_namespace(instance.namespace.clone());
+        self.instance = Some(instance);
+        // Its aliases change with the namespace.
+        self.metadata = OnceLock::new();
+        self
+    }
+
     /// The same tool without its former names, as a description.
     pub(crate) fn without_aliases(&self) -> Self {
         self.described_as(self.id.clone())
@@ -121,6 +135,7 @@ impl Tool {
         Self {
             id,
             entry: None,
+            instance: None,
             metadata: OnceLock::from(metadata),
             input: OnceLock::from(Arc::clone(self.shared_input())),
             output: OnceLock::from(self.shared_output().cloned()),
@@ -281,7 +296,14 @@ impl Tool {
     fn shared_metadata(&self) -> &Arc<Metadata> {
         self.metadata.get_or_init(|| {
             let entry = self.entry.expect("a tool is given with its metadata");
-            let aliases = entry.aliases.iter().map(|alias| Cow::Borrowed(*alias)).collect();
+            let aliases = entry.aliases.iter().copied();
+            let aliases = match &self.instance {
+                None => aliases.map(Cow::Borrowed).collect(),
+                Some(instance) => {
+                    let within = |alias| alias_within(&instance.namespace, entry.namespace, alias);
+                    aliases.filter_map(within).map(Cow::Owned).collect()
+                }
+            };
             Arc::new(Metadata { aliases, timeout: entry.timeout, ..(entry.metadata)() })
         })
     }
@@ -318,16 +340,16 @@ impl Tool {
 
     /// How many former names it has; asking does not build what it says of itself.
     pub(crate) fn n_aliases(&self) -> usize {
-        self.entry.map_or_else(|| self.aliases().len(), |entry| entry.aliases.len())
+        self.static_entry().map_or_else(|| self.aliases().len(), |entry| entry.aliases.len())
     }
 
     pub(crate) fn alias(&self, nth: usize) -> &str {
-        self.entry.map_or_else(|| &*self.aliases()[nth], |entry| entry.aliases[nth])
+        self.static_entry().map_or_else(|| &*self.aliases()[nth], |entry| entry.aliases[nth])
     }
 
     /// Its id as text, which costs nothing for a function of this program.
     pub(crate) fn id_text(&self) -> Text {
-        match self.entry {
+        match self.static_entry() {
             Some(entry) => Cow::Borrowed(entry.id),
             None => Cow::Owned(self.id.to_string()),
         }
@@ -336,7 +358,7 @@ impl Tool {
     /// Its id without its version as text, which costs nothing for a function of this program.
     pub(crate) fn unversioned_text(&self) -> Text {
         let version_len = self.id.version().map_or(0, |version| version.len() + 1);
-        match self.entry {
+        match self.static_entry() {
             Some(entry) if entry.namespace.is_none() => Cow::Borrowed(entry.id),
             Some(entry) => Cow::Borrowed(&entry.id[..entry.id.len() - version_len]),
             None => Cow::Owned(self.id.unversioned().to_string()),
@@ -353,12 +375,43 @@ impl Tool {
 
     /// How this program knows the function that it is, if it is one.
     pub(crate) fn function_backend(&self) -> Option<ToolBackend> {
-        self.entry.map(|entry| ToolBackend::named(entry.id.to_owned()))
+        self.entry.map(|_| ToolBackend::named(self.id_text().into_owned()))
     }
 
     /// The function that it is, if it is one of this program.
+    #[inline]
     pub(crate) fn entry(&self) -> Option<&'static Entry> {
         self.entry
+    }
+
+    /// The function that it is under the id that its author wrote: not that of an instance.
+    #[inline]
+    pub(crate) fn static_entry(&self) -> Option<&'static Entry> {
+        self.entry.filter(|_| self.instance.is_none())
+    }
+
+    /// Returns true for two records of one function, which borrow from the same instance.
+    pub(crate) fn is_copy_of(&self, other: &Self) -> bool {
+        let instance = |tool: &Self| tool.instance.as_ref().map(Arc::as_ptr);
+        self.id == other.id
+            && self.location().is_some()
+            && self.location() == other.location()
+            && instance(self) == instance(other)
+    }
+
+    /// The instance that the function borrows from, where it has several.
+    #[inline]
+    pub(crate) fn instance(&self) -> Option<&Instance> {
+        self.instance.as_deref()
+    }
+}
+
+/// The alias of a tool in the namespace of an instance: of two instances, only one could have it as it was written.
+fn alias_within(instance: &str, namespace: Option<&str>, alias: &str) -> Option<String> {
+    match alias.split_once(':') {
+        None => Some(format!("{instance}:{alias}")),
+        Some((own, rest)) if Some(own) == namespace => Some(format!("{instance}:{rest}")),
+        Some(_) => None,
     }
 }
 

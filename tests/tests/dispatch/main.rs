@@ -15,16 +15,20 @@ use toolkit::{CancelToken, Catalog, Context, Dispatcher, ToolError, catalog, han
 use self::tools::*;
 
 fn builder() -> DispatcherBuilder {
-    Dispatcher::builder(Catalog::linked().unwrap())
-        .shared_state::<dyn Clock>(Arc::new(Noon))
-        .state(Counter(AtomicUsize::new(0)))
-        .state(Seen::default())
-        .state(Mutex::new(None::<Dispatcher>))
+    with_seen().0
 }
 
 fn with_seen() -> (DispatcherBuilder, Seen) {
     let seen = Seen::default();
-    (builder().state(seen.clone()), seen)
+    (with(seen.clone(), Arc::default()), seen)
+}
+
+fn with(seen: Seen, reentered: Arc<Mutex<Option<Dispatcher>>>) -> DispatcherBuilder {
+    Dispatcher::builder(Catalog::linked().unwrap())
+        .shared_state::<dyn Clock>(Arc::new(Noon))
+        .state(Counter(AtomicUsize::new(0)))
+        .state(seen)
+        .shared_state(reentered)
 }
 
 fn dispatcher() -> Dispatcher {
@@ -152,7 +156,7 @@ async fn as_many_calls_run_at_once_as_may() {
 #[test]
 fn without_a_runtime_nobody_waits_for_a_permit() {
     let place = Arc::new(Mutex::new(None));
-    let dispatcher = builder().shared_state(Arc::clone(&place)).concurrency(1).build().unwrap();
+    let dispatcher = with(Seen::default(), Arc::clone(&place)).concurrency(1).build().unwrap();
     // A thread of its own has no part in the permit of the tool that runs.
     let stranger = dispatcher.clone();
     let context = Context::new().on_progress(move |_| {
@@ -270,7 +274,7 @@ async fn a_handle_runs_only_a_tool_of_the_catalogue() {
     assert_eq!(handle!(increment).call(&dispatcher, 1).await.unwrap(), 2);
     let error = handle!(digit).call(&dispatcher, 1).await.unwrap_err();
     assert_eq!((error.kind(), error.stage()), (ErrorKind::UnknownTool, Stage::Resolve));
-    assert_eq!(error.to_string(), "the tool `run:digit` is not in this catalogue");
+    assert_eq!(error.to_string(), "the tool `run:digit` is not in this catalog");
 }
 
 mod elsewhere {

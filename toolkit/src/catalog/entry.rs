@@ -1,6 +1,5 @@
 //! The static record that `#[tool]` submits: what collecting and calling look at, and functions that build the rest.
 
-use std::any::TypeId;
 use std::fmt;
 use std::time::Duration;
 
@@ -8,6 +7,7 @@ use serde_json::Value;
 
 use crate::call::ToolError;
 use crate::dispatch::Run;
+use crate::state::StateType;
 use crate::tool::Metadata;
 
 /// One linked function, as the compiler knows it.
@@ -75,22 +75,5 @@ impl fmt::Display for Location {
 impl fmt::Debug for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
-    }
-}
-
-/// The type of a borrowed parameter, which the host must give.
-#[derive(Clone, Copy, Debug)]
-pub struct StateType {
-    /// Which type.
-    pub id: fn() -> TypeId,
-    /// Its name, for the message that says that it is missing.
-    pub name: fn() -> &'static str,
-}
-
-impl StateType {
-    /// The record of `T`.
-    #[must_use]
-    pub const fn of<T: ?Sized + 'static>() -> Self {
-        Self { id: TypeId::of::<T>, name: std::any::type_name::<T> }
     }
 }

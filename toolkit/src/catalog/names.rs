@@ -189,7 +189,7 @@ impl Name {
         let tool = &tools[self.tool as usize];
         match self.form {
             // What the program has in one piece need not be compared in parts.
-            Form::Id => tool.entry().map_or_else(|| tool.id().is_printed_as(text), |entry| entry.id == text),
+            Form::Id => tool.static_entry().map_or_else(|| tool.id().is_printed_as(text), |entry| entry.id == text),
             Form::Unversioned => tool.id().is_printed_without_version_as(text),
             Form::Bare | Form::Shared(_) => tool.name() == text,
             Form::Alias(nth) => tool.alias(nth as usize) == text,

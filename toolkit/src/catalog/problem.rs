@@ -42,6 +42,10 @@ pub enum ProblemKind {
     WireName,
     /// Nobody gave the state that a tool borrows.
     MissingState,
+    /// The host passed two values of one type of state.
+    DuplicateState,
+    /// The namespace of an instance is not one, or no tool borrows from the instance.
+    InvalidInstance,
     /// The tool needs a feature that is switched off.
     MissingFeature,
     /// A setting of the dispatcher lets no call succeed.
@@ -130,6 +134,12 @@ pub struct Problems(Vec<Problem>);
 impl Problems {
     pub(crate) fn none_or(problems: Vec<Problem>) -> Result<(), Self> {
         if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }
+    }
+
+    /// These problems and others.
+    pub(crate) fn and(mut self, others: Self) -> Self {
+        self.0.extend(others.0);
+        self
     }
 
     /// The problems, one after the other.

@@ -30,10 +30,10 @@ impl Records {
 
     #[cold]
     fn index(&self, tools: &[Tool]) -> HashTable<u32> {
-        let hash = |idx: &u32| tools[*idx as usize].entry().map_or(0, |entry| self.hash(entry));
+        let hash = |idx: &u32| tools[*idx as usize].static_entry().map_or(0, |entry| self.hash(entry));
         let mut table = HashTable::with_capacity(tools.len());
         for (idx, tool) in (0..).zip(tools) {
-            if let Some(entry) = tool.entry() {
+            if let Some(entry) = tool.static_entry() {
                 table.insert_unique(self.hash(entry), idx, hash);
             }
         }
@@ -48,7 +48,7 @@ impl Records {
 
 #[inline]
 fn is_of(tool: &Tool, entry: &'static Entry) -> bool {
-    tool.entry().is_some_and(|of_tool| ptr::eq(of_tool, entry))
+    tool.static_entry().is_some_and(|of_tool| ptr::eq(of_tool, entry))
 }
 
 /// A crate that is linked twice into its own tests has two records of each tool, of which the catalogue keeps one.

@@ -1,15 +1,16 @@
 //! What a dispatcher is given before it runs anything.
 
-use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::permit::Limiter;
-use super::{Dispatcher, Policy, Run, Shared, States};
+use super::{Dispatcher, Policy, Run, Shared, missing};
 use crate::backend::{Routes, Selector};
 use crate::call::Coercion;
-use crate::catalog::{Catalog, Entry, Problem, ProblemKind, Problems};
+use crate::catalog::{Catalog, Entry, Instances, Problem, ProblemKind, Problems};
+use crate::state::States;
 use crate::tool::{Tool, ToolBackend};
 
 /// Sets up a [`Dispatcher`].
@@ -19,6 +20,7 @@ pub struct DispatcherBuilder {
     routes: Routes,
     selector: Option<Arc<Selector>>,
     states: States,
+    instances: Instances,
     policy: Policy,
     limiter: Limiter,
     #[cfg(feature = "tower")]
@@ -41,6 +43,7 @@ impl DispatcherBuilder {
             routes: Routes::default(),
             selector: None,
             states: States::default(),
+            instances: Instances::new(),
             policy: Policy {
                 validate_input: true,
                 validate_output: true,
@@ -56,14 +59,92 @@ impl DispatcherBuilder {
         }
     }
 
-    /// Gives state to the tools that borrow a `&T`; the instance of a `#[toolset]` is given the same way.
+    /// Adds state for the tools that borrow a `&T`. The `self` of a `#[toolset]` is such state.
+    ///
+    /// Two values of one type are an error of [`DispatcherBuilder::build`]; several instances of one toolset are added
+    /// with [`DispatcherBuilder::instance`]. An `Arc<T>` that the host keeps a clone of goes to
+    /// [`DispatcherBuilder::shared_state`].
+    #[track_caller]
     pub fn state<T: Send + Sync + 'static>(self, state: T) -> Self {
         self.shared_state(Arc::new(state))
     }
 
-    /// Gives state that somebody else holds too, or that is a `dyn Trait`.
+    /// Adds state that the host keeps a reference to, or that is a `dyn Trait`, for the tools that borrow a `&T`.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use toolkit::{Catalog, Dispatcher, tool};
+    ///
+    /// trait Clock: Send + Sync {
+    ///     fn now(&self) -> u64;
+    /// }
+    ///
+    /// struct Stopped;
+    /// impl Clock for Stopped {
+    ///     fn now(&self) -> u64 {
+    ///         7
+    ///     }
+    /// }
+    ///
+    /// /// Returns the time.
+    /// #[tool]
+    /// fn time(clock: &dyn Clock) -> u64 {
+    ///     clock.now()
+    /// }
+    ///
+    /// let clock: Arc<dyn Clock> = Arc::new(Stopped);
+    /// let dispatcher = Dispatcher::builder(Catalog::linked()?).shared_state(clock).build()?;
+    /// assert_eq!(dispatcher.call_sync("time", "{}")?.value(), 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
     pub fn shared_state<T: ?Sized + Send + Sync + 'static>(mut self, state: Arc<T>) -> Self {
-        self.states.insert(state);
+        self.states.insert(state, Location::caller());
+        self
+    }
+
+    /// Adds an instance of a toolset: its tools answer in `namespace` too, and borrow `state` there.
+    ///
+    /// With instances alone, the tools leave the namespace that their author gave them; with
+    /// [`DispatcherBuilder::state`] for the same type, they stay there as well. [`Dispatcher::catalog`] has the tools
+    /// under their new ids. [`Instances`] does the same for a catalog that is not called.
+    ///
+    /// ```
+    /// use toolkit::{Catalog, Dispatcher, toolset};
+    ///
+    /// struct Tracker { site: &'static str }
+    ///
+    /// #[toolset(namespace = "tracker")]
+    /// impl Tracker {
+    ///     /// Returns the address of an issue.
+    ///     #[tool(read_only)]
+    ///     fn address(&self, issue: u32) -> String {
+    ///         format!("{}/issues/{issue}", self.site)
+    ///     }
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::builder(Catalog::linked()?)
+    ///     .instance("tracker_eu", Tracker { site: "https://eu.example.com" })
+    ///     .instance("tracker_us", Tracker { site: "https://us.example.com" })
+    ///     .build()?;
+    /// let result = dispatcher.call_sync("tracker_eu:address", r#"{"issue": 7}"#)?;
+    /// assert_eq!(result.value(), "https://eu.example.com/issues/7");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn instance<T: Send + Sync + 'static>(self, namespace: impl Into<String>, state: T) -> Self {
+        self.shared_instance(namespace, Arc::new(state))
+    }
+
+    /// Adds an instance that the host keeps a reference to, or that is a `dyn Trait`; see
+    /// [`DispatcherBuilder::instance`].
+    #[track_caller]
+    pub fn shared_instance<T: ?Sized + Send + Sync + 'static>(
+        mut self,
+        namespace: impl Into<String>,
+        state: Arc<T>,
+    ) -> Self {
+        self.instances = self.instances.with_shared(namespace, state);
         self
     }
 
@@ -154,13 +235,24 @@ impl DispatcherBuilder {
     ///
     /// # Errors
     ///
-    /// Every tool that borrows state which nobody gave, every tool that needs a feature which is switched off, and a
-    /// concurrency limit of zero.
+    /// Every problem at once: state that tools borrow and the host has not passed, two values of one type, an instance
+    /// without tools or in a namespace that is taken, tools that need a feature which is switched off, and a concurrency
+    /// limit of zero.
     pub fn build(self) -> Result<Dispatcher, Problems> {
-        check(&self.catalog, &self.states, &self.limiter)?;
+        let duplicates = missing::duplicate_states(&self.catalog, &self.states);
+        let catalog = match self.instances.is_empty() {
+            true => Ok(self.catalog),
+            false => self.catalog.with_instances_beside(self.instances, &self.states),
+        };
+        let catalog = match (catalog, Problems::none_or(duplicates)) {
+            (Ok(catalog), Ok(())) => catalog,
+            (Err(problems), Ok(())) | (Ok(_), Err(problems)) => return Err(problems),
+            (Err(first), Err(second)) => return Err(first.and(second)),
+        };
+        check(&catalog, &self.states, &self.limiter)?;
         let dispatcher = Dispatcher {
             shared: Arc::new(Shared {
-                catalog: self.catalog,
+                catalog,
                 routes: self.routes,
                 selector: self.selector,
                 states: Arc::new(self.states),
@@ -182,6 +274,7 @@ impl fmt::Debug for DispatcherBuilder {
             .field("catalog", &self.catalog)
             .field("routes", &self.routes)
             .field("states", &self.states)
+            .field("instances", &self.instances)
             .field("policy", &self.policy)
             .finish_non_exhaustive()
     }
@@ -189,7 +282,7 @@ impl fmt::Debug for DispatcherBuilder {
 
 /// Checks that a host with these states and this limit can run these tools.
 pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Result<(), Problems> {
-    let mut problems = missing_states(catalog, states);
+    let mut problems = missing::missing_states(catalog, states);
     if limiter.is_zero() {
         let message = "the concurrency limit is 0, so that no call could ever run; it must be at least 1";
         problems.push(Problem::new(ProblemKind::InvalidSetting, message, []));
@@ -205,21 +298,4 @@ pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Re
         }));
     }
     Problems::none_or(problems)
-}
-
-/// One problem for each type that is missing, naming all tools that borrow it.
-fn missing_states(catalog: &Catalog, states: &States) -> Vec<Problem> {
-    let mut missing: BTreeMap<&str, Vec<&Tool>> = BTreeMap::new();
-    for tool in catalog {
-        for state in tool.entry().into_iter().flat_map(|entry| entry.states).flatten() {
-            if !states.has(state) {
-                missing.entry((state.name)()).or_default().push(tool);
-            }
-        }
-    }
-    let problem = |(name, tools): (&str, Vec<&Tool>)| {
-        let message = format!("no `{name}` was given, which tools borrow; give it with `DispatcherBuilder::state`");
-        Problem::new(ProblemKind::MissingState, message, tools)
-    };
-    missing.into_iter().map(problem).collect()
 }

@@ -1,64 +1,53 @@
-//! What the host lends to tools: the context of the call, and state by its type.
+//! What a call borrows from its host.
 
-use std::any::{Any, TypeId, type_name};
-use std::collections::HashMap;
-use std::fmt;
-use std::sync::Arc;
+use std::any::type_name;
 
+use super::Dispatcher;
 use crate::call::{Context, ToolError};
-use crate::catalog::StateType;
+use crate::catalog::Catalog;
+use crate::state::States;
+use crate::tool::Tool;
 
-/// What a call borrows from.
+/// What a call borrows from its host: the context, the dispatcher, and state by its type.
 #[derive(Clone, Copy, Debug)]
 pub struct Host<'a> {
     context: &'a Context,
-    states: &'a States,
+    dispatcher: &'a Dispatcher,
+    /// The state of the instance that the tool belongs to.
+    instance: Option<&'a States>,
 }
 
 impl<'a> Host<'a> {
-    pub(crate) const fn new(context: &'a Context, states: &'a States) -> Self {
-        Self { context, states }
+    pub(super) fn new(context: &'a Context, dispatcher: &'a Dispatcher, tool: &'a Tool) -> Self {
+        Self { context, dispatcher, instance: tool.instance().map(|instance| &instance.states) }
     }
 
-    /// The context of the call.
+    /// Returns the context of the call.
     #[must_use]
     pub const fn context(self) -> &'a Context {
         self.context
     }
 
-    /// The state of type `T`.
+    /// Returns the dispatcher that runs the call.
+    #[must_use]
+    pub const fn dispatcher(self) -> &'a Dispatcher {
+        self.dispatcher
+    }
+
+    /// Returns the catalog that the tool belongs to.
+    #[must_use]
+    pub fn catalog(self) -> &'a Catalog {
+        self.dispatcher.catalog()
+    }
+
+    /// Returns the state of type `T`: that of the tool's instance, or that which all tools share.
     ///
     /// # Errors
     ///
-    /// Nobody gave it; a dispatcher that was built has seen to that.
+    /// The host has not passed it. Building a dispatcher checks that for the tools of its catalog.
     pub fn state<T: ?Sized + 'static>(self) -> Result<&'a T, ToolError> {
-        self.states
-            .get::<T>()
+        let own = self.instance.and_then(States::get::<T>);
+        own.or_else(|| self.dispatcher.shared.states.get::<T>())
             .ok_or_else(|| ToolError::internal(format!("no state of type `{}` was given", type_name::<T>())))
-    }
-}
-
-/// State by its type. Each value is an `Arc<T>`, so that `T` may be a `dyn Trait`.
-#[derive(Default)]
-pub(crate) struct States(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
-
-impl States {
-    pub(crate) fn insert<T: ?Sized + Send + Sync + 'static>(&mut self, state: Arc<T>) {
-        self.0.insert(TypeId::of::<T>(), Box::new(state));
-    }
-
-    pub(crate) fn has(&self, wanted: &StateType) -> bool {
-        self.0.contains_key(&(wanted.id)())
-    }
-
-    fn get<T: ?Sized + 'static>(&self) -> Option<&T> {
-        let state = self.0.get(&TypeId::of::<T>())?;
-        state.downcast_ref::<Arc<T>>().map(|state| &**state)
-    }
-}
-
-impl fmt::Debug for States {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} states", self.0.len())
     }
 }

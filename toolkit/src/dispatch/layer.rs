@@ -9,7 +9,7 @@ use serde_json::Value;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::{BoxFuture, Dispatcher, DispatcherBuilder, Shared, lend, permit, sees_all_of};
+use super::{BoxFuture, Dispatcher, DispatcherBuilder, lend, permit, sees_all_of};
 use crate::call::unwind::{self, Panic};
 use crate::call::{Arguments, Context, RunResult, ToolError, admit};
 use crate::stream::Queue;
@@ -20,7 +20,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// A call on its way through layers: its tool is found, and nothing else has been looked at.
 #[derive(Clone)]
 pub struct Call {
-    shared: Arc<Shared>,
+    dispatcher: Dispatcher,
     /// The place of the tool in the catalogue: a clone of a tool might build its schemas for itself.
     place: usize,
     context: Context,
@@ -30,15 +30,15 @@ pub struct Call {
 
 impl Call {
     pub(super) fn new(
-        shared: &Arc<Shared>,
+        dispatcher: &Dispatcher,
         tool: &Tool,
         context: &Context,
         arguments: Arguments<'_>,
         parts: Option<&Arc<Queue>>,
     ) -> Self {
         Self {
-            shared: Arc::clone(shared),
-            place: shared.catalog.place_of(tool),
+            dispatcher: dispatcher.clone(),
+            place: dispatcher.catalog().place_of(tool),
             // A layer may run what is inside of it on another task.
             context: permit::carried(context),
             arguments: arguments.into_owned(),
@@ -49,7 +49,7 @@ impl Call {
     /// The tool that is called.
     #[must_use]
     pub fn tool(&self) -> &Tool {
-        self.shared.catalog.at(self.place)
+        self.dispatcher.catalog().at(self.place)
     }
 
     /// What goes along with the call.
@@ -79,8 +79,8 @@ impl Call {
     /// What the dispatcher would refuse the call with: nothing runs the tool, the caller lacks what it requires or has
     /// given up, or the arguments do not fit.
     pub fn checked_arguments(&self) -> Result<Value, ToolError> {
-        let (tool, policy) = (self.tool(), &self.shared.policy);
-        self.shared.select(tool)?;
+        let (tool, policy) = (self.tool(), &self.dispatcher.shared.policy);
+        self.dispatcher.shared.select(tool)?;
         if !sees_all_of(&self.context, tool) {
             lend(&self.context, tool)?;
         }
@@ -148,9 +148,8 @@ struct Bottom;
 impl Run for Bottom {
     fn run(&self, call: Call) -> BoxFuture<'static, Result<RunResult, ToolError>> {
         Box::pin(async move {
-            let Call { shared, place, context, arguments, parts } = call;
-            let tool = shared.catalog.at(place);
-            let dispatcher = Dispatcher { shared: Arc::clone(&shared), layered: None };
+            let Call { dispatcher, place, context, arguments, parts } = call;
+            let tool = dispatcher.catalog().at(place);
             dispatcher.run(&context, tool, arguments, parts.as_deref()).await
         })
     }

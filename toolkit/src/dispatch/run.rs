@@ -14,7 +14,7 @@ use crate::catalog::Entry;
 use crate::schema::plan::Plan;
 use crate::schema::{Schema, Violations, child};
 use crate::stream::{Chunk, Queue};
-use crate::tool::Tool;
+use crate::tool::{Tool, ToolBackend};
 
 /// A future on the heap.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -187,7 +187,17 @@ impl Invocation<'_> {
 
     #[inline]
     pub(super) fn empty_result(&self, changes: Vec<Change>) -> RunResult {
-        RunResult::of_function(self.entry.id, changes)
+        match self.tool.instance() {
+            None => RunResult::of_function(self.entry.id, changes),
+            Some(_) => self.result_of_instance(changes),
+        }
+    }
+
+    /// An instance has an id of its own, which is no text of the program.
+    #[cold]
+    fn result_of_instance(&self, changes: Vec<Change>) -> RunResult {
+        let id = self.tool.id_text().into_owned();
+        RunResult::of_backend(id.clone(), ToolBackend::named(id), None, changes)
     }
 
     /// The JSON of a result, once the output schema has accepted it.

@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use super::{Dispatcher, Run, Shared, check_cancelled, lend, limit, report, sees_all_of};
+use super::{Dispatcher, Host, Run, check_cancelled, lend, limit, report, sees_all_of};
 use crate::call::{Context, ToolError, unwind};
 use crate::catalog::Entry;
 use crate::handle::TypedCall;
@@ -13,6 +13,8 @@ pub(crate) struct Typed<I, O, R> {
     pub(crate) entry: &'static Entry,
     pub(crate) call: TypedCall<I, R>,
     pub(crate) finish: fn(R) -> Result<O, ToolError>,
+    /// The namespace of one of several instances.
+    pub(crate) namespace: Option<&'static str>,
 }
 
 impl Dispatcher {
@@ -28,7 +30,7 @@ impl Dispatcher {
         O: Send + 'static,
         R: 'static,
     {
-        let tool = self.catalog().linked_as(typed.entry)?;
+        let tool = self.catalog().linked_as(typed.entry, typed.namespace)?;
         self.run_typed_tool(context, tool, typed, input).await.map_err(|error| report(tool, error))
     }
 
@@ -52,21 +54,25 @@ impl Dispatcher {
             &lent
         };
         check_cancelled(context)?;
-        let Typed { entry, call, finish } = typed;
+        let Typed { entry, call, finish, .. } = typed;
         let finish = move |returned: R| finish(returned).map_err(|error| entry.shown(error));
         let work = pin!(async {
             let permit = self.shared.acquire(context).await?;
             let context = &*permit.context(context);
             match (call, entry.run) {
                 (TypedCall::Sync(call), Run::Blocking(_)) => {
-                    let work = move |shared: &Shared, context: &Context| finish(call(input, shared.host(context))?);
+                    let idx = self.catalog().place_of(tool);
+                    let work = move |dispatcher: &Self, context: &Context| {
+                        let tool = dispatcher.catalog().at(idx);
+                        finish(call(input, Host::new(context, dispatcher, tool))?)
+                    };
                     Box::pin(self.run_blocking(context, permit, work)).await
                 }
                 (TypedCall::Sync(call), _) => {
-                    permit.run(|| unwind::caught(|| finish(call(input, self.shared.host(context))?)))
+                    permit.run(|| unwind::caught(|| finish(call(input, Host::new(context, self, tool))?)))
                 }
                 (TypedCall::Async(call), _) => {
-                    let work = || async { finish(call(input, self.shared.host(context)).await?) };
+                    let work = || async { finish(call(input, Host::new(context, self, tool)).await?) };
                     permit.poll(unwind::caught_future(work)).await
                 }
             }

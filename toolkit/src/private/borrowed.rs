@@ -1,10 +1,11 @@
 //! What becomes of borrowed parameters.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use crate::call::{Context, ToolError};
-use crate::catalog::StateType;
-use crate::dispatch::Host;
+use crate::catalog::{Catalog, StateType};
+use crate::dispatch::{Dispatcher, Host};
 
 /// Lends a `&T` to a tool.
 ///
@@ -20,6 +21,36 @@ impl Borrowed<Context> {
     /// Lends the context.
     pub fn lend(host: Host<'_>) -> Result<&Context, ToolError> {
         Ok(host.context())
+    }
+}
+
+impl Borrowed<Dispatcher> {
+    /// Every call has a dispatcher.
+    pub const STATE: Option<StateType> = None;
+
+    /// Lends the dispatcher that runs the call.
+    pub fn lend(host: Host<'_>) -> Result<&Dispatcher, ToolError> {
+        Ok(host.dispatcher())
+    }
+}
+
+impl Borrowed<Catalog> {
+    /// Every call has a catalog.
+    pub const STATE: Option<StateType> = None;
+
+    /// Lends the catalog that the tool belongs to.
+    pub fn lend(host: Host<'_>) -> Result<&Catalog, ToolError> {
+        Ok(host.catalog())
+    }
+}
+
+impl<T: ?Sized + Send + Sync + 'static> Borrowed<Arc<T>> {
+    /// An `Arc` is state like any other; only what is said where it is missing differs.
+    pub const STATE: Option<StateType> = Some(StateType::of_arc::<T>());
+
+    /// Lends the state.
+    pub fn lend(host: Host<'_>) -> Result<&Arc<T>, ToolError> {
+        host.state()
     }
 }
 

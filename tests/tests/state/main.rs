@@ -1,0 +1,6 @@
+//! State that a host passes to its tools: instances of toolsets, what is said where state is missing, and the
+//! dispatcher as a parameter.
+
+mod advice;
+mod injected;
+mod instances;

@@ -1,0 +1,177 @@
+//! Several instances of one toolset, each in a namespace of its own.
+
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::problem::{Problem, ProblemKind, Problems};
+use super::{Catalog, StateType};
+use crate::state::{Instance, States};
+use crate::tool::{Namespace, Tool};
+
+/// Several instances of one toolset, such as two sites of an issue tracker or two databases.
+///
+/// Every tool that borrows state of a type that has instances exists once for each of them, in the namespace of that
+/// instance. State that the instance lacks comes from [`DispatcherBuilder::state`], which all instances share.
+/// A namespace may hold state of several types: a tool that borrows two of them gets both.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::catalog::Instances;
+/// use toolkit::{Catalog, Dispatcher, toolset};
+///
+/// struct Tracker { site: &'static str }
+///
+/// #[toolset(namespace = "tracker")]
+/// impl Tracker {
+///     /// Returns the address of an issue.
+///     #[tool(read_only)]
+///     fn address(&self, issue: u32) -> String {
+///         format!("{}/issues/{issue}", self.site)
+///     }
+/// }
+///
+/// let instances = Instances::new()
+///     .with("tracker_eu", Tracker { site: "https://eu.example.com" })
+///     .with("tracker_us", Tracker { site: "https://us.example.com" });
+/// let catalog = Catalog::linked()?.with_instances(instances)?;
+/// catalog.expect_ids(["tracker_eu:address", "tracker_us:address"])?;
+///
+/// let dispatcher = Dispatcher::new(catalog)?;
+/// let result = dispatcher.call_sync("tracker_us:address", r#"{"issue": 7}"#)?;
+/// assert_eq!(result.value(), "https://us.example.com/issues/7");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// [`DispatcherBuilder::instance`] adds instances while a dispatcher is built.
+///
+/// [`DispatcherBuilder::state`]: crate::dispatch::DispatcherBuilder::state
+/// [`DispatcherBuilder::instance`]: crate::dispatch::DispatcherBuilder::instance
+#[derive(Default)]
+#[must_use]
+pub struct Instances {
+    by_namespace: BTreeMap<String, States>,
+}
+
+impl Instances {
+    /// Creates an empty set of instances.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an instance in a namespace.
+    #[track_caller]
+    pub fn with<T: Send + Sync + 'static>(self, namespace: impl Into<String>, state: T) -> Self {
+        self.with_shared(namespace, Arc::new(state))
+    }
+
+    /// Adds an instance that the host keeps a reference to, or that is a `dyn Trait`.
+    #[track_caller]
+    pub fn with_shared<T: ?Sized + Send + Sync + 'static>(
+        mut self,
+        namespace: impl Into<String>,
+        state: Arc<T>,
+    ) -> Self {
+        let states = self.by_namespace.entry(namespace.into()).or_default();
+        states.insert(state, Location::caller());
+        self
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_namespace.is_empty()
+    }
+}
+
+impl fmt::Debug for Instances {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(&self.by_namespace).finish()
+    }
+}
+
+impl Catalog {
+    /// Replaces the tools that borrow state which has instances with one tool for each instance; see [`Instances`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Catalog::linked`]; a namespace that is not one, an instance that got two values of one type, and an
+    /// instance that no tool borrows from.
+    pub fn with_instances(self, instances: Instances) -> Result<Self, Problems> {
+        self.with_instances_beside(instances, &States::default())
+    }
+
+    /// As [`Catalog::with_instances`]. A tool stays in its own namespace too where `shared` has all that it borrows.
+    pub(crate) fn with_instances_beside(self, instances: Instances, shared: &States) -> Result<Self, Problems> {
+        let mut problems = Vec::new();
+        let instances = checked(instances, &mut problems);
+        let mut is_used = vec![false; instances.len()];
+        let mut tools = Vec::with_capacity(self.tools.len());
+        for tool in self.tools {
+            let own: Vec<usize> = (0..instances.len()).filter(|&idx| borrows_from(&tool, &instances[idx])).collect();
+            if own.is_empty() || state_types(&tool).all(|state| shared.has(state)) {
+                tools.push(tool.clone());
+            }
+            for idx in own {
+                is_used[idx] = true;
+                tools.push(tool.clone().of_instance(Arc::clone(&instances[idx])));
+            }
+        }
+        let unused = instances.iter().zip(is_used).filter(|(_, is_used)| !is_used);
+        problems.extend(unused.map(|(instance, _)| {
+            let message = format!(
+                "the instance `{}` has no tools: no tool of the catalog borrows state of its type; if its toolset is \
+                 in another crate, link that with `toolkit::link!`",
+                instance.namespace
+            );
+            Problem::new(ProblemKind::InvalidInstance, message, [])
+        }));
+        Problems::none_or(problems)?;
+        Self::new(tools)
+    }
+}
+
+/// The instances whose namespaces are sound and that hold one value of each type.
+fn checked(instances: Instances, problems: &mut Vec<Problem>) -> Vec<Arc<Instance>> {
+    let mut sound = Vec::new();
+    for (namespace, states) in instances.by_namespace {
+        for duplicate in states.duplicates() {
+            let [first, second] = duplicate.locations;
+            let message = format!(
+                "the instance `{}` has two values of type `{}`, passed at {first} and at {second}; give each a \
+                 namespace of its own",
+                namespace.escape_debug(),
+                duplicate.type_name,
+            );
+            problems.push(Problem::new(ProblemKind::DuplicateState, message, []));
+        }
+        match Namespace::new(namespace) {
+            Ok(namespace) => sound.push(Arc::new(Instance { namespace, states })),
+            Err(error) => {
+                let message = format!("the name of an instance is the namespace of its tools: {error}");
+                problems.push(Problem::new(ProblemKind::InvalidInstance, message, []));
+            }
+        }
+    }
+    sound
+}
+
+/// The types of state that a function of this program borrows, where no instance serves it yet.
+fn state_types(tool: &Tool) -> impl Iterator<Item = &'static StateType> {
+    tool.entry().into_iter().flat_map(|entry| entry.states).flatten()
+}
+
+fn borrows_from(tool: &Tool, instance: &Instance) -> bool {
+    tool.instance().is_none() && state_types(tool).any(|state| instance.states.has(state))
+}
+
+/// The namespaces of instances among `tools` that hold state of this type.
+pub(crate) fn namespaces_with(catalog: &Catalog, id: TypeId) -> Vec<&str> {
+    let instances = catalog.iter().filter_map(Tool::instance);
+    let with_state = instances.filter(|instance| instance.states.location_of(id).is_some());
+    let mut namespaces: Vec<&str> = with_state.map(|instance| &*instance.namespace).collect();
+    namespaces.sort_unstable();
+    namespaces.dedup();
+    namespaces
+}

@@ -1,0 +1,76 @@
+//! State that tools borrow and their host has not passed, or has passed twice.
+
+use std::collections::BTreeMap;
+
+use crate::catalog::{Catalog, Problem, ProblemKind, StateType, namespaces_with};
+use crate::state::States;
+use crate::tool::Tool;
+
+/// One problem for each type that is missing, with all tools that borrow it.
+pub(super) fn missing_states(catalog: &Catalog, states: &States) -> Vec<Problem> {
+    let mut missing: BTreeMap<&str, (StateType, Vec<&Tool>)> = BTreeMap::new();
+    for tool in catalog {
+        let own = tool.instance().map(|instance| &instance.states);
+        for state in state_types(tool) {
+            if !states.has(&state) && !own.is_some_and(|own| own.has(&state)) {
+                missing.entry(state.info().name).or_insert_with(|| (state, Vec::new())).1.push(tool);
+            }
+        }
+    }
+    let problem = |(name, (state, tools)): (&str, (StateType, Vec<&Tool>))| {
+        let advice = advice(catalog, states, state);
+        let message = format!("no `{name}` was given, which tools borrow; {advice}");
+        Problem::new(ProblemKind::MissingState, message, tools)
+    };
+    missing.into_iter().map(problem).collect()
+}
+
+fn state_types(tool: &Tool) -> impl Iterator<Item = StateType> {
+    tool.entry().into_iter().flat_map(|entry| entry.states).flatten().copied()
+}
+
+/// What to write for the type to be there.
+fn advice(catalog: &Catalog, states: &States, wanted: StateType) -> String {
+    let wanted = wanted.info();
+    let name = wanted.name;
+    if let Some(there) = states.location_of(wanted.arc) {
+        return format!("the `Arc<{name}>` of {there} is passed with `shared_state(arc)` instead of `state(arc)`");
+    }
+    if let Some(there) = states.location_of(wanted.boxed) {
+        return format!(
+            "the `Box<{name}>` of {there} is passed with `shared_state(Arc::<{name}>::from(boxed))` instead of `state(boxed)`"
+        );
+    }
+    if let Some((inner, inner_name)) = wanted.inner
+        && let Some(there) = states.location_of(inner)
+    {
+        return format!("the `{inner_name}` of {there} is borrowed as `&{inner_name}`, without the `Arc`");
+    }
+    let instances = namespaces_with(catalog, wanted.id);
+    if !instances.is_empty() {
+        return format!(
+            "the instances `{}` have one; add one to the instances of these tools, or give one to all with \
+             `DispatcherBuilder::state`",
+            instances.join("`, `")
+        );
+    }
+    match wanted.is_unsized {
+        true => format!("give it with `DispatcherBuilder::shared_state`, as an `Arc<{name}>`"),
+        false => "give it with `DispatcherBuilder::state`".to_owned(),
+    }
+}
+
+/// One problem for each type of which the host has passed two values.
+pub(super) fn duplicate_states(catalog: &Catalog, states: &States) -> Vec<Problem> {
+    let problem = |duplicate: &crate::state::Duplicate| {
+        let [first, second] = duplicate.locations;
+        let message = format!(
+            "two values of type `{}` were given, at {first} and at {second}; tools borrow one value of each type. For \
+             several instances of a toolset, give each its own namespace with `DispatcherBuilder::instance`",
+            duplicate.type_name
+        );
+        let tools = catalog.iter().filter(|tool| state_types(tool).any(|state| state.info().id == duplicate.id));
+        Problem::new(ProblemKind::DuplicateState, message, tools)
+    };
+    states.duplicates().iter().map(problem).collect()
+}

@@ -1,0 +1,127 @@
+//! State that a host shares with its tools, found by type.
+
+use std::any::{Any, TypeId, type_name};
+use std::collections::HashMap;
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+use crate::tool::Namespace;
+
+/// State by its type. Each value is an `Arc<T>`, so that `T` may be a `dyn Trait`.
+#[derive(Default)]
+pub(crate) struct States {
+    by_type: HashMap<TypeId, Held>,
+    duplicates: Vec<Duplicate>,
+}
+
+struct Held {
+    state: Box<dyn Any + Send + Sync>,
+    /// Where the host passed it.
+    location: &'static Location<'static>,
+}
+
+/// A type of which two values were passed.
+pub(crate) struct Duplicate {
+    pub(crate) id: TypeId,
+    pub(crate) type_name: &'static str,
+    pub(crate) locations: [&'static Location<'static>; 2],
+}
+
+impl States {
+    /// Adds a value; the first of one type stays, and the second is a duplicate.
+    pub(crate) fn insert<T: ?Sized + Send + Sync + 'static>(
+        &mut self,
+        state: Arc<T>,
+        location: &'static Location<'static>,
+    ) {
+        let id = TypeId::of::<T>();
+        if let Some(first) = self.location_of(id) {
+            let type_name = type_name::<T>();
+            self.duplicates.push(Duplicate { id, type_name, locations: [first, location] });
+            return;
+        }
+        self.by_type.insert(id, Held { state: Box::new(state), location });
+    }
+
+    #[inline]
+    pub(crate) fn get<T: ?Sized + 'static>(&self) -> Option<&T> {
+        let held = self.by_type.get(&TypeId::of::<T>())?;
+        held.state.downcast_ref::<Arc<T>>().map(|state| &**state)
+    }
+
+    pub(crate) fn has(&self, wanted: &StateType) -> bool {
+        self.by_type.contains_key(&(wanted.describe)().id)
+    }
+
+    /// Where a value of this type was passed.
+    pub(crate) fn location_of(&self, id: TypeId) -> Option<&'static Location<'static>> {
+        self.by_type.get(&id).map(|held| held.location)
+    }
+
+    pub(crate) fn duplicates(&self) -> &[Duplicate] {
+        &self.duplicates
+    }
+}
+
+impl fmt::Debug for States {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} states", self.by_type.len())
+    }
+}
+
+/// State that serves the tools of one namespace.
+#[derive(Debug)]
+pub(crate) struct Instance {
+    pub(crate) namespace: Namespace,
+    pub(crate) states: States,
+}
+
+/// The type of a borrowed parameter, of which the host must pass a value.
+#[derive(Clone, Copy, Debug)]
+pub struct StateType {
+    describe: fn() -> StateTypeInfo,
+}
+
+/// A type, and those that are easily mistaken for it.
+pub(crate) struct StateTypeInfo {
+    pub(crate) id: TypeId,
+    pub(crate) name: &'static str,
+    /// A `dyn Trait`, a slice or a `str`.
+    pub(crate) is_unsized: bool,
+    pub(crate) arc: TypeId,
+    pub(crate) boxed: TypeId,
+    /// Of an `Arc<T>`, the `T`.
+    pub(crate) inner: Option<(TypeId, &'static str)>,
+}
+
+impl StateType {
+    /// The record of `T`.
+    #[must_use]
+    pub const fn of<T: ?Sized + 'static>() -> Self {
+        Self { describe: describe::<T> }
+    }
+
+    /// The record of `Arc<T>`.
+    #[must_use]
+    pub const fn of_arc<T: ?Sized + 'static>() -> Self {
+        Self {
+            describe: || StateTypeInfo { inner: Some((TypeId::of::<T>(), type_name::<T>())), ..describe::<Arc<T>>() },
+        }
+    }
+
+    pub(crate) fn info(self) -> StateTypeInfo {
+        (self.describe)()
+    }
+}
+
+fn describe<T: ?Sized + 'static>() -> StateTypeInfo {
+    StateTypeInfo {
+        id: TypeId::of::<T>(),
+        name: type_name::<T>(),
+        is_unsized: size_of::<*const T>() > size_of::<*const ()>(),
+        arc: TypeId::of::<Arc<T>>(),
+        boxed: TypeId::of::<Box<T>>(),
+        inner: None,
+    }
+}
