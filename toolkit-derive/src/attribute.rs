@@ -8,6 +8,7 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Expr, LitStr, Meta, Path, Token};
 
+use crate::module::MODULE;
 use crate::name::{check_alias, check_name};
 use crate::report::{Report, suggest};
 use crate::requirements::{self, Icon, Requirements};
@@ -107,9 +108,15 @@ impl Attribute {
             }
         };
         let mut seen: Vec<String> = Vec::new();
+        let mut module = None;
         for meta in &metas {
             let key = key_of(meta);
-            if seen.contains(&key) {
+            if let Meta::List(list) = meta
+                && key == MODULE
+            {
+                // The module's own attribute reports what is wrong there.
+                module = Some(Self::toolset(list.tokens.clone(), &mut Report::default()));
+            } else if seen.contains(&key) {
                 report.error(meta.path(), format!("duplicate `{attribute}` argument `{key}`"));
             } else if keys.contains(&key.as_str()) {
                 parsed.set(&key, meta, report);
@@ -123,7 +130,10 @@ impl Attribute {
             report
                 .error(destructive.map(Meta::path), "`destructive` contradicts `read_only`; keep the one that is true");
         }
-        parsed
+        match module {
+            Some(module) => parsed.inherit(&module),
+            None => parsed,
+        }
     }
 
     fn set(&mut self, key: &str, meta: &Meta, report: &mut Report) {

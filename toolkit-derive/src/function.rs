@@ -45,7 +45,7 @@ fn report_no_function(item: &Item, report: &mut Report) {
         Item::Struct(_) => "put it on the function that takes this struct as its argument",
         Item::Enum(_) => "put it on the function that takes this enum as its argument",
         Item::Impl(_) => "an `impl` block takes `#[toolset]`",
-        Item::Mod(_) => "put it on each function of the module",
+        Item::Mod(_) => "a module takes `#[toolset]`, for what its tools have in common",
         Item::Trait(_) => "a trait has no body to call, so put it on a function that uses the trait",
         _ => "call it from one that is the tool",
     };

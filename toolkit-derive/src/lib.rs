@@ -3,12 +3,15 @@
 //! A function goes through `attribute` (what the author wrote) and `function` (what it means), each of which reports
 //! every mistake it finds; then through `expand`, which cannot fail, or `recover`, which keeps the function.
 
+mod arg;
 mod attribute;
 mod description;
 mod expand;
 mod function;
+mod inherit;
 mod json_name;
 mod list;
+mod module;
 #[allow(dead_code, reason = "shared with `toolkit`, which shows more of it")]
 mod name;
 mod parameter;

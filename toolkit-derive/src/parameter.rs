@@ -3,6 +3,7 @@
 use proc_macro2::{Ident, TokenTree};
 use syn::{Attribute, Meta, Pat, PatType, Type, TypeReference};
 
+use crate::arg::{Arg, ArgDefault, arg};
 use crate::description::is_doc;
 use crate::report::Report;
 use crate::scan::{Found, scan};
@@ -24,6 +25,8 @@ pub(crate) struct Argument {
     pub(crate) attrs: Vec<Attribute>,
     /// Marked `#[arg]`: never the argument struct.
     pub(crate) is_arg: bool,
+    /// The value where the caller leaves it out.
+    pub(crate) default: Option<ArgDefault>,
 }
 
 /// What a parameter is, and what is wrong with it.
@@ -61,18 +64,15 @@ pub(crate) fn parameter(typed: &PatType, report: &mut Report) -> Option<Paramete
         report.error(at, message);
         return None;
     }
-    if let Some(attr) =
-        typed.attrs.iter().find(|attr| attr.path().is_ident("arg") && attr.meta.require_path_only().is_err())
-    {
-        report.error(attr, "`#[arg]` takes nothing");
-    }
+    let arg = arg(&typed.attrs, report);
     let for_field =
         |attr: &&Attribute| is_doc(attr) || attr.path().is_ident("serde") || attr.path().is_ident("schemars");
     Some(Parameter::Argument(Argument {
         ident,
         ty: (*typed.ty).clone(),
         attrs: typed.attrs.iter().filter(for_field).cloned().collect(),
-        is_arg: typed.attrs.iter().any(|attr| attr.path().is_ident("arg")),
+        is_arg: arg.is_some(),
+        default: arg.and_then(|Arg { default }| default),
     }))
 }
 

@@ -11,12 +11,12 @@ use syn::{
 use crate::attribute::Attribute;
 use crate::function::{Function, keyword};
 use crate::report::Report;
-use crate::{expand, recover};
+use crate::{expand, module, recover};
 
 /// Expands `#[toolset]`.
 pub(crate) fn toolset(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
-    let attribute = Attribute::toolset(arguments, &mut report);
+    let attribute = Attribute::toolset(arguments.clone(), &mut report);
     let item = match syn::parse2::<Item>(item.clone()) {
         Ok(item) => item,
         Err(error) => {
@@ -25,9 +25,16 @@ pub(crate) fn toolset(arguments: TokenStream, item: TokenStream) -> TokenStream 
             return quote!(#item #errors);
         }
     };
-    let Item::Impl(mut imp) = item else {
-        report.error(keyword(&item), "`#[toolset]` goes on an `impl` block; a function of its own takes `#[tool]`");
-        return recover::expand(item, report.into_errors().unwrap_or_default());
+    let mut imp = match item {
+        Item::Impl(imp) => imp,
+        Item::Mod(module) => return module::expand(&arguments, module, report),
+        other => {
+            report.error(
+                keyword(&other),
+                "`#[toolset]` goes on an `impl` block or a module; a function of its own takes `#[tool]`",
+            );
+            return recover::expand(other, report.into_errors().unwrap_or_default());
+        }
     };
     let tools = tools(&imp, &attribute, &mut report);
     if let Some(errors) = report.into_errors() {
@@ -81,21 +88,7 @@ fn tool(method: &ImplItemFn, self_ty: &Type, shared: &Attribute, report: &mut Re
             TokenStream::new()
         }
     });
-    let mut attribute = Attribute::tool(arguments.unwrap_or_default(), report);
-    attribute.namespace = attribute.namespace.or_else(|| shared.namespace.clone());
-    attribute.version = attribute.version.or_else(|| shared.version.clone());
-    attribute.category = attribute.category.or_else(|| shared.category.clone());
-    attribute.krate = attribute.krate.or_else(|| shared.krate.clone());
-    attribute.timeout = attribute.timeout.or(shared.timeout);
-    attribute.show_errors = attribute.show_errors.or(shared.show_errors);
-    // What a method says of its effects is the whole of it where the two would contradict each other.
-    attribute.read_only = attribute.read_only.or(shared.read_only.filter(|_| attribute.destructive != Some(true)));
-    attribute.destructive = attribute.destructive.or(shared.destructive.filter(|_| attribute.read_only != Some(true)));
-    attribute.idempotent = attribute.idempotent.or(shared.idempotent);
-    attribute.open_world = attribute.open_world.or(shared.open_world);
-    let own = std::mem::take(&mut attribute.tags);
-    attribute.tags = shared.tags.iter().filter(|tag| !own.contains(tag)).cloned().chain(own.clone()).collect();
-
+    let attribute = Attribute::tool(arguments.unwrap_or_default(), report).inherit(shared);
     let mut sig = method.sig.clone();
     if let Some(receiver) = sig.receiver()
         && !is_shared(&receiver.kind)

@@ -2,6 +2,7 @@
 
 mod argument;
 mod borrowed;
+mod default;
 mod function;
 #[cfg(feature = "import")]
 pub mod import;
@@ -30,6 +31,7 @@ pub use self::argument::{
     is_owned, is_tool_argument,
 };
 pub use self::borrowed::{Borrowed, FromHost, is_state};
+pub use self::default::default_of;
 pub use self::function::{async_entry, async_linked, blocking_entry, not_in, sync_entry, sync_linked};
 pub use self::metadata::{icon, literal, text, texts};
 pub use self::one::Named;

@@ -2,5 +2,7 @@
 //! dispatcher as a parameter.
 
 mod advice;
+mod defaults;
 mod injected;
 mod instances;
+mod modules;

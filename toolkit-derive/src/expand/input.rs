@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{LitStr, Path};
 
 use super::krate::{at, here};
+use crate::arg::ArgDefault;
 use crate::description;
 use crate::function::Function;
 use crate::parameter::Argument;
@@ -81,14 +82,20 @@ impl Input {
         let fields = arguments.iter().map(|argument| {
             let Argument { ident, attrs, .. } = argument;
             let ty = argument.field_type(krate);
-            quote!(#(#attrs)* #ident: #ty)
+            let default = argument.default.as_ref().map(|_| {
+                let path = LitStr::new(&argument.default_fn().to_string(), ident.span());
+                quote!(#[serde(default = #path)])
+            });
+            quote!(#(#attrs)* #default #ident: #ty)
         });
+        let defaults = arguments.iter().map(|argument| argument.default(krate));
         let serde = path_text(outside, "serde");
         let schemars = path_text(outside, "schemars");
         Self {
             ty,
             arguments: quote!(__Arguments),
             declaration: quote! {
+                #(#defaults)*
                 #[derive(#krate::serde::Deserialize, #krate::schemars::JsonSchema)]
                 #[serde(crate = #serde)]
                 #[schemars(crate = #schemars)]
@@ -143,6 +150,32 @@ impl Argument {
     fn field_type(&self, krate: &Path) -> TokenStream {
         let (ty, fits) = (&self.ty, self.fits());
         if self.is_converted() { quote!(#ty) } else { quote!(<#fits as #krate::OrStandIn<#ty>>::Type) }
+    }
+
+    /// The name of the function that makes the default.
+    fn default_fn(&self) -> Ident {
+        format_ident!("__default_{}", self.ident.unraw(), span = Span::call_site())
+    }
+
+    /// The function that makes the default, where there is one.
+    fn default(&self, krate: &Path) -> Option<TokenStream> {
+        let (ty, name, field) = (&self.ty, self.default_fn(), self.field_type(krate));
+        let value = match self.default.as_ref()? {
+            ArgDefault::OfType(span) => {
+                let krate = at(krate, *span);
+                quote_spanned!(here(*span)=> <#ty as #krate::Default>::default())
+            }
+            ArgDefault::Value(value) => {
+                let krate = at(krate, value.span());
+                quote_spanned!(here(value.span())=> #krate::default_of::<#ty, _>(#value))
+            }
+        };
+        let fits = self.fits();
+        let value = match self.is_converted() {
+            true => value,
+            false => quote!(<#fits as #krate::OrStandIn<#ty>>::put(|| #value)),
+        };
+        Some(quote!(fn #name() -> #field { #value }))
     }
 
     fn taken(&self, krate: &Path) -> TokenStream {

@@ -82,6 +82,9 @@ pub trait OrStandIn<T> {
 
     /// The value.
     fn take(value: Self::Type) -> T;
+
+    /// The type's value, made only where the type is not refused.
+    fn put(value: impl FnOnce() -> T) -> Self::Type;
 }
 
 impl<T> OrStandIn<T> for Pick<true> {
@@ -90,6 +93,10 @@ impl<T> OrStandIn<T> for Pick<true> {
     fn take(value: T) -> T {
         value
     }
+
+    fn put(value: impl FnOnce() -> T) -> T {
+        value()
+    }
 }
 
 impl<T> OrStandIn<T> for Pick<false> {
@@ -97,6 +104,10 @@ impl<T> OrStandIn<T> for Pick<false> {
 
     fn take(_: NoArguments) -> T {
         unreachable!("rustc has refused the type")
+    }
+
+    fn put(_: impl FnOnce() -> T) -> NoArguments {
+        NoArguments {}
     }
 }
 
