@@ -33,6 +33,7 @@ pub use self::prepared::Prepared;
 pub use self::run::{
     AsyncFunction, BoxFuture, Function, Invocation, Run, SyncFunction, run_async, run_sync, run_waiting,
 };
+pub(crate) use self::run::typed_arguments;
 pub(crate) use self::typed::Typed;
 use crate::backend::{Route, Routes, Selector};
 use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError, json, unwind};

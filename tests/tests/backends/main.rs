@@ -6,6 +6,7 @@ mod collect;
 mod pipeline;
 mod registry;
 mod scripted;
+mod typed;
 
 use serde_json::{Value, json};
 use toolkit::backend::Backends;

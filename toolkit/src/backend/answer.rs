@@ -12,6 +12,8 @@ pub enum Answer {
     Json(Vec<u8>),
     /// A result of an MCP server (`CallToolResult`), as it came.
     Mcp(Map<String, Value>),
+    /// No result: the tool promises none.
+    Nothing,
 }
 
 impl From<Value> for Answer {

@@ -1,21 +1,26 @@
 //! Tools of this process that were added while it runs.
 
+use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::changes::Changes;
 use super::{Answer, Backend, BackendCall, Offers};
 use crate::call::{Context, ErrorKind, ToolError};
-use crate::dispatch::BoxFuture;
-use crate::tool::{BackendKind, Tool, ToolBackend};
+use crate::catalog::Problems;
+use crate::dispatch::{BoxFuture, typed_arguments};
+use crate::tool::{BackendKind, Tool, ToolBackend, ToolBuilder};
 
 /// Each tool under its id, with what runs it.
 type Tools = BTreeMap<String, (Tool, Arc<Handler>)>;
-type Handler = dyn Fn(Value, Context) -> BoxFuture<'static, Result<Answer, ToolError>> + Send + Sync;
+type Handler = dyn for<'a> Fn(BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> + Send + Sync;
 
 /// Tools of this process that were added while it runs, each with the code that runs it.
 ///
@@ -41,10 +46,86 @@ impl LocalBackend {
         A: Into<Answer>,
         F: Future<Output = Result<A, ToolError>> + Send + 'static,
     {
-        let handler = move |arguments, context| -> BoxFuture<'static, _> {
-            let answer = handler(arguments, context);
-            Box::pin(async move { answer.await.map(Into::into) })
-        };
+        self.insert(tool, move |call| {
+            let answer = call.arguments().to_value().map(|arguments| handler(arguments, call.context().clone()));
+            Box::pin(async move { answer?.await.map(Into::into) })
+        });
+    }
+
+    /// Adds a tool whose handler takes and returns Rust types, in place of any with the same id. Both schemas are those
+    /// of the types, and what does not fit them is refused as by a function under [`tool`](macro@crate::tool).
+    ///
+    /// ```
+    /// use schemars::JsonSchema;
+    /// use serde::{Deserialize, Serialize};
+    /// use toolkit::backend::{Backends, LocalBackend};
+    /// use toolkit::{Catalog, Context, Dispatcher, Tool};
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Shout {
+    ///     /// What to say.
+    ///     text: String,
+    /// }
+    ///
+    /// #[derive(Serialize, JsonSchema)]
+    /// struct Shouted {
+    ///     text: String,
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+    /// let plugins = LocalBackend::new("plugins");
+    /// plugins.add_typed(
+    ///     Tool::builder("shout").description("Says it louder."),
+    ///     async |args: Shout, _: Context| Ok(Shouted { text: args.text.to_uppercase() }),
+    /// )?;
+    ///
+    /// let backends = Backends::new();
+    /// backends.register(plugins)?;
+    /// let collected = backends.collect(Catalog::linked()?).await;
+    /// let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build()?;
+    /// let result = dispatcher.call("plugins:shout", r#"{"text": "hello"}"#).await?;
+    /// assert_eq!(result.value()["text"], "HELLO");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// A handler that returns `()` promises no result.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ToolBuilder::build`]: a name that is not one, or an `A` that is not a JSON object with properties.
+    pub fn add_typed<A, T, F>(
+        &self,
+        tool: ToolBuilder,
+        handler: impl Fn(A, Context) -> F + Send + Sync + 'static,
+    ) -> Result<(), Problems>
+    where
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        T: Serialize + JsonSchema + Send + 'static,
+        F: Future<Output = Result<T, ToolError>> + Send + 'static,
+    {
+        let returns_unit = TypeId::of::<T>() == TypeId::of::<()>();
+        let tool = tool.input_of::<A>();
+        let tool = if returns_unit { tool } else { tool.output_of::<T>() };
+        self.insert(tool.build()?, move |call| {
+            let answer =
+                typed_arguments(call.tool(), call.arguments()).map(|args| handler(args, call.context().clone()));
+            Box::pin(async move {
+                let output = answer?.await?;
+                match returns_unit {
+                    true => Ok(Answer::Nothing),
+                    false => serde_json::to_vec(&output).map(Answer::Json).map_err(ToolError::internal),
+                }
+            })
+        });
+        Ok(())
+    }
+
+    fn insert<H>(&self, tool: Tool, handler: H)
+    where
+        H: for<'a> Fn(BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> + Send + Sync + 'static,
+    {
         let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
         tools.insert(tool.id().to_string(), (tool, Arc::new(handler)));
         drop(tools);
@@ -93,7 +174,7 @@ impl Backend for LocalBackend {
                 let message = format!("the tool was removed from the backend `{}`", self.name);
                 ToolError::new(ErrorKind::NoBackend, message)
             })?;
-            handler(call.arguments().to_value()?, call.context().clone()).await
+            handler(call).await
         })
     }
 }

@@ -26,6 +26,7 @@ pub(crate) fn normalize(answer: Answer) -> Result<Normal, ToolError> {
         Answer::Value(value) => Ok(plain(value)),
         Answer::Json(json) => crate::call::json::parse(&json).map(plain).map_err(unreadable),
         Answer::Mcp(result) => from_mcp(result),
+        Answer::Nothing => Ok(Normal { structured: None, content: Vec::new(), mcp: None }),
     }
 }
 

@@ -136,7 +136,7 @@ impl Invocation<'_> {
             return Ok(arguments);
         }
         let value = self.tree(changes)?;
-        self.decode_tree(value)
+        decode_tree(self.tool, value)
     }
 
     /// The arguments as a tree that the input schema accepts, where it is asked.
@@ -148,18 +148,6 @@ impl Invocation<'_> {
         let (value, changed) = admit(self.tool, self.arguments, self.policy.coercion)?;
         *changes = changed;
         Ok(value)
-    }
-
-    #[cold]
-    fn decode_tree<A: DeserializeOwned>(&self, mut value: Value) -> Result<A, ToolError> {
-        loop {
-            match serde_path_to_error::deserialize(&value) {
-                Ok(arguments) => return Ok(arguments),
-                // To a schema `3.0` is an integer; to serde it is none.
-                Err(_) if json::write_whole_numbers_as_integers(&mut value) => {}
-                Err(error) => return Err(mismatch(self.tool, pointer(error.path()), error.inner())),
-            }
-        }
     }
 
     /// Gives one item of the result, as JSON, to whoever reads them, once there is room.
@@ -214,6 +202,32 @@ impl Invocation<'_> {
             super::output::check_value(schema, &json, output)?;
         }
         Ok(json)
+    }
+}
+
+/// Reads arguments that the input schema has accepted as a Rust type.
+///
+/// # Errors
+///
+/// The type refuses them.
+pub(crate) fn typed_arguments<A: DeserializeOwned>(tool: &Tool, arguments: &Arguments<'_>) -> Result<A, ToolError> {
+    if let (Arguments::Json(text), Some(plan)) = (arguments, tool.input().plan())
+        && let Ok(arguments) = plan.decode(text)
+    {
+        return Ok(arguments);
+    }
+    decode_tree(tool, arguments.to_value()?)
+}
+
+#[cold]
+fn decode_tree<A: DeserializeOwned>(tool: &Tool, mut value: Value) -> Result<A, ToolError> {
+    loop {
+        match serde_path_to_error::deserialize(&value) {
+            Ok(arguments) => return Ok(arguments),
+            // To a schema `3.0` is an integer; to serde it is none.
+            Err(_) if json::write_whole_numbers_as_integers(&mut value) => {}
+            Err(error) => return Err(mismatch(tool, pointer(error.path()), error.inner())),
+        }
     }
 }
 
