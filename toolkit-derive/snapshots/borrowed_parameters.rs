@@ -21,7 +21,7 @@ const __tool_defined_as_forecast: ::tk::__private::Linked<String, Forecast> = {
     use ::tk::__private as __toolkit;
     use __toolkit::{
         ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
-        Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
+        OwnsAlone as _, Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
     };
     use __toolkit::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
     #[derive(__toolkit::serde::Deserialize, __toolkit::schemars::JsonSchema)]
@@ -30,17 +30,25 @@ const __tool_defined_as_forecast: ::tk::__private::Linked<String, Forecast> = {
     struct __Arguments {
         city: <__Fits_city as __toolkit::OrStandIn<String>>::Type,
     }
-    type __Owned_city = <__toolkit::Pick<
-        { !__toolkit::Candidate::<String>::BORROWS },
-    > as __toolkit::OrStandIn<String>>::Type;
     type __Fits_city = __toolkit::Pick<
         {
             !__toolkit::Candidate::<String>::BORROWS
-                && __toolkit::Candidate::<__Owned_city>::FITS
+                && __toolkit::Candidate::<String>::FITS
         },
     >;
+    type __Owned_city = <__toolkit::Pick<
+        {
+            __Fits_city::CHOICE
+                || !(__toolkit::Candidate::<String>::BORROWS
+                    || __toolkit::Candidate::<String>::SHARES)
+        },
+    > as __toolkit::OrStandIn<String>>::Type;
     const _: () = __toolkit::is_owned::<
         { __toolkit::Candidate::<String>::BORROWS },
+        String,
+    >();
+    const _: () = __toolkit::is_not_shared::<
+        { !__Fits_city::CHOICE && __toolkit::Candidate::<String>::SHARES },
         String,
     >();
     const _: () = __toolkit::is_tool_argument::<__Owned_city>();

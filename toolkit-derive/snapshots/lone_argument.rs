@@ -24,7 +24,7 @@ const __tool_defined_as_forecast: ::toolkit::__private::Linked<
     use ::toolkit::__private as __toolkit;
     use __toolkit::{
         ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
-        Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
+        OwnsAlone as _, Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
     };
     use __toolkit::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
     struct __Name;
@@ -36,17 +36,25 @@ const __tool_defined_as_forecast: ::toolkit::__private::Linked<
             &FORM
         }
     }
-    type __Owned_query = <__toolkit::Pick<
-        { !__toolkit::Candidate::<Query>::BORROWS },
-    > as __toolkit::OrStandIn<Query>>::Type;
     type __Fits_query = __toolkit::Pick<
         {
             !__toolkit::Candidate::<Query>::BORROWS
-                && __toolkit::Candidate::<__Owned_query>::FITS
+                && __toolkit::Candidate::<Query>::FITS
         },
     >;
+    type __Owned_query = <__toolkit::Pick<
+        {
+            __Fits_query::CHOICE
+                || !(__toolkit::Candidate::<Query>::BORROWS
+                    || __toolkit::Candidate::<Query>::SHARES)
+        },
+    > as __toolkit::OrStandIn<Query>>::Type;
     const _: () = __toolkit::is_owned::<
         { __toolkit::Candidate::<Query>::BORROWS },
+        Query,
+    >();
+    const _: () = __toolkit::is_not_shared::<
+        { !__Fits_query::CHOICE && __toolkit::Candidate::<Query>::SHARES },
         Query,
     >();
     const _: () = __toolkit::is_tool_argument::<__Owned_query>();

@@ -25,7 +25,7 @@ impl Notebook {
         use ::toolkit::__private as __toolkit;
         use __toolkit::{
             ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
-            Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
+            OwnsAlone as _, Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
         };
         use __toolkit::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
         const _: () = __toolkit::is_state::<Notebook>();

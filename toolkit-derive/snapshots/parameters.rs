@@ -21,7 +21,7 @@ pub const __tool_defined_as_add: ::toolkit::__private::Linked<(i64, i64), i64> =
     use ::toolkit::__private as __toolkit;
     use __toolkit::{
         ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
-        Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
+        OwnsAlone as _, Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
     };
     use __toolkit::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
     #[derive(__toolkit::serde::Deserialize, __toolkit::schemars::JsonSchema)]
@@ -33,27 +33,37 @@ pub const __tool_defined_as_add: ::toolkit::__private::Linked<(i64, i64), i64> =
         #[serde(default)]
         b: <__Fits_b as __toolkit::OrStandIn<i64>>::Type,
     }
-    type __Owned_a = <__toolkit::Pick<
-        { !__toolkit::Candidate::<i64>::BORROWS },
-    > as __toolkit::OrStandIn<i64>>::Type;
     type __Fits_a = __toolkit::Pick<
-        {
-            !__toolkit::Candidate::<i64>::BORROWS
-                && __toolkit::Candidate::<__Owned_a>::FITS
-        },
+        { !__toolkit::Candidate::<i64>::BORROWS && __toolkit::Candidate::<i64>::FITS },
     >;
-    const _: () = __toolkit::is_owned::<{ __toolkit::Candidate::<i64>::BORROWS }, i64>();
-    const _: () = __toolkit::is_tool_argument::<__Owned_a>();
-    type __Owned_b = <__toolkit::Pick<
-        { !__toolkit::Candidate::<i64>::BORROWS },
+    type __Owned_a = <__toolkit::Pick<
+        {
+            __Fits_a::CHOICE
+                || !(__toolkit::Candidate::<i64>::BORROWS
+                    || __toolkit::Candidate::<i64>::SHARES)
+        },
     > as __toolkit::OrStandIn<i64>>::Type;
-    type __Fits_b = __toolkit::Pick<
-        {
-            !__toolkit::Candidate::<i64>::BORROWS
-                && __toolkit::Candidate::<__Owned_b>::FITS
-        },
-    >;
     const _: () = __toolkit::is_owned::<{ __toolkit::Candidate::<i64>::BORROWS }, i64>();
+    const _: () = __toolkit::is_not_shared::<
+        { !__Fits_a::CHOICE && __toolkit::Candidate::<i64>::SHARES },
+        i64,
+    >();
+    const _: () = __toolkit::is_tool_argument::<__Owned_a>();
+    type __Fits_b = __toolkit::Pick<
+        { !__toolkit::Candidate::<i64>::BORROWS && __toolkit::Candidate::<i64>::FITS },
+    >;
+    type __Owned_b = <__toolkit::Pick<
+        {
+            __Fits_b::CHOICE
+                || !(__toolkit::Candidate::<i64>::BORROWS
+                    || __toolkit::Candidate::<i64>::SHARES)
+        },
+    > as __toolkit::OrStandIn<i64>>::Type;
+    const _: () = __toolkit::is_owned::<{ __toolkit::Candidate::<i64>::BORROWS }, i64>();
+    const _: () = __toolkit::is_not_shared::<
+        { !__Fits_b::CHOICE && __toolkit::Candidate::<i64>::SHARES },
+        i64,
+    >();
     const _: () = __toolkit::is_tool_argument::<__Owned_b>();
     type __Refused = __toolkit::Pick<{ __Tool::KIND == __toolkit::UNFIT }>;
     const _: () = __toolkit::is_tool_output::<

@@ -81,8 +81,8 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
         #vis const #hidden: #outside::Linked<#input_type, #returned> = {
             use #outside as __toolkit;
             use #krate::{
-                ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _, Plain as _, PlainShape as _,
-                Unfit as _, UnfitData as _,
+                ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _, OwnsAlone as _, Plain as _,
+                PlainShape as _, Unfit as _, UnfitData as _,
             };
             // What the derives use as if the prelude were there.
             use #krate::{Clone as _, Default as _, Into as _, Some, ToOwned as _};

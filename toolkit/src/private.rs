@@ -10,6 +10,7 @@ mod metadata;
 mod one;
 mod returned;
 mod sole;
+mod shared;
 
 pub use std::borrow::ToOwned;
 pub use std::clone::Clone;
@@ -39,6 +40,7 @@ pub use self::returned::{
     Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData, is_tool_output, kind,
 };
 pub use self::sole::Form;
+pub use self::shared::{OwnsAlone, is_not_shared};
 pub use crate::call::ToolError;
 pub use crate::catalog::{Entry, Location};
 pub use crate::dispatch::{AsyncFunction, Function, Host, Returns, SyncFunction, UNFIT};

@@ -138,9 +138,13 @@ impl Argument {
             )
         });
         quote_spanned! {here(ty.span())=>
-            type #owned = <#krate::Pick<{ !#krate::Candidate::<#ty>::BORROWS }> as #krate::OrStandIn<#ty>>::Type;
-            type #fits = #krate::Pick<{ !#krate::Candidate::<#ty>::BORROWS && #krate::Candidate::<#owned>::FITS }>;
+            type #fits = #krate::Pick<{ !#krate::Candidate::<#ty>::BORROWS && #krate::Candidate::<#ty>::FITS }>;
+            // One error is enough for a type that borrows or shares.
+            type #owned = <#krate::Pick<{
+                #fits::CHOICE || !(#krate::Candidate::<#ty>::BORROWS || #krate::Candidate::<#ty>::SHARES)
+            }> as #krate::OrStandIn<#ty>>::Type;
             const _: () = #krate::is_owned::<{ #krate::Candidate::<#ty>::BORROWS }, #ty>();
+            const _: () = #krate::is_not_shared::<{ !#fits::CHOICE && #krate::Candidate::<#ty>::SHARES }, #ty>();
             const _: () = #krate::is_tool_argument::<#owned>();
             #attribute
         }

@@ -75,7 +75,8 @@ impl<T: ?Sized + 'static> FromHost<T> for Borrowed<T> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be lent to a tool",
     label = "not `Send + Sync + 'static`",
-    note = "a borrowed parameter is state that the host gives to the dispatcher and every thread shares"
+    note = "a borrowed parameter is state that the host gives to the dispatcher and every thread shares",
+    note = "what changes inside needs a lock, such as `Mutex`; a `dyn Trait` needs a trait with the supertraits `Send + Sync`"
 )]
 pub trait State: Send + Sync + 'static {}
 
