@@ -10,8 +10,9 @@ mod error;
 pub(crate) mod json;
 mod kind;
 mod result;
-pub(crate) mod unwind;
 mod secret;
+pub(crate) mod tree;
+pub(crate) mod unwind;
 
 pub use self::arguments::Arguments;
 pub use self::cancel::CancelToken;

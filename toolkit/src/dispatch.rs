@@ -16,6 +16,7 @@ mod run;
 #[cfg(feature = "async")]
 mod timer;
 mod typed;
+mod whole;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -30,10 +31,10 @@ pub(crate) use self::output::check_output;
 pub(crate) use self::permit::Chain;
 use self::permit::{Limiter, Permit};
 pub use self::prepared::Prepared;
+pub(crate) use self::run::typed_arguments;
 pub use self::run::{
     AsyncFunction, BoxFuture, Function, Invocation, Run, SyncFunction, run_async, run_sync, run_waiting,
 };
-pub(crate) use self::run::typed_arguments;
 pub(crate) use self::typed::Typed;
 use crate::backend::{Route, Routes, Selector};
 use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError, json, unwind};

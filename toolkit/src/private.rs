@@ -9,8 +9,8 @@ pub mod import;
 mod metadata;
 mod one;
 mod returned;
-mod sole;
 mod shared;
+mod sole;
 
 pub use std::borrow::ToOwned;
 pub use std::clone::Clone;
@@ -39,8 +39,8 @@ pub use self::one::Named;
 pub use self::returned::{
     Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData, is_tool_output, kind,
 };
-pub use self::sole::Form;
 pub use self::shared::{OwnsAlone, is_not_shared};
+pub use self::sole::Form;
 pub use crate::call::ToolError;
 pub use crate::catalog::{Entry, Location};
 pub use crate::dispatch::{AsyncFunction, Function, Host, Returns, SyncFunction, UNFIT};

@@ -2,6 +2,7 @@
 
 mod cancelled;
 mod nested;
+mod numbers;
 mod panics;
 mod timers;
 mod typed;

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::error::ToolError;
-use super::json;
 use super::kind::ErrorKind;
+use super::tree::Tree;
 
 /// The arguments of a call: JSON text, or a JSON value.
 ///
@@ -44,18 +44,23 @@ impl Arguments<'_> {
         }
     }
 
-    /// The arguments as a tree: every key once, no deeper than the parser allows.
+    /// The arguments as a tree: every key once, no deeper than the parser allows. An integer that needs more than 64
+    /// bits is rounded to a float.
     ///
     /// # Errors
     ///
     /// The text is not JSON, has a key twice in one object, or is nested too deep.
     pub fn to_value(&self) -> Result<Value, ToolError> {
-        match self {
-            Arguments::Json(text) => {
-                json::parse(text).map_err(|reason| ToolError::new(ErrorKind::MalformedJson, reason))
-            }
-            Arguments::Value(value) => Ok(value.clone().into_owned()),
-        }
+        self.to_tree().map(|tree| tree.value)
+    }
+
+    /// The same, with the numbers that a tree cannot hold.
+    pub(crate) fn to_tree(&self) -> Result<Tree, ToolError> {
+        let tree = match self {
+            Arguments::Json(text) => Tree::parse(text),
+            Arguments::Value(value) => Tree::of(value.clone().into_owned()),
+        };
+        tree.map_err(|reason| ToolError::new(ErrorKind::MalformedJson, reason))
     }
 
     /// The length of the text; a value is in memory already.

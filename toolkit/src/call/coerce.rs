@@ -8,6 +8,8 @@ use serde_json::Value;
 use super::arguments::Arguments;
 use super::error::ToolError;
 use super::kind::ErrorKind;
+use super::tree::{Tree, held};
+use crate::schema::plan::Whole;
 use crate::schema::{Schema, Violation, Violations, child};
 use crate::tool::Tool;
 
@@ -55,37 +57,38 @@ pub(crate) fn admit(
     tool: &Tool,
     arguments: &Arguments<'_>,
     coercion: Coercion,
-) -> Result<(Value, Vec<Change>), ToolError> {
-    let mut value = arguments.to_value()?;
+) -> Result<(Tree, Vec<Change>), ToolError> {
+    let mut tree = arguments.to_tree()?;
     let mut changes = Vec::new();
-    match fit(tool.input(), &mut value, coercion, &mut changes) {
-        Ok(()) => Ok((value, changes)),
+    match fit(tool.input(), &mut tree, coercion, &mut changes) {
+        Ok(()) => Ok((tree, changes)),
         Err(violations) => Err(refusal(tool, violations)),
     }
 }
 
 /// The arguments without the nulls that stand for what is absent, as far as the schema tells.
-pub(crate) fn without_absent(schema: &Schema, mut value: Value) -> Value {
+pub(crate) fn without_absent(schema: &Schema, value: Value) -> Value {
+    let mut tree = Tree::plain(held(value));
     // What is refused for other reasons is somebody else's to tell.
-    let _ = fit(schema, &mut value, Coercion::NullAsAbsent, &mut Vec::new());
-    value
+    let _ = fit(schema, &mut tree, Coercion::NullAsAbsent, &mut Vec::new());
+    tree.value
 }
 
 /// Changes a value until the schema accepts it, or nothing more can be done.
-fn fit(schema: &Schema, value: &mut Value, coercion: Coercion, changes: &mut Vec<Change>) -> Result<(), Violations> {
+fn fit(schema: &Schema, tree: &mut Tree, coercion: Coercion, changes: &mut Vec<Change>) -> Result<(), Violations> {
     for _ in 0..MAX_ROUNDS {
-        let Err(violations) = schema.validate(value) else {
+        let Err(violations) = schema.validate(&tree.value) else {
             return Ok(());
         };
         let before = changes.len();
         for violation in violations.iter() {
-            coerce(value, violation, coercion, changes);
+            coerce(tree, violation, coercion, changes);
         }
         if changes.len() == before {
             return Err(violations);
         }
     }
-    schema.validate(value)
+    schema.validate(&tree.value)
 }
 
 /// The refusal as a model reads it: every violation, and a call that would have been accepted.
@@ -116,18 +119,18 @@ pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
     ToolError::new(ErrorKind::InvalidArguments, message).with_violations(violations.into_vec())
 }
 
-fn coerce(value: &mut Value, violation: &Violation, coercion: Coercion, changes: &mut Vec<Change>) {
+fn coerce(tree: &mut Tree, violation: &Violation, coercion: Coercion, changes: &mut Vec<Change>) {
     let change = |what: &'static str| Change { pointer: violation.pointer.clone(), what };
     let may_be_absent = coercion != Coercion::Off && violation.optional;
     let may_be_read = coercion == Coercion::Lenient && violation.keyword == "type";
     if !may_be_absent && !may_be_read {
         return;
     }
-    let Some(sent) = value.pointer(&violation.pointer) else {
+    let Some(sent) = tree.value.pointer(&violation.pointer) else {
         return;
     };
     if sent.is_null() {
-        if may_be_absent && remove(value, &violation.pointer) {
+        if may_be_absent && remove(&mut tree.value, &violation.pointer) {
             changes.push(change("null taken as absent"));
         }
         return;
@@ -136,18 +139,17 @@ fn coerce(value: &mut Value, violation: &Violation, coercion: Coercion, changes:
         return;
     }
     let mut wanted = violation.allowed.iter().filter_map(Value::as_str);
-    let read = wanted.clone().find_map(|wanted| read_as(sent, wanted));
-    let read = read.or_else(|| {
-        // What has been made an item already would only be wrapped again.
-        let wrapped = |change: &Change| change.what == LIST_OF_ONE && violation.pointer == child(&change.pointer, "0");
-        let fits = wanted.any(|wanted| wanted == "array") && !changes.iter().any(wrapped);
-        (fits && !sent.is_array()).then(|| (Value::Array(vec![sent.clone()]), LIST_OF_ONE))
-    });
-    if let Some((read, what)) = read
-        && let Some(slot) = value.pointer_mut(&violation.pointer)
-    {
-        *slot = read;
+    let exact = tree.rounded(&violation.pointer);
+    if let Some((read, what)) = wanted.clone().find_map(|wanted| read_as(sent, exact, wanted)) {
+        tree.put(&violation.pointer, read);
         changes.push(change(what));
+        return;
+    }
+    // What has been made an item already would only be wrapped again.
+    let wrapped = |change: &Change| change.what == LIST_OF_ONE && violation.pointer == child(&change.pointer, "0");
+    if wanted.any(|wanted| wanted == "array") && !sent.is_array() && !changes.iter().any(wrapped) {
+        tree.wrap(&violation.pointer);
+        changes.push(change(LIST_OF_ONE));
     }
 }
 
@@ -161,24 +163,35 @@ fn remove(value: &mut Value, pointer: &str) -> bool {
     parent.is_some_and(|object| object.remove(&key).is_some())
 }
 
-/// What `sent` says, read as a value of the JSON type `wanted`.
-fn read_as(sent: &Value, wanted: &str) -> Option<(Value, &'static str)> {
+/// What `sent` says, read as a value of the JSON type `wanted`; `exact` is the text of a number that was rounded.
+fn read_as(sent: &Value, exact: Option<&str>, wanted: &str) -> Option<(Tree, &'static str)> {
     match (sent, wanted) {
         (Value::String(text), "integer" | "number" | "boolean" | "array" | "object" | "null") => {
-            let read: Value = super::json::parse(text.trim().as_bytes()).ok()?;
+            let tree = Tree::parse(text.trim().as_bytes()).ok()?;
+            let read = &tree.value;
             let (fits, what) = match wanted {
-                "integer" => (read.is_i64() || read.is_u64(), "text read as an integer"),
+                "integer" => (is_integer(&tree), "text read as an integer"),
                 "number" => (read.is_number(), "text read as a number"),
                 "boolean" => (read.is_boolean(), "text read as a boolean"),
                 "array" => (read.is_array(), "text read as a list"),
                 "object" => (read.is_object(), "text read as an object"),
                 _ => (read.is_null(), "text read as null"),
             };
-            fits.then_some((read, what))
+            fits.then_some((tree, what))
         }
-        (Value::Number(number), "string") => Some((number.to_string().into(), "a number taken as text")),
+        (Value::Number(number), "string") => {
+            let text = exact.map_or_else(|| number.to_string(), str::to_owned);
+            Some((Tree::plain(text.into()), "a number taken as text"))
+        }
         _ => None,
     }
+}
+
+/// Returns true if the tree is an integer that is spelled as one, of up to 128 bits.
+fn is_integer(tree: &Tree) -> bool {
+    tree.value.is_i64()
+        || tree.value.is_u64()
+        || (tree.rounded("").is_some() && !matches!(tree.whole(""), Whole::Fraction))
 }
 
 /// The change to a value where a list is asked for, and nothing else would do.

@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use super::cancel::CancelToken;
 use super::credentials::Credentials;
-use crate::dispatch::Chain;
 use super::secret::SecretString;
+use crate::dispatch::Chain;
 use crate::stream::Queue;
 use crate::tool::Requirements;
 

@@ -3,11 +3,13 @@
 //! `serde_json` keeps the last of two equal keys. Two readers that keep different ones disagree about what was
 //! checked and what was run, so neither is kept here.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::map::Entry;
-use serde_json::{Map, Number, Value};
+use serde_json::Value;
+
+use crate::schema::plan::read_tree;
 
 /// Parses JSON text.
 ///
@@ -15,36 +17,26 @@ use serde_json::{Map, Number, Value};
 ///
 /// One sentence: where the text stops being JSON, which key stands twice, or that it is nested too deep.
 pub(crate) fn parse(text: &[u8]) -> Result<Value, String> {
-    if text.trim_ascii().is_empty() {
-        return Err("not valid JSON: it is empty; an object without keys is `{}`".to_owned());
-    }
-    if text.starts_with(b"\xEF\xBB\xBF") {
-        return Err("not valid JSON: it starts with a byte order mark".to_owned());
-    }
-    serde_json::from_slice::<Tree>(text).map(|tree| tree.0).map_err(|error| {
-        let error = error.to_string();
-        match error.strip_prefix("recursion limit exceeded") {
-            Some(place) => format!("the JSON is nested deeper than 127 levels{place}"),
-            None => format!("not valid JSON: {error}"),
-        }
-    })
+    read_tree(text, &mut |_| {}).map_err(|_| why_not(text))
 }
 
-/// Writes every number without a fraction as an integer, as far as 64 bits go; says whether there was one.
-pub(crate) fn write_whole_numbers_as_integers(value: &mut Value) -> bool {
-    /// Up to here every integer is a float too.
-    const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
-
-    match value {
-        Value::Number(number) if number.is_f64() => {
-            let whole = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= MAX_EXACT);
-            whole.inspect(|float| *value = Value::from(*float as i64)).is_some()
-        }
-        Value::Array(items) => items.iter_mut().fold(false, |any, item| write_whole_numbers_as_integers(item) | any),
-        Value::Object(object) => {
-            object.values_mut().fold(false, |any, value| write_whole_numbers_as_integers(value) | any)
-        }
-        _ => false,
+/// Says what is wrong with text that is no JSON.
+#[cold]
+pub(crate) fn why_not(text: &[u8]) -> String {
+    if text.trim_ascii().is_empty() {
+        return "not valid JSON: it is empty; an object without keys is `{}`".to_owned();
+    }
+    if text.starts_with(b"\xEF\xBB\xBF") {
+        return "not valid JSON: it starts with a byte order mark".to_owned();
+    }
+    let Err(error) = serde_json::from_slice::<Checked>(text) else {
+        // `serde_json` may have been built to take numbers of any size.
+        return "not valid JSON: number out of range".to_owned();
+    };
+    let error = error.to_string();
+    match error.strip_prefix("recursion limit exceeded") {
+        Some(place) => format!("the JSON is nested deeper than 127 levels{place}"),
+        None => format!("not valid JSON: {error}"),
     }
 }
 
@@ -63,71 +55,61 @@ pub(crate) fn is_too_deep(value: &Value) -> bool {
     exceeds(value, MAX_DEPTH)
 }
 
-struct Tree(Value);
+/// JSON in which no object has a key twice.
+struct Checked;
 
-impl<'de> Deserialize<'de> for Tree {
+impl<'de> Deserialize<'de> for Checked {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TreeVisitor).map(Tree)
+        deserializer.deserialize_any(Checked)
     }
 }
 
-struct TreeVisitor;
-
-impl<'de> Visitor<'de> for TreeVisitor {
-    type Value = Value;
+impl<'de> Visitor<'de> for Checked {
+    type Value = Self;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
+        while items.next_element::<Checked>()?.is_some() {}
+        Ok(self)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut array = Vec::new();
-        while let Some(Tree(item)) = items.next_element()? {
-            array.push(item);
-        }
-        Ok(Value::Array(array))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        let mut object = Map::new();
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self, A::Error> {
+        let mut keys = HashSet::new();
         while let Some(key) = entries.next_key::<String>()? {
-            match object.entry(key) {
-                Entry::Vacant(slot) => {
-                    let Tree(value) = entries.next_value()?;
-                    slot.insert(value);
-                }
-                Entry::Occupied(slot) => return Err(twice(slot.key())),
+            if keys.contains(&key) {
+                return Err(twice(&key));
             }
+            keys.insert(key);
+            entries.next_value::<Checked>()?;
         }
-        Ok(Value::Object(object))
+        Ok(self)
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::coerce::Change;
 use super::content::Content;
+use super::tree::held;
 use crate::tool::ToolBackend;
 
 /// What a successful call gives back.
@@ -137,7 +138,7 @@ impl RunResult {
     #[must_use]
     pub fn value(&self) -> Value {
         let parsed = self.json().map(serde_json::from_slice);
-        parsed.and_then(Result::ok).unwrap_or(Value::Null)
+        parsed.and_then(Result::ok).map_or(Value::Null, held)
     }
 
     /// What a model reads: the tool's own content or, where it has none, its structured result as text.

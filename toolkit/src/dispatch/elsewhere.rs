@@ -55,8 +55,8 @@ impl Policy {
         {
             return Ok((arguments, Vec::new()));
         }
-        let (value, changes) = admit(tool, &arguments, self.coercion)?;
-        Ok((value.into(), changes))
+        let (tree, changes) = admit(tool, &arguments, self.coercion)?;
+        Ok((if tree.is_rounded() { tree.to_text().into() } else { tree.value.into() }, changes))
     }
 
     fn finish(&self, tool: &Tool, route: &Route, normal: Normal, changes: Vec<Change>) -> Result<RunResult, ToolError> {

@@ -88,7 +88,7 @@ impl Call {
         if !policy.validate_input {
             return self.arguments.to_value();
         }
-        admit(tool, &self.arguments, policy.coercion).map(|(value, _)| value)
+        admit(tool, &self.arguments, policy.coercion).map(|(tree, _)| tree.value)
     }
 
     /// Whether parts of the result are given before its end. Such a call is not to be made again: its reader would see

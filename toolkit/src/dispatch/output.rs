@@ -7,12 +7,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::non_finite::{self, non_finite};
+use crate::call::tree::held;
 use crate::call::{ErrorKind, ToolError};
 use crate::schema::{Schema, Violation, Violations, declared_place};
 
 /// Checks the JSON of a result.
 pub(crate) fn check_output(schema: &Schema, json: &[u8]) -> Result<(), ToolError> {
-    let output: Value = serde_json::from_slice(json).map_err(ToolError::internal)?;
+    let output: Value = serde_json::from_slice(json).map(held).map_err(ToolError::internal)?;
     check_output_tree(schema, &output)
 }
 
@@ -23,7 +24,7 @@ pub(super) fn check_output_tree(schema: &Schema, output: &Value) -> Result<(), T
 
 /// Checks the JSON of a value, in which a non-finite float is `null`.
 pub(super) fn check_value(schema: &Schema, json: &[u8], value: &impl Serialize) -> Result<(), ToolError> {
-    let output: Value = serde_json::from_slice(json).map_err(ToolError::internal)?;
+    let output: Value = serde_json::from_slice(json).map(held).map_err(ToolError::internal)?;
     schema.validate(&output).map_err(|violations| mismatch(schema, &violations, &non_finite(value)))
 }
 

@@ -8,8 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::Segment;
 
-use super::{Encode, Host, Policy};
-use crate::call::{Arguments, Change, ErrorKind, RunResult, ToolError, admit, json, refusal};
+use super::{Encode, Host, Policy, whole};
+use crate::call::tree::{Tree, pointers};
+use crate::call::{Arguments, Change, ErrorKind, RunResult, ToolError, admit, refusal};
 use crate::catalog::Entry;
 use crate::schema::plan::Plan;
 use crate::schema::{Schema, Violations, child};
@@ -135,19 +136,19 @@ impl Invocation<'_> {
         {
             return Ok(arguments);
         }
-        let value = self.tree(changes)?;
-        decode_tree(self.tool, value)
+        let tree = self.tree(changes)?;
+        decode_tree(self.tool, self.policy.validate_input, self.arguments, &tree, changes)
     }
 
     /// The arguments as a tree that the input schema accepts, where it is asked.
     #[cold]
-    fn tree(&self, changes: &mut Vec<Change>) -> Result<Value, ToolError> {
+    fn tree(&self, changes: &mut Vec<Change>) -> Result<Tree, ToolError> {
         if !self.policy.validate_input {
-            return self.arguments.to_value();
+            return self.arguments.to_tree();
         }
-        let (value, changed) = admit(self.tool, self.arguments, self.policy.coercion)?;
+        let (tree, changed) = admit(self.tool, self.arguments, self.policy.coercion)?;
         *changes = changed;
-        Ok(value)
+        Ok(tree)
     }
 
     /// Gives one item of the result, as JSON, to whoever reads them, once there is room.
@@ -216,28 +217,61 @@ pub(crate) fn typed_arguments<A: DeserializeOwned>(tool: &Tool, arguments: &Argu
     {
         return Ok(arguments);
     }
-    decode_tree(tool, arguments.to_value()?)
+    decode_tree(tool, true, arguments, &arguments.to_tree()?, &mut Vec::new())
 }
 
+/// The typed argument, once the input schema has accepted the tree; `sent` is what the tree was made of.
 #[cold]
-fn decode_tree<A: DeserializeOwned>(tool: &Tool, mut value: Value) -> Result<A, ToolError> {
-    loop {
-        match serde_path_to_error::deserialize(&value) {
-            Ok(arguments) => return Ok(arguments),
-            // To a schema `3.0` is an integer; to serde it is none.
-            Err(_) if json::write_whole_numbers_as_integers(&mut value) => {}
-            Err(error) => return Err(mismatch(tool, pointer(error.path()), error.inner())),
-        }
+fn decode_tree<A: DeserializeOwned>(
+    tool: &Tool,
+    validates: bool,
+    sent: &Arguments<'_>,
+    tree: &Tree,
+    changes: &mut Vec<Change>,
+) -> Result<A, ToolError> {
+    let (text, mut whole) = (whole::text(sent, tree, changes), Vec::new());
+    if let Ok(arguments) = Plan::decode_approved(&text, &mut whole) {
+        approve(tool, validates, tree, pointers(&text, whole), changes)?;
+        return Ok(arguments);
     }
+    let decode = |value: &Value| serde_path_to_error::deserialize::<_, A>(value);
+    if let Ok(arguments) = decode(&tree.value) {
+        return Ok(arguments);
+    }
+    let (value, pointers) = whole::respelled(tree, &mut |value| decode(value).is_ok());
+    approve(tool, validates, tree, pointers, changes)?;
+    decode(&value).map_err(|error| mismatch(tool, tree, pointer(error.path()), error.inner()))
+}
+
+/// Reports the numbers at these places, which were read as integers, and checks the tree again where those are others
+/// than the floats that were checked.
+#[cold]
+fn approve(
+    tool: &Tool,
+    validates: bool,
+    tree: &Tree,
+    pointers: Vec<String>,
+    changes: &mut Vec<Change>,
+) -> Result<(), ToolError> {
+    if let Some(value) = whole::exactly(tree, &pointers).filter(|_| validates) {
+        tool.input().validate(&value).map_err(|violations| refusal(tool, violations))?;
+    }
+    changes.extend(pointers.into_iter().map(whole::change));
+    Ok(())
 }
 
 /// Arguments that fit the schema and not the type: the type knows a rule that the schema does not state.
 #[cold]
-fn mismatch(tool: &Tool, pointer: String, error: &serde_json::Error) -> ToolError {
+fn mismatch(tool: &Tool, tree: &Tree, pointer: String, error: &serde_json::Error) -> ToolError {
     // What serde says repeats what was sent, and it cannot be told which argument that was.
-    let rule = match tool.input().holds_secret() {
-        true => "is not what the tool takes".to_owned(),
-        false => {
+    let rule = match (tool.input().holds_secret(), tree.rounded(&pointer)) {
+        (true, _) => "is not what the tool takes".to_owned(),
+        // Serde knows only what a float made of it.
+        (false, Some(number)) => {
+            let number: String = number.chars().take(60).collect();
+            format!("is not what the tool takes: {number} is not an integer that the type holds")
+        }
+        (false, None) => {
             let text: String = error.to_string().chars().take(400).collect();
             format!("is not what the tool takes: {text}")
         }

@@ -25,6 +25,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::LazyLock;
 
+pub(crate) use de::decimal::{Held, Whole};
+pub(crate) use de::tree::read_tree;
 use node::{Node, NodeId};
 pub use reason::{Path, Reason};
 
@@ -72,6 +74,23 @@ impl Plan {
             true => Ok(value),
             false => Err(Refused),
         }
+    }
+
+    /// Reads a value of any schema: another reader has approved of it. Whole numbers are read as integers where the
+    /// type asks for one, however they are spelled; `whole` is given the places of those that are not spelled as one.
+    pub(crate) fn decode_approved<'de, T: serde::Deserialize<'de>>(
+        json: &'de [u8],
+        whole: &mut Vec<usize>,
+    ) -> Result<T, Refused> {
+        let plan = Self::anything();
+        let mut cursor = de::Cursor::new(plan, json)?;
+        cursor.whole = Some(Vec::new());
+        let value = de::read(&mut cursor, plan.node(plan.root), PhantomData)?;
+        if !cursor.is_through() {
+            return Err(Refused);
+        }
+        whole.extend(cursor.whole.take().unwrap_or_default());
+        Ok(value)
     }
 
     /// Appends the JSON of `value` to `out`: the bytes that `serde_json::to_writer` writes.

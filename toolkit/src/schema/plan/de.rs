@@ -4,6 +4,7 @@
 //! from a tree. Nothing is read twice here: what says that a value is a string also finds its end.
 
 mod cursor;
+pub(crate) mod decimal;
 mod enums;
 mod escapes;
 mod map;
@@ -11,6 +12,7 @@ mod names;
 mod number;
 mod seq;
 mod text;
+pub(crate) mod tree;
 
 use std::borrow::Cow;
 
@@ -132,10 +134,10 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
 
     only! {
         deserialize_bool() => boolean;
-        deserialize_i8() => number; deserialize_i16() => number; deserialize_i32() => number;
-        deserialize_i64() => number; deserialize_i128() => wide_integer;
-        deserialize_u8() => number; deserialize_u16() => number; deserialize_u32() => number;
-        deserialize_u64() => number; deserialize_u128() => wide_natural;
+        deserialize_i8() => integer; deserialize_i16() => integer; deserialize_i32() => integer;
+        deserialize_i64() => integer; deserialize_i128() => wide_integer;
+        deserialize_u8() => integer; deserialize_u16() => integer; deserialize_u32() => integer;
+        deserialize_u64() => integer; deserialize_u128() => wide_natural;
         deserialize_f32() => short_float; deserialize_f64() => number;
         deserialize_char() => string; deserialize_str() => string; deserialize_string() => string;
         deserialize_identifier() => string;
@@ -153,7 +155,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
             b'[' => self.array(visitor),
             b't' | b'f' => self.boolean(visitor),
             b'n' => self.deserialize_unit(visitor),
-            _ => self.any_number(visitor),
+            _ => self.number(visitor),
         }
     }
 

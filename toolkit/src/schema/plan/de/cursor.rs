@@ -19,6 +19,8 @@ pub(in super::super) struct Cursor<'p, 'de> {
     failed: bool,
     /// Room for strings with escapes.
     scratch: String,
+    /// Where whole numbers were that are not spelled as integers, and were read as such; `None` where none may be.
+    pub(in super::super) whole: Option<Vec<usize>>,
 }
 
 /// How deep `serde_json` reads.
@@ -32,7 +34,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
     pub(in super::super) fn new(plan: &'p Plan, bytes: &'de [u8]) -> Result<Self, Refused> {
         // Outside of strings there is no JSON but ASCII, so that nothing else can be wrong with it.
         let text = if bytes.len() < LONG { None } else { Some(str::from_utf8(bytes).map_err(|_| Refused)?) };
-        Ok(Cursor { plan, bytes, text, place: 0, depth: 0, failed: false, scratch: String::new() })
+        Ok(Cursor { plan, bytes, text, place: 0, depth: 0, failed: false, scratch: String::new(), whole: None })
     }
 
     /// Whether all of the text has been read, and nothing went wrong on the way.
@@ -94,6 +96,13 @@ impl<'p, 'de> Cursor<'p, 'de> {
     #[inline]
     pub(super) fn rest(&self) -> &'de [u8] {
         self.bytes.get(self.place..).unwrap_or_default()
+    }
+
+    /// The text of the number that comes next, and perhaps of what is none.
+    pub(super) fn number_text(&self) -> &'de [u8] {
+        let rest = self.rest();
+        let belongs = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+        &rest[..rest.iter().position(|byte| !belongs(byte)).unwrap_or(rest.len())]
     }
 
     pub(super) fn boolean(&mut self) -> Result<bool, Refused> {

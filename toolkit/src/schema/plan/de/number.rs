@@ -1,13 +1,13 @@
 //! Reading numbers.
 
 use std::fmt;
-use std::sync::LazyLock;
 
 use serde::de::{Deserializer, Visitor};
 
 use super::super::Refused;
 use super::Value;
 use super::cursor::Cursor;
+use super::decimal::Whole;
 
 /// A number as `serde_json` sorts them: an integer within 64 bits, or a float.
 #[derive(Clone, Copy)]
@@ -85,17 +85,27 @@ impl<'de> Value<'_, '_, 'de> {
         }
     }
 
-    /// A number for who did not ask for one: `serde_json` can be built to hand over its text instead.
-    pub(super) fn any_number<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
-        static KEEPS_TEXT: LazyLock<bool> = LazyLock::new(|| {
-            let number = serde_json::from_str::<serde_json::Number>("1.50");
-            number.is_ok_and(|number| number.to_string() == "1.50")
-        });
+    /// A number for a type that asks for an integer of up to 64 bits.
+    #[inline]
+    pub(super) fn integer<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+        if let Some(value) = self.plain_natural() {
+            return visitor.visit_u64(value);
+        }
+        let start = self.cursor.place();
         match self.checked_number()? {
             Number::Unsigned(value) => visitor.visit_u64(value),
             Number::Negative(value) => visitor.visit_i64(value),
-            Number::Float(_) if *KEEPS_TEXT => Err(self.cursor.refuse()),
-            Number::Float(value) => visitor.visit_f64(value),
+            Number::Float(_) => match self.whole(start)? {
+                Whole::Natural(value) => match u64::try_from(value) {
+                    Ok(value) => visitor.visit_u64(value),
+                    Err(_) => Err(self.cursor.refuse()),
+                },
+                Whole::Negative(value) => match i64::try_from(value) {
+                    Ok(value) => visitor.visit_i64(value),
+                    Err(_) => Err(self.cursor.refuse()),
+                },
+                Whole::Wider | Whole::Fraction => Err(self.cursor.refuse()),
+            },
         }
     }
 
@@ -115,20 +125,47 @@ impl<'de> Value<'_, '_, 'de> {
         }
     }
 
-    /// An integer of 128 bits: beyond 64 a tree holds a float, which is compared differently.
+    /// An integer of 128 bits, beyond 64 as exactly as within.
     pub(super) fn wide_integer<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+        let start = self.cursor.place();
         match self.checked_number()? {
             Number::Unsigned(value) => visitor.visit_i128(value.into()),
             Number::Negative(value) => visitor.visit_i128(value.into()),
-            Number::Float(_) => Err(self.cursor.refuse()),
+            Number::Float(_) => match self.whole(start)? {
+                Whole::Natural(value) => match i128::try_from(value) {
+                    Ok(value) => visitor.visit_i128(value),
+                    Err(_) => Err(self.cursor.refuse()),
+                },
+                Whole::Negative(value) => visitor.visit_i128(value),
+                Whole::Wider | Whole::Fraction => Err(self.cursor.refuse()),
+            },
         }
     }
 
     pub(super) fn wide_natural<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+        let start = self.cursor.place();
         match self.checked_number()? {
             Number::Unsigned(value) => visitor.visit_u128(value.into()),
-            Number::Negative(_) | Number::Float(_) => Err(self.cursor.refuse()),
+            Number::Negative(_) => Err(self.cursor.refuse()),
+            Number::Float(_) => match self.whole(start)? {
+                Whole::Natural(value) => visitor.visit_u128(value),
+                Whole::Negative(_) | Whole::Wider | Whole::Fraction => Err(self.cursor.refuse()),
+            },
         }
+    }
+
+    /// The integer that was read since `start`, if its type asks for one and numbers of any spelling are welcome.
+    #[cold]
+    fn whole(&mut self, start: usize) -> Result<Whole, Refused> {
+        let read = self.cursor.read_since(start).trim_ascii_start();
+        let (Some(whole), Ok(text)) = (&mut self.cursor.whole, str::from_utf8(read)) else {
+            return Err(self.cursor.refuse());
+        };
+        // One that is spelled as an integer is a float only because it is wide.
+        if text.contains(['.', 'e', 'E']) {
+            whole.push(start);
+        }
+        Ok(Whole::read(text))
     }
 }
 
@@ -183,14 +220,12 @@ fn digits(bytes: &[u8], start: usize, mut value: u64) -> (u64, usize) {
 
 #[inline(never)]
 fn unusual(cursor: &mut Cursor<'_, '_>) -> Result<Number, Refused> {
-    let belongs = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
-    let rest = cursor.rest();
-    let length = rest.iter().position(|byte| !belongs(byte)).unwrap_or(rest.len());
-    let mut text = serde_json::Deserializer::from_slice(&rest[..length]);
+    let number = cursor.number_text();
+    let mut text = serde_json::Deserializer::from_slice(number);
     match (text.deserialize_f64(Sort), text.end()) {
-        (Ok(number), Ok(())) => {
-            cursor.go_to(cursor.place() + length);
-            Ok(number)
+        (Ok(read), Ok(())) => {
+            cursor.skip(number.len());
+            Ok(read)
         }
         _ => Err(cursor.refuse()),
     }

@@ -1,0 +1,199 @@
+//! Arguments as a tree, with the numbers that a tree cannot hold.
+//!
+//! A tree holds integers of 64 bits and floats. Where that rounds a number (an integer of more bits, an integer that is
+//! spelled as a float and is none, a fraction that a float makes whole), its text is kept beside the tree, so that a type
+//! which asks for an integer is given that one or none.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde_json::{Number, Value};
+
+use super::json;
+use crate::schema::child;
+use crate::schema::plan::{Held, Whole, read_tree};
+
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) value: Value,
+    /// The texts of numbers that would not be read as they are written, by their pointers.
+    odd: BTreeMap<String, Odd>,
+}
+
+#[derive(Clone, Debug)]
+struct Odd {
+    text: String,
+    is_rounded: bool,
+}
+
+impl Tree {
+    /// Reads JSON text.
+    ///
+    /// # Errors
+    ///
+    /// One sentence: where the text stops being JSON, which key stands twice, or that it is nested too deep.
+    pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
+        let mut odd = BTreeMap::new();
+        let value = read_tree(text, &mut |number| {
+            if number.held.is_rounded || number.held.is_fragile {
+                let text = number.text.to_owned();
+                odd.insert(number.pointer.to_owned(), Odd { text, is_rounded: number.held.is_rounded });
+            }
+        });
+        value.map(|value| Self { value, odd }).map_err(|_| json::why_not(text))
+    }
+
+    /// Takes a tree of the host's, in which every number is held as any reader of its text would hold it.
+    ///
+    /// # Errors
+    ///
+    /// A number is too large for a float.
+    pub(crate) fn of(value: Value) -> Result<Self, String> {
+        let mut tree = Self::plain(value);
+        if *NUMBERS_ARE_TEXTS {
+            hold(&mut tree.value, "", &mut tree.odd)?;
+        }
+        Ok(tree)
+    }
+
+    /// A value that has no odd numbers.
+    pub(crate) fn plain(value: Value) -> Self {
+        Self { value, odd: BTreeMap::new() }
+    }
+
+    /// The text of a number at `pointer`, where the tree holds another.
+    pub(crate) fn rounded(&self, pointer: &str) -> Option<&str> {
+        self.odd.get(pointer).filter(|odd| odd.is_rounded).map(|odd| &*odd.text)
+    }
+
+    /// The integer that the number at `pointer` is.
+    pub(crate) fn whole(&self, pointer: &str) -> Whole {
+        match (self.odd.get(pointer), self.value.pointer(pointer)) {
+            (Some(odd), _) => Whole::read(&odd.text),
+            (None, Some(Value::Number(number))) => Whole::read(&number.to_string()),
+            _ => Whole::Fraction,
+        }
+    }
+
+    /// Puts a tree in the place of the value at `pointer`.
+    pub(crate) fn put(&mut self, pointer: &str, tree: Self) {
+        if let Some(slot) = self.value.pointer_mut(pointer) {
+            *slot = tree.value;
+            self.odd.retain(|place, _| !is_within(place, pointer));
+            self.odd.extend(tree.odd.into_iter().map(|(place, odd)| ([pointer, &place].concat(), odd)));
+        }
+    }
+
+    /// Makes a list of the value at `pointer`, with nothing else in it.
+    pub(crate) fn wrap(&mut self, pointer: &str) {
+        if let Some(slot) = self.value.pointer_mut(pointer) {
+            *slot = Value::Array(vec![slot.take()]);
+            let moved = |place: String| match place.strip_prefix(pointer) {
+                Some(rest) if is_within(&place, pointer) => [&child(pointer, "0"), rest].concat(),
+                _ => place,
+            };
+            self.odd = std::mem::take(&mut self.odd).into_iter().map(|(place, odd)| (moved(place), odd)).collect();
+        }
+    }
+
+    /// The tree as JSON text, every number with its own.
+    pub(crate) fn to_text(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        self.write(&self.value, "", &mut text);
+        text
+    }
+
+    /// Returns true if JSON text says something that the value does not.
+    pub(crate) fn is_rounded(&self) -> bool {
+        self.odd.values().any(|odd| odd.is_rounded)
+    }
+
+    fn write(&self, value: &Value, pointer: &str, out: &mut Vec<u8>) {
+        match value {
+            Value::Array(items) if !self.odd.is_empty() => {
+                out.push(b'[');
+                for (idx, item) in items.iter().enumerate() {
+                    if idx > 0 {
+                        out.push(b',');
+                    }
+                    self.write(item, &child(pointer, &idx.to_string()), out);
+                }
+                out.push(b']');
+            }
+            Value::Object(object) if !self.odd.is_empty() => {
+                out.push(b'{');
+                for (idx, (key, value)) in object.iter().enumerate() {
+                    if idx > 0 {
+                        out.push(b',');
+                    }
+                    write(out, &Value::from(&**key));
+                    out.push(b':');
+                    self.write(value, &child(pointer, key), out);
+                }
+                out.push(b'}');
+            }
+            Value::Number(_) if let Some(odd) = self.odd.get(pointer) => out.extend_from_slice(odd.text.as_bytes()),
+            value => write(out, value),
+        }
+    }
+}
+
+/// The pointers of the numbers that start at these places of JSON text.
+pub(crate) fn pointers(text: &[u8], mut starts: Vec<usize>) -> Vec<String> {
+    let mut pointers = Vec::new();
+    starts.sort_unstable();
+    if !starts.is_empty() {
+        let _ = read_tree(text, &mut |number| {
+            if starts.binary_search(&number.start).is_ok() {
+                pointers.push(number.pointer.to_owned());
+            }
+        });
+    }
+    pointers
+}
+
+/// The value, in which every number is held as any reader of its text would hold it. One that is too large for a float
+/// stays as it is.
+pub(crate) fn held(mut value: Value) -> Value {
+    if *NUMBERS_ARE_TEXTS {
+        // What is too large stays.
+        let _ = hold(&mut value, "", &mut BTreeMap::new());
+    }
+    value
+}
+
+/// Any crate of a program may switch on `serde_json/arbitrary_precision`, and then `1.0` and `1e0` are two numbers.
+static NUMBERS_ARE_TEXTS: LazyLock<bool> = LazyLock::new(|| {
+    let number = serde_json::from_str::<Number>("1.50");
+    number.is_ok_and(|number| number.to_string() == "1.50")
+});
+
+fn hold(value: &mut Value, pointer: &str, odd: &mut BTreeMap<String, Odd>) -> Result<(), String> {
+    match value {
+        Value::Number(number) => {
+            let text = number.to_string();
+            let Some(held) = Held::read(&text) else {
+                return Err(format!("the number at `{pointer}` is out of range"));
+            };
+            *number = held.number;
+            if held.is_rounded || held.is_fragile {
+                odd.insert(pointer.to_owned(), Odd { text, is_rounded: held.is_rounded });
+            }
+            Ok(())
+        }
+        Value::Array(items) => {
+            let mut items = items.iter_mut().enumerate();
+            items.try_for_each(|(idx, item)| hold(item, &child(pointer, &idx.to_string()), odd))
+        }
+        Value::Object(object) => object.iter_mut().try_for_each(|(key, value)| hold(value, &child(pointer, key), odd)),
+        Value::Null | Value::Bool(_) | Value::String(_) => Ok(()),
+    }
+}
+
+fn is_within(place: &str, pointer: &str) -> bool {
+    place.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn write(out: &mut Vec<u8>, value: &Value) {
+    serde_json::to_writer(out, value).expect("a tree has only keys that are text");
+}
