@@ -91,7 +91,7 @@ struct Shared {
     list_at_most: usize,
     page_size: usize,
     list_ttl: u64,
-    /// Whether tools are missing from the list that will be there soon, so that clients are not to keep it.
+    /// True while backends have not answered, so that clients are told not to keep the list.
     is_incomplete: AtomicBool,
     has_empty_lists: bool,
     call_timeout: Option<Duration>,
@@ -165,7 +165,7 @@ impl Server {
 }
 
 impl Shared {
-    /// How long clients may keep the list of tools, in milliseconds.
+    /// Returns the time that clients may keep the list of tools, in milliseconds.
     fn list_ttl(&self) -> u64 {
         match self.is_incomplete.load(Ordering::Acquire) {
             true => 0,

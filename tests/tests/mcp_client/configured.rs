@@ -11,7 +11,7 @@ fn read(json: &str) -> Result<McpServers, InvalidServers> {
     })
 }
 
-/// What is said of the servers that are rejected.
+/// Asserts the reasons for which servers are rejected.
 #[track_caller]
 fn wrong(json: &str, expected: &[&str]) {
     let rejected: Vec<String> = read(json).unwrap().rejected().map(ToString::to_string).collect();

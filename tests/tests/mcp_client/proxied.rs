@@ -47,7 +47,7 @@ async fn many_servers_are_one() {
     std::fs::remove_file(file).unwrap();
 }
 
-/// What the program says on its standard error when it serves these servers and its input ends at once.
+/// Serves these servers until the end of an empty input. Returns whether that succeeded, and the standard error.
 fn said(name: &str, servers: &str, flags: &[&str]) -> (bool, String) {
     let file = std::env::temp_dir().join(format!("toolkit-said-{}-{name}.json", std::process::id()));
     std::fs::write(&file, servers).unwrap();

@@ -1,4 +1,4 @@
-//! What a server claims of its tools counts only if the host trusts it, or a reviewed lock confirms it.
+//! Claims of a server about its tools count only if the host trusts it, or a reviewed lock confirms them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -104,7 +104,7 @@ async fn hints_of_a_server_that_nobody_trusts_count_as_absent_everywhere() {
     // Clients of this program are not told what nobody has checked.
     let list = list_tools(&collected.catalog, Revision::V2026_07_28, Naming::Name).unwrap();
     assert_eq!(list["tools"][0]["annotations"], json!({ "title": "Look" }));
-    // What it claims is there for review.
+    // The claims are there for review.
     assert_eq!(collected.offered.tools().next().unwrap().annotations().read_only, Some(true));
 
     let (approval, n_asked) = counting(Answer::No("no".into()));
@@ -256,7 +256,7 @@ async fn texts_of_a_server_are_cut_and_what_cannot_be_cut_is_left_out() {
         titled,
         heavy,
     ]);
-    // What the operator trusts is bounded like all else.
+    // A trusted server is bounded like any other.
     for backend in [listing.peer(), listing.peer().trusted()] {
         let collected = collected(&registered(backend)).await;
         let ids: Vec<String> = collected.catalog.iter().map(|tool| tool.id().to_string()).collect();

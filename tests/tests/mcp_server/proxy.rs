@@ -165,6 +165,22 @@ async fn of_tools_in_each_others_way_the_first_stays() {
 }
 
 #[tokio::test]
+async fn no_backend_takes_the_place_of_the_tools_that_search() {
+    let server = by_namespace(dispatcher()).list_at_most(0).build().unwrap();
+    let (registered, [searcher, caller, _honest]) = backends(["search", "call", "honest"]);
+    add(&searcher, "tools");
+    add(&caller, "tool");
+    let proxy = Proxy::new(server.clone(), registered);
+    let told = proxy.collect().await.to_string();
+    for name in ["search_tools", "call_tool"] {
+        assert!(told.contains(&format!("is left out: `{name}` is a tool of this server itself")), "{told}");
+    }
+    let client = Client::of(serve(server.http()).await);
+    let found = client.send(&modern(1, "tools/call", call("search_tools", json!({ "query": "first" })))).await.result();
+    assert!(found["structuredContent"]["tools"].is_array(), "{found}");
+}
+
+#[tokio::test]
 async fn a_backend_that_is_registered_later_is_served_too() {
     let server = by_namespace(dispatcher()).build().unwrap();
     let registered = Arc::new(Backends::new());

@@ -35,7 +35,7 @@ pub(super) struct Connection {
 /// How long a connection may take to end: a process is asked twice before it is killed.
 const END: Duration = Duration::from_secs(10);
 
-/// How long a subscription must have lasted for its end to be no failure.
+/// A subscription that lasted this long has not failed when it ends.
 const LASTING: Duration = Duration::from_secs(60);
 
 impl Connection {
@@ -169,7 +169,7 @@ async fn listen(peer: Peer<RoleClient>, changes: watch::Sender<u64>) {
             Ok(mut subscription) => {
                 changes.send_modify(|n| *n += 1);
                 let begun = Instant::now();
-                // What it tells is heard by the transport.
+                // The transport hears its notifications.
                 while let Ok(Some(_)) = subscription.next().await {}
                 if begun.elapsed() > LASTING {
                     pause.reset();

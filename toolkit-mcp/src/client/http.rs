@@ -148,7 +148,7 @@ impl StreamableHttpClient for Http {
             _ => None,
         };
         let answer = self.post(uri, message, session, token, headers).await;
-        // What comes as events is closed by the event that answers.
+        // A stream of events closes the request with the event that answers it.
         if let (Some(id), false) = (id, matches!(answer, Ok(StreamableHttpPostResponse::Sse(..)))) {
             self.screen.close(id);
         }

@@ -21,7 +21,7 @@ pub(super) struct Link {
     state: Mutex<State>,
     /// Beside the state, so that a stop need not wait for who waits for an attempt.
     is_stopped: AtomicBool,
-    /// Whether there was a connection since it was started, so that one that is missing is lost.
+    /// True once there was a connection since the last stop, so that a missing one is lost.
     was_connected: AtomicBool,
     /// Ends the latest attempt.
     aborting: std::sync::Mutex<Option<AbortHandle>>,
@@ -33,7 +33,7 @@ pub(super) struct Link {
     relisting: std::sync::Mutex<Backoff>,
 }
 
-/// How long a call waits for a server that is being restarted.
+/// The longest wait of a call for a server that is being restarted.
 const MAX_CALL_WAIT: Duration = Duration::from_secs(5);
 
 #[derive(Default)]

@@ -9,12 +9,12 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 use toolkit::backend::{Backends, Collected, ContractChange, Failure, Routes};
-use toolkit::catalog::Problem;
+use toolkit::catalog::{Problem, ProblemKind};
 use toolkit::tool::{ToolBackend, ToolId};
 use toolkit::{Catalog, Tool};
 
-use super::Server;
 use super::served::ServeError;
+use super::{Server, search_tools};
 
 /// Serves the tools of backends, such as other servers of the protocol, along with those of this program, and follows
 /// them as they change.
@@ -80,10 +80,10 @@ const BURST: Duration = Duration::from_millis(100);
 /// How long to rest after collecting: as long as that took, but for waiting for somebody who does not answer.
 const MAX_REST: Duration = Duration::from_secs(5);
 
-/// How many contracts are remembered of tools that are no longer offered.
+/// The number of contracts that are remembered of tools that are no longer offered.
 const MAX_GONE: usize = 1_000;
 
-/// How long to wait for backends while others are there already.
+/// The default wait for slow backends.
 const WAIT: Duration = Duration::from_secs(2);
 
 impl Proxy {
@@ -158,6 +158,7 @@ impl Proxy {
         let is_incomplete = failures.iter().any(|failure| failure.error.is_retryable());
         self.server.shared.is_incomplete.store(is_incomplete, Ordering::Release);
         let mut tools: Vec<Tool> = catalog.iter().cloned().collect();
+        problems.extend(self.leave_out_reserved(&mut tools));
         while let Err(error) = self.try_to_serve(&tools, &routes) {
             let losers = self.losers(&tools, &routes, error.problems());
             problems.extend(error.problems().cloned());
@@ -168,6 +169,24 @@ impl Proxy {
             tools.retain(|tool| !losers.contains(tool.id()));
         }
         LeftOut { problems, failures, changes }
+    }
+
+    /// Leaves out the tools of backends that clients would call by the name of one of the three that stand for many: the
+    /// model would search with, or send its arguments to, a tool of another program.
+    fn leave_out_reserved(&self, tools: &mut Vec<Tool>) -> Vec<Problem> {
+        let own: HashSet<&ToolId> = self.own.iter().map(Tool::id).collect();
+        let mut problems = Vec::new();
+        tools.retain(|tool| {
+            let name = self.server.shared.naming.wire_name(tool.id());
+            let is_reserved = search_tools().iter().any(|reserved| reserved.name() == name);
+            let is_left_out = is_reserved && !own.contains(tool.id());
+            if is_left_out {
+                let message = format!("`{}` is left out: `{name}` is a tool of this server itself", tool.id());
+                problems.push(Problem::new(ProblemKind::WireName, message, [tool]));
+            }
+            !is_left_out
+        });
+        problems
     }
 
     fn try_to_serve(&self, tools: &[Tool], routes: &Routes) -> Result<(), ServeError> {

@@ -53,7 +53,7 @@ struct LastOffers {
 /// after half a minute, since it knows better what went wrong.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// How long the tools of a backend stay that cannot be asked: as long as a server may need to be started again.
+/// The time that the tools of an unreachable backend stay: enough to restart a server.
 const GRACE: Duration = Duration::from_secs(60);
 
 impl Backends {
@@ -217,7 +217,7 @@ impl Backends {
     /// backends and those in the order of [`BackendKind`], and the other is a problem. So is a version that nobody has, of
     /// a tool that is somebody else's. A backend that cannot be asked is a failure, and hides no other.
     ///
-    /// Of the tools of others, what is not [`BackendKind::Local`]:
+    /// For tools of all kinds but [`BackendKind::Local`]:
     ///
     /// - None stands in a namespace of `base`. A backend that is called like one is a failure, and is not asked.
     /// - Texts are cut to [`MAX_DESCRIPTION_BYTES`](crate::tool::MAX_DESCRIPTION_BYTES) and its siblings, and tools with

@@ -119,12 +119,12 @@ pub struct ContractChange {
     /// JSON pointers to what differs within the canonical form of the tool, the first
     /// [`ContractChange::MAX_POINTERS`] of them.
     pub pointers: Vec<String>,
-    /// How many more places differ.
+    /// The number of further places that differ.
     pub n_more: usize,
 }
 
 impl ContractChange {
-    /// How many places a change names.
+    /// The number of places that a change names.
     pub const MAX_POINTERS: usize = 8;
 
     /// Compares two records of a tool. Returns `None` if they are equal.

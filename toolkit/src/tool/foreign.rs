@@ -32,7 +32,7 @@ const CUT: &str = "… [cut]";
 ///
 /// # Errors
 ///
-/// What is too long and cannot be cut, as a sentence without its subject.
+/// Something is too long and cannot be cut; a sentence without its subject.
 pub fn bound_mcp_json(tool: &mut Value) -> Result<(), String> {
     let Some(fields) = tool.as_object_mut() else {
         return Ok(());
@@ -79,7 +79,7 @@ impl Tool {
     ///
     /// # Errors
     ///
-    /// What is too long and cannot be cut, as a sentence without its subject.
+    /// Something is too long and cannot be cut; a sentence without its subject.
     pub(crate) fn bounded(mut self) -> Result<Self, String> {
         self.bound_metadata();
         self.input = OnceLock::from(bounded_schema(self.shared_input(), "input")?);
