@@ -36,6 +36,7 @@ use self::plan::Plan;
 pub use self::violation::{Violation, Violations};
 pub(crate) use self::violation::{child, declared_place};
 use crate::call::json;
+use crate::call::tree::{held, held_copy};
 use crate::json as json_value;
 
 /// A JSON Schema, ready to check values.
@@ -92,7 +93,7 @@ impl Schema {
     /// subschemas, more than 1,024 patterns, patterns of more than 128 MiB, or more than 96 schemas that refer to or
     /// join one another in a row.
     pub fn from_value(value: Value) -> Result<Self, SchemaError> {
-        let schema = Self::generated(value);
+        let schema = Self::generated(held(value));
         match schema.check() {
             Ok(()) => Ok(schema),
             Err(error) => {
@@ -168,6 +169,7 @@ impl Schema {
     /// Whether a value fits.
     #[must_use]
     pub fn is_valid(&self, instance: &Value) -> bool {
+        let instance = &*held_copy(instance);
         self.checked().is_ok_and(|checked| match checked.cost.refusal(instance) {
             None => checked.validator(instance).is_valid(instance),
             Some(_) => self.surely_fits(instance),
@@ -176,6 +178,7 @@ impl Schema {
 
     /// The verdict on a value, with the violations that `tell` finds.
     fn verdict(&self, instance: &Value, tell: Tell) -> Result<(), Violations> {
+        let instance = &*held_copy(instance);
         let checked = match self.checked() {
             Ok(checked) => checked,
             Err(error) => return Err(Violations::broken_schema(error)),

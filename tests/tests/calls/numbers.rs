@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolkit::call::{Coercion, ErrorKind};
+use toolkit::schema::Schema;
 use toolkit::{Catalog, Dispatcher, RunResult, ToolError, catalog, tool};
 
 macro_rules! integers {
@@ -294,6 +295,22 @@ fn what_is_coerced_keeps_every_digit() {
     assert_eq!(call(&format!(r#"{{"id":1,"wide":"{id}"}}"#)).unwrap(), json!(format!("1 {id}")));
     assert_eq!(call(&format!(r#"{{"id":1,"wide":{id}.0}}"#)).unwrap(), json!(format!("1 {id}")));
     assert!(call(&format!(r#"{{"id":1,"wide":"{id}.5"}}"#)).is_err());
+}
+
+#[test]
+fn a_schema_and_a_value_mean_the_same_numbers_however_they_are_spelled() {
+    let schema = r#"{"multipleOf":5e-1,"maximum":1.000e2,"not":{"enum":[1.50,2e0,-0.0]},"default":1.50}"#;
+    let schema = Schema::from_value(serde_json::from_str(schema).unwrap()).unwrap();
+    assert_eq!(schema.as_value()["default"], json!(1.5));
+    let holds = ["1", "1.0", "1.000", "1e0", "25e-1", "100", "100.00", "1e2", "0.5e1"];
+    let fails = ["1.5", "15e-1", "1.50", "2", "2.0", "2.00", "0", "0.00", "0e5", "100.5", "1.01e2", "0.25", "25e-2"];
+    for (numbers, expected) in [(&holds[..], true), (&fails[..], false)] {
+        for number in numbers {
+            let value: Value = serde_json::from_str(number).unwrap();
+            assert_eq!(schema.is_valid(&value), expected, "{number}");
+            assert_eq!(schema.validate(&value).is_ok(), expected, "{number}");
+        }
+    }
 }
 
 /// Takes what floats hold exactly.

@@ -4,6 +4,7 @@
 //! spelled as a float and is none, a fraction that a float makes whole), its text is kept beside the tree, so that a type
 //! which asks for an integer is given that one or none.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -153,13 +154,21 @@ pub(crate) fn pointers(text: &[u8], mut starts: Vec<usize>) -> Vec<String> {
 }
 
 /// The value, in which every number is held as any reader of its text would hold it. One that is too large for a float
-/// stays as it is.
+/// stays as it is, and so does a value that is nested too deep to be walked.
 pub(crate) fn held(mut value: Value) -> Value {
-    if *NUMBERS_ARE_TEXTS {
+    if *NUMBERS_ARE_TEXTS && !json::is_too_deep(&value) {
         // What is too large stays.
         let _ = hold(&mut value, "", &mut BTreeMap::new());
     }
     value
+}
+
+/// The same for a value of somebody else's.
+pub(crate) fn held_copy(value: &Value) -> Cow<'_, Value> {
+    match *NUMBERS_ARE_TEXTS && !json::is_too_deep(value) {
+        true => Cow::Owned(held(value.clone())),
+        false => Cow::Borrowed(value),
+    }
 }
 
 /// Any crate of a program may switch on `serde_json/arbitrary_precision`, and then `1.0` and `1e0` are two numbers.
