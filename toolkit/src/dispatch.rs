@@ -1,5 +1,6 @@
 //! Runs tools: the only path from a call to a result.
 
+mod blocking;
 mod builder;
 mod elsewhere;
 mod encode;
@@ -12,6 +13,7 @@ mod non_finite;
 mod output;
 mod permit;
 mod prepared;
+mod result_size;
 mod run;
 #[cfg(feature = "async")]
 mod timer;
@@ -21,6 +23,7 @@ mod whole;
 use std::pin::pin;
 use std::sync::Arc;
 
+pub use self::blocking::BlockingThreads;
 pub use self::builder::DispatcherBuilder;
 pub use self::encode::{CHUNKS, CONTENT, Encode, Returns, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
 pub use self::host::Host;
@@ -319,14 +322,19 @@ impl Dispatcher {
         permit: Permit,
         work: impl FnOnce(&Self, &Context) -> Result<T, ToolError> + Send + 'static,
     ) -> Result<T, ToolError> {
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-            let message = "the tool blocks its thread; call it on a tokio runtime";
-            return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
-        };
+        let threads = context.get::<BlockingThreads>().cloned();
         let (context, _abandoned) = permit::carried(context).abandonable();
         let dispatcher = self.clone();
-        let finished = runtime.spawn_blocking(move || permit.run(|| unwind::caught(|| work(&dispatcher, &context))));
-        finished.await.unwrap_or_else(|_| {
+        let work = move || permit.run(|| unwind::caught(|| work(&dispatcher, &context)));
+        let finished = match (threads, tokio::runtime::Handle::try_current()) {
+            (Some(threads), _) => threads.run(work).await,
+            (None, Ok(runtime)) => runtime.spawn_blocking(work).await.ok(),
+            (None, Err(_)) => {
+                let message = "the tool blocks its thread; call it on a tokio runtime";
+                return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
+            }
+        };
+        finished.unwrap_or_else(|| {
             let message = "the runtime shut down before the tool had run";
             Err(ToolError::new(ErrorKind::Cancelled, message))
         })

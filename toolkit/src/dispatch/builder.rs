@@ -30,8 +30,8 @@ pub struct DispatcherBuilder {
 /// As much as a model ever sends, with room; a host that expects more says so.
 const MAX_ARGUMENT_BYTES: usize = 16 << 20;
 
-/// More than any model reads, and less than a host has.
-const MAX_RESULT_BYTES: usize = 64 << 20;
+/// More than any model reads, and little enough for a server to hold several.
+const MAX_RESULT_BYTES: usize = 16 << 20;
 
 /// Longer than a model waits for a tool, and short enough to be noticed.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -207,7 +207,8 @@ impl DispatcherBuilder {
         self
     }
 
-    /// How many bytes of JSON a tool may return that returns a stream, and so need not end: 64 MiB by default.
+    /// Sets the size of a result, in bytes of JSON and of content each: 16 MiB by default. Writing stops there, and the call
+    /// fails with an error that names the limit.
     pub fn max_result_bytes(mut self, n_bytes: usize) -> Self {
         self.policy.max_result_bytes = n_bytes;
         self

@@ -84,6 +84,7 @@ impl Encode<Content> for Returns<CONTENT> {
     }
 
     fn encode(output: Content, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
+        call.check_content(std::slice::from_ref(&output))?;
         Ok(call.empty_result(changes).with_content(vec![output]))
     }
 }
@@ -94,6 +95,7 @@ impl Encode<Vec<Content>> for Returns<CONTENT> {
     }
 
     fn encode(output: Vec<Content>, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
+        call.check_content(&output)?;
         Ok(call.empty_result(changes).with_content(output))
     }
 }
@@ -105,6 +107,7 @@ impl<T: Serialize + JsonSchema> Encode<Structured<T>> for Returns<STRUCTURED_WIT
 
     fn encode(output: Structured<T>, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
         let json = call.encode(&output.value)?;
+        call.check_content(&output.content)?;
         Ok(call.empty_result(changes).with_json(json).with_content(output.content))
     }
 }

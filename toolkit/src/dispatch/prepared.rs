@@ -1,5 +1,7 @@
 //! A tool found once, to be called many times.
 
+use std::time::Duration;
+
 use super::{Dispatcher, report};
 use crate::call::{Arguments, Context, RunResult, ToolError};
 use crate::tool::Tool;
@@ -20,6 +22,12 @@ impl<'d> Prepared<'d> {
     #[must_use]
     pub fn tool(&self) -> &'d Tool {
         self.tool
+    }
+
+    /// Returns the timeout of a call: the tool's own, or else that of the dispatcher.
+    #[must_use]
+    pub fn timeout(&self) -> Option<Duration> {
+        self.tool.timeout().or(self.dispatcher.shared.policy.timeout)
     }
 
     /// Calls the tool; see [`Dispatcher::call`].

@@ -10,7 +10,7 @@ use serde_path_to_error::Segment;
 
 use super::{Encode, Host, Policy, whole};
 use crate::call::tree::{Tree, pointers};
-use crate::call::{Arguments, Change, ErrorKind, RunResult, ToolError, admit, refusal};
+use crate::call::{Arguments, Change, Content, RunResult, ToolError, admit, refusal};
 use crate::catalog::Entry;
 use crate::schema::plan::Plan;
 use crate::schema::{Schema, Violations, child};
@@ -162,16 +162,17 @@ impl Invocation<'_> {
 
     /// Adds an item to a list, which must not grow for ever.
     pub(super) fn grow(&self, list: &mut Vec<u8>, item: &[u8]) -> Result<(), ToolError> {
-        let most = self.policy.max_result_bytes;
-        if list.len() + item.len() >= most {
-            let message = format!("what the tool returned has more than {most} bytes");
-            return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
-        }
+        self.policy.check_size((list.len() + item.len()).saturating_add(1))?;
         if list.len() > 1 {
             list.push(b',');
         }
         list.extend_from_slice(item);
         Ok(())
+    }
+
+    /// Refuses content that is larger than a result may be.
+    pub(super) fn check_content(&self, content: &[Content]) -> Result<(), ToolError> {
+        self.policy.check_content(content)
     }
 
     #[inline]
@@ -194,11 +195,11 @@ impl Invocation<'_> {
         let schema = self.tool.output().filter(|_| self.policy.validate_output);
         if let Some(plan) = schema.and_then(Schema::plan) {
             let mut json = Vec::with_capacity(128);
-            if plan.encode(output, &mut json).is_ok() {
-                return Ok(json);
+            if plan.encode_at_most(output, &mut json, self.policy.max_result_bytes).is_ok() {
+                return self.policy.check_size(json.len()).map(|()| json);
             }
         }
-        let json = serde_json::to_vec(output).map_err(ToolError::internal)?;
+        let json = self.policy.encode(output)?;
         if let Some(schema) = schema {
             super::output::check_value(schema, &json, output)?;
         }

@@ -100,7 +100,21 @@ impl Plan {
     /// [`Refused`] where those bytes are not certainly valid, or `value` can't be written as JSON. What was appended
     /// to `out` by then is unspecified.
     pub fn encode<T: serde::Serialize + ?Sized>(&self, value: &T, out: &mut Vec<u8>) -> Result<(), Refused> {
-        let mut output = ser::Output::new(self, std::mem::take(out));
+        self.encode_at_most(value, out, usize::MAX)
+    }
+
+    /// As [`Plan::encode`], and refuses what is longer than `max_bytes` without writing all of it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::encode`].
+    pub fn encode_at_most<T: serde::Serialize + ?Sized>(
+        &self,
+        value: &T,
+        out: &mut Vec<u8>,
+        max_bytes: usize,
+    ) -> Result<(), Refused> {
+        let mut output = ser::Output::new(self, std::mem::take(out), max_bytes);
         let written = value.serialize(ser::Writer { out: &mut output, node: self.node(self.root) });
         let written = if output.has_failed() { Err(Refused) } else { written };
         *out = output.json;

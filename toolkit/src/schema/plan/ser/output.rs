@@ -9,6 +9,8 @@ const MAX_DEPTH: u8 = 127;
 pub(in super::super) struct Output<'p> {
     pub(super) plan: &'p Plan,
     pub(in super::super) json: Vec<u8>,
+    /// How long the JSON may become. It is asked before each string and each bracket, so that it is exceeded by little.
+    max_bytes: usize,
     /// How many arrays and objects are open.
     depth: u8,
     /// Set for good once something went wrong: a `Serialize` may swallow the error and go on.
@@ -17,8 +19,8 @@ pub(in super::super) struct Output<'p> {
 
 impl<'p> Output<'p> {
     #[inline]
-    pub(in super::super) fn new(plan: &'p Plan, json: Vec<u8>) -> Self {
-        Output { plan, json, depth: 0, failed: false }
+    pub(in super::super) fn new(plan: &'p Plan, json: Vec<u8>, max_bytes: usize) -> Self {
+        Output { plan, json, max_bytes, depth: 0, failed: false }
     }
 
     #[inline]
@@ -28,7 +30,7 @@ impl<'p> Output<'p> {
 
     #[inline]
     pub(super) fn open(&mut self, bracket: u8) -> Result<(), Refused> {
-        if self.depth == MAX_DEPTH {
+        if self.depth == MAX_DEPTH || self.json.len() > self.max_bytes {
             return Err(Refused);
         }
         self.depth += 1;
@@ -47,6 +49,9 @@ impl<'p> Output<'p> {
     #[inline]
     pub(super) fn string(&mut self, text: &str) -> Result<(), Refused> {
         let bytes = text.as_bytes();
+        if bytes.len() > self.max_bytes.saturating_sub(self.json.len()) {
+            return Err(Refused);
+        }
         if special::position(bytes) < bytes.len() {
             return self.write(|s| serde::Serializer::serialize_str(s, text));
         }
@@ -63,6 +68,9 @@ impl<'p> Output<'p> {
         &mut self,
         write: impl FnOnce(&mut serde_json::Serializer<&mut Vec<u8>>) -> serde_json::Result<()>,
     ) -> Result<(), Refused> {
+        if self.json.len() > self.max_bytes {
+            return Err(Refused);
+        }
         write(&mut serde_json::Serializer::new(&mut self.json)).map_err(|_| Refused)
     }
 
