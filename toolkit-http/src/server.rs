@@ -12,6 +12,7 @@ mod limits;
 mod listener;
 mod pool;
 mod response;
+mod response_budget;
 mod signals;
 mod stream;
 

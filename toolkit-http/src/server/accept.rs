@@ -74,7 +74,7 @@ pub async fn serve<A, F, B>(
             connection.running();
             request.extensions_mut().insert(connection.clone());
             let answered = answer(request);
-            async move { Ok::<_, Infallible>(answered.await.map(|body| Tracked::new(body, connection))) }
+            async move { Ok::<_, Infallible>(Tracked::track(answered.await, connection).await) }
         });
         let stream = WriteTimeout::new(stream, connection.clone(), limits.io_timeout);
         let served = graceful.watch(http.serve_connection(TokioIo::new(stream), service));

@@ -8,6 +8,7 @@ use std::time::Instant;
 use tokio::sync::Notify;
 
 use super::connections::Connections;
+use super::response_budget::ResponsePermit;
 
 /// The connection of a request; it is in the request's extensions. Clones are the same connection.
 #[derive(Clone, Debug)]
@@ -79,6 +80,10 @@ impl Connection {
     pub fn event_stream(&self) -> Option<EventStreamPermit> {
         let is_admitted = self.0.connections.begin_event_stream(self.address());
         is_admitted.then(|| EventStreamPermit(self.clone()))
+    }
+
+    pub(super) async fn response(&self, n_bytes: usize) -> Option<ResponsePermit> {
+        self.0.connections.response(n_bytes).await
     }
 
     pub(super) fn id(&self) -> u64 {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::connection::{Connection, Phase};
 use super::limits::Limits;
+use super::response_budget::{ResponseBudget, ResponsePermit};
 
 /// The open connections of a server.
 #[derive(Clone, Debug)]
@@ -16,6 +17,7 @@ pub struct Connections(Arc<Shared>);
 struct Shared {
     limits: Limits,
     table: Mutex<Table>,
+    responses: ResponseBudget,
 }
 
 #[derive(Debug, Default)]
@@ -35,7 +37,8 @@ struct Counts {
 
 impl Connections {
     pub(super) fn new(limits: Limits) -> Self {
-        Self(Arc::new(Shared { limits, table: Mutex::default() }))
+        let responses = ResponseBudget::new(limits.max_response_bytes);
+        Self(Arc::new(Shared { limits, table: Mutex::default(), responses }))
     }
 
     /// Makes room for a connection from an address. `None` if there is none, not even in the reserve.
@@ -82,6 +85,11 @@ impl Connections {
             table.n_reserved = table.n_reserved.saturating_sub(1);
         }
         true
+    }
+
+    /// Takes memory for a response. `None` if there is none, although connections whose clients do not read were closed.
+    pub(super) async fn response(&self, n_bytes: usize) -> Option<ResponsePermit> {
+        self.0.responses.acquire(n_bytes, || self.table().evict_blocked()).await
     }
 
     /// Counts an event stream. Returns false if there may be no more.
@@ -138,6 +146,16 @@ impl Table {
             Some(((Reverse(n_of_address), rank, connection.since(), connection.id()), connection.id()))
         });
         let Some((_, id)) = ranked.min() else { return false };
+        if let Some(evicted) = self.remove(id) {
+            evicted.evict();
+        }
+        true
+    }
+
+    /// Evicts the connection whose client has not read for longest.
+    fn evict_blocked(&mut self) -> bool {
+        let blocked = self.open.values().filter(|connection| connection.phase() == Phase::Blocked);
+        let Some(id) = blocked.min_by_key(|connection| connection.since()).map(Connection::id) else { return false };
         if let Some(evicted) = self.remove(id) {
             evicted.evict();
         }

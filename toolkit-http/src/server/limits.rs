@@ -26,6 +26,9 @@ pub struct Limits {
     /// The number of bytes of request bodies in memory, over all requests: 64 MiB. Counts what has arrived, until the
     /// request is answered.
     pub max_pending_bytes: usize,
+    /// The number of bytes of responses that clients have not read yet: 64 MiB, or a single response. Beyond it,
+    /// connections whose clients do not read are closed, and a response that finds no room is `503`.
+    pub max_response_bytes: usize,
     /// The time a client may take to send the head of a request, to send its body, and to read what it is sent: 30 s.
     pub io_timeout: Duration,
     /// The time for which running calls may go on after shutdown was requested: 30 s.
@@ -42,6 +45,7 @@ impl Default for Limits {
             max_event_streams_per_address: 128,
             max_body_bytes: 4 << 20,
             max_pending_bytes: 64 << 20,
+            max_response_bytes: 64 << 20,
             io_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(30),
         }

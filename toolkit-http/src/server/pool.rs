@@ -1,9 +1,11 @@
 //! Threads for tools: whatever a tool does with its thread, no I/O waits for it.
 
+mod load;
 mod threads;
 
 use std::fmt;
 use std::future::Future;
+use std::hash::{DefaultHasher, Hasher};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -11,14 +13,14 @@ use std::task::{Context, Poll};
 use async_task::{Builder, FallibleTask};
 use tokio::runtime::Handle;
 
-use self::threads::Threads;
+use self::threads::{Origin, Threads};
 
 /// An elastic pool of threads that run futures which may block.
 ///
 /// Every poll of a future, and its drop, happens on a thread of the pool, inside of the tokio runtime that spawned it. As
-/// long as its threads make progress, the pool has as many as there are cores; when none of them has taken anything from
-/// the queue for a millisecond, it starts more. A future that sleeps or spins thus delays the others by a few
-/// milliseconds, once. The number of threads is bounded by the number of futures, which the caller bounds, as with a
+/// long as its threads make progress, the pool has as many as there are cores. When no poll has ended for a millisecond,
+/// it starts more threads: as many as needed while the threads wait (a tool sleeps), and one for each tool that has none
+/// while they keep the cores busy (a tool computes). The number of threads is bounded by the number of futures, which the caller bounds, as with a
 /// [`CallLimiter`](super::CallLimiter).
 ///
 /// The threads are detached: they keep no process alive.
@@ -29,8 +31,8 @@ use self::threads::Threads;
 /// use toolkit_http::ToolPool;
 ///
 /// let pool = ToolPool::new();
-/// let tasks: Vec<_> = (0..100).map(|_| pool.spawn(async { std::thread::sleep(Duration::from_millis(100)) })).collect();
-/// assert_eq!(pool.spawn(async { 6 * 7 }).await, Ok(42));
+/// let tasks: Vec<_> = (0..100).map(|_| pool.spawn("slow", async { std::thread::sleep(Duration::from_millis(100)) })).collect();
+/// assert_eq!(pool.spawn("quick", async { 6 * 7 }).await, Ok(42));
 /// # drop(tasks);
 /// # });
 /// ```
@@ -41,7 +43,7 @@ pub struct ToolPool {
 
 /// A future that runs on a [`ToolPool`]. Dropping it cancels the future: it is dropped as soon as it is not being polled.
 #[must_use]
-pub struct Task<T>(FallibleTask<T, Handle>);
+pub struct Task<T>(FallibleTask<T, Origin>);
 
 /// The future panicked, or the pool's runtime has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,20 +63,34 @@ impl ToolPool {
         SHARED.get_or_init(ToolPool::new).clone()
     }
 
-    /// Runs a future.
+    /// Runs a future of a tool.
     ///
     /// # Panics
     ///
     /// Outside of a tokio runtime.
-    pub fn spawn<F>(&self, future: F) -> Task<F::Output>
+    pub fn spawn<F>(&self, tool: &str, future: F) -> Task<F::Output>
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(tool.as_bytes());
+        let origin = Origin { runtime: Handle::current(), tool: hasher.finish() };
         let threads = Arc::clone(&self.threads);
         let schedule = move |runnable| threads.push(runnable);
-        let (runnable, task) = Builder::new().metadata(Handle::current()).spawn(|_| future, schedule);
+        let (runnable, task) = Builder::new().metadata(origin).spawn(|_| future, schedule);
         runnable.schedule();
         Task(task.fallible())
+    }
+}
+
+impl ToolPool {
+    /// Runs a function of a tool, and leaves it to the function to report its end.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn run(&self, tool: &str, work: impl FnOnce() + Send + 'static) {
+        self.spawn(tool, async move { work() }).0.detach();
     }
 }
 

@@ -1,21 +1,40 @@
-//! The body of a response, while its connection waits for the server.
+//! The body of a response, while its connection waits for the server or for the client to read.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use http::{Response, StatusCode, header};
 use http_body::{Body, Frame, SizeHint};
 
 use super::connection::Connection;
+use super::response_budget::ResponsePermit;
 
-/// A body whose end makes its connection an idle one.
+/// Responses from this size on count.
+const SMALL: u64 = 64 << 10;
+
+/// A body whose end makes its connection an idle one, and returns what it held.
 pub(super) struct Tracked<B> {
-    body: B,
+    /// `None` for a response that there is no memory for.
+    body: Option<B>,
     connection: Connection,
+    _permit: Option<ResponsePermit>,
 }
 
-impl<B> Tracked<B> {
-    pub(super) fn new(body: B, connection: Connection) -> Self {
-        Self { body, connection }
+impl<B: Body> Tracked<B> {
+    /// Takes the memory of a response, which is `503` without its body where there is none.
+    pub(super) async fn track(response: Response<B>, connection: Connection) -> Response<Self> {
+        let n_bytes = response.body().size_hint().exact().unwrap_or(0);
+        if n_bytes < SMALL {
+            return response.map(|body| Self { body: Some(body), connection, _permit: None });
+        }
+        if let Some(permit) = connection.response(usize::try_from(n_bytes).unwrap_or(usize::MAX)).await {
+            return response.map(|body| Self { body: Some(body), connection, _permit: Some(permit) });
+        }
+        drop(response);
+        let mut refused = Response::new(Self { body: None, connection, _permit: None });
+        *refused.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+        refused.headers_mut().insert(header::RETRY_AFTER, 1.into());
+        refused
     }
 }
 
@@ -27,15 +46,18 @@ impl<B: Body + Unpin> Body for Tracked<B> {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        match &mut self.body {
+            Some(body) => Pin::new(body).poll_frame(cx),
+            None => Poll::Ready(None),
+        }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.body.as_ref().is_none_or(Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
     }
 }
 

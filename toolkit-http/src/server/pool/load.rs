@@ -1,0 +1,31 @@
+//! Whether the threads of a pool use the cores, or wait.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+/// The file in which Linux says what a thread does.
+pub(super) struct ThreadStat(PathBuf);
+
+impl ThreadStat {
+    /// `None` where the system has no such file: its threads count as waiting.
+    pub(super) fn of_this_thread() -> Option<Self> {
+        let thread = std::fs::read_link("/proc/thread-self").ok()?;
+        Some(Self(PathBuf::from("/proc").join(thread).join("stat")))
+    }
+
+    fn is_running(&self) -> bool {
+        // `TID (name) STATE …`, where the name is ours.
+        let stat = std::fs::read_to_string(&self.0).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
+    }
+}
+
+/// Counts the threads that run, or could if there were a core for them, up to the number of cores.
+pub(super) fn n_running(stats: &[Arc<ThreadStat>]) -> usize {
+    stats.iter().filter(|stat| stat.is_running()).take(n_cores()).count()
+}
+
+pub(super) fn n_cores() -> usize {
+    static N_CORES: OnceLock<usize> = OnceLock::new();
+    *N_CORES.get_or_init(|| std::thread::available_parallelism().map_or(2, usize::from))
+}
