@@ -22,9 +22,9 @@
 //!   with the tools of backends, such as other servers, whenever those change.
 //! - Over [`ServerBuilder::list_at_most`] tools, a client is shown three that find, describe and call all others.
 
+mod batch;
 mod builder;
 mod call;
-mod end;
 mod filter;
 mod find;
 mod headers;
@@ -50,11 +50,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use toolkit::adapter::mcp::Revision;
 use toolkit::call::Credentials;
 use toolkit::catalog::Naming;
 use toolkit::{CancelToken, Dispatcher, Tool};
+use toolkit_http::{CallLimiter, ToolPool};
 
 pub use self::builder::ServerBuilder;
 pub use self::filter::{Filter, Hint, InvalidRule, Rule};
@@ -95,7 +96,10 @@ struct Shared {
     is_incomplete: AtomicBool,
     has_empty_lists: bool,
     call_timeout: Option<Duration>,
-    places: Arc<Semaphore>,
+    calls: CallLimiter,
+    pool: ToolPool,
+    max_result_bytes: usize,
+    shutdown_timeout: Duration,
     search: Option<Box<Search>>,
     credentials: Option<Box<Held>>,
     running: Running,

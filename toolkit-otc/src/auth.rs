@@ -81,18 +81,27 @@ impl Auth {
         match &self.0 {
             Kind::None => Ok(()),
             Kind::ApiKey(key) => {
-                let sent = headers.get(API_KEY).ok_or("send the API key in the header `OXP-API-Key`")?;
+                let sent = only(headers, API_KEY)?.ok_or("send the API key in the header `OXP-API-Key`")?;
                 let is_right = is_same(key.expose().as_bytes(), sent.as_bytes());
                 is_right.then_some(()).ok_or("the API key is not the right one")
             }
             Kind::Jwt(secret) => {
-                let sent = headers.get(AUTHORIZATION).and_then(|header| header.to_str().ok());
+                let sent = only(headers, AUTHORIZATION.as_str())?.and_then(|header| header.to_str().ok());
                 let token = sent.and_then(|sent| sent.split_once(' '));
                 let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token);
                 let token = token.ok_or("send a token as `Authorization: Bearer …`")?;
                 jwt::check(secret.expose().as_bytes(), token.trim(), unix_now())
             }
         }
+    }
+}
+
+/// The value of a header that must not be repeated: what stands before the server may look at another one.
+fn only<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h HeaderValue>, &'static str> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (value, None) => Ok(value),
+        (_, Some(_)) => Err("send the header that authenticates you once"),
     }
 }
 

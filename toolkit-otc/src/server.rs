@@ -21,8 +21,8 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use bytes::Bytes;
-use tokio::sync::Semaphore;
 use toolkit::Dispatcher;
+use toolkit_http::{BodyReader, CallLimiter, HostGuard, ToolPool};
 
 use self::answers::Answers;
 use self::refusal::Refusal;
@@ -40,7 +40,8 @@ use crate::{Auth, Naming, Published};
 /// | 403 | the request was made for another host, or by a page of another one: see [`Server::host`] |
 /// | 413, 415 | the message is longer than may be, or is not `application/json` |
 /// | 422 | the input does not fit the tool's schema |
-/// | 503 | as many calls run as may, or the server is about to stop |
+/// | 408 | the message did not arrive in time |
+/// | 503 | the concurrency limit is reached, there is no memory for the message, or the server is about to stop |
 ///
 /// # Calls that are repeated
 ///
@@ -66,15 +67,20 @@ pub struct Server {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// How long a message may be, in either direction: 16 MiB.
+    /// The size of a message, in either direction: 16 MiB.
     pub max_body_bytes: usize,
-    /// How many calls run at once: 256. More are refused.
+    /// The number of bytes of requests in memory, over all of them: 64 MiB, and twice the size of a message at least.
+    pub max_pending_bytes: usize,
+    /// The number of calls that run at once: 256. More are refused. Calls of one tool take at most three quarters of it,
+    /// so that a slow tool leaves room for the others.
     pub max_calls: usize,
-    /// How many connections there are at once: 1024. More wait to be accepted.
+    /// The number of open connections: 1024, half of them of one address. Beyond it, idle connections are closed for new
+    /// ones; see [`toolkit_http::Limits`].
     pub max_connections: usize,
-    /// How long a call may take: five minutes. A synchronous tool that does not look at its context cannot be stopped.
+    /// The time a call may take: five minutes. A synchronous tool that does not look at its context cannot be stopped: it
+    /// keeps its thread and counts as a running call until it ends.
     pub call_timeout: Duration,
-    /// How long a client may take to send its request: 30 s.
+    /// The time a client may take to send its request, and to read what it is sent: 30 s.
     pub read_timeout: Duration,
     /// How long calls may take to end once the server is told to stop: 30 s. Those that are left are cancelled.
     pub shutdown_timeout: Duration,
@@ -88,6 +94,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_body_bytes: 16 << 20,
+            max_pending_bytes: 64 << 20,
             max_calls: 256,
             max_connections: 1024,
             call_timeout: Duration::from_secs(300),
@@ -99,17 +106,22 @@ impl Default for Limits {
     }
 }
 
+/// How long calls that were cancelled have to notice it.
+const LAST_MOMENT: Duration = Duration::from_secs(1);
+
 /// What every request looks at.
 struct Shared {
     dispatcher: Dispatcher,
     published: Published,
     auth: Auth,
-    hosts: Option<Vec<String>>,
     limits: Limits,
     readiness: Readiness,
     /// The answer to `GET /tools`.
     listed: Bytes,
-    places: Arc<Semaphore>,
+    calls: CallLimiter,
+    pool: ToolPool,
+    bodies: BodyReader,
+    guard: HostGuard,
     answers: Arc<Answers>,
 }
 
@@ -182,11 +194,28 @@ impl Server {
 
     fn shared(self) -> (Arc<Shared>, Router) {
         let Self { dispatcher, published, auth, hosts, limits, readiness } = self;
-        let places = Arc::new(Semaphore::new(limits.max_calls.min(Semaphore::MAX_PERMITS)));
+        let calls = CallLimiter::new(limits.max_calls);
+        let bodies = BodyReader::new(&limits.http());
+        let guard = match hosts {
+            Some(hosts) => hosts.into_iter().fold(HostGuard::addresses(), HostGuard::with_host),
+            None => HostGuard::unchecked(),
+        };
         let answers = Arc::new(Answers::new(limits.max_answers, limits.max_answer_bytes));
         let listed = published.to_json().to_string().into();
-        let shared =
-            Arc::new(Shared { dispatcher, published, auth, hosts, limits, readiness, listed, places, answers });
+        let pool = ToolPool::shared();
+        let shared = Arc::new(Shared {
+            dispatcher,
+            published,
+            auth,
+            limits,
+            readiness,
+            listed,
+            calls,
+            pool,
+            bodies,
+            guard,
+            answers,
+        });
         let router = Router::new()
             .route("/tools", get(list))
             .route("/tools/call", post(call::call))

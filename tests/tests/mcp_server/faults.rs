@@ -230,3 +230,14 @@ async fn a_message_of_unknown_length_holds_room_for_what_it_has() {
     // The call runs, and another is read beside it.
     assert_eq!(client.send(&request(2, "ping", json!({}))).await.status, 200);
 }
+
+/// Proxies and clients take a connection without traffic for a dead one.
+#[tokio::test]
+async fn a_long_call_without_progress_sends_bytes_from_time_to_time() {
+    let client = client().await.with("content-type", "application/json");
+    let body = request(1, "tools/call", call("sleep", json!({ "ms": 12_000 }))).to_string();
+    let response = client.ask("POST", "/mcp", body.as_bytes()).await;
+    assert_eq!(response.header("content-type"), Some("text/event-stream"));
+    assert!(response.text().starts_with(":\n\n"), "{}", response.text());
+    assert_eq!(response.messages()[0]["result"]["isError"], false, "{}", response.text());
+}

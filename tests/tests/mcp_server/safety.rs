@@ -17,7 +17,7 @@ fn list() -> Value {
 async fn only_the_machines_own_names_are_answered() {
     let client = client().await;
     let port = client.address.port();
-    for host in ["localhost", "127.0.0.1", "[::1]", "LOCALHOST"] {
+    for host in ["localhost", "127.0.0.1", "127.0.0.2", "[::1]", "LOCALHOST"] {
         assert_eq!(client.with("host", host).send(&list()).await.status, 200, "{host}");
         assert_eq!(client.with("host", &format!("{host}:{port}")).send(&list()).await.status, 200, "{host}");
     }
@@ -27,6 +27,93 @@ async fn only_the_machines_own_names_are_answered() {
         assert_eq!(client.with("host", host).send(&list()).await.status, 403, "{host}");
     }
     assert_eq!(client.without("host").send(&list()).await.status, 403);
+}
+
+/// Of a request target in absolute form, the host is the one that counts (RFC 9112, 3.2.2).
+#[tokio::test]
+async fn the_target_of_a_request_is_checked_like_its_host() {
+    let client = client().await.with("content-type", "application/json");
+    let body = request(1, "ping", json!({})).to_string();
+    for (target, status) in
+        [("http://localhost:80/mcp", 200), ("http://evil.example/mcp", 403), ("http://localhost@evil.example/mcp", 403)]
+    {
+        assert_eq!(client.ask("POST", target, body.as_bytes()).await.status, status, "{target}");
+    }
+    let client = client.with("host", "evil.example");
+    assert_eq!(client.ask("POST", "http://localhost/mcp", body.as_bytes()).await.status, 403);
+}
+
+/// What stands before the server may have looked at another value than the server does.
+#[tokio::test]
+async fn headers_that_decide_who_is_answered_must_not_be_repeated() {
+    let client = Client::of(serve(server().http().token("s3cr3t")).await);
+    let ours = client.with("authorization", "Bearer s3cr3t");
+    assert_eq!(ours.send(&list()).await.status, 200);
+    let twice = client.with("authorization", "Bearer s3cr3t\r\nauthorization: Bearer other");
+    assert_eq!(twice.send(&list()).await.status, 401);
+    let twice = ours.with("origin", "http://localhost\r\norigin: https://evil.example");
+    assert_eq!(twice.send(&list()).await.status, 403);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_server_answers_at_whichever_loopback_address_it_has() {
+    let listening = server().http().bind("127.0.0.2:0").await.unwrap();
+    let address = listening.local_addr().unwrap();
+    tokio::spawn(listening.run(pending()));
+    let client = Client::of(address).with("host", &address.to_string());
+    assert_eq!(client.send(&list()).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_client_learns_which_scopes_it_needs() {
+    let http = server().http().verify(Names).resource("https://tools.example/mcp", ["https://login.example"]);
+    let client = Client::of(serve(http.scopes(["tools:list", "tools:call"])).await);
+    let scope = r#"scope="tools:list tools:call""#;
+    for (token, status, error) in [
+        (None, 401, None),
+        (Some("nobody"), 401, Some(r#"error="invalid_token""#)),
+        (Some("guest"), 403, Some(r#"error="insufficient_scope""#)),
+    ] {
+        let client = token.map_or(client.clone(), |token| client.with("authorization", &format!("Bearer {token}")));
+        let refused = client.send(&list()).await;
+        let challenge = refused.header("www-authenticate").unwrap();
+        assert_eq!(refused.status, status, "{challenge}");
+        assert!(challenge.contains(scope) && challenge.contains(error.unwrap_or_default()), "{challenge}");
+    }
+    let metadata = client.get("/.well-known/oauth-protected-resource/mcp").await.json();
+    assert_eq!(metadata["scopes_supported"], json!(["tools:list", "tools:call"]));
+}
+
+#[tokio::test]
+async fn the_server_can_be_mounted_at_any_path() {
+    use http_body_util::BodyExt;
+    use tower_service::Service;
+
+    let service =
+        || server().http().resource("https://tools.example/api/mcp", ["https://login.example"]).into_service();
+    let well_known = "/.well-known/oauth-protected-resource/{*path}";
+    let mut router: axum::Router = axum::Router::new()
+        .nest_service("/api", service())
+        .route_service("/deep/tools", service())
+        .route_service(well_known, service());
+    const PING: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    for (method, path, expected) in [
+        ("POST", "/api", "\"result\":{}"),
+        ("POST", "/api/", "\"result\":{}"),
+        ("POST", "/api/mcp", "\"result\":{}"),
+        ("POST", "/deep/tools", "\"result\":{}"),
+        ("GET", "/api/healthz", "ok"),
+        ("GET", "/api/metrics", "toolkit_mcp_connections"),
+        ("GET", "/.well-known/oauth-protected-resource/api/mcp", "authorization_servers"),
+    ] {
+        let request = http::Request::builder().method(method).uri(path).header("host", "localhost");
+        let request = request.header("content-type", "application/json").body(axum::body::Body::from(PING)).unwrap();
+        let response = router.call(request).await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        assert!(String::from_utf8_lossy(&body).contains(expected), "{path}: {body:?}");
+    }
 }
 
 #[tokio::test]

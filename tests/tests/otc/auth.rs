@@ -66,3 +66,26 @@ fn nothing_prints_a_key() {
     let backend = OtcBackend::new("remote", "http://localhost").unwrap().auth(Auth::api_key("s3cr3t"));
     assert!(!format!("{backend:?} {:?} {:?}", Auth::jwt("s3cr3t"), Auth::api_key("s3cr3t")).contains("s3cr3t"));
 }
+
+/// What stands before the server may have looked at another value than the server does.
+#[tokio::test]
+async fn headers_that_decide_who_comes_in_must_not_be_repeated() {
+    let dispatcher = dispatcher_of([tool_of(&definition("Doorbell.Ring@0.1.0"))], |_, _, _| panic!("it ran")).await;
+    let router = Server::new(dispatcher).auth(Auth::api_key("s3cr3t")).router();
+    let with = |headers: &[(&'static str, &str)]| {
+        let mut request = http::get("/tools");
+        for (name, value) in headers {
+            request.headers_mut().append(*name, value.parse().unwrap());
+        }
+        request
+    };
+    http::ask(&router, with(&[("oxp-api-key", "s3cr3t")])).await.is(200);
+    http::ask(&router, with(&[("oxp-api-key", "s3cr3t"), ("oxp-api-key", "other")])).await.is(401);
+    let ours = ("oxp-api-key", "s3cr3t");
+    http::ask(&router, with(&[ours, ("host", "evil.example")])).await.is(403);
+    http::ask(&router, with(&[ours, ("origin", "http://localhost"), ("origin", "https://evil.example")])).await.is(403);
+    // The host of a request target in absolute form is the one that counts.
+    let mut absolute = with(&[ours]);
+    *absolute.uri_mut() = "http://evil.example/tools".parse().unwrap();
+    http::ask(&router, absolute).await.is(403);
+}

@@ -6,11 +6,12 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use toolkit::adapter::mcp::LIST_TTL_MS;
 use toolkit::call::Credentials;
 use toolkit::catalog::Naming;
 use toolkit::{CancelToken, Catalog, Dispatcher, Tool};
+use toolkit_http::{CallLimiter, ToolPool};
 
 use super::filter::Filter;
 use super::find::Search;
@@ -30,6 +31,11 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(300);
 
 const CONCURRENCY: usize = 256;
 
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// More than a model reads, and little enough for a server to hold several.
+const MAX_RESULT_BYTES: usize = 16 << 20;
+
 /// Sets up a [`Server`].
 #[must_use]
 pub struct ServerBuilder {
@@ -44,6 +50,8 @@ pub struct ServerBuilder {
     has_empty_lists: bool,
     call_timeout: Option<Duration>,
     concurrency: usize,
+    max_result_bytes: usize,
+    shutdown_timeout: Duration,
     search: Option<Box<Search>>,
     credentials: Option<Box<Held>>,
 }
@@ -62,6 +70,8 @@ impl ServerBuilder {
             has_empty_lists: false,
             call_timeout: Some(CALL_TIMEOUT),
             concurrency: CONCURRENCY,
+            max_result_bytes: MAX_RESULT_BYTES,
+            shutdown_timeout: SHUTDOWN_TIMEOUT,
             search: None,
             credentials: None,
         }
@@ -125,17 +135,33 @@ impl ServerBuilder {
         self
     }
 
-    /// How many calls run at once; 256 by default. More wait for their turn.
+    /// Sets how many calls run at once; 256 by default. As many wait for a permit, and more are refused. Calls of one tool
+    /// take at most three quarters of the permits, so that a slow tool leaves room for the others; see
+    /// [`CallLimiter`](toolkit_http::CallLimiter).
+    ///
+    /// A synchronous tool takes a thread while it runs, so this bounds the threads too.
     pub fn concurrency(mut self, n_calls: usize) -> Self {
-        self.concurrency = n_calls.clamp(1, Semaphore::MAX_PERMITS);
+        self.concurrency = n_calls.max(1);
+        self
+    }
+
+    /// Sets the size of a result, in bytes of JSON; 16 MiB by default. A larger one is an error that names the limit.
+    pub fn max_result_bytes(mut self, n_bytes: usize) -> Self {
+        self.max_result_bytes = n_bytes;
+        self
+    }
+
+    /// Sets for how long calls may go on once stdin has ended, or the process was asked to end; 30 seconds by default.
+    /// For HTTP there is [`Http::grace`](super::Http::grace).
+    pub fn shutdown_timeout(mut self, time: Duration) -> Self {
+        self.shutdown_timeout = time;
         self
     }
 
     /// Finds tools for `search_tools`: from the catalogue, what is asked for, and how many are wanted at most, to the ids
     /// of what was found, best first. By default it is an [`Index`](toolkit::discovery::Index) of the tools that are served.
     ///
-    /// A model may be asked here. No other message of the connection is read meanwhile; one that takes long lets the
-    /// other connections of a runtime with several threads go on by way of `tokio::task::block_in_place`.
+    /// It may block, as to ask a model: it runs where tools run.
     ///
     /// ```
     /// use toolkit::discovery::{Blend, Embedder, Index, Semantic};
@@ -194,7 +220,10 @@ impl ServerBuilder {
             is_incomplete: AtomicBool::new(false),
             has_empty_lists: self.has_empty_lists,
             call_timeout: self.call_timeout,
-            places: Arc::new(Semaphore::new(self.concurrency)),
+            calls: CallLimiter::new(self.concurrency),
+            pool: ToolPool::shared(),
+            max_result_bytes: self.max_result_bytes,
+            shutdown_timeout: self.shutdown_timeout,
             search: self.search,
             credentials: self.credentials,
             running: Running::default(),

@@ -1,23 +1,30 @@
 //! One `tools/call`, from what was asked to what is answered.
+//!
+//! A call has two sides. The tool runs on a thread for tools, where it may do what it wants. Everything else stays on the
+//! threads that do I/O: waiting for a permit, timeouts, cancellation, and what the client is sent.
+
+mod run;
+mod watch;
 
 use std::future::pending;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::json;
 use serde_json::value::RawValue;
+use tokio::sync::mpsc::{Receiver, channel};
 use tokio::time::Instant;
-use toolkit::adapter::mcp::{Revision, write_error, write_result};
+use toolkit::adapter::mcp::Revision;
 use toolkit::call::{ErrorKind, Progress};
-use toolkit::stream::{CallStream, Event};
-use toolkit::{Arguments, Context, RunResult, ToolError};
-use tracing::{Instrument, Span};
+use toolkit::{Arguments, CancelToken, Context, ToolError};
+use toolkit_http::{BodyCharge, CallPermit, Overloaded, Task};
+use tracing::Span;
 
+use self::run::Ended;
+use self::watch::Watch;
 use super::Shared;
-use super::metrics::{CallMetrics, Held};
-use super::reply::{Code, Fault, notification, response};
-use super::request::MissingCapability;
+use super::reply::notification;
 use super::running::Registered;
 use super::served::{Offer, Served};
 
@@ -30,9 +37,13 @@ pub(super) struct Call<'m> {
     pub(super) id: Box<RawValue>,
     pub(super) revision: Revision,
     pub(super) context: Context,
+    /// Cancels the call; its context has it.
+    pub(super) cancel: CancelToken,
     pub(super) registered: Option<Registered>,
     pub(super) progress_token: Option<Box<RawValue>>,
     pub(super) span: Span,
+    /// What its message holds of the memory for messages.
+    pub(super) charge: Option<BodyCharge>,
 }
 
 /// What a call came to.
@@ -45,6 +56,13 @@ pub(super) struct Answer {
     pub(super) is_cancelled: bool,
 }
 
+/// How many progress reports wait for a client that reads slowly. Later ones are dropped.
+const MAX_REPORTS: usize = 64;
+
+/// By how much a tool's own timeout may be exceeded before the server steps in: the tool may be one that lets the
+/// dispatcher measure its time.
+const SLACK: Duration = Duration::from_millis(100);
+
 impl Call<'_> {
     pub(super) fn offer(&self) -> &Offer {
         &self.served.offers[self.nth]
@@ -54,83 +72,67 @@ impl Call<'_> {
     pub(super) fn into_owned(self) -> Call<'static> {
         Call { arguments: self.arguments.into_owned(), ..self }
     }
+}
 
-    /// Runs it.
+impl Call<'static> {
+    /// Runs the call.
     pub(super) async fn answer(self) -> Answer {
-        let mut watch = Watch::over(self.offer(), &self.shared);
-        let span = self.span.clone();
-        let run = async {
-            let _place = self.shared.places.acquire().await;
-            let tool = self.served.dispatcher.prepared(&self.offer().id)?;
-            tool.call_with(&self.context, self.borrowed()).await
-        };
-        // A span that nobody records is not worth the wrapping.
-        let run = async {
-            match span.is_disabled() {
-                true => run.await,
-                false => run.instrument(span).await,
+        let mut call = self.start(false);
+        loop {
+            if let CallEvent::Answer(answer) = call.next().await {
+                return answer;
             }
-        };
-        let outcome = match self.shared.call_timeout {
-            Some(limit) => tokio::time::timeout(limit, run).await.unwrap_or_else(|_| Err(self.took_too_long(limit))),
-            None => run.await,
-        };
-        watch.ended(&outcome);
-        self.answered(outcome)
-    }
-
-    /// Runs it, and tells how far it has come.
-    pub(super) fn events(self) -> CallEvents {
-        let call = self.into_owned();
-        let watch = Watch::over(call.offer(), &call.shared);
-        let deadline = call.shared.call_timeout.map(|limit| Instant::now() + limit);
-        CallEvents { call, watch, deadline, stream: None, done: f64::NEG_INFINITY }
-    }
-
-    fn borrowed(&self) -> Arguments<'_> {
-        match &self.arguments {
-            Arguments::Json(text) => Arguments::from(&**text),
-            Arguments::Value(value) => Arguments::from(&**value),
         }
     }
 
-    fn took_too_long(&self, limit: Duration) -> ToolError {
-        let message =
-            format!("{}: the call took longer than {limit:?}, which is as long as one may take", self.offer().id);
-        ToolError::new(ErrorKind::TimedOut, message)
+    /// Runs the call, and reports its progress if the client has asked for that.
+    pub(super) fn events(self) -> CallEvents {
+        let reports = self.progress_token.is_some();
+        self.start(reports)
     }
 
-    fn answered(&self, outcome: Result<RunResult, ToolError>) -> Answer {
-        let is_cancelled = self.registered.as_ref().is_some_and(|registered| registered.token().is_cancelled());
-        let result = match &outcome {
-            Ok(result) => write_result(self.served.tool(self.offer()), result, self.revision),
-            Err(error) => {
-                if let Some(missing) = missing_capability(error) {
-                    let fault = Fault::of_envelope(Code::MissingClientCapability, error.to_string());
-                    let fault = fault.with_data(json!({ "requiredCapabilities": missing.required() }));
-                    return Answer { bytes: fault.to_response(Some(&self.id)), is_bad_request: true, is_cancelled };
-                }
-                write_error(error, self.revision)
-            }
-        };
-        let bytes = response(&self.id, self.shared.meta_of(self.revision), &result);
-        Answer { bytes, is_bad_request: false, is_cancelled }
+    fn start(mut self, reports: bool) -> CallEvents {
+        let progress = reports.then(|| {
+            let (sender, receiver) = channel(MAX_REPORTS);
+            let context = std::mem::take(&mut self.context);
+            self.context = context.on_progress(move |progress| drop(sender.try_send(progress)));
+            receiver
+        });
+        let watch = Watch::new(self.offer(), &self.shared);
+        let deadline = self.shared.call_timeout.map(|limit| Instant::now() + limit);
+        CallEvents {
+            call: Arc::new(self),
+            watch,
+            deadline,
+            own_deadline: None,
+            step: Step::New,
+            progress,
+            done: f64::NEG_INFINITY,
+        }
     }
 }
 
-fn missing_capability(error: &ToolError) -> Option<&MissingCapability> {
-    std::error::Error::source(error)?.downcast_ref()
-}
-
-/// A call, and how far it has come.
+/// A call that runs, as its client sees it. Dropping it cancels the call.
 pub(super) struct CallEvents {
-    call: Call<'static>,
+    call: Arc<Call<'static>>,
     watch: Watch,
+    /// That of the server.
     deadline: Option<Instant>,
-    /// `None` before it has begun.
-    stream: Option<CallStream>,
+    /// That of the tool.
+    own_deadline: Option<(Instant, Duration)>,
+    step: Step,
+    progress: Option<Receiver<Progress>>,
     /// How much was done at the last report: the next must say more.
     done: f64,
+}
+
+enum Step {
+    New,
+    Waits(Pin<Box<dyn Future<Output = Result<CallPermit, Overloaded>> + Send>>),
+    Runs(Task<Ended>),
+    /// The answer waits for progress that was reported before it.
+    Ended(Box<Ended>),
+    Answered,
 }
 
 /// What happens during a call.
@@ -142,58 +144,111 @@ pub(super) enum CallEvent {
 }
 
 impl CallEvents {
-    /// What happens next; not to be asked for again after the answer.
+    /// What happens next; not to be asked for again after the answer. What was waited for goes on being waited for when
+    /// this is dropped and called again.
     pub(super) async fn next(&mut self) -> CallEvent {
-        let limit = self.call.shared.call_timeout.unwrap_or_default();
-        let deadline = self.deadline;
-        let over = async {
-            match deadline {
-                Some(deadline) => tokio::time::sleep_until(deadline).await,
-                None => pending().await,
-            }
-        };
-        tokio::select! {
-            biased;
-            event = self.next_in_time() => event,
-            () = over => {
-                let outcome = Err(self.call.took_too_long(limit));
-                self.end(outcome)
-            }
-        }
-    }
-
-    async fn next_in_time(&mut self) -> CallEvent {
-        if self.stream.is_none() {
-            let place = Arc::clone(&self.call.shared.places).acquire_owned().await;
-            self.watch.place = place.ok();
-            let dispatcher = &self.call.served.dispatcher;
-            let arguments = self.call.borrowed().into_owned();
-            self.stream = Some(dispatcher.stream_with(&self.call.context, &self.call.offer().id, arguments));
-        }
         loop {
-            let stream = self.stream.as_mut().expect("it has begun");
-            let event = stream.next().instrument(self.call.span.clone()).await;
-            match event.map(|event| event.event) {
-                Some(Event::Progress(progress)) if progress.done > self.done => {
-                    self.done = progress.done;
-                    return CallEvent::Progress(self.progress(&progress));
+            let own = self.own_deadline.map(|(deadline, _)| deadline);
+            let cancel = self.call.registered.as_ref().map(|_| self.call.cancel.clone());
+            let deadline = self.deadline;
+            let error = tokio::select! {
+                biased;
+                event = self.step() => match event {
+                    Some(event) => return event,
+                    // It runs now, and has a deadline of its own.
+                    None => continue,
+                },
+                () = cancelled(cancel) => ToolError::cancelled(),
+                () = reached(own) => self.tool_timed_out(),
+                () = reached(deadline) => self.timed_out(),
+            };
+            return self.end(self.call.failed(error));
+        }
+    }
+
+    /// Waits for what happens next; `None` when the call has begun to run.
+    async fn step(&mut self) -> Option<CallEvent> {
+        loop {
+            match &mut self.step {
+                Step::New => match self.call.shared.calls.try_acquire(&self.call.offer().id) {
+                    Ok(permit) => return self.run(permit),
+                    Err(_) => {
+                        let call = Arc::clone(&self.call);
+                        let wait = async move { call.shared.calls.acquire(&call.offer().id).await };
+                        self.step = Step::Waits(Box::pin(wait));
+                    }
+                },
+                Step::Waits(permit) => match permit.await {
+                    Ok(permit) => return self.run(permit),
+                    Err(error) => {
+                        let error = ToolError::new(ErrorKind::Overloaded, error.to_string());
+                        return Some(self.end(self.call.failed(error)));
+                    }
+                },
+                Step::Runs(task) => {
+                    let reported = async {
+                        match &mut self.progress {
+                            Some(progress) => progress.recv().await,
+                            None => pending().await,
+                        }
+                    };
+                    tokio::select! {
+                        biased;
+                        Some(progress) = reported => {
+                            if let Some(event) = self.report(&progress) {
+                                return Some(event);
+                            }
+                        }
+                        ended = task => {
+                            let ended = ended.unwrap_or_else(|panicked| self.call.failed(ToolError::internal(panicked)));
+                            self.step = Step::Ended(Box::new(ended));
+                        }
+                    }
                 }
-                Some(Event::Done(result)) => return self.end(Ok(result)),
-                Some(Event::Error(error)) => return self.end(Err(error)),
-                None => return self.end(Err(ToolError::cancelled())),
-                // The parts of a result come with the whole of it, and progress that is none says nothing.
-                Some(_) => {}
+                Step::Ended(_) => {
+                    while let Some(Ok(progress)) = self.progress.as_mut().map(Receiver::try_recv) {
+                        if let Some(event) = self.report(&progress) {
+                            return Some(event);
+                        }
+                    }
+                    if let Step::Ended(ended) = std::mem::replace(&mut self.step, Step::Answered) {
+                        return Some(self.end(*ended));
+                    }
+                }
+                Step::Answered => pending().await,
             }
         }
     }
 
-    fn end(&mut self, outcome: Result<RunResult, ToolError>) -> CallEvent {
-        self.stream = None;
-        self.watch.ended(&outcome);
-        CallEvent::Answer(self.call.answered(outcome))
+    fn run(&mut self, permit: CallPermit) -> Option<CallEvent> {
+        let limit = self.call.own_timeout();
+        self.own_deadline = limit.map(|limit| (Instant::now() + limit + SLACK, limit));
+        self.step =
+            Step::Runs(self.call.shared.pool.spawn(&self.call.offer().id, run::run(Arc::clone(&self.call), permit)));
+        None
     }
 
-    fn progress(&self, progress: &Progress) -> Vec<u8> {
+    fn end(&mut self, ended: Ended) -> CallEvent {
+        // What still runs is not waited for.
+        self.step = Step::Answered;
+        self.watch.ended(ended.failure);
+        CallEvent::Answer(ended.answer)
+    }
+
+    fn timed_out(&self) -> ToolError {
+        let (id, limit) = (&self.call.offer().id, self.call.shared.call_timeout.unwrap_or_default());
+        ToolError::new(
+            ErrorKind::TimedOut,
+            format!("{id}: the call took longer than {limit:?}, the timeout of the server"),
+        )
+    }
+
+    fn tool_timed_out(&self) -> ToolError {
+        let (id, limit) = (&self.call.offer().id, self.own_deadline.map_or(Duration::ZERO, |(_, limit)| limit));
+        ToolError::new(ErrorKind::TimedOut, format!("{id}: the tool took longer than {limit:?}"))
+    }
+
+    fn report(&mut self, progress: &Progress) -> Option<CallEvent> {
         #[derive(Serialize)]
         struct Params<'p> {
             #[serde(rename = "progressToken")]
@@ -201,42 +256,33 @@ impl CallEvents {
             #[serde(flatten)]
             progress: &'p Progress,
         }
+        // Progress that is none says nothing.
+        if progress.done <= self.done {
+            return None;
+        }
+        self.done = progress.done;
         let token = self.call.progress_token.as_deref();
-        notification("notifications/progress", &Params { token, progress })
+        Some(CallEvent::Progress(notification("notifications/progress", &Params { token, progress })))
     }
 }
 
-/// Counts a call, also one that is dropped before it ends.
-struct Watch {
-    metrics: Arc<CallMetrics>,
-    started: std::time::Instant,
-    has_ended: bool,
-    place: Option<tokio::sync::OwnedSemaphorePermit>,
-    _running: Held,
-}
-
-impl Watch {
-    fn over(offer: &Offer, shared: &Shared) -> Self {
-        Self {
-            metrics: Arc::clone(&offer.metrics),
-            started: std::time::Instant::now(),
-            has_ended: false,
-            place: None,
-            _running: shared.metrics.running.hold(),
-        }
-    }
-
-    fn ended<T>(&mut self, outcome: &Result<T, ToolError>) {
-        self.has_ended = true;
-        self.place = None;
-        self.metrics.record(outcome, self.started.elapsed());
-    }
-}
-
-impl Drop for Watch {
+impl Drop for CallEvents {
     fn drop(&mut self) {
-        if !self.has_ended {
-            self.ended(&Err::<(), _>(ToolError::cancelled()));
-        }
+        // A tool that runs still is told that nobody waits for it.
+        self.call.cancel.cancel();
+    }
+}
+
+async fn cancelled(token: Option<CancelToken>) {
+    match token {
+        Some(token) => token.cancelled().await,
+        None => pending().await,
+    }
+}
+
+async fn reached(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => pending().await,
     }
 }

@@ -3,7 +3,7 @@
 //! A model that is shown hundreds of tools chooses badly, and some clients show it the first 128 only.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -14,7 +14,8 @@ use toolkit::catalog::Naming;
 use toolkit::discovery::Summary;
 use toolkit::{Arguments, Catalog, Tool, ToolError};
 
-use super::reply::json_bytes;
+use super::Server;
+use super::reply::{json_bytes, response};
 use super::served::Served;
 
 /// Finds tools: the catalogue, what is asked for, and how many are wanted at most; the ids of those found, best first.
@@ -35,6 +36,40 @@ const ESTIMATE_KEY: &str = "rs.toolkit/estimatedTokens";
 
 /// What of a tool as it is listed a model needs to call it, or to leave it alone. Clients read the rest.
 const DESCRIBED: [&str; 5] = ["name", "description", "inputSchema", "outputSchema", "annotations"];
+
+/// A search or a description that is asked for.
+pub(super) struct Find {
+    pub(super) server: Server,
+    pub(super) served: Arc<Served>,
+    pub(super) asked: Asked<'static>,
+    pub(super) id: Box<RawValue>,
+    pub(super) revision: Revision,
+}
+
+impl Find {
+    /// Looks, on a thread for tools, and gives the response.
+    pub(super) async fn answer(self) -> Vec<u8> {
+        let (shared, id, revision) = (Arc::clone(&self.server.shared), self.id.clone(), self.revision);
+        let answered = async {
+            let permit = shared.calls.acquire(SEARCH).await;
+            let permit = permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))?;
+            let found = shared.pool.spawn(SEARCH, async move {
+                let _permit = permit;
+                let result = self.asked.answer(&self.served, self.server.shared.search.as_deref(), self.revision);
+                self.server.response(&self.id, self.revision, &result)
+            });
+            found.await.map_err(ToolError::internal)
+        };
+        let outcome = match shared.call_timeout {
+            Some(limit) => tokio::time::timeout(limit, answered).await.unwrap_or_else(|_| {
+                let message = format!("{SEARCH}: the call took longer than {limit:?}, the timeout of the server");
+                Err(ToolError::new(ErrorKind::TimedOut, message))
+            }),
+            None => answered.await,
+        };
+        outcome.unwrap_or_else(|error| response(&id, shared.meta_of(revision), &write_error(&error, revision)))
+    }
+}
 
 /// What the client asks one of the three for.
 pub(super) enum Asked<'m> {
@@ -80,6 +115,17 @@ impl<'m> Asked<'m> {
                 Asked::Call { name: asked.name, arguments }
             }
         })
+    }
+
+    /// The same, independent of the message that it came in.
+    pub(super) fn into_owned(self) -> Asked<'static> {
+        match self {
+            Asked::Search { query, limit } => Asked::Search { query, limit },
+            Asked::Describe { name } => Asked::Describe { name },
+            Asked::Call { name, arguments } => {
+                Asked::Call { name: Cow::Owned(name.into_owned()), arguments: arguments.into_owned() }
+            }
+        }
     }
 
     /// The result of a search or a description (`CallToolResult`).

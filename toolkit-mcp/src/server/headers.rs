@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use toolkit::Arguments;
 use toolkit::adapter::mcp::Revision;
 
+use super::batch;
 use super::message::text;
 use super::meta::{MODERN, Meta};
 use super::mirror::decoded;
@@ -19,6 +20,11 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// Whether a request says that it is of 2026-07-28.
 pub(super) fn is_modern(headers: &HeaderMap) -> bool {
     headers.get(&VERSION).is_some_and(|version| version == MODERN)
+}
+
+/// Whether a request is of the revision with batches: clients of that revision do not say.
+pub(super) fn takes_batches(headers: &HeaderMap) -> bool {
+    headers.get(&VERSION).is_none_or(|version| version == batch::REVISION)
 }
 
 /// The revision of a request, once its headers are known to agree with it.

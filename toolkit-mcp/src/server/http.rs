@@ -5,10 +5,7 @@ mod body;
 mod denied;
 mod error;
 mod gate;
-mod guard;
-mod intake;
 mod listening;
-mod patience;
 mod rate;
 mod response;
 mod service;
@@ -26,11 +23,11 @@ use self::auth::{Auth, Resource, Token};
 pub use self::auth::{Refusal, Verify};
 pub use self::body::Body;
 pub use self::error::HttpError;
-use self::guard::Guard;
 pub use self::listening::Listening;
 use self::rate::Rate;
 pub use self::service::Service;
 use super::Server;
+use toolkit_http::{HostGuard, Limits};
 
 /// How a [`Server`] is reached over HTTP; see [`Server::http`].
 ///
@@ -50,42 +47,19 @@ use super::Server;
 pub struct Http {
     server: Server,
     limits: Limits,
-    guard: Guard,
+    guard: HostGuard,
     auth: Auth,
     rate: Option<Rate>,
     is_open: bool,
 }
-
-/// What a client can make the server hold.
-#[derive(Clone, Copy, Debug)]
-struct Limits {
-    body_bytes: usize,
-    n_connections: usize,
-    /// For a head, for a body, and for each write.
-    patience: Duration,
-    /// For calls that run when the server is to end.
-    grace: Duration,
-}
-
-/// As much as a model ever sends, with room.
-const MAX_BODY_BYTES: usize = 4 << 20;
-
-const MAX_CONNECTIONS: usize = 1024;
-
-const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Server {
     /// Serves over HTTP.
     pub fn http(&self) -> Http {
         Http {
             server: self.clone(),
-            limits: Limits {
-                body_bytes: MAX_BODY_BYTES,
-                n_connections: MAX_CONNECTIONS,
-                patience: PATIENCE,
-                grace: PATIENCE,
-            },
-            guard: Guard::default(),
+            limits: Limits::default(),
+            guard: HostGuard::local(),
             auth: Auth::default(),
             rate: None,
             is_open: false,
@@ -116,6 +90,27 @@ impl Http {
         self
     }
 
+    /// Names the scopes that a token needs: in the metadata of the resource (`scopes_supported`) and in the challenge of a
+    /// request without a valid token, or whose token does not grant enough (`scope`, RFC 6750).
+    ///
+    /// ```
+    /// # use toolkit_mcp::server::Server;
+    /// # fn http(server: Server) {
+    /// let http = server
+    ///     .http()
+    ///     .resource("https://tools.example/mcp", ["https://login.example"])
+    ///     .scopes(["tools:list", "tools:call"]);
+    /// # }
+    /// ```
+    pub fn scopes<I>(mut self, scopes: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        self.auth.scopes = scopes.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Lets everybody who can reach the server call its tools, from whatever machine. Without this it refuses to be bound
     /// to an address that other machines reach, unless it asks for tokens.
     pub fn open_to_all(mut self) -> Self {
@@ -127,26 +122,40 @@ impl Http {
     /// no name is given, it answers to `localhost`, `127.0.0.1` and `[::1]` only, so that no page can reach it under a
     /// name of its own (DNS rebinding).
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
-        self.guard.hosts.push(host.into());
+        self.guard = self.guard.with_host(host);
         self
     }
 
     /// Answers to pages of this origin, as in `https://example.com`. By default it answers to pages of the machine
     /// itself, and to what is no page.
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
-        self.guard.origins.push(origin.into());
+        self.guard = self.guard.with_origin(origin);
         self
     }
 
     /// How long a message may be, in bytes; 4 MiB by default.
     pub fn max_body_bytes(mut self, n_bytes: usize) -> Self {
-        self.limits.body_bytes = n_bytes;
+        self.limits.max_body_bytes = n_bytes;
         self
     }
 
-    /// How many connections are open at once; 1024 by default. More wait to be accepted.
+    /// Changes the limits of connections, event streams and bodies.
+    ///
+    /// ```
+    /// # use toolkit_mcp::server::Server;
+    /// # fn http(server: Server) {
+    /// let http = server.http().limits(|limits| limits.max_event_streams = 32);
+    /// # }
+    /// ```
+    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        change(&mut self.limits);
+        self
+    }
+
+    /// Sets how many connections are open at once; 1024 by default. Beyond it, idle connections are closed for new ones;
+    /// see [`Limits`].
     pub fn max_connections(mut self, n_connections: usize) -> Self {
-        self.limits.n_connections = n_connections.max(1);
+        self.limits.max_connections = n_connections.max(1);
         self
     }
 
@@ -159,23 +168,29 @@ impl Http {
 
     /// How long a client may take for the head of a request, for its body, and to read what it is sent; 30 s by default.
     pub fn patience(mut self, time: Duration) -> Self {
-        self.limits.patience = time;
+        self.limits.io_timeout = time;
         self
     }
 
     /// How long calls that run may go on when the server is to end; 30 s by default.
     pub fn grace(mut self, time: Duration) -> Self {
-        self.limits.grace = time;
+        self.limits.shutdown_timeout = time;
         self
     }
 
-    /// The server as a service of tower, for a router of the host's, such as axum's `route_service("/mcp", …)`: it looks
-    /// for the paths above. Who may connect, and how often, is then for whatever accepts connections to say; names other
-    /// than the machine's own are given with [`Http::allow_host`].
+    /// Converts the server into a tower service, for a router of the host: with axum `route_service("/mcp", …)` or
+    /// `nest_service("/api", …)`.
+    ///
+    /// Wherever it is mounted, it takes messages at every path that it is given but those that end with `/healthz` and
+    /// `/metrics` and those that contain `/.well-known/oauth-protected-resource`, which are what they are in the table
+    /// above. The metadata of the resource is looked for at the root of the host; route
+    /// `/.well-known/oauth-protected-resource/{*path}` to the service too.
+    ///
+    /// What accepts connections bounds them, and limits how often clients call. Hosts other than the machine's own are
+    /// named with [`Http::allow_host`].
     #[must_use]
-    pub fn into_service(mut self) -> Service {
-        self.guard.is_local = true;
-        Service::new(self)
+    pub fn into_service(self) -> Service {
+        Service::new(self, true)
     }
 
     /// Takes an address, at which nobody is answered yet.
@@ -189,8 +204,11 @@ impl Http {
         if !is_local && !self.is_open && self.auth.verify.is_none() {
             return Err(HttpError::Unprotected(addresses));
         }
-        self.guard.is_local = is_local;
-        let listener = listening::bind(&addresses).map_err(HttpError::Io)?;
+        if !is_local && !self.guard.names_hosts() {
+            // Clients that reach it have a token, unless the host of the server wants it otherwise.
+            self.guard = self.guard.with_any_host();
+        }
+        let listener = toolkit_http::bind(&addresses).map_err(HttpError::Io)?;
         Ok(Listening::new(listener, self))
     }
 

@@ -7,17 +7,18 @@ use http::HeaderMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use toolkit::Context;
 use toolkit::adapter::mcp::{CallParams, Revision};
+use toolkit::{CancelToken, Context};
 
 use super::call::Call;
+use super::find::Find;
 use super::hello::empty_list;
 use super::listen::Listen;
 use super::message::{Malformed, Message};
 use super::meta::{Meta, missing};
 use super::reply::{Code, Fault, json_bytes, response};
 use super::request::{Caller, Request};
-use super::{Server, find, headers, page};
+use super::{Server, batch, find, headers, page};
 
 /// Who sends a message, and how.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,11 +35,13 @@ pub(super) enum Routed<'m> {
     /// Send this response.
     Reply(Vec<u8>),
     /// Send the response to `initialize`, with which a session begins.
-    Initialized(Vec<u8>),
+    Initialized { bytes: Vec<u8>, takes_batches: bool },
     /// Send this error.
     Fault(Option<&'m RawValue>, Fault),
     /// Run this call.
     Call(Box<Call<'m>>),
+    /// Answer this request for tools where tools run, since it may take its time.
+    Find(Find),
     /// Send what changes.
     Listen(Listen),
     /// It was a notification.
@@ -82,7 +85,9 @@ impl Server {
             "tools/call" => self.call(id, params, &meta, revision, peer)?,
             "tools/list" => Routed::Reply(self.response(id, revision, &self.list(params, revision)?)),
             "initialize" if is_legacy => {
-                Routed::Initialized(self.response(id, revision, &json_bytes(&self.initialize(params))))
+                let result = self.initialize(params);
+                let takes_batches = result["protocolVersion"] == batch::REVISION;
+                Routed::Initialized { bytes: self.response(id, revision, &json_bytes(&result)), takes_batches }
             }
             "ping" if is_legacy => reply(&json!({})),
             "server/discover" if is_legacy => return Err(missing("protocolVersion")),
@@ -129,8 +134,14 @@ impl Server {
             match find::Asked::of(&name, &arguments) {
                 Some(Ok(find::Asked::Call { name: asked, arguments: given })) => (name, arguments) = (asked, given),
                 Some(Ok(asked)) => {
-                    let result = asked.answer(&served, self.shared.search.as_deref(), revision);
-                    return Ok(Routed::Reply(self.response(id, revision, &result)));
+                    let id = id.to_owned();
+                    return Ok(Routed::Find(Find {
+                        server: self.clone(),
+                        served,
+                        asked: asked.into_owned(),
+                        id,
+                        revision,
+                    }));
                 }
                 Some(Err(error)) => {
                     let result = toolkit::adapter::mcp::write_error(&error, revision);
@@ -158,9 +169,10 @@ impl Server {
         if let Some(session) = peer.session {
             let call = self.shared.running.register(session, id.get());
             let call = call.ok_or_else(|| Fault::new(Code::InvalidRequest, "a request with this `id` is running"))?;
-            context = context.with_cancel(call.token().clone());
             registered = Some(call);
         }
+        let cancel = registered.as_ref().map_or_else(CancelToken::new, |call| call.token().clone());
+        context = context.with_cancel(cancel.clone());
         let [traceparent, ..] = meta.trace();
         let span = tracing::info_span!(
             "tools/call",
@@ -180,9 +192,11 @@ impl Server {
             id,
             revision,
             context,
+            cancel,
             registered,
             progress_token,
             span,
+            charge: None,
         })))
     }
 

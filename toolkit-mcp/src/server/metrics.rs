@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 
 /// Upper bounds of the buckets, in seconds.
@@ -21,9 +20,10 @@ pub(super) enum Refused {
     TooLarge,
     TooSlow,
     Malformed,
+    Overloaded,
 }
 
-const REFUSED: [&str; 6] = ["origin", "unauthorized", "rate", "too_large", "too_slow", "malformed"];
+const REFUSED: [&str; 7] = ["origin", "unauthorized", "rate", "too_large", "too_slow", "malformed", "overloaded"];
 
 /// How a call ended.
 const OUTCOMES: [&str; 5] = ["ok", "refused", "failed", "timed_out", "cancelled"];
@@ -132,13 +132,13 @@ impl CallMetrics {
         self.count(1, Duration::ZERO);
     }
 
-    pub(super) fn record<T>(&self, outcome: &Result<T, ToolError>, took: Duration) {
-        let nth = match outcome.as_ref().map_err(ToolError::kind) {
-            Ok(_) => 0,
-            Err(ErrorKind::TimedOut) => 3,
-            Err(ErrorKind::Cancelled) => 4,
-            Err(ErrorKind::Failed | ErrorKind::Internal | ErrorKind::Panicked | ErrorKind::InvalidOutput) => 2,
-            Err(_) => 1,
+    pub(super) fn record(&self, failure: Option<ErrorKind>, took: Duration) {
+        let nth = match failure {
+            None => 0,
+            Some(ErrorKind::TimedOut) => 3,
+            Some(ErrorKind::Cancelled) => 4,
+            Some(ErrorKind::Failed | ErrorKind::Internal | ErrorKind::Panicked | ErrorKind::InvalidOutput) => 2,
+            Some(_) => 1,
         };
         self.count(nth, took);
     }

@@ -7,16 +7,15 @@ mod reader;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use toolkit::CancelToken;
+use toolkit_http::ShutdownSignals;
 
 use self::lines::write;
 use self::reader::Reader;
 use super::Server;
-use super::end::told_to_end;
 use super::running::Running;
 
 /// How many bytes of requests are in memory at once, over all that run. Who sends more waits.
@@ -25,12 +24,10 @@ const MAX_PENDING_BYTES: usize = 64 << 20;
 /// How many messages wait to be written.
 const MAX_UNWRITTEN: usize = 64;
 
-/// How long calls may go on when nothing can be asked any more.
-const GRACE: Duration = Duration::from_secs(30);
-
 impl Server {
     /// Serves the process's stdin and stdout until stdin ends, or the process receives SIGTERM or Ctrl-C. Calls that run
-    /// are then finished and answered, within 30 seconds.
+    /// are then finished and answered, within [`ServerBuilder::shutdown_timeout`](super::ServerBuilder::shutdown_timeout); a
+    /// second signal ends that.
     ///
     /// The protocol has both pipes for itself (on Unix): from now on tools and the processes that they start read
     /// `/dev/null` from stdin, and what they print goes to stderr. Otherwise a tool that reads stdin would take messages,
@@ -47,12 +44,16 @@ impl Server {
     /// Panics outside of a tokio runtime.
     pub async fn stdio(&self) -> io::Result<()> {
         let (input, output) = process::take()?;
+        let mut signals = ShutdownSignals::listen();
         let mut serving = std::pin::pin!(self.pipes(input, output));
         tokio::select! {
             outcome = &mut serving => return outcome,
-            () = told_to_end() => self.shut_down(),
+            () = signals.next() => self.shut_down(),
         }
-        serving.await
+        tokio::select! {
+            outcome = serving => outcome,
+            () = signals.next() => Ok(()),
+        }
     }
 
     /// Serves two pipes until the first ends, or until [`Server::shut_down`]; see [`Server::stdio`].
@@ -84,6 +85,7 @@ impl Server {
             pending: Arc::new(Semaphore::new(MAX_PENDING_BYTES)),
             end: CancelToken::new(),
             is_telling: AtomicBool::new(false),
+            takes_batches: AtomicBool::new(false),
         };
         let ending = Ending { end: reader.end.clone(), running: self.shared.running.clone(), session };
         let pending = Arc::clone(&reader.pending);
@@ -99,7 +101,7 @@ impl Server {
         ending.end.cancel();
         // All is answered when nothing is pending any more.
         let all = u32::try_from(MAX_PENDING_BYTES).unwrap_or(u32::MAX);
-        let _ = tokio::time::timeout(GRACE, pending.acquire_many(all)).await;
+        let _ = tokio::time::timeout(self.shared.shutdown_timeout, pending.acquire_many(all)).await;
         outcome
     }
 }

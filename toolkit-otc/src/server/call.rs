@@ -1,32 +1,35 @@
 //! `POST /tools/call`.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use toolkit::call::Credentials;
+use toolkit::dispatch::BlockingThreads;
 use toolkit::stream::Event;
 use toolkit::{CancelToken, Context, RunResult, ToolError};
+use toolkit_http::{BodyCharge, BodyError, Connection, ReceivedBody};
 use uuid::Uuid;
 
-use super::Shared;
 use super::answers::{Admitted, Fingerprint, Flying};
 use super::events::{self, Part};
 use super::refusal::Refusal;
 use super::reply::{Reply, Started};
+use super::{LAST_MOMENT, Shared};
 use crate::published::Offered;
 use crate::wire::{CallContext, CallMessage, EVENT_STREAM, OLD_SCHEMA, SCHEMA};
 use crate::{OtcId, TraceId};
 
 /// How many events wait for a client that reads slowly.
 const MAX_PARTS: usize = 16;
+/// By how much a tool's own timeout may be exceeded before the server steps in.
+const SLACK: Duration = Duration::from_millis(100);
 /// The longest call id or trace id, in bytes.
 const MAX_ID_LEN: usize = 256;
 
@@ -44,8 +47,10 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Refu
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
     let hears_events = accepts_events(request.headers());
-    let body = read(shared, request.into_body()).await?;
-    let job = Job::read(shared, &body)?;
+    let (body, charge) = read(shared, request).await?.into_parts();
+    let job = Job::read(shared, &body, charge)?;
+    // The job has its input.
+    drop(body);
     let tool_id = job.tool.id().to_string();
     let (mut waiting, parts) = match shared.answers.admit(&job.started.call_id, job.fingerprint) {
         Admitted::Taken => {
@@ -71,10 +76,12 @@ struct Job<'s> {
     context: Context,
     fingerprint: Fingerprint,
     started: Started,
+    /// What the message holds of the memory for messages.
+    charge: BodyCharge,
 }
 
 impl<'s> Job<'s> {
-    fn read(shared: &'s Shared, body: &[u8]) -> Result<Self, Refusal> {
+    fn read(shared: &'s Shared, body: &[u8], charge: BodyCharge) -> Result<Self, Refusal> {
         // What serde finds wrong is said by its place only: it repeats what it did not expect, which may be a secret.
         let message: CallMessage<'_> = serde_json::from_slice(body).map_err(|error| {
             let (line, column) = (error.line(), error.column());
@@ -113,27 +120,49 @@ impl<'s> Job<'s> {
             Some(trace_id) => context.with(TraceId(trace_id)),
             None => context,
         };
-        Ok(Self { tool, input: input.as_bytes().to_vec(), context, fingerprint, started })
+        Ok(Self { tool, input: input.as_bytes().to_vec(), context, fingerprint, started, charge })
     }
 
     /// Lets the call run by itself, so that whoever else asks for it can wait for it too. Gives its parts to a client
     /// that hears them.
     fn start(self, shared: &Arc<Shared>, flying: Flying, hears_events: bool) -> Option<Receiver<Part>> {
-        let Ok(place) = Arc::clone(&shared.places).try_acquire_owned() else {
-            flying.land(Reply::Refused(Refusal::overloaded()));
-            return None;
+        let permit = match shared.calls.try_acquire(self.tool.name()) {
+            Ok(permit) => permit,
+            Err(overloaded) => {
+                flying.land(Reply::Refused(Refusal::busy(overloaded.to_string())));
+                return None;
+            }
         };
         let (sender, receiver) = hears_events.then(|| channel(MAX_PARTS)).unzip();
         let shared = Arc::clone(shared);
-        let Self { tool, input, context, started, .. } = self;
+        let Self { tool, input, context, started, charge, .. } = self;
         let name = tool.name().to_owned();
+        let cancel = flying.cancel();
+        // The threads for `blocking` tools keep the permit: a tool that nobody waits for still takes one.
+        let (threads, tool_name) = (shared.pool.clone(), name.clone());
+        let threads = BlockingThreads::new(move |work| {
+            let _ = &permit;
+            threads.run(&tool_name, work);
+        });
+        let context = context.with(threads).with_cancel(cancel.clone());
+        // The tool runs where it may block; this side only measures its time.
+        let running = {
+            let (server, tool, started) = (Arc::clone(&shared), name.clone(), started.clone());
+            shared.pool.spawn(&name, async move {
+                let outcome = run(&server, &tool, context, input, sender).await;
+                drop(charge);
+                started.reply(&tool, outcome)
+            })
+        };
         tokio::spawn(async move {
-            let _place = place;
-            let limit = shared.limits.call_timeout;
-            let outcome = run(&shared, &name, context, flying.cancel(), input, sender);
-            let reply = match tokio::time::timeout(limit, outcome).await {
-                Ok(outcome) => started.reply(&name, outcome),
-                Err(_) => started.timed_out(limit),
+            let limit = shared.time_limit(&name);
+            // The tool is told too: it may be one that cannot be stopped, but looks.
+            let _cancel = CancelOnDrop(cancel.clone());
+            let reply = tokio::select! {
+                biased;
+                reply = running => reply.unwrap_or_else(|panicked| started.reply(&name, Err(ToolError::internal(panicked)))),
+                () = tokio::time::sleep(limit) => started.timed_out(limit),
+                () = abandoned(&cancel) => started.reply(&name, Err(ToolError::cancelled())),
             };
             flying.land(reply);
         });
@@ -141,15 +170,35 @@ impl<'s> Job<'s> {
     }
 }
 
+/// Waits until nobody waits for a call, and then a moment for the tool to notice it.
+async fn abandoned(cancel: &CancelToken) {
+    cancel.cancelled().await;
+    tokio::time::sleep(LAST_MOMENT / 2).await;
+}
+
+struct CancelOnDrop(CancelToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl Shared {
+    /// How long a call of a tool may take: its own timeout is measured by the dispatcher, if the tool lets it.
+    fn time_limit(&self, name: &str) -> Duration {
+        let own = self.dispatcher.prepared(name).ok().and_then(|tool| tool.timeout());
+        own.map_or(self.limits.call_timeout, |own| self.limits.call_timeout.min(own + SLACK))
+    }
+}
+
 async fn run(
     shared: &Shared,
     name: &str,
     context: Context,
-    cancel: CancelToken,
     input: Vec<u8>,
     parts: Option<Sender<Part>>,
 ) -> Result<RunResult, ToolError> {
-    let context = context.with_cancel(cancel);
     let Some(parts) = parts else {
         return shared.dispatcher.call_with(&context, name, input).await;
     };
@@ -169,19 +218,15 @@ async fn run(
     Err(ToolError::cancelled())
 }
 
-async fn read(shared: &Shared, body: Body) -> Result<Bytes, Refusal> {
-    let limits = &shared.limits;
-    match tokio::time::timeout(limits.read_timeout, to_bytes(body, limits.max_body_bytes)).await {
-        Ok(Ok(body)) => Ok(body),
-        Ok(Err(_)) => {
-            let message = format!("the message was cut short, or has more than {} bytes", limits.max_body_bytes);
-            Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message))
-        }
-        Err(_) => {
-            let message = format!("the message did not come within {:?}", limits.read_timeout);
-            Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, message))
-        }
-    }
+async fn read(shared: &Shared, request: Request) -> Result<ReceivedBody, Refusal> {
+    let (head, body) = request.into_parts();
+    let read = shared.bodies.read::<Body>(&head.headers, body, head.extensions.get::<Connection>()).await;
+    read.map_err(|error| match error {
+        BodyError::TooLarge(_) => Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
+        BodyError::TimedOut(_) => Refusal::new(StatusCode::REQUEST_TIMEOUT, error.to_string()),
+        BodyError::Overloaded => Refusal::busy(error.to_string()),
+        _ => Refusal::bad_request(error.to_string()),
+    })
 }
 
 fn credentials(held: CallContext) -> Credentials {

@@ -31,8 +31,9 @@ impl Refusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "the server is not ready; try again later").retry_after(1)
     }
 
-    pub(super) fn overloaded() -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "as many calls run as may; try again later").retry_after(1)
+    /// The server has something to do, and none of this.
+    pub(super) fn busy(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, message).retry_after(1)
     }
 
     pub(super) fn developer_message(mut self, message: impl Into<String>) -> Self {

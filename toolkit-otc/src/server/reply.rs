@@ -103,7 +103,7 @@ fn refusal(name: &str, error: &ToolError) -> Option<Refusal> {
         ErrorKind::MissingRequirements => {
             Some(Refusal::bad_request(message).with(|body| body.missing_requirements = Some(error.missing().into())))
         }
-        ErrorKind::Overloaded => Some(Refusal::overloaded()),
+        ErrorKind::Overloaded => Some(Refusal::busy(message)),
         ErrorKind::InvalidArguments | ErrorKind::MalformedJson | ErrorKind::TooLarge => {
             let mut parameter_errors = BTreeMap::new();
             for violation in error.violations() {

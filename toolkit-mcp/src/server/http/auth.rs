@@ -4,9 +4,10 @@ use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
 
-use http::{HeaderMap, header};
+use http::HeaderMap;
 use serde_json::json;
 use toolkit::dispatch::BoxFuture;
+use toolkit_http::bearer;
 
 use crate::server::reply::json_bytes;
 use crate::server::request::Caller;
@@ -48,6 +49,8 @@ pub enum Refusal {
 pub(super) struct Auth {
     pub(super) verify: Option<Arc<dyn Verify>>,
     pub(super) resource: Option<Resource>,
+    /// What a token must grant.
+    pub(super) scopes: Vec<String>,
 }
 
 /// What a client that was refused is told.
@@ -78,7 +81,8 @@ impl Auth {
         let error = error.map(|error| format!("error=\"{error}\""));
         let metadata =
             self.resource.as_ref().map(|resource| format!("resource_metadata=\"{}\"", resource.metadata_url));
-        let params: Vec<String> = error.into_iter().chain(metadata).collect();
+        let scope = (!self.scopes.is_empty()).then(|| format!("scope=\"{}\"", self.scopes.join(" ")));
+        let params: Vec<String> = error.into_iter().chain(scope).chain(metadata).collect();
         if !params.is_empty() {
             header = format!("{header} {}", params.join(", "));
         }
@@ -86,33 +90,35 @@ impl Auth {
     }
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-}
-
-/// This server, as whoever gives out tokens knows it.
+/// This server, as authorization servers know it.
 #[derive(Clone, Debug)]
 pub(super) struct Resource {
+    name: String,
+    servers: Vec<String>,
     metadata_url: String,
-    /// The document.
-    pub(super) metadata: Vec<u8>,
 }
 
 impl Resource {
-    pub(super) fn new(resource: String, servers: Vec<String>) -> Self {
+    pub(super) fn new(name: String, servers: Vec<String>) -> Self {
         // The well-known path goes between the host and the path of the resource.
-        let authority_at = resource.find("://").map_or(0, |at| at + 3);
-        let path_at = resource[authority_at..].find('/').map_or(resource.len(), |at| authority_at + at);
-        let (origin, path) = resource.split_at(path_at);
+        let authority_at = name.find("://").map_or(0, |at| at + 3);
+        let path_at = name[authority_at..].find('/').map_or(name.len(), |at| authority_at + at);
+        let (origin, path) = name.split_at(path_at);
         let metadata_url = format!("{origin}{WELL_KNOWN}{}", path.trim_end_matches('/'));
-        let metadata = json_bytes(&json!({
-            "resource": resource,
-            "authorization_servers": servers,
+        Self { name, servers, metadata_url }
+    }
+
+    /// The document of RFC 9728.
+    pub(super) fn metadata(&self, scopes: &[String]) -> Vec<u8> {
+        let mut metadata = json!({
+            "resource": self.name,
+            "authorization_servers": self.servers,
             "bearer_methods_supported": ["header"],
-        }));
-        Self { metadata_url, metadata }
+        });
+        if !scopes.is_empty() {
+            metadata["scopes_supported"] = scopes.into();
+        }
+        json_bytes(&metadata)
     }
 }
 

@@ -7,16 +7,16 @@ use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 
 use super::auth::{Auth, Refusal, WELL_KNOWN};
 use super::denied::Denied;
-use super::guard::Guard;
 use super::rate::Rate;
 use crate::server::metrics::Refused;
 use crate::server::reply::Code;
 use crate::server::request::Caller;
+use toolkit_http::{Connection, HostGuard};
 
 /// What every request has to pass.
 #[derive(Debug)]
 pub(super) struct Gate {
-    pub(super) guard: Guard,
+    pub(super) guard: HostGuard,
     pub(super) auth: Auth,
     pub(super) rate: Option<Rate>,
 }
@@ -24,26 +24,36 @@ pub(super) struct Gate {
 impl Gate {
     /// Whether the request was meant for this server.
     pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Denied> {
-        self.guard.check(uri, headers).map_err(|why| Denied::new(Refused::Origin, StatusCode::FORBIDDEN, why))
+        self.guard
+            .check(uri, headers)
+            .map_err(|why| Denied::new(Refused::Origin, StatusCode::FORBIDDEN, why.to_string()))
     }
 
     /// Where tokens are had, which everybody may ask.
-    pub(super) fn metadata(&self, path: &str) -> Option<&[u8]> {
-        let resource = self.auth.resource.as_ref().filter(|_| path.starts_with(WELL_KNOWN))?;
-        Some(&resource.metadata)
+    pub(super) fn metadata(&self, path: &str) -> Option<Vec<u8>> {
+        let resource = self.auth.resource.as_ref().filter(|_| path.contains(WELL_KNOWN))?;
+        Some(resource.metadata(&self.auth.scopes))
     }
 
     /// Who asks, if whoever it is may.
     pub(super) async fn admit(
         &self,
         headers: &HeaderMap,
-        address: Option<IpAddr>,
+        connection: Option<&Connection>,
     ) -> Result<Option<Arc<Caller>>, Denied> {
         let caller = self.caller(headers).await;
+        if !matches!(caller, Ok(Some(_))) && connection.is_some_and(Connection::is_reserved) {
+            let message = "the server has as many connections as it may have; try again later";
+            let denied = Denied::new(Refused::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message);
+            return Err(denied
+                .with_code(Code::Internal)
+                .with_header(header::CONNECTION, HeaderValue::from_static("close")));
+        }
         let Some(rate) = &self.rate else {
             return caller;
         };
         let subject = caller.as_ref().ok().and_then(|caller| caller.as_ref()?.subject());
+        let address: Option<IpAddr> = connection.map(Connection::address);
         let client = match (subject, address) {
             (Some(subject), _) => format!("subject {subject}"),
             (None, Some(address)) => format!("address {address}"),
@@ -63,7 +73,7 @@ impl Gate {
 
     /// Whether pages of an origin may read answers.
     pub(super) fn is_read_by(&self, origin: &HeaderValue) -> bool {
-        origin.to_str().is_ok_and(|origin| self.guard.is_origin(origin))
+        origin.to_str().is_ok_and(|origin| self.guard.accepts_origin(origin))
     }
 
     async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Denied> {

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -10,18 +9,19 @@ use std::task::{Context, Poll};
 use bytes::Buf;
 use http::header::{self, HeaderValue};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use tokio::sync::OwnedSemaphorePermit;
+use toolkit_http::{BodyError, BodyReader, Connection};
 
+use super::auth::WELL_KNOWN;
 use super::body::Body;
 use super::denied::Denied;
 use super::gate::Gate;
-use super::intake::Intake;
 use super::response::{accepted, answered, events, json, preflight, text};
 use super::session::{SESSION, Sessions};
 use super::{Http, sse};
 use crate::server::Server;
+use crate::server::batch::{Batch, is_batch};
 use crate::server::call::{Call, CallEvent};
-use crate::server::headers::is_modern;
+use crate::server::headers::{is_modern, takes_batches};
 use crate::server::listen::Listen;
 use crate::server::message::Message;
 use crate::server::methods::{Peer, Routed};
@@ -42,29 +42,31 @@ pub struct Service {
 struct Inner {
     server: Server,
     gate: Gate,
-    intake: Intake,
+    bodies: BodyReader,
     sessions: Sessions,
+    /// Whether a router of the host decides which paths it gets.
+    is_mounted: bool,
 }
 
 impl Service {
-    pub(super) fn new(http: Http) -> Self {
+    pub(super) fn new(http: Http, is_mounted: bool) -> Self {
         let Http { server, limits, guard, auth, rate, is_open: _ } = http;
-        let intake = Intake::new(&limits);
+        let bodies = BodyReader::new(&limits);
         let gate = Gate { guard, auth, rate };
-        Self { inner: Arc::new(Inner { server, gate, intake, sessions: Sessions::default() }) }
+        Self { inner: Arc::new(Inner { server, gate, bodies, sessions: Sessions::default(), is_mounted }) }
     }
 
     pub(super) fn server(&self) -> &Server {
         &self.inner.server
     }
 
-    /// Answers a request of a client at an address.
-    pub(super) async fn answer<B>(&self, request: Request<B>, address: Option<IpAddr>) -> Response<Body>
+    /// Answers a request.
+    pub(super) async fn answer<B>(&self, request: Request<B>, connection: Option<&Connection>) -> Response<Body>
     where
-        B: http_body::Body<Data: Buf, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+        B: http_body::Body<Data: Buf>,
     {
         let origin = request.headers().get(header::ORIGIN).cloned();
-        let mut response = self.inner.answer(request, address).await.unwrap_or_else(|denied| {
+        let mut response = self.inner.answer(request, connection).await.unwrap_or_else(|denied| {
             self.server().shared.metrics.refuse(denied.why);
             denied.into_response()
         });
@@ -80,13 +82,13 @@ impl Service {
 }
 
 impl Inner {
-    async fn answer<B>(&self, request: Request<B>, address: Option<IpAddr>) -> Result<Response<Body>, Denied>
+    async fn answer<B>(&self, request: Request<B>, connection: Option<&Connection>) -> Result<Response<Body>, Denied>
     where
-        B: http_body::Body<Data: Buf, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+        B: http_body::Body<Data: Buf>,
     {
         let (head, body) = request.into_parts();
         let headers = &head.headers;
-        let path = head.uri.path();
+        let path = self.local_path(head.uri.path());
         if path == "/healthz" {
             return Ok(self.health());
         }
@@ -95,13 +97,13 @@ impl Inner {
             return Ok(preflight(headers));
         }
         if let Some(metadata) = self.gate.metadata(path) {
-            return Ok(json(StatusCode::OK, metadata.to_owned()));
+            return Ok(json(StatusCode::OK, metadata));
         }
-        let caller = self.gate.admit(headers, address).await?;
+        let caller = self.gate.admit(headers, connection).await?;
         match (&head.method, path) {
             (&Method::GET, "/metrics") => Ok(text(StatusCode::OK, self.server.metrics())),
-            (&Method::POST, PATH) => self.message(headers, body, caller).await,
-            (&Method::GET, PATH) => Ok(self.changes(headers)),
+            (&Method::POST, PATH) => self.message(headers, body, caller, connection).await,
+            (&Method::GET, PATH) => self.changes(headers, connection),
             (&Method::DELETE, PATH) => Ok(self.end_session(headers)),
             (_, PATH) => {
                 let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "messages are sent with POST\n".to_owned());
@@ -110,6 +112,14 @@ impl Inner {
             }
             _ => Ok(text(StatusCode::NOT_FOUND, "the server is at /mcp\n".to_owned())),
         }
+    }
+
+    /// The path as it would be if the server were not mounted anywhere.
+    fn local_path<'p>(&self, path: &'p str) -> &'p str {
+        if !self.is_mounted || path.contains(WELL_KNOWN) {
+            return path;
+        }
+        ["/healthz", "/metrics"].into_iter().find(|own| path.ends_with(own)).unwrap_or(PATH)
     }
 
     fn health(&self) -> Response<Body> {
@@ -124,9 +134,10 @@ impl Inner {
         headers: &HeaderMap,
         body: B,
         caller: Option<Arc<Caller>>,
+        connection: Option<&Connection>,
     ) -> Result<Response<Body>, Denied>
     where
-        B: http_body::Body<Data: Buf, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+        B: http_body::Body<Data: Buf>,
     {
         if !is_json(headers) {
             let message = "a message is `application/json`";
@@ -137,16 +148,22 @@ impl Inner {
         let session = session.map_err(|()| {
             Denied::new(Refused::Malformed, StatusCode::NOT_FOUND, "the session has ended; begin another")
         })?;
-        let (body, held) = self.intake.read(headers, body).await?;
+        let (body, charge) = self.bodies.read(headers, body, connection).await.map_err(unread)?.into_parts();
         let peer = Peer { caller: caller.as_ref(), session, headers: Some(headers) };
-        Ok(match self.server.route(Message::parse(&body), peer) {
-            Routed::Reply(bytes) => json(StatusCode::OK, bytes),
-            Routed::Initialized(bytes) => {
+        if is_batch(&body) && takes_batches(headers) {
+            return Ok(match Batch::read(&self.server, &body, peer) {
+                Ok(batch) => batch.answer().await.map_or_else(accepted, |bytes| json(StatusCode::OK, bytes)),
+                Err(fault) => json(StatusCode::BAD_REQUEST, fault.to_response(None)),
+            });
+        }
+        let mut call = match self.server.route(Message::parse(&body), peer) {
+            Routed::Reply(bytes) => return Ok(json(StatusCode::OK, bytes)),
+            Routed::Initialized { bytes, .. } => {
                 let mut response = json(StatusCode::OK, bytes);
                 if let Some(name) = Sessions::begin().and_then(|name| name.parse().ok()) {
                     response.headers_mut().insert(SESSION, name);
                 }
-                response
+                return Ok(response);
             }
             Routed::Fault(id, fault) => {
                 let status = match fault.code {
@@ -157,35 +174,31 @@ impl Inner {
                 if fault.is_of_envelope {
                     self.server.shared.metrics.refuse(Refused::Malformed);
                 }
-                json(status, fault.to_response(id))
+                return Ok(json(status, fault.to_response(id)));
             }
-            Routed::Call(call) => self.call(*call, headers, held).await,
-            Routed::Listen(listen) => events(sse::of_changes(listen)),
-            Routed::Nothing => accepted(),
-        })
+            Routed::Find(find) => {
+                drop(charge);
+                return Ok(json(StatusCode::OK, find.answer().await));
+            }
+            Routed::Listen(listen) => return listening(listen, connection),
+            Routed::Nothing => return Ok(accepted()),
+            Routed::Call(call) => call.into_owned(),
+        };
+        // The call has its arguments.
+        drop(body);
+        call.charge = Some(charge);
+        Ok(run(call, headers).await)
     }
 
-    async fn call(&self, call: Call<'_>, headers: &HeaderMap, held: OwnedSemaphorePermit) -> Response<Body> {
-        if call.progress_token.is_none() || !accepts_events(headers) {
-            return answered(call.answer().await);
-        }
-        let mut call = call.events();
-        match call.next().await {
-            // One that has ended before it reported anything need not be a stream.
-            CallEvent::Answer(answer) => answered(answer),
-            CallEvent::Progress(first) => events(sse::of_call(first, call, held)),
-        }
-    }
-
-    fn changes(&self, headers: &HeaderMap) -> Response<Body> {
+    fn changes(&self, headers: &HeaderMap, connection: Option<&Connection>) -> Result<Response<Body>, Denied> {
         if is_modern(headers) || !accepts_events(headers) {
             let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "messages are sent with POST\n".to_owned());
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
-            return response;
+            return Ok(response);
         }
         match self.sessions.of(headers) {
-            Ok(_) => events(sse::of_changes(Listen::to_changes(&self.server))),
-            Err(()) => text(StatusCode::NOT_FOUND, "the session has ended\n".to_owned()),
+            Ok(_) => listening(Listen::to_changes(&self.server), connection),
+            Err(()) => Ok(text(StatusCode::NOT_FOUND, "the session has ended\n".to_owned())),
         }
     }
 
@@ -204,6 +217,40 @@ impl Inner {
     }
 }
 
+/// Runs a call. A client that reads event streams is sent something from time to time, so that nothing on the way takes
+/// the connection for dead.
+async fn run(call: Call<'static>, headers: &HeaderMap) -> Response<Body> {
+    if !accepts_events(headers) {
+        return answered(call.answer().await);
+    }
+    let mut call = call.events();
+    match sse::awake(call.next()).await {
+        // One that has ended before it reported anything need not be a stream.
+        Some(CallEvent::Answer(answer)) => answered(answer),
+        Some(CallEvent::Progress(first)) => events(sse::of_call(Some(first), call)),
+        None => events(sse::of_call(None, call)),
+    }
+}
+
+/// A stream of changes, if there may be another one.
+fn listening(listen: Listen, connection: Option<&Connection>) -> Result<Response<Body>, Denied> {
+    let permit = connection.map(|connection| connection.event_stream().ok_or(())).transpose().map_err(|()| {
+        let message = "the server has as many event streams as it may have; try again later";
+        Denied::new(Refused::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message).with_code(Code::Internal)
+    })?;
+    Ok(events(sse::of_changes(listen, permit)))
+}
+
+fn unread(error: BodyError) -> Denied {
+    let (why, status) = match error {
+        BodyError::TooLarge(_) => (Refused::TooLarge, StatusCode::PAYLOAD_TOO_LARGE),
+        BodyError::TimedOut(_) => (Refused::TooSlow, StatusCode::REQUEST_TIMEOUT),
+        BodyError::Overloaded => (Refused::Overloaded, StatusCode::SERVICE_UNAVAILABLE),
+        _ => (Refused::Malformed, StatusCode::BAD_REQUEST),
+    };
+    Denied::new(why, status, error.to_string())
+}
+
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
@@ -216,7 +263,8 @@ fn accepts_events(headers: &HeaderMap) -> bool {
 
 impl<B> tower_service::Service<Request<B>> for Service
 where
-    B: http_body::Body<Data: Send, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
+    B: http_body::Body<Data: Send> + Send + 'static,
+    B::Error: Send,
 {
     type Response = Response<Body>;
     type Error = Infallible;
@@ -228,6 +276,7 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let service = self.clone();
-        Box::pin(async move { Ok(service.answer(request, None).await) })
+        let connection = request.extensions().get::<Connection>().cloned();
+        Box::pin(async move { Ok(service.answer(request, connection.as_ref()).await) })
     }
 }

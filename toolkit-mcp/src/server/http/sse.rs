@@ -5,52 +5,49 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::{Stream, unfold};
+use toolkit_http::EventStreamPermit;
 
 use crate::server::call::{CallEvent, CallEvents};
 use crate::server::listen::Listen;
 
 /// After how long a silence a comment is sent, so that nothing on the way takes the connection for dead.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// What happens during a call, from its first event on to the answer.
-pub(super) fn of_call(
-    first: Vec<u8>,
-    events: CallEvents,
-    held: impl Send + 'static,
-) -> impl Stream<Item = Bytes> + Send {
-    // What the request holds, it holds until the last event.
-    unfold((Some(first), Some(events), held), async |(first, mut events, held)| {
+/// What happens during a call, from its first event on to the answer; `None` where it took so long that a comment is due.
+pub(super) fn of_call(first: Option<Vec<u8>>, events: CallEvents) -> impl Stream<Item = Bytes> + Send {
+    let first = first.map_or_else(comment, |first| event(&first));
+    unfold((Some(first), Some(events)), async |(first, mut events)| {
         if let Some(first) = first {
-            return Some((event(&first), (None, events, held)));
+            return Some((first, (None, events)));
         }
         let next = match awake(events.as_mut()?.next()).await {
-            None => return Some((comment(), (None, events, held))),
+            None => return Some((comment(), (None, events))),
             Some(next) => next,
         };
         match next {
-            CallEvent::Progress(bytes) => Some((event(&bytes), (None, events, held))),
+            CallEvent::Progress(bytes) => Some((event(&bytes), (None, events))),
             CallEvent::Answer(answer) if answer.is_cancelled => None,
-            CallEvent::Answer(answer) => Some((event(&answer.bytes), (None, None, held))),
+            CallEvent::Answer(answer) => Some((event(&answer.bytes), (None, None))),
         }
     })
 }
 
-/// What a client that listens is told.
-pub(super) fn of_changes(listen: Listen) -> impl Stream<Item = Bytes> + Send {
-    unfold((false, listen), async |(has_begun, mut listen)| {
+/// What a client that listens is told. The permit is held as long as it does.
+pub(super) fn of_changes(listen: Listen, permit: Option<EventStreamPermit>) -> impl Stream<Item = Bytes> + Send {
+    unfold((false, listen, permit), async |(has_begun, mut listen, permit)| {
         // So that the client sees at once that it is connected.
         if !has_begun {
-            return Some((comment(), (true, listen)));
+            return Some((comment(), (true, listen, permit)));
         }
         match awake(listen.next()).await {
-            None => Some((comment(), (true, listen))),
-            Some(next) => next.map(|bytes| (event(&bytes), (true, listen))),
+            None => Some((comment(), (true, listen, permit))),
+            Some(next) => next.map(|bytes| (event(&bytes), (true, listen, permit))),
         }
     })
 }
 
 /// What comes, or `None` after a silence. What was waited for goes on being waited for when it is asked for again.
-async fn awake<T>(next: impl Future<Output = T>) -> Option<T> {
+pub(super) async fn awake<T>(next: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(KEEP_ALIVE, next).await.ok()
 }
 

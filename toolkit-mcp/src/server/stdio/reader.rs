@@ -11,6 +11,7 @@ use toolkit::CancelToken;
 
 use super::lines::{Line, MAX_LINE_BYTES, Outgoing, read_line};
 use crate::server::Server;
+use crate::server::batch::{Batch, is_batch};
 use crate::server::call::{Call, CallEvent};
 use crate::server::listen::Listen;
 use crate::server::message::Message;
@@ -30,6 +31,8 @@ pub(super) struct Reader {
     /// Says that there will be no more requests, and nobody need be told of changes.
     pub(super) end: CancelToken,
     pub(super) is_telling: AtomicBool,
+    /// Whether the client's revision has batches.
+    pub(super) takes_batches: AtomicBool,
 }
 
 impl Reader {
@@ -73,9 +76,24 @@ impl Reader {
             return;
         }
         let peer = Peer { session: Some(&self.session), ..Peer::default() };
+        if is_batch(line) && self.takes_batches.load(Ordering::Relaxed) {
+            match Batch::read(&self.server, line, peer) {
+                Ok(batch) => {
+                    let messages = self.messages.clone();
+                    self.runtime.spawn(async move {
+                        if let Some(bytes) = batch.answer().await {
+                            let _ = messages.send(Outgoing { bytes, _held: Some(held) }).await;
+                        }
+                    });
+                }
+                Err(fault) => self.send(fault.to_response(None), Some(held)),
+            }
+            return;
+        }
         match self.server.route(Message::parse(line), peer) {
             Routed::Reply(bytes) => self.send(bytes, Some(held)),
-            Routed::Initialized(bytes) => {
+            Routed::Initialized { bytes, takes_batches } => {
+                self.takes_batches.store(takes_batches, Ordering::Relaxed);
                 self.send(bytes, Some(Arc::clone(&held)));
                 // Before 2026-07-28 a client is told of changes without asking.
                 if !self.is_telling.swap(true, Ordering::Relaxed) {
@@ -88,6 +106,12 @@ impl Reader {
             Routed::Call(call) => {
                 let call = call.into_owned();
                 self.runtime.spawn(run(call, self.messages.clone(), held));
+            }
+            Routed::Find(find) => {
+                let messages = self.messages.clone();
+                self.runtime.spawn(async move {
+                    let _ = messages.send(Outgoing { bytes: find.answer().await, _held: Some(held) }).await;
+                });
             }
             Routed::Listen(listen) => {
                 let end = self.end.clone();

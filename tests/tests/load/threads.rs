@@ -1,0 +1,140 @@
+//! Tools that keep their threads: more of them than there are cores, and than the server has threads for I/O.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
+
+use serde_json::json;
+
+use super::server::{BOTH, Protocol, process, terminate, until};
+use super::*;
+
+/// An hour: longer than any test.
+const FOREVER: u64 = 3_600_000;
+
+/// How many calls there are of each kind. Few spin, so that other tests get on too.
+const HOLD: [(&str, usize); 5] =
+    [("sleep", 24), ("sleep_in_future", 24), ("sleep_blocking", 8), ("busy", 2), ("busy_in_future", 2)];
+
+fn hold_every_thread(server: &Server) -> Vec<TcpStream> {
+    let held: Vec<TcpStream> = HOLD
+        .into_iter()
+        .flat_map(|(tool, n)| (0..n).map(move |_| tool))
+        .map(|tool| server.begin(tool, json!({ "ms": FOREVER })))
+        .collect();
+    for (tool, n) in HOLD {
+        server.wait_until_noted(tool, n);
+    }
+    held
+}
+
+#[test]
+fn tools_that_keep_every_thread_stop_nothing_else() {
+    for protocol in BOTH {
+        let mut server = Server::start(protocol, "shutdown_timeout=1 call_timeout=3600");
+        let held = hold_every_thread(&server);
+        server.assert_serves();
+        // Timeouts are measured.
+        let overdue = server.call("overdue", json!({ "ms": FOREVER }));
+        assert!(overdue.text.contains("took longer"), "{overdue:?}");
+        // A client that hangs up cancels its call.
+        let watched = server.begin("watch", json!({}));
+        server.wait_until_noted("watching", 1);
+        drop(watched);
+        server.wait_until_noted("cancelled", 1);
+        server.assert_serves();
+        server.terminate();
+        server.assert_ends();
+        drop(held);
+    }
+}
+
+#[test]
+fn the_timeout_of_the_server_ends_calls_that_keep_their_threads() {
+    for protocol in BOTH {
+        let server = Server::start(protocol, "call_timeout=1");
+        let calls: Vec<TcpStream> = HOLD.map(|(tool, _)| server.begin(tool, json!({ "ms": FOREVER }))).into();
+        for call in calls {
+            let response = super::server::Response::read(call);
+            assert!(response.text.contains("took longer"), "{response:?}");
+        }
+        server.assert_serves();
+    }
+}
+
+#[test]
+fn calls_of_one_slow_tool_leave_permits_for_others() {
+    for protocol in BOTH {
+        let server = Server::start(protocol, "concurrency=8 call_timeout=3600");
+        let held: Vec<TcpStream> = (0..40).map(|_| server.begin("sleep", json!({ "ms": FOREVER }))).collect();
+        server.wait_until_noted("sleep", 6);
+        server.assert_serves();
+        drop(held);
+    }
+}
+
+/// A thread that a tool keeps after its timeout is still one that runs: otherwise calls of it would take all threads.
+#[test]
+fn calls_that_were_given_up_count_until_their_tool_ends() {
+    let server = Server::start(Protocol::Otc, "concurrency=4 call_timeout=1");
+    for _ in 0..3 {
+        let given_up = server.call("sleep", json!({ "ms": FOREVER }));
+        assert!(given_up.text.contains("took longer"), "{given_up:?}");
+    }
+    let refused = server.call("sleep", json!({ "ms": FOREVER }));
+    assert_eq!(refused.status, 503, "{refused:?}");
+    server.assert_serves();
+}
+
+#[test]
+fn tools_that_keep_every_thread_do_not_stop_the_pipe() {
+    let (mut child, diary) = process("stdio", "shutdown_timeout=1 call_timeout=3600", Stdio::piped());
+    let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut lines = BufReader::new(output).lines();
+    let mut id = 0;
+    let mut send = |tool: &str, arguments: serde_json::Value| {
+        id += 1;
+        let params = json!({ "name": tool, "arguments": arguments });
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        writeln!(input, "{message}").unwrap();
+        id
+    };
+    // Killed also when the test fails.
+    let mut child = Killed(child);
+    let n_noted = |line: &str| {
+        let diary = std::fs::read_to_string(&diary).unwrap_or_default();
+        diary.lines().filter(|noted| *noted == line).count()
+    };
+    for (tool, n) in HOLD {
+        for _ in 0..n {
+            send(tool, json!({ "ms": FOREVER }));
+        }
+        until(tool, || n_noted(tool) == n);
+    }
+    let mut answer_to = |id: i32| {
+        let line = lines.next().unwrap().unwrap();
+        assert!(line.contains(&format!("\"id\":{id},")), "{line}");
+        line
+    };
+    let quick = send("quick", json!({}));
+    assert!(answer_to(quick).contains("\"isError\":false"));
+    let overdue = send("overdue", json!({ "ms": FOREVER }));
+    assert!(answer_to(overdue).contains("took longer"));
+    let watched = send("watch", json!({}));
+    until("watching", || n_noted("watching") == 1);
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": watched } });
+    writeln!(input, "{cancel}").unwrap();
+    until("cancelled", || n_noted("cancelled") == 1);
+    terminate(&child.0);
+    until("the end of the process", || child.0.try_wait().unwrap().is_some());
+    let _ = std::fs::remove_file(diary);
+}
+
+struct Killed(std::process::Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

@@ -1,0 +1,92 @@
+//! JSON-RPC batches, which revision 2025-03-26 requires a server to receive. Other revisions have none.
+
+use futures_util::stream::{self, StreamExt};
+use serde_json::value::RawValue;
+use toolkit::dispatch::BoxFuture;
+
+use super::Server;
+use super::message::Message;
+use super::methods::{Peer, Routed};
+use super::reply::{Code, Fault};
+
+/// The revision with batches.
+pub(super) const REVISION: &str = "2025-03-26";
+
+/// How many messages a batch may have.
+const MAX_MESSAGES: usize = 64;
+
+/// How many messages of a batch are answered at once.
+const CONCURRENCY: usize = 8;
+
+/// The response to one message of a batch; a notification has none.
+type Pending = BoxFuture<'static, Option<Vec<u8>>>;
+
+/// A batch whose messages were read.
+pub(super) struct Batch {
+    pending: Vec<Pending>,
+    max_bytes: usize,
+}
+
+/// Returns true if the text can only be a batch.
+pub(super) fn is_batch(json: &[u8]) -> bool {
+    json.trim_ascii_start().first() == Some(&b'[')
+}
+
+impl Batch {
+    /// Reads a batch.
+    pub(super) fn read(server: &Server, json: &[u8], peer: Peer<'_>) -> Result<Self, Fault> {
+        let messages: Vec<&RawValue> = serde_json::from_slice(json)
+            .map_err(|_| Fault::of_envelope(Code::ParseError, "the message is not JSON"))?;
+        if messages.is_empty() || messages.len() > MAX_MESSAGES {
+            let message = format!("a batch has 1 to {MAX_MESSAGES} messages, got {}", messages.len());
+            return Err(Fault::of_envelope(Code::InvalidRequest, message));
+        }
+        let pending = messages.into_iter().map(|message| pending(server, message.get().as_bytes(), peer)).collect();
+        Ok(Self { pending, max_bytes: server.shared.max_result_bytes })
+    }
+
+    /// Answers all messages, in their order; `None` if none of them was a request.
+    pub(super) async fn answer(self) -> Option<Vec<u8>> {
+        let mut answers = stream::iter(self.pending).buffered(CONCURRENCY);
+        let mut array = Vec::new();
+        while let Some(answer) = answers.next().await {
+            let Some(answer) = answer else { continue };
+            array.push(if array.is_empty() { b'[' } else { b',' });
+            array.extend_from_slice(&answer);
+            if array.len() > self.max_bytes.saturating_mul(2) {
+                let message = format!("the responses of the batch exceed the limit of {} bytes", self.max_bytes);
+                return Some(Fault::new(Code::Internal, message).to_response(None));
+            }
+        }
+        if array.is_empty() {
+            return None;
+        }
+        array.push(b']');
+        Some(array)
+    }
+}
+
+fn pending(server: &Server, json: &[u8], peer: Peer<'_>) -> Pending {
+    match server.route(Message::parse(json), peer) {
+        Routed::Reply(bytes) => Box::pin(async { Some(bytes) }),
+        Routed::Fault(id, fault) => {
+            let response = fault.to_response(id);
+            Box::pin(async { Some(response) })
+        }
+        Routed::Call(call) => {
+            let call = call.into_owned();
+            Box::pin(async {
+                let answer = call.answer().await;
+                (!answer.is_cancelled).then_some(answer.bytes)
+            })
+        }
+        Routed::Find(find) => Box::pin(async { Some(find.answer().await) }),
+        Routed::Nothing => Box::pin(async { None }),
+        Routed::Initialized { .. } | Routed::Listen(_) => {
+            let id = Message::parse(json).ok().and_then(|message| message.id());
+            let fault = Fault::new(Code::InvalidRequest, "this request cannot be part of a batch");
+            let response = fault.to_response(id);
+            Box::pin(async { Some(response) })
+        }
+    }
+}

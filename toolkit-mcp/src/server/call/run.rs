@@ -1,0 +1,113 @@
+//! The side of a call that runs on a thread for tools.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use toolkit::adapter::mcp::{write_error, write_result};
+use toolkit::call::ErrorKind;
+use toolkit::dispatch::BlockingThreads;
+use toolkit::{Arguments, RunResult, ToolError};
+use toolkit_http::CallPermit;
+use tracing::Instrument;
+
+use super::{Answer, Call};
+use crate::server::reply::{Code, Fault, response};
+use crate::server::request::MissingCapability;
+
+/// What a call came to, and why it failed.
+pub(super) struct Ended {
+    pub(super) answer: Answer,
+    pub(super) failure: Option<ErrorKind>,
+}
+
+/// The threads for `blocking` tools. They keep the permit, since a tool that nobody waits for still takes a thread.
+fn blocking_threads(call: Arc<Call<'static>>, permit: CallPermit) -> BlockingThreads {
+    BlockingThreads::new(move |work| {
+        let _ = &permit;
+        call.shared.pool.run(&call.offer().id, work);
+    })
+}
+
+/// Runs a call.
+pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
+    let context = call.context.clone().with(blocking_threads(Arc::clone(&call), permit));
+    let work = async {
+        let tool = call.served.dispatcher.prepared(&call.offer().id)?;
+        tool.call_with(&context, call.borrowed()).await
+    };
+    // A span that nobody records is not worth the wrapping.
+    let outcome = match call.span.is_disabled() {
+        true => work.await,
+        false => work.instrument(call.span.clone()).await,
+    };
+    match outcome {
+        Ok(result) => call.succeeded(result),
+        Err(error) => call.failed(error),
+    }
+}
+
+impl Call<'_> {
+    fn borrowed(&self) -> Arguments<'_> {
+        match &self.arguments {
+            Arguments::Json(text) => Arguments::from(&**text),
+            Arguments::Value(value) => Arguments::from(&**value),
+        }
+    }
+
+    /// The timeout of the tool itself.
+    pub(super) fn own_timeout(&self) -> Option<Duration> {
+        self.served.dispatcher.prepared(&self.offer().id).ok()?.timeout()
+    }
+
+    fn succeeded(&self, run: RunResult) -> Ended {
+        // Looked at first, since the result of the protocol has the data twice.
+        let n_bytes = run.json().map_or(0, |json| json.len());
+        if n_bytes > self.shared.max_result_bytes {
+            return self.failed(self.too_large(n_bytes));
+        }
+        let result = write_result(self.served.tool(self.offer()), &run, self.revision);
+        // Written twice, it need not be held a third time.
+        drop(run);
+        // The data and its text.
+        if result.len() / 2 > self.shared.max_result_bytes {
+            return self.failed(self.too_large(result.len()));
+        }
+        Ended { answer: self.to_answer(&result), failure: None }
+    }
+
+    fn too_large(&self, n_bytes: usize) -> ToolError {
+        let (id, max) = (&self.offer().id, self.shared.max_result_bytes);
+        let message =
+            format!("{id}: the result has {n_bytes} bytes, more than the limit of {max} (`max_result_bytes`)");
+        ToolError::new(ErrorKind::ResultTooLarge, message)
+    }
+
+    pub(super) fn failed(&self, error: ToolError) -> Ended {
+        let failure = Some(error.kind());
+        if let Some(missing) = missing_capability(&error) {
+            let fault = Fault::of_envelope(Code::MissingClientCapability, error.to_string());
+            let fault = fault.with_data(json!({ "requiredCapabilities": missing.required() }));
+            let bytes = fault.to_response(Some(&self.id));
+            return Ended {
+                answer: Answer { bytes, is_bad_request: true, is_cancelled: self.is_cancelled() },
+                failure,
+            };
+        }
+        Ended { answer: self.to_answer(&write_error(&error, self.revision)), failure }
+    }
+
+    fn to_answer(&self, result: &[u8]) -> Answer {
+        let bytes = response(&self.id, self.shared.meta_of(self.revision), result);
+        Answer { bytes, is_bad_request: false, is_cancelled: self.is_cancelled() }
+    }
+
+    /// Whether the client has cancelled the call.
+    fn is_cancelled(&self) -> bool {
+        self.registered.is_some() && self.cancel.is_cancelled()
+    }
+}
+
+fn missing_capability(error: &ToolError) -> Option<&MissingCapability> {
+    std::error::Error::source(error)?.downcast_ref()
+}

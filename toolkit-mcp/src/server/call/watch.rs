@@ -1,0 +1,42 @@
+//! Counting calls.
+
+use std::sync::Arc;
+
+use toolkit::call::ErrorKind;
+
+use crate::server::Shared;
+use crate::server::metrics::{CallMetrics, Held};
+use crate::server::served::Offer;
+
+/// Counts a call, also one that is dropped before it ends.
+pub(super) struct Watch {
+    metrics: Arc<CallMetrics>,
+    started: std::time::Instant,
+    has_ended: bool,
+    running: Option<Held>,
+}
+
+impl Watch {
+    pub(super) fn new(offer: &Offer, shared: &Shared) -> Self {
+        Self {
+            metrics: Arc::clone(&offer.metrics),
+            started: std::time::Instant::now(),
+            has_ended: false,
+            running: Some(shared.metrics.running.hold()),
+        }
+    }
+
+    pub(super) fn ended(&mut self, failure: Option<ErrorKind>) {
+        self.has_ended = true;
+        self.running = None;
+        self.metrics.record(failure, self.started.elapsed());
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.ended(Some(ErrorKind::Cancelled));
+        }
+    }
+}
