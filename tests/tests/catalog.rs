@@ -78,7 +78,7 @@ mod broken {
     pub fn greedier() {}
 
     /// Has examples that do not fit, and a `meta` that is no object.
-    #[tool(namespace = "broken", examples = ["{}", "{\"n\": 1}", "{"], meta = "[]")]
+    #[tool(namespace = "broken", examples = ["{}", "{\"n\": 300}"], meta = "[]")]
     pub fn examples(n: u8) -> u8 {
         n
     }

@@ -4,16 +4,14 @@ use std::time::Duration;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::parse::Parser;
-use syn::punctuated::Punctuated;
-use syn::{Expr, LitStr, Meta, Path, Token};
+use syn::{Expr, LitStr, Meta, Path};
 
 use crate::module::MODULE;
 use crate::name::{check_alias, check_name};
 use crate::report::{Report, suggest};
 use crate::requirements::{self, Icon, Requirements};
 use crate::tags::{MAX_TAGS, normalize_tag};
-use crate::value::{duration, flag, key_of, text, texts, value_of};
+use crate::value::{duration, flag, key_of, metas, text, texts, value_of};
 
 /// The arguments of one attribute, checked.
 #[derive(Default)]
@@ -97,16 +95,13 @@ impl Attribute {
     fn parse(attribute: &str, keys: &[&str], arguments: TokenStream, report: &mut Report) -> Self {
         let mut parsed = Self::default();
         let first = arguments.clone().into_iter().next();
-        let metas = match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(arguments) {
-            Ok(metas) => metas,
-            Err(error) => {
-                match syn::parse2::<LitStr>(first.into_iter().collect()) {
-                    Ok(text) => report.error(&text, format!("arguments have names; write `{} = …`", keys[0])),
-                    Err(_) => report.push(error),
-                }
-                return parsed;
-            }
-        };
+        if let Ok(text) = syn::parse2::<LitStr>(first.into_iter().collect()) {
+            report.error(&text, format!("arguments have names; write `{} = …`", keys[0]));
+            return parsed;
+        }
+        // A malformed one is reported as such, and not as a missing one too.
+        parsed.names_description = arguments.clone().into_iter().any(|token| token.to_string() == "description");
+        let metas = metas(arguments, report);
         let mut seen: Vec<String> = Vec::new();
         let mut module = None;
         for meta in &metas {
@@ -142,10 +137,7 @@ impl Attribute {
             "name" => self.name = named(meta, "forecast", report),
             "version" => self.version = text(meta, "1.0.0", report).and_then(|text| version(&text, report)),
             "title" => self.title = text(meta, "Weather forecast", report),
-            "description" => {
-                self.names_description = true;
-                self.description = description(meta, report);
-            }
+            "description" => self.description = description(meta, report),
             "category" => self.category = text(meta, "weather", report),
             "tags" => self.tags = tags(meta, report),
             "read_only" => self.read_only = flag(meta, report),

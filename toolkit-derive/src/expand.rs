@@ -32,7 +32,7 @@ pub(crate) fn free(func: &ItemFn, function: &Function) -> TokenStream {
 /// The one hidden item beside a function:
 ///
 /// ```ignore
-/// pub const __tool_defined_as_add: Linked<(i64, i64), i64> = {
+/// pub const add_is_not_a_tool_add_tool_attribute_…: Linked<(i64, i64), i64> = {
 ///     #[derive(Deserialize, JsonSchema)]
 ///     struct __Arguments { a: i64, b: i64 }
 ///
@@ -102,10 +102,30 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
     }
 }
 
-/// The name of the hidden item. It reads as a sentence in "cannot find value `…` in module `…`", which is what rustc
-/// says of a re-export that left the tool behind.
+/// The name of the hidden item, as in `add_is_not_a_tool_add_tool_attribute_…`.
+///
+/// rustc prints it only where it does not exist, in "cannot find value `…` in module `…`". There rustc suggests a name
+/// that differs in less than a third of its letters, which must never be the hidden item of another tool: the letters
+/// at the end are a hash of the name, and long enough for that.
 pub(crate) fn hidden_name(ident: &Ident) -> Ident {
-    format_ident!("__tool_defined_as_{}", ident.unraw(), span = ident.span())
+    let name = ident.unraw().to_string();
+    let hash = letters(&name, name.len() + 22);
+    format_ident!("{name}_is_not_a_tool_add_tool_attribute_{hash}", span = ident.span())
+}
+
+/// Letters that depend on every byte of `text`: FNV-1a, spread by SplitMix64.
+fn letters(text: &str, n: usize) -> String {
+    let mut state: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in text.bytes() {
+        state = (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    let next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    };
+    std::iter::repeat_with(next).take(n).map(|bits| char::from(b'a' + (bits % 26) as u8)).collect()
 }
 
 /// Questions put to rustc, each at the tokens that an answer should point to.
@@ -114,14 +134,22 @@ fn checks(function: &Function, krate: &Path) -> TokenStream {
     let arguments = function.arguments().map(|argument| argument.checks(is_lone, krate));
     let states = function.lent().map(|ty| {
         let krate = at(krate, ty.span());
-        quote_spanned!(here(ty.span())=> const _: () = #krate::is_state::<#ty>();)
+        quote_spanned!(here(ty.span())=> const _: () = <#ty as #krate::State>::OK;)
     });
     let krate = at(krate, function.output_span());
-    let output = quote_spanned! {here(function.output_span())=>
-        type __Refused = #krate::Pick<{ __Tool::KIND == #krate::UNFIT }>;
-        const _: () = #krate::is_tool_output::<
-            <__Refused as #krate::OrStandIn<<__Tool as #krate::Function>::Output>>::Type,
-        >();
+    let output = quote!(<__Tool as #krate::Function>::Output);
+    let result = quote_spanned! {here(function.output_span())=>
+        const _: ((), (), ()) = (
+            <<__Result as #krate::Refused<#output>>::Both as #krate::ToolResult>::OK,
+            <<__Result as #krate::Refused<#output>>::NotConverted as #krate::SerializeResult>::OK,
+            <<__Result as #krate::Refused<#output>>::NotDescribed as #krate::DescribeResult>::OK,
+        );
     };
-    quote!(#(#arguments)* #(#states)* #output)
+    let blocking = function.attribute.blocking.as_ref().map(|_| {
+        quote_spanned! {here(function.output_span())=>
+            const _: () = <<#krate::Pick<{ __Tool::SHAPE == #krate::CHUNKS }> as #krate::OrStandIn<#output>>::Type
+                as #krate::BlockingResult>::OK;
+        }
+    });
+    quote!(#(#arguments)* #(#states)* #result #blocking)
 }

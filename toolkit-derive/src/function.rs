@@ -14,7 +14,7 @@ use crate::name::check_name;
 use crate::parameter::{Argument, Parameter, parameter};
 use crate::report::Report;
 use crate::value::ungrouped_type;
-use crate::{description, expand, json_name, recover, returned};
+use crate::{description, example, expand, json_name, recover, returned};
 
 /// Expands `#[tool]` on a free function.
 pub(crate) fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -141,7 +141,8 @@ impl Function {
             Parameter::Argument(argument) => Some(argument),
             Parameter::Borrowed(_) => None,
         });
-        json_name::check(arguments, report);
+        json_name::check(arguments.clone(), report);
+        example::check(&attribute.examples, &arguments.collect::<Vec<_>>(), report);
         let output = match &sig.output {
             ReturnType::Default => None,
             ReturnType::Type(_, ty) => {

@@ -29,6 +29,18 @@ pub(crate) fn check<'a>(arguments: impl Iterator<Item = &'a Argument>, report: &
     }
 }
 
+/// The name of the argument in JSON and its aliases, where it has any.
+pub(crate) fn aliases(argument: &Argument) -> Option<(String, Vec<String>)> {
+    let mut names = all(argument)?.into_iter();
+    Some((names.next()?, names.collect())).filter(|(_, aliases): &(String, Vec<String>)| !aliases.is_empty())
+}
+
+/// All names of the argument in JSON; `None` where it has names of its own.
+pub(crate) fn all(argument: &Argument) -> Option<Vec<String>> {
+    let names: Vec<String> = names(argument).into_iter().map(|(name, _)| name).collect();
+    (!names.is_empty()).then_some(names)
+}
+
 /// Under which names the argument is read, each where it is written.
 fn names(argument: &Argument) -> Vec<(String, Span)> {
     let mut said = Said::default();

@@ -27,10 +27,11 @@ pub(crate) fn catalog(input: TokenStream) -> TokenStream {
         let private = at(&private, last(path).span());
         quote_spanned!(here(last(path).span())=> const _: () = #private::not_in(#entry, &[#(#earlier),*]);)
     });
-    quote! {{
+    let catalog = quote!({
         #(#checks)*
         #krate::Catalog::from_entries(&[#(#entries),*])
-    }}
+    });
+    expression(&krate, catalog)
 }
 
 /// Expands `handle!`.
@@ -46,11 +47,17 @@ pub(crate) fn handle(input: TokenStream) -> TokenStream {
     let private: Path = parse_quote!(#krate::__private);
     let tool = hidden(path);
     let convert = convert(last(path).span(), &private);
-    quote! {{
+    let handle = quote!({
         #[allow(unused_imports)]
         use #private::{Convert as _, Failing as _, Plain as _};
         #private::Linked::handle(#tool, |__returned| #convert)
-    }}
+    });
+    expression(&krate, handle)
+}
+
+/// The expression, in a macro whose name explains the mistake to somebody who writes it beside functions.
+fn expression(krate: &Path, value: TokenStream) -> TokenStream {
+    quote!(#krate::only_valid_inside_a_function! { #value })
 }
 
 // catalog![crate = ::renamed, math::add, weather::forecast]

@@ -1,10 +1,13 @@
 //! A parameter: an argument from the caller's JSON, or something that the host lends.
 
 use proc_macro2::{Ident, TokenTree};
-use syn::{Attribute, Meta, Pat, PatType, Type, TypeReference};
+use quote::ToTokens;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Attribute, GenericArgument, Meta, Pat, PatType, PathArguments, Type, TypeReference};
 
 use crate::arg::{Arg, ArgDefault, arg};
 use crate::description::is_doc;
+use crate::field;
 use crate::report::Report;
 use crate::scan::{Found, scan};
 use crate::value::ungrouped_type;
@@ -53,18 +56,19 @@ pub(crate) fn parameter(typed: &PatType, report: &mut Report) -> Option<Paramete
     };
     if let Some((found, at)) = scan(&typed.ty).first() {
         let message = match found {
-            Found::Reference { .. } | Found::Lifetime => {
-                "tool arguments are decoded from JSON, so they must be owned; use a type that borrows nothing"
-            }
+            Found::Reference { .. } | Found::Lifetime => owned_advice(&typed.ty),
             Found::ImplTrait => {
-                "`impl Trait` makes the function generic; a tool has one schema, so name a concrete type"
+                "`impl Trait` makes the function generic; a tool has one schema, so name a concrete type".to_owned()
             }
-            Found::Infer | Found::Never => "name the type of the argument; its schema is derived from it",
+            Found::Infer | Found::Never => "name the type of the argument; its schema is derived from it".to_owned(),
         };
         report.error(at, message);
         return None;
     }
     let arg = arg(&typed.attrs, report);
+    for attr in &typed.attrs {
+        field::check(attr, &typed.ty, report);
+    }
     let for_field =
         |attr: &&Attribute| is_doc(attr) || attr.path().is_ident("serde") || attr.path().is_ident("schemars");
     Some(Parameter::Argument(Argument {
@@ -84,6 +88,10 @@ fn borrowed(typed: &PatType, reference: &TypeReference, report: &mut Report) -> 
         );
         return None;
     }
+    if let Some(owned) = owned_form(&reference.elem) {
+        report.error(reference, format!("tool arguments are decoded from JSON, so they must be owned; use `{owned}`"));
+        return None;
+    }
     if let Some(lifetime) = reference.lifetime.as_ref().filter(|lifetime| lifetime.ident == "static") {
         report.error(lifetime, "the host lends for one call, not for ever; remove the lifetime");
         return None;
@@ -101,6 +109,87 @@ fn borrowed(typed: &PatType, reference: &TypeReference, report: &mut Report) -> 
         }
     }
     Some((*reference.elem).clone())
+}
+
+/// What to write instead of an argument that borrows.
+fn owned_advice(ty: &Type) -> String {
+    let text = "tool arguments are decoded from JSON, so they must be owned";
+    if let Some(inner) = optional_reference(ty)
+        && owned_form(&inner.elem).is_none()
+    {
+        let state = shown(&inner.elem);
+        return format!(
+            "state is never optional: borrow it as `&{state}`, and the host has to provide it; an optional argument is \
+             owned, as in `Option<{state}>`"
+        );
+    }
+    let mut owned = ty.clone();
+    Own.visit_type_mut(&mut owned);
+    match scan(&owned).is_empty() {
+        true => format!("{text}; use `{}`", shown(&owned)),
+        false => format!("{text}; use a type that borrows nothing"),
+    }
+}
+
+/// The reference in `Option<&T>`.
+fn optional_reference(ty: &Type) -> Option<&TypeReference> {
+    let Type::Path(path) = ungrouped_type(ty) else {
+        return None;
+    };
+    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    match arguments.args.first()? {
+        GenericArgument::Type(Type::Reference(reference)) => Some(reference),
+        _ => None,
+    }
+}
+
+/// The owned form of what is always an argument and never state: texts and lists.
+fn owned_form(ty: &Type) -> Option<String> {
+    match ungrouped_type(ty) {
+        Type::Slice(slice) => Some(format!("Vec<{}>", shown(&slice.elem))),
+        Type::Path(path) if path.qself.is_none() => {
+            let last = path.path.segments.last()?;
+            match last.ident.to_string().as_str() {
+                "str" | "String" => Some("String".to_owned()),
+                "Vec" => Some(shown(ty)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Puts owned types in place of references and borrowed texts.
+struct Own;
+
+impl VisitMut for Own {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        if let Type::Reference(reference) = ty {
+            let owned = owned_form(&reference.elem).and_then(|owned| syn::parse_str(&owned).ok());
+            *ty = owned.unwrap_or_else(|| (*reference.elem).clone());
+        }
+        if let Type::Path(path) = ty
+            && let Some(last) = path.path.segments.last()
+            && last.ident == "Cow"
+            && let PathArguments::AngleBracketed(arguments) = &last.arguments
+            && let Some(GenericArgument::Type(inner)) = arguments.args.last()
+            && let Some(owned) = owned_form(inner).and_then(|owned| syn::parse_str(&owned).ok())
+        {
+            *ty = owned;
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
+}
+
+/// The type as an author would write it.
+fn shown(ty: &Type) -> String {
+    let tokens = ty.to_token_stream().to_string();
+    let tight =
+        [(" :: ", "::"), (" < ", "<"), (" > ", ">"), (" >", ">"), (" ,", ","), ("& ", "&"), ("[ ", "["), (" ]", "]")];
+    tight.iter().fold(tokens, |text, (from, to)| text.replace(from, to))
 }
 
 impl Argument {

@@ -2,13 +2,11 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::parse::Parser;
-use syn::punctuated::Punctuated;
-use syn::{Expr, ExprLit, Lit, LitStr, Meta, Path, Token};
+use syn::{Expr, ExprLit, Lit, LitStr, Meta, Path};
 
 use crate::attribute::unknown;
 use crate::report::Report;
-use crate::value::{flag, key_of, text, texts, ungrouped, value_of};
+use crate::value::{flag, key_of, metas, text, texts, ungrouped, value_of};
 
 /// What the host must hold.
 #[derive(Default)]
@@ -75,13 +73,7 @@ fn nested(meta: &Meta, example: &str, report: &mut Report) -> Vec<Meta> {
         report.error(meta, format!("`{}` takes a list, as in `{example}`", key_of(meta)));
         return Vec::new();
     };
-    match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(list.tokens.clone()) {
-        Ok(metas) => metas.into_iter().collect(),
-        Err(error) => {
-            report.push(error);
-            Vec::new()
-        }
-    }
+    metas(list.tokens.clone(), report)
 }
 
 /// A picture for clients.

@@ -2,10 +2,55 @@
 
 use std::time::Duration;
 
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
+use syn::parse::{ParseStream, Parser};
 use syn::{Expr, ExprLit, Lit, LitStr, Macro, Meta, Type};
 
 use crate::report::Report;
+
+/// The arguments of an attribute. One that is malformed is reported and left out, so that it hides no mistake in others.
+pub(crate) fn metas(tokens: TokenStream, report: &mut Report) -> Vec<Meta> {
+    let mut metas = Vec::new();
+    let mut argument = TokenStream::new();
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let comma = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ',').then(|| token.clone());
+        if comma.is_none() {
+            argument.extend([token]);
+        }
+        match comma {
+            None if tokens.peek().is_some() => {}
+            Some(comma) if argument.is_empty() => report.error(comma, "expected an argument before this comma"),
+            _ => read(std::mem::take(&mut argument), &mut metas, report),
+        }
+    }
+    metas
+}
+
+/// One argument, and what follows it where a comma was forgotten.
+fn read(argument: TokenStream, metas: &mut Vec<Meta>, report: &mut Report) {
+    let one = |input: ParseStream<'_>| Ok((input.parse::<Meta>()?, input.parse::<TokenStream>()?));
+    let has_no_value = argument.clone().into_iter().last().is_some_and(|last| last.to_string() == "=");
+    match one.parse2(argument.clone()) {
+        Err(_) if has_no_value => {
+            let key = argument.clone().into_iter().next().map(|key| key.to_string()).unwrap_or_default();
+            report.error(argument, format!("expected a value after `{key} =`"));
+        }
+        Err(error) => report.push(error),
+        Ok((meta, rest)) => match (&meta, rest.clone().into_iter().next()) {
+            (_, None) => metas.push(meta),
+            (Meta::Path(_), Some(value @ TokenTree::Literal(_))) => {
+                report.error(&value, format!("expected `=`, as in `{} = {value}`", key_of(&meta)));
+            }
+            (_, Some(next)) => {
+                report.error(next, "expected `,`");
+                metas.push(meta);
+                read(rest, metas, report);
+            }
+        },
+    }
+}
 
 /// `key = "text"`.
 pub(crate) fn text(meta: &Meta, example: &str, report: &mut Report) -> Option<LitStr> {

@@ -3,6 +3,7 @@
 mod argument;
 mod borrowed;
 mod default;
+mod fields;
 mod function;
 #[cfg(feature = "import")]
 pub mod import;
@@ -28,22 +29,27 @@ pub use std::{column, concat, file, line};
 pub use {inventory, schemars, serde, serde_json};
 
 pub use self::argument::{
-    ArgumentStruct, Arguments, Candidate, Lone, LoneArgument, NoArguments, OrStandIn, Owns, Pick, Unfit, has_no_fields,
-    is_owned, is_tool_argument,
+    ArgumentStruct, Arguments, Candidate, Case, Lone, LoneArgument, NoArguments, OrStandIn, Owns, Pick, Refused, Unfit,
+    argument_case, result_case,
 };
-pub use self::borrowed::{Borrowed, FromHost, is_state};
+pub use self::borrowed::FromHost;
 pub use self::default::default_of;
 pub use self::function::{async_entry, async_linked, blocking_entry, not_in, sync_entry, sync_linked};
+pub use self::metadata::with_aliases;
 pub use self::metadata::{icon, literal, text, texts};
 pub use self::one::Named;
 pub use self::returned::{
-    Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData, is_tool_output, kind,
+    Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData, is_data, kind,
 };
-pub use self::shared::{OwnsAlone, is_not_shared};
+pub use self::shared::OwnsAlone;
 pub use self::sole::Form;
+pub use crate::bounds::{
+    BlockingResult, Borrowed, DescribeArgument, DescribeResult, DeserializeArgument, NamedArgument, OwnedArgument,
+    SendArgument, SerializeResult, State, ToolArgument, ToolResult, UnsharedArgument,
+};
 pub use crate::call::ToolError;
 pub use crate::catalog::{Entry, Location};
-pub use crate::dispatch::{AsyncFunction, Function, Host, Returns, SyncFunction, UNFIT};
+pub use crate::dispatch::{AsyncFunction, CHUNKS, Function, Host, Returns, SyncFunction};
 pub use crate::handle::Linked;
 pub use crate::schema::generate::input;
 pub use crate::schema::walk::resolve;
@@ -63,3 +69,12 @@ macro_rules! __unique {
     };
 }
 pub use crate::__unique as unique;
+
+/// An expression: rustc names this macro where a list of tools is written as an item.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! only_valid_inside_a_function {
+    ($value:expr) => {
+        $value
+    };
+}

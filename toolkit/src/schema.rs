@@ -1,11 +1,14 @@
 //! A checked JSON Schema: the contract for a tool's arguments or result.
 
+pub(crate) mod alias;
 mod check;
 pub mod close;
 mod cost;
 mod dialect;
 mod error;
 mod example;
+pub(crate) mod finite;
+pub(crate) mod format;
 pub mod generate;
 mod graph;
 pub mod inline;

@@ -15,7 +15,7 @@ struct Db;
 fn query(_db: &Db) {}
 
 /// Has the name of another tool.
-#[tool(name = "query", namespace = "b", version = "1.0.0", examples = [r#"{ "n": "three" }"#])]
-fn other_query(n: i64) -> i64 {
+#[tool(name = "query", namespace = "b", version = "1.0.0", examples = [r#"{ "n": 300 }"#])]
+fn other_query(n: u8) -> u8 {
     n
 }

@@ -1,6 +1,7 @@
 //! What an author writes, and what becomes of it.
 
 mod errors;
+mod inputs;
 mod sole;
 
 use std::sync::{Arc, Mutex};

@@ -16,18 +16,21 @@ pub(super) fn types(function: &Function, input: &Input, returned: &TokenStream, 
     let convert = convert(function.error_span(), krate);
     quote! {
         impl __Tool {
-            const KIND: #krate::u8 = #krate::kind(
-                #krate::Shape::<<Self as #krate::Function>::Output>::KIND,
-                #krate::Data::<<Self as #krate::Function>::Output>::FITS,
+            const SHAPE: #krate::u8 = #krate::Shape::<<Self as #krate::Function>::Output>::KIND;
+            const CASE: #krate::u8 = #krate::result_case(
+                #krate::is_data(Self::SHAPE),
+                #krate::Data::<<Self as #krate::Function>::Output>::IS_WRITTEN,
+                #krate::Data::<<Self as #krate::Function>::Output>::IS_DESCRIBED,
             );
         }
+        type __Result = #krate::Case<{ __Tool::CASE }>;
 
         impl #krate::Function for __Tool {
             type Input = #ty;
             type Arguments = #arguments;
             type Returned = #returned;
             type Output = <#krate::Pick<{ #krate::Returned::<#returned>::FALLIBLE }> as #krate::Succeeds<#returned>>::Output;
-            type Encoding = #krate::Returns<{ __Tool::KIND }>;
+            type Encoding = #krate::Returns<{ #krate::kind(__Tool::SHAPE, __Tool::CASE) }>;
 
             fn input(__arguments: #arguments) -> #ty {
                 #taken

@@ -10,6 +10,7 @@ use super::krate::{at, here};
 use crate::arg::ArgDefault;
 use crate::description;
 use crate::function::Function;
+use crate::json_name;
 use crate::parameter::Argument;
 
 /// What the function takes, and what the JSON becomes first.
@@ -68,6 +69,16 @@ impl Input {
         }
     }
 
+    /// The schema of the arguments, with the aliases that schemars does not know.
+    fn schema(arguments: &[&Argument], krate: &Path) -> TokenStream {
+        let mut aliases = arguments.iter().filter_map(|argument| json_name::aliases(argument)).peekable();
+        if aliases.peek().is_none() {
+            return quote!(#krate::input::<__Arguments>);
+        }
+        let aliases = aliases.map(|(name, aliases)| quote!((#name, &[#(#aliases),*])));
+        quote!(|| #krate::with_aliases(#krate::input::<__Arguments>(), &[#(#aliases),*]))
+    }
+
     /// A struct with the arguments as fields.
     fn named(arguments: &[&Argument], krate: &Path, outside: &Path) -> Self {
         let types = arguments.iter().map(|argument| &argument.ty);
@@ -102,7 +113,7 @@ impl Input {
                 struct __Arguments { #(#fields),* }
             },
             taken,
-            schema: quote!(#krate::input::<__Arguments>),
+            schema: Self::schema(arguments, krate),
         }
     }
 }
@@ -124,7 +135,7 @@ impl Argument {
         format_ident!("__Fits_{}", self.ident.unraw(), span = self.ty.span())
     }
 
-    /// Declares both aliases, and asks what an answer should point to the type for.
+    /// Declares the alias, and asks what an answer should point to the type for.
     pub(super) fn checks(&self, is_lone: bool, krate: &Path) -> TokenStream {
         if self.is_converted() {
             return TokenStream::new();
@@ -133,19 +144,29 @@ impl Argument {
         let (ty, owned, fits) = (&self.ty, self.owned(), self.fits());
         let attribute = self.field_attribute().filter(|_| is_lone).map(|attr| {
             let krate = at(&krate, attr.span());
+            let is_struct = quote!(#krate::Lone::<#ty>::IS_STRUCT && #fits::CHOICE);
             quote_spanned!(here(attr.span())=>
-                const _: () = #krate::has_no_fields(#krate::Lone::<#ty>::IS_STRUCT && #fits::CHOICE);
+                const _: () = <<#krate::Pick<{ #is_struct }> as #krate::OrStandIn<#ty>>::Type as #krate::NamedArgument>::OK;
             )
         });
         quote_spanned! {here(ty.span())=>
-            type #fits = #krate::Pick<{ !#krate::Candidate::<#ty>::BORROWS && #krate::Candidate::<#ty>::FITS }>;
-            // One error is enough for a type that borrows or shares.
-            type #owned = <#krate::Pick<{
-                #fits::CHOICE || !(#krate::Candidate::<#ty>::BORROWS || #krate::Candidate::<#ty>::SHARES)
-            }> as #krate::OrStandIn<#ty>>::Type;
-            const _: () = #krate::is_owned::<{ #krate::Candidate::<#ty>::BORROWS }, #ty>();
-            const _: () = #krate::is_not_shared::<{ !#fits::CHOICE && #krate::Candidate::<#ty>::SHARES }, #ty>();
-            const _: () = #krate::is_tool_argument::<#owned>();
+            // Of a reference nothing else is asked, since its lifetime would be one more error.
+            type #owned = <#krate::Pick<{ !#krate::Candidate::<#ty>::BORROWS }> as #krate::OrStandIn<#ty>>::Type;
+            type #fits = #krate::Case<{ #krate::argument_case(
+                #krate::Candidate::<#ty>::BORROWS,
+                #krate::Candidate::<#owned>::SHARES,
+                #krate::Candidate::<#owned>::IS_READ,
+                #krate::Candidate::<#owned>::IS_DESCRIBED,
+                #krate::Candidate::<#owned>::IS_SENT,
+            ) }>;
+            const _: ((), (), (), (), (), ()) = (
+                <<#fits as #krate::Refused<#ty>>::Borrows as #krate::OwnedArgument>::OK,
+                <<#fits as #krate::Refused<#ty>>::Both as #krate::ToolArgument>::OK,
+                <<#fits as #krate::Refused<#ty>>::NotConverted as #krate::DeserializeArgument>::OK,
+                <<#fits as #krate::Refused<#ty>>::NotDescribed as #krate::DescribeArgument>::OK,
+                <<#fits as #krate::Refused<#ty>>::NotSent as #krate::SendArgument>::OK,
+                <<#fits as #krate::Refused<#ty>>::Shares as #krate::UnsharedArgument>::OK,
+            );
             #attribute
         }
     }

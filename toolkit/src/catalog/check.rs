@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Catalog;
 use super::problem::{Problem, ProblemKind, Problems};
 use super::wire::{Naming, WireNames};
-use crate::schema::{SchemaError, quoted, root};
+use crate::schema::{SchemaError, finite, quoted, root};
 use crate::tool::{Literal, META_KEY, Tool, check_alias, check_name};
 
 impl Catalog {
@@ -123,6 +123,10 @@ fn check_schemas(tool: &Tool, problems: &mut Vec<Problem>) {
     }
     if let Some(Err(error)) = tool.output().map(|schema| schema.check_alone()) {
         invalid("output", error);
+    }
+    if !finite::has_finite_value(tool.input().as_value()) {
+        let message = "no arguments fit the input schema: a type contains itself in a field that is required";
+        problems.push(Problem::new(ProblemKind::InvalidSchema, message, [tool]));
     }
 }
 

@@ -12,6 +12,7 @@ use super::{Encode, Host, Policy, whole};
 use crate::call::tree::{Tree, pointers};
 use crate::call::{Arguments, Change, Content, RunResult, ToolError, admit, refusal};
 use crate::catalog::Entry;
+use crate::schema::format;
 use crate::schema::plan::Plan;
 use crate::schema::{Schema, Violations, child};
 use crate::stream::{Chunk, Queue};
@@ -274,7 +275,10 @@ fn mismatch(tool: &Tool, tree: &Tree, pointer: String, error: &serde_json::Error
         }
         (false, None) => {
             let text: String = error.to_string().chars().take(400).collect();
-            format!("is not what the tool takes: {text}")
+            match format::expected_at(tool.input().as_value(), &pointer) {
+                Some(expected) => format!("{expected}: {text}"),
+                None => format!("is not what the tool takes: {text}"),
+            }
         }
     };
     refusal(tool, Violations::of_type(pointer, rule))

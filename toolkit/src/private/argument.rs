@@ -12,59 +12,29 @@ use super::one::{Named, One};
 use super::sole::{self, Sole};
 use crate::schema;
 
-/// What can come from a caller's JSON.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a tool argument",
-    label = "not a tool argument",
-    note = "a tool argument implements `serde::Deserialize` and `schemars::JsonSchema`, and is `Send`",
-    note = "what the host lends, such as `Context`, is borrowed: write `&{Self}`",
-    note = "for your own types, add `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
-)]
-pub trait ToolArgument: DeserializeOwned + JsonSchema + Send + 'static {}
-
-#[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArgument for T {}
-
-/// Reads as a sentence in rustc's "required by a bound in".
-pub const fn is_tool_argument<T: ToolArgument>() {}
-
-/// Reads as a sentence in rustc's "required by a bound in".
-pub const fn is_owned<const BORROWS: bool, T>()
-where
-    Pick<BORROWS>: Owned<T>,
-{
-}
-
-/// Implemented where nothing is borrowed; only the wording of the refusal is used.
-#[diagnostic::on_unimplemented(
-    message = "`{T}` borrows; tool arguments are decoded from JSON, so they must be owned",
-    label = "borrowed"
-)]
-pub trait Owned<T> {}
-
-impl<T> Owned<T> for Pick<false> {}
-
-/// Asks rustc about a type without failing: each constant is inherent where the answer is yes, and else comes from
-/// [`Unfit`] or [`Owns`].
+/// Asks rustc about a type without failing: each constant is inherent where the answer is yes, and else comes from one
+/// of the traits below.
 pub struct Candidate<T: ?Sized>(PhantomData<T>);
-
-impl<T: ToolArgument> Candidate<T> {
-    /// It can be a tool argument.
-    pub const FITS: bool = true;
-}
 
 impl<T: ?Sized> Candidate<&T> {
     /// It is a reference, whatever its alias says.
     pub const BORROWS: bool = true;
 }
 
-/// The answer for types that lack a derive.
-pub trait Unfit {
-    /// It cannot be a tool argument.
-    const FITS: bool = false;
+impl<T: DeserializeOwned> Candidate<T> {
+    /// It can be read from JSON.
+    pub const IS_READ: bool = true;
 }
 
-impl<T: ?Sized> Unfit for Candidate<T> {}
+impl<T: JsonSchema> Candidate<T> {
+    /// It has a schema.
+    pub const IS_DESCRIBED: bool = true;
+}
+
+impl<T: Send> Candidate<T> {
+    /// It may go to another thread.
+    pub const IS_SENT: bool = true;
+}
 
 /// The answer for types that are no references.
 pub trait Owns {
@@ -73,6 +43,92 @@ pub trait Owns {
 }
 
 impl<T: ?Sized> Owns for Candidate<T> {}
+
+/// The answers for types that lack something.
+pub trait Unfit {
+    /// It cannot be read from JSON.
+    const IS_READ: bool = false;
+    /// It has no schema.
+    const IS_DESCRIBED: bool = false;
+    /// It stays on its thread.
+    const IS_SENT: bool = false;
+}
+
+impl<T: ?Sized> Unfit for Candidate<T> {}
+
+/// What keeps a type out of the place where it stands: one thing, so that there is one error.
+pub struct Case<const CASE: u8>;
+
+/// Nothing.
+pub const FITS: u8 = 0;
+const BORROWS: u8 = 1;
+const BOTH: u8 = 2;
+const NOT_CONVERTED: u8 = 3;
+const NOT_DESCRIBED: u8 = 4;
+const NOT_SENT: u8 = 5;
+const SHARES: u8 = 6;
+
+impl<const CASE: u8> Case<CASE> {
+    /// Whether the type fits.
+    pub const CHOICE: bool = CASE == FITS;
+}
+
+/// The case of an argument.
+pub const fn argument_case(borrows: bool, shares: bool, is_read: bool, is_described: bool, is_sent: bool) -> u8 {
+    match (is_read, is_described) {
+        _ if borrows => BORROWS,
+        (true, true) if is_sent => FITS,
+        _ if shares => SHARES,
+        (true, true) => NOT_SENT,
+        (true, false) => NOT_DESCRIBED,
+        (false, true) => NOT_CONVERTED,
+        (false, false) => BOTH,
+    }
+}
+
+/// The case of a result.
+pub const fn result_case(is_data: bool, is_written: bool, is_described: bool) -> u8 {
+    if is_data { argument_case(false, false, is_written, is_described, true) } else { FITS }
+}
+
+/// The type in the one place that its case concerns, and a stand-in in all others: each is the subject of one check.
+pub trait Refused<T> {
+    /// It borrows.
+    type Borrows;
+    /// It cannot be JSON and has no schema.
+    type Both;
+    /// It cannot be JSON.
+    type NotConverted;
+    /// It has no schema.
+    type NotDescribed;
+    /// It is not `Send`.
+    type NotSent;
+    /// It is a shared pointer.
+    type Shares;
+}
+
+macro_rules! refused {
+    ($($case:ident: $borrows:ty, $both:ty, $converted:ty, $described:ty, $sent:ty, $shares:ty;)*) => {$(
+        impl<T> Refused<T> for Case<$case> {
+            type Borrows = $borrows;
+            type Both = $both;
+            type NotConverted = $converted;
+            type NotDescribed = $described;
+            type NotSent = $sent;
+            type Shares = $shares;
+        }
+    )*};
+}
+
+refused! {
+    FITS: NoArguments, NoArguments, NoArguments, NoArguments, NoArguments, NoArguments;
+    BORROWS: T, NoArguments, NoArguments, NoArguments, NoArguments, NoArguments;
+    BOTH: NoArguments, T, NoArguments, NoArguments, NoArguments, NoArguments;
+    NOT_CONVERTED: NoArguments, NoArguments, T, NoArguments, NoArguments, NoArguments;
+    NOT_DESCRIBED: NoArguments, NoArguments, NoArguments, T, NoArguments, NoArguments;
+    NOT_SENT: NoArguments, NoArguments, NoArguments, NoArguments, T, NoArguments;
+    SHARES: NoArguments, NoArguments, NoArguments, NoArguments, NoArguments, T;
+}
 
 /// A type or, where that is refused, a stand-in: one error is enough, and the derives would add their own for the same
 /// type.
@@ -87,29 +143,48 @@ pub trait OrStandIn<T> {
     fn put(value: impl FnOnce() -> T) -> Self::Type;
 }
 
-impl<T> OrStandIn<T> for Pick<true> {
-    type Type = T;
+macro_rules! the_type {
+    ($($pick:ty),*) => {$(
+        impl<T> OrStandIn<T> for $pick {
+            type Type = T;
 
-    fn take(value: T) -> T {
-        value
-    }
+            fn take(value: T) -> T {
+                value
+            }
 
-    fn put(value: impl FnOnce() -> T) -> T {
-        value()
-    }
+            fn put(value: impl FnOnce() -> T) -> T {
+                value()
+            }
+        }
+    )*};
 }
 
-impl<T> OrStandIn<T> for Pick<false> {
-    type Type = NoArguments;
+macro_rules! a_stand_in {
+    ($($pick:ty),*) => {$(
+        impl<T> OrStandIn<T> for $pick {
+            type Type = NoArguments;
 
-    fn take(_: NoArguments) -> T {
-        unreachable!("rustc has refused the type")
-    }
+            fn take(_: NoArguments) -> T {
+                unreachable!("rustc has refused the type")
+            }
 
-    fn put(_: impl FnOnce() -> T) -> NoArguments {
-        NoArguments {}
-    }
+            fn put(_: impl FnOnce() -> T) -> NoArguments {
+                NoArguments {}
+            }
+        }
+    )*};
 }
+
+the_type!(Pick<true>, Case<FITS>);
+a_stand_in!(
+    Pick<false>,
+    Case<BORROWS>,
+    Case<BOTH>,
+    Case<NOT_CONVERTED>,
+    Case<NOT_DESCRIBED>,
+    Case<NOT_SENT>,
+    Case<SHARES>
+);
 
 /// Asks whether a lone owned parameter of type `T` may be the argument struct.
 ///
@@ -179,16 +254,6 @@ impl<T> Lone<Box<[T]>> {
 
 impl<T, const N: usize> Lone<[T; N]> {
     pub const IS_STRUCT: bool = false;
-}
-
-/// Refuses, while compiling, an attribute that would do nothing.
-#[track_caller]
-pub const fn has_no_fields(is_struct: bool) {
-    assert!(
-        !is_struct,
-        "the fields of an argument struct have attributes of their own; to pass this argument under its own name, \
-         mark it `#[arg]`"
-    );
 }
 
 /// A choice by a constant.

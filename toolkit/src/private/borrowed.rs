@@ -1,18 +1,11 @@
 //! What becomes of borrowed parameters.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
+use crate::bounds::{Borrowable, Borrowed};
 use crate::call::{Context, ToolError};
 use crate::catalog::{Catalog, StateType};
 use crate::dispatch::{Dispatcher, Host};
-
-/// Lends a `&T` to a tool.
-///
-/// `Borrowed::<T>::lend` finds the inherent functions below for the types that are special, and else those of
-/// [`FromHost`], by the type, so that an alias changes nothing. `X` only keeps the bounds of the refusals from being
-/// checked where they are declared.
-pub struct Borrowed<T: ?Sized, X = ()>(PhantomData<(X, Box<T>)>);
 
 impl Borrowed<Context> {
     /// Every call brings a context along.
@@ -70,28 +63,6 @@ impl<T: ?Sized + 'static> FromHost<T> for Borrowed<T> {
         host.state::<T>()
     }
 }
-
-/// What a host can lend.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be lent to a tool",
-    label = "not `Send + Sync + 'static`",
-    note = "a borrowed parameter is state that the host gives to the dispatcher and every thread shares",
-    note = "what changes inside needs a lock, such as `Mutex`; a `dyn Trait` needs a trait with the supertraits `Send + Sync`"
-)]
-pub trait State: Send + Sync + 'static {}
-
-#[diagnostic::do_not_recommend]
-impl<T: ?Sized + Send + Sync + 'static> State for T {}
-
-/// Reads as a sentence in rustc's "required by a bound in".
-pub const fn is_state<T: ?Sized + State>() {}
-
-/// Implemented by nothing: the bound of what is never lent, because it is always meant as an argument.
-#[diagnostic::on_unimplemented(
-    message = "tool arguments are decoded from JSON, so they must be owned; use `{Self}`",
-    label = "borrowed"
-)]
-pub trait Borrowable<X> {}
 
 impl<X> Borrowed<str, X> {
     /// Never lent.

@@ -26,10 +26,6 @@ pub const fn blocking_entry<F: SyncFunction>(
     location: Location,
     input: fn() -> Value,
 ) -> Entry {
-    assert!(
-        !<F::Encoding as Encode<F::Output>>::WAITS,
-        "a tool that returns `Chunks` is not `blocking`: it has returned before its items are there"
-    );
     entry::<F>(id, name, location, input, Run::Blocking(run_sync::<F>))
 }
 

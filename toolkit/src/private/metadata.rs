@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use crate::tool::{Icon, Literal, Text};
 
 /// A text of the program.
@@ -31,4 +33,10 @@ pub fn icon(
     theme: Option<&'static str>,
 ) -> Icon {
     Icon { mime_type: mime_type.map(text), sizes: texts(sizes), theme: theme.map(text), ..Icon::new(text(src)) }
+}
+
+/// The input schema of a tool some of whose arguments have aliases.
+#[must_use]
+pub fn with_aliases(schema: Value, aliases: &[(&str, &[&str])]) -> Value {
+    crate::schema::alias::with_aliases(schema, aliases)
 }

@@ -9,7 +9,8 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::argument::Pick;
+use super::argument::{FITS, Pick};
+use crate::bounds::Unconvertible;
 use crate::call::{Content, Structured, ToolError};
 use crate::dispatch::{CHUNKS, CONTENT, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
 use crate::stream::Chunks;
@@ -88,54 +89,57 @@ pub trait PlainShape {
 
 impl<T> PlainShape for Shape<T> {}
 
-/// What a tool can return as data.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be returned from a tool",
-    label = "not a tool result",
-    note = "a tool result implements `serde::Serialize` and `schemars::JsonSchema`, or is `()`, `Content`, \
-            `Structured<T>`, `Chunks<T>` or a `Result` of these",
-    note = "for your own types, add `#[derive(serde::Serialize, schemars::JsonSchema)]`"
-)]
-pub trait ToolOutput {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize + JsonSchema> ToolOutput for T {}
-
-/// Reads as a sentence in rustc's "required by a bound in".
-pub const fn is_tool_output<T: ToolOutput>() {}
-
-/// Asks whether a type that is data can be written as data.
+/// Asks what a type that is data lacks.
 pub struct Data<T>(PhantomData<T>);
 
-impl<T: ToolOutput> Data<T> {
-    /// It can.
-    pub const FITS: bool = true;
+impl<T: Serialize> Data<T> {
+    /// It can be written.
+    pub const IS_WRITTEN: bool = true;
 }
 
-impl<T: ToolOutput> Data<Structured<T>> {
-    /// It can.
-    pub const FITS: bool = true;
+impl<T: Serialize> Data<Structured<T>> {
+    /// It can be written.
+    pub const IS_WRITTEN: bool = true;
 }
 
-impl<T: ToolOutput> Data<Chunks<T>> {
-    /// It can.
-    pub const FITS: bool = true;
+impl<T: Serialize> Data<Chunks<T>> {
+    /// It can be written.
+    pub const IS_WRITTEN: bool = true;
 }
 
-/// The answer for types that lack a derive.
+impl<T: JsonSchema> Data<T> {
+    /// It has a schema.
+    pub const IS_DESCRIBED: bool = true;
+}
+
+impl<T: JsonSchema> Data<Structured<T>> {
+    /// It has a schema.
+    pub const IS_DESCRIBED: bool = true;
+}
+
+impl<T: JsonSchema> Data<Chunks<T>> {
+    /// It has a schema.
+    pub const IS_DESCRIBED: bool = true;
+}
+
+/// The answers for types that lack a derive.
 pub trait UnfitData {
-    /// It cannot.
-    const FITS: bool = false;
+    /// It cannot be written.
+    const IS_WRITTEN: bool = false;
+    /// It has no schema.
+    const IS_DESCRIBED: bool = false;
 }
 
 impl<T> UnfitData for Data<T> {}
 
+/// Whether values of that shape are checked and written as data.
+pub const fn is_data(shape: u8) -> bool {
+    matches!(shape, STRUCTURED | STRUCTURED_WITH_CONTENT | CHUNKS)
+}
+
 /// The way in which a type is encoded: a stand-in where it is refused, since one error is enough.
-pub const fn kind(shape: u8, fits: bool) -> u8 {
-    match shape {
-        STRUCTURED | STRUCTURED_WITH_CONTENT | CHUNKS if !fits => UNFIT,
-        shape => shape,
-    }
+pub const fn kind(shape: u8, case: u8) -> u8 {
+    if case == FITS { shape } else { UNFIT }
 }
 
 /// Asks how an error becomes a [`ToolError`].
@@ -156,9 +160,6 @@ pub struct Shown;
 
 /// By a conversion that masks the text.
 pub struct Masked;
-
-/// There is none.
-pub struct Unconvertible;
 
 /// First choice.
 pub trait Convert {
@@ -204,21 +205,3 @@ impl Masked {
         ToolError::masked(error)
     }
 }
-
-impl Unconvertible {
-    /// Refused by rustc, with the reason.
-    pub fn convert<E: ToolFailure>(self, _: E) -> ToolError {
-        ToolError::internal("unreachable")
-    }
-}
-
-/// An error that can become a [`ToolError`]; only the refusal's wording is used.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot become a `ToolError`",
-    label = "not a tool error",
-    note = "implement `std::error::Error` for it: its text is then logged and masked, or shown to the model with \
-            `impl toolkit::ShowError for {Self} {{}}`",
-    note = "implement `From<{Self}> for ToolError` to choose what a model reads",
-    note = "a boxed error is `Box<dyn std::error::Error + Send + Sync>`"
-)]
-pub trait ToolFailure {}

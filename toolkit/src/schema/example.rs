@@ -2,6 +2,8 @@
 
 mod text;
 
+pub(super) use self::text::of_format;
+
 use serde_json::{Map, Value, json};
 
 use super::walk;
@@ -12,6 +14,11 @@ const MAX_DEPTH: usize = 8;
 /// A small value for `schema`, from its own examples and defaults where it has any; the caller checks that it fits.
 pub(super) fn minimal(schema: &Value) -> Option<Value> {
     value(schema, schema, 0)
+}
+
+/// A small value for a part of a document.
+pub(super) fn within(document: &Value, part: &Value) -> Option<Value> {
+    value(document, part, 0)
 }
 
 fn value(root: &Value, schema: &Value, depth: usize) -> Option<Value> {

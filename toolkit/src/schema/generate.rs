@@ -2,9 +2,9 @@
 
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{close, portable};
+use super::{close, portable, walk};
 
 /// The schema of what a tool takes: the JSON that serde reads as a `T`.
 ///
@@ -22,9 +22,7 @@ use super::{close, portable};
 #[must_use]
 pub fn input<T: JsonSchema>() -> Value {
     let schema = generator(Contract::Deserialize).into_root_schema_for::<T>();
-    let mut schema = tidy(schema, &T::schema_name());
-    close::close(&mut schema);
-    schema
+    finish_input(schema, &T::schema_name())
 }
 
 /// The schema of what a tool returns: the JSON that serde writes for a `T`.
@@ -42,6 +40,34 @@ fn generator(contract: Contract) -> SchemaGenerator {
     settings.meta_schema = None;
     settings.contract = contract;
     settings.into_generator()
+}
+
+fn finish_input(mut schema: Schema, type_name: &str) -> Value {
+    if let Some(object) = schema.as_object_mut() {
+        bound_floats(object, 0);
+    }
+    let mut schema = tidy(schema, type_name);
+    close::close(&mut schema);
+    schema
+}
+
+/// Bounds numbers of 32 bits: serde would read what is beyond them as infinite.
+fn bound_floats(schema: &mut Map<String, Value>, depth: usize) {
+    let is_number = schema
+        .get("type")
+        .is_some_and(|ty| ty == "number" || ty.as_array().is_some_and(|types| types.iter().any(|ty| ty == "number")));
+    if is_number && schema.get("format").is_some_and(|format| format == "float") {
+        let bound = f64::from(f32::MAX);
+        schema.entry("minimum").or_insert_with(|| (-bound).into());
+        schema.entry("maximum").or_insert_with(|| bound.into());
+    }
+    if depth < walk::MAX_DEPTH {
+        walk::each_mut(schema, |_, sub| {
+            if let Value::Object(sub) = sub {
+                bound_floats(sub, depth + 1);
+            }
+        });
+    }
 }
 
 fn tidy(schema: Schema, type_name: &str) -> Value {

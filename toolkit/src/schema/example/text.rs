@@ -15,11 +15,13 @@ pub(super) fn matching(pattern: &str) -> Option<String> {
 }
 
 /// A text of that format (JSON Schema 2020-12, Validation 7.3): the schema does not ask for it, but a type may.
-pub(super) fn of_format(format: &str) -> Option<&'static str> {
+pub(in crate::schema) fn of_format(format: &str) -> Option<&'static str> {
     Some(match format {
         "date" => "2024-05-06",
         "date-time" => "2024-05-06T12:30:00Z",
         "time" => "12:30:00Z",
+        "partial-date-time" => "2024-05-06T12:30:00",
+        "partial-time" => "12:30:00",
         "duration" => "PT1H30M",
         "email" => "ada@example.com",
         "hostname" => "example.com",

@@ -1,0 +1,181 @@
+//! What a tool accepts, and how it refuses the rest.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use toolkit::catalog::ProblemKind;
+use toolkit::{Coercion, Dispatcher, catalog, tool};
+
+/// Finds texts.
+#[tool(namespace = "inputs")]
+fn find(
+    /// What to find.
+    #[serde(alias = "q", alias = "text")]
+    query: String,
+    #[serde(default, alias = "max")] limit: u8,
+    #[serde(rename = "in", alias = "folder", default)] place: Option<String>,
+) -> Value {
+    json!([query, limit, place])
+}
+
+/// Takes one argument under two names.
+#[tool(namespace = "inputs")]
+fn one(
+    #[arg]
+    #[serde(alias = "ident")]
+    id: u32,
+) -> u32 {
+    id
+}
+
+fn violations(dispatcher: &Dispatcher, name: &str, arguments: Value) -> Vec<String> {
+    let error = dispatcher.call_sync(name, &arguments).unwrap_err();
+    error.violations().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn an_alias_of_an_argument_is_accepted_in_place_of_its_name() {
+    let catalog = catalog![find, one].unwrap();
+    catalog.check(Default::default()).unwrap();
+    let dispatcher = Dispatcher::new(catalog).unwrap();
+    let call = |arguments: Value| dispatcher.call_sync("find", &arguments.to_string()).unwrap().value();
+    assert_eq!(call(json!({ "query": "a" })), json!(["a", 0, null]));
+    assert_eq!(call(json!({ "q": "a", "max": 3, "folder": "b" })), json!(["a", 3, "b"]));
+    assert_eq!(call(json!({ "text": "a", "in": "b" })), json!(["a", 0, "b"]));
+    assert_eq!(dispatcher.call_sync("one", r#"{"ident": 7}"#).unwrap().value(), json!(7));
+    assert_eq!(dispatcher.call_sync("one", &json!({ "id": 7 })).unwrap().value(), json!(7));
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Search {
+    #[serde(alias = "q")]
+    query: String,
+    /// Hidden from models, with a name between two others.
+    #[serde(default, rename = "query_hidden")]
+    #[schemars(skip)]
+    hidden: String,
+    #[serde(default, alias = "a_limit", alias = "max")]
+    limit: u8,
+    #[serde(default, alias = "since", alias = "zz")]
+    after: Option<NaiveDate>,
+}
+
+/// Finds texts.
+#[tool(namespace = "inputs")]
+fn search(search: Search) -> Value {
+    json!([search.query, search.hidden, search.limit, search.after])
+}
+
+#[test]
+fn an_alias_of_a_field_is_accepted_and_a_hidden_field_is_not() {
+    let catalog = catalog![search].unwrap();
+    catalog.check(Default::default()).unwrap();
+    let dispatcher = Dispatcher::new(catalog).unwrap();
+    let call = |arguments: Value| dispatcher.call_sync("search", &arguments.to_string()).unwrap().value();
+    assert_eq!(call(json!({ "query": "a" })), json!(["a", "", 0, null]));
+    assert_eq!(call(json!({ "q": "a", "a_limit": 3 })), json!(["a", "", 3, null]));
+    assert_eq!(call(json!({ "q": "a", "max": 3, "since": "2026-01-01" })), json!(["a", "", 3, "2026-01-01"]));
+    assert_eq!(call(json!({ "q": "a", "zz": "2026-01-01" })), json!(["a", "", 0, "2026-01-01"]));
+    for arguments in [
+        json!({ "query": "a", "q": "a" }),
+        json!({ "query": "a", "max": 1, "a_limit": 1 }),
+        json!({ "query": "a", "query_hidden": "a" }),
+        json!({ "max": 1 }),
+    ] {
+        assert!(!violations(&dispatcher, "search", arguments.clone()).is_empty(), "{arguments}");
+    }
+}
+
+#[test]
+fn two_names_of_one_argument_are_a_violation_and_so_is_none_where_it_is_required() {
+    let dispatcher = Dispatcher::builder(catalog![find, one].unwrap()).coercion(Coercion::Off).build().unwrap();
+    for arguments in [
+        json!({ "query": "a", "q": "a" }),
+        json!({ "q": "a", "text": "a" }),
+        json!({ "query": "a", "limit": 1, "max": 2 }),
+        json!({ "limit": 1 }),
+        json!({}),
+        json!({ "q": 1 }),
+        json!({ "query": "a", "qq": 1 }),
+    ] {
+        assert!(!violations(&dispatcher, "find", arguments.clone()).is_empty(), "{arguments}");
+    }
+    assert!(!violations(&dispatcher, "one", json!({ "id": 1, "ident": 1 })).is_empty());
+}
+
+/// Halves a number.
+#[tool(namespace = "inputs")]
+fn half(n: f32, more: Vec<f32>) -> f64 {
+    assert!(n.is_finite() && more.iter().all(|n| n.is_finite()));
+    f64::from(n) / 2.0
+}
+
+#[test]
+fn a_number_beyond_32_bits_is_refused_and_does_not_become_infinite() {
+    let dispatcher = Dispatcher::new(catalog![half].unwrap()).unwrap();
+    assert!(dispatcher.call_sync("half", r#"{"n": 3e38, "more": [-3e38]}"#).unwrap().value().as_f64() > Some(1e38));
+    for arguments in [r#"{"n": 1e39, "more": []}"#, r#"{"n": 0, "more": [1, -1e39]}"#, r#"{"n": 1e300, "more": []}"#] {
+        let error = dispatcher.call_sync("half", arguments).unwrap_err();
+        assert_eq!(error.violations().len(), 1, "{error}");
+        assert!(error.violations()[0].keyword.ends_with("imum"), "{error:?}");
+    }
+}
+
+/// Has dates.
+#[tool(namespace = "inputs")]
+fn dates(on: NaiveDate, at: Option<DateTime<Utc>>, ids: Vec<uuid::Uuid>) -> String {
+    format!("{on} {at:?} {ids:?}")
+}
+
+#[test]
+fn a_text_of_the_wrong_format_is_told_the_format_with_an_example() {
+    let dispatcher = Dispatcher::new(catalog![dates].unwrap()).unwrap();
+    let on = violations(&dispatcher, "dates", json!({ "on": "tomorrow", "at": null, "ids": [] }));
+    assert!(on[0].starts_with("/on must be a date (RFC 3339), as in `2024-05-06`: "), "{on:?}");
+    let at = violations(&dispatcher, "dates", json!({ "on": "2026-01-01", "at": "noon", "ids": [] }));
+    assert!(
+        at[0].contains("must be a date and time with its offset (RFC 3339), as in `2024-05-06T12:30:00Z`"),
+        "{at:?}"
+    );
+    let ids = violations(&dispatcher, "dates", json!({ "on": "2026-01-01", "ids": ["a"] }));
+    assert!(ids[0].starts_with("/ids/0 must be a UUID, as in `"), "{ids:?}");
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Endless {
+    next: Box<Endless>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Ends {
+    next: Option<Box<Ends>>,
+    all: Vec<Ends>,
+}
+
+/// Cannot be called.
+#[tool(namespace = "inputs")]
+fn endless(of: Endless) {
+    drop(of.next);
+}
+
+/// Cannot be called.
+#[tool(namespace = "inputs")]
+fn endless_inside(name: String, of: Vec<u8>, next: Endless) {
+    drop((name, of, next));
+}
+
+/// Can be called.
+#[tool(namespace = "inputs")]
+fn ends(of: Ends) {
+    drop((of.next, of.all));
+}
+
+#[test]
+fn a_check_finds_a_type_without_a_base_case() {
+    let problems = catalog![endless, endless_inside, ends].unwrap().check(Default::default()).unwrap_err();
+    let found: Vec<_> =
+        problems.iter().flat_map(|problem| problem.tools().map(|(id, _)| (problem.kind(), id.to_owned()))).collect();
+    let expect = ["inputs:endless", "inputs:endless_inside"].map(|id| (ProblemKind::InvalidSchema, id.to_owned()));
+    assert_eq!(found, expect, "{problems}");
+}

@@ -1,0 +1,264 @@
+//! Attributes of serde and schemars on a parameter.
+//!
+//! The parameter becomes a field of a struct, whose derives would report a mistake once each, and whatever uses the
+//! derived traits once more.
+
+use proc_macro2::TokenTree;
+use quote::ToTokens;
+use syn::{Attribute, Expr, ExprLit, ExprPath, Lit, LitStr, Meta, PathArguments, Type};
+
+use crate::report::{Report, suggest};
+use crate::value::{key_of, metas, ungrouped_type, value_of};
+
+const SERDE: &[&str] = &[
+    "alias",
+    "borrow",
+    "bound",
+    "default",
+    "deserialize_with",
+    "flatten",
+    "getter",
+    "rename",
+    "serialize_with",
+    "skip",
+    "skip_deserializing",
+    "skip_serializing",
+    "skip_serializing_if",
+    "with",
+];
+
+const SCHEMARS: &[&str] = &[
+    "bound",
+    "contains",
+    "default",
+    "description",
+    "email",
+    "example",
+    "extend",
+    "flatten",
+    "inner",
+    "ip",
+    "ipv4",
+    "ipv6",
+    "length",
+    "pattern",
+    "range",
+    "regex",
+    "rename",
+    "required",
+    "schema_with",
+    "serialize_with",
+    "skip",
+    "skip_deserializing",
+    "skip_serializing",
+    "skip_serializing_if",
+    "title",
+    "transform",
+    "url",
+    "with",
+];
+
+/// Reports what is wrong with an attribute of a parameter of type `ty`.
+pub(crate) fn check(attr: &Attribute, ty: &Type, report: &mut Report) {
+    let path = attr.path();
+    match &attr.meta {
+        Meta::List(list) if path.is_ident("serde") => {
+            for meta in metas(list.tokens.clone(), report) {
+                check_serde(&meta, report);
+            }
+        }
+        Meta::List(list) if path.is_ident("schemars") => {
+            // `!default` takes back what serde's attribute has.
+            let is_taken_back = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '!');
+            if !list.tokens.clone().into_iter().any(|token| is_taken_back(&token)) {
+                for meta in metas(list.tokens.clone(), report) {
+                    check_schemars(&meta, ty, report);
+                }
+            }
+        }
+        Meta::List(_) => {}
+        other if path.is_ident("serde") || path.is_ident("schemars") => {
+            let name = path.to_token_stream();
+            report.error(other, format!("`#[{name}]` takes a list, as in `#[{name}(rename = \"…\")]`"));
+        }
+        _ => {}
+    }
+}
+
+fn check_serde(meta: &Meta, report: &mut Report) {
+    let key = key_of(meta);
+    match key.as_str() {
+        "flatten" | "skip" | "skip_serializing" | "skip_deserializing" | "borrow" if matches!(meta, Meta::Path(_)) => {}
+        "default" if matches!(meta, Meta::Path(_)) => {}
+        "rename" | "bound" if matches!(meta, Meta::List(_)) => {}
+        "borrow" => {}
+        "flatten" | "skip" | "skip_serializing" | "skip_deserializing" => {
+            report.error(meta, format!("`{key}` takes no value; write `#[serde({key})]`"));
+        }
+        "alias" | "rename" | "bound" => drop(text(meta, "\"…\"", report)),
+        key if SERDE.contains(&key) => {
+            if let Some(text) = text(meta, "\"path::to::function\"", report)
+                && text.parse::<ExprPath>().is_err()
+            {
+                report.error(&text, format!("`{}` is not a path; `{key}` names a function or a module", text.value()));
+            }
+        }
+        key if SCHEMARS.contains(&key) => {
+            report.error(meta.path(), format!("`{key}` is an attribute of schemars; write `#[schemars({key}…)]`"));
+        }
+        key => report.error(meta.path(), unknown("serde", key, SERDE)),
+    }
+}
+
+fn text(meta: &Meta, example: &str, report: &mut Report) -> Option<LitStr> {
+    match value_of(meta) {
+        Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => return Some(text.clone()),
+        Some(value) => report.error(value, format!("`{0}` takes text, as in `{0} = {example}`", key_of(meta))),
+        None => report.error(meta, format!("`{0}` needs a value, as in `{0} = {example}`", key_of(meta))),
+    }
+    None
+}
+
+fn check_schemars(meta: &Meta, ty: &Type, report: &mut Report) {
+    let key = key_of(meta);
+    match (key.as_str(), meta) {
+        ("range" | "length", Meta::List(list)) => {
+            for bound in metas(list.tokens.clone(), report) {
+                let name = key_of(&bound);
+                if !["min", "max", "equal"].contains(&name.as_str()) {
+                    report.error(bound.path(), unknown(&key, &name, &["min", "max", "equal"]));
+                }
+            }
+            check_kind(meta, &key, ty, report);
+        }
+        ("range" | "length", _) => {
+            report.error(meta, format!("`{key}` takes bounds, as in `{key}(min = 1, max = 9)`"));
+        }
+        ("regex", Meta::List(list)) => {
+            for pattern in metas(list.tokens.clone(), report) {
+                if pattern.path().is_ident("pattern")
+                    && let Some(value) = value_of(&pattern)
+                {
+                    check_pattern(value, report);
+                }
+            }
+            check_kind(meta, &key, ty, report);
+        }
+        ("pattern", Meta::List(list)) => {
+            if let Ok(value) = syn::parse2::<Expr>(list.tokens.clone()) {
+                check_pattern(&value, report);
+            }
+            check_kind(meta, &key, ty, report);
+        }
+        ("pattern" | "regex", _) => {
+            report.error(meta, "a pattern stands in parentheses, as in `regex(pattern = r\"^[a-z]+$\")`");
+        }
+        (key, _) if SCHEMARS.contains(&key) => {}
+        (key, _) if SERDE.contains(&key) => {
+            report.error(meta.path(), format!("`{key}` is an attribute of serde; write `#[serde({key}…)]`"));
+        }
+        (key, _) => report.error(meta.path(), unknown("schemars", key, SCHEMARS)),
+    }
+}
+
+fn unknown(attribute: &str, key: &str, keys: &[&str]) -> String {
+    match suggest(key, keys) {
+        Some(near) => format!("unknown `{attribute}` attribute `{key}`; did you mean `{near}`?"),
+        None => format!("unknown `{attribute}` attribute `{key}`; expected one of `{}`", keys.join("`, `")),
+    }
+}
+
+/// Refuses a keyword that has no meaning for the type, which schemars would leave out of the schema without a word.
+fn check_kind(meta: &Meta, keyword: &str, ty: &Type, report: &mut Report) {
+    let Some(kind) = kind(ty) else {
+        return;
+    };
+    let advice = match (keyword, kind) {
+        ("range", Kind::Number) | ("length", Kind::Text | Kind::List) | ("regex" | "pattern", Kind::Text) => return,
+        ("range", Kind::Text | Kind::List) => "`range` bounds numbers; `length` bounds texts and lists",
+        ("length", Kind::Number) => "`length` bounds texts and lists; `range` bounds numbers",
+        ("range", Kind::Bool) => "`range` bounds numbers",
+        ("length", Kind::Bool) => "`length` bounds texts and lists",
+        ("regex" | "pattern", Kind::List) => "a pattern is for texts; for each item of a list, put it into `inner(…)`",
+        _ => "a pattern is for texts",
+    };
+    report.error(meta, advice);
+}
+
+/// What JSON a type of the standard library is.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Number,
+    Text,
+    List,
+    Bool,
+}
+
+/// The kind of a type, where its name tells.
+pub(crate) fn kind(ty: &Type) -> Option<Kind> {
+    let Type::Path(path) = ungrouped_type(ty) else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    let kind = match last.ident.to_string().as_str() {
+        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128" | "usize" | "f32"
+        | "f64" => Kind::Number,
+        "String" => Kind::Text,
+        "bool" => Kind::Bool,
+        "Vec" => Kind::List,
+        "Option" => match &last.arguments {
+            PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
+                syn::GenericArgument::Type(inner) => kind(inner)?,
+                _ => return None,
+            },
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(kind)
+}
+
+/// Refuses a pattern that no dialect of regular expressions reads.
+fn check_pattern(value: &Expr, report: &mut Report) {
+    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else {
+        return;
+    };
+    if let Err(reason) = pattern(&text.value()) {
+        report.error(text, format!("not a regular expression: {reason}"));
+    }
+}
+
+/// A schema's patterns are ECMA-262's: `regex-syntax` lacks what looks around or back, and escapes in another way, so
+/// only what is wrong in both is reported.
+fn pattern(text: &str) -> Result<(), String> {
+    use regex_syntax::ast::ErrorKind;
+    let Err(error) = regex_syntax::ast::parse::Parser::new().parse(text) else {
+        return Ok(());
+    };
+    let reason = match error.kind() {
+        ErrorKind::ClassUnclosed => "`[` is never closed",
+        ErrorKind::ClassRangeInvalid => "the range in `[…]` runs backward",
+        ErrorKind::GroupUnclosed => "`(` is never closed",
+        ErrorKind::GroupUnopened => "`)` was never opened",
+        ErrorKind::EscapeUnexpectedEof => "it ends in `\\`",
+        ErrorKind::RepetitionMissing => "nothing stands before the repetition",
+        ErrorKind::RepetitionCountInvalid => "the repetition `{m,n}` has a minimum above its maximum",
+        _ => return Ok(()),
+    };
+    Err(reason.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pattern;
+
+    #[test]
+    fn only_what_is_wrong_in_every_dialect_is_refused() {
+        for good in [r"^[a-z]+$", r"(?=x)y", r"(a)\1", r"\/", r"\cA", r"[\d-x]", r"(?<name>x)", r"\p{Letter}", "a{2}"] {
+            assert_eq!(pattern(good), Ok(()), "{good}");
+        }
+        for bad in ["[", "(", ")", "a{3,2}", "*a", "\\", "[z-a]"] {
+            assert!(pattern(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The JSON of an example: whether it is JSON, and the kinds of its members.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// What an example has for each argument.
+pub(crate) type Members = Vec<(String, Json)>;
+
+/// The kind of a JSON value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Json {
+    Null,
+    Bool,
+    Integer,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl Json {
+    /// As it reads in a message.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool => "a boolean",
+            Self::Integer => "an integer",
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        }
+    }
+}
+
+/// The members of the object that `text` is.
+pub(crate) fn members(text: &str) -> Result<Members, String> {
+    let mut reader = Reader { rest: text.chars().peekable(), depth: 0 };
+    reader.space();
+    let mut members = Vec::new();
+    if reader.value(&mut members)? != Json::Object {
+        return Err("an example is a JSON object, with the arguments of one call".to_owned());
+    }
+    reader.space();
+    match reader.rest.next() {
+        None => Ok(members),
+        Some(c) => Err(format!("not JSON: unexpected `{c}` after the object")),
+    }
+}
+
+struct Reader<'t> {
+    rest: Peekable<Chars<'t>>,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    fn space(&mut self) {
+        while self.rest.next_if(|c| matches!(c, ' ' | '\t' | '\n' | '\r')).is_some() {}
+    }
+
+    fn expect(&mut self, expected: char) -> Result<(), String> {
+        match self.rest.next() {
+            Some(c) if c == expected => Ok(()),
+            Some(c) => Err(format!("not JSON: expected `{expected}`, found `{c}`")),
+            None => Err(format!("not JSON: expected `{expected}`, found the end")),
+        }
+    }
+
+    /// One value; the members of an object at the root go into `members`.
+    fn value(&mut self, members: &mut Members) -> Result<Json, String> {
+        match self.rest.peek().copied() {
+            Some('{') => self.object(members),
+            Some('[') => self.array(),
+            Some('"') => self.string().map(|_| Json::String),
+            Some('t') => self.word("true", Json::Bool),
+            Some('f') => self.word("false", Json::Bool),
+            Some('n') => self.word("null", Json::Null),
+            Some('-' | '0'..='9') => self.number(),
+            Some(c) => Err(format!("not JSON: expected a value, found `{c}`")),
+            None => Err("not JSON: expected a value, found the end".to_owned()),
+        }
+    }
+
+    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
+        self.depth += 1;
+        if self.depth > 128 {
+            return Err("the example is nested too deeply".to_owned());
+        }
+        let value = read(self);
+        self.depth -= 1;
+        value
+    }
+
+    fn object(&mut self, members: &mut Members) -> Result<Json, String> {
+        let is_root = self.depth == 0;
+        self.nested(|reader| {
+            reader.expect('{')?;
+            reader.space();
+            if reader.rest.next_if_eq(&'}').is_some() {
+                return Ok(Json::Object);
+            }
+            loop {
+                reader.space();
+                let key = reader.string()?;
+                reader.space();
+                reader.expect(':')?;
+                reader.space();
+                let kind = reader.value(&mut Vec::new())?;
+                if is_root && members.iter().any(|(other, _)| *other == key) {
+                    return Err(format!("the example has `{key}` twice"));
+                }
+                if is_root {
+                    members.push((key, kind));
+                }
+                reader.space();
+                if reader.rest.next_if_eq(&',').is_none() {
+                    return reader.expect('}').map(|()| Json::Object);
+                }
+            }
+        })
+    }
+
+    fn array(&mut self) -> Result<Json, String> {
+        self.nested(|reader| {
+            reader.expect('[')?;
+            reader.space();
+            if reader.rest.next_if_eq(&']').is_some() {
+                return Ok(Json::Array);
+            }
+            loop {
+                reader.space();
+                reader.value(&mut Vec::new())?;
+                reader.space();
+                if reader.rest.next_if_eq(&',').is_none() {
+                    return reader.expect(']').map(|()| Json::Array);
+                }
+            }
+        })
+    }
+
+    fn string(&mut self) -> Result<String, String> {
+        self.expect('"')?;
+        let mut text = String::new();
+        loop {
+            match self.rest.next() {
+                Some('"') => return Ok(text),
+                Some('\\') => text.push(self.escape()?),
+                Some(c) if c < ' ' => return Err("not JSON: a string must escape control characters".to_owned()),
+                Some(c) => text.push(c),
+                None => return Err("not JSON: a string is never closed".to_owned()),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, String> {
+        Ok(match self.rest.next() {
+            Some(c @ ('"' | '\\' | '/')) => c,
+            Some('b') => '\u{8}',
+            Some('f') => '\u{c}',
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some('t') => '\t',
+            Some('u') => {
+                let digits: String = self.rest.by_ref().take(4).collect();
+                let code = u32::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 4);
+                let code = code.ok_or_else(|| format!("not JSON: `\\u{digits}` is no escape"))?;
+                // Halves of a pair are compared as one unknown character each.
+                char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+            }
+            Some(c) => return Err(format!("not JSON: `\\{c}` is no escape")),
+            None => return Err("not JSON: a string is never closed".to_owned()),
+        })
+    }
+
+    fn word(&mut self, word: &str, kind: Json) -> Result<Json, String> {
+        match word.chars().all(|c| self.rest.next_if_eq(&c).is_some()) {
+            true => Ok(kind),
+            false => Err(format!("not JSON: expected `{word}`")),
+        }
+    }
+
+    fn number(&mut self) -> Result<Json, String> {
+        let mut text = String::new();
+        while let Some(c) = self.rest.next_if(|c| matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')) {
+            text.push(c);
+        }
+        let digits = text.strip_prefix('-').unwrap_or(&text);
+        let (whole, rest) = digits.split_at(digits.find(['.', 'e', 'E']).unwrap_or(digits.len()));
+        let is_whole = whole == "0" || (!whole.starts_with('0') && is_digits(whole));
+        let (fraction, exponent) = match rest.split_once(['e', 'E']) {
+            Some((fraction, exponent)) => (fraction, exponent.strip_prefix(['+', '-']).unwrap_or(exponent)),
+            None => (rest, "0"),
+        };
+        let is_fraction = fraction.is_empty() || fraction.strip_prefix('.').is_some_and(is_digits);
+        match is_whole && is_fraction && is_digits(exponent) {
+            true if rest.is_empty() => Ok(Json::Integer),
+            true => Ok(Json::Number),
+            false => Err(format!("not JSON: `{text}` is no number")),
+        }
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Json, members};
+
+    #[test]
+    fn members_of_an_object_are_read_with_their_kinds() {
+        let text = r#" {"a": -1, "b\u00e9": 1.5e3, "c": [1, {"d": null}], "d": {"e": "\"\ud83d\ude00"}, "f": true} "#;
+        let found = members(text).unwrap();
+        let expect =
+            [("a", Json::Integer), ("bé", Json::Number), ("c", Json::Array), ("d", Json::Object), ("f", Json::Bool)];
+        assert_eq!(found, expect.map(|(key, kind)| (key.to_owned(), kind)));
+        assert_eq!(members("{}"), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn what_is_not_an_object_of_json_is_refused_with_the_reason() {
+        let texts =
+            ["", "[]", "1", "{", "{a: 1}", "{\"a\": 01}", "{\"a\": 1,}", "{} x", "{\"a\": tru}", "{\"a\": \"\n\"}"];
+        for text in texts.into_iter().chain(["{\"a\": 1, \"a\": 2}", "{\"a\": +1}", "{\"a\": 1.}", "{\"a\": \"\\x\"}"])
+        {
+            assert!(members(text).is_err(), "{text}");
+        }
+        assert!(members(&"[".repeat(200)).is_err());
+    }
+}
