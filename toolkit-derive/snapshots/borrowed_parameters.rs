@@ -17,7 +17,10 @@ async fn forecast(city: String, ctx: &Context, db: &Db) -> Forecast {
     clippy::pedantic,
     clippy::nursery
 )]
-const __tool_defined_as_forecast: ::tk::__private::Linked<String, Forecast> = {
+const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: ::tk::__private::Linked<
+    String,
+    Forecast,
+> = {
     use ::tk::__private as __toolkit;
     use __toolkit::{
         ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
@@ -30,43 +33,65 @@ const __tool_defined_as_forecast: ::tk::__private::Linked<String, Forecast> = {
     struct __Arguments {
         city: <__Fits_city as __toolkit::OrStandIn<String>>::Type,
     }
-    type __Fits_city = __toolkit::Pick<
+    type __Owned_city = <__toolkit::Pick<
+        { !__toolkit::Candidate::<String>::BORROWS },
+    > as __toolkit::OrStandIn<String>>::Type;
+    type __Fits_city = __toolkit::Case<
         {
-            !__toolkit::Candidate::<String>::BORROWS
-                && __toolkit::Candidate::<String>::FITS
+            __toolkit::argument_case(
+                __toolkit::Candidate::<String>::BORROWS,
+                __toolkit::Candidate::<__Owned_city>::SHARES,
+                __toolkit::Candidate::<__Owned_city>::IS_READ,
+                __toolkit::Candidate::<__Owned_city>::IS_DESCRIBED,
+                __toolkit::Candidate::<__Owned_city>::IS_SENT,
+            )
         },
     >;
-    type __Owned_city = <__toolkit::Pick<
-        {
-            __Fits_city::CHOICE
-                || !(__toolkit::Candidate::<String>::BORROWS
-                    || __toolkit::Candidate::<String>::SHARES)
-        },
-    > as __toolkit::OrStandIn<String>>::Type;
-    const _: () = __toolkit::is_owned::<
-        { __toolkit::Candidate::<String>::BORROWS },
-        String,
-    >();
-    const _: () = __toolkit::is_not_shared::<
-        { !__Fits_city::CHOICE && __toolkit::Candidate::<String>::SHARES },
-        String,
-    >();
-    const _: () = __toolkit::is_tool_argument::<__Owned_city>();
-    const _: () = __toolkit::is_state::<Context>();
-    const _: () = __toolkit::is_state::<Db>();
-    type __Refused = __toolkit::Pick<{ __Tool::KIND == __toolkit::UNFIT }>;
-    const _: () = __toolkit::is_tool_output::<
-        <__Refused as __toolkit::OrStandIn<
+    const _: ((), (), (), (), (), ()) = (
+        <<__Fits_city as __toolkit::Refused<
+            String,
+        >>::Borrows as __toolkit::OwnedArgument>::OK,
+        <<__Fits_city as __toolkit::Refused<
+            String,
+        >>::Both as __toolkit::ToolArgument>::OK,
+        <<__Fits_city as __toolkit::Refused<
+            String,
+        >>::NotConverted as __toolkit::DeserializeArgument>::OK,
+        <<__Fits_city as __toolkit::Refused<
+            String,
+        >>::NotDescribed as __toolkit::DescribeArgument>::OK,
+        <<__Fits_city as __toolkit::Refused<
+            String,
+        >>::NotSent as __toolkit::SendArgument>::OK,
+        <<__Fits_city as __toolkit::Refused<
+            String,
+        >>::Shares as __toolkit::UnsharedArgument>::OK,
+    );
+    const _: () = <Context as __toolkit::State>::OK;
+    const _: () = <Db as __toolkit::State>::OK;
+    const _: ((), (), ()) = (
+        <<__Result as __toolkit::Refused<
             <__Tool as __toolkit::Function>::Output,
-        >>::Type,
-    >();
+        >>::Both as __toolkit::ToolResult>::OK,
+        <<__Result as __toolkit::Refused<
+            <__Tool as __toolkit::Function>::Output,
+        >>::NotConverted as __toolkit::SerializeResult>::OK,
+        <<__Result as __toolkit::Refused<
+            <__Tool as __toolkit::Function>::Output,
+        >>::NotDescribed as __toolkit::DescribeResult>::OK,
+    );
     struct __Tool;
     impl __Tool {
-        const KIND: __toolkit::u8 = __toolkit::kind(
-            __toolkit::Shape::<<Self as __toolkit::Function>::Output>::KIND,
-            __toolkit::Data::<<Self as __toolkit::Function>::Output>::FITS,
+        const SHAPE: __toolkit::u8 = __toolkit::Shape::<
+            <Self as __toolkit::Function>::Output,
+        >::KIND;
+        const CASE: __toolkit::u8 = __toolkit::result_case(
+            __toolkit::is_data(Self::SHAPE),
+            __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_WRITTEN,
+            __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_DESCRIBED,
         );
     }
+    type __Result = __toolkit::Case<{ __Tool::CASE }>;
     impl __toolkit::Function for __Tool {
         type Input = String;
         type Arguments = __Arguments;
@@ -74,7 +99,9 @@ const __tool_defined_as_forecast: ::tk::__private::Linked<String, Forecast> = {
         type Output = <__toolkit::Pick<
             { __toolkit::Returned::<Forecast>::FALLIBLE },
         > as __toolkit::Succeeds<Forecast>>::Output;
-        type Encoding = __toolkit::Returns<{ __Tool::KIND }>;
+        type Encoding = __toolkit::Returns<
+            { __toolkit::kind(__Tool::SHAPE, __Tool::CASE) },
+        >;
         fn input(__arguments: __Arguments) -> String {
             <__Fits_city as __toolkit::OrStandIn<String>>::take(__arguments.city)
         }

@@ -17,7 +17,7 @@ fn forecast(query: Query) -> Result<Forecast, WeatherError> {
     clippy::pedantic,
     clippy::nursery
 )]
-const __tool_defined_as_forecast: ::toolkit::__private::Linked<
+const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: ::toolkit::__private::Linked<
     Query,
     Result<Forecast, WeatherError>,
 > = {
@@ -36,41 +36,63 @@ const __tool_defined_as_forecast: ::toolkit::__private::Linked<
             &FORM
         }
     }
-    type __Fits_query = __toolkit::Pick<
+    type __Owned_query = <__toolkit::Pick<
+        { !__toolkit::Candidate::<Query>::BORROWS },
+    > as __toolkit::OrStandIn<Query>>::Type;
+    type __Fits_query = __toolkit::Case<
         {
-            !__toolkit::Candidate::<Query>::BORROWS
-                && __toolkit::Candidate::<Query>::FITS
+            __toolkit::argument_case(
+                __toolkit::Candidate::<Query>::BORROWS,
+                __toolkit::Candidate::<__Owned_query>::SHARES,
+                __toolkit::Candidate::<__Owned_query>::IS_READ,
+                __toolkit::Candidate::<__Owned_query>::IS_DESCRIBED,
+                __toolkit::Candidate::<__Owned_query>::IS_SENT,
+            )
         },
     >;
-    type __Owned_query = <__toolkit::Pick<
-        {
-            __Fits_query::CHOICE
-                || !(__toolkit::Candidate::<Query>::BORROWS
-                    || __toolkit::Candidate::<Query>::SHARES)
-        },
-    > as __toolkit::OrStandIn<Query>>::Type;
-    const _: () = __toolkit::is_owned::<
-        { __toolkit::Candidate::<Query>::BORROWS },
-        Query,
-    >();
-    const _: () = __toolkit::is_not_shared::<
-        { !__Fits_query::CHOICE && __toolkit::Candidate::<Query>::SHARES },
-        Query,
-    >();
-    const _: () = __toolkit::is_tool_argument::<__Owned_query>();
-    type __Refused = __toolkit::Pick<{ __Tool::KIND == __toolkit::UNFIT }>;
-    const _: () = __toolkit::is_tool_output::<
-        <__Refused as __toolkit::OrStandIn<
+    const _: ((), (), (), (), (), ()) = (
+        <<__Fits_query as __toolkit::Refused<
+            Query,
+        >>::Borrows as __toolkit::OwnedArgument>::OK,
+        <<__Fits_query as __toolkit::Refused<
+            Query,
+        >>::Both as __toolkit::ToolArgument>::OK,
+        <<__Fits_query as __toolkit::Refused<
+            Query,
+        >>::NotConverted as __toolkit::DeserializeArgument>::OK,
+        <<__Fits_query as __toolkit::Refused<
+            Query,
+        >>::NotDescribed as __toolkit::DescribeArgument>::OK,
+        <<__Fits_query as __toolkit::Refused<
+            Query,
+        >>::NotSent as __toolkit::SendArgument>::OK,
+        <<__Fits_query as __toolkit::Refused<
+            Query,
+        >>::Shares as __toolkit::UnsharedArgument>::OK,
+    );
+    const _: ((), (), ()) = (
+        <<__Result as __toolkit::Refused<
             <__Tool as __toolkit::Function>::Output,
-        >>::Type,
-    >();
+        >>::Both as __toolkit::ToolResult>::OK,
+        <<__Result as __toolkit::Refused<
+            <__Tool as __toolkit::Function>::Output,
+        >>::NotConverted as __toolkit::SerializeResult>::OK,
+        <<__Result as __toolkit::Refused<
+            <__Tool as __toolkit::Function>::Output,
+        >>::NotDescribed as __toolkit::DescribeResult>::OK,
+    );
     struct __Tool;
     impl __Tool {
-        const KIND: __toolkit::u8 = __toolkit::kind(
-            __toolkit::Shape::<<Self as __toolkit::Function>::Output>::KIND,
-            __toolkit::Data::<<Self as __toolkit::Function>::Output>::FITS,
+        const SHAPE: __toolkit::u8 = __toolkit::Shape::<
+            <Self as __toolkit::Function>::Output,
+        >::KIND;
+        const CASE: __toolkit::u8 = __toolkit::result_case(
+            __toolkit::is_data(Self::SHAPE),
+            __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_WRITTEN,
+            __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_DESCRIBED,
         );
     }
+    type __Result = __toolkit::Case<{ __Tool::CASE }>;
     impl __toolkit::Function for __Tool {
         type Input = Query;
         type Arguments = <__toolkit::LoneArgument<
@@ -81,7 +103,9 @@ const __tool_defined_as_forecast: ::toolkit::__private::Linked<
         type Output = <__toolkit::Pick<
             { __toolkit::Returned::<Result<Forecast, WeatherError>>::FALLIBLE },
         > as __toolkit::Succeeds<Result<Forecast, WeatherError>>>::Output;
-        type Encoding = __toolkit::Returns<{ __Tool::KIND }>;
+        type Encoding = __toolkit::Returns<
+            { __toolkit::kind(__Tool::SHAPE, __Tool::CASE) },
+        >;
         fn input(
             __arguments: <__toolkit::LoneArgument<
                 { __toolkit::Lone::<Query>::IS_STRUCT },

@@ -21,27 +21,45 @@ impl Notebook {
         clippy::pedantic,
         clippy::nursery
     )]
-    const __tool_defined_as_count: ::toolkit::__private::Linked<(), Notebook> = {
+    const count_is_not_a_tool_add_tool_attribute_xvpzwehhdodgokapywxrwdsbowj: ::toolkit::__private::Linked<
+        (),
+        Notebook,
+    > = {
         use ::toolkit::__private as __toolkit;
         use __toolkit::{
             ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
             OwnsAlone as _, Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
         };
         use __toolkit::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
-        const _: () = __toolkit::is_state::<Notebook>();
-        type __Refused = __toolkit::Pick<{ __Tool::KIND == __toolkit::UNFIT }>;
-        const _: () = __toolkit::is_tool_output::<
-            <__Refused as __toolkit::OrStandIn<
+        const _: () = <Notebook as __toolkit::State>::OK;
+        const _: ((), (), ()) = (
+            <<__Result as __toolkit::Refused<
                 <__Tool as __toolkit::Function>::Output,
-            >>::Type,
-        >();
+            >>::Both as __toolkit::ToolResult>::OK,
+            <<__Result as __toolkit::Refused<
+                <__Tool as __toolkit::Function>::Output,
+            >>::NotConverted as __toolkit::SerializeResult>::OK,
+            <<__Result as __toolkit::Refused<
+                <__Tool as __toolkit::Function>::Output,
+            >>::NotDescribed as __toolkit::DescribeResult>::OK,
+        );
+        const _: () = <<__toolkit::Pick<
+            { __Tool::SHAPE == __toolkit::CHUNKS },
+        > as __toolkit::OrStandIn<
+            <__Tool as __toolkit::Function>::Output,
+        >>::Type as __toolkit::BlockingResult>::OK;
         struct __Tool;
         impl __Tool {
-            const KIND: __toolkit::u8 = __toolkit::kind(
-                __toolkit::Shape::<<Self as __toolkit::Function>::Output>::KIND,
-                __toolkit::Data::<<Self as __toolkit::Function>::Output>::FITS,
+            const SHAPE: __toolkit::u8 = __toolkit::Shape::<
+                <Self as __toolkit::Function>::Output,
+            >::KIND;
+            const CASE: __toolkit::u8 = __toolkit::result_case(
+                __toolkit::is_data(Self::SHAPE),
+                __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_WRITTEN,
+                __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_DESCRIBED,
             );
         }
+        type __Result = __toolkit::Case<{ __Tool::CASE }>;
         impl __toolkit::Function for __Tool {
             type Input = ();
             type Arguments = __toolkit::NoArguments;
@@ -49,7 +67,9 @@ impl Notebook {
             type Output = <__toolkit::Pick<
                 { __toolkit::Returned::<Notebook>::FALLIBLE },
             > as __toolkit::Succeeds<Notebook>>::Output;
-            type Encoding = __toolkit::Returns<{ __Tool::KIND }>;
+            type Encoding = __toolkit::Returns<
+                { __toolkit::kind(__Tool::SHAPE, __Tool::CASE) },
+            >;
             fn input(__arguments: __toolkit::NoArguments) -> () {
                 {}
             }

@@ -17,7 +17,10 @@ pub fn add(a: i64, b: i64) -> i64 {
     clippy::pedantic,
     clippy::nursery
 )]
-pub const __tool_defined_as_add: ::toolkit::__private::Linked<(i64, i64), i64> = {
+pub const add_is_not_a_tool_add_tool_attribute_alunhdikoxslcblsqfxvjxcnx: ::toolkit::__private::Linked<
+    (i64, i64),
+    i64,
+> = {
     use ::toolkit::__private as __toolkit;
     use __toolkit::{
         ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
@@ -33,51 +36,85 @@ pub const __tool_defined_as_add: ::toolkit::__private::Linked<(i64, i64), i64> =
         #[serde(default)]
         b: <__Fits_b as __toolkit::OrStandIn<i64>>::Type,
     }
-    type __Fits_a = __toolkit::Pick<
-        { !__toolkit::Candidate::<i64>::BORROWS && __toolkit::Candidate::<i64>::FITS },
-    >;
     type __Owned_a = <__toolkit::Pick<
-        {
-            __Fits_a::CHOICE
-                || !(__toolkit::Candidate::<i64>::BORROWS
-                    || __toolkit::Candidate::<i64>::SHARES)
-        },
+        { !__toolkit::Candidate::<i64>::BORROWS },
     > as __toolkit::OrStandIn<i64>>::Type;
-    const _: () = __toolkit::is_owned::<{ __toolkit::Candidate::<i64>::BORROWS }, i64>();
-    const _: () = __toolkit::is_not_shared::<
-        { !__Fits_a::CHOICE && __toolkit::Candidate::<i64>::SHARES },
-        i64,
-    >();
-    const _: () = __toolkit::is_tool_argument::<__Owned_a>();
-    type __Fits_b = __toolkit::Pick<
-        { !__toolkit::Candidate::<i64>::BORROWS && __toolkit::Candidate::<i64>::FITS },
+    type __Fits_a = __toolkit::Case<
+        {
+            __toolkit::argument_case(
+                __toolkit::Candidate::<i64>::BORROWS,
+                __toolkit::Candidate::<__Owned_a>::SHARES,
+                __toolkit::Candidate::<__Owned_a>::IS_READ,
+                __toolkit::Candidate::<__Owned_a>::IS_DESCRIBED,
+                __toolkit::Candidate::<__Owned_a>::IS_SENT,
+            )
+        },
     >;
+    const _: ((), (), (), (), (), ()) = (
+        <<__Fits_a as __toolkit::Refused<i64>>::Borrows as __toolkit::OwnedArgument>::OK,
+        <<__Fits_a as __toolkit::Refused<i64>>::Both as __toolkit::ToolArgument>::OK,
+        <<__Fits_a as __toolkit::Refused<
+            i64,
+        >>::NotConverted as __toolkit::DeserializeArgument>::OK,
+        <<__Fits_a as __toolkit::Refused<
+            i64,
+        >>::NotDescribed as __toolkit::DescribeArgument>::OK,
+        <<__Fits_a as __toolkit::Refused<i64>>::NotSent as __toolkit::SendArgument>::OK,
+        <<__Fits_a as __toolkit::Refused<
+            i64,
+        >>::Shares as __toolkit::UnsharedArgument>::OK,
+    );
     type __Owned_b = <__toolkit::Pick<
-        {
-            __Fits_b::CHOICE
-                || !(__toolkit::Candidate::<i64>::BORROWS
-                    || __toolkit::Candidate::<i64>::SHARES)
-        },
+        { !__toolkit::Candidate::<i64>::BORROWS },
     > as __toolkit::OrStandIn<i64>>::Type;
-    const _: () = __toolkit::is_owned::<{ __toolkit::Candidate::<i64>::BORROWS }, i64>();
-    const _: () = __toolkit::is_not_shared::<
-        { !__Fits_b::CHOICE && __toolkit::Candidate::<i64>::SHARES },
-        i64,
-    >();
-    const _: () = __toolkit::is_tool_argument::<__Owned_b>();
-    type __Refused = __toolkit::Pick<{ __Tool::KIND == __toolkit::UNFIT }>;
-    const _: () = __toolkit::is_tool_output::<
-        <__Refused as __toolkit::OrStandIn<
+    type __Fits_b = __toolkit::Case<
+        {
+            __toolkit::argument_case(
+                __toolkit::Candidate::<i64>::BORROWS,
+                __toolkit::Candidate::<__Owned_b>::SHARES,
+                __toolkit::Candidate::<__Owned_b>::IS_READ,
+                __toolkit::Candidate::<__Owned_b>::IS_DESCRIBED,
+                __toolkit::Candidate::<__Owned_b>::IS_SENT,
+            )
+        },
+    >;
+    const _: ((), (), (), (), (), ()) = (
+        <<__Fits_b as __toolkit::Refused<i64>>::Borrows as __toolkit::OwnedArgument>::OK,
+        <<__Fits_b as __toolkit::Refused<i64>>::Both as __toolkit::ToolArgument>::OK,
+        <<__Fits_b as __toolkit::Refused<
+            i64,
+        >>::NotConverted as __toolkit::DeserializeArgument>::OK,
+        <<__Fits_b as __toolkit::Refused<
+            i64,
+        >>::NotDescribed as __toolkit::DescribeArgument>::OK,
+        <<__Fits_b as __toolkit::Refused<i64>>::NotSent as __toolkit::SendArgument>::OK,
+        <<__Fits_b as __toolkit::Refused<
+            i64,
+        >>::Shares as __toolkit::UnsharedArgument>::OK,
+    );
+    const _: ((), (), ()) = (
+        <<__Result as __toolkit::Refused<
             <__Tool as __toolkit::Function>::Output,
-        >>::Type,
-    >();
+        >>::Both as __toolkit::ToolResult>::OK,
+        <<__Result as __toolkit::Refused<
+            <__Tool as __toolkit::Function>::Output,
+        >>::NotConverted as __toolkit::SerializeResult>::OK,
+        <<__Result as __toolkit::Refused<
+            <__Tool as __toolkit::Function>::Output,
+        >>::NotDescribed as __toolkit::DescribeResult>::OK,
+    );
     struct __Tool;
     impl __Tool {
-        const KIND: __toolkit::u8 = __toolkit::kind(
-            __toolkit::Shape::<<Self as __toolkit::Function>::Output>::KIND,
-            __toolkit::Data::<<Self as __toolkit::Function>::Output>::FITS,
+        const SHAPE: __toolkit::u8 = __toolkit::Shape::<
+            <Self as __toolkit::Function>::Output,
+        >::KIND;
+        const CASE: __toolkit::u8 = __toolkit::result_case(
+            __toolkit::is_data(Self::SHAPE),
+            __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_WRITTEN,
+            __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_DESCRIBED,
         );
     }
+    type __Result = __toolkit::Case<{ __Tool::CASE }>;
     impl __toolkit::Function for __Tool {
         type Input = (i64, i64);
         type Arguments = __Arguments;
@@ -85,7 +122,9 @@ pub const __tool_defined_as_add: ::toolkit::__private::Linked<(i64, i64), i64> =
         type Output = <__toolkit::Pick<
             { __toolkit::Returned::<i64>::FALLIBLE },
         > as __toolkit::Succeeds<i64>>::Output;
-        type Encoding = __toolkit::Returns<{ __Tool::KIND }>;
+        type Encoding = __toolkit::Returns<
+            { __toolkit::kind(__Tool::SHAPE, __Tool::CASE) },
+        >;
         fn input(__arguments: __Arguments) -> (i64, i64) {
             (
                 <__Fits_a as __toolkit::OrStandIn<i64>>::take(__arguments.a),
