@@ -261,11 +261,11 @@ async fn calls_beyond_the_limit_wait_for_their_turn() {
     let calls = (0..20).map(|_| {
         let client = client.clone();
         tokio::spawn(
-            async move { client.send(&modern(1, "tools/call", call("sleep", json!({ "ms": 1 })))).await.status },
+            async move { client.send(&modern(1, "tools/call", call("sleep", json!({ "ms": 1 })))).await.result() },
         )
     });
     for call in calls.collect::<Vec<_>>() {
-        assert_eq!(call.await.unwrap(), 200);
+        assert_eq!(call.await.unwrap()["isError"], false);
     }
 }
 

@@ -43,6 +43,9 @@ struct Tool {
     waiting: VecDeque<oneshot::Sender<CallPermit>>,
 }
 
+/// The minimum of calls that may wait, for limiters with few permits.
+const MIN_WAITING: usize = 256;
+
 /// How many permits a tool may have for each one that is free.
 const SHARE: usize = 3;
 
@@ -57,26 +60,26 @@ pub struct CallPermit {
     tool: Arc<str>,
 }
 
-/// As many calls run, and wait, as may.
+/// The limits of running and of waiting calls are reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overloaded {
     n_permits: usize,
 }
 
 impl CallLimiter {
-    /// Creates a limiter with so many permits, at least one; as many calls may wait for one.
+    /// Creates a limiter with `n_permits`, at least one. The same number of calls may wait for a permit, at least 256.
     #[must_use]
     pub fn new(n_permits: usize) -> Self {
         let n_permits = n_permits.max(1);
         let state = State { n_permits, n_free: n_permits, ..State::default() };
-        Self(Arc::new(Shared { state: Mutex::new(state), max_waiting: n_permits }))
+        Self(Arc::new(Shared { state: Mutex::new(state), max_waiting: n_permits.max(MIN_WAITING) }))
     }
 
     /// Takes a permit, if there is one for this tool.
     ///
     /// # Errors
     ///
-    /// There is none, or earlier calls wait for it.
+    /// Returns [`Overloaded`] if the tool cannot have another permit now, or earlier calls wait for one.
     pub fn try_acquire(&self, tool: &str) -> Result<CallPermit, Overloaded> {
         let mut state = self.state();
         let n_permits = state.n_permits;
@@ -87,7 +90,7 @@ impl CallLimiter {
     ///
     /// # Errors
     ///
-    /// As many calls wait already as there are permits, or of this tool alone as many as the tool could have permits.
+    /// Returns [`Overloaded`] if too many calls wait for a permit, in total or for this tool.
     pub async fn acquire(&self, tool: &str) -> Result<CallPermit, Overloaded> {
         let granted = {
             let mut state = self.state();
@@ -110,7 +113,7 @@ impl CallLimiter {
             state.n_waiting += 1;
             granted
         };
-        granted.await.map_err(|_| Overloaded { n_permits: self.0.max_waiting })
+        granted.await.map_err(|_| Overloaded { n_permits: 0 })
     }
 
     /// Returns the number of permits that are held.

@@ -135,7 +135,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets how many calls run at once; 256 by default. As many wait for a permit, and more are refused. Calls of one tool
+    /// Sets how many calls run at once; 256 by default. As many wait for a permit, at least 256, and more are refused. Calls of one tool
     /// take at most three quarters of the permits, so that a slow tool leaves room for the others; see
     /// [`CallLimiter`](toolkit_http::CallLimiter).
     ///
