@@ -8,7 +8,8 @@ use super::*;
 #[test]
 fn a_result_beyond_the_limit_is_an_error_that_names_it() {
     for protocol in BOTH {
-        let server = Server::start(protocol, "");
+        // Even to look at so much takes a while without optimization.
+        let server = Server::start(protocol, "call_timeout=3600");
         let answer = server.call("text", json!({ "n_bytes": 200 << 20 }));
         assert!(answer.text.contains("16777216"), "{:.500}", answer.text);
         assert!(answer.text.len() < 4096);
