@@ -13,7 +13,7 @@ pub(crate) use self::check::problems_of;
 pub use self::entry::{Entry, Location};
 pub use self::instances::Instances;
 pub(crate) use self::instances::namespaces_with;
-use self::names::Names;
+pub(crate) use self::names::Names;
 use self::problem::ids_of;
 pub use self::problem::{Problem, ProblemKind, Problems};
 use self::records::Records;

@@ -134,9 +134,11 @@ impl Import {
         let imported = self.lock().map_err(unreadable)?;
         let changed = imported.compare(&Lock::of(catalog));
         let breaks = changed.changes().filter(|change| {
+            // The generated functions call by the name in the namespace, so a bare name may be given away.
+            let is_called_so = change.tool.strip_prefix(self.server).is_some_and(|name| name.starts_with(':'));
             // What a tool says of itself besides is nothing that a type holds on to.
             let is_gone = change.part == Part::Record && change.pointer.is_empty();
-            change.verdict >= Verdict::Unknown && (change.part != Part::Record || is_gone)
+            is_called_so && change.verdict >= Verdict::Unknown && (change.part != Part::Record || is_gone)
         });
         let problem = |message: String, id: &str| Problem::new(ProblemKind::Broken, message, catalog.get(id));
         let problems: Vec<Problem> = breaks

@@ -32,9 +32,11 @@ use serde_json::Value;
 
 use self::check::Checked;
 use self::cost::Telling;
+pub(crate) use self::dialect::Dialect;
 pub use self::error::{Invalid, SchemaError, SchemaErrorKind, SchemaFault};
 pub(crate) use self::error::{quoted, shown_id, shown_pointer};
 pub(crate) use self::generate::{input, output};
+pub(crate) use self::patterns::Matcher;
 use self::plan::Plan;
 pub use self::violation::{Violation, Violations};
 pub(crate) use self::violation::{child, declared_place};
@@ -176,6 +178,17 @@ impl Schema {
         self.checked().is_ok_and(|checked| match checked.cost.refusal(instance) {
             None => checked.validator(instance).is_valid(instance),
             Some(_) => self.surely_fits(instance),
+        })
+    }
+
+    /// Estimates what it takes to check a value, in schemas that look at a part of it.
+    pub(crate) fn check_cost(&self, instance: &Value) -> u64 {
+        /// What a pattern takes that looks at a text many times.
+        const HARD_PATTERNS: u64 = 50;
+
+        self.checked().map_or(1, |checked| {
+            let factor = if checked.has_hard_patterns() { HARD_PATTERNS } else { 1 };
+            checked.cost.estimate(instance).saturating_mul(factor)
         })
     }
 

@@ -1,11 +1,15 @@
 //! What has changed from one catalogue to another, and whether it breaks those who call.
 
+mod attacks;
+mod dialects;
 mod edits;
 mod files;
 mod laws;
 #[allow(dead_code, reason = "shared with the tests of the plan, which use all of it")]
 #[path = "../plan/mutate.rs"]
 mod mutate;
+mod names;
+mod random;
 #[path = "../plan/schemas.rs"]
 mod schemas;
 

@@ -14,7 +14,7 @@ use crate::tool::{Text, Tool};
 ///
 /// The table holds no text: what a name is, its tool says. Ten thousand tools have thirty thousand names.
 #[derive(Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     table: HashTable<Name>,
     hasher: RandomState,
     /// For each name that several tools have, which.
@@ -44,7 +44,7 @@ enum Form {
 
 impl Names {
     /// Indexes tools that are in the order of their ids; a former name that something else has is a problem.
-    pub(super) fn of(tools: &[Tool], problems: &mut Vec<Problem>) -> Self {
+    pub(crate) fn of(tools: &[Tool], problems: &mut Vec<Problem>) -> Self {
         let mut names = Self::default();
         // With a namespace: the id, the id without its version, the name alone.
         let n_ids = |tool: &Tool| if tool.id().namespace().is_some() { 3 } else { 1 };
@@ -76,13 +76,13 @@ impl Names {
 
     /// The one tool that a name means.
     #[inline]
-    pub(super) fn get<'t>(&self, tools: &'t [Tool], name: &str) -> Option<&'t Tool> {
+    pub(crate) fn get<'t>(&self, tools: &'t [Tool], name: &str) -> Option<&'t Tool> {
         let found = self.find(tools, name)?;
         if let Form::Shared(_) = found.form { None } else { tools.get(found.tool as usize) }
     }
 
     /// The tools in several namespaces that a name means, by their indexes.
-    pub(super) fn several(&self, tools: &[Tool], name: &str) -> Option<&[usize]> {
+    pub(crate) fn several(&self, tools: &[Tool], name: &str) -> Option<&[usize]> {
         match self.find(tools, name)?.form {
             Form::Shared(place) => self.shared.get(place as usize).map(Vec::as_slice),
             _ => None,
@@ -95,12 +95,12 @@ impl Names {
     }
 
     /// The highest version of each tool, by its index: a release, or the highest version where none is released.
-    pub(super) fn latest(&self) -> &[usize] {
+    pub(crate) fn latest(&self) -> &[usize] {
         &self.latest
     }
 
     /// All names, in no order.
-    pub(super) fn iter<'t>(&'t self, tools: &'t [Tool]) -> impl Iterator<Item = Text> + 't {
+    pub(crate) fn iter<'t>(&'t self, tools: &'t [Tool]) -> impl Iterator<Item = Text> + 't {
         self.table.iter().map(|name| name.text(tools))
     }
 

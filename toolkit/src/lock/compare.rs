@@ -1,87 +1,212 @@
 //! Two catalogues, tool by tool.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
 
+use semver::Version;
+
+use super::budget::{Budget, STEPS_IN_ALL};
 use super::change::{Change, Comparison, Part, Verdict};
-use super::schemas::{Difference, Direction, differences};
+use super::prove::{STACK, Stack};
+use super::schemas::{Difference, Direction, Work, differences};
 use super::version::missing;
-use crate::tool::{Authorization, Requirements, Tool, ToolId};
+use crate::catalog::Names;
+use crate::tool::{Authorization, Requirements, Text, Tool, ToolId};
+use crate::version;
 
+/// Compares two lists of tools that are in the order of their ids.
 pub(super) fn compare(old: &[Tool], new: &[Tool]) -> Comparison {
-    let mut changes = Vec::new();
+    let compare_on = |stack| compare_within(old, new, &Work { budget: &Budget::new(STEPS_IN_ALL), stack });
+    std::thread::scope(|scope| {
+        // A proof goes as deep as the schemas do. On a stack of unknown size, it gives up early.
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || compare_on(Stack::Large));
+        let compared = thread.ok().and_then(|thread| thread.join().ok());
+        compared.unwrap_or_else(|| compare_on(Stack::Unknown))
+    })
+}
+
+fn compare_within(old: &[Tool], new: &[Tool], work: &Work<'_>) -> Comparison {
+    let mut comparer = Comparer { old, new, work, changes: Vec::new(), compared: HashSet::new() };
+    // Problems of a list of tools are reported where it is read.
+    let names = [old, new].map(|tools| Names::of(tools, &mut Vec::new()));
     let mut seen: BTreeSet<&ToolId> = BTreeSet::new();
-    for tool in old {
-        match successor(tool, new) {
+    for (idx, tool) in old.iter().enumerate() {
+        match successor(tool, new, &names[1]) {
             Some(now) => {
-                seen.insert(now.id());
-                compare_tools(tool, now, &mut changes);
+                seen.insert(new[now].id());
+                comparer.compared.insert((idx, now));
+                comparer.compare_tools(tool, &new[now]);
             }
-            None => changes.push(Change {
-                tool: tool.id().to_string(),
-                verdict: Verdict::Breaking,
-                part: Part::Record,
-                pointer: String::new(),
-                what: "is gone".to_owned(),
-                example: None,
-                needs: Some("of the catalogue, or an alias".to_owned()),
-            }),
+            None => {
+                let needs = Some("of the catalogue, or an alias".to_owned());
+                comparer.tell_record(&tool.id().to_string(), Verdict::Breaking, "is gone".to_owned(), needs);
+            }
         }
     }
+    comparer.compare_requirements();
+    comparer.compare_names(&names);
     for tool in new.iter().filter(|tool| !seen.contains(tool.id())) {
-        changes.push(Change {
-            tool: tool.id().to_string(),
-            verdict: Verdict::Additive,
-            part: Part::Record,
-            pointer: String::new(),
-            what: "is new".to_owned(),
-            example: None,
-            needs: None,
-        });
+        comparer.tell_record(&tool.id().to_string(), Verdict::Additive, "is new".to_owned(), None);
     }
-    Comparison { changes }
+    Comparison { changes: comparer.changes }
 }
 
-/// What answers now to the id that a tool had: the tool itself, the next version of it, or one that took its name.
-fn successor<'n>(tool: &Tool, new: &'n [Tool]) -> Option<&'n Tool> {
-    let exact = new.iter().find(|now| now.id() == tool.id());
-    let unversioned = tool.id().unversioned();
-    let highest = || {
-        let versions = new.iter().filter(|now| now.id().unversioned() == unversioned);
-        versions.max_by(|a, b| a.id().semver().cmp(&b.id().semver()))
+/// Returns the tool that answers to the id of an earlier one: itself, what a requirement of its version or its name
+/// without a version resolves to, or one that took its name.
+fn successor(tool: &Tool, new: &[Tool], names: &Names) -> Option<usize> {
+    let id = tool.id();
+    if let Ok(exact) = new.binary_search_by(|now| now.id().cmp(id)) {
+        return Some(exact);
+    }
+    let versions = versions_of(id, new);
+    let is_compatible = |idx: &usize| {
+        let pair = id.semver().zip(new[*idx].id().semver());
+        pair.is_some_and(|(was, is)| version::is_compatible(&is, &was))
     };
-    let names = [tool.id().to_string(), unversioned.to_string()];
-    let renamed = || new.iter().find(|now| now.aliases().iter().any(|alias| names.iter().any(|name| name == alias)));
-    exact.or_else(highest).or_else(renamed)
+    versions.rev().find(is_compatible).or_else(|| {
+        let unversioned = id.unversioned().to_string();
+        let found = names.get(new, &unversioned).or_else(|| names.get(new, &id.to_string()))?;
+        // The bare name of a tool without a namespace may be that of another tool by now.
+        let is_same = found.id().unversioned() == id.unversioned();
+        let names_it = |alias: &Text| *alias == unversioned || **alias == id.to_string();
+        new.element_offset(found).filter(|_| is_same || found.aliases().iter().any(names_it))
+    })
 }
 
-fn compare_tools(old: &Tool, new: &Tool, changes: &mut Vec<Change>) {
-    let (was, is) = (old.id().semver(), new.id().semver());
-    let mut tell = |part: Part, difference: Difference| {
-        let Difference { verdict, pointer, what, example } = difference;
-        let needs = missing(was.as_ref(), is.as_ref(), verdict);
-        changes.push(Change { tool: old.id().to_string(), verdict, part, pointer, what, example, needs });
-    };
-    for (verdict, field, what) in of_records(old, new) {
-        let (pointer, what) = (format!("`{field}`"), what.to_owned());
-        tell(Part::Record, Difference { verdict, pointer, what, example: None });
+/// The places of all versions of a tool, in ascending order.
+fn versions_of(id: &ToolId, tools: &[Tool]) -> Range<usize> {
+    let key = |id: &ToolId| (id.namespace().map(str::to_owned), id.name().to_owned());
+    let wanted = key(id);
+    let start = tools.partition_point(|tool| key(tool.id()) < wanted);
+    start..start + tools[start..].partition_point(|tool| key(tool.id()) == wanted)
+}
+
+/// Two lists of tools, and what has been found.
+struct Comparer<'t> {
+    old: &'t [Tool],
+    new: &'t [Tool],
+    work: &'t Work<'t>,
+    changes: Vec<Change>,
+    /// The pairs that were compared, by their places.
+    compared: HashSet<(usize, usize)>,
+}
+
+impl<'t> Comparer<'t> {
+    fn tell_record(&mut self, tool: &str, verdict: Verdict, what: String, needs: Option<String>) {
+        let (tool, part, pointer, example) = (tool.to_owned(), Part::Record, String::new(), None);
+        self.changes.push(Change { tool, verdict, part, pointer, what, example, needs });
     }
-    for difference in differences(old.input().as_value(), new.input().as_value(), Direction::Taken) {
-        tell(Part::Input, difference);
-    }
-    match (old.output(), new.output()) {
-        (Some(was), Some(is)) => {
-            for difference in differences(was.as_value(), is.as_value(), Direction::Given) {
-                tell(Part::Output, difference);
+
+    /// Compares each new version with the highest one that it takes over from: a requirement that the earlier one met is
+    /// met by the new one.
+    fn compare_requirements(&mut self) {
+        for (now, tool) in self.new.iter().enumerate() {
+            let id = tool.id();
+            let versions = versions_of(id, self.old);
+            let Some(version) = id.semver().filter(|_| versions.clone().all(|idx| self.old[idx].id() != id)) else {
+                continue;
+            };
+            let is_taken_over = |idx: &usize| {
+                let was = self.old[*idx].id().semver();
+                // A requirement by which a pre-release is found names one of the same three numbers.
+                was.is_some_and(|was| was < version && (version.pre.is_empty() || triple(&was) == triple(&version)))
+            };
+            if let Some(before) = versions.rev().find(is_taken_over) {
+                let name = match self.old[before].id().version() {
+                    Some(version) => format!("{}@^{version}", id.unversioned()),
+                    None => id.unversioned().to_string(),
+                };
+                self.compare_moved(&name, before, now);
             }
         }
-        (was, is) if was.is_some() != is.is_some() => {
-            let (verdict, what) = match was.is_some() {
-                true => (Verdict::Breaking, "is no longer promised"),
-                false => (Verdict::Additive, "is promised now"),
-            };
-            tell(Part::Output, Difference { verdict, pointer: String::new(), what: what.to_owned(), example: None });
+    }
+
+    /// Compares what each name resolves to.
+    fn compare_names(&mut self, names: &[Names; 2]) {
+        let (old, new) = (self.old, self.new);
+        let mut all: Vec<Text> = names[0].iter(old).collect();
+        all.sort_unstable();
+        all.dedup();
+        for name in all {
+            let Some(was) = names[0].get(old, &name) else { continue };
+            // Ids with a version, and aliases that are gone, are compared above.
+            let is_id = *name == *was.id().to_string() && was.id().version().is_some();
+            if is_id {
+                continue;
+            }
+            match names[1].get(new, &name) {
+                Some(is) => {
+                    if let (Some(was), Some(is)) = (old.element_offset(was), new.element_offset(is)) {
+                        self.compare_moved(&name, was, is);
+                    }
+                }
+                None if names[1].several(new, &name).is_some() => {
+                    let ids = names[1].several(new, &name).into_iter().flatten();
+                    let ids: Vec<String> = ids.map(|&idx| format!("`{}`", new[idx].id().unversioned())).collect();
+                    let what = format!("is ambiguous: it names {}", ids.join(", "));
+                    let needs = Some("of the catalogue, or another name".to_owned());
+                    self.tell_record(&name, Verdict::Breaking, what, needs);
+                }
+                None => {}
+            }
         }
-        _ => {}
+    }
+
+    /// Tells what breaks the callers of a name that resolves to another tool than before.
+    fn compare_moved(&mut self, name: &str, was: usize, is: usize) {
+        if !self.compared.insert((was, is)) {
+            return;
+        }
+        let found = self.changes.len();
+        self.compare_tools(&self.old[was], &self.new[is]);
+        let id = self.new[is].id().to_string();
+        let moved = self.changes.split_off(found).into_iter().filter(|change| change.verdict >= Verdict::Unknown);
+        self.changes.extend(moved.map(|change| {
+            let what = format!("{} (it resolves to `{id}` now)", change.what);
+            Change { tool: name.to_owned(), what, ..change }
+        }));
+    }
+}
+
+fn triple(version: &Version) -> (u64, u64, u64) {
+    (version.major, version.minor, version.patch)
+}
+
+impl Comparer<'_> {
+    fn compare_tools(&mut self, old: &Tool, new: &Tool) {
+        let work = self.work;
+        let changes = &mut self.changes;
+        let (was, is) = (old.id().semver(), new.id().semver());
+        let mut tell = |part: Part, difference: Difference| {
+            let Difference { verdict, pointer, what, example } = difference;
+            let needs = missing(was.as_ref(), is.as_ref(), verdict);
+            changes.push(Change { tool: old.id().to_string(), verdict, part, pointer, what, example, needs });
+        };
+        for (verdict, field, what) in of_records(old, new) {
+            let (pointer, what) = (format!("`{field}`"), what.to_owned());
+            tell(Part::Record, Difference { verdict, pointer, what, example: None });
+        }
+        for difference in differences(old.input().as_value(), new.input().as_value(), Direction::Taken, work) {
+            tell(Part::Input, difference);
+        }
+        match (old.output(), new.output()) {
+            (Some(was), Some(is)) => {
+                for difference in differences(was.as_value(), is.as_value(), Direction::Given, work) {
+                    tell(Part::Output, difference);
+                }
+            }
+            (was, is) if was.is_some() != is.is_some() => {
+                let (verdict, what) = match was.is_some() {
+                    true => (Verdict::Breaking, "is no longer promised"),
+                    false => (Verdict::Additive, "is promised now"),
+                };
+                tell(
+                    Part::Output,
+                    Difference { verdict, pointer: String::new(), what: what.to_owned(), example: None },
+                );
+            }
+            _ => {}
+        }
     }
 }
 
@@ -128,7 +253,7 @@ fn of_records(old: &Tool, new: &Tool) -> Vec<(Verdict, &'static str, &'static st
     changes
 }
 
-/// Whether a caller who held all that was required may lack something now.
+/// Returns true if a caller who held all that was required may lack something now.
 fn requires_more(old: &Requirements, new: &Requirements) -> bool {
     let held_token = |wanted: &Authorization| {
         old.authorization.iter().any(|held| {

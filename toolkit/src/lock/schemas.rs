@@ -3,9 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::Verdict;
-use super::covers::{alone, covers};
+use super::budget::{Budget, Stop};
+use super::prove::{Document, Prover, Stack};
 use super::witness::witness;
-use crate::schema::{child, inline, walk};
+use crate::json;
+use crate::schema::{Dialect, Schema, child, inline, walk};
 
 /// Which of two schemas has to accept what the other does.
 #[derive(Clone, Copy, PartialEq)]
@@ -24,20 +26,37 @@ pub(super) struct Difference {
     pub(super) example: Option<Value>,
 }
 
+/// The work that a comparison of catalogs may still take.
+pub(super) struct Work<'b> {
+    pub(super) budget: &'b Budget,
+    pub(super) stack: Stack,
+}
+
 /// Every difference between two schemas.
-pub(super) fn differences(old: &Value, new: &Value, direction: Direction) -> Vec<Difference> {
-    let [old, new] = [old, new].map(|schema| {
+pub(super) fn differences(old: &Value, new: &Value, direction: Direction, work: &Work<'_>) -> Vec<Difference> {
+    if json::equal(old, new) {
+        return Vec::new();
+    }
+    for (schema, when) in [(old, "before"), (new, "now")] {
+        if let Err(error) = Schema::generated(schema.clone()).check_alone() {
+            let what = format!("undecided: the schema {when} is not valid: {error}");
+            return vec![Difference { verdict: Verdict::Unknown, pointer: String::new(), what, example: None }];
+        }
+    }
+    let [inlined_old, inlined_new] = [old, new].map(|schema| {
         let mut schema = schema.clone();
         inline::inline(&mut schema);
         schema
     });
-    if old == new {
+    let budget = work.budget.part();
+    let (whole, why, example) = Pair::new(old, new, direction, &budget, work).verdict();
+    if inlined_old == inlined_new && whole == Verdict::Cosmetic {
         return Vec::new();
     }
-    let pair = Pair { old: &old, new: &new, direction };
-    let (whole, why) = verdict(&old, &new, direction);
     let mut found = Vec::new();
-    pair.look(&old, &new, "", &mut found);
+    let (old, new) = (&inlined_old, &inlined_new);
+    Pair::new(old, new, direction, &budget, work).look(old, new, "", whole, &mut found);
+    work.budget.take(&budget);
     // The whole decides: what looks like a break at its place may be made up for elsewhere, or the other way round.
     for difference in &mut found {
         difference.verdict = difference.verdict.min(whole);
@@ -46,33 +65,10 @@ pub(super) fn differences(old: &Value, new: &Value, direction: Direction) -> Vec
         let what = why.unwrap_or_else(|| said(whole, direction).to_owned());
         found.insert(0, Difference { verdict: whole, pointer: String::new(), what, example: None });
     }
-    if whole == Verdict::Breaking
-        && let Some(worst) = found.iter_mut().find(|difference| difference.verdict == whole)
-    {
-        worst.example = match direction {
-            Direction::Taken => witness(&old, &new),
-            Direction::Given => witness(&new, &old),
-        };
+    if let Some(worst) = found.iter_mut().find(|difference| difference.verdict == whole) {
+        worst.example = example;
     }
     found
-}
-
-/// What a change from `old` to `new` means, and why that cannot be told.
-fn verdict(old: &Value, new: &Value, direction: Direction) -> (Verdict, Option<String>) {
-    let (has_to_cover, is_covered) = match direction {
-        Direction::Taken => (new, old),
-        Direction::Given => (old, new),
-    };
-    match covers(has_to_cover, is_covered) {
-        Ok(true) => match covers(is_covered, has_to_cover) {
-            Ok(true) => (Verdict::Cosmetic, None),
-            _ => (Verdict::Additive, None),
-        },
-        Ok(false) => (Verdict::Breaking, None),
-        // No proof either way; one value that is refused is proof enough.
-        Err(_) if witness(is_covered, has_to_cover).is_some() => (Verdict::Breaking, None),
-        Err(why) => (Verdict::Unknown, Some(why)),
-    }
 }
 
 fn said(verdict: Verdict, direction: Direction) -> &'static str {
@@ -85,23 +81,73 @@ fn said(verdict: Verdict, direction: Direction) -> &'static str {
     }
 }
 
-struct Pair<'s> {
+/// Two documents, and which of them has to accept what the other does.
+struct Pair<'s, 'b> {
     old: &'s Value,
     new: &'s Value,
     direction: Direction,
+    prover: Prover<'s, 'b>,
+    /// What is left for all pairs, of which looking for an example takes a part.
+    all: &'b Budget,
 }
 
-impl Pair<'_> {
+impl<'s, 'b> Pair<'s, 'b> {
+    fn new(old: &'s Value, new: &'s Value, direction: Direction, budget: &'b Budget, work: &'b Work<'b>) -> Self {
+        let document = |root| Document::new(root, Dialect::of(root).unwrap_or(Dialect::Draft202012));
+        let prover = Prover::new([document(old), document(new)], budget, work.stack);
+        Self { old, new, direction, prover, all: work.budget }
+    }
+
+    /// What the change as a whole means; why that cannot be told; a value that shows it.
+    fn verdict(&mut self) -> (Verdict, Option<String>, Option<Value>) {
+        let (old, new) = (self.old, self.new);
+        let unproven = match self.proven(old, new) {
+            Ok(Some(verdict)) => return (verdict, None, None),
+            Ok(None) => {
+                let keyword = self.prover.unproven().map(|keyword| format!(": `{keyword}`")).unwrap_or_default();
+                let accepts = match self.direction {
+                    Direction::Taken => "it still accepts all that it accepted",
+                    Direction::Given => "it gives only what it promised",
+                };
+                format!("undecided: found no proof that {accepts}, and no example against it{keyword}")
+            }
+            Err(stop) => stop.to_string(),
+        };
+        let example = match self.direction {
+            Direction::Taken => witness(old, new, self.all),
+            Direction::Given => witness(new, old, self.all),
+        };
+        match example {
+            Some(example) => (Verdict::Breaking, None, Some(example)),
+            None => (Verdict::Unknown, Some(unproven), None),
+        }
+    }
+
+    /// What a change at one place means, if it is proven to break nobody.
+    fn proven(&mut self, old: &'s Value, new: &'s Value) -> Result<Option<Verdict>, Stop> {
+        let ((has_to_cover, is_covered), (old, new)) = match self.direction {
+            Direction::Taken => (((1, new), (0, old)), ((0, old), (1, new))),
+            Direction::Given => (((0, old), (1, new)), ((1, new), (0, old))),
+        };
+        if !self.prover.accepts_all(has_to_cover, is_covered)? {
+            return Ok(None);
+        }
+        Ok(Some(match self.prover.accepts_all(old, new) {
+            Ok(true) => Verdict::Cosmetic,
+            _ => Verdict::Additive,
+        }))
+    }
+
     /// Looks for the smallest places that differ: along the properties of objects and the items of lists.
-    fn look(&self, old: &Value, new: &Value, at: &str, found: &mut Vec<Difference>) {
+    fn look(&mut self, old: &'s Value, new: &'s Value, at: &str, whole: Verdict, found: &mut Vec<Difference>) {
         if old == new {
             return;
         }
         let before = found.len();
         if let (Some(was), Some(is)) = (old.as_object(), new.as_object()) {
-            self.look_at_properties(was, is, at, found);
+            self.look_at_properties(was, is, at, whole, found);
             if let (Some(was), Some(is)) = (was.get("items"), is.get("items")) {
-                self.look(was, is, &child(at, "items"), found);
+                self.look(was, is, &child(at, "items"), whole, found);
             }
             if only_described(was) == only_described(is) && found.len() == before {
                 let what = "is described in other words".to_owned();
@@ -110,21 +156,26 @@ impl Pair<'_> {
             }
         }
         if found.len() == before {
-            let (verdict, why) = verdict(&alone(old, self.old), &alone(new, self.new), self.direction);
-            let what = why.unwrap_or_else(|| said(verdict, self.direction).to_owned());
+            // A place that is not proven to be harmless is as bad as the whole.
+            let verdict = self.proven(old, new).ok().flatten().unwrap_or(whole);
+            let what = match verdict {
+                // The reason is that of the whole.
+                Verdict::Unknown => return,
+                verdict => said(verdict, self.direction).to_owned(),
+            };
             found.push(Difference { verdict, pointer: at.to_owned(), what, example: None });
         }
     }
 
     fn look_at_properties(
-        &self,
-        was: &Map<String, Value>,
-        is: &Map<String, Value>,
+        &mut self,
+        was: &'s Map<String, Value>,
+        is: &'s Map<String, Value>,
         at: &str,
+        whole: Verdict,
         found: &mut Vec<Difference>,
     ) {
-        let empty = Map::new();
-        let [old, new] = [was, is].map(|schema| schema.get("properties").and_then(Value::as_object).unwrap_or(&empty));
+        let [old, new] = [was, is].map(|schema| schema.get("properties").and_then(Value::as_object));
         let requires = |schema: &Map<String, Value>, name: &str| {
             schema
                 .get("required")
@@ -136,11 +187,14 @@ impl Pair<'_> {
             let pointer = child(&child(at, "properties"), name);
             found.push(Difference { verdict, pointer, what: what.to_owned(), example: None });
         };
-        let (mut both, mut names): (Vec<&String>, Vec<&String>) = (Vec::new(), old.keys().chain(new.keys()).collect());
+        let keys = |schema: Option<&'s Map<String, Value>>| schema.into_iter().flat_map(Map::keys);
+        let (mut both, mut names): (Vec<&String>, Vec<&String>) = (Vec::new(), keys(old).chain(keys(new)).collect());
         names.sort_unstable();
         names.dedup();
+        let has =
+            |schema: Option<&Map<String, Value>>, name: &str| schema.is_some_and(|named| named.contains_key(name));
         for name in names {
-            match (old.contains_key(name), new.contains_key(name), requires(was, name), requires(is, name)) {
+            match (has(old, name), has(new, name), requires(was, name), requires(is, name)) {
                 (true, true, required, requires) => {
                     both.push(name);
                     match (required, requires, taken) {
@@ -159,7 +213,9 @@ impl Pair<'_> {
             }
         }
         for name in both {
-            self.look(&old[name], &new[name], &child(&child(at, "properties"), name), found);
+            if let (Some(old), Some(new)) = (old, new) {
+                self.look(&old[name], &new[name], &child(&child(at, "properties"), name), whole, found);
+            }
         }
     }
 }

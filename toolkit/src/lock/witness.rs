@@ -1,174 +1,196 @@
 //! A value that shows what a change breaks.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+mod parts;
+mod sample;
 
-use serde_json::{Map, Value, json};
+use std::cell::Cell;
 
-use super::covers::canonical;
-use crate::schema::{Schema, walk};
+use serde_json::{Value, json};
 
-/// A value that `accepts` accepts and `refuses` refuses, if one is found.
-pub(super) fn witness(accepts: &Value, refuses: &Value) -> Option<Value> {
-    let [accepting, refusing] = [accepts, refuses].map(|schema| Schema::from_value(schema.clone()));
-    let (accepting, refusing) = (accepting.ok()?, refusing.ok()?);
-    let shows = |value: &Value| accepting.is_valid(value) && !refusing.is_valid(value);
-    let mut samples = samples(accepts, accepts, MAX_DEPTH);
+use super::budget::Budget;
+use crate::schema::{Dialect, Schema, walk};
+
+/// A value that `accepts` accepts and `refuses` refuses, if one is found within the budget.
+pub(super) fn witness(accepts: &Value, refuses: &Value, budget: &Budget) -> Option<Value> {
+    let sampler = Sampler::new(accepts, refuses, budget);
+    let mut samples = sampler.samples(Side::Accepting, accepts, Some(refuses), MAX_DEPTH);
     // What one says and the other does not is where they differ, so the samples of both are looked at.
-    samples.extend(self::samples(refuses, refuses, MAX_DEPTH));
-    let sampled = samples.into_iter().find(|value| shows(value));
-    sampled.or_else(|| of_difference(accepts, refuses).filter(shows))
+    samples.extend(sampler.samples(Side::Refusing, refuses, Some(accepts), MAX_DEPTH));
+    budget.spend_up_to(sampler.spent());
+    // One after the other: a schema with many patterns takes much memory.
+    let accepting = Schema::from_value(accepts.clone()).ok()?;
+    let mut looks = MAX_LOOKS;
+    samples.extend(accepting.example());
+    samples.retain(|value| spend(&mut looks, &accepting, value) && accepting.is_valid(value));
+    drop(accepting);
+    let refusing = Schema::from_value(refuses.clone()).ok()?;
+    let mut looks = MAX_LOOKS;
+    samples.into_iter().find(|value| spend(&mut looks, &refusing, value) && !refusing.is_valid(value))
 }
 
-/// An example of the values between two schemas.
-fn of_difference(accepts: &Value, refuses: &Value) -> Option<Value> {
-    let asked = catch_unwind(AssertUnwindSafe(|| {
-        let difference = canonical(accepts).ok()?.subtract(&canonical(refuses).ok()?).ok()?;
-        Some(difference.to_json_schema())
-    }));
-    Schema::from_value(asked.ok()??).ok()?.example()
+/// Takes what it takes to check a value out of a number of looks.
+fn spend(looks: &mut u64, schema: &Schema, value: &Value) -> bool {
+    let left = looks.checked_sub(schema.check_cost(value));
+    *looks = left.unwrap_or(*looks);
+    left.is_some()
 }
 
+/// How many schemas may look at a part of a sample in all.
+const MAX_LOOKS: u64 = 5_000_000;
 /// How deep samples are made.
-const MAX_DEPTH: usize = 8;
+const MAX_DEPTH: usize = 10;
 /// How many samples of one schema are kept.
 const MAX_SAMPLES: usize = 48;
+/// How many of one that is the same in both documents.
+const MAX_SAME: usize = 3;
+/// How many JSON values are made in all.
+const MAX_VALUES: usize = 400_000;
 
-/// Values of a schema, at its bounds and just beyond them; not all of them fit.
-fn samples(schema: &Value, root: &Value, depth: usize) -> Vec<Value> {
-    let Value::Object(keywords) = schema else {
-        return vec![Value::Null, json!(1)];
-    };
-    if depth == 0 {
-        return vec![Value::Null];
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Accepting,
+    Refusing,
+}
+
+/// Makes values near the places where two schemas differ.
+struct Sampler<'s> {
+    accepts: &'s Value,
+    refuses: &'s Value,
+    /// True if equal references lead to equal schemas.
+    has_same_definitions: bool,
+    initial: usize,
+    left: Cell<usize>,
+}
+
+impl<'s> Sampler<'s> {
+    fn new(accepts: &'s Value, refuses: &'s Value, budget: &Budget) -> Self {
+        let is_same = |keyword: &str| accepts.get(keyword) == refuses.get(keyword);
+        let has_same_definitions = ["$defs", "definitions", "$schema"].into_iter().all(is_same);
+        let initial = usize::try_from(budget.left()).unwrap_or(usize::MAX).min(MAX_VALUES);
+        Self { accepts, refuses, has_same_definitions, initial, left: Cell::new(initial) }
     }
-    if let Some(Value::String(to)) = keywords.get("$ref") {
-        return walk::resolve(root, to).map_or_else(Vec::new, |to| samples(to, root, depth - 1));
+
+    fn spent(&self) -> u64 {
+        (self.initial - self.left.get()) as u64
     }
-    let mut found = Vec::new();
-    found.extend(keywords.get("const").cloned());
-    found.extend(keywords.get("enum").and_then(Value::as_array).into_iter().flatten().cloned());
-    for choice in ["anyOf", "oneOf", "allOf"] {
-        for branch in keywords.get(choice).and_then(Value::as_array).into_iter().flatten() {
-            found.extend(samples(branch, root, depth - 1));
+
+    /// Takes so many values out of the budget.
+    fn takes(&self, n: usize) -> bool {
+        let left = self.left.get().checked_sub(n);
+        self.left.set(left.unwrap_or(0));
+        left.is_some()
+    }
+
+    fn root(&self, side: Side) -> &'s Value {
+        if side == Side::Accepting { self.accepts } else { self.refuses }
+    }
+
+    fn is_draft_07(&self, side: Side) -> bool {
+        Dialect::of(self.root(side)) == Ok(Dialect::Draft7)
+    }
+
+    /// Values of a schema, at its bounds and just beyond them; not all of them fit. Where the schema is the same as the
+    /// `other` one, a few that fit are enough.
+    fn samples(&self, side: Side, schema: &Value, other: Option<&Value>, depth: usize) -> Vec<Value> {
+        let is_same = self.has_same_definitions && other == Some(schema);
+        if is_same && self.left.get() < MAX_VALUES / 4 {
+            return vec![Value::Null];
         }
+        let mut found = self.all_samples(side, schema, other, depth);
+        found.truncate(if is_same { MAX_SAME } else { max_samples(depth) });
+        found
     }
-    let names: Vec<&str> = match keywords.get("type") {
-        Some(Value::String(name)) => vec![name],
-        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
-        _ if keywords.contains_key("properties") => vec!["object"],
-        _ if found.is_empty() => vec!["null", "boolean", "integer", "string", "array", "object"],
-        _ => Vec::new(),
-    };
-    for name in names {
-        match name {
-            "null" => found.push(Value::Null),
-            "boolean" => found.extend([json!(true), json!(false)]),
-            "integer" | "number" => found.extend(numbers(keywords, name)),
-            "string" => found.extend(texts(keywords)),
-            "array" => found.extend(lists(keywords, root, depth)),
-            "object" => found.extend(objects(keywords, root, depth)),
-            _ => {}
+
+    fn all_samples(&self, side: Side, schema: &Value, other: Option<&Value>, depth: usize) -> Vec<Value> {
+        if depth == 0 || !self.takes(1) {
+            return vec![Value::Null];
         }
-    }
-    found.truncate(MAX_SAMPLES);
-    found
-}
-
-fn numbers(keywords: &Map<String, Value>, name: &str) -> Vec<Value> {
-    let bounds = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
-    let bounds = bounds.into_iter().filter_map(|bound| keywords.get(bound)?.as_f64());
-    let mut numbers = vec![json!(0), json!(1), json!(-1), json!(1000)];
-    for bound in bounds.filter(|bound| bound.abs() < 1e15) {
-        numbers.extend([bound - 1.0, bound, bound + 1.0].map(|near| json!(near.trunc() as i64)));
-    }
-    if name == "number" {
-        numbers.push(json!(0.5));
-    }
-    numbers
-}
-
-fn texts(keywords: &Map<String, Value>) -> Vec<Value> {
-    /// Longer texts show nothing that shorter ones do not.
-    const MAX_LENGTH: u64 = 4096;
-
-    let lengths = ["minLength", "maxLength"].into_iter().filter_map(|bound| keywords.get(bound)?.as_u64());
-    let mut texts = vec![json!(""), json!("a"), json!("Text 1")];
-    for length in lengths.filter(|length| *length <= MAX_LENGTH) {
-        texts.extend([length.saturating_sub(1), length, length + 1].map(|length| json!("a".repeat(length as usize))));
-    }
-    texts.extend(Schema::from_value(keywords.clone().into()).ok().and_then(|schema| schema.example()));
-    texts
-}
-
-fn lists(keywords: &Map<String, Value>, root: &Value, depth: usize) -> Vec<Value> {
-    const MAX_ITEMS: u64 = 64;
-
-    let items = samples(keywords.get("items").unwrap_or(&Value::Bool(true)), root, depth - 1);
-    let places: Vec<Value> = keywords
-        .get("prefixItems")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(|place| samples(place, root, depth - 1).into_iter().next())
-        .collect();
-    let bounds = ["minItems", "maxItems"].into_iter().filter_map(|bound| keywords.get(bound)?.as_u64());
-    let mut lengths: Vec<u64> = bounds.flat_map(|bound| [bound.saturating_sub(1), bound, bound + 1]).collect();
-    lengths.extend([0, 1, 2]);
-    lengths.retain(|length| *length <= MAX_ITEMS);
-    let least = keywords.get("minItems").and_then(Value::as_u64).unwrap_or(1).min(MAX_ITEMS);
-    let filled = |item: &Value, length: u64| -> Value {
-        let rest = (places.len() as u64..length).map(|_| item.clone());
-        places.iter().take(length as usize).cloned().chain(rest).collect()
-    };
-    let mut lists: Vec<Value> = items.iter().map(|item| filled(item, least.max(1))).collect();
-    if let Some(item) = items.first() {
-        lists.extend(lengths.into_iter().map(|length| filled(item, length)));
-    }
-    lists
-}
-
-/// The least object, the fullest one, and the fullest with one property otherwise or left out.
-fn objects(keywords: &Map<String, Value>, root: &Value, depth: usize) -> Vec<Value> {
-    let empty = Map::new();
-    let properties = keywords.get("properties").and_then(Value::as_object).unwrap_or(&empty);
-    let required: Vec<&str> =
-        keywords.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-    let mut of_each: Vec<(&str, Vec<Value>)> =
-        properties.iter().map(|(name, schema)| (name.as_str(), fitting(schema, root, depth))).collect();
-    of_each
-        .extend(required.iter().filter(|name| !properties.contains_key(**name)).map(|name| (*name, vec![Value::Null])));
-    let first = |(name, values): &(&str, Vec<Value>)| Some(((*name).to_owned(), values.first()?.clone()));
-    let full: Map<String, Value> = of_each.iter().filter_map(first).collect();
-    let least: Map<String, Value> = full
-        .iter()
-        .filter(|(name, _)| required.contains(&name.as_str()))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    let mut objects = vec![least.clone(), full.clone()];
-    for (name, values) in &of_each {
-        let mut without = full.clone();
-        without.remove(*name);
-        objects.push(without);
-        for value in values.iter().skip(1) {
-            // Alone as well: two values together may be refused for another reason.
-            for base in [&least, &full] {
-                let mut object = base.clone();
-                object.insert((*name).to_owned(), value.clone());
-                objects.push(object);
+        let Value::Object(keywords) = schema else {
+            return vec![Value::Null, json!(1)];
+        };
+        let other = other.map(|other| self.target(side.opposite(), other));
+        if let Some(Value::String(to)) = keywords.get("$ref") {
+            let target = walk::resolve(self.root(side), to);
+            return target.map_or_else(Vec::new, |target| self.samples(side, target, other, depth - 1));
+        }
+        let mut found = Vec::new();
+        let add = |found: &mut Vec<Value>, values: Vec<Value>| {
+            let room = (2 * max_samples(depth)).saturating_sub(found.len());
+            found.extend(values.into_iter().take(room).filter(|value| self.takes(walk::size(value))));
+        };
+        add(&mut found, keywords.get("const").cloned().into_iter().collect());
+        let values = keywords.get("enum").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let others = other.and_then(|other| other.get("enum")?.as_array()).map_or(&[][..], Vec::as_slice);
+        // The values that only one of them has come first.
+        let new = values.iter().filter(|value| !others.is_empty() && !others.contains(value)).take(MAX_SAME);
+        add(&mut found, new.chain(values.iter().take(MAX_SAMPLES)).cloned().collect());
+        for choice in ["anyOf", "oneOf", "allOf"] {
+            let branches = keywords.get(choice).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            let others = other.and_then(|other| other.get(choice)?.as_array()).map_or(&[][..], Vec::as_slice);
+            for (idx, branch) in branches.iter().enumerate().take(2 * MAX_SAMPLES) {
+                let same = others.iter().find(|other| *other == branch).or(others.get(idx));
+                add(&mut found, self.samples(side, branch, same, depth - 1));
             }
         }
+        for keyword in ["if", "then", "else"] {
+            if let Some(part) = keywords.get(keyword) {
+                add(&mut found, self.samples(side, part, other.and_then(|other| other.get(keyword)), depth - 1));
+            }
+        }
+        let names: Vec<&str> = match keywords.get("type") {
+            Some(Value::String(name)) => vec![name],
+            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+            _ if keywords.contains_key("properties") => vec!["object"],
+            _ if found.is_empty() => vec!["null", "boolean", "integer", "number", "string", "array", "object"],
+            _ => Vec::new(),
+        };
+        for name in names {
+            let values = match name {
+                "null" => vec![Value::Null],
+                "boolean" => vec![json!(true), json!(false)],
+                "integer" | "number" => sample::numbers(keywords, other, name),
+                "string" => sample::texts(keywords, other),
+                "array" => self.lists(side, keywords, other, depth),
+                "object" => self.objects(side, keywords, other, depth),
+                _ => Vec::new(),
+            };
+            add(&mut found, values);
+        }
+        found
     }
-    let mut more = least;
-    more.insert("another".to_owned(), json!(1));
-    objects.push(more);
-    objects.into_iter().map(Value::Object).collect()
+
+    /// The schema that another one refers to, or that one.
+    fn target<'v>(&self, side: Side, schema: &'v Value) -> &'v Value
+    where
+        's: 'v,
+    {
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        reference.and_then(|reference| walk::resolve(self.root(side), reference)).unwrap_or(schema)
+    }
+
+    /// The samples of a property, those that fit first.
+    fn fitting(&self, side: Side, schema: &Value, other: Option<&Value>, depth: usize) -> Vec<Value> {
+        let mut values = self.samples(side, schema, other, depth - 1);
+        let root = self.root(side);
+        let definitions = walk::CONTAINERS.into_iter().filter_map(|container| root.get(container)).map(walk::size);
+        // Building a validator takes much longer than making a value.
+        if values.len() > 1
+            && self.takes(20 * (walk::size(schema) + definitions.sum::<usize>()))
+            && let Ok(schema) = Schema::from_value(sample::alone(schema, root))
+        {
+            values.sort_by_key(|value| !schema.is_valid(value));
+        }
+        values
+    }
 }
 
-/// The samples of a property, those that fit first.
-fn fitting(schema: &Value, root: &Value, depth: usize) -> Vec<Value> {
-    let mut values = samples(schema, root, depth - 1);
-    if let Ok(schema) = Schema::from_value(super::covers::alone(schema, root)) {
-        values.sort_by_key(|value| !schema.is_valid(value));
+/// How many samples are kept at a depth: of the root, each shows another place.
+fn max_samples(depth: usize) -> usize {
+    if depth == MAX_DEPTH { 100 * MAX_SAMPLES } else { MAX_SAMPLES }
+}
+
+impl Side {
+    fn opposite(self) -> Self {
+        if self == Self::Accepting { Self::Refusing } else { Self::Accepting }
     }
-    values
 }

@@ -33,6 +33,11 @@ impl Checked {
         }
     }
 
+    /// Whether a pattern needs an engine that starts over.
+    pub(super) fn has_hard_patterns(&self) -> bool {
+        self.hasty.is_some()
+    }
+
     /// What says why a value does not fit without looking into every branch of a choice, if `schema` can be put so.
     pub(super) fn told_apart(&self, schema: &Value) -> Option<&(Value, Validator)> {
         let made = self.by_tag.get_or_init(|| {

@@ -65,6 +65,27 @@ impl Cost {
         })
     }
 
+    /// Estimates how many schemas look at `instance` and what is inside it.
+    pub(super) fn estimate(&self, instance: &Value) -> u64 {
+        /// Where the looks were not counted, as they are few.
+        const USUAL: u64 = 64;
+
+        fn sum(looks: &[u64], value: &Value, level: usize) -> u64 {
+            let here = looks.get(level).or(looks.last()).copied().unwrap_or(USUAL);
+            let inside = match value {
+                Value::Array(items) => {
+                    items.iter().fold(0, |all: u64, item| all.saturating_add(sum(looks, item, level + 1)))
+                }
+                Value::Object(object) => {
+                    object.values().fold(0, |all: u64, value| all.saturating_add(sum(looks, value, level + 1)))
+                }
+                _ => 0,
+            };
+            here.saturating_add(inside)
+        }
+        sum(&self.checking.0, instance, 0)
+    }
+
     /// How what is wrong with `instance` can be found.
     pub(super) fn telling(&self, instance: &Value) -> Telling {
         if is_deeper(instance, Schema::MAX_DEPTH) {

@@ -7,14 +7,14 @@ use serde_json::Value;
 use super::error::{SchemaErrorKind, SchemaFault, quoted};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(crate) enum Dialect {
     Draft202012,
     Draft7,
 }
 
 impl Dialect {
     /// The dialect that the root of a document names: draft 2020-12 where it names none.
-    pub(super) fn of(root: &Value) -> Result<Self, SchemaFault> {
+    pub(crate) fn of(root: &Value) -> Result<Self, SchemaFault> {
         match root.get("$schema") {
             None => Ok(Self::Draft202012),
             Some(named) => Self::named(named).map_err(|(kind, message)| SchemaFault::new(kind, "/$schema", message)),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use jsonschema::{Keyword, PatternOptions, ValidationError, ValidationOptions};
+use jsonschema::{Keyword, PatternOptions, ValidationError, ValidationOptions, Validator};
 use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
@@ -119,6 +119,35 @@ impl<'i> Keyword<'i> for Annotation {
 
     fn is_valid(&self, _: &'i Value) -> bool {
         true
+    }
+}
+
+/// A pattern that is matched as validation matches it.
+pub(crate) struct Matcher {
+    validator: Validator,
+    is_hard: bool,
+}
+
+impl Matcher {
+    /// How much memory a pattern may take.
+    const MAX_BYTES: usize = 1 << 20;
+
+    /// Compiles a pattern; `None` if it is not one, or takes too much memory.
+    pub(crate) fn compile(pattern: &str) -> Option<Self> {
+        let engine = PatternOptions::fancy_regex().backtrack_limit(MAX_STARTS).size_limit(Self::MAX_BYTES);
+        let engine = engine.dfa_size_limit(Self::MAX_BYTES);
+        let options = jsonschema::options().offline().with_pattern_options(engine);
+        let validator = options.build(&serde_json::json!({ "pattern": pattern })).ok()?;
+        Some(Self { validator, is_hard: is_hard(pattern) })
+    }
+
+    pub(crate) fn is_match(&self, text: &str) -> bool {
+        self.validator.is_valid(&Value::from(text))
+    }
+
+    /// Returns true if matching may look at all of a text several times.
+    pub(crate) fn is_hard(&self) -> bool {
+        self.is_hard
     }
 }
 

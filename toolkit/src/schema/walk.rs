@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 pub(crate) use super::pointer::pointer;
 
 /// The keywords that hold definitions, of this draft and of those before 2019-09.
-pub(super) const CONTAINERS: [&str; 2] = ["$defs", "definitions"];
+pub(crate) const CONTAINERS: [&str; 2] = ["$defs", "definitions"];
 
 /// How deep a document may nest for the rewrites, which recurse, to touch it.
 pub(super) const MAX_DEPTH: usize = 128;
@@ -66,7 +66,7 @@ pub(crate) fn each_mut(schema: &mut Map<String, Value>, mut visit: impl FnMut(&s
 }
 
 /// A copy of the `value` of `keyword` in which every direct subschema is what `copy` makes of it.
-pub(super) fn rebuild(keyword: &str, value: &Value, mut copy: impl FnMut(&Value) -> Value) -> Value {
+pub(crate) fn rebuild(keyword: &str, value: &Value, mut copy: impl FnMut(&Value) -> Value) -> Value {
     match (holds(keyword, value), value) {
         (Holds::One, sub) => copy(sub),
         (Holds::List, Value::Array(list)) => list.iter().map(copy).collect(),
@@ -81,14 +81,16 @@ pub(super) fn rebuild(keyword: &str, value: &Value, mut copy: impl FnMut(&Value)
     }
 }
 
-enum Holds {
+/// What stands under a keyword.
+pub(crate) enum Holds {
     One,
     List,
     Named,
     None,
 }
 
-fn holds(keyword: &str, value: &Value) -> Holds {
+/// Returns what stands under a keyword.
+pub(crate) fn holds(keyword: &str, value: &Value) -> Holds {
     match keyword {
         // Before draft 2020-12 this was how to say `prefixItems`.
         "items" if value.is_array() => Holds::List,
@@ -113,7 +115,7 @@ fn holds(keyword: &str, value: &Value) -> Holds {
 }
 
 // Draft-07's `dependencies` mixes schemas with lists of names.
-pub(super) fn is_schema(value: &Value) -> bool {
+pub(crate) fn is_schema(value: &Value) -> bool {
     matches!(value, Value::Object(_) | Value::Bool(_))
 }
 
@@ -180,7 +182,7 @@ pub(super) fn reference(container: &str, name: &str) -> String {
 
 /// Whether `document` is one the rewrites understand and can finish: not too large or deep, and naming its schemas by
 /// JSON pointers only, not by `$anchor`, `$dynamicRef` or an `$id` below the root.
-pub(super) fn is_tractable(document: &Value) -> bool {
+pub(crate) fn is_tractable(document: &Value) -> bool {
     let mut nodes = 0;
     let mut pending = vec![(document, 0)];
     while let Some((value, depth)) = pending.pop() {

@@ -1,0 +1,231 @@
+//! From facts about a value to facts about what is inside it.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::super::budget::Stop;
+use super::document::Node;
+use super::facts::{Case, Facts};
+use super::leaf::count;
+use super::{Proof, Prover};
+use crate::schema::Dialect;
+
+impl<'s> Prover<'s, '_> {
+    /// [`Prover::entails`] for facts about a value inside.
+    pub(super) fn entails_below(&mut self, facts: &Facts<'s>, goal: Node<'s>) -> Proof {
+        self.level += 1;
+        let proof = self.entails(facts, goal);
+        self.level -= 1;
+        proof
+    }
+
+    /// Returns the facts about the value of a key.
+    pub(super) fn at_key(&mut self, facts: &Facts<'s>, key: &str) -> Result<Facts<'s>, Stop> {
+        let mut inner = self.picked(facts, |value| value.as_object().and_then(|object| object.get(key)))?;
+        inner.is_contradictory |= facts.absent.contains(key);
+        for node in &facts.schemas {
+            self.budget.spend(1)?;
+            let mut is_named = false;
+            if let Some(schema) = node.get("properties").and_then(|properties| properties.get(key)) {
+                is_named = true;
+                self.assume(&mut inner, node.at(schema))?;
+            }
+            for (pattern, schema) in node.object("patternProperties") {
+                if self.matchers.is_match(pattern, key, self.budget)? {
+                    is_named = true;
+                    self.assume(&mut inner, node.at(schema))?;
+                }
+            }
+            if let Some(schema) = self.other_keys(*node).filter(|_| !is_named) {
+                self.assume(&mut inner, node.at(schema))?;
+            }
+        }
+        Ok(inner)
+    }
+
+    /// Returns the facts about the value of a key that no schema names. It matches `matched` and none of `unmatched`;
+    /// whether it matches any other pattern is unknown.
+    pub(super) fn at_other_key(
+        &mut self,
+        facts: &Facts<'s>,
+        matched: Option<&str>,
+        unmatched: &[&str],
+    ) -> Result<Facts<'s>, Stop> {
+        let mut inner = Facts::any();
+        // All keys of known values have names.
+        inner.is_contradictory = facts.values.is_some();
+        for node in &facts.schemas {
+            self.budget.spend(1)?;
+            let mut cases: Vec<Case<'s>> = Vec::new();
+            let mut is_matched = false;
+            for (pattern, schema) in node.object("patternProperties") {
+                self.budget.spend(1 + unmatched.len() as u64)?;
+                if Some(pattern) == matched {
+                    is_matched = true;
+                    self.assume(&mut inner, node.at(schema))?;
+                } else if !unmatched.contains(&pattern) {
+                    cases.push(Case::Holds(node.at(schema)));
+                }
+            }
+            if is_matched {
+                continue;
+            }
+            let others = self.other_keys(*node);
+            if cases.is_empty() {
+                if let Some(schema) = others {
+                    self.assume(&mut inner, node.at(schema))?;
+                }
+            } else if let Some(schema) = others {
+                cases.push(Case::Holds(node.at(schema)));
+                inner.choices.push(cases.into());
+                inner.forget_origin();
+            }
+        }
+        Ok(inner)
+    }
+
+    /// The keys that the facts name.
+    pub(super) fn named_keys(&mut self, facts: &Facts<'s>) -> Result<BTreeSet<&'s str>, Stop> {
+        let mut keys: BTreeSet<&'s str> = BTreeSet::new();
+        for node in &facts.schemas {
+            keys.extend(node.object("properties").map(|(key, _)| key));
+        }
+        for value in facts.values.iter().flatten() {
+            if let Cow::Borrowed(Value::Object(object)) = value {
+                keys.extend(object.keys().map(String::as_str));
+            }
+        }
+        self.budget.spend((keys.len() + facts.schemas.len()) as u64)?;
+        Ok(keys)
+    }
+
+    /// The schema of the keys that neither `properties` nor `patternProperties` beside it name.
+    pub(super) fn other_keys(&self, node: Node<'s>) -> Option<&'s Value> {
+        let unevaluated = || self.unevaluated(node, "unevaluatedProperties");
+        node.get("additionalProperties").or_else(unevaluated)
+    }
+
+    /// An `unevaluated…` that no other schema has a say in, so that it is about what its own neighbors leave.
+    fn unevaluated(&self, node: Node<'s>, keyword: &str) -> Option<&'s Value> {
+        const APPLICATORS: [&str; 11] = [
+            "$ref",
+            "$dynamicRef",
+            "allOf",
+            "anyOf",
+            "oneOf",
+            "not",
+            "if",
+            "then",
+            "else",
+            "dependentSchemas",
+            "dependencies",
+        ];
+        let is_known = self.documents[node.document].dialect == Dialect::Draft202012;
+        let is_alone = || APPLICATORS.iter().all(|applicator| node.get(applicator).is_none());
+        node.get(keyword).filter(|_| is_known && is_alone())
+    }
+
+    /// Returns the facts about the item at an index.
+    pub(super) fn at_index(&mut self, facts: &Facts<'s>, idx: usize) -> Result<Facts<'s>, Stop> {
+        let mut inner = self.picked(facts, |value| value.as_array().and_then(|items| items.get(idx)))?;
+        for node in &facts.schemas {
+            self.budget.spend(1)?;
+            let (prefix, rest) = self.items(*node);
+            if let Some(schema) = prefix.get(idx).or(rest) {
+                self.assume(&mut inner, node.at(schema))?;
+            }
+        }
+        Ok(inner)
+    }
+
+    /// Returns the facts about every item from [`Prover::prefix_len`] on.
+    pub(super) fn at_rest(&mut self, facts: &Facts<'s>) -> Result<Facts<'s>, Stop> {
+        let mut inner = Facts::any();
+        inner.is_contradictory = facts.values.is_some();
+        for node in &facts.schemas {
+            self.budget.spend(1)?;
+            if let (_, Some(schema)) = self.items(*node) {
+                self.assume(&mut inner, node.at(schema))?;
+            }
+        }
+        Ok(inner)
+    }
+
+    /// Returns the facts about every item, wherever it stands.
+    pub(super) fn at_any_index(&mut self, facts: &Facts<'s>) -> Result<Facts<'s>, Stop> {
+        let mut inner = Facts::any();
+        for node in &facts.schemas {
+            self.budget.spend(1)?;
+            if let ([], Some(schema)) = self.items(*node) {
+                self.assume(&mut inner, node.at(schema))?;
+            }
+        }
+        Ok(inner)
+    }
+
+    /// The index from which on all items are alike to the facts.
+    pub(super) fn prefix_len(&self, facts: &Facts<'s>) -> usize {
+        let prefixes = facts.schemas.iter().map(|node| self.items(*node).0.len());
+        let values = facts.values.iter().flatten().filter_map(|value| Some(value.as_array()?.len()));
+        prefixes.chain(values).max().unwrap_or(0)
+    }
+
+    /// The schemas of the first items, and of the rest.
+    pub(super) fn items(&self, node: Node<'s>) -> (&'s [Value], Option<&'s Value>) {
+        let items = node.get("items");
+        match (self.documents[node.document].dialect, items) {
+            (Dialect::Draft7, Some(Value::Array(prefix))) => (prefix, node.get("additionalItems")),
+            (Dialect::Draft7, items) => (&[], items),
+            (Dialect::Draft202012, items) => {
+                let unevaluated =
+                    || self.unevaluated(node, "unevaluatedItems").filter(|_| node.get("contains").is_none());
+                (node.array("prefixItems"), items.or_else(unevaluated))
+            }
+        }
+    }
+
+    /// The least and the greatest number of items.
+    pub(super) fn item_counts(&self, facts: &Facts<'s>) -> (u64, Option<u64>) {
+        let (mut least, mut most) = (0, None);
+        let mut at_most = |n: u64| most = Some(most.map_or(n, |most: u64| most.min(n)));
+        for node in &facts.schemas {
+            least = least.max(count(node.get("minItems")).unwrap_or(0));
+            if let Some(n) = count(node.get("maxItems")) {
+                at_most(n);
+            }
+            if let (prefix, Some(Value::Bool(false))) = self.items(*node) {
+                at_most(prefix.len() as u64);
+            }
+            if node.get("contains").is_some() {
+                least = least.max(self.contains_counts(*node).0);
+            }
+        }
+        (least, most)
+    }
+
+    /// How often an item of the kind that `contains` describes has to be there, and may be.
+    pub(super) fn contains_counts(&self, node: Node<'s>) -> (u64, Option<u64>) {
+        match self.documents[node.document].dialect {
+            Dialect::Draft7 => (1, None),
+            Dialect::Draft202012 => (count(node.get("minContains")).unwrap_or(1), count(node.get("maxContains"))),
+        }
+    }
+
+    /// Facts from what is inside the known values.
+    fn picked(&mut self, facts: &Facts<'s>, pick: impl Fn(&Value) -> Option<&Value>) -> Result<Facts<'s>, Stop> {
+        let mut inner = Facts::any();
+        if let Some(values) = &facts.values {
+            let picked = values.iter().filter_map(|value| match value {
+                Cow::Borrowed(value) => pick(value).map(Cow::Borrowed),
+                Cow::Owned(value) => pick(value).cloned().map(Cow::Owned),
+            });
+            let picked: Vec<Cow<'s, Value>> = picked.collect();
+            inner.is_contradictory = picked.is_empty();
+            self.restrict(&mut inner, picked)?;
+            inner.forget_origin();
+        }
+        Ok(inner)
+    }
+}

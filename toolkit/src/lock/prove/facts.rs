@@ -1,0 +1,111 @@
+//! Facts about a value.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::document::Node;
+use super::types::Types;
+
+/// Facts about a value at one place. All of it holds at once.
+#[derive(Clone)]
+pub(super) struct Facts<'s> {
+    /// The schemas that accept the value, references and `allOf` written out.
+    pub(super) schemas: Vec<Node<'s>>,
+    /// The schemas that refuse it.
+    pub(super) refuting: Vec<Node<'s>>,
+    /// Of each of these at least one case holds.
+    pub(super) choices: Vec<Rc<[Case<'s>]>>,
+    pub(super) types: Types,
+    /// The value is one of these.
+    pub(super) values: Option<Vec<Cow<'s, Value>>>,
+    /// An object has these keys.
+    pub(super) required: BTreeSet<&'s str>,
+    /// An object has none of these keys.
+    pub(super) absent: BTreeSet<&'s str>,
+    /// A string matches these patterns.
+    pub(super) patterns: Vec<&'s str>,
+    /// There is no such value.
+    pub(super) is_contradictory: bool,
+    /// The schemas that were assumed to hold or to fail, if nothing else was.
+    origin: Option<Vec<usize>>,
+}
+
+/// One of several possibilities.
+#[derive(Clone)]
+pub(super) enum Case<'s> {
+    Holds(Node<'s>),
+    Fails(Node<'s>),
+    /// Of these branches, the one at this place holds, and no other.
+    Only(Node<'s>, &'s [Value], usize),
+    All(Vec<Case<'s>>),
+    Type(Types),
+    Value(Cow<'s, Value>),
+    Has(&'s str),
+    Lacks(&'s str),
+    Matches(&'s str),
+}
+
+/// Facts and a goal.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) facts: Vec<usize>,
+    goal: usize,
+}
+
+impl<'s> Facts<'s> {
+    /// Returns the facts about any value.
+    pub(super) fn any() -> Self {
+        Self {
+            schemas: Vec::new(),
+            refuting: Vec::new(),
+            choices: Vec::new(),
+            types: Types::ALL,
+            values: None,
+            required: BTreeSet::new(),
+            absent: BTreeSet::new(),
+            patterns: Vec::new(),
+            is_contradictory: false,
+            origin: Some(Vec::new()),
+        }
+    }
+
+    /// Returns the number of steps that a clone takes.
+    pub(super) fn size(&self) -> u64 {
+        let lists = self.schemas.len() + self.refuting.len() + self.choices.len() + self.patterns.len();
+        let sets = self.required.len() + self.absent.len() + self.values.as_ref().map_or(0, Vec::len);
+        1 + (lists + sets) as u64
+    }
+
+    /// Notes that a schema was assumed to hold, or to fail.
+    pub(super) fn note_origin(&mut self, schema: &Value, holds: bool) {
+        // No schema stands at an odd address.
+        let address = std::ptr::from_ref(schema).addr();
+        if let Some(origin) = &mut self.origin {
+            origin.push(if holds { address } else { address | 1 });
+        }
+    }
+
+    /// Notes that something else than a schema was assumed.
+    pub(super) fn forget_origin(&mut self) {
+        self.origin = None;
+    }
+
+    /// Returns a key for these facts and a goal, if only schemas were assumed.
+    pub(super) fn key(&self, goal: &Value) -> Option<Key> {
+        let mut facts = self.origin.clone()?;
+        facts.sort_unstable();
+        facts.dedup();
+        Some(Key { facts, goal: std::ptr::from_ref(goal).addr() })
+    }
+
+    /// The one value that the facts leave.
+    pub(super) fn value(&self) -> Option<&Value> {
+        match self.values.as_deref() {
+            Some([value]) => Some(value),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Keywords without subschemas, for values that are known and for lengths and sizes.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::super::budget::{Budget, Stop};
+use super::facts::Facts;
+use super::number::{self, Bound, End, Number};
+use super::types::Types;
+use super::{Proof, Prover};
+use crate::json;
+
+/// Returns a text that two values share only if every validator takes them for one.
+///
+/// A validator may compare an integer with a float as floats, and from 2⁵³ on several integers are one float. So a
+/// large float has the text that it is written with.
+pub(super) fn exact_text(value: &Value, budget: &Budget) -> Result<String, Stop> {
+    let mut text = String::new();
+    json::write_canonical(value, &mut text);
+    budget.spend(1 + text.len() as u64 / 16)?;
+    if has_large_number(value) {
+        text.push_str(&value.to_string());
+    }
+    Ok(text)
+}
+
+/// Returns true if a value has a number so large that validators do not tell it from every other one.
+pub(super) fn has_large_number(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.as_f64().is_none_or(|float| float.abs() >= 9e15),
+        Value::Array(items) => items.iter().any(has_large_number),
+        Value::Object(object) => object.values().any(has_large_number),
+        _ => false,
+    }
+}
+
+/// The number of a keyword that counts.
+pub(super) fn count(value: Option<&Value>) -> Option<u64> {
+    let value = value?;
+    value.as_u64().or_else(|| value.as_f64().filter(|float| *float >= 0.0).map(|float| float as u64))
+}
+
+impl<'s> Prover<'s, '_> {
+    /// Returns true if a value meets a keyword that holds no schema; `None` if that takes more than the value.
+    pub(super) fn value_meets(&mut self, value: &Value, keyword: &str, limit: &Value) -> Result<Option<bool>, Stop> {
+        self.budget.spend(1)?;
+        let size = |is_large: fn(u64, u64) -> bool, n: usize| {
+            let limit = count(Some(limit))?;
+            Some(is_large(n as u64, limit))
+        };
+        let number = |end: End, is_strict: bool| {
+            let (at, wide) = (Number::of(value)?, Number::of(limit)?);
+            let ordering = at.compare(wide);
+            let is_within = if end == End::Lower { ordering.is_gt() } else { ordering.is_lt() };
+            Some(is_within || ordering.is_eq() && !is_strict)
+        };
+        let is_least = |n: u64, limit: u64| n >= limit;
+        let is_most = |n: u64, limit: u64| n <= limit;
+        Ok(match (keyword, value) {
+            ("type", value) => Some(Types::of_value(value).is_within(Types::named(limit))),
+            ("const", value) => match exact_text(value, self.budget)? == exact_text(limit, self.budget)? {
+                true => Some(true),
+                false => (!has_large_number(value) && !has_large_number(limit)).then_some(false),
+            },
+            ("minimum", Value::Number(_)) => number(End::Lower, false),
+            ("exclusiveMinimum", Value::Number(_)) => number(End::Lower, true),
+            ("maximum", Value::Number(_)) => number(End::Upper, false),
+            ("exclusiveMaximum", Value::Number(_)) => number(End::Upper, true),
+            // Of a number alone, only whether the limit divides it is known.
+            ("multipleOf", Value::Number(_)) => number::is_multiple(value, limit).then_some(true),
+            ("minLength", Value::String(text)) => size(is_least, text.chars().count()),
+            ("maxLength", Value::String(text)) => size(is_most, text.chars().count()),
+            ("pattern", Value::String(text)) => match limit.as_str() {
+                Some(pattern) => Some(self.matchers.is_match(pattern, text, self.budget)?),
+                None => None,
+            },
+            ("minItems", Value::Array(items)) => size(is_least, items.len()),
+            ("maxItems", Value::Array(items)) => size(is_most, items.len()),
+            ("uniqueItems", Value::Array(items)) => {
+                let mut texts = HashSet::new();
+                let mut is_unique = true;
+                for item in items {
+                    is_unique &= texts.insert(exact_text(item, self.budget)?);
+                }
+                match (*limit == true, is_unique) {
+                    (false, _) => Some(true),
+                    (true, false) => Some(false),
+                    (true, true) => (!has_large_number(value)).then_some(true),
+                }
+            }
+            ("minProperties", Value::Object(object)) => size(is_least, object.len()),
+            ("maxProperties", Value::Object(object)) => size(is_most, object.len()),
+            ("required", Value::Object(object)) => {
+                let mut names = limit.as_array().into_iter().flatten().filter_map(Value::as_str);
+                Some(names.all(|name| object.contains_key(name)))
+            }
+            (
+                "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum" | "multipleOf" | "minLength"
+                | "maxLength" | "pattern" | "minItems" | "maxItems" | "uniqueItems" | "minProperties" | "maxProperties"
+                | "required",
+                _,
+            ) => Some(true),
+            _ => None,
+        })
+    }
+
+    /// Returns true if the facts keep numbers within the limit of a keyword.
+    pub(super) fn keeps_number(&mut self, facts: &Facts<'s>, keyword: &str, limit: &Value) -> Proof {
+        let bound = |is_strict| Number::of(limit).map(|at| Bound { at, is_strict });
+        let within = |end, bound: Option<Bound>| bound.is_some_and(|bound| number::keeps_within(facts, end, bound));
+        self.budget.spend(facts.schemas.len() as u64)?;
+        Ok(match keyword {
+            "minimum" => within(End::Lower, bound(false)),
+            "exclusiveMinimum" => within(End::Lower, bound(true)),
+            "maximum" => within(End::Upper, bound(false)),
+            "exclusiveMaximum" => within(End::Upper, bound(true)),
+            _ => {
+                let is_integer = facts.types.and(Types::NUMBER) == Types::INTEGER;
+                let divides = |given: &Value| number::is_multiple(given, limit);
+                is_integer && matches!(Number::of(limit), Some(Number::Integer(1)))
+                    || facts.schemas.iter().filter_map(|node| node.get("multipleOf")).any(divides)
+            }
+        })
+    }
+
+    /// Returns true if the facts keep strings to the limit of a keyword.
+    pub(super) fn keeps_text(&mut self, facts: &Facts<'s>, keyword: &str, limit: &Value) -> Proof {
+        self.budget.spend(facts.schemas.len() as u64)?;
+        let counts = facts.schemas.iter().filter_map(|node| count(node.get(keyword)));
+        Ok(match (keyword, count(Some(limit))) {
+            ("minLength", Some(limit)) => counts.max().unwrap_or(0) >= limit,
+            ("maxLength", Some(limit)) => counts.min().is_some_and(|most| most <= limit),
+            _ => {
+                facts.schemas.iter().any(|node| node.get("pattern") == Some(limit))
+                    || facts.patterns.iter().any(|pattern| limit == pattern)
+            }
+        })
+    }
+}
