@@ -12,6 +12,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::call::ToolError;
+use crate::catalog::StateType;
+use crate::dispatch::Host;
 use crate::private::NoArguments;
 
 /// The bound of an argument.
@@ -208,6 +210,58 @@ pub struct Borrowed<T: ?Sized, X = ()>(PhantomData<(X, Box<T>)>);
 )]
 #[doc(hidden)]
 pub trait Borrowable<X> {}
+
+impl<X> Borrowed<str, X> {
+    #[doc(hidden)]
+    pub const STATE: Option<StateType> = None;
+
+    #[doc(hidden)]
+    pub fn lend(_: Host<'_>) -> Result<&str, ToolError>
+    where
+        String: Borrowable<X>,
+    {
+        Ok("")
+    }
+}
+
+impl<X> Borrowed<String, X> {
+    #[doc(hidden)]
+    pub const STATE: Option<StateType> = None;
+
+    #[doc(hidden)]
+    pub fn lend(host: Host<'_>) -> Result<&String, ToolError>
+    where
+        String: Borrowable<X>,
+    {
+        host.state()
+    }
+}
+
+impl<T: 'static, X> Borrowed<[T], X> {
+    #[doc(hidden)]
+    pub const STATE: Option<StateType> = None;
+
+    #[doc(hidden)]
+    pub fn lend(_: Host<'_>) -> Result<&[T], ToolError>
+    where
+        Vec<T>: Borrowable<X>,
+    {
+        Ok(&[])
+    }
+}
+
+impl<T: 'static, X> Borrowed<Vec<T>, X> {
+    #[doc(hidden)]
+    pub const STATE: Option<StateType> = None;
+
+    #[doc(hidden)]
+    pub fn lend(host: Host<'_>) -> Result<&Vec<T>, ToolError>
+    where
+        Vec<T>: Borrowable<X>,
+    {
+        host.state()
+    }
+}
 
 /// An error that can become a [`ToolError`].
 #[diagnostic::on_unimplemented(

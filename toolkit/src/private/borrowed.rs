@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::bounds::{Borrowable, Borrowed};
+use crate::bounds::Borrowed;
 use crate::call::{Context, ToolError};
 use crate::catalog::{Catalog, StateType};
 use crate::dispatch::{Dispatcher, Host};
@@ -61,57 +61,5 @@ impl<T: ?Sized + 'static> FromHost<T> for Borrowed<T> {
 
     fn lend(host: Host<'_>) -> Result<&T, ToolError> {
         host.state::<T>()
-    }
-}
-
-impl<X> Borrowed<str, X> {
-    /// Never lent.
-    pub const STATE: Option<StateType> = None;
-
-    /// Never lent.
-    pub fn lend(_: Host<'_>) -> Result<&str, ToolError>
-    where
-        String: Borrowable<X>,
-    {
-        Ok("")
-    }
-}
-
-impl<X> Borrowed<String, X> {
-    /// Never lent.
-    pub const STATE: Option<StateType> = None;
-
-    /// Never lent.
-    pub fn lend(host: Host<'_>) -> Result<&String, ToolError>
-    where
-        String: Borrowable<X>,
-    {
-        host.state()
-    }
-}
-
-impl<T: 'static, X> Borrowed<[T], X> {
-    /// Never lent.
-    pub const STATE: Option<StateType> = None;
-
-    /// Never lent.
-    pub fn lend(_: Host<'_>) -> Result<&[T], ToolError>
-    where
-        Vec<T>: Borrowable<X>,
-    {
-        Ok(&[])
-    }
-}
-
-impl<T: 'static, X> Borrowed<Vec<T>, X> {
-    /// Never lent.
-    pub const STATE: Option<StateType> = None;
-
-    /// Never lent.
-    pub fn lend(host: Host<'_>) -> Result<&Vec<T>, ToolError>
-    where
-        Vec<T>: Borrowable<X>,
-    {
-        host.state()
     }
 }
