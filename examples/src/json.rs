@@ -8,11 +8,14 @@ mod diff;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use serde_json_path::JsonPath;
+use serde_json_path::{JsonPath, PathElement};
 use toolkit::schema::Schema;
 use toolkit::{ToolError, tool};
 
 pub use self::diff::{Change, JsonDifference, diff_json};
+
+/// The most that is selected from a document, in bytes.
+const MAX_SELECTED: usize = 4_000_000;
 
 /// One place in a document, and what stands there.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -60,9 +63,18 @@ pub fn query_json(
     let compiled =
         JsonPath::parse(&path).map_err(|error| ToolError::failed(format!("`{path}` is not a JSONPath: {error}")))?;
     let found = compiled.query_located(&document);
-    let nodes =
-        found.iter().take(limit).map(|node| Node { path: node.location().to_string(), value: node.node().clone() });
-    Ok(Selection { nodes: nodes.collect(), total: found.len() })
+    let (mut nodes, mut n_bytes) = (Vec::new(), 0);
+    for node in found.iter().take(limit) {
+        // A part is selected once for each part that it is in, and a long key stands in every path below it.
+        n_bytes += node.location().iter().map(path_bytes).sum::<usize>() + bytes(node.node());
+        if n_bytes > MAX_SELECTED {
+            return Err(ToolError::failed(format!(
+                "the selected parts have more than {MAX_SELECTED} bytes together; select smaller parts, or set `limit`"
+            )));
+        }
+        nodes.push(Node { path: node.location().to_string(), value: node.node().clone() });
+    }
+    Ok(Selection { nodes, total: found.len() })
 }
 
 /// Refuses what could take for ever: each `,` may double the places, each filter may look at the document again for
@@ -87,6 +99,24 @@ fn places(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(places).sum(),
         Value::Object(object) => object.values().map(places).sum(),
+        _ => 0,
+    }
+}
+
+/// About how many bytes an element of a path takes.
+fn path_bytes(element: &PathElement<'_>) -> usize {
+    match element {
+        PathElement::Name(name) => name.len() + 4,
+        PathElement::Index(_) => 8,
+    }
+}
+
+/// About how many bytes a value takes.
+fn bytes(value: &Value) -> usize {
+    8 + match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(bytes).sum(),
+        Value::Object(object) => object.iter().map(|(key, value)| key.len() + bytes(value)).sum(),
         _ => 0,
     }
 }

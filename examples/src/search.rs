@@ -20,8 +20,12 @@ const MAX_LINE: usize = 300;
 /// More files than this are not looked at in one call.
 const MAX_FILES: usize = 50_000;
 
-/// How many lines are looked at between two looks at the caller.
-const LINES_PER_LOOK: usize = 1000;
+/// Longer lines are searched only for patterns that are small once they are compiled, since a search through a line
+/// cannot be interrupted.
+const MAX_PLAIN_LINE: usize = 128 << 10;
+
+/// How many bytes are searched between two looks at the caller.
+const BYTES_PER_LOOK: usize = 256 << 10;
 
 /// What to search for, and where.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -90,7 +94,7 @@ pub struct SearchResult {
     pub hits: Vec<Hit>,
     /// How many files were searched.
     pub files_searched: usize,
-    /// How many were not, because they are no text or too large.
+    /// How many were not, because they are not text, too large, or have lines too long for the pattern.
     pub files_skipped: usize,
     /// Why it stopped.
     pub stopped: Stopped,
@@ -111,7 +115,8 @@ pub struct SearchResult {
     examples = [r#"{"pattern": "fn \\w+", "glob": "*.rs", "context": 1}"#]
 )]
 pub fn search_files(args: SearchArgs, ctx: &Context, root: &Root) -> Result<SearchResult, ToolError> {
-    let pattern = compile_pattern(&args.pattern, args.ignore_case)?;
+    let pattern = compile_pattern(&args.pattern, args.ignore_case, MAX_PLAIN_LINE)?;
+    let is_small = compile_pattern(&args.pattern, args.ignore_case, MAX_FILE as usize).is_ok();
     let wanted = compile_glob(args.glob.as_deref())?;
     let walk = Walk::new(root, &args.folder)?;
     let mut files: Vec<Found> = walk
@@ -139,12 +144,21 @@ pub fn search_files(args: SearchArgs, ctx: &Context, root: &Root) -> Result<Sear
             result.files_skipped += 1;
             continue;
         };
-        result.files_searched += 1;
         let lines: Vec<&str> = text.lines().collect();
+        if !is_small && lines.iter().any(|line| line.len() > MAX_PLAIN_LINE) {
+            result.files_skipped += 1;
+            continue;
+        }
+        result.files_searched += 1;
+        let mut n_bytes = 0;
         for (idx, line) in lines.iter().enumerate() {
-            if idx % LINES_PER_LOOK == 0 && ctx.is_cancelled() {
-                result.stopped = Stopped::Cancelled;
-                return Ok(result);
+            n_bytes += line.len() + 1;
+            if n_bytes > BYTES_PER_LOOK {
+                n_bytes = 0;
+                if ctx.is_cancelled() {
+                    result.stopped = Stopped::Cancelled;
+                    return Ok(result);
+                }
             }
             let Some(found) = pattern.find(line) else {
                 continue;

@@ -8,6 +8,8 @@ mod diff;
 mod extract;
 mod slug;
 
+use std::time::{Duration, Instant};
+
 use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,22 +25,31 @@ const MAX_TEXT: usize = 1_000_000;
 /// The most memory that one compiled pattern may take; `\w{1000}` would be hundreds of megabytes otherwise.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
-/// Compiles a pattern that a model sent.
+/// The most that one search may cost, as the bytes of the compiled pattern times those of the text: some seconds. A
+/// search looks at each byte with each state of the pattern at worst, and cannot be interrupted.
+const MAX_SEARCH_COST: usize = 1 << 37;
+
+/// How long all replacements in a text may take. Each search is linear, but as many searches as there are bytes are not:
+/// `.*[^a]|a` looks through the rest of the text for every `a`.
+const MAX_REPLACING: Duration = Duration::from_secs(5);
+
+/// Compiles a pattern that a model sent, for texts of at most `max_bytes`.
 ///
 /// # Errors
 ///
-/// The pattern is wrong, or too large once compiled; the model is told which, and where.
-pub fn compile_pattern(pattern: &str, ignore_case: bool) -> Result<Regex, ToolError> {
+/// The pattern is not valid, or too large for such texts once it is compiled.
+pub fn compile_pattern(pattern: &str, ignore_case: bool, max_bytes: usize) -> Result<Regex, ToolError> {
     RegexBuilder::new(pattern)
         .case_insensitive(ignore_case)
         .multi_line(true)
-        .size_limit(MAX_PATTERN_BYTES)
+        .size_limit(MAX_PATTERN_BYTES.min(MAX_SEARCH_COST / max_bytes.max(1)))
         .dfa_size_limit(MAX_PATTERN_BYTES)
         .build()
         .map_err(|error| match error {
-            regex::Error::CompiledTooBig(_) => {
-                ToolError::failed("the pattern is too large once compiled; use smaller repetitions")
-            }
+            regex::Error::CompiledTooBig(_) => ToolError::failed(
+                "the pattern is too large once compiled, or for a text of this length; use smaller repetitions, \
+                     `[a-z]` for `\\w`, or a shorter text",
+            ),
             error => {
                 ToolError::failed(format!("the pattern is not valid: {error}\n(no look-around, no back-references)"))
             }
@@ -94,6 +105,7 @@ pub struct Replaced {
     read_only,
     idempotent,
     open_world = false,
+    blocking,
     examples = [r#"{"text": "2024-05-06", "pattern": "(\\d+)-(\\d+)-(\\d+)", "replacement": "$3.$2.$1"}"#]
 )]
 pub fn replace_text(
@@ -113,10 +125,17 @@ pub fn replace_text(
     #[schemars(range(min = 1))]
     limit: Option<usize>,
 ) -> Result<Replaced, ToolError> {
-    let pattern = compile_pattern(&pattern, ignore_case)?;
+    let pattern = compile_pattern(&pattern, ignore_case, text.len())?;
+    let started = Instant::now();
     let mut new = String::new();
     let (mut replacements, mut end) = (0, 0);
     for captures in pattern.captures_iter(&text).take(limit.unwrap_or(usize::MAX)) {
+        if started.elapsed() > MAX_REPLACING {
+            return Err(ToolError::failed(
+                "the replacements take too long; use a pattern that does not look through the whole text for each match, \
+                 or set `limit`",
+            ));
+        }
         let Some(found) = captures.get(0) else {
             continue;
         };

@@ -169,3 +169,75 @@ fn validates_json() {
     );
     host.refused("validate_json", json!({"value": 1, "schema": 3}), "a schema is a JSON object");
 }
+
+/// A long key stands in the path of every part below it, and a part is selected once for each part that it is in.
+#[test]
+fn what_is_selected_from_a_document_is_bounded() {
+    let host = Host::read_only();
+    let long = json!({ "k".repeat(500_000): vec![0; 1000] });
+    host.refused(
+        "query_json",
+        json!({"document": long, "path": "$.*.*", "limit": 1000}),
+        "have more than 4000000 bytes",
+    );
+    let mut nested = json!("x".repeat(100_000));
+    for _ in 0..100 {
+        nested = json!([nested]);
+    }
+    host.refused("query_json", json!({"document": nested, "path": "$..*"}), "have more than 4000000 bytes");
+    assert_eq!(host.call("query_json", json!({"document": nested, "path": "$..*", "limit": 10}))["total"], 100);
+}
+
+#[test]
+fn long_keys_are_not_copied_for_each_difference() {
+    let host = Host::read_only();
+    let document = |n: u32| json!({ "k".repeat(500_000): vec![n; 100_000] });
+    let difference = host.call("diff_json", json!({"old": document(1), "new": document(2)}));
+    assert_eq!((&difference["truncated"], difference["changes"].as_array().unwrap().len()), (&json!(true), 1));
+}
+
+#[test]
+fn what_is_selected_from_a_table_is_bounded() {
+    let host = Host::read_only();
+    let table = format!("a,b\n{}", format!("{},1\n", "x".repeat(9000)).repeat(1000));
+    host.put("t.csv", &table);
+    let query =
+        |select: Vec<&str>, limit: usize| json!({"source": {"file": "t.csv"}, "select": select, "limit": limit});
+    host.refused("query_csv", query(vec!["a"; 200], 1000), "have more than 4000000 bytes");
+    assert_eq!(host.call("query_csv", query(vec!["b"; 200], 1000))["matched"], 1000);
+    assert_eq!(host.call("query_csv", query(vec!["a"; 2], 10))["matched"], 1000);
+}
+
+#[test]
+fn wide_and_long_tables_are_refused() {
+    let host = Host::read_only();
+    for (text, says) in [
+        (",".repeat(9_000_000), "more than 1000 columns"),
+        (format!("\"a\n\"{}", ",".repeat(9_000_000)), "more than 1000 columns"),
+        (format!("a\"b\n{}", ",".repeat(9_000_000)), "more than 1000 columns"),
+        (format!("\"a\"\"b\"\n{}", ",".repeat(9_000_000)), "more than 1000 columns"),
+        ("1\n".repeat(4_000_000), "more than 250000 rows"),
+    ] {
+        host.put("t.csv", text);
+        host.refused("describe_csv", json!({"source": {"file": "t.csv"}}), says);
+    }
+    host.put("t.csv", format!("\"a{}\nb\",c\n1,2\n", ",".repeat(2000)));
+    assert_eq!(host.call("describe_csv", json!({"source": {"file": "t.csv"}}))["rows"], 1);
+    let wide = format!("{}\n", vec!["x".repeat(9000); 900].join(","));
+    host.put("t.csv", wide);
+    host.refused("query_csv", json!({"source": {"file": "t.csv"}, "select": ["none"]}), "there is no column `none`");
+}
+
+/// Conditions are prepared once, and not for each row.
+#[test]
+fn long_conditions_on_many_rows_are_answered() {
+    let host = Host::read_only();
+    host.put("t.csv", format!("a\n{}", "x\n".repeat(200_000)));
+    let texts: Vec<String> = (0..1000).map(|n| n.to_string()).collect();
+    let query = |condition| json!({"source": {"file": "t.csv"}, "where": [condition]});
+    let long = query(json!({"op": "contains", "column": "a", "text": "y".repeat(500_000)}));
+    assert_eq!(host.call("query_csv", long)["matched"], 0);
+    let many =
+        query(json!({"op": "any", "conditions": vec![json!({"op": "one_of", "column": "a", "texts": texts}); 20]}));
+    assert_eq!(host.call("query_csv", many)["matched"], 0);
+}

@@ -104,3 +104,42 @@ fn extracts() {
     host.misfit("extract_links", json!({"text": text, "only": "phones"}), "/only must be one of \"links\", \"emails\"");
     host.misfit("extract_links", json!({"text": "@".repeat(10_000_000)}), "at most 1000000 characters");
 }
+
+/// What an address ends with is looked at once, however much of it there is.
+#[test]
+fn addresses_of_brackets_and_punctuation_are_cut_in_one_pass() {
+    let host = Host::read_only();
+    for tail in [")", "),", ").", "(.)", "((", "!?*", ")a"] {
+        let text = format!("https://x{}", tail.repeat(990_000 / tail.len()));
+        let found = host.call("extract_links", json!({"text": text}));
+        assert_eq!(found["links"].as_array().unwrap().len(), 1, "{tail}");
+    }
+    let found = |text: &str| host.call("extract_links", json!({"text": text}))["links"][0].clone();
+    assert_eq!(found("https://x/a))).)"), "https://x/a");
+    assert_eq!(found("(https://x/(a).)"), "https://x/(a)");
+    assert_eq!(found("https://x/(a)b)"), "https://x/(a)b");
+}
+
+/// A pattern that looks through the rest of the text for each match, and one that keeps thousands of states alive.
+#[test]
+fn patterns_that_cost_too_much_are_refused() {
+    let host = Host::read_only();
+    let replace = |text: &str, pattern: &str| json!({"text": text, "pattern": pattern, "replacement": ""});
+    host.refused("replace_text", replace(&"a".repeat(1_000_000), ".*[^a]|a"), "the replacements take too long");
+    let pattern = "[ab]*a[ab]{5000}x";
+    host.refused("replace_text", replace(&"ab".repeat(500_000), pattern), "for a text of this length");
+    assert_eq!(host.call("replace_text", replace("ab", pattern))["replacements"], 0);
+    host.put("long", "ab".repeat(500_000));
+    host.put("short", "ab\n".repeat(1000));
+    let found = host.call("search_files", json!({"pattern": pattern}));
+    assert_eq!((&found["files_searched"], &found["files_skipped"]), (&json!(1), &json!(1)));
+}
+
+#[test]
+fn texts_without_common_lines_are_compared() {
+    let host = Host::read_only();
+    let lines = |text: &str| format!("{text}\n").repeat(250_000);
+    for (old, new) in [(lines("a"), lines("b")), (lines(""), String::new()), (lines("a"), "a".repeat(500_000))] {
+        assert_eq!(host.call("diff_text", json!({"old": old, "new": new}))["equal"], false);
+    }
+}

@@ -84,30 +84,28 @@ struct Found {
 
 impl Found {
     /// A long key stands in the pointer of each of its thousand places: pointers are what has to be bounded.
-    fn push(&mut self, pointer: &str, change: Change) {
-        self.told_bytes += pointer.len();
-        if self.told_bytes > 1_000_000 || self.changes.len() == 10_000 {
-            self.truncated = true;
-        } else {
-            self.changes.push(change);
+    fn push(&mut self, pointer: &str, change: impl FnOnce(String) -> Change) {
+        self.truncated |= self.told_bytes + pointer.len() > 1_000_000 || self.changes.len() == 10_000;
+        if !self.truncated {
+            self.told_bytes += pointer.len();
+            self.changes.push(change(pointer.to_owned()));
         }
     }
 }
 
 /// Recursion is safe here: the parser takes no document deeper than 128 levels.
 fn compare(old: &Value, new: &Value, pointer: &mut String, found: &mut Found) {
+    if found.truncated {
+        return;
+    }
     let length = pointer.len();
     let mut step = |pointer: &mut String, key: &str, old: Option<&Value>, new: Option<&Value>| {
         pointer.push('/');
         pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
         match (old, new) {
             (Some(old), Some(new)) => compare(old, new, pointer, found),
-            (None, Some(value)) => {
-                found.push(pointer, Change::Added { pointer: pointer.clone(), value: value.clone() })
-            }
-            (Some(value), None) => {
-                found.push(pointer, Change::Removed { pointer: pointer.clone(), value: value.clone() })
-            }
+            (None, Some(value)) => found.push(pointer, |pointer| Change::Added { pointer, value: value.clone() }),
+            (Some(value), None) => found.push(pointer, |pointer| Change::Removed { pointer, value: value.clone() }),
             (None, None) => {}
         }
         pointer.truncate(length);
@@ -127,6 +125,6 @@ fn compare(old: &Value, new: &Value, pointer: &mut String, found: &mut Found) {
             }
         }
         _ if old == new => {}
-        _ => found.push(pointer, Change::Changed { pointer: pointer.clone(), old: old.clone(), new: new.clone() }),
+        _ => found.push(pointer, |pointer| Change::Changed { pointer, old: old.clone(), new: new.clone() }),
     }
 }

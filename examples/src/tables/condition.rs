@@ -1,5 +1,7 @@
 //! Seventh lesson, continued: conditions that hold conditions.
 
+use std::collections::HashSet;
+
 use csv::StringRecord;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -70,28 +72,61 @@ impl Condition {
         }
     }
 
-    /// Whether a row fulfils it; an error where it names a column that is not there.
-    pub(super) fn holds(&self, table: &Table, row: &StringRecord) -> Result<bool, ToolError> {
-        let cell = |column: &str| Ok::<_, ToolError>(row[table.column(column)?].trim());
-        Ok(match self {
-            Self::Equals { column, text } => cell(column)? == text,
-            Self::Contains { column, text } => cell(column)?.to_lowercase().contains(&text.to_lowercase()),
-            Self::OneOf { column, texts } => {
-                let cell = cell(column)?;
-                texts.iter().any(|text| text == cell)
+    /// Finds its columns, and prepares what is compared with every row.
+    ///
+    /// # Errors
+    ///
+    /// It names a column that is not there.
+    pub(super) fn prepare(self, table: &Table) -> Result<Prepared, ToolError> {
+        let test = |column: &str, test: Test| Ok::<_, ToolError>(Prepared::Cell(table.column(column)?, test));
+        match self {
+            Self::Equals { column, text } => test(&column, Test::Is([text].into())),
+            Self::Contains { column, text } => test(&column, Test::Contains(text.to_lowercase())),
+            Self::OneOf { column, texts } => test(&column, Test::Is(texts.into_iter().collect())),
+            Self::Between { column, least, most } => test(&column, Test::Between(least, most)),
+            Self::IsEmpty { column } => test(&column, Test::Is([String::new()].into())),
+            Self::Not { condition } => Ok(Prepared::Not(Box::new(condition.prepare(table)?))),
+            Self::Any { conditions } => {
+                let conditions = conditions.into_iter().map(|condition| condition.prepare(table));
+                Ok(Prepared::Any(conditions.collect::<Result<_, _>>()?))
             }
-            Self::Between { column, least, most } => number(cell(column)?).is_some_and(|number| {
+        }
+    }
+}
+
+/// A condition on the rows of one table.
+pub(super) enum Prepared {
+    Cell(usize, Test),
+    Not(Box<Prepared>),
+    Any(Vec<Prepared>),
+}
+
+pub(super) enum Test {
+    Is(HashSet<String>),
+    /// In lower case.
+    Contains(String),
+    Between(Option<f64>, Option<f64>),
+}
+
+impl Prepared {
+    /// Returns true if a row fulfils the condition.
+    pub(super) fn holds(&self, row: &StringRecord) -> bool {
+        match self {
+            Self::Cell(column, test) => test.passes(row[*column].trim()),
+            Self::Not(condition) => !condition.holds(row),
+            Self::Any(conditions) => conditions.iter().any(|condition| condition.holds(row)),
+        }
+    }
+}
+
+impl Test {
+    fn passes(&self, cell: &str) -> bool {
+        match self {
+            Self::Is(texts) => texts.contains(cell),
+            Self::Contains(text) => cell.to_lowercase().contains(text),
+            Self::Between(least, most) => number(cell).is_some_and(|number| {
                 least.is_none_or(|least| number >= least) && most.is_none_or(|most| number <= most)
             }),
-            Self::IsEmpty { column } => cell(column)?.is_empty(),
-            Self::Not { condition } => !condition.holds(table, row)?,
-            Self::Any { conditions } => {
-                let mut any = false;
-                for condition in conditions {
-                    any |= condition.holds(table, row)?;
-                }
-                any
-            }
-        })
+        }
     }
 }

@@ -9,6 +9,9 @@ use super::condition::Condition;
 use super::{Delimiter, Source, Table, compare};
 use crate::root::Root;
 
+/// The most that is selected from a table, in bytes.
+const MAX_SELECTED: usize = 4_000_000;
+
 /// By which column to sort.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Order {
@@ -86,15 +89,13 @@ pub fn query_csv(args: QueryArgs, ctx: &Context, root: &Root) -> Result<QueryRes
         let message = "there are more than 100 conditions, counted with those inside others; use fewer";
         return Err(message.into());
     }
+    let conditions = conditions.into_iter().map(|condition| condition.prepare(&table));
+    let conditions = conditions.collect::<Result<Vec<_>, _>>()?;
     for (idx, row) in table.rows.iter().enumerate() {
         if idx % 1000 == 0 && ctx.is_cancelled() {
             return Err("the query was cancelled".into());
         }
-        let mut holds = true;
-        for condition in &conditions {
-            holds &= condition.holds(&table, row)?;
-        }
-        if holds {
+        if conditions.iter().all(|condition| condition.holds(row)) {
             rows.push(row);
         }
     }
@@ -104,6 +105,14 @@ pub fn query_csv(args: QueryArgs, ctx: &Context, root: &Root) -> Result<QueryRes
             let ascending = compare(a[idx].trim(), b[idx].trim(), true);
             if order.descending { ascending.reverse() } else { ascending }
         });
+    }
+    // One column can be selected many times.
+    let n_bytes = |row: &&StringRecord| picked.iter().map(|&idx| row[idx].len() + 8).sum::<usize>();
+    let selected = rows.iter().take(limit).map(n_bytes).sum::<usize>() + columns.iter().map(String::len).sum::<usize>();
+    if selected > MAX_SELECTED {
+        return Err(ToolError::failed(format!(
+            "the selected cells have more than {MAX_SELECTED} bytes together; select fewer columns, or set `limit`"
+        )));
     }
     let cells = |row: &&StringRecord| picked.iter().map(|&idx| row[idx].to_owned()).collect();
     Ok(QueryResult {

@@ -21,7 +21,7 @@ pub struct TextDifference {
 }
 
 /// Compares two texts line by line, as `diff -u` does.
-#[tool(namespace = "text", version = "1.0.0", category = "text", read_only, idempotent, open_world = false)]
+#[tool(namespace = "text", version = "1.0.0", category = "text", read_only, idempotent, open_world = false, blocking)]
 pub fn diff_text(
     /// The first text.
     #[schemars(length(max = 500_000))]

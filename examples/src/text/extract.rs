@@ -78,20 +78,18 @@ fn find(pattern: &Regex, text: &str, limit: usize) -> (Vec<String>, bool) {
     (first, found.next().is_some())
 }
 
-/// An address without the punctuation of the sentence around it.
+/// Returns the address without the punctuation of the sentence around it.
 fn closed(address: &str) -> &str {
     let mut address = address;
+    // How many brackets are closed and not opened. Counted once: an address may consist of nothing else.
+    let mut unopened = address.matches(')').count().saturating_sub(address.matches('(').count());
     loop {
-        let shorter = address.trim_end_matches(['.', ',', ';', ':', '!', '?', '*']);
+        address = address.trim_end_matches(['.', ',', ';', ':', '!', '?', '*']);
         // A bracket belongs to the address only if it was opened there.
-        let shorter = match shorter.strip_suffix(')') {
-            Some(inner) if inner.matches('(').count() <= inner.matches(')').count() => inner,
-            _ => shorter,
-        };
-        if shorter.len() == address.len() {
-            return address;
+        match address.strip_suffix(')') {
+            Some(inner) if unopened > 0 => (address, unopened) = (inner, unopened - 1),
+            _ => return address,
         }
-        address = shorter;
     }
 }
 
