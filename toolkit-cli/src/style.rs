@@ -111,11 +111,23 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// `text` without what a terminal would obey, or what turns the text around: a tool's result is data, whoever wrote it.
+/// Returns true for a character that a terminal obeys, that turns the text around, or that is not seen.
+///
+/// Joiners are no such characters: emoji and several scripts are written with them.
+fn is_hidden(c: char) -> bool {
+    match c {
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{feff}' => true,
+        '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' => true,
+        '\u{2060}'..='\u{206f}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => {
+            true
+        }
+        c => c.is_control(),
+    }
+}
+
+/// `text` with what is hidden written as an escape: a tool's result is data, whoever wrote it.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    // Marks of direction that last beyond the word they stand at: what is shown would not be what is there.
-    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let is_kept = |c: char| !(c.is_control() || turns(c)) || matches!(c, '\n' | '\t');
+    let is_kept = |c: char| !is_hidden(c) || matches!(c, '\n' | '\t');
     if text.chars().all(is_kept) {
         return Cow::Borrowed(text);
     }
@@ -172,17 +184,21 @@ pub(crate) fn write_json(value: &impl Serialize) -> io::Result<()> {
     write_line(&text)
 }
 
-/// Indented JSON that a terminal does not obey: JSON need not escape all that a terminal acts on.
+/// Indented JSON for a terminal: JSON need not escape all that a terminal acts on, or does not show.
 pub(crate) fn indented(value: &impl Serialize) -> io::Result<String> {
     let text = serde_json::to_string_pretty(value)?;
-    if text.chars().all(|c| !c.is_control() || c == '\n') {
+    let is_kept = |c: char| !is_hidden(c) || c == '\n';
+    if text.chars().all(is_kept) {
         return Ok(text);
     }
-    let escaped = |c: char| match c {
-        c if c.is_control() && c != '\n' => format!("\\u{:04x}", u32::from(c)),
-        c => c.to_string(),
-    };
-    Ok(text.chars().map(escaped).collect())
+    let mut shown = String::with_capacity(text.len() + 64);
+    for c in text.chars() {
+        match is_kept(c) {
+            true => shown.push(c),
+            false => shown.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}"))),
+        }
+    }
+    Ok(shown)
 }
 
 /// One line of data on stdout, exactly as it is.

@@ -66,6 +66,40 @@ fn a_text_is_plain_and_cannot_command_the_terminal() {
     assert_eq!(page, "[\n  \"before\\u009b2Jafter\"\n]\n");
 }
 
+/// What others wrote is seen, in words and in JSON: neither does it turn the text around, nor is it invisible.
+#[test]
+fn what_is_hidden_in_a_manifest_is_escaped() {
+    let folder = std::env::temp_dir().join(format!("toolkit-hidden-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("tools.json");
+    let hidden = [
+        '\u{202e}',
+        '\u{2066}',
+        '\u{200b}',
+        '\u{200f}',
+        '\u{61c}',
+        '\u{feff}',
+        '\u{ad}',
+        '\u{e0041}',
+        '\u{9b}',
+        '\u{1b}',
+    ];
+    let name: String = hidden.iter().flat_map(|c| ['x', *c]).collect();
+    let schema = serde_json::json!({ "type": "object", "properties": { &name: { "$ref": format!("#/{name}") } } });
+    let tools = serde_json::json!([{ "name": name, "description": name, "inputSchema": schema }]);
+    std::fs::write(&file, tools.to_string()).unwrap();
+    for args in ["check --json", "check"] {
+        let Some(page) = shown(&[("NO_COLOR", "1")], &format!("{args} {}", file.display())) else {
+            return;
+        };
+        assert!(page.contains('x'), "{page}");
+        for c in hidden {
+            assert!(!page.contains(c), "{args}: U+{:04X} in {page:?}", u32::from(c));
+        }
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn a_structured_result_is_indented() {
     let Some(page) = shown(&[], "call echo --value 1") else {

@@ -53,11 +53,38 @@ fn what_is_hidden_is_seen() {
     let page = Html::parse_document(&text);
     let marks = all(&page, ".prose mark.hidden");
     let shown: Vec<String> = marks.iter().map(|mark| mark.text().collect()).collect();
+    let shown: Vec<&str> = shown.iter().flat_map(|shown| shown.split(' ')).collect();
     for mark in ["U+202E", "U+200B", "U+2066", "U+FEFF", "U+2028", "U+E0048", "U+0007"] {
-        assert!(shown.iter().any(|shown| shown == mark), "no {mark} in {shown:?}");
+        assert!(shown.contains(&mark), "no {mark} in {shown:?}");
     }
     let turned = marks.iter().find(|mark| mark.text().any(|text| text == "U+202E")).unwrap();
     assert_eq!(turned.attr("title"), Some("it turns the order of the text around"));
+}
+
+/// A mark is longer than what it marks, so few of them are made of one text, and a run has one.
+#[test]
+fn a_page_of_hidden_text_is_not_much_longer_than_the_text() {
+    let texts = [
+        "\u{200b}".repeat(100_000),
+        "a\u{200b}".repeat(100_000),
+        "\u{e0041}\u{202e}x".repeat(50_000),
+        "\u{2028}\u{ad} ".repeat(50_000),
+        "\u{7}b".repeat(50_000),
+    ];
+    for text in texts {
+        let schema = serde_json::json!({
+            "type": "object",
+            "properties": { "a": { "type": "string", "description": text, "default": text } },
+        });
+        let tool = |text: &str, schema| {
+            let tool = Tool::builder("t").description(text.to_owned()).title(text.to_owned()).input(schema);
+            tool.examples([serde_json::json!({ "a": text })]).build().unwrap()
+        };
+        let empty = text_of([tool("", serde_json::json!({ "type": "object" }))]).len();
+        let json = serde_json::to_string(&tool(&text, schema.clone())).unwrap().len();
+        let page = text_of([tool(&text, schema)]).len();
+        assert!(page < empty + 3 * json, "{page} bytes for {json} of {:?}", &text[..8]);
+    }
 }
 
 #[test]
