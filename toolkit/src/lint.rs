@@ -19,6 +19,7 @@
 
 pub(crate) mod invisible;
 mod names;
+mod orders;
 mod poison;
 mod schemas;
 mod texts;

@@ -6,6 +6,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::invisible::invisible;
+use super::orders::orders;
 use super::{Finding, Rule};
 use crate::tool::Tool;
 
@@ -103,7 +104,7 @@ fn instructions(text: &str) -> Option<String> {
     let found = MARKS.iter().find_map(|(mark, what)| Some((mark.find(text)?, what)));
     match found {
         Some((found, what)) => Some(format!("has {what}: {}", quoted(found.as_str()))),
-        None => orders_to_take(text),
+        None => orders(text).or_else(|| orders_to_take(text)),
     }
 }
 
@@ -133,7 +134,7 @@ fn suspicious(text: &str) -> Option<String> {
     Some(format!("{what}: {}", quoted(mark.find(text)?.as_str())))
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let shown: String = text.chars().take(60).collect();
     format!("`{}`", shown.escape_debug())
 }
