@@ -10,6 +10,8 @@
 //! - [`ToolPool`] runs tools on threads that do no I/O, and [`CallLimiter`] bounds how many run at once.
 //! - [`ShutdownSignals`] waits for SIGTERM and Ctrl-C.
 //!
+//! With the feature `client`, [`Authorities`] says which servers a client trusts.
+//!
 //! # Threads
 //!
 //! The threads of the tokio runtime that polls [`serve`] do I/O, measure time, and answer health checks. No tool runs
@@ -23,8 +25,12 @@
 //! bounded below the number of connections. See [`Limits`].
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "client")]
+mod client;
 #[cfg(feature = "server")]
 mod server;
 
+#[cfg(feature = "client")]
+pub use self::client::*;
 #[cfg(feature = "server")]
 pub use self::server::*;

@@ -22,7 +22,15 @@ enum Kind {
     #[default]
     None,
     ApiKey(SecretString),
-    Jwt(SecretString),
+    Jwt(JwtKey),
+}
+
+/// What tokens are signed with, and what they must say.
+#[derive(Clone)]
+pub(crate) struct JwtKey {
+    secret: SecretString,
+    audience: Option<String>,
+    issuer: Option<String>,
 }
 
 type HmacSha256 = Hmac<Sha256>;
@@ -40,11 +48,48 @@ impl Auth {
         Self(Kind::ApiKey(key.into()))
     }
 
-    /// Whoever has the secret may: a client signs a token with it for every request (JWT, HS256), and a server takes
-    /// none that holds for more than 15 minutes. The secret should have 32 bytes or more; an empty one lets nobody in.
+    /// Signs a token for every request, and accepts requests with such a token (JWT with HS256) that expires within 15
+    /// minutes.
+    ///
+    /// The signature proves that the sender has the secret, and no more: every client with the secret is the same to
+    /// the server. A token that names an audience is refused unless it is [`Auth::with_audience`].
+    ///
+    /// # Errors
+    ///
+    /// The secret is shorter than the 32 bytes that RFC 7518 requires for HS256.
+    ///
+    /// ```
+    /// # use toolkit_otc::Auth;
+    /// let secret = "0f1e2d3c4b5a69788796a5b4c3d2e1f0".to_owned();
+    /// let auth = Auth::jwt(secret)?.with_audience("https://tools.example.org").with_issuer("host");
+    /// assert!(Auth::jwt("s3cr3t".to_owned()).is_err());
+    /// # drop(auth);
+    /// # Ok::<(), toolkit_otc::WeakSecret>(())
+    /// ```
+    pub fn jwt(secret: impl Into<SecretString>) -> Result<Self, WeakSecret> {
+        let secret = secret.into();
+        match secret.expose().len() {
+            jwt::MIN_SECRET.. => Ok(Self(Kind::Jwt(JwtKey { secret, audience: None, issuer: None }))),
+            n_bytes => Err(WeakSecret { n_bytes }),
+        }
+    }
+
+    /// Requires tokens for this audience (`aud`), and sends it. Without effect on other kinds than [`Auth::jwt`].
     #[must_use]
-    pub fn jwt(secret: impl Into<SecretString>) -> Self {
-        Self(Kind::Jwt(secret.into()))
+    pub fn with_audience(mut self, audience: impl Into<String>) -> Self {
+        if let Kind::Jwt(key) = &mut self.0 {
+            key.audience = Some(audience.into());
+        }
+        self
+    }
+
+    /// Requires tokens of this issuer (`iss`), and sends it. Without effect on other kinds than [`Auth::jwt`].
+    #[must_use]
+    pub fn with_issuer(mut self, issuer: impl Into<String>) -> Self {
+        if let Kind::Jwt(key) = &mut self.0 {
+            key.issuer = Some(issuer.into());
+        }
+        self
     }
 
     /// Whether nobody is kept out.
@@ -62,8 +107,8 @@ impl Auth {
         let (name, value) = match &self.0 {
             Kind::None => return Ok(None),
             Kind::ApiKey(key) => (HeaderName::from_static(API_KEY), HeaderValue::from_str(key.expose())),
-            Kind::Jwt(secret) => {
-                let token = jwt::signed(secret.expose().as_bytes(), unix_now());
+            Kind::Jwt(key) => {
+                let token = jwt::signed(key, unix_now());
                 (AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {token}")))
             }
         };
@@ -85,12 +130,12 @@ impl Auth {
                 let is_right = is_same(key.expose().as_bytes(), sent.as_bytes());
                 is_right.then_some(()).ok_or("the API key is not the right one")
             }
-            Kind::Jwt(secret) => {
+            Kind::Jwt(key) => {
                 let sent = only(headers, AUTHORIZATION.as_str())?.and_then(|header| header.to_str().ok());
                 let token = sent.and_then(|sent| sent.split_once(' '));
                 let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token);
                 let token = token.ok_or("send a token as `Authorization: Bearer …`")?;
-                jwt::check(secret.expose().as_bytes(), token.trim(), unix_now())
+                jwt::check(key, token.trim(), unix_now())
             }
         }
     }
@@ -104,6 +149,24 @@ fn only<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h HeaderValue
         (_, Some(_)) => Err("send the header that authenticates you once"),
     }
 }
+
+/// A secret that is too short to sign tokens with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WeakSecret {
+    n_bytes: usize,
+}
+
+impl fmt::Display for WeakSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (n_bytes, least) = (self.n_bytes, jwt::MIN_SECRET);
+        write!(
+            f,
+            "the secret has {n_bytes} bytes, and HS256 requires {least} or more; `openssl rand -hex 32` makes one"
+        )
+    }
+}
+
+impl std::error::Error for WeakSecret {}
 
 /// Whether two texts are the same, in a time that tells nothing of how much of them is. Nothing is the same as nothing.
 fn is_same(expected: &[u8], sent: &[u8]) -> bool {

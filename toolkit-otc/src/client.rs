@@ -20,6 +20,8 @@ use toolkit::dispatch::BoxFuture;
 use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{Manifest, Tool};
 
+pub use toolkit_http::InvalidCertificate;
+
 pub use self::http::InvalidUrl;
 use self::http::{Endpoint, Got};
 use crate::wire::EVENT_STREAM;
@@ -44,12 +46,15 @@ pub struct OtcBackend {
 pub struct CallId(pub String);
 
 impl OtcBackend {
-    /// The server at `url`, such as `http://localhost:8080`; its paths are looked for below that.
+    /// Creates the backend for the server at `url`, such as `https://tools.example.org`; paths are appended to it.
+    ///
+    /// With `https`, the certificate of the server is checked as the platform does, or on Linux against the file that
+    /// `SSL_CERT_FILE` names; [`OtcBackend::trust`] adds authorities. With `http`, credentials and results travel
+    /// unencrypted: it is for servers on the same machine.
     ///
     /// # Errors
     ///
-    /// It is no URL that begins with `http://`. Connections are not encrypted: a server on another machine belongs behind
-    /// something that does it.
+    /// The URL is not one, does not begin with `https://` or `http://`, or has a password or a query.
     pub fn new(name: &str, url: &str) -> Result<Self, InvalidUrl> {
         Ok(Self { name: name.into(), endpoint: Endpoint::new(name, url)? })
     }
@@ -59,6 +64,17 @@ impl OtcBackend {
     pub fn auth(mut self, auth: Auth) -> Self {
         self.endpoint.auth = auth;
         self
+    }
+
+    /// Trusts the certificates that these authorities sign, beside those that the platform trusts. They are given as PEM,
+    /// as in the file of an organization's own authority.
+    ///
+    /// # Errors
+    ///
+    /// The text has no certificate, or something else where one should be.
+    pub fn trust(mut self, pem: &str) -> Result<Self, InvalidCertificate> {
+        self.endpoint = self.endpoint.trusting(pem)?;
+        Ok(self)
     }
 
     /// How long one request may take, calls included: five minutes by default. The limits of a dispatcher hold as well.

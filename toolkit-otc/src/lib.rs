@@ -80,9 +80,9 @@ mod trace;
 mod wire;
 
 #[cfg(feature = "http")]
-pub use self::auth::Auth;
+pub use self::auth::{Auth, WeakSecret};
 #[cfg(feature = "client")]
-pub use self::client::{CallId, InvalidUrl, OtcBackend};
+pub use self::client::{CallId, InvalidCertificate, InvalidUrl, OtcBackend};
 pub use self::definition::{Definition, InvalidDefinition, Naming};
 pub use self::id::{InvalidOtcId, OtcId};
 pub use self::published::Published;

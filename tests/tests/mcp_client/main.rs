@@ -1,5 +1,6 @@
 //! The tools of other servers of MCP: our own over stdio and HTTP, and one that does what it should not.
 
+mod authority;
 mod calls;
 mod configured;
 mod faults;

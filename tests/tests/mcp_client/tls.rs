@@ -4,44 +4,21 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
+use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::crypto::ring::default_provider;
-use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
 use toolkit_mcp::client::{Endpoint, McpBackend, Program};
 
+use super::authority::Authority;
 use super::{collected, in_the_end};
 
-/// An authority that no platform knows.
-struct Authority(CertifiedIssuer<'static, KeyPair>);
-
 impl Authority {
-    fn new() -> Self {
-        let mut params = CertificateParams::new([]).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
-    }
-
-    fn pem(&self) -> String {
-        self.0.pem()
-    }
-
     /// A server with one tool, which shows a certificate for this name.
     async fn serve(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Served {
-        let key = KeyPair::generate().unwrap();
-        let mut params = CertificateParams::new([name.to_owned()]).unwrap();
-        change(&mut params);
-        let certificate = params.signed_by(&key, &self.0).unwrap();
-        let key = PrivatePkcs8KeyDer::from(key.serialize_der());
-        let config = ServerConfig::builder_with_provider(Arc::new(default_provider()));
-        let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
-        let config = config.with_single_cert(vec![certificate.der().clone()], key.into()).unwrap();
-        Served::new(TlsAcceptor::from(Arc::new(config))).await
+        Served::new(self.acceptor(name, change)).await
     }
 }
 
@@ -133,8 +110,8 @@ async fn who_is_not_believed_is_told_nothing() {
     let (authority, other) = (Authority::new(), Authority::new());
     let served = authority.serve("localhost", |_| {}).await;
     let unknown = "the MCP server `remote` is not who it should be, and was told nothing: nobody who is trusted has \
-                   signed its certificate; an authority of one's own is given with `Endpoint::trust`, or in the file \
-                   that `SSL_CERT_FILE` names";
+                   signed its certificate; an authority of one's own is given with `trust`, or in the file that \
+                   `SSL_CERT_FILE` names";
     assert_eq!(served.refusal(served.endpoint()).await, unknown);
     assert_eq!(served.refusal(served.endpoint().trust(&other.pem()).unwrap()).await, unknown);
 

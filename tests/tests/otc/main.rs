@@ -1,6 +1,8 @@
 //! Open Tool Calling over HTTP: definitions, the server, the client, and both in two processes.
 
 mod auth;
+#[path = "../mcp_client/authority.rs"]
+mod authority;
 mod cases;
 mod client;
 mod definitions;
@@ -13,6 +15,7 @@ mod real;
 mod repeated;
 mod serve;
 mod server;
+mod tls;
 
 use serde_json::{Value, json};
 use toolkit::backend::{Backend, Backends, LocalBackend};

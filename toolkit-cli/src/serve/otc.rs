@@ -135,7 +135,7 @@ impl Stops {
 
 fn auth(matches: &ArgMatches) -> Result<Auth, Failure> {
     if let Some(secret) = token::named(matches, "jwt-secret-env")? {
-        return Ok(Auth::jwt(secret));
+        return Auth::jwt(secret).map_err(|weak| usage(format!("`--jwt-secret-env`: {weak}")));
     }
     Ok(token::token(matches)?.map_or_else(Auth::none, Auth::api_key))
 }

@@ -1,16 +1,12 @@
 //! Where a server is that is reached over HTTP, and what is sent to be let in.
 
 use std::fmt;
-use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::Verifier;
 use toolkit::call::SecretString;
+use toolkit_http::Authorities;
 
 /// Where a server is that is reached over HTTP, and what is sent to be let in.
 ///
@@ -22,8 +18,7 @@ pub struct Endpoint {
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
     pub(super) token: Option<SecretString>,
-    /// Authorities that are trusted beside those of the platform.
-    trusted: Vec<CertificateDer<'static>>,
+    authorities: Authorities,
 }
 
 /// What the protocol itself says in headers.
@@ -45,7 +40,7 @@ impl Endpoint {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(InvalidEndpoint("`url` has a password in it; give it as a header or a token".to_owned()));
         }
-        Ok(Self { url, headers: HeaderMap::new(), token: None, trusted: Vec::new() })
+        Ok(Self { url, headers: HeaderMap::new(), token: None, authorities: Authorities::platform() })
     }
 
     /// Sends a header with every request, in place of any of that name.
@@ -80,33 +75,14 @@ impl Endpoint {
     ///
     /// There is no certificate in it, or something else where one should be.
     pub fn trust(mut self, pem: &str) -> Result<Self, InvalidEndpoint> {
-        let n_before = self.trusted.len();
-        for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
-            let certificate =
-                certificate.map_err(|error| InvalidEndpoint(format!("a certificate is no PEM: {error}")))?;
-            // Whether it is one is found out here, and not by the first call.
-            let added = RootCertStore::empty().add(certificate.clone());
-            added.map_err(|error| InvalidEndpoint(format!("a certificate is none: {error}")))?;
-            self.trusted.push(certificate);
-        }
-        match self.trusted.len() > n_before {
-            true => Ok(self),
-            false => Err(InvalidEndpoint(
-                "there is no certificate to trust; one begins with `-----BEGIN CERTIFICATE`".to_owned(),
-            )),
-        }
+        self.authorities.add_pem(pem).map_err(|invalid| InvalidEndpoint(invalid.to_string()))?;
+        Ok(self)
     }
 
     pub(super) fn client(&self) -> Result<Client, Box<dyn std::error::Error + Send + Sync>> {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let tls = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
         let tls = match self.url.scheme() {
-            "https" => {
-                let verifier = Verifier::new_with_extra_roots(self.trusted.iter().cloned(), provider)?;
-                tls.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth()
-            }
-            // Nobody is believed: nothing is encrypted.
-            _ => tls.with_root_certificates(RootCertStore::empty()).with_no_client_auth(),
+            "https" => self.authorities.tls()?,
+            _ => Authorities::no_tls()?,
         };
         let same_host = Policy::custom(|attempt| {
             let is_same = attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());

@@ -1,7 +1,6 @@
 //! From what goes wrong between two programs to the error of a call.
 
 use std::error::Error;
-use std::io;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -9,9 +8,9 @@ use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
-use rustls::CertificateError;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
+use toolkit_http::certificate_failure;
 
 use super::connection::Connection;
 use super::process::Fate;
@@ -93,7 +92,7 @@ impl McpBackend {
             Some(OverHttp::UnexpectedContentType(_) | OverHttp::UnexpectedServerResponse(_)) => {
                 self.unreadable("with something that is not of the protocol")
             }
-            Some(OverHttp::Client(error)) if error.is_connect() => match certificate_fault(error) {
+            Some(OverHttp::Client(error)) if error.is_connect() => match certificate_failure(error) {
                 Some(fault) => unavailable(&format!("is not who it should be, and was told nothing: {fault}")),
                 None => unavailable("cannot be reached"),
             },
@@ -151,36 +150,6 @@ impl McpBackend {
         // Not before: a part of the query would not be found.
         shortened(&text)
     }
-}
-
-/// What is wrong with the certificate that a server showed, if that is what went wrong.
-fn certificate_fault(error: &(dyn Error + 'static)) -> Option<&'static str> {
-    let mut next = Some(error);
-    let fault = loop {
-        let error = next?;
-        // What is inside of it is not its source.
-        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        match inner.and_then(|inner| inner.downcast_ref()).or_else(|| error.downcast_ref()) {
-            Some(rustls::Error::InvalidCertificate(fault)) => break fault,
-            _ => next = inner.map(|inner| inner as &(dyn Error + 'static)).or_else(|| error.source()),
-        }
-    };
-    Some(match fault {
-        // Another authority of the same name has another key.
-        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            "nobody who is trusted has signed its certificate; an authority of one's own is given with `Endpoint::trust`, \
-             or in the file that `SSL_CERT_FILE` names"
-        }
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "its certificate has expired",
-        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            "its certificate is not valid yet"
-        }
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            "its certificate is that of another name"
-        }
-        CertificateError::Revoked => "its certificate was revoked",
-        _ => "its certificate is not valid",
-    })
 }
 
 fn is_refusal(status: Option<StatusCode>) -> bool {

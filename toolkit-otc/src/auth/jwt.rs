@@ -1,72 +1,109 @@
 //! Tokens that are signed with a shared secret: JWT (RFC 7519) with HS256 (RFC 7518, 3.2) and nothing else.
+//!
+//! `jsonwebtoken` would bring the signatures of all algorithms, RSA and elliptic curves among them, for the one that is
+//! accepted here.
+
+mod claims;
 
 use data_encoding::BASE64URL_NOPAD;
 use hmac::Mac;
-use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::mac;
+use self::claims::Object;
+use super::{JwtKey, mac};
 
-/// How long a token may hold, in seconds.
+/// The least length of a secret, in bytes: that of the hash (RFC 7518, 3.2).
+pub(super) const MIN_SECRET: usize = 32;
+/// How long a token may be valid, in seconds.
 const MAX_LIFE: u64 = 15 * 60;
-/// How long ours hold: long enough for a slow network and a clock that is a little off.
+/// How long ours are valid: long enough for a slow network and a clock that is a little off.
 const LIFE: u64 = 5 * 60;
-/// How much the clocks of two machines may differ.
+/// How much the clocks of two machines may differ, in seconds.
 const LEEWAY: u64 = 30;
 
-/// A token that holds from `now` on.
-pub(super) fn signed(secret: &[u8], now: u64) -> String {
-    let encoded = |part: serde_json::Value| BASE64URL_NOPAD.encode(part.to_string().as_bytes());
+/// Returns a token that is valid from `now` on.
+pub(super) fn signed(key: &JwtKey, now: u64) -> String {
+    let encoded = |part: Value| BASE64URL_NOPAD.encode(part.to_string().as_bytes());
     let header = encoded(json!({ "alg": "HS256", "typ": "JWT" }));
-    let claims = encoded(json!({ "iat": now, "exp": now + LIFE }));
-    let signature = mac(secret, format!("{header}.{claims}").as_bytes()).finalize().into_bytes();
-    format!("{header}.{claims}.{}", BASE64URL_NOPAD.encode(&signature))
+    let mut claims = json!({ "iat": now, "exp": now + LIFE });
+    for (name, value) in [("aud", &key.audience), ("iss", &key.issuer)] {
+        if let Some(value) = value {
+            claims[name] = json!(value);
+        }
+    }
+    let claims = encoded(claims);
+    let signature = mac(key.secret.expose().as_bytes(), format!("{header}.{claims}").as_bytes());
+    format!("{header}.{claims}.{}", BASE64URL_NOPAD.encode(&signature.finalize().into_bytes()))
 }
 
-/// Whether a token is signed with the secret and holds at `now`.
+/// Checks that a token is signed with the secret, is valid at `now`, and is meant for this server.
 ///
 /// # Errors
 ///
-/// It is not, or it does not, or it would hold for too long.
-pub(super) fn check(secret: &[u8], token: &str, now: u64) -> Result<(), &'static str> {
-    const MALFORMED: &str = "the token is no JWT";
+/// The first rule that it breaks.
+pub(super) fn check(key: &JwtKey, token: &str, now: u64) -> Result<(), &'static str> {
+    const MALFORMED: &str = "the token is not a JWT";
 
     let (signed, signature) = token.rsplit_once('.').ok_or(MALFORMED)?;
     let (header, claims) = signed.split_once('.').ok_or(MALFORMED)?;
     let decoded = |part: &str| BASE64URL_NOPAD.decode(part.as_bytes()).map_err(|_| MALFORMED);
-    // Nothing that the token says is believed before its signature is checked, and no other algorithm is tried.
+    // Nothing in the token is believed before its signature is checked, and no other algorithm is tried.
     let signature = decoded(signature)?;
-    if secret.is_empty() || mac(secret, signed.as_bytes()).verify_slice(&signature).is_err() {
+    if mac(key.secret.expose().as_bytes(), signed.as_bytes()).verify_slice(&signature).is_err() {
         return Err("the token is not signed with the right secret");
     }
-    let header: Header = serde_json::from_slice(&decoded(header)?).map_err(|_| MALFORMED)?;
-    if header.alg != "HS256" {
+    check_header(&Object::parse(&decoded(header)?).ok_or(MALFORMED)?)?;
+    let claims = Object::parse(&decoded(claims)?).ok_or(MALFORMED)?;
+    check_times(&claims, now as f64)?;
+    check_parties(&claims, key)
+}
+
+fn check_header(header: &Object) -> Result<(), &'static str> {
+    if header.text("alg") != Some("HS256") {
         return Err("the token must be signed with HS256");
     }
-    let claims: Claims =
-        serde_json::from_slice(&decoded(claims)?).map_err(|_| "the token must have `exp`, in seconds")?;
-    let now = now as f64;
-    if claims.exp <= now - LEEWAY as f64 {
+    // RFC 7515, 4.1.11: who does not know an extension that is critical has to refuse the token. None is known here.
+    if header.has("crit") || header.has("b64") {
+        return Err("the token requires extensions (`crit`), and none is supported");
+    }
+    let is_jwt = |typ: &str| typ.eq_ignore_ascii_case("jwt") || typ.eq_ignore_ascii_case("at+jwt");
+    match !header.has("typ") || header.text("typ").is_some_and(is_jwt) {
+        true => Ok(()),
+        false => Err("the token is of another type (`typ`) than `JWT`"),
+    }
+}
+
+fn check_times(claims: &Object, now: f64) -> Result<(), &'static str> {
+    let time = |name: &str| match claims.has(name) {
+        true => claims.number(name).map(Some).ok_or("`exp`, `nbf` and `iat` of the token must be numbers of seconds"),
+        false => Ok(None),
+    };
+    let expires = time("exp")?.ok_or("the token must have `exp`, in seconds")?;
+    if expires <= now - LEEWAY as f64 {
         return Err("the token has expired");
     }
-    if claims.exp > now + (MAX_LIFE + LEEWAY) as f64 {
+    if expires > now + (MAX_LIFE + LEEWAY) as f64 {
         return Err("the token must expire within 15 minutes");
     }
-    if claims.nbf.is_some_and(|nbf| nbf > now + LEEWAY as f64) {
-        return Err("the token does not hold yet");
+    if [time("nbf")?, time("iat")?].into_iter().flatten().any(|start| start > now + LEEWAY as f64) {
+        return Err("the token is not valid yet");
     }
     Ok(())
 }
 
-#[derive(Deserialize)]
-struct Header {
-    alg: String,
-}
-
-#[derive(Deserialize)]
-struct Claims {
-    exp: f64,
-    nbf: Option<f64>,
+fn check_parties(claims: &Object, key: &JwtKey) -> Result<(), &'static str> {
+    // RFC 7519, 4.1.3: a token for others is refused, also by a server that has no name.
+    let is_ours = match &key.audience {
+        Some(audience) => claims.audiences().is_some_and(|audiences| audiences.contains(&audience.as_str())),
+        None => !claims.has("aud"),
+    };
+    if !is_ours {
+        return Err("the token is for another audience (`aud`)");
+    }
+    if key.issuer.is_some() && claims.text("iss") != key.issuer.as_deref() {
+        return Err("the token is of another issuer (`iss`)");
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -74,43 +111,144 @@ mod tests {
     use super::*;
 
     const NOW: u64 = 1_800_000_000;
+    const SECRET: &str = "a secret of thirty-two bytes, or";
 
-    fn token(header: serde_json::Value, claims: serde_json::Value) -> String {
-        let encoded = |part: serde_json::Value| BASE64URL_NOPAD.encode(part.to_string().as_bytes());
+    fn key(secret: &str) -> JwtKey {
+        JwtKey { secret: secret.to_owned().into(), audience: None, issuer: None }
+    }
+
+    /// A token of these texts, whatever they are.
+    fn token_of(header: &str, claims: &str) -> String {
+        let encoded = |part: &str| BASE64URL_NOPAD.encode(part.as_bytes());
         let signed = format!("{}.{}", encoded(header), encoded(claims));
-        let signature = mac(b"secret", signed.as_bytes()).finalize().into_bytes();
+        let signature = mac(SECRET.as_bytes(), signed.as_bytes()).finalize().into_bytes();
         format!("{signed}.{}", BASE64URL_NOPAD.encode(&signature))
     }
 
+    fn token(header: Value, claims: Value) -> String {
+        token_of(&header.to_string(), &claims.to_string())
+    }
+
+    fn hs256() -> Value {
+        json!({ "alg": "HS256" })
+    }
+
     #[test]
-    fn a_token_holds_for_its_time_and_with_its_secret_only() {
-        let signed = signed(b"secret", NOW);
-        assert_eq!(check(b"secret", &signed, NOW), Ok(()));
-        assert_eq!(check(b"secret", &signed, NOW + LIFE + LEEWAY), Err("the token has expired"));
-        for (secret, token) in [(&b"other"[..], signed.as_str()), (b"", &signed), (b"secret", &signed[1..])] {
-            assert!(check(secret, token, NOW).is_err());
+    fn a_token_is_valid_for_its_time_and_with_its_secret_only() {
+        let signed = signed(&key(SECRET), NOW);
+        assert_eq!(check(&key(SECRET), &signed, NOW), Ok(()));
+        assert_eq!(check(&key(SECRET), &signed, NOW + LIFE + LEEWAY - 1), Ok(()));
+        assert_eq!(check(&key(SECRET), &signed, NOW + LIFE + LEEWAY), Err("the token has expired"));
+        for (secret, token) in [("other", signed.as_str()), ("", &signed), (SECRET, &signed[1..])] {
+            assert!(check(&key(secret), token, NOW).is_err());
         }
-        for token in ["", ".", "..", "a.b.c", "a.b", &signed[..signed.len() - 1], &format!("{signed}.")] {
-            assert!(check(b"secret", token, NOW).is_err(), "{token}");
+        for token in
+            ["", ".", "..", "a.b.c", "a.b", &signed[..signed.len() - 1], &format!("{signed}."), &format!("{signed}=")]
+        {
+            assert!(check(&key(SECRET), token, NOW).is_err(), "{token}");
         }
     }
 
     #[test]
-    fn a_token_says_that_it_is_hs256_and_expires_soon() {
-        let alg = |alg| json!({ "alg": alg });
-        let soon = json!({ "exp": NOW + 60 });
-        assert_eq!(check(b"secret", &token(alg("HS256"), soon.clone()), NOW), Ok(()));
-        for (header, claims) in [
-            (alg("none"), soon.clone()),
-            (alg("HS512"), soon),
-            (alg("HS256"), json!({})),
-            (alg("HS256"), json!({ "exp": "soon" })),
-            (alg("HS256"), json!({ "exp": NOW + 3600 })),
-            (alg("HS256"), json!({ "exp": NOW - 3600 })),
-            (alg("HS256"), json!({ "exp": NOW + 60, "nbf": NOW + 50 })),
+    fn times_are_numbers_and_have_leeway() {
+        for (claims, expected) in [
+            (json!({ "exp": NOW + 60 }), Ok(())),
+            (json!({ "exp": NOW + 60, "nbf": NOW + 29, "iat": NOW - 5 }), Ok(())),
+            (json!({ "exp": NOW as f64 + 0.5 }), Ok(())),
+            (json!({ "exp": NOW - 29 }), Ok(())),
+            (json!({ "exp": NOW - 30 }), Err("the token has expired")),
+            (json!({ "exp": -1 }), Err("the token has expired")),
+            (json!({ "exp": NOW + 3600 }), Err("the token must expire within 15 minutes")),
+            (json!({ "exp": 1e300 }), Err("the token must expire within 15 minutes")),
+            (json!({ "exp": NOW + 60, "nbf": NOW + 50 }), Err("the token is not valid yet")),
+            (json!({ "exp": NOW + 60, "iat": NOW + 50 }), Err("the token is not valid yet")),
+            (json!({}), Err("the token must have `exp`, in seconds")),
         ] {
-            assert!(check(b"secret", &token(header.clone(), claims.clone()), NOW).is_err(), "{header} {claims}");
+            assert_eq!(check(&key(SECRET), &token(hs256(), claims.clone()), NOW), expected, "{claims}");
         }
+        for name in ["exp", "nbf", "iat"] {
+            for value in [json!("soon"), json!(null), json!([NOW]), json!(true), json!((NOW + 60).to_string())] {
+                let mut claims = json!({ "exp": NOW + 60 });
+                claims[name] = value;
+                assert!(check(&key(SECRET), &token(hs256(), claims.clone()), NOW).is_err(), "{claims}");
+            }
+        }
+    }
+
+    #[test]
+    fn headers_of_other_algorithms_types_and_extensions_are_refused() {
+        let soon = json!({ "exp": NOW + 60 });
+        for header in
+            [hs256(), json!({ "alg": "HS256", "typ": "jwt", "kid": "1" }), json!({ "alg": "HS256", "typ": "at+jwt" })]
+        {
+            assert_eq!(check(&key(SECRET), &token(header.clone(), soon.clone()), NOW), Ok(()), "{header}");
+        }
+        for header in [
+            json!({}),
+            json!({ "alg": "none" }),
+            json!({ "alg": "hs256" }),
+            json!({ "alg": "HS512" }),
+            json!({ "alg": "RS256" }),
+            json!({ "alg": ["HS256"] }),
+            json!({ "alg": null }),
+            json!({ "alg": "HS256", "crit": ["exp"], "exp": 1 }),
+            json!({ "alg": "HS256", "crit": [] }),
+            json!({ "alg": "HS256", "crit": null }),
+            json!({ "alg": "HS256", "b64": false }),
+            json!({ "alg": "HS256", "typ": "JOSE" }),
+            json!({ "alg": "HS256", "typ": 1 }),
+            json!(["HS256"]),
+            json!("HS256"),
+            json!([["alg", "HS256"]]),
+            json!(null),
+        ] {
+            assert!(check(&key(SECRET), &token(header.clone(), soon.clone()), NOW).is_err(), "{header}");
+        }
+        for claims in [json!([NOW + 60]), json!([["exp", NOW + 60]]), json!(NOW + 60), json!(null)] {
+            assert!(check(&key(SECRET), &token(hs256(), claims.clone()), NOW).is_err(), "{claims}");
+        }
+    }
+
+    /// Of two members of one name, another reader may take the other.
+    #[test]
+    fn members_that_are_there_twice_are_refused() {
+        let soon = format!(r#"{{"exp": {}}}"#, NOW + 60);
+        assert_eq!(check(&key(SECRET), &token_of(r#"{"alg": "HS256"}"#, &soon), NOW), Ok(()));
+        for (header, claims) in [
+            (r#"{"alg": "none", "alg": "HS256"}"#, soon.clone()),
+            (r#"{"alg": "HS256"}"#, format!(r#"{{"exp": 1, "exp": {}}}"#, NOW + 60)),
+            (r#"{"alg": "HS256"}"#, format!(r#"{{"aud": "x", "\u0061ud": "y", "exp": {}}}"#, NOW + 60)),
+            (r#"{"alg": "HS256"} {}"#, soon.clone()),
+        ] {
+            assert!(check(&key(SECRET), &token_of(header, &claims), NOW).is_err(), "{header} {claims}");
+        }
+    }
+
+    #[test]
+    fn audience_and_issuer_are_checked() {
+        let named = JwtKey { audience: Some("tools".to_owned()), issuer: Some("host".to_owned()), ..key(SECRET) };
+        assert_eq!(check(&named, &signed(&named, NOW), NOW), Ok(()));
+        let (audience, issuer) =
+            (Err("the token is for another audience (`aud`)"), Err("the token is of another issuer (`iss`)"));
+        for (aud, iss, expected) in [
+            (json!("tools"), json!("host"), Ok(())),
+            (json!(["others", "tools"]), json!("host"), Ok(())),
+            (json!("others"), json!("host"), audience),
+            (json!(["others"]), json!("host"), audience),
+            (json!(["tools", 1]), json!("host"), audience),
+            (json!([]), json!("host"), audience),
+            (json!(null), json!("host"), audience),
+            (json!("tools"), json!("Host"), issuer),
+            (json!("tools"), json!(["host"]), issuer),
+            (json!("tools"), json!(null), issuer),
+        ] {
+            let claims = json!({ "exp": NOW + 60, "aud": aud, "iss": iss });
+            assert_eq!(check(&named, &token(hs256(), claims.clone()), NOW), expected, "{claims}");
+        }
+        assert_eq!(check(&named, &signed(&key(SECRET), NOW), NOW), audience);
+        assert_eq!(check(&key(SECRET), &signed(&named, NOW), NOW), audience);
+        let any_issuer = token(hs256(), json!({ "exp": NOW + 60, "iss": "host" }));
+        assert_eq!(check(&key(SECRET), &any_issuer, NOW), Ok(()));
     }
 
     #[test]
@@ -122,6 +260,10 @@ mod tests {
         let token = "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.\
                      eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.\
                      dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-        assert_eq!(check(&key, token, 1_300_819_000), Ok(()));
+        let (signed, signature) = token.rsplit_once('.').unwrap();
+        let signature = BASE64URL_NOPAD.decode(signature.as_bytes()).unwrap();
+        assert!(mac(&key, signed.as_bytes()).verify_slice(&signature).is_ok());
+        let header = signed.split_once('.').unwrap().0.as_bytes();
+        assert_eq!(check_header(&Object::parse(&BASE64URL_NOPAD.decode(header).unwrap()).unwrap()), Ok(()));
     }
 }

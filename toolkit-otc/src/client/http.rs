@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,11 +11,13 @@ use http::uri::{Authority, Scheme};
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
+use toolkit_http::{Authorities, ClientConfig, InvalidCertificate, certificate_failure};
 
 use crate::Auth;
 
@@ -23,14 +26,20 @@ use crate::Auth;
 pub(super) struct Endpoint {
     /// What the backend is called.
     name: String,
+    scheme: Scheme,
     authority: Authority,
     /// What all paths begin with; it does not end with a slash.
     base: String,
-    client: Client<HttpConnector, Full<Bytes>>,
+    authorities: Authorities,
+    connect_timeout: Duration,
+    /// Connections are kept in it, so that it is made once; or why it cannot be.
+    client: Arc<OnceLock<Result<Connections, String>>>,
     pub(super) auth: Auth,
     pub(super) timeout: Duration,
     pub(super) max_bytes: usize,
 }
+
+type Connections = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 
 /// A whole answer.
 pub(super) struct Got {
@@ -52,25 +61,23 @@ impl Endpoint {
     pub(super) fn new(name: &str, url: &str) -> Result<Self, InvalidUrl> {
         let invalid = |reason| InvalidUrl { reason };
         let uri: Uri = url.parse().map_err(|_| invalid("it is none"))?;
-        match uri.scheme() {
-            Some(scheme) if *scheme == Scheme::HTTP => {}
-            Some(scheme) if *scheme == Scheme::HTTPS => {
-                return Err(invalid("connections are not encrypted here; use `http://` and something that encrypts"));
-            }
-            _ => return Err(invalid("it has to begin with `http://`")),
-        }
+        let scheme = uri.scheme().filter(|scheme| [Scheme::HTTP, Scheme::HTTPS].contains(scheme)).cloned();
+        let scheme = scheme.ok_or(invalid("it has to begin with `https://` or `http://`"))?;
         let authority = uri.authority().cloned().ok_or(invalid("it has no host"))?;
         if authority.as_str().contains('@') {
-            return Err(invalid("it has a password, which would be sent in the clear; use `OtcBackend::auth`"));
+            return Err(invalid("it has a password in it; use `OtcBackend::auth`"));
         }
         if uri.query().is_some() {
             return Err(invalid("it has a query, and paths cannot be put behind that"));
         }
         Ok(Self {
             name: name.to_owned(),
+            scheme,
             authority,
             base: uri.path().trim_end_matches('/').to_owned(),
-            client: client(CONNECT_TIMEOUT),
+            authorities: Authorities::platform(),
+            connect_timeout: CONNECT_TIMEOUT,
+            client: Arc::default(),
             auth: Auth::none(),
             timeout: TIMEOUT,
             max_bytes: MAX_BODY_BYTES,
@@ -78,7 +85,23 @@ impl Endpoint {
     }
 
     pub(super) fn with_connect_timeout(self, limit: Duration) -> Self {
-        Self { client: client(limit), ..self }
+        Self { connect_timeout: limit, client: Arc::default(), ..self }
+    }
+
+    pub(super) fn trusting(mut self, pem: &str) -> Result<Self, InvalidCertificate> {
+        self.authorities.add_pem(pem)?;
+        Ok(Self { client: Arc::default(), ..self })
+    }
+
+    fn client(&self) -> Result<&Connections, ToolError> {
+        let client = self.client.get_or_init(|| {
+            let tls = match self.scheme == Scheme::HTTPS {
+                true => self.authorities.tls(),
+                false => Authorities::no_tls(),
+            };
+            tls.map(|tls| client(tls, self.connect_timeout)).map_err(|error| error.to_string())
+        });
+        client.as_ref().map_err(|error| self.unavailable("cannot be reached without TLS").caused_by(error.clone()))
     }
 
     /// What comes of a request, if it comes in time.
@@ -110,16 +133,20 @@ impl Endpoint {
         accepts: &str,
     ) -> Result<Response<Incoming>, ToolError> {
         let auth = self.auth.header().map_err(ToolError::internal)?;
-        let uri = format!("http://{}{}{path}", self.authority, self.base);
+        let uri = format!("{}://{}{}{path}", self.scheme, self.authority, self.base);
         let mut request = Request::builder().method(method).uri(uri).header(ACCEPT, accepts);
         if !body.is_empty() {
             request = request.header(CONTENT_TYPE, "application/json");
         }
         let mut request = request.body(Full::new(body)).map_err(ToolError::internal)?;
         request.headers_mut().extend(auth.map(|(name, value)| (Some(name), value)));
-        self.client.request(request).await.map_err(|error| match error.is_connect() {
-            true => self.unavailable("cannot be reached").caused_by(error),
-            false => self.unavailable("went away before it answered").caused_by(error),
+        self.client()?.request(request).await.map_err(|error| match certificate_failure(&error) {
+            Some(reason) => {
+                let how = format!("is not who it should be, and was sent nothing: {reason}");
+                self.unavailable(&how).caused_by(error)
+            }
+            None if error.is_connect() => self.unavailable("cannot be reached").caused_by(error),
+            None => self.unavailable("went away before it answered").caused_by(error),
         })
     }
 
@@ -148,10 +175,14 @@ impl Endpoint {
     }
 }
 
-fn client(connect_timeout: Duration) -> Client<HttpConnector, Full<Bytes>> {
+fn client(tls: ClientConfig, connect_timeout: Duration) -> Connections {
     let mut connector = HttpConnector::new();
+    // It is given addresses of both schemes.
+    connector.enforce_http(false);
     connector.set_connect_timeout(Some(connect_timeout));
     connector.set_nodelay(true);
+    let connector =
+        HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(connector);
     let mut client = Client::builder(TokioExecutor::new());
     client.pool_idle_timeout(MAX_IDLE).pool_timer(TokioTimer::new()).http1_max_headers(100).build(connector)
 }
@@ -171,7 +202,7 @@ impl fmt::Display for Endpoint {
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}{}", self.authority, self.base)
+        write!(f, "{}://{}{}", self.scheme, self.authority, self.base)
     }
 }
 
