@@ -21,9 +21,13 @@ lint:
     cargo fmt --all
     cargo clippy --workspace --all-targets -- -D warnings
 
-# Dependencies: licences, duplicates, sources. Advisories need the network.
+# Dependencies: licences, duplicates, sources. Needs no network.
 deny:
     cargo deny check bans licenses sources
+
+# Advisories for dependencies. Downloads the RustSec database, so it is not part of `ci`.
+advisories:
+    cargo deny check advisories
 
 # Ratios to plain serde and to other libraries.
 bench:
