@@ -14,7 +14,7 @@ use crate::tags::{MAX_TAGS, normalize_tag};
 use crate::value::{duration, flag, key_of, metas, text, texts, value_of};
 
 /// The arguments of one attribute, checked.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Attribute {
     pub(crate) krate: Option<Path>,
     pub(crate) namespace: Option<LitStr>,

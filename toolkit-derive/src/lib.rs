@@ -5,6 +5,7 @@
 
 mod arg;
 mod attribute;
+mod concrete;
 mod description;
 mod example;
 mod expand;
@@ -25,6 +26,7 @@ mod returned;
 mod scan;
 #[cfg(test)]
 mod snapshots;
+mod substitute;
 #[allow(dead_code, reason = "shared with `toolkit`, which shows more of it")]
 mod tags;
 mod toolset;

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Path, Token, parse_quote};
+use syn::{Path, PathArguments, Token, parse_quote};
 
 use crate::expand::{at, convert, here, hidden_name};
 
@@ -75,9 +75,23 @@ impl Parse for Paths {
             krate = input.call(Path::parse_mod_style)?;
             input.parse::<Option<Token![,]>>()?;
         }
-        let paths = Punctuated::<Path, Token![,]>::parse_terminated_with(input, Path::parse_mod_style)?;
+        let paths = Punctuated::<Path, Token![,]>::parse_terminated_with(input, tool_path)?;
         Ok(Self { krate, paths: paths.into_iter().collect() })
     }
+}
+
+/// The path of a function, or of a method as in `Notes<Memory>::append`.
+fn tool_path(input: ParseStream<'_>) -> syn::Result<Path> {
+    let mut path: Path = input.parse()?;
+    if let Some(PathArguments::AngleBracketed(arguments)) = path.segments.last().map(|last| &last.arguments) {
+        return Err(syn::Error::new_spanned(arguments, "a tool is not generic; only the type of a method may be"));
+    }
+    for segment in &mut path.segments {
+        if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
+            arguments.colon2_token.get_or_insert_with(Default::default);
+        }
+    }
+    Ok(path)
 }
 
 /// The path of the tool beside the function at `path`.

@@ -9,7 +9,7 @@ use crate::report::Report;
 use crate::value::{flag, key_of, metas, text, texts, ungrouped, value_of};
 
 /// What the host must hold.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Requirements {
     authorization: Vec<(LitStr, Vec<LitStr>)>,
     secrets: Vec<LitStr>,
@@ -77,6 +77,7 @@ fn nested(meta: &Meta, example: &str, report: &mut Report) -> Vec<Meta> {
 }
 
 /// A picture for clients.
+#[derive(Clone)]
 pub(crate) struct Icon {
     src: LitStr,
     mime_type: Option<LitStr>,

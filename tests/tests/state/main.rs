@@ -3,6 +3,7 @@
 
 mod advice;
 mod defaults;
+mod generic;
 mod injected;
 mod instances;
 mod modules;
