@@ -16,19 +16,24 @@ use crate::program::Configure;
 use crate::style::printable;
 use crate::{call, diff, limits, manifest, style};
 
-pub(crate) fn run(matches: &ArgMatches, configure: Configure<DispatcherBuilder>) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    catalog: impl FnOnce() -> Result<Catalog, Failure>,
+    matches: &ArgMatches,
+    configure: Configure<DispatcherBuilder>,
+) -> Result<Exit, Failure> {
     if let Some(paths) = matches.get_many::<String>("manifest") {
         return manifest::check(paths.map(String::as_str), matches.get_flag("json"), &allowed(matches));
     }
     if let Some(path) = matches.get_one::<String>("lock") {
-        return diff::check(path, matches);
+        return diff::check(&catalog()?, path, matches);
     }
     let mut found: Vec<Problems> = Vec::new();
     let mut findings = Vec::new();
     let mut n_tools = None;
     let mut usages = None;
-    match Catalog::linked() {
-        Err(problems) => found.push(problems),
+    match catalog() {
+        Err(Failure::Catalog(problems)) => found.push(problems),
+        Err(failure) => return Err(failure),
         Ok(catalog) => {
             n_tools = Some(catalog.len());
             found.extend(catalog.check(naming(matches)).err());

@@ -22,8 +22,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 }
 
 /// `check --lock FILE`: the file and the code. A break that a version announces is none.
-pub(crate) fn check(path: &str, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let now = Lock::of(&Catalog::linked()?);
+pub(crate) fn check(catalog: &Catalog, path: &str, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let now = Lock::of(catalog);
     if matches.get_flag("update") {
         fs::write(path, now.to_json()).map_err(|error| unreadable(path, &error))?;
         let n_tools = now.tools().count();

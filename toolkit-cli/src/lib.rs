@@ -82,20 +82,22 @@ pub fn main_with(
     Program::named(command::program_name()).dispatcher(configure).main()
 }
 
-fn run(words: &[OsString], program: Program) -> Result<Exit, Failure> {
+fn run(words: &[OsString], mut program: Program) -> Result<Exit, Failure> {
     let matches = command::of(&program).try_get_matches_from(words)?;
     let (name, matches): (&str, &ArgMatches) =
         matches.subcommand().expect("clap rejects a command line without a command");
+    let configure = std::mem::replace(&mut program.catalog, Box::new(Ok));
+    let catalog = || configure(Catalog::linked()?).map_err(Failure::Setup);
     match name {
-        "list" => list::run(&Catalog::linked()?, matches),
-        "search" => search::run(&Catalog::linked()?, matches),
-        "show" => show::run(&Catalog::linked()?, matches),
-        "export" => export::run(&Catalog::linked()?, matches),
-        "cost" => cost::run(&Catalog::linked()?, matches),
-        "completions" => completions::run(&Catalog::linked()?, matches, &program),
-        "call" => call::run(Catalog::linked()?, matches, program.dispatcher),
-        "serve" => serve::run(Catalog::linked()?, matches, program),
+        "list" => list::run(&catalog()?, matches),
+        "search" => search::run(&catalog()?, matches),
+        "show" => show::run(&catalog()?, matches),
+        "export" => export::run(&catalog()?, matches),
+        "cost" => cost::run(&catalog()?, matches),
+        "completions" => completions::run(&catalog()?, matches, &program),
+        "call" => call::run(catalog()?, matches, program.dispatcher),
+        "serve" => serve::run(catalog()?, matches, program),
         "diff" => diff::run(matches),
-        _ => check::run(matches, program.dispatcher),
+        _ => check::run(catalog, matches, program.dispatcher),
     }
 }

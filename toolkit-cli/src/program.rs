@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use toolkit::Catalog;
 #[cfg(feature = "proxy")]
 use toolkit::backend::Backends;
 use toolkit::dispatch::DispatcherBuilder;
@@ -34,6 +35,7 @@ pub struct Program {
     pub(crate) name: String,
     /// `None` for [`main`](crate::main), which cannot know it.
     pub(crate) version: Option<String>,
+    pub(crate) catalog: Configure<Catalog>,
     pub(crate) dispatcher: Configure<DispatcherBuilder>,
     #[cfg(feature = "mcp")]
     pub(crate) server: Configure<ServerBuilder>,
@@ -72,6 +74,7 @@ impl Program {
         Self {
             name,
             version: None,
+            catalog: Box::new(Ok),
             dispatcher: Box::new(Ok),
             #[cfg(feature = "mcp")]
             server: Box::new(Ok),
@@ -82,7 +85,29 @@ impl Program {
         }
     }
 
+    /// Configures the catalog of all linked tools, for every command: instances of toolsets, tools that are added.
+    ///
+    /// ```no_run
+    /// use toolkit::catalog::Instances;
+    ///
+    /// struct Jira;
+    ///
+    /// fn main() -> std::process::ExitCode {
+    ///     let instances = Instances::new().with("jira_eu", Jira).with("jira_us", Jira);
+    ///     toolkit_cli::program!().catalog(|catalog| Ok(catalog.with_instances(instances)?)).main()
+    /// }
+    /// ```
+    ///
+    /// A later call replaces an earlier one.
+    pub fn catalog(mut self, configure: impl FnOnce(Catalog) -> Result<Catalog, SetupError> + 'static) -> Self {
+        self.catalog = Box::new(configure);
+        self
+    }
+
     /// Configures the dispatcher: state, limits, layers, policies.
+    ///
+    /// Instances of toolsets that are added here are not in what `list`, `search`, `show`, `export` and `cost` print; those
+    /// of [`Program::catalog`] are.
     ///
     /// The function runs only for the commands that need a dispatcher (`call`, `serve` and `check`), in the context of a
     /// tokio runtime. `list`, `search`, `show`, `export` and `cost` work where, say, a database cannot be reached.
