@@ -10,7 +10,10 @@ mod records;
 mod wire;
 
 pub(crate) use self::check::problems_of;
-pub use self::entry::{Entry, Location};
+// Not public API. Used by generated code.
+#[doc(hidden)]
+pub use self::entry::Entry;
+pub use self::entry::Location;
 pub use self::instances::Instances;
 pub(crate) use self::instances::namespaces_with;
 pub(crate) use self::names::Names;
@@ -20,6 +23,7 @@ use self::records::Records;
 pub use self::wire::{Naming, WireNames};
 use crate::call::{ErrorKind, ToolError};
 use crate::schema::{quoted, shown_id};
+#[doc(hidden)]
 pub use crate::state::StateType;
 use crate::suggest::nearest;
 use crate::tool::{Tool, ToolId};
@@ -58,6 +62,7 @@ impl Catalog {
     /// # Errors
     ///
     /// As for [`Catalog::linked`].
+    #[doc(hidden)]
     pub fn from_entries(entries: &[&'static Entry]) -> Result<Self, Problems> {
         Self::new(entries.iter().map(|entry| Tool::linked(entry)))
     }

@@ -25,7 +25,10 @@ use std::sync::Arc;
 
 pub use self::blocking::BlockingThreads;
 pub use self::builder::DispatcherBuilder;
+// Not public API, as are the other hidden names. Used by generated code.
+#[doc(hidden)]
 pub use self::encode::{CHUNKS, CONTENT, Encode, Returns, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
+#[doc(hidden)]
 pub use self::host::Host;
 #[cfg(feature = "tower")]
 pub use self::layer::{Call, ToolService};
@@ -34,10 +37,10 @@ pub(crate) use self::output::check_output;
 pub(crate) use self::permit::Chain;
 use self::permit::{Limiter, Permit};
 pub use self::prepared::Prepared;
+pub use self::run::BoxFuture;
 pub(crate) use self::run::typed_arguments;
-pub use self::run::{
-    AsyncFunction, BoxFuture, Function, Invocation, Run, SyncFunction, run_async, run_sync, run_waiting,
-};
+#[doc(hidden)]
+pub use self::run::{AsyncFunction, Function, Invocation, Run, SyncFunction, run_async, run_sync, run_waiting};
 pub(crate) use self::typed::Typed;
 use crate::backend::{Route, Routes, Selector};
 use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError, json, unwind};

@@ -15,6 +15,7 @@ pub mod inline;
 mod patterns;
 pub mod plan;
 mod pointer;
+#[doc(hidden)]
 pub mod portable;
 mod reference;
 pub(crate) mod root;

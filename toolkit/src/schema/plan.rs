@@ -31,6 +31,7 @@ use node::{Node, NodeId};
 pub use reason::{Path, Reason};
 
 /// A compiled form of the keywords that can be checked while serde walks a value.
+#[doc(hidden)]
 pub struct Plan {
     nodes: Box<[Node]>,
     root: NodeId,
@@ -135,6 +136,7 @@ impl fmt::Debug for Plan {
 
 /// The value is not certainly valid; only a walk over the whole value can tell, and say why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct Refused;
 
 impl fmt::Display for Refused {
