@@ -207,3 +207,152 @@ fn a_schema_that_is_too_large_says_by_how_much() {
         "input root: `limit` of OpenAI strict is 1000 enum values; here are 1001"
     );
 }
+
+/// A tool that takes one argument.
+fn taking(argument: Value) -> Value {
+    json!({ "type": "object", "properties": { "x": argument }, "required": ["x"], "additionalProperties": false })
+}
+
+fn effects(lowered: &Lowered) -> Vec<Effect> {
+    lowered.losses.iter().map(|loss| loss.effect).collect()
+}
+
+// `BTreeMap<u32, String>`, as schemars describes it.
+#[test]
+fn a_map_with_integer_keys_is_no_object_without_properties() {
+    let map = json!({
+        "type": "object",
+        "patternProperties": { "^\\d+$": { "type": "string" } },
+        "additionalProperties": false,
+    });
+    let sent = json!({ "x": { "7": "seven" } });
+    for dialect in DIALECTS {
+        let lowered = input(&taking(map.clone()), &dialect);
+        let accepts = jsonschema::validator_for(&lowered.schema).unwrap().is_valid(&sent);
+        assert_eq!(accepts, !dialect.closed, "{}: {:#}", dialect.name, lowered.schema);
+        assert_eq!(lowered.is_whole(), accepts, "{}: {:?}", dialect.name, lowered.losses);
+    }
+    let gemini = input(&taking(map), &Dialect::GEMINI);
+    assert_eq!(gemini.schema["properties"]["x"]["additionalProperties"], json!({ "type": "string" }));
+    assert_eq!(effects(&gemini), [Effect::Widened, Effect::Widened]);
+}
+
+#[test]
+fn an_optional_argument_may_be_null_whatever_stands_beside_its_type() {
+    for argument in [
+        json!({ "type": "string", "anyOf": [{ "type": "string", "enum": ["a"] }, { "type": "string", "pattern": "^b" }] }),
+        json!({ "type": "string", "enum": ["a"] }),
+        json!({ "type": "string", "const": "a" }),
+        json!({ "type": ["string", "integer"], "enum": ["a", 1] }),
+        json!({ "type": "string", "allOf": [{ "pattern": "^a" }, { "minLength": 1 }] }),
+        json!({ "type": "string", "not": { "type": "null" } }),
+        json!({ "anyOf": [{ "type": "string" }, { "type": "integer" }] }),
+        json!({ "type": ["object", "null"], "properties": { "a": { "type": "integer" } }, "additionalProperties": false }),
+    ] {
+        let schema = json!({ "type": "object", "properties": { "x": argument }, "additionalProperties": false });
+        let lowered = input(&schema, &Dialect::OPENAI_STRICT);
+        let accepts = jsonschema::validator_for(&lowered.schema).unwrap();
+        assert!(accepts.is_valid(&json!({ "x": null })), "{:#}", lowered.schema);
+        assert!(!accepts.is_valid(&json!({ "x": 1.5 })), "{:#}", lowered.schema);
+        assert!(lowered.is_whole(), "{:?}", lowered.losses);
+    }
+}
+
+// Other parts of the schema declare properties of the same object.
+#[test]
+fn closing_an_object_keeps_what_another_part_declares_or_says_that_it_does_not() {
+    let parts = [
+        json!({ "if": { "required": ["a"] }, "then": { "properties": { "b": { "type": "integer" } } } }),
+        json!({ "dependentSchemas": { "a": { "properties": { "b": { "type": "integer" } } } } }),
+        json!({ "allOf": [{ "properties": { "b": { "type": "integer" } } }] }),
+        json!({ "anyOf": [{ "properties": { "b": { "type": "integer" } } }] }),
+        json!({ "$ref": "#/$defs/B" }),
+        json!({ "additionalProperties": { "type": "integer" } }),
+    ];
+    let sent = json!({ "x": { "a": 1, "b": 2 } });
+    for part in parts {
+        let mut object =
+            json!({ "type": "object", "properties": { "a": { "type": "integer" } }, "unevaluatedProperties": false });
+        object.as_object_mut().unwrap().extend(part.as_object().unwrap().clone());
+        let mut schema = taking(object);
+        schema["$defs"] = json!({ "B": {
+            "properties": { "b": { "type": "integer" }, "next": { "$ref": "#/$defs/B" } },
+        } });
+        assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&sent), "{part}");
+        for dialect in DIALECTS {
+            let lowered = input(&schema, &dialect);
+            let accepts = jsonschema::validator_for(&lowered.schema).unwrap();
+            let is_said = held_to(&lowered.schema, &sent).iter().any(|way| accepts.is_valid(way));
+            assert!(is_said || !lowered.is_whole(), "{}: {:#}", dialect.name, lowered.schema);
+        }
+    }
+}
+
+#[test]
+fn what_nothing_fits_stays_so_or_a_loss_says_that_it_does_not() {
+    for impossible in [
+        json!({ "type": "object", "required": ["a"], "additionalProperties": false }),
+        json!({ "type": "object", "properties": { "a": false }, "required": ["a"] }),
+        json!({ "type": "array", "items": false, "minItems": 1 }),
+        json!({ "type": ["string", "null"], "enum": [1] }),
+        json!({ "type": "string", "const": "a", "enum": ["b"] }),
+        json!({ "anyOf": [false, { "not": {} }] }),
+        json!({ "enum": [] }),
+    ] {
+        for dialect in DIALECTS {
+            let schema = json!({
+                "type": "object", "properties": { "x": { "type": "array", "items": impossible }, "y": impossible },
+            });
+            let lowered = input(&schema, &dialect);
+            let text = lowered.schema.to_string();
+            assert!(!text.contains(r#""anyOf":[]"#) && !text.contains(r#""type":[]"#), "{}: {text}", dialect.name);
+            let accepts = jsonschema::validator_for(&lowered.schema).unwrap();
+            let sent = [json!({}), json!({ "a": null }), json!("x"), json!(null), json!([]), json!("b")];
+            let widens = has(&lowered, Effect::Widened);
+            let fits = sent.iter().any(|sent| accepts.is_valid(&json!({ "x": [sent], "y": sent })));
+            assert!(!fits || widens, "{}: {impossible} is {:#}", dialect.name, lowered.schema);
+        }
+    }
+}
+
+// Trees in four tools of a server for charts: `children` lists nodes of the same kind.
+#[test]
+fn a_list_of_what_leads_back_to_itself_is_left_out_where_it_cannot_be_said() {
+    let node = json!({
+        "type": "object",
+        "properties": {
+            "name": { "type": "string" },
+            "children": { "type": "array", "items": { "$ref": "#/properties/data" } },
+        },
+        "required": ["name"],
+    });
+    let schema = json!({ "type": "object", "properties": { "data": node }, "required": ["data"] });
+    let lowered = input(&schema, &Dialect::ANTHROPIC_STRICT);
+    assert!(!lowered.is_whole() && !has(&lowered, Effect::Widened), "{:?}", lowered.losses);
+    let said = lowered.schema.to_string();
+    assert!(said.contains(r#""name""#) && !said.contains(r#""children""#), "{said}");
+    let openai = input(&schema, &Dialect::OPENAI_STRICT);
+    assert!(openai.is_whole(), "{:?}", openai.losses);
+    let accepts = jsonschema::validator_for(&openai.schema).unwrap();
+    let leaf = json!({ "name": "b", "children": null });
+    assert!(accepts.is_valid(&json!({ "data": { "name": "a", "children": [leaf] } })));
+    assert!(!accepts.is_valid(&json!({ "data": { "name": "a", "children": ["b"] } })));
+}
+
+#[test]
+fn a_schema_of_draft_07_is_lowered_as_draft_07_means_it() {
+    let schema = |inner: Value| {
+        let mut schema = taking(inner);
+        schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+        schema
+    };
+    let pair =
+        json!({ "type": "array", "items": [{ "type": "string" }, { "type": "integer" }], "additionalItems": false });
+    let lowered = input(&schema(pair), &Dialect::OPENAI);
+    let accepts = jsonschema::validator_for(&lowered.schema).unwrap();
+    assert!(accepts.is_valid(&json!({ "x": ["a", 1] })) && !accepts.is_valid(&json!({ "x": [1, "a"] })));
+    assert!(!accepts.is_valid(&json!({ "x": ["a", 1, 2] })));
+    let depends = json!({ "type": "object", "dependencies": { "a": ["b"] } });
+    let lowered = input(&schema(depends), &Dialect::OPENAI);
+    assert!(!jsonschema::validator_for(&lowered.schema).unwrap().is_valid(&json!({ "x": { "a": 1 } })));
+}

@@ -9,6 +9,7 @@ mod manifests;
 #[path = "../plan/mutate.rs"]
 mod mutate;
 mod namespaces;
+mod recursive;
 mod requests;
 #[path = "../plan/schemas.rs"]
 mod schemas;
@@ -107,7 +108,7 @@ fn ways(root: &Value, schema: &Value, value: &Value) -> Vec<Value> {
     const MOST: usize = 32;
     if let Some(to) = schema.get("$ref").and_then(Value::as_str) {
         // What leads to itself without a step into the value ends nowhere, and has no way.
-        let to = root.pointer(&to[1..]).expect("it leads somewhere");
+        let to = root.pointer(&to[1..].replace("%20", " ")).expect("it leads somewhere");
         return if to.get("$ref").is_some() { vec![value.clone()] } else { ways(root, to, value) };
     }
     let mut all = vec![value.clone()];

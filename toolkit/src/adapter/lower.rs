@@ -4,12 +4,23 @@
 //! accepts, the original accepts too, once [`restore`] has taken out the nulls that stand for absent arguments; or a
 //! loss says that it may not.
 
+mod apart;
 mod bounds;
 mod choice;
+mod closed;
+mod join;
+mod legacy;
 mod limits;
+mod list;
+mod normal;
+mod nullable;
 mod object;
+mod one_object;
+mod optional;
+mod reference;
 mod restore;
 mod root;
+mod spread;
 mod types;
 
 use serde_json::{Map, Value, json};
@@ -17,7 +28,7 @@ use serde_json::{Map, Value, json};
 pub use self::restore::restore;
 use super::dialect::Dialect;
 use super::loss::{Effect, Loss, Side};
-use crate::schema::{child, inline, walk};
+use crate::schema::inline;
 
 /// A schema in the words of a dialect.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,11 +64,15 @@ impl Lowered {
 /// ```
 #[must_use]
 pub fn lower(schema: &Value, dialect: &Dialect, side: Side) -> Lowered {
-    let mut written_out = schema.clone();
+    let normal = normal::normalized(schema, |root| root::keeps_root(root, dialect, side));
+    let mut written_out = normal.schema;
     inline::inline(&mut written_out);
-    let mut lowering = Lowering { dialect, side, losses: Vec::new() };
+    let is_opaque = normal.is_opaque;
+    let mut lowering = Lowering { dialect, side, is_opaque, n_lost_references: 0, losses: Vec::new() };
+    for (at, keyword) in normal.anchors {
+        lowering.lose(&at, keyword, Effect::Untold, "is not said; references lead to definitions");
+    }
     let mut schema = lowering.root(written_out);
-    lowering.check_references(&mut schema);
     // What led back to itself may do so no longer.
     inline::inline(&mut schema);
     lowering.check_limits(&schema);
@@ -66,9 +81,15 @@ pub fn lower(schema: &Value, dialect: &Dialect, side: Side) -> Lowered {
 }
 
 /// One schema on its way.
+///
+/// Each step returns `None` for a schema that no value fits, where the dialect cannot say so: what contains it says so in
+/// its own way, by a property that is refused or a branch that is left out.
 struct Lowering<'d> {
     dialect: &'d Dialect,
     side: Side,
+    /// References cannot be followed by their pointers.
+    is_opaque: bool,
+    n_lost_references: usize,
     losses: Vec<Loss>,
 }
 
@@ -80,133 +101,39 @@ impl Lowering<'_> {
         self.losses.push(Loss { side, pointer, keyword, effect, reason: reason.into() });
     }
 
-    /// Where references are not followed, none may be left in a condition that was kept as it is.
-    fn check_references(&mut self, schema: &mut Value) {
-        let follows = self.dialect.recursion && self.dialect.reads("$ref");
-        if !follows && refers(schema) {
-            self.lose("", "$ref", Effect::Narrowed, "leads back to itself within a condition, which cannot be said");
-            *schema = json!({ "type": "object", "properties": {} });
-        }
-    }
-
-    /// One subschema and all below it.
-    fn schema(&mut self, schema: Value, at: &str) -> Value {
-        match schema {
-            Value::Object(keywords) => self.keywords(keywords, at).into(),
-            Value::Bool(false) => self.keywords(Map::from_iter([("not".to_owned(), json!({}))]), at).into(),
-            _ => self.keywords(Map::new(), at).into(),
-        }
-    }
-
-    fn keywords(&mut self, mut keywords: Keywords, at: &str) -> Keywords {
-        self.say_joins(&mut keywords, at);
-        if keywords.contains_key("$ref") {
-            return self.reference(keywords, at);
-        }
-        self.say_choices(&mut keywords, at);
-        self.say_constant(&mut keywords);
-        self.say_types(&mut keywords, at);
-        self.say_objects(&mut keywords, at);
-        self.say_lists(&mut keywords, at);
-        self.say_the_rest(&mut keywords, at);
-        self.say_null(&mut keywords, at);
-        keywords
-    }
-
-    /// A reference that is still there leads back to where it stands.
-    fn reference(&mut self, keywords: Keywords, at: &str) -> Keywords {
-        if self.dialect.recursion && self.dialect.reads("$ref") {
-            return if self.dialect.bare_references { self.bare(keywords, at) } else { keywords };
-        }
-        let described = keywords.into_iter().filter(|(keyword, _)| keyword == "description").collect();
-        if !self.dialect.untyped {
-            self.lose(at, "$ref", Effect::Narrowed, "leads back to itself, which cannot be said");
-            return self.keywords(described, at);
-        }
-        self.lose(at, "$ref", Effect::Widened, "leads back to itself, which cannot be said; anything may stand there");
-        described
-    }
-
-    fn bare(&mut self, mut keywords: Keywords, at: &str) -> Keywords {
-        let beside = types::take(&mut keywords, |keyword| keyword != "$ref");
-        for keyword in beside.keys() {
-            let effect = if walk::is_annotation(keyword) { Effect::Untold } else { Effect::Widened };
-            self.lose(at, keyword, effect, "cannot stand beside a reference");
-        }
-        keywords
-    }
-
-    fn say_lists(&mut self, keywords: &mut Keywords, at: &str) {
-        match keywords.remove("prefixItems") {
-            Some(Value::Array(places)) => self.say_places(keywords, places, at),
-            _ => self.say_items(keywords, at),
-        }
-        if let Some(most) = self.dialect.max_min_items
-            && let Some(wanted) = keywords.get("minItems").and_then(Value::as_u64)
-            && wanted > most
-        {
-            self.describe(keywords, "minItems");
-            self.lose(at, "minItems", Effect::Widened, format!("of more than {most} is said in the description"));
-            keywords.insert("minItems".to_owned(), most.into());
-        }
-    }
-
-    fn say_items(&mut self, keywords: &mut Keywords, at: &str) {
-        if let Some(items) = keywords.remove("items") {
-            let items = self.schema(items, &child(at, "items"));
-            keywords.insert("items".to_owned(), items);
-        }
-    }
-
-    fn say_places(&mut self, keywords: &mut Keywords, places: Vec<Value>, at: &str) {
-        let at_places = child(at, "prefixItems");
-        let places = places.into_iter().enumerate();
-        let places: Vec<Value> =
-            places.map(|(idx, place)| self.schema(place, &child(&at_places, &idx.to_string()))).collect();
-        if !self.dialect.reads("prefixItems") {
-            self.say_places_as_a_choice(keywords, places, at);
-            return;
-        }
-        keywords.insert("prefixItems".to_owned(), places.into());
-        // Nothing may follow the places: that is how a tuple is closed, and no schema of an item.
-        if keywords.get("items") != Some(&Value::Bool(false)) {
-            self.say_items(keywords, at);
-        }
-    }
-
-    /// Each place of a tuple has a schema of its own; a list has one for all.
-    fn say_places_as_a_choice(&mut self, keywords: &mut Keywords, mut places: Vec<Value>, at: &str) {
-        let closed = matches!(keywords.remove("items"), Some(Value::Bool(false)));
-        let ends = keywords.get("maxItems").and_then(Value::as_u64).is_some_and(|most| most <= places.len() as u64);
-        let all_alike = places.windows(2).all(|pair| pair[0] == pair[1]);
-        if !(closed || ends) {
-            self.lose(at, "prefixItems", Effect::Widened, "cannot be said; any item may stand anywhere");
-            return;
-        }
-        if closed {
-            let n_places = places.len();
-            let most = keywords.entry("maxItems").or_insert_with(|| n_places.into());
-            if most.as_u64().is_some_and(|most| most > n_places as u64) {
-                *most = n_places.into();
-            }
-        }
-        if !all_alike {
-            self.lose(at, "prefixItems", Effect::Widened, "cannot be said; each item may stand in any place");
-        }
-        places.dedup();
-        let items = match places.len() {
-            1 => places.remove(0),
-            _ => json!({ "anyOf": places }),
+    /// Lowers one subschema and all below it.
+    fn schema(&mut self, schema: Value, at: &str) -> Option<Value> {
+        let keywords = match schema {
+            Value::Object(keywords) => keywords,
+            Value::Bool(false) => Map::from_iter([("not".to_owned(), json!({}))]),
+            _ => Map::new(),
         };
-        keywords.insert("items".to_owned(), items);
+        self.keywords(keywords, at).map(Value::Object)
     }
-}
 
-fn refers(schema: &Value) -> bool {
-    let Value::Object(keywords) = schema else {
-        return false;
-    };
-    let mut found = keywords.contains_key("$ref");
-    walk::each(keywords, |_, sub| found |= refers(sub));
-    found
+    fn keywords(&mut self, mut keywords: Keywords, at: &str) -> Option<Keywords> {
+        let excludes_all = |excluded: &Value| *excluded == true || *excluded == json!({});
+        if !self.dialect.reads("not") && keywords.get("not").is_some_and(excludes_all) {
+            return None;
+        }
+        if self.dialect.nullable && keywords.get("nullable") == Some(&Value::Bool(true)) {
+            self.lose(at, "nullable", Effect::Widened, "is read here; JSON Schema does not know it and refuses null");
+        }
+        let n_lost_before = self.n_lost_references;
+        self.lower_unevaluated(&mut keywords, at);
+        self.lower_all_of(&mut keywords, at)?;
+        let is_dynamic = keywords.contains_key("$dynamicRef") && !self.follows_references();
+        if keywords.contains_key("$ref") || is_dynamic {
+            return self.lower_reference(keywords, at);
+        }
+        self.lower_choices(&mut keywords, at)?;
+        self.lower_constant(&mut keywords)?;
+        self.lower_types(&mut keywords, at)?;
+        self.lower_object(&mut keywords, at)?;
+        self.lower_list(&mut keywords, at)?;
+        self.lower_remaining(&mut keywords, at);
+        self.lower_dependent(&mut keywords, n_lost_before, at);
+        self.lower_nullable(&mut keywords, at);
+        Some(keywords)
+    }
 }

@@ -16,7 +16,7 @@ pub(super) const MAX_NODES: usize = 100_000;
 
 /// Where a subschema stands under its keyword.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Token<'a> {
+pub(crate) enum Token<'a> {
     /// It is the keyword's value.
     Only,
     Index(usize),
@@ -32,7 +32,7 @@ pub(crate) fn each<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(&'a
 }
 
 /// [`each`], with the place under the keyword.
-pub(super) fn each_at<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(&'a str, Token<'a>, &'a Value)) {
+pub(crate) fn each_at<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(&'a str, Token<'a>, &'a Value)) {
     for (keyword, value) in schema {
         match (holds(keyword, value), value) {
             (Holds::One, sub) => visit(keyword, Token::Only, sub),
@@ -168,7 +168,7 @@ pub(crate) fn anchored<'a>(document: &'a Value, name: &str) -> Option<&'a Value>
 }
 
 /// The reference to the definition `name` of `container`, which is `$defs` or `definitions`.
-pub(super) fn reference(container: &str, name: &str) -> String {
+pub(crate) fn reference(container: &str, name: &str) -> String {
     let mut reference = format!("#/{container}/");
     for byte in name.replace('~', "~0").replace('/', "~1").bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~$".contains(&byte) {

@@ -8,16 +8,17 @@ use crate::schema::walk;
 
 impl Lowering<'_> {
     /// Every keyword that is still there: kept, said in the description, or left out.
-    pub(super) fn say_the_rest(&mut self, keywords: &mut Keywords, at: &str) {
-        self.say_bounds_of_integers(keywords);
+    pub(super) fn lower_remaining(&mut self, keywords: &mut Keywords, at: &str) {
+        self.lower_integer_bounds(keywords);
+        self.lower_unread_references(keywords, at);
         let mut names: Vec<String> = keywords.keys().cloned().collect();
         names.sort_unstable();
         for keyword in names {
-            self.say(keywords, &keyword, at);
+            self.lower_keyword(keywords, &keyword, at);
         }
     }
 
-    fn say(&mut self, keywords: &mut Keywords, keyword: &str, at: &str) {
+    fn lower_keyword(&mut self, keywords: &mut Keywords, keyword: &str, at: &str) {
         let reads = self.dialect.reads(keyword);
         match keyword {
             "nullable" if self.dialect.nullable => {}
@@ -50,7 +51,7 @@ impl Lowering<'_> {
     }
 
     /// More than 3 is at least 4, for an integer.
-    fn say_bounds_of_integers(&self, keywords: &mut Keywords) {
+    fn lower_integer_bounds(&self, keywords: &mut Keywords) {
         if keywords.get("type").is_none_or(|name| name != "integer") {
             return;
         }

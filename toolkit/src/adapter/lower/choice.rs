@@ -1,217 +1,161 @@
-//! Choices and joins: `oneOf`, `anyOf`, `allOf`, `const`.
+//! Choices and conjunctions: `oneOf`, `anyOf`, `allOf`, `const`.
 
 use serde_json::{Value, json};
 
+use super::apart::are_apart;
+use super::closed::{declares_beyond, may_concern_objects, simplify_unevaluated};
+use super::join::join;
+use super::spread::{Spread, spread};
+use super::types::values;
 use super::{Keywords, Lowering};
 use crate::adapter::loss::Effect;
-use crate::schema::{child, walk};
+use crate::schema::child;
 
 impl Lowering<'_> {
-    pub(super) fn say_choices(&mut self, keywords: &mut Keywords, at: &str) {
-        if self.dialect.closed {
-            distribute(keywords);
+    /// Lowers `anyOf` and `oneOf`; `None` where no branch is left.
+    pub(super) fn lower_choices(&mut self, keywords: &mut Keywords, at: &str) -> Option<()> {
+        match if self.dialect.closed { spread(keywords) } else { Spread::Unneeded } {
+            Spread::Unneeded => {}
+            Spread::Impossible => {
+                let reason = "cannot be closed with a choice beside them; properties of the other cannot be sent";
+                self.lose(at, "properties", Effect::Narrowed, reason);
+            }
+            Spread::Done { keywords: merged, is_narrower } => {
+                *keywords = merged;
+                if is_narrower {
+                    let reason =
+                        "is said in each branch of a choice; a value with properties of several cannot be sent";
+                    self.lose(at, "unevaluatedProperties", Effect::Narrowed, reason);
+                }
+            }
         }
         for keyword in ["anyOf", "oneOf"] {
-            let Some(Value::Array(branches)) = keywords.remove(keyword) else {
-                continue;
-            };
-            let is_either = keyword == "anyOf" || are_apart(&branches);
-            let n_losses = self.losses.len();
-            let at_branches = child(at, keyword);
-            let branches: Vec<Value> = branches
-                .into_iter()
-                .enumerate()
-                .map(|(idx, branch)| self.schema(branch, &child(&at_branches, &idx.to_string())))
-                .collect();
-            // A branch that takes more than it did would shut out the others.
-            let is_exact = self.losses[n_losses..].iter().all(|loss| loss.effect == Effect::Untold);
-            if self.dialect.reads(keyword) && (keyword == "anyOf" || is_exact) {
-                keywords.insert(keyword.to_owned(), branches.into());
-            } else if !self.dialect.reads("anyOf") {
-                self.lose(at, keyword, Effect::Widened, "cannot be said; any value may stand there");
-            } else if keywords.contains_key("anyOf") {
-                self.lose(at, keyword, Effect::Widened, "cannot be said beside another choice");
-            } else {
-                if !is_either {
-                    self.lose(at, keyword, Effect::Widened, "is said as `anyOf`, so that several may fit at once");
-                }
-                keywords.insert("anyOf".to_owned(), branches.into());
+            if let Some(Value::Array(branches)) = keywords.remove(keyword) {
+                self.lower_choice(keywords, keyword, branches, at)?;
             }
         }
+        Some(())
     }
 
-    /// Parts that all hold, written as one where they say nothing of the same thing.
-    pub(super) fn say_joins(&mut self, keywords: &mut Keywords, at: &str) {
-        if self.dialect.reads("allOf") {
-            if let Some(Value::Array(parts)) = keywords.get_mut("allOf") {
-                let at_parts = child(at, "allOf");
-                for (idx, part) in parts.iter_mut().enumerate() {
-                    *part = self.schema(part.take(), &child(&at_parts, &idx.to_string()));
-                }
+    fn lower_choice(&mut self, keywords: &mut Keywords, keyword: &str, branches: Vec<Value>, at: &str) -> Option<()> {
+        let is_either = keyword == "anyOf" || are_apart(&branches);
+        let n_losses = self.losses.len();
+        let at_branches = child(at, keyword);
+        let n_branches = branches.len();
+        let branches: Vec<Value> = branches
+            .into_iter()
+            .enumerate()
+            .filter_map(|(idx, branch)| self.schema(branch, &child(&at_branches, &idx.to_string())))
+            .collect();
+        // A branch that takes more or less than it did would shut out the others, or let them in.
+        let is_exact = self.losses[n_losses..].iter().all(|loss| loss.effect == Effect::Untold);
+        if self.dialect.reads(keyword) && (keyword == "anyOf" || (is_exact && branches.len() == n_branches)) {
+            if branches.is_empty() {
+                return None;
             }
-            return;
+            keywords.insert(keyword.to_owned(), branches.into());
+        } else if !self.dialect.reads("anyOf") {
+            self.lose(at, keyword, Effect::Widened, "cannot be said; any value may stand there");
+        } else if branches.is_empty() {
+            return None;
+        } else if keywords.contains_key("anyOf") {
+            self.lose(at, keyword, Effect::Widened, "cannot be said beside another choice");
+        } else {
+            if !is_either {
+                self.lose(at, keyword, Effect::Widened, "is said as `anyOf`, so that several may fit at once");
+            }
+            keywords.insert("anyOf".to_owned(), branches.into());
         }
+        Some(())
+    }
+
+    /// Lowers `allOf`: to one schema where the dialect cannot say it, or where closed objects would exclude one another.
+    /// `None` where a part fits nothing.
+    pub(super) fn lower_all_of(&mut self, keywords: &mut Keywords, at: &str) -> Option<()> {
         let Some(Value::Array(parts)) = keywords.remove("allOf") else {
-            return;
+            return Some(());
         };
-        for part in parts {
+        let at_parts = child(at, "allOf");
+        let reads = self.dialect.reads("allOf");
+        let mut kept = Vec::new();
+        for (idx, part) in parts.into_iter().enumerate() {
+            if reads && !self.dialect.closed {
+                kept.push(self.schema(part, &child(&at_parts, &idx.to_string()))?);
+                continue;
+            }
             let mut part = match part {
                 Value::Object(part) => part,
                 Value::Bool(false) => Keywords::from_iter([("not".to_owned(), json!({}))]),
                 _ => continue,
             };
-            self.say_joins(&mut part, at);
-            if !join(keywords, &part) {
-                self.lose(at, "allOf", Effect::Widened, "cannot be said in one; a part of it is left out");
+            simplify_unevaluated(&mut part);
+            flatten(&mut part);
+            if !part.contains_key("allOf") && join(keywords, &part) {
+                continue;
+            }
+            let part = Value::Object(part);
+            let concerns_objects = may_concern_objects(&part);
+            if reads && !concerns_objects {
+                kept.push(self.schema(part, &child(&at_parts, &idx.to_string()))?);
+                continue;
+            }
+            self.lose(at, "allOf", Effect::Widened, "cannot be said in one; a part of it is left out");
+            let known = keywords.get("properties").and_then(Value::as_object);
+            if self.dialect.closed && declares_beyond(&part, known) {
+                let reason = "cannot be said in one; properties that only a part declares cannot be sent";
+                self.lose(at, "allOf", Effect::Narrowed, reason);
             }
         }
+        if !kept.is_empty() {
+            keywords.insert("allOf".to_owned(), kept.into());
+        }
+        Some(())
     }
 
-    pub(super) fn say_constant(&mut self, keywords: &mut Keywords) {
-        if self.dialect.reads("const") {
-            return;
-        }
-        if let Some(constant) = keywords.remove("const") {
-            keywords.insert("enum".to_owned(), json!([constant]));
-        }
-    }
-}
-
-/// Writes what stands beside a choice between objects into each branch: a closed object has to know all of its properties.
-fn distribute(keywords: &mut Keywords) {
-    let is_map = keywords.get("additionalProperties").is_some_and(|others| *others != false);
-    if is_map || !keywords.contains_key("properties") {
-        return;
-    }
-    let Some(choice) = ["anyOf", "oneOf"].into_iter().find(|choice| keywords.contains_key(*choice)) else {
-        return;
-    };
-    let mut beside = keywords.clone();
-    beside.retain(|keyword, _| keyword != choice && !walk::is_annotation(keyword));
-    // Every branch is closed in the end, as the whole is.
-    beside.remove("unevaluatedProperties");
-    beside.remove("additionalProperties");
-    let Some(Value::Array(branches)) = keywords.get(choice) else {
-        return;
-    };
-    let spread = branches.iter().map(|branch| {
-        let mut branch = branch.as_object()?.clone();
-        let closed = branch.remove("additionalProperties");
-        if !join(&mut branch, &beside) {
+    /// Writes `const` as an `enum` of one value where the dialect has no word for it; `None` where no value is left.
+    pub(super) fn lower_constant(&self, keywords: &mut Keywords) -> Option<()> {
+        // Some targets refuse a schema that lists no value.
+        if !self.dialect.reads("not") && values(keywords).is_some_and(|values| values.is_empty()) {
             return None;
         }
-        branch.extend(closed.map(|closed| ("additionalProperties".to_owned(), closed)));
-        Some(Value::Object(branch))
-    });
-    if let Some(spread) = spread.collect::<Option<Vec<_>>>() {
-        keywords.retain(|keyword, _| walk::is_annotation(keyword));
-        keywords.insert(choice.to_owned(), spread.into());
+        if !self.dialect.reads("const")
+            && let Some(constant) = keywords.remove("const")
+        {
+            keywords.insert("enum".to_owned(), json!([constant]));
+        }
+        Some(())
     }
 }
 
-/// Adds what `part` says, if each keyword is new or says the same, and none looks at those beside it.
-fn join(keywords: &mut Keywords, part: &Keywords) -> bool {
-    let alone = |keyword: &str| {
-        !matches!(
-            keyword,
-            "additionalProperties"
-                | "unevaluatedProperties"
-                | "patternProperties"
-                | "items"
-                | "prefixItems"
-                | "contains"
-                | "if"
-        )
-    };
-    let fits = part.iter().all(|(keyword, value)| match keyword.as_str() {
-        "properties" | "required" => true,
-        keyword if walk::is_annotation(keyword) => true,
-        keyword => alone(keyword) && keywords.get(keyword).is_none_or(|there| there == value),
-    });
-    let same_properties = |part: &Keywords| {
-        let (Some(there), Some(new)) = (object(keywords, "properties"), object(part, "properties")) else {
-            return true;
-        };
-        new.iter().all(|(name, schema)| there.get(name).is_none_or(|there| there == schema))
-    };
-    if !fits || !same_properties(part) || keywords.keys().any(|keyword| !alone(keyword)) {
-        return false;
+/// Joins what can be joined with `keywords`, and returns what is left.
+pub(super) fn join_all(keywords: &mut Keywords, parts: Vec<Value>) -> Vec<Value> {
+    keywords.insert("allOf".to_owned(), parts.into());
+    flatten(keywords);
+    match keywords.remove("allOf") {
+        Some(Value::Array(left)) => left,
+        _ => Vec::new(),
     }
-    for (keyword, value) in part {
-        match (keyword.as_str(), keywords.get_mut(keyword), value) {
-            ("properties", Some(Value::Object(there)), Value::Object(new)) => {
-                there.extend(new.iter().map(|(name, schema)| (name.clone(), schema.clone())));
+}
+
+/// Writes the parts of an `allOf` into the schema, as far as one schema can say them.
+fn flatten(keywords: &mut Keywords) {
+    let Some(Value::Array(parts)) = keywords.remove("allOf") else {
+        return;
+    };
+    let mut left = Vec::new();
+    for part in parts {
+        match part {
+            Value::Object(mut part) => {
+                flatten(&mut part);
+                if part.contains_key("allOf") || !join(keywords, &part) {
+                    left.push(Value::Object(part));
+                }
             }
-            ("required", Some(Value::Array(there)), Value::Array(new)) => {
-                let missing: Vec<Value> = new.iter().filter(|name| !there.contains(name)).cloned().collect();
-                there.extend(missing);
-            }
-            (_, Some(_), _) => {}
-            (_, None, value) => drop(keywords.insert(keyword.clone(), value.clone())),
+            Value::Bool(true) => {}
+            other => left.push(other),
         }
     }
-    true
-}
-
-fn object<'k>(keywords: &'k Keywords, keyword: &str) -> Option<&'k Keywords> {
-    keywords.get(keyword)?.as_object()
-}
-
-/// Whether no value can fit two of the branches, as far as types, constants and tags tell.
-fn are_apart(branches: &[Value]) -> bool {
-    let mut pairs = branches.iter().enumerate().flat_map(|(idx, a)| branches[idx + 1..].iter().map(move |b| (a, b)));
-    pairs.all(|(a, b)| types_apart(a, b) || values_apart(a, b) || tags_apart(a, b))
-}
-
-fn types_apart(a: &Value, b: &Value) -> bool {
-    let (Some(a), Some(b)) = (types(a), types(b)) else {
-        return false;
-    };
-    let overlap = |a: &str, b: &str| a == b || matches!((a, b), ("integer", "number") | ("number", "integer"));
-    !a.iter().any(|a| b.iter().any(|b| overlap(a, b)))
-}
-
-fn types(schema: &Value) -> Option<Vec<&str>> {
-    match schema.get("type")? {
-        Value::String(name) => Some(vec![name]),
-        Value::Array(names) => names.iter().map(Value::as_str).collect(),
-        _ => None,
+    if !left.is_empty() {
+        keywords.insert("allOf".to_owned(), left.into());
     }
-}
-
-fn values_apart(a: &Value, b: &Value) -> bool {
-    let (Some(a), Some(b)) = (values(a), values(b)) else {
-        return false;
-    };
-    // `1` and `1.0` are one value.
-    let same = |a: &Value, b: &Value| a == b || (a.is_number() && a.as_f64() == b.as_f64());
-    !a.iter().any(|a| b.iter().any(|b| same(a, b)))
-}
-
-fn values(schema: &Value) -> Option<Vec<&Value>> {
-    match (schema.get("const"), schema.get("enum")) {
-        (Some(constant), _) => Some(vec![constant]),
-        (None, Some(Value::Array(values))) => Some(values.iter().collect()),
-        _ => None,
-    }
-}
-
-/// Both are objects that must have a property whose values are apart.
-fn tags_apart(a: &Value, b: &Value) -> bool {
-    let requires = |schema: &Value, name: &str| {
-        let required = schema.get("required").and_then(Value::as_array);
-        required.is_some_and(|required| required.iter().any(|required| required == name))
-    };
-    let is_object = |schema: &Value| schema.get("type").is_some_and(|name| name == "object");
-    let (Some(of_a), Some(of_b)) = (a.get("properties"), b.get("properties")) else {
-        return false;
-    };
-    let mut names = of_a.as_object().into_iter().flatten();
-    is_object(a)
-        && is_object(b)
-        && names.any(|(name, tag)| {
-            requires(a, name)
-                && requires(b, name)
-                && of_b.get(name).is_some_and(|other| values_apart(tag, other) || types_apart(tag, other))
-        })
 }

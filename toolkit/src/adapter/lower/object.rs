@@ -2,144 +2,117 @@
 
 use serde_json::{Map, Value, json};
 
+use super::closed::describes_objects;
 use super::{Keywords, Lowering};
 use crate::adapter::loss::Effect;
 use crate::schema::child;
 
 impl Lowering<'_> {
-    pub(super) fn say_objects(&mut self, keywords: &mut Keywords, at: &str) {
-        self.say_closed(keywords, at);
-        if self.dialect.closed {
-            declare_required(keywords);
+    /// Lowers what a schema says of objects; `None` where no value is left.
+    pub(super) fn lower_object(&mut self, keywords: &mut Keywords, at: &str) -> Option<()> {
+        self.lower_patterns(keywords, at);
+        if self.dialect.closed && describes_objects(keywords) && !declare_required(keywords) {
+            return self.without(keywords, "object", at);
         }
+        self.close(keywords, at);
         if let Some(Value::Object(properties)) = keywords.remove("properties") {
-            let at_properties = child(at, "properties");
-            let properties: Map<String, Value> = properties
-                .into_iter()
-                .map(|(name, schema)| {
-                    let lowered = self.schema(schema, &child(&at_properties, &name));
-                    (name, lowered)
-                })
-                .collect();
+            let Some(properties) = self.lower_properties(keywords, properties, at) else {
+                return self.without(keywords, "object", at);
+            };
             keywords.insert("properties".to_owned(), properties.into());
         }
         match keywords.remove("additionalProperties") {
             Some(Value::Bool(open)) => drop(keywords.insert("additionalProperties".to_owned(), open.into())),
             Some(others) => {
-                let others = self.schema(others, &child(at, "additionalProperties"));
+                let others = self.schema(others, &child(at, "additionalProperties")).unwrap_or(Value::Bool(false));
                 keywords.insert("additionalProperties".to_owned(), others);
             }
             None => {}
         }
         if self.dialect.all_required {
-            require_all(keywords);
+            super::optional::require_all(keywords);
         }
+        Some(())
     }
 
-    /// Says that an object has no other properties, where the dialect demands it or has a word for it.
-    fn say_closed(&mut self, keywords: &mut Keywords, at: &str) {
-        if !describes_objects(keywords) {
-            return;
-        }
-        let chooses = ["anyOf", "oneOf", "allOf"].iter().any(|keyword| keywords.contains_key(*keyword));
-        if keywords.get("unevaluatedProperties") == Some(&Value::Bool(false)) && !chooses {
-            keywords.remove("unevaluatedProperties");
-            keywords.insert("additionalProperties".to_owned(), false.into());
-        }
-        if !self.dialect.closed {
-            return;
-        }
-        let declares = keywords.get("properties").and_then(Value::as_object).is_some_and(|named| !named.is_empty());
-        match keywords.insert("additionalProperties".to_owned(), false.into()) {
-            Some(Value::Bool(false)) => {}
-            None if declares => {
-                let reason = "is false here; properties that are not declared can no longer be sent";
-                self.lose(at, "additionalProperties", Effect::Untold, reason);
+    /// Lowers the properties; `None` where one that is required fits nothing.
+    fn lower_properties(
+        &mut self,
+        keywords: &Keywords,
+        properties: Map<String, Value>,
+        at: &str,
+    ) -> Option<Map<String, Value>> {
+        let at_properties = child(at, "properties");
+        let refuses_others = keywords.get("additionalProperties") == Some(&Value::Bool(false))
+            && self.dialect.reads("additionalProperties")
+            && !keywords.contains_key("patternProperties");
+        let is_required = |name: &str| {
+            let required = keywords.get("required").and_then(Value::as_array);
+            required.is_some_and(|names| names.iter().any(|required| required == name))
+        };
+        let mut lowered = Map::new();
+        for (name, schema) in properties {
+            let at = child(&at_properties, &name);
+            match self.schema(schema, &at) {
+                Some(schema) => drop(lowered.insert(name, schema)),
+                None if is_required(&name) => return None,
+                // What is not declared is refused.
+                None if refuses_others => {}
+                None => drop(lowered.insert(name, self.anything(&at, "no value fits it, which cannot be said"))),
             }
-            _ => {
-                let reason = "cannot be left open; properties of any name cannot be sent";
-                self.lose(at, "additionalProperties", Effect::Narrowed, reason);
-            }
         }
+        Some(lowered)
+    }
+
+    /// Takes one type from a schema that no value of that type fits; `None` where no type is left.
+    pub(super) fn without(&mut self, keywords: &mut Keywords, name: &str, at: &str) -> Option<()> {
+        match keywords.get_mut("type") {
+            Some(Value::String(other)) if other != name => {}
+            Some(Value::Array(names)) if names.iter().any(|other| other != name) => {
+                names.retain(|other| other != name);
+                if let [only] = &names[..] {
+                    let only = only.clone();
+                    keywords.insert("type".to_owned(), only);
+                }
+            }
+            Some(_) => return None,
+            None => self.lose(at, "type", Effect::Widened, format!("may be any; that no {name} fits cannot be said")),
+        }
+        keywords.retain(|keyword, _| !super::types::is_only_about(keyword, name));
+        Some(())
+    }
+
+    /// A schema for any value, where none can be said for what stood there.
+    pub(super) fn anything(&mut self, at: &str, reason: &str) -> Value {
+        self.lose(at, "not", Effect::Widened, reason);
+        if self.dialect.untyped {
+            return json!({});
+        }
+        self.lose(at, "type", Effect::Narrowed, "is not said, and cannot be left open; only a text can be sent");
+        json!({ "type": "string" })
     }
 }
 
-/// What is required has to be declared, where nothing else may be there.
-fn declare_required(keywords: &mut Keywords) {
+/// Declares what is required, where nothing else may be there; false, where that is refused.
+fn declare_required(keywords: &mut Keywords) -> bool {
     let Some(Value::Array(required)) = keywords.get("required") else {
-        return;
+        return true;
     };
     let names: Vec<String> = required.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-    if let (false, Value::Object(properties)) =
-        (names.is_empty(), keywords.entry("properties").or_insert_with(|| json!({})))
-    {
-        for name in names {
-            properties.entry(name).or_insert_with(|| json!({}));
-        }
+    let others = keywords.get("additionalProperties").cloned().unwrap_or_else(|| json!({}));
+    if names.is_empty() {
+        return true;
     }
-}
-
-fn describes_objects(keywords: &Keywords) -> bool {
-    let names_object = match keywords.get("type") {
-        Some(Value::String(name)) => name == "object",
-        Some(Value::Array(names)) => names.iter().any(|name| name == "object"),
-        _ => false,
+    let Value::Object(properties) = keywords.entry("properties").or_insert_with(|| json!({})) else {
+        return true;
     };
-    names_object || keywords.contains_key("properties")
-}
-
-/// Makes every property required, and null what stands for one that is absent.
-fn require_all(keywords: &mut Keywords) {
-    let Some(Value::Object(properties)) = keywords.get_mut("properties") else {
-        return;
-    };
-    let names: Vec<Value> = properties.keys().map(|name| json!(name)).collect();
-    let required = match keywords.insert("required".to_owned(), names.into()) {
-        Some(Value::Array(required)) => required,
-        _ => Vec::new(),
-    };
-    if let Some(Value::Object(properties)) = keywords.get_mut("properties") {
-        let optional = properties.iter_mut().filter(|(name, _)| !required.iter().any(|other| other == name.as_str()));
-        optional.for_each(|(_, schema)| allow_null(schema));
-    }
-}
-
-fn allow_null(schema: &mut Value) {
-    let Value::Object(keywords) = schema else {
-        return;
-    };
-    match keywords.get_mut("type") {
-        Some(Value::String(name)) if name == "null" => return,
-        Some(kind @ Value::String(_)) => *kind = json!([kind.take(), "null"]),
-        Some(Value::Array(names)) => {
-            if !names.iter().any(|name| name == "null") {
-                names.push(json!("null"));
+    for name in names {
+        if !properties.contains_key(&name) {
+            if others == false {
+                return false;
             }
-        }
-        _ => {
-            if keywords.contains_key("anyOf") && !keywords.contains_key("$ref") {
-                push_null(keywords);
-                return;
-            }
-            let described = keywords.remove("description");
-            let inner = std::mem::take(keywords);
-            keywords.extend(described.map(|text| ("description".to_owned(), text)));
-            keywords.insert("anyOf".to_owned(), json!([inner, { "type": "null" }]));
-            return;
+            properties.insert(name, others.clone());
         }
     }
-    if let Some(Value::Array(values)) = keywords.get_mut("enum")
-        && !values.iter().any(Value::is_null)
-    {
-        values.push(Value::Null);
-    }
-}
-
-fn push_null(keywords: &mut Keywords) {
-    let null = json!({ "type": "null" });
-    if let Some(Value::Array(branches)) = keywords.get_mut("anyOf")
-        && !branches.contains(&null)
-    {
-        branches.push(null);
-    }
+    true
 }

@@ -1,30 +1,42 @@
 //! The root, which is an object for everybody and no choice for most.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value, json};
 
+use super::one_object::put_together;
+use super::reference::no_arguments;
 use super::{Keywords, Lowering};
+use crate::adapter::dialect::Dialect;
 use crate::adapter::loss::{Effect, Side};
 use crate::schema::child;
+
+/// Returns true if the root means the same below itself as it does at the root, once it is lowered.
+pub(super) fn keeps_root(root: &Keywords, dialect: &Dialect, side: Side) -> bool {
+    let chooses = ["anyOf", "oneOf", "allOf"].iter().any(|keyword| root.contains_key(*keyword));
+    side != Side::Input || (root.get("type").is_some_and(|name| name == "object") && (dialect.root_choice || !chooses))
+}
 
 impl Lowering<'_> {
     pub(super) fn root(&mut self, schema: Value) -> Value {
         let mut keywords = match schema {
             Value::Object(keywords) => keywords,
-            other => return self.schema(other, ""),
+            other => return self.schema(other, "").unwrap_or_else(|| self.nothing_fits()),
         };
         if keywords.remove("$schema").is_some() {
             self.lose("", "$schema", Effect::Untold, "is not said; the target reads one draft");
         }
         let definitions = ["$defs", "definitions"].map(|container| (container, keywords.remove(container)));
         if self.side == Side::Input {
-            self.say_one_object(&mut keywords);
+            if !name_object(&mut keywords) {
+                return self.nothing_fits();
+            }
+            self.lower_root_choice(&mut keywords);
         }
         if self.side == Side::Input && self.dialect.described_arguments {
-            self.say_what_arguments_are(&mut keywords);
+            self.describe_arguments(&mut keywords);
         }
-        let mut keywords = self.keywords(keywords, "");
+        let Some(mut keywords) = self.keywords(keywords, "") else {
+            return self.nothing_fits();
+        };
         for (container, definitions) in definitions {
             self.keep_definitions(&mut keywords, container, definitions);
         }
@@ -37,52 +49,66 @@ impl Lowering<'_> {
         keywords.into()
     }
 
+    /// A schema for a tool that no arguments fit, or none that the target can say.
+    fn nothing_fits(&mut self) -> Value {
+        let reason = "fits nothing that can be said; the object without properties stands in its place";
+        self.lose("", "type", Effect::Narrowed, reason);
+        self.lose("", "type", Effect::Widened, reason);
+        let mut schema = no_arguments(self.dialect.closed);
+        if self.dialect.upper_case_types {
+            schema["type"] = json!("OBJECT");
+        }
+        schema
+    }
+
     /// What leads back to itself stays a definition, where the dialect follows references.
     fn keep_definitions(&mut self, keywords: &mut Keywords, container: &str, definitions: Option<Value>) {
         let Some(Value::Object(definitions)) = definitions else {
             return;
         };
-        if definitions.is_empty() || !(self.dialect.recursion && self.dialect.reads("$ref")) {
+        if definitions.is_empty() || !self.follows_references() {
             return;
         }
         let at = child("", container);
-        let lowered: Map<String, Value> = definitions
-            .into_iter()
-            .map(|(name, schema)| {
-                let lowered = self.schema(schema, &child(&at, &name));
-                (name, lowered)
-            })
-            .collect();
+        let mut lowered = Map::new();
+        for (name, schema) in definitions {
+            let at = child(&at, &name);
+            let schema = self.schema(schema, &at).unwrap_or_else(|| {
+                let reason = "fits nothing, which cannot be said; null stands in its place";
+                self.lose(&at, "type", Effect::Widened, reason);
+                json!({ "type": "null" })
+            });
+            lowered.insert(name, schema);
+        }
         keywords.insert(container.to_owned(), lowered.into());
     }
 
-    /// A choice between objects as one object that has what any of them has.
-    fn say_one_object(&mut self, keywords: &mut Keywords) {
+    /// Writes a choice between objects as one object that has what any of them has.
+    fn lower_root_choice(&mut self, keywords: &mut Keywords) {
         if self.dialect.root_choice {
             return;
         }
-        for keyword in ["anyOf", "oneOf", "allOf"] {
+        for keyword in ["allOf", "anyOf", "oneOf"] {
             let Some(Value::Array(parts)) = keywords.remove(keyword) else {
                 continue;
             };
-            let joins = keyword == "allOf";
-            let objects: Vec<Keywords> = parts
-                .into_iter()
-                .filter_map(|part| match part {
-                    Value::Object(part) => Some(part),
-                    _ => None,
-                })
-                .collect();
-            let reason = match joins {
+            let is_join = keyword == "allOf";
+            let parts = if is_join { super::choice::join_all(keywords, parts) } else { parts };
+            if is_join && parts.is_empty() {
+                continue;
+            }
+            let reason = match is_join {
                 true => "at the root is said as one object",
                 false => "at the root is said as one object; which properties go together is not said",
             };
             self.lose("", keyword, Effect::Widened, reason);
-            put_together(keywords, &objects, joins);
+            if let Some(reason) = put_together(keywords, &parts, is_join, self.dialect.closed) {
+                self.lose("", keyword, Effect::Narrowed, reason);
+            }
         }
     }
 
-    fn say_what_arguments_are(&mut self, keywords: &mut Keywords) {
+    fn describe_arguments(&mut self, keywords: &mut Keywords) {
         let Some(Value::Object(properties)) = keywords.get_mut("properties") else {
             return;
         };
@@ -107,50 +133,15 @@ impl Lowering<'_> {
     }
 }
 
-fn put_together(keywords: &mut Keywords, objects: &[Keywords], joins: bool) {
-    let mut schemas: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    let mut required: Option<Vec<Value>> = None;
-    for object in objects {
-        for (name, schema) in object.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            let there = schemas.entry(name.clone()).or_default();
-            if !there.contains(schema) {
-                there.push(schema.clone());
-            }
-        }
-        let these = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
-        required = Some(match (required, joins) {
-            (None, _) => these,
-            (Some(those), true) => those.into_iter().chain(these).collect(),
-            (Some(those), false) => those.into_iter().filter(|name| these.contains(name)).collect(),
-        });
+/// Names the one type that arguments have; false, where the schema refuses it.
+fn name_object(keywords: &mut Keywords) -> bool {
+    let allows = match keywords.get("type") {
+        None => true,
+        Some(Value::Array(names)) => names.iter().any(|name| name == "object"),
+        Some(name) => name == "object",
+    };
+    if allows {
+        keywords.insert("type".to_owned(), json!("object"));
     }
-    let is_closed = |object: &Keywords| object.get("additionalProperties") == Some(&Value::Bool(false));
-    let are_closed = !objects.is_empty() && objects.iter().all(is_closed) && !joins;
-    let properties = keywords.entry("properties").or_insert_with(|| json!({}));
-    if let Value::Object(properties) = properties {
-        for (name, mut schemas) in schemas {
-            let schema = if schemas.len() == 1 { schemas.remove(0) } else { either(schemas) };
-            properties.entry(name).or_insert(schema);
-        }
-    }
-    if let Value::Array(there) = keywords.entry("required").or_insert_with(|| json!([])) {
-        for name in required.unwrap_or_default() {
-            if !there.contains(&name) {
-                there.push(name);
-            }
-        }
-    }
-    if keywords.get("unevaluatedProperties") == Some(&Value::Bool(false)) || are_closed {
-        keywords.remove("unevaluatedProperties");
-        keywords.insert("additionalProperties".to_owned(), json!(false));
-    }
-}
-
-/// Constants as one list of them, anything else as a choice.
-fn either(schemas: Vec<Value>) -> Value {
-    let constants: Option<Vec<Value>> = schemas.iter().map(|schema| schema.get("const").cloned()).collect();
-    match constants {
-        Some(constants) => json!({ "enum": constants }),
-        None => json!({ "anyOf": schemas }),
-    }
+    allows
 }

@@ -1,28 +1,34 @@
-//! Types: lists of them, none at all, and null.
+//! Types: lists of them, and none at all.
 
 use serde_json::{Value, json};
 
+use super::apart::same;
 use super::{Keywords, Lowering};
 use crate::adapter::loss::Effect;
 use crate::schema::walk::{self, type_of};
 
 impl Lowering<'_> {
-    pub(super) fn say_types(&mut self, keywords: &mut Keywords, at: &str) {
+    /// Lowers `type`; `None` where no value is left.
+    pub(super) fn lower_types(&mut self, keywords: &mut Keywords, at: &str) -> Option<()> {
         if !keywords.contains_key("type") {
-            self.say_implied_type(keywords, at);
+            self.lower_implied_type(keywords, at);
         }
         if self.dialect.type_lists {
-            return;
+            return Some(());
         }
         let Some(Value::Array(names)) = keywords.get("type") else {
-            return;
+            return Some(());
         };
-        let names: Vec<String> = names.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        let mut names: Vec<String> = names.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        if let Some(values) = values(keywords) {
+            names.retain(|name| values.iter().any(|value| is_of(value, name)));
+        }
         let kinds: Vec<&String> = names.iter().filter(|name| *name != "null").collect();
         match kinds[..] {
+            [] if names.is_empty() => return None,
             [] => drop(keywords.insert("type".to_owned(), json!("null"))),
             [kind] if names.len() == 1 => drop(keywords.insert("type".to_owned(), json!(kind))),
-            [kind] if self.dialect.nullable => {
+            [kind] if self.dialect.nullable && !keywords.contains_key("anyOf") => {
                 keywords.insert("type".to_owned(), json!(kind));
                 keywords.insert("nullable".to_owned(), json!(true));
                 if let Some(Value::Array(values)) = keywords.get_mut("enum") {
@@ -33,45 +39,51 @@ impl Lowering<'_> {
                 keywords.remove("type");
                 self.lose(at, "type", Effect::Widened, "cannot be said beside a choice");
             }
-            _ => self.split(keywords, &names, at),
+            _ => return self.split(keywords, &names, at),
         }
+        Some(())
     }
 
     /// One branch for each type, with what is said of it.
-    fn split(&mut self, keywords: &mut Keywords, names: &[String], at: &str) {
+    fn split(&mut self, keywords: &mut Keywords, names: &[String], at: &str) -> Option<()> {
         let outside: Keywords = take(keywords, walk::is_annotation);
-        let values = keywords.remove("enum").or_else(|| keywords.remove("const").map(|constant| json!([constant])));
-        let branches = names.iter().filter_map(|name| {
+        let values = values(keywords);
+        keywords.remove("enum");
+        keywords.remove("const");
+        let branches = names.iter().map(|name| {
             let about = keywords.iter().filter(|(keyword, _)| keyword.as_str() != "type" && is_about(keyword, name));
             let mut branch: Keywords = about.map(|(keyword, value)| (keyword.clone(), value.clone())).collect();
             branch.insert("type".to_owned(), json!(name));
-            if let Some(Value::Array(values)) = &values {
+            if let Some(values) = &values
+                && name != "null"
+            {
                 let values: Vec<Value> = values.iter().filter(|value| is_of(value, name)).cloned().collect();
-                if values.is_empty() {
-                    return None;
-                }
-                if name != "null" {
-                    branch.insert("enum".to_owned(), values.into());
-                }
+                branch.insert("enum".to_owned(), values.into());
             }
-            Some(Value::Object(branch))
+            Value::Object(branch)
         });
         let branches: Vec<Value> = branches.collect();
-        let branches: Vec<Value> = branches.into_iter().map(|branch| self.schema(branch, at)).collect();
+        let branches: Vec<Value> = branches.into_iter().filter_map(|branch| self.schema(branch, at)).collect();
         *keywords = outside;
+        if branches.is_empty() {
+            return None;
+        }
         keywords.insert("anyOf".to_owned(), branches.into());
+        Some(())
     }
 
     /// What the other keywords only leave open.
-    fn say_implied_type(&mut self, keywords: &mut Keywords, at: &str) {
+    fn lower_implied_type(&mut self, keywords: &mut Keywords, at: &str) {
         if keywords.keys().any(|keyword| matches!(keyword.as_str(), "anyOf" | "oneOf" | "allOf")) {
             return;
         }
-        let values = keywords.get("enum").cloned().or_else(|| Some(json!([keywords.get("const")?])));
-        if let Some(Value::Array(values)) = values {
+        if let Some(values) = values(keywords) {
             let mut names: Vec<&str> = values.iter().map(type_of).collect();
             names.sort_unstable();
             names.dedup();
+            if names.is_empty() {
+                return;
+            }
             let names = if let [name] = names[..] { json!(name) } else { json!(names) };
             keywords.insert("type".to_owned(), names);
             return;
@@ -91,50 +103,17 @@ impl Lowering<'_> {
         keywords.insert("type".to_owned(), json!(name));
         self.lose(at, "type", Effect::Narrowed, reason);
     }
+}
 
-    /// The null that a choice allows, where the dialect has a word for it.
-    pub(super) fn say_null(&mut self, keywords: &mut Keywords, at: &str) {
-        if self.dialect.upper_case_types
-            && let Some(Value::String(name)) = keywords.get_mut("type")
-        {
-            name.make_ascii_uppercase();
+/// Returns the values that a schema lists.
+pub(super) fn values(keywords: &Keywords) -> Option<Vec<Value>> {
+    match (keywords.get("enum"), keywords.get("const")) {
+        (Some(Value::Array(values)), None) => Some(values.clone()),
+        (Some(Value::Array(values)), Some(constant)) => {
+            Some(values.iter().filter(|value| same(value, constant)).cloned().collect())
         }
-        if !self.dialect.nullable {
-            return;
-        }
-        let is_null = |branch: &Value| branch.get("type").is_some_and(|name| name == "null" || name == "NULL");
-        let Some(Value::Array(branches)) = keywords.get_mut("anyOf") else {
-            return;
-        };
-        let before = branches.len();
-        branches.retain(|branch| !is_null(branch));
-        if branches.len() == before {
-            return;
-        }
-        if let [Value::Object(only)] = &branches[..] {
-            let only = only.clone();
-            self.say_alone(keywords, only, at);
-        }
-        keywords.insert("nullable".to_owned(), json!(true));
-    }
-
-    /// The only branch of a choice that is left, written beside what holds for all; of two descriptions the one that
-    /// stood there is kept.
-    fn say_alone(&mut self, keywords: &mut Keywords, only: Keywords, at: &str) {
-        let contradicts = |keyword: &String, value: &Value| {
-            !walk::is_annotation(keyword) && keywords.get(keyword).is_some_and(|there| there != value)
-        };
-        if only.iter().any(|(keyword, value)| contradicts(keyword, value)) {
-            return;
-        }
-        keywords.remove("anyOf");
-        for (keyword, value) in only {
-            match keywords.get(&keyword) {
-                None => drop(keywords.insert(keyword, value)),
-                Some(there) if *there == value => {}
-                Some(_) => self.lose(at, &keyword, Effect::Untold, "of a branch gives way to that of the whole"),
-            }
-        }
+        (_, Some(constant)) => Some(vec![constant.clone()]),
+        (_, None) => None,
     }
 }
 
@@ -151,22 +130,28 @@ fn is_about(keyword: &str, name: &str) -> bool {
             matches!(name, "integer" | "number")
         }
         "format" => !matches!(name, "null" | "boolean"),
-        "minLength" | "maxLength" | "pattern" | "contentEncoding" | "contentMediaType" => name == "string",
+        "minLength" | "maxLength" | "pattern" | "contentEncoding" | "contentMediaType" | "contentSchema" => {
+            name == "string"
+        }
         "items" | "prefixItems" | "minItems" | "maxItems" | "uniqueItems" | "contains" | "minContains"
         | "maxContains" | "unevaluatedItems" | "additionalItems" => name == "array",
-        "properties"
-        | "required"
-        | "additionalProperties"
-        | "patternProperties"
-        | "propertyNames"
-        | "minProperties"
-        | "maxProperties"
-        | "dependentRequired"
-        | "dependentSchemas"
-        | "dependencies"
-        | "unevaluatedProperties" => name == "object",
+        keyword if super::closed::constrains_object(keyword) => name == "object",
         _ => true,
     }
+}
+
+/// Returns true if a keyword says something of values of this type and of no other.
+pub(super) fn is_only_about(keyword: &str, name: &str) -> bool {
+    is_about(keyword, name) && !is_about_all(keyword)
+}
+
+/// Returns true if a keyword neither declares properties nor applies schemas that may.
+pub(super) fn says_nothing_of_properties(keyword: &str) -> bool {
+    is_only_about(keyword, "string")
+        || is_only_about(keyword, "number")
+        || is_only_about(keyword, "array")
+        || matches!(keyword, "type" | "enum" | "const" | "format" | "not" | "required")
+        || matches!(keyword, "minProperties" | "maxProperties" | "propertyNames" | "dependentRequired")
 }
 
 fn is_about_all(keyword: &str) -> bool {

@@ -1,0 +1,193 @@
+//! Objects that have no other properties than those that they declare.
+
+use serde_json::{Value, json};
+
+use super::{Keywords, Lowering};
+use crate::adapter::loss::Effect;
+use crate::schema::{child, walk};
+
+impl Lowering<'_> {
+    /// Says that an object has no other properties, where the dialect demands it.
+    pub(super) fn close(&mut self, keywords: &mut Keywords, at: &str) {
+        if !self.dialect.closed || !describes_objects(keywords) {
+            return;
+        }
+        let declares = keywords.get("properties").and_then(Value::as_object).is_some_and(|named| !named.is_empty());
+        let others = keywords.insert("additionalProperties".to_owned(), false.into());
+        let unevaluated = keywords.remove("unevaluatedProperties");
+        let reason = match (others, unevaluated) {
+            (Some(Value::Bool(false)), _) => return,
+            (Some(_), _) => "cannot be left open; properties of any name cannot be sent",
+            (None, unevaluated) if has_in_place(keywords) => match unevaluated {
+                Some(_) => "is false here; properties that another part of the schema declares cannot be sent",
+                None => "is false here; properties that only another part of the schema declares cannot be sent",
+            },
+            (None, Some(Value::Bool(false))) => return,
+            (None, None) if declares && !keywords.contains_key("enum") && !keywords.contains_key("const") => {
+                let reason = "is false here; properties that are not declared can no longer be sent";
+                return self.lose(at, "additionalProperties", Effect::Untold, reason);
+            }
+            (None, _) => "cannot be left open; properties of any name cannot be sent",
+        };
+        self.lose(at, "additionalProperties", Effect::Narrowed, reason);
+    }
+
+    /// Writes `unevaluatedProperties` as `additionalProperties` where both mean the same, and leaves it out where the
+    /// dialect has no word for it.
+    pub(super) fn lower_unevaluated(&mut self, keywords: &mut Keywords, at: &str) {
+        let says_false = keywords.get("unevaluatedProperties") == Some(&Value::Bool(false));
+        let reads = self.dialect.reads("unevaluatedProperties");
+        let reads_additional = self.dialect.reads("additionalProperties");
+        if (says_false || !reads) && (reads_additional || keywords.contains_key("additionalProperties")) {
+            simplify_unevaluated(keywords);
+        }
+        // A closed object says the same in the end.
+        if !reads && !self.dialect.closed && keywords.remove("unevaluatedProperties").is_some() {
+            self.lose(at, "unevaluatedProperties", Effect::Widened, "cannot be said");
+        }
+    }
+
+    /// Leaves out the patterns of keys where the dialect has no word for them.
+    ///
+    /// The keys that match one can then not be sent, if the object is closed; otherwise the object takes keys of any name.
+    pub(super) fn lower_patterns(&mut self, keywords: &mut Keywords, at: &str) {
+        if self.dialect.reads("patternProperties") {
+            return self.lower_read_patterns(keywords, at);
+        }
+        let Some(Value::Object(patterns)) = keywords.remove("patternProperties") else {
+            return;
+        };
+        let refuses_others = keywords.get("additionalProperties").is_some_and(|others| *others != true);
+        if patterns.is_empty() {
+            return;
+        }
+        if !self.dialect.closed {
+            if refuses_others {
+                let others = keywords.remove("additionalProperties");
+                let reason = "cannot refuse other keys without the patterns of keys";
+                self.lose(at, "additionalProperties", Effect::Widened, reason);
+                let mut schemas = patterns.into_values();
+                if let (Some(Value::Bool(false)), Some(only), None) = (others, schemas.next(), schemas.next()) {
+                    keywords.insert("additionalProperties".to_owned(), only);
+                }
+            }
+            self.lose(at, "patternProperties", Effect::Widened, "cannot be said; keys need not match a pattern");
+            return;
+        }
+        let reason = "cannot be said; keys that match a pattern cannot be sent";
+        self.lose(at, "patternProperties", Effect::Narrowed, reason);
+        // A property that is declared, or required, may match a pattern too.
+        let is_empty =
+            |keyword: &str, size: fn(&Value) -> usize| keywords.get(keyword).is_none_or(|has| size(has) == 0);
+        let n_properties = |has: &Value| has.as_object().map_or(0, serde_json::Map::len);
+        let n_required = |has: &Value| has.as_array().map_or(0, Vec::len);
+        if !is_empty("properties", n_properties) || !is_empty("required", n_required) {
+            let reason = "cannot be said; a property that is declared need not be what a pattern asks of it";
+            self.lose(at, "patternProperties", Effect::Widened, reason);
+            // What is required may be there, whatever a closed object says of other keys.
+            if keywords.get("additionalProperties") == Some(&Value::Bool(false)) {
+                keywords.insert("additionalProperties".to_owned(), json!({}));
+            }
+        }
+    }
+
+    fn lower_read_patterns(&mut self, keywords: &mut Keywords, at: &str) {
+        if self.follows_references() {
+            return;
+        }
+        if let Some(Value::Object(patterns)) = keywords.get_mut("patternProperties") {
+            let at_patterns = child(at, "patternProperties");
+            for (pattern, schema) in patterns {
+                let lowered = self.schema(schema.take(), &child(&at_patterns, pattern));
+                *schema = lowered.unwrap_or(Value::Bool(false));
+            }
+        }
+    }
+}
+
+/// Writes `unevaluatedProperties` as `additionalProperties`, where no other schema of the same value may declare
+/// properties, and leaves it out where `additionalProperties` leaves it nothing.
+pub(super) fn simplify_unevaluated(keywords: &mut Keywords) {
+    if keywords.contains_key("additionalProperties") {
+        keywords.remove("unevaluatedProperties");
+    } else if !has_in_place(keywords)
+        && let Some(others) = keywords.remove("unevaluatedProperties")
+    {
+        keywords.insert("additionalProperties".to_owned(), others);
+    }
+}
+
+/// Returns true if another schema of the same value may declare properties that this one does not.
+pub(super) fn has_in_place(keywords: &Keywords) -> bool {
+    applies_beyond(keywords, keywords.get("properties").and_then(Value::as_object))
+}
+
+fn applies_beyond(keywords: &Keywords, known: Option<&Keywords>) -> bool {
+    let declares = |value: &Value| match value {
+        Value::Array(parts) => parts.iter().any(|part| declares_beyond(part, known)),
+        Value::Object(named) => named.values().any(|schema| declares_beyond(schema, known)),
+        _ => false,
+    };
+    keywords.iter().any(|(keyword, value)| match keyword.as_str() {
+        "$ref" | "$dynamicRef" => true,
+        "allOf" | "anyOf" | "oneOf" | "dependentSchemas" | "dependencies" => declares(value),
+        "if" | "then" | "else" => declares_beyond(value, known),
+        _ => false,
+    })
+}
+
+/// Returns true if a schema may declare properties of its value beyond those that are known.
+pub(super) fn declares_beyond(schema: &Value, known: Option<&Keywords>) -> bool {
+    let Value::Object(keywords) = schema else {
+        return false;
+    };
+    let welcomes = |keyword: &str| keywords.get(keyword).is_some_and(|others| *others != false);
+    let properties = keywords.get("properties").and_then(Value::as_object);
+    let is_known = |name: &String| known.is_some_and(|known| known.contains_key(name));
+    welcomes("additionalProperties")
+        || welcomes("unevaluatedProperties")
+        || keywords.contains_key("patternProperties")
+        || properties.is_some_and(|properties| !properties.keys().all(is_known))
+        || applies_beyond(keywords, known)
+}
+
+/// Returns true if a schema that is closed says of objects which properties they have.
+pub(super) fn describes_objects(keywords: &Keywords) -> bool {
+    let names_object = match keywords.get("type") {
+        Some(Value::String(name)) => name == "object",
+        Some(Value::Array(names)) => names.iter().any(|name| name == "object"),
+        _ => false,
+    };
+    names_object || keywords.contains_key("properties")
+}
+
+/// Returns true if a keyword says something of objects alone.
+pub(super) fn constrains_object(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "properties"
+            | "required"
+            | "additionalProperties"
+            | "patternProperties"
+            | "propertyNames"
+            | "minProperties"
+            | "maxProperties"
+            | "dependentRequired"
+            | "dependentSchemas"
+            | "dependencies"
+            | "unevaluatedProperties"
+    )
+}
+
+/// Returns true if a schema, or one that applies to the same value, may say something of objects.
+pub(super) fn may_concern_objects(schema: &Value) -> bool {
+    let Value::Object(keywords) = schema else {
+        return false;
+    };
+    let mut concerns = keywords.keys().any(|keyword| constrains_object(keyword) || keyword == "$ref");
+    walk::each(keywords, |keyword, sub| {
+        let is_in_place = matches!(keyword, "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else");
+        concerns = concerns || is_in_place && may_concern_objects(sub);
+    });
+    concerns
+}

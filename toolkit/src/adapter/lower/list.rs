@@ -1,0 +1,117 @@
+//! Lists: their items, their places, and how many there are.
+
+use serde_json::{Value, json};
+
+use super::{Keywords, Lowering};
+use crate::adapter::loss::Effect;
+use crate::schema::child;
+
+impl Lowering<'_> {
+    /// Lowers what a schema says of lists; `None` where no value is left.
+    pub(super) fn lower_list(&mut self, keywords: &mut Keywords, at: &str) -> Option<()> {
+        match keywords.remove("prefixItems") {
+            Some(Value::Array(places)) => self.lower_places(keywords, places, at)?,
+            _ => self.lower_items(keywords, at)?,
+        }
+        if let Some(most) = self.dialect.max_min_items
+            && let Some(wanted) = keywords.get("minItems").and_then(Value::as_u64)
+            && wanted > most
+        {
+            self.describe(keywords, "minItems");
+            self.lose(at, "minItems", Effect::Widened, format!("of more than {most} is said in the description"));
+            keywords.insert("minItems".to_owned(), most.into());
+        }
+        Some(())
+    }
+
+    fn lower_items(&mut self, keywords: &mut Keywords, at: &str) -> Option<()> {
+        let Some(items) = keywords.remove("items") else {
+            return Some(());
+        };
+        match self.schema(items, &child(at, "items")) {
+            Some(items) => drop(keywords.insert("items".to_owned(), items)),
+            None => return self.end_at(keywords, 0, at),
+        }
+        Some(())
+    }
+
+    /// Lets a list have `n` items at most, since none fits what would come next.
+    fn end_at(&mut self, keywords: &mut Keywords, n: u64, at: &str) -> Option<()> {
+        if keywords.get("minItems").and_then(Value::as_u64).is_some_and(|least| least > n) {
+            return self.without(keywords, "array", at);
+        }
+        if self.dialect.reads("maxItems") {
+            let most = keywords.get("maxItems").and_then(Value::as_u64).unwrap_or(n).min(n);
+            keywords.insert("maxItems".to_owned(), most.into());
+            return Some(());
+        }
+        self.lose(
+            at,
+            "items",
+            Effect::Narrowed,
+            format!("fits nothing after {n}; a list that ends there cannot be said"),
+        );
+        self.without(keywords, "array", at)
+    }
+
+    fn lower_places(&mut self, keywords: &mut Keywords, places: Vec<Value>, at: &str) -> Option<()> {
+        let at_places = child(at, "prefixItems");
+        let lowered = places.into_iter().enumerate();
+        let lowered = lowered.map(|(idx, place)| self.schema(place, &child(&at_places, &idx.to_string())));
+        let lowered: Vec<Option<Value>> = lowered.collect();
+        // A list ends before the first place that nothing fits.
+        if let Some(end) = lowered.iter().position(Option::is_none) {
+            keywords.remove("items");
+            let places: Vec<Value> = lowered.into_iter().take(end).flatten().collect();
+            self.end_at(keywords, end as u64, at)?;
+            if !places.is_empty() && keywords.contains_key("maxItems") {
+                return self.lower_read_places(keywords, places, at);
+            }
+            return Some(());
+        }
+        self.lower_read_places(keywords, lowered.into_iter().flatten().collect(), at)
+    }
+
+    fn lower_read_places(&mut self, keywords: &mut Keywords, places: Vec<Value>, at: &str) -> Option<()> {
+        if !self.dialect.reads("prefixItems") {
+            return self.lower_places_to_items(keywords, places, at);
+        }
+        keywords.insert("prefixItems".to_owned(), places.into());
+        // Nothing may follow the places: that is how a tuple is closed, and no schema of an item.
+        if keywords.get("items") != Some(&Value::Bool(false))
+            && let Some(items) = keywords.remove("items")
+        {
+            let items = self.schema(items, &child(at, "items")).unwrap_or(Value::Bool(false));
+            keywords.insert("items".to_owned(), items);
+        }
+        Some(())
+    }
+
+    /// Each place of a tuple has a schema of its own; a list has one for all.
+    fn lower_places_to_items(&mut self, keywords: &mut Keywords, mut places: Vec<Value>, at: &str) -> Option<()> {
+        let closed = matches!(keywords.remove("items"), Some(Value::Bool(false)));
+        let ends = keywords.get("maxItems").and_then(Value::as_u64).is_some_and(|most| most <= places.len() as u64);
+        let all_alike = places.windows(2).all(|pair| pair[0] == pair[1]);
+        if !(closed || ends) {
+            self.lose(at, "prefixItems", Effect::Widened, "cannot be said; any item may stand anywhere");
+            return Some(());
+        }
+        if closed {
+            let n_places = places.len();
+            let most = keywords.entry("maxItems").or_insert_with(|| n_places.into());
+            if most.as_u64().is_some_and(|most| most > n_places as u64) {
+                *most = n_places.into();
+            }
+        }
+        if !all_alike {
+            self.lose(at, "prefixItems", Effect::Widened, "cannot be said; each item may stand in any place");
+        }
+        places.dedup();
+        let items = match places.len() {
+            1 => places.remove(0),
+            _ => json!({ "anyOf": places }),
+        };
+        keywords.insert("items".to_owned(), items);
+        Some(())
+    }
+}

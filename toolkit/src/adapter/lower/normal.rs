@@ -1,0 +1,224 @@
+//! A schema in one form: draft 2020-12, with every reference leading to a definition of the root.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::{Keywords, legacy};
+use crate::schema::{child, walk};
+
+/// How many references in a row the root is followed through.
+const MAX_HOPS: usize = 32;
+
+/// A schema in one form.
+pub(super) struct Normal {
+    pub(super) schema: Value,
+    /// A nested `$id` changes what the references below it mean, so that none can be followed by its pointer.
+    pub(super) is_opaque: bool,
+    /// The places of names that references no longer use.
+    pub(super) anchors: Vec<(String, &'static str)>,
+}
+
+/// Returns the normal form of `schema`.
+///
+/// References to the root stay `#` if `keeps_root`; otherwise the root becomes a definition, which may be lowered apart.
+pub(super) fn normalized(schema: &Value, keeps_root: impl FnOnce(&Keywords) -> bool) -> Normal {
+    if has_nested_id(schema, 0) {
+        let mut document = schema.clone();
+        legacy::modernize(&mut document);
+        return Normal { schema: document, is_opaque: true, anchors: Vec::new() };
+    }
+    // References are followed before anything moves.
+    let root = followed_root(schema);
+    let keeps_root = root.as_object().is_some_and(keeps_root);
+    let mut hoist =
+        Hoist { document: schema, keeps_root, names: BTreeMap::new(), taken: BTreeSet::new(), pending: Vec::new() };
+    for (container, name) in hoist.definitions() {
+        let pointer = child(&child("", container), &name);
+        hoist.place(pointer, &name);
+    }
+    let mut root = hoist.copy(&root);
+    let mut definitions = Map::new();
+    while let Some((pointer, name)) = hoist.pending.pop() {
+        let mut copy = hoist.copy(schema.pointer(&pointer).unwrap_or(&Value::Bool(true)));
+        if let Value::Object(copy) = &mut copy {
+            copy.retain(|keyword, _| !matches!(keyword.as_str(), "$schema" | "$id"));
+        }
+        definitions.insert(name, copy);
+    }
+    if let (Value::Object(root), false) = (&mut root, definitions.is_empty()) {
+        root.insert("$defs".to_owned(), definitions.into());
+    }
+    legacy::modernize(&mut root);
+    let mut anchors = Vec::new();
+    find_anchors(schema, "", &mut anchors);
+    Normal { schema: root, is_opaque: false, anchors }
+}
+
+fn find_anchors(schema: &Value, at: &str, found: &mut Vec<(String, &'static str)>) {
+    let Value::Object(keywords) = schema else {
+        return;
+    };
+    let names = ["$anchor", "$dynamicAnchor"].into_iter().filter(|name| keywords.contains_key(*name));
+    found.extend(names.map(|name| (at.to_owned(), name)));
+    walk::each_at(keywords, |keyword, token, sub| {
+        let at = child(at, keyword);
+        match token {
+            walk::Token::Only => find_anchors(sub, &at, found),
+            walk::Token::Index(idx) => find_anchors(sub, &child(&at, &idx.to_string()), found),
+            walk::Token::Name(name) => find_anchors(sub, &child(&at, name), found),
+        }
+    });
+}
+
+fn has_nested_id(schema: &Value, depth: usize) -> bool {
+    let Value::Object(keywords) = schema else {
+        return false;
+    };
+    let mut found = depth > 0 && keywords.get("$id").is_some_and(Value::is_string);
+    walk::each(keywords, |_, sub| found = found || has_nested_id(sub, depth + 1));
+    found
+}
+
+/// Returns the root with what it refers to written out, since the root has to describe an object itself.
+fn followed_root(document: &Value) -> Value {
+    let mut root = document.clone();
+    for _ in 0..MAX_HOPS {
+        let target = root.get("$ref").and_then(Value::as_str).and_then(|reference| target(document, reference));
+        let (Some(target), Value::Object(keywords)) = (target.filter(|target| *target != document), &mut root) else {
+            break;
+        };
+        if legacy::is_legacy(document) {
+            keywords.retain(|keyword, _| belongs_to_root(keyword) || walk::is_annotation(keyword));
+        }
+        keywords.remove("$ref");
+        let is_alone = keywords.keys().all(|keyword| belongs_to_root(keyword) || walk::is_annotation(keyword));
+        match target {
+            Value::Object(target) if is_alone => {
+                for (keyword, value) in target {
+                    keywords.entry(keyword.clone()).or_insert_with(|| value.clone());
+                }
+            }
+            target => {
+                if let Value::Array(parts) = keywords.entry("allOf").or_insert_with(|| json!([])) {
+                    parts.push(target.clone());
+                }
+                break;
+            }
+        }
+    }
+    root
+}
+
+fn belongs_to_root(keyword: &str) -> bool {
+    matches!(keyword, "$defs" | "definitions" | "$schema" | "$id" | "$anchor" | "$dynamicAnchor" | "$vocabulary")
+}
+
+fn target<'s>(document: &'s Value, reference: &str) -> Option<&'s Value> {
+    walk::resolve(document, reference).or_else(|| walk::anchored(document, reference.strip_prefix('#')?))
+}
+
+/// Copies parts of a document and moves what they refer to into definitions.
+struct Hoist<'s> {
+    document: &'s Value,
+    keeps_root: bool,
+    /// The name of the definition that a pointer becomes.
+    names: BTreeMap<String, String>,
+    taken: BTreeSet<String>,
+    pending: Vec<(String, String)>,
+}
+
+impl Hoist<'_> {
+    fn definitions(&self) -> Vec<(&'static str, String)> {
+        let containers = walk::CONTAINERS.into_iter();
+        let named = containers.filter_map(|container| Some((container, self.document.get(container)?.as_object()?)));
+        named.flat_map(|(container, named)| named.keys().map(move |name| (container, name.clone()))).collect()
+    }
+
+    /// Gives the schema at `pointer` a name among the definitions.
+    fn place(&mut self, pointer: String, base: &str) -> String {
+        if let Some(name) = self.names.get(&pointer) {
+            return name.clone();
+        }
+        let numbered = (2..).map(|n| format!("{base}{n}"));
+        let mut free = std::iter::once(base.to_owned()).chain(numbered);
+        let name = free.find(|name| !self.taken.contains(name)).unwrap_or_default();
+        self.taken.insert(name.clone());
+        self.names.insert(pointer.clone(), name.clone());
+        self.pending.push((pointer, name.clone()));
+        name
+    }
+
+    /// Copies a schema; its references lead to definitions, and it has none of its own.
+    fn copy(&mut self, schema: &Value) -> Value {
+        let Value::Object(keywords) = schema else {
+            return schema.clone();
+        };
+        let mut copy = Keywords::new();
+        for (keyword, value) in keywords {
+            match (keyword.as_str(), value) {
+                ("$defs" | "definitions" | "$anchor" | "$dynamicAnchor", _) => {}
+                ("$ref", Value::String(reference)) => {
+                    copy.insert(keyword.clone(), self.reference(reference).into());
+                }
+                ("$dynamicRef", Value::String(reference)) => self.add_dynamic(&mut copy, keywords, reference),
+                _ => {
+                    let value = walk::rebuild(keyword, value, |sub| self.copy(sub));
+                    copy.insert(keyword.clone(), value);
+                }
+            }
+        }
+        copy.into()
+    }
+
+    /// In one document without nested `$id`, a dynamic reference leads where a static one does.
+    fn add_dynamic(&mut self, copy: &mut Keywords, keywords: &Keywords, reference: &str) {
+        let reference = self.reference(reference);
+        if !keywords.contains_key("$ref") {
+            copy.insert("$ref".to_owned(), reference.into());
+        } else if !keywords.contains_key("allOf") {
+            copy.insert("allOf".to_owned(), json!([{ "$ref": reference }]));
+        } else {
+            copy.insert("$dynamicRef".to_owned(), reference.into());
+        }
+    }
+
+    fn reference(&mut self, reference: &str) -> String {
+        let pointer = match walk::pointer(reference) {
+            Some(pointer) => {
+                Some(pointer).filter(|pointer| self.document.pointer(pointer).is_some_and(walk::is_schema))
+            }
+            None => reference.strip_prefix('#').and_then(|name| place_of_anchor(self.document, name)),
+        };
+        let Some(pointer) = pointer else {
+            return reference.to_owned();
+        };
+        if pointer.is_empty() && self.keeps_root {
+            return "#".to_owned();
+        }
+        let last = pointer.rsplit('/').next().filter(|last| !last.is_empty()).unwrap_or("root");
+        let base = last.replace("~1", "/").replace("~0", "~");
+        walk::reference("$defs", &self.place(pointer, &base))
+    }
+}
+
+/// Returns the pointer of the schema that an anchor names.
+fn place_of_anchor(document: &Value, name: &str) -> Option<String> {
+    let anchored = walk::anchored(document, name)?;
+    let mut pending = vec![(document, String::new())];
+    while let Some((value, pointer)) = pending.pop() {
+        if std::ptr::eq(value, anchored) {
+            return Some(pointer);
+        }
+        match value {
+            Value::Object(object) => {
+                pending.extend(object.iter().map(|(key, value)| (value, child(&pointer, key))));
+            }
+            Value::Array(list) => {
+                pending.extend(list.iter().enumerate().map(|(idx, item)| (item, child(&pointer, &idx.to_string()))));
+            }
+            _ => {}
+        }
+    }
+    None
+}

@@ -1,0 +1,65 @@
+//! Null, where a target says `nullable`.
+
+use serde_json::{Value, json};
+
+use super::{Keywords, Lowering};
+use crate::adapter::loss::Effect;
+use crate::schema::walk;
+
+impl Lowering<'_> {
+    /// Writes the null that a choice allows as `nullable`, and types in capitals, where the dialect does.
+    pub(super) fn lower_nullable(&mut self, keywords: &mut Keywords, at: &str) {
+        if self.dialect.upper_case_types
+            && let Some(Value::String(name)) = keywords.get_mut("type")
+        {
+            name.make_ascii_uppercase();
+        }
+        if !self.dialect.nullable {
+            return;
+        }
+        let is_null = |branch: &Value| branch.get("type").is_some_and(|name| name == "null" || name == "NULL");
+        let Some(Value::Array(branches)) = keywords.get_mut("anyOf") else {
+            return;
+        };
+        // A choice of null alone stays one.
+        if branches.iter().all(is_null) {
+            branches.truncate(1);
+            return;
+        }
+        let before = branches.len();
+        branches.retain(|branch| !is_null(branch));
+        if branches.len() == before {
+            return;
+        }
+        let refuses_null = keywords.contains_key("type") || keywords.contains_key("enum");
+        if let Some(Value::Array(branches)) = keywords.get("anyOf")
+            && let [Value::Object(only)] = &branches[..]
+        {
+            let only = only.clone();
+            self.write_alone(keywords, only, at);
+        }
+        match refuses_null {
+            true => drop(keywords.remove("nullable")),
+            false => drop(keywords.insert("nullable".to_owned(), json!(true))),
+        }
+    }
+
+    /// The only branch of a choice that is left, written beside what holds for all; of two descriptions the one that
+    /// stood there is kept.
+    fn write_alone(&mut self, keywords: &mut Keywords, only: Keywords, at: &str) {
+        let contradicts = |keyword: &String, value: &Value| {
+            !walk::is_annotation(keyword) && keywords.get(keyword).is_some_and(|there| there != value)
+        };
+        if only.iter().any(|(keyword, value)| contradicts(keyword, value)) {
+            return;
+        }
+        keywords.remove("anyOf");
+        for (keyword, value) in only {
+            match keywords.get(&keyword) {
+                None => drop(keywords.insert(keyword, value)),
+                Some(there) if *there == value => {}
+                Some(_) => self.lose(at, &keyword, Effect::Untold, "of a branch gives way to that of the whole"),
+            }
+        }
+    }
+}

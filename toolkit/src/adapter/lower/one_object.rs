@@ -1,0 +1,118 @@
+//! A choice between objects, written as one object that has what any of them has.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::Keywords;
+use super::closed::{has_in_place, simplify_unevaluated};
+use super::join::names;
+
+/// Adds what the parts of a choice, or of a conjunction, say of properties to the whole. Returns why some values that fit
+/// them do not fit the whole, where that is so.
+pub(super) fn put_together(
+    keywords: &mut Keywords,
+    parts: &[Value],
+    is_join: bool,
+    closes: bool,
+) -> Option<&'static str> {
+    let parts: Vec<Part> = parts.iter().filter(|part| is_join || may_be_object(part)).map(Part::of).collect();
+    let mut schemas: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    let mut required: Option<Vec<Value>> = None;
+    for part in &parts {
+        for (name, schema) in part.keywords.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let there = schemas.entry(name.clone()).or_default();
+            if !there.contains(schema) {
+                there.push(schema.clone());
+            }
+        }
+        let these = part.keywords.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        required = Some(match (required, is_join) {
+            (None, _) => these,
+            (Some(those), true) => those.into_iter().chain(these).collect(),
+            (Some(those), false) => those.into_iter().filter(|name| these.contains(name)).collect(),
+        });
+    }
+    let shows_all = parts.iter().all(|part| !part.hides && !part.welcomes);
+    let restricts = !is_join
+        && schemas.keys().any(|name| parts.iter().any(|part| !part.declares(name) && part.accepts_unknown(closes)));
+    let all_closed = !parts.is_empty() && parts.iter().all(|part| part.refuses) && !is_join;
+
+    let properties = keywords.entry("properties").or_insert_with(|| json!({}));
+    if let Value::Object(properties) = properties {
+        for (name, mut schemas) in schemas {
+            let schema = if schemas.len() == 1 { schemas.remove(0) } else { either(schemas) };
+            properties.entry(name).or_insert(schema);
+        }
+    }
+    if let Value::Array(there) = keywords.entry("required").or_insert_with(|| json!([])) {
+        for name in required.unwrap_or_default() {
+            if !there.contains(&name) {
+                there.push(name);
+            }
+        }
+    }
+    let refuses_others = keywords.get("unevaluatedProperties") == Some(&Value::Bool(false)) || all_closed;
+    if refuses_others && shows_all {
+        keywords.remove("unevaluatedProperties");
+        keywords.entry("additionalProperties").or_insert(Value::Bool(false));
+    } else if refuses_others && !closes {
+        keywords.remove("unevaluatedProperties");
+    }
+    if closes && !shows_all {
+        Some("at the root is said as one object; properties that a part hides cannot be sent")
+    } else if restricts {
+        Some("at the root is said as one object; properties that only one part declares are what that part says")
+    } else {
+        None
+    }
+}
+
+/// One part, and what it says of properties that it does not declare.
+struct Part {
+    keywords: Keywords,
+    /// Other schemas of the same value, or patterns, may declare properties.
+    hides: bool,
+    /// It refuses other properties.
+    refuses: bool,
+    /// It says that others are welcome.
+    welcomes: bool,
+}
+
+impl Part {
+    fn of(part: &Value) -> Self {
+        let mut keywords = part.as_object().cloned().unwrap_or_default();
+        simplify_unevaluated(&mut keywords);
+        let others = keywords.get("additionalProperties");
+        let unevaluated = keywords.get("unevaluatedProperties");
+        let hides = has_in_place(&keywords) || keywords.contains_key("patternProperties");
+        let refuses = !hides && others == Some(&Value::Bool(false));
+        let welcomes = others.or(unevaluated).is_some_and(|others| *others != false) || *part == true;
+        Self { refuses, welcomes, hides, keywords }
+    }
+
+    fn declares(&self, name: &str) -> bool {
+        self.keywords.get("properties").is_some_and(|properties| properties.get(name).is_some())
+    }
+
+    /// Whether a property that it does not declare may have any value; one that only forgets to say so is closed where
+    /// every object is.
+    fn accepts_unknown(&self, closes: bool) -> bool {
+        self.welcomes || self.hides || !(self.refuses || closes)
+    }
+}
+
+/// Arguments are objects, so that a branch for anything else fits none of them.
+fn may_be_object(part: &Value) -> bool {
+    let allows = |name: &Value| names(name).is_none_or(|names| names.contains(&"object"));
+    *part != false && part.get("type").is_none_or(allows)
+}
+
+/// Constants as one list of them, anything else as a choice.
+fn either(schemas: Vec<Value>) -> Value {
+    let constants: Option<Vec<Value>> = schemas.iter().map(|schema| schema.get("const").cloned()).collect();
+    match constants {
+        Some(constants) => json!({ "enum": constants }),
+        None => json!({ "anyOf": schemas }),
+    }
+}

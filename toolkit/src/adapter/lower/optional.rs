@@ -1,0 +1,68 @@
+//! Optional properties, where a target requires all: null stands for one that is absent.
+
+use serde_json::{Value, json};
+
+use super::Keywords;
+
+/// Makes every property required, and lets null stand for those that were not.
+pub(super) fn require_all(keywords: &mut Keywords) {
+    let Some(Value::Object(properties)) = keywords.get_mut("properties") else {
+        return;
+    };
+    let names: Vec<Value> = properties.keys().map(|name| json!(name)).collect();
+    let required = match keywords.insert("required".to_owned(), names.into()) {
+        Some(Value::Array(required)) => required,
+        _ => Vec::new(),
+    };
+    if let Some(Value::Object(properties)) = keywords.get_mut("properties") {
+        let optional = properties.iter_mut().filter(|(name, _)| !required.iter().any(|other| other == name.as_str()));
+        optional.for_each(|(_, schema)| allow_null(schema));
+    }
+}
+
+/// Lets a schema accept null beside what it accepts.
+fn allow_null(schema: &mut Value) {
+    let Value::Object(keywords) = schema else {
+        return;
+    };
+    if keywords.is_empty() {
+        return;
+    }
+    let absent = json!({ "type": "null" });
+    let is_only =
+        |allowed: fn(&str) -> bool| keywords.keys().all(|keyword| keyword == "description" || allowed(keyword));
+    if keywords.contains_key("type") && is_only(ignores_null) {
+        add_null(keywords);
+    } else if is_only(|keyword| keyword == "anyOf") {
+        if let Some(Value::Array(branches)) = keywords.get_mut("anyOf")
+            && !branches.contains(&absent)
+        {
+            branches.push(absent);
+        }
+    } else {
+        // What stands beside a type may refuse null as well.
+        let described = keywords.remove("description");
+        let inner = std::mem::take(keywords);
+        keywords.extend(described.map(|text| ("description".to_owned(), text)));
+        keywords.insert("anyOf".to_owned(), json!([inner, absent]));
+    }
+}
+
+/// Returns true if a keyword either accepts null, whatever its value, or is extended by it.
+fn ignores_null(keyword: &str) -> bool {
+    !matches!(keyword, "const" | "anyOf" | "oneOf" | "allOf" | "not" | "if" | "then" | "else" | "$ref" | "$dynamicRef")
+}
+
+fn add_null(keywords: &mut Keywords) {
+    match keywords.get_mut("type") {
+        Some(Value::String(name)) if name == "null" => {}
+        Some(kind @ Value::String(_)) => *kind = json!([kind.take(), "null"]),
+        Some(Value::Array(names)) if !names.iter().any(|name| name == "null") => names.push(json!("null")),
+        _ => {}
+    }
+    if let Some(Value::Array(values)) = keywords.get_mut("enum")
+        && !values.iter().any(Value::is_null)
+    {
+        values.push(Value::Null);
+    }
+}

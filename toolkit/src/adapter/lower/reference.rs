@@ -1,0 +1,124 @@
+//! References that lead back to where they stand: what is left after definitions have been written out.
+
+use serde_json::{Value, json};
+
+use super::{Keywords, Lowering, types};
+use crate::adapter::loss::Effect;
+use crate::schema::walk;
+
+impl Lowering<'_> {
+    /// Returns true if the target follows references to definitions.
+    pub(super) fn follows_references(&self) -> bool {
+        let restricts = self.dialect.keywords.is_some();
+        self.dialect.recursion && self.dialect.reads("$ref") && !(self.is_opaque && restricts)
+    }
+
+    /// Lowers a schema that refers to another; `None` where nothing can be said in its place.
+    pub(super) fn lower_reference(&mut self, keywords: Keywords, at: &str) -> Option<Keywords> {
+        if self.follows_references() {
+            return Some(if self.dialect.bare_references { self.bare(keywords, at) } else { keywords });
+        }
+        self.n_lost_references += 1;
+        if !self.dialect.untyped {
+            self.lose(at, "$ref", Effect::Narrowed, "leads back to itself, which cannot be said; nothing can be sent");
+            return None;
+        }
+        self.lose(at, "$ref", Effect::Widened, "leads back to itself, which cannot be said; anything may stand there");
+        Some(keywords.into_iter().filter(|(keyword, _)| keyword == "description").collect())
+    }
+
+    fn bare(&mut self, mut keywords: Keywords, at: &str) -> Keywords {
+        let beside = types::take(&mut keywords, |keyword| keyword != "$ref");
+        let mut declares = false;
+        for keyword in beside.keys() {
+            let effect = if walk::is_annotation(keyword) { Effect::Untold } else { Effect::Widened };
+            self.lose(at, keyword, effect, "cannot stand beside a reference");
+            declares |= effect == Effect::Widened && !types::says_nothing_of_properties(keyword);
+        }
+        if declares && self.dialect.closed {
+            let reason = "is that of a definition alone; properties that are declared beside it cannot be sent";
+            self.lose(at, "additionalProperties", Effect::Narrowed, reason);
+        }
+        keywords
+    }
+
+    /// Takes out the keywords that hold a reference which the target does not follow, where no part of them can be said.
+    pub(super) fn lower_unread_references(&mut self, keywords: &mut Keywords, at: &str) {
+        if self.follows_references() {
+            return;
+        }
+        let unsaid = |keyword: &str| {
+            matches!(
+                keyword,
+                "not"
+                    | "if"
+                    | "then"
+                    | "else"
+                    | "contains"
+                    | "propertyNames"
+                    | "dependentSchemas"
+                    | "dependencies"
+                    | "contentSchema"
+                    | "unevaluatedProperties"
+                    | "unevaluatedItems"
+                    | "additionalItems"
+            )
+        };
+        let mut refers: Vec<String> = keywords
+            .iter()
+            .filter(|(keyword, value)| unsaid(keyword) && holds_reference(value))
+            .map(|(k, _)| k.clone())
+            .collect();
+        if refers.iter().any(|keyword| matches!(keyword.as_str(), "if" | "then" | "else")) {
+            refers.extend(["if", "then", "else"].map(str::to_owned));
+        }
+        if refers.iter().any(|keyword| keyword == "contains") {
+            refers.extend(["minContains", "maxContains"].map(str::to_owned));
+        }
+        for keyword in refers {
+            if keywords.remove(&keyword).is_some() {
+                self.n_lost_references += 1;
+                self.lose(
+                    at,
+                    &keyword,
+                    Effect::Widened,
+                    "holds a reference that leads back to itself, which cannot be said",
+                );
+            }
+        }
+    }
+
+    /// Takes out what depends on all that other schemas say of the same value, once some of them have been lost.
+    pub(super) fn lower_dependent(&mut self, keywords: &mut Keywords, n_lost_before: usize, at: &str) {
+        if self.n_lost_references == n_lost_before {
+            return;
+        }
+        for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
+            if keywords.remove(keyword).is_some() {
+                self.lose(at, keyword, Effect::Widened, "depends on a reference that cannot be said");
+            }
+        }
+    }
+}
+
+/// Returns true if a keyword's value holds a reference, wherever it stands.
+fn holds_reference(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => {
+            ["$ref", "$dynamicRef"].iter().any(|keyword| object.get(*keyword).is_some_and(Value::is_string))
+                || object.values().any(holds_reference)
+        }
+        Value::Array(list) => list.iter().any(holds_reference),
+        _ => false,
+    }
+}
+
+/// A schema that no value fits, in the few words that every target reads.
+pub(super) fn no_arguments(closed: bool) -> Value {
+    let mut schema = json!({ "type": "object", "properties": {} });
+    if closed {
+        schema["additionalProperties"] = false.into();
+        schema["required"] = json!([]);
+    }
+    schema
+}

@@ -1,0 +1,121 @@
+//! A choice between objects with properties beside it: each branch of a closed object has to know all of its properties.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::Keywords;
+use super::apart::are_apart;
+use super::closed::{constrains_object, declares_beyond, describes_objects, has_in_place, simplify_unevaluated};
+use super::join::join;
+use crate::schema::walk;
+
+/// What became of a choice and what stands beside it.
+pub(super) enum Spread {
+    /// Nothing beside it says anything of objects.
+    Unneeded,
+    /// A branch would mean something else if it said all of it.
+    Impossible,
+    /// Everything stands in the branches.
+    Done {
+        keywords: Keywords,
+        /// A value that fits several branches may have properties of each, and no longer fits any.
+        is_narrower: bool,
+    },
+}
+
+/// Writes what stands beside a choice into each of its branches.
+pub(super) fn spread(keywords: &Keywords) -> Spread {
+    let choices = ["anyOf", "oneOf"].into_iter().filter(|choice| keywords.contains_key(*choice));
+    let choices: Vec<&str> = choices.collect();
+    let choice = match choices[..] {
+        [] => return Spread::Unneeded,
+        [choice] => choice,
+        _ => {
+            let concerns = |choice: &&str| declares_beyond(&json!({ *choice: keywords[*choice] }), None);
+            return if choices.iter().any(concerns) { Spread::Impossible } else { Spread::Unneeded };
+        }
+    };
+    let mut beside = keywords.clone();
+    beside.retain(|keyword, _| keyword != choice && !walk::is_annotation(keyword));
+    if !describes_objects(&beside) && !beside.keys().any(|keyword| constrains_object(keyword)) {
+        return Spread::Unneeded;
+    }
+    spread_into(keywords, choice, &beside).unwrap_or(Spread::Impossible)
+}
+
+fn spread_into(keywords: &Keywords, choice: &str, beside: &Keywords) -> Option<Spread> {
+    let Some(Value::Array(branches)) = keywords.get(choice) else {
+        return None;
+    };
+    let open = Keywords::new();
+    let possible = branches.iter().filter(|branch| **branch != false);
+    let merged = possible.map(|branch| merge(branch.as_object().unwrap_or(&open), beside));
+    let merged: Vec<Keywords> = merged.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
+    let closes = keywords.get("unevaluatedProperties") == Some(&Value::Bool(false));
+    let names = |branch: &Keywords| -> BTreeSet<String> {
+        branch.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys).cloned().collect()
+    };
+    let all_alike = merged.windows(2).all(|pair| names(&pair[0]) == names(&pair[1]));
+    let is_narrower = closes && choice == "anyOf" && !all_alike && !are_apart(branches);
+    let mut spread = keywords.clone();
+    spread.retain(|keyword, _| walk::is_annotation(keyword));
+    spread.insert(choice.to_owned(), merged.into_iter().map(Value::Object).collect());
+    Some(Spread::Done { keywords: spread, is_narrower })
+}
+
+/// Returns a branch and what stands beside the choice as one schema: `Some(None)` where nothing can fit both, and `None`
+/// where one schema cannot say it.
+fn merge(branch: &Keywords, beside: &Keywords) -> Option<Option<Keywords>> {
+    let (mut branch, mut beside) = (branch.clone(), beside.clone());
+    simplify_unevaluated(&mut branch);
+    let is_opaque =
+        |schema: &Keywords| ["$ref", "patternProperties"].iter().any(|keyword| schema.contains_key(*keyword));
+    if is_opaque(&branch) || is_opaque(&beside) {
+        return None;
+    }
+    let closed = |schema: &Keywords| schema.get("additionalProperties") == Some(&Value::Bool(false));
+    let (branch_closes, beside_closes) = (closed(&branch), closed(&beside));
+    // Either refuses the properties of the other.
+    if branch_closes && !confine(&mut beside, &branch) || beside_closes && !confine(&mut branch, &beside) {
+        return Some(None);
+    }
+    if (branch_closes || beside_closes) && (has_in_place(&branch) || has_in_place(&beside)) {
+        return None;
+    }
+    let welcomes = branch.remove("additionalProperties").filter(|_| !branch_closes);
+    let is_map = beside.remove("additionalProperties").is_some_and(|others| others != false);
+    let sees_all = beside.remove("unevaluatedProperties");
+    let is_plain = |others: Option<&Value>, plain: bool| others.is_none_or(|others| *others == plain);
+    if is_map
+        || branch.contains_key("unevaluatedProperties")
+        || !is_plain(welcomes.as_ref(), true)
+        || !is_plain(sees_all.as_ref(), false)
+    {
+        return None;
+    }
+    let mut merged = branch;
+    if !join(&mut merged, &beside) {
+        return None;
+    }
+    if branch_closes || beside_closes {
+        merged.insert("additionalProperties".to_owned(), false.into());
+    } else if let Some(others) = welcomes {
+        merged.insert("additionalProperties".to_owned(), others);
+    } else if let Some(others) = sees_all {
+        merged.insert("unevaluatedProperties".to_owned(), others);
+        simplify_unevaluated(&mut merged);
+    }
+    Some(Some(merged))
+}
+
+/// Takes the properties out of `open` that `closed` does not declare; false, where `open` requires one of them.
+fn confine(open: &mut Keywords, closed: &Keywords) -> bool {
+    let known = closed.get("properties").and_then(Value::as_object);
+    let is_known = |name: &str| known.is_some_and(|known| known.contains_key(name));
+    if let Some(Value::Object(properties)) = open.get_mut("properties") {
+        properties.retain(|name, _| is_known(name));
+    }
+    let required = open.get("required").and_then(Value::as_array).into_iter().flatten();
+    required.filter_map(Value::as_str).all(is_known)
+}
