@@ -2,8 +2,6 @@
 
 mod common;
 
-use std::time::{Duration, Instant};
-
 use common::Host;
 use serde_json::{Value, json};
 
@@ -116,7 +114,6 @@ fn selects_from_json() {
 #[test]
 fn hostile_paths_are_refused() {
     let host = Host::read_only();
-    let started = Instant::now();
     let mut deep = json!([1]);
     for _ in 0..100 {
         deep = json!([deep]);
@@ -128,7 +125,6 @@ fn hostile_paths_are_refused() {
     host.refused("query_json", json!({"document": vec![0; 300_000], "path": "$[0]"}), "send the part that matters");
     host.refused("query_json", json!({"document": vec![0; 30_000], "path": "$[?$[*]]"}), "send the part that matters");
     host.call("query_json", json!({"document": vec![0; 2_000], "path": "$[?$[*]]"}));
-    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
 
 #[test]
