@@ -5,6 +5,7 @@ async fn forecast(city: String, ctx: &Context, db: &Db) -> Forecast {
 }
 #[doc(hidden)]
 #[allow(
+    dead_code,
     deprecated,
     unused_imports,
     private_interfaces,

@@ -5,6 +5,7 @@ fn forecast(query: Query) -> Result<Forecast, WeatherError> {
 }
 #[doc(hidden)]
 #[allow(
+    dead_code,
     deprecated,
     unused_imports,
     private_interfaces,

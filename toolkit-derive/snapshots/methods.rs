@@ -9,6 +9,7 @@ impl Notebook {
 impl Notebook {
     #[doc(hidden)]
     #[allow(
+        dead_code,
         deprecated,
         unused_imports,
         private_interfaces,

@@ -5,6 +5,7 @@ pub fn add(a: i64, b: i64) -> i64 {
 }
 #[doc(hidden)]
 #[allow(
+    dead_code,
     deprecated,
     unused_imports,
     private_interfaces,

@@ -66,6 +66,7 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
         #(#cfgs)*
         #[doc(hidden)]
         #[allow(
+            dead_code,
             deprecated,
             unused_imports,
             private_interfaces,
