@@ -61,6 +61,9 @@ impl Definition {
     }
 }
 
+/// The key in the `_meta` of a tool under which its definition stands, where another one would be written for the tool.
+const AS_READ: &str = "open-tool-calling/definition";
+
 /// The longest name, in characters.
 const MAX_NAME_LEN: usize = 64;
 

@@ -53,6 +53,24 @@ fn requirements() -> impl Strategy<Value = Value> {
     })
 }
 
+type Edit = fn(&mut Value);
+
+/// Other words for a part of a definition.
+fn edit() -> impl Strategy<Value = Edit> {
+    let edits: [Edit; 9] = [
+        |json| json["input_schema"]["parameters"] = json!({}),
+        |json| json["input_schema"]["parameters"] = json!({ "properties": { "a": {} } }),
+        |json| json["input_schema"]["parameters"] = json!({ "type": "object" }),
+        |json| json["input_schema"]["parameters"]["additionalProperties"] = json!(false),
+        |json| json["input_schema"]["parameters"]["properties"] = json!({ "a": { "type": "string" } }),
+        |json| json["output_schema"] = json!({}),
+        |json| json["output_schema"] = json!({ "type": "null" }),
+        |json| json["output_schema"] = json!({ "type": "null", "description": "Nothing." }),
+        |json| json["description"] = json!(" "),
+    ];
+    prop::sample::select(edits.to_vec())
+}
+
 fn definitions() -> impl Strategy<Value = Value> {
     let version = (0..20_u64, 0..20_u64, any::<u64>()).prop_map(|(x, y, z)| format!("{x}.{y}.{z}"));
     let output = prop_oneof![1 => Just(Value::Null), 4 => schema()];
@@ -84,6 +102,27 @@ proptest! {
         let again = Definition::of(&tool, &Default::default()).unwrap();
         prop_assert_eq!(serde_json::to_value(&again).unwrap(), json);
         prop_assert_eq!(again.to_tool().unwrap(), tool);
+    }
+
+    /// What the format leaves open is kept as it was said: a schema without `type`, a field without words.
+    #[test]
+    fn any_definition_that_is_read_is_written_as_it_was(
+        json in definitions(),
+        edits in prop::collection::vec(edit(), 0..4),
+    ) {
+        let mut json = json;
+        for edit in edits {
+            edit(&mut json);
+        }
+        let Ok(definition) = Definition::from_json(&json) else { return Ok(()) };
+        prop_assert_eq!(&serde_json::to_value(&definition).unwrap(), &json);
+        let Ok(tool) = definition.to_tool() else { return Ok(()) };
+        let again = Definition::of(&tool, &Default::default()).unwrap();
+        prop_assert_eq!(&again, &definition);
+        prop_assert_eq!(&again.to_tool().unwrap(), &tool);
+        // The way through a manifest is no other.
+        let read = Tool::from_json(serde_json::to_string(&tool.to_json()).unwrap()).unwrap();
+        prop_assert_eq!(&Definition::of(&read, &Default::default()).unwrap(), &definition);
     }
 
     #[test]

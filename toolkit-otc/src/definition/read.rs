@@ -6,9 +6,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolkit::Tool;
 use toolkit::catalog::Problems;
+use toolkit::tool::ToolBuilder;
 
 use super::schema::reference_in;
-use super::{Definition, Input, MAX_NAME_LEN, Requirements, is_definition_name};
+use super::{AS_READ, Definition, Input, MAX_NAME_LEN, Naming, Requirements, is_definition_name};
 use crate::id::{OtcId, release};
 use crate::wire::or_default;
 
@@ -46,7 +47,11 @@ impl Definition {
         if exceeds(json, MAX_DEPTH) {
             return Err(invalid(vec![format!("it is nested deeper than {MAX_DEPTH} levels")]));
         }
-        let fields = Fields::deserialize(json).map_err(|error| invalid(vec![error.to_string()]))?;
+        let mut fields = Fields::deserialize(json).map_err(|error| invalid(vec![error.to_string()]))?;
+        for authorization in &mut fields.requirements.authorization {
+            // A list of no scopes says nothing.
+            authorization.oauth2.take_if(|oauth2| oauth2.scopes.is_empty());
+        }
         let parsed = fields.id.parse::<OtcId>();
         let reasons = wrong_with(&fields, parsed.as_ref());
         match parsed {
@@ -65,10 +70,30 @@ impl Definition {
 
     /// The tool that it describes: the toolkit is its namespace. A name other than `Toolkit_Tool` is its title.
     ///
+    /// Where the definition of that tool would differ from this one, as for parameters without a `type`, the tool keeps
+    /// this one in its `_meta`, so that [`Definition::of`] returns it.
+    ///
     /// # Errors
     ///
     /// What [`ToolBuilder::build`](toolkit::tool::ToolBuilder::build) refuses, such as a schema that is not sound.
     pub fn to_tool(&self) -> Result<Tool, Problems> {
+        let tool = self.builder().build()?;
+        let json = serde_json::to_value(self).unwrap_or_default();
+        let is_kept =
+            exceeds(&json, MAX_KEPT_DEPTH) || Self::of(&tool, &Naming::default()).is_ok_and(|again| again == *self);
+        match is_kept {
+            true => Ok(tool),
+            false => self.builder().meta(Map::from_iter([(AS_READ.to_owned(), json)])).build(),
+        }
+    }
+
+    /// The definition that a tool was read from, if the tool keeps it and is still the same.
+    pub(super) fn as_read(tool: &Tool) -> Option<Self> {
+        let definition = Self::from_json(tool.meta()?.get(AS_READ)?).ok()?;
+        (definition.to_tool().ok()? == *tool).then_some(definition)
+    }
+
+    fn builder(&self) -> ToolBuilder {
         let mut input = self.input_schema.parameters.clone();
         // Arguments are an object, whether the schema says so or not.
         input.entry("type").or_insert_with(|| "object".into());
@@ -80,16 +105,18 @@ impl Definition {
             .requirements(self.requirements.clone().into())
             .input(input.into())
             .output(output);
-        let builder = match self.name == self.id.default_name() {
+        match self.name == self.id.default_name() {
             true => builder,
             false => builder.title(self.name.clone()),
-        };
-        builder.build()
+        }
     }
 }
 
 /// How deep a definition may be nested: as deep as JSON text is read.
 const MAX_DEPTH: usize = 127;
+
+/// How deep one may be nested that a tool keeps: the tool has levels around it, and has to be read as JSON text too.
+const MAX_KEPT_DEPTH: usize = 120;
 
 fn exceeds(value: &Value, levels: usize) -> bool {
     match value {

@@ -1,11 +1,12 @@
 //! From a tool to its definition.
 
+use serde_json::Value;
 use toolkit::Tool;
 use toolkit::adapter::{Effect, Loss, Side, description, unsaid};
 use toolkit::catalog::{Problem, ProblemKind, Problems};
 
 use super::schema::{describe_parameters, is_nothing, say_as_published, written_out};
-use super::{Definition, Input, MAX_NAME_LEN, is_definition_name};
+use super::{AS_READ, Definition, Input, MAX_NAME_LEN, is_definition_name};
 use crate::id::{OtcId, is_name, release};
 
 /// What tools are called that have no namespace or no version, which an id in Open Tool Calling must have.
@@ -30,11 +31,16 @@ impl Definition {
     /// A function of this program is said as the published examples are: that it takes no other parameters than those
     /// it declares goes without saying, and `required` is there wherever there are parameters.
     ///
+    /// A tool that was read from a definition, and is still that tool, has the definition that was read.
+    ///
     /// # Errors
     ///
     /// It cannot be said: the tool has no namespace or no version and `naming` has none for it either, its version is
     /// more than three numbers, a schema contains itself, or no name has room.
     pub fn of(tool: &Tool, naming: &Naming) -> Result<Self, Problems> {
+        if let Some(read) = Self::as_read(tool) {
+            return Ok(read);
+        }
         let id = id_of(tool, naming)?;
         let wrong = |which: &str, reason: String| {
             Problems::from(Problem::new(ProblemKind::InvalidSchema, format!("its {which} schema {reason}"), [tool]))
@@ -73,6 +79,10 @@ impl Definition {
         // Where it is the name there is nothing else to say, unless an annotation has another.
         if tool.title().is_none_or(|title| title == self.name) && tool.annotations().title.is_none() {
             said.push("title");
+        }
+        let keeps_only = |meta: &Value| meta.as_object().is_some_and(|meta| meta.keys().all(|key| key == AS_READ));
+        if tool.meta().is_some_and(|meta| keeps_only(&meta)) {
+            said.push("_meta");
         }
         let mut losses = unsaid(tool, &said);
         let parts = [
