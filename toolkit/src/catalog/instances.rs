@@ -38,7 +38,7 @@ use crate::tool::{Namespace, Tool};
 ///     .with("tracker_eu", Tracker { site: "https://eu.example.com" })
 ///     .with("tracker_us", Tracker { site: "https://us.example.com" });
 /// let catalog = Catalog::linked()?.with_instances(instances)?;
-/// catalog.expect_ids(["tracker_eu:address", "tracker_us:address"])?;
+/// let catalog = catalog.expect_ids(["tracker_eu:address", "tracker_us:address"])?;
 ///
 /// let dispatcher = Dispatcher::new(catalog)?;
 /// let result = dispatcher.call_sync("tracker_us:address", r#"{"issue": 7}"#)?;
