@@ -40,10 +40,7 @@ pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
     function::tool(arguments.into(), item.into()).into()
 }
 
-/// Makes the methods of an `impl` block that are marked `#[tool]` tools of one instance, which the dispatcher is given.
-///
-/// It takes `namespace`, `version`, `tags`, `category`, hints, `timeout` and `crate`, which hold for every method that
-/// does not say otherwise.
+/// Expands `#[toolset]`, which `toolkit` documents.
 #[proc_macro_attribute]
 pub fn toolset(arguments: TokenStream, item: TokenStream) -> TokenStream {
     toolset::toolset(arguments.into(), item.into()).into()

@@ -143,10 +143,103 @@ pub use self::tool::{Tool, ToolId};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// `#[arg(default = …)]` is the value of an argument that the caller leaves out. It is any expression of the argument's
+/// type; text needs no `to_owned`, and an `Option` no `Some`. The schema shows it, if the type implements
+/// `serde::Serialize`. `#[arg(default)]` is the default of the type. `#[serde(default = "path")]` does the same with a
+/// function.
+///
+/// ```
+/// # use toolkit::{catalog, tool};
+/// /// Lists the files of a folder.
+/// #[tool]
+/// fn list(
+///     #[arg(default = ".")] folder: String,
+///     #[arg(default = 50)] limit: usize,
+///     #[arg(default)] hidden: bool,
+/// ) -> String {
+///     format!("{limit} files of {folder}, hidden: {hidden}")
+/// }
+///
+/// let dispatcher = toolkit::Dispatcher::new(catalog![list]?)?;
+/// let result = dispatcher.call_sync("list", r#"{"limit": 2}"#)?;
+/// assert_eq!(result.value(), "2 files of ., hidden: false");
+/// let schema = dispatcher.catalog().resolve("list")?.input().as_value();
+/// assert_eq!(schema["properties"]["limit"]["default"], 50);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # State
+///
+/// A `&T` is the value of type `T` that the host passes to `DispatcherBuilder::state`; `&dyn Trait`, and what the host
+/// keeps an `Arc` of, go to `DispatcherBuilder::shared_state`. A dispatcher is not built while a value is missing.
+/// `&Context` is the context of the call, and `&Dispatcher` and `&Catalog` are those that run it: a tool that calls tools
+/// passes its own context on, and needs no second permit of the concurrency limit.
+///
+/// ```
+/// # use toolkit::{Context, Dispatcher, ToolError, catalog, tool};
+/// /// Doubles a number.
+/// #[tool]
+/// fn double(n: u64) -> u64 {
+///     n * 2
+/// }
+///
+/// /// Calls a tool for each number.
+/// #[tool]
+/// async fn map(tool: String, numbers: Vec<u64>, tools: &Dispatcher, ctx: &Context) -> Result<Vec<String>, ToolError> {
+///     let mut results = Vec::new();
+///     for n in numbers {
+///         results.push(tools.call_with(ctx, &tool, format!(r#"{{"n": {n}}}"#)).await?.value().to_string());
+///     }
+///     Ok(results)
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::builder(catalog![double, map]?).concurrency(1).build()?;
+/// let result = dispatcher.call("map", r#"{"tool": "double", "numbers": [1, 2]}"#).await?;
+/// assert_eq!(result.json(), Some(&br#"["2","4"]"#[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Credentials
+///
+/// A tool declares under `requires(…)` what it needs of the caller, and sees that and nothing else. A call that lacks some
+/// of it never reaches the tool. Secrets and tokens are read with `expose`, and are not printed otherwise.
+///
+/// ```
+/// # use toolkit::call::Credentials;
+/// # use toolkit::{Context, Dispatcher, ToolError, catalog, tool};
+/// /// Sends a text message.
+/// #[tool(requires(secret = "TWILIO_API_KEY", oauth2(id = "google", scopes = ["contacts.read"]), user_id))]
+/// fn send(to: String, ctx: &Context) -> Result<String, ToolError> {
+///     let (Some(key), Some(token), Some(user)) = (ctx.secret("TWILIO_API_KEY"), ctx.token("google"), ctx.user_id()) else {
+///         return Err(ToolError::failed("the credentials are missing"));
+///     };
+///     let (key, token): (&str, &str) = (key.expose(), token.expose());
+///     Ok(format!("from {user} to {to}, with a key of {} and a token of {} bytes", key.len(), token.len()))
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![send]?)?;
+/// let error = dispatcher.call_sync("send", r#"{"to": "bob"}"#).unwrap_err();
+/// assert!(error.message().contains("`TWILIO_API_KEY`"));
+///
+/// let credentials = Credentials::new()
+///     .with_secret("TWILIO_API_KEY", "s3cr3t")
+///     .with_authorization("google", "t0k3n", ["contacts.read"])
+///     .with_user_id("ada");
+/// let context = Context::new().with_credentials(credentials);
+/// let sent = dispatcher.call_sync_with(&context, "send", r#"{"to": "bob"}"#)?;
+/// assert_eq!(sent.value(), "from ada to bob, with a key of 6 and a token of 5 bytes");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Results
 ///
 /// A result is anything that serializes and has a schema, `()`, `Content`, `Structured<T>`, `Chunks<T>`, or a `Result`
-/// of these.
+/// of these. `RunResult::json` holds it as it is, a scalar as a scalar: `3`. So does `structuredContent` of MCP
+/// 2026-07-28; earlier revisions want an object there, so whatever is not an object by the tool's output schema becomes
+/// `{"result": 3}`. Text for the model is the same in all revisions: `3`.
 ///
 /// # Errors
 ///
@@ -215,7 +308,107 @@ pub use self::tool::{Tool, ToolId};
 /// # Ok::<(), toolkit::catalog::Problems>(())
 /// ```
 pub use toolkit_derive::tool;
-pub use toolkit_derive::{catalog, handle, toolset};
+/// Makes tools of the methods of an `impl` block, or gives the tools of a module what they have in common.
+///
+/// The methods marked `#[tool]` are tools of one instance, which the host passes to `DispatcherBuilder::state`; several
+/// instances, each in a namespace of its own, go to `DispatcherBuilder::instance`.
+///
+/// ```
+/// use toolkit::{Dispatcher, catalog, toolset};
+///
+/// struct Counter(u64);
+///
+/// #[toolset(namespace = "counter", version = "1.0.0", read_only)]
+/// impl Counter {
+///     /// Returns the count.
+///     #[tool]
+///     fn count(&self) -> u64 {
+///         self.0
+///     }
+/// }
+///
+/// let builder = Dispatcher::builder(catalog![Counter::count]?);
+/// let dispatcher = builder.instance("left", Counter(1)).instance("right", Counter(2)).build()?;
+/// assert_eq!(dispatcher.call_sync("right:count", "{}")?.value(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Modules
+///
+/// On a module in place, the arguments hold for every `#[tool]` and `#[toolset]` inside that does not declare its own;
+/// tags add up. A module in a file of its own is out of an attribute's sight: put one in place around its tools, and
+/// re-export them with `pub use tools::*`.
+///
+/// ```
+/// #[toolkit::toolset(namespace = "files", version = "1.2.0", tags = ["disk"], read_only)]
+/// mod files {
+///     use toolkit::tool;
+///
+///     /// Reads a file.
+///     #[tool]
+///     pub fn read(path: String) -> String {
+///         path
+///     }
+///
+///     /// Removes a file.
+///     #[tool(destructive, tags = ["write"])]
+///     pub fn remove(path: String) {}
+/// }
+///
+/// let catalog = toolkit::catalog![files::read, files::remove]?;
+/// assert_eq!(catalog.resolve("files:read")?.annotations().read_only, Some(true));
+/// assert_eq!(catalog.resolve("files:remove")?.tags(), ["disk", "write"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Generic toolsets
+///
+/// A generic `impl` block has tools for each type that `#[concrete(…)]` names, which takes the arguments of `#[toolset]`
+/// too. An associated type is written as `S::Key` where `S` has one trait bound, and else as `<S as Store>::Key`.
+///
+/// ```
+/// use std::marker::PhantomData;
+/// use toolkit::{Dispatcher, catalog, toolset};
+///
+/// trait Store: Send + Sync + 'static {
+///     const NAME: &'static str;
+/// }
+///
+/// struct Memory;
+/// impl Store for Memory {
+///     const NAME: &'static str = "memory";
+/// }
+///
+/// struct Disk;
+/// impl Store for Disk {
+///     const NAME: &'static str = "disk";
+/// }
+///
+/// struct Notes<S>(PhantomData<S>);
+///
+/// #[toolset(namespace = "notes")]
+/// #[concrete(Notes<Memory>)]
+/// #[concrete(Notes<Disk>, namespace = "archive")]
+/// impl<S: Store> Notes<S> {
+///     /// Returns where notes are kept.
+///     #[tool]
+///     fn place(&self) -> &'static str {
+///         S::NAME
+///     }
+/// }
+///
+/// let catalog = catalog![Notes::<Memory>::place, Notes::<Disk>::place]?;
+/// let builder = Dispatcher::builder(catalog).state(Notes::<Memory>(PhantomData)).state(Notes::<Disk>(PhantomData));
+/// assert_eq!(builder.build()?.call_sync("archive:place", "{}")?.value(), "disk");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Arguments
+///
+/// It takes `namespace`, `version`, `tags`, `category`, hints, `timeout` and `crate`, which hold for every method that
+/// does not say otherwise.
+pub use toolkit_derive::toolset;
+pub use toolkit_derive::{catalog, handle};
 #[cfg(feature = "import")]
 pub use toolkit_import::import;
 
