@@ -141,11 +141,12 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
         }
     }
     static __ENTRY: __toolkit::Entry = __toolkit::Entry {
-        metadata: || __toolkit::Metadata {
-            description: __toolkit::Option::Some(
+        metadata: || {
+            let mut __metadata = __toolkit::Metadata::NONE;
+            __metadata.description = __toolkit::Option::Some(
                 __toolkit::text("Forecast for a city."),
-            ),
-            ..__toolkit::Default::default()
+            );
+            __metadata
         },
         timeout: __toolkit::Option::Some(__toolkit::Duration::from_millis(30000u64)),
         states: &[
@@ -157,11 +158,11 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
         >(
             "forecast",
             "forecast",
-            __toolkit::Location {
-                file: __toolkit::file!(),
-                line: __toolkit::line!(),
-                column: __toolkit::column!(),
-            },
+            __toolkit::Location::new(
+                __toolkit::file!(),
+                __toolkit::line!(),
+                __toolkit::column!(),
+            ),
             __toolkit::input::<__Arguments>,
         )
     };

@@ -142,22 +142,23 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
         }
     }
     static __ENTRY: __toolkit::Entry = __toolkit::Entry {
-        metadata: || __toolkit::Metadata {
-            description: __toolkit::Option::Some(
+        metadata: || {
+            let mut __metadata = __toolkit::Metadata::NONE;
+            __metadata.description = __toolkit::Option::Some(
                 __toolkit::text("Forecast for a city."),
-            ),
-            ..__toolkit::Default::default()
+            );
+            __metadata
         },
         ..__toolkit::sync_entry::<
             __Tool,
         >(
             "forecast",
             "forecast",
-            __toolkit::Location {
-                file: __toolkit::file!(),
-                line: __toolkit::line!(),
-                column: __toolkit::column!(),
-            },
+            __toolkit::Location::new(
+                __toolkit::file!(),
+                __toolkit::line!(),
+                __toolkit::column!(),
+            ),
             <__toolkit::LoneArgument<
                 { __toolkit::Lone::<Query>::IS_STRUCT },
                 { __Fits_query::CHOICE },

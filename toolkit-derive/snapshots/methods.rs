@@ -100,9 +100,12 @@ impl Notebook {
             }
         }
         static __ENTRY: __toolkit::Entry = __toolkit::Entry {
-            metadata: || __toolkit::Metadata {
-                description: __toolkit::Option::Some(__toolkit::text("Counts.")),
-                ..__toolkit::Default::default()
+            metadata: || {
+                let mut __metadata = __toolkit::Metadata::NONE;
+                __metadata.description = __toolkit::Option::Some(
+                    __toolkit::text("Counts."),
+                );
+                __metadata
             },
             namespace: __toolkit::Option::Some("notes"),
             states: &[__toolkit::Borrowed::<Notebook>::STATE],
@@ -111,11 +114,11 @@ impl Notebook {
             >(
                 "notes:count",
                 "count",
-                __toolkit::Location {
-                    file: __toolkit::file!(),
-                    line: __toolkit::line!(),
-                    column: __toolkit::column!(),
-                },
+                __toolkit::Location::new(
+                    __toolkit::file!(),
+                    __toolkit::line!(),
+                    __toolkit::column!(),
+                ),
                 __toolkit::input::<__toolkit::NoArguments>,
             )
         };

@@ -156,14 +156,14 @@ pub const add_is_not_a_tool_add_tool_attribute_alunhdikoxslcblsqfxvjxcnx: ::tool
         }
     }
     static __ENTRY: __toolkit::Entry = __toolkit::Entry {
-        metadata: || __toolkit::Metadata {
-            description: __toolkit::Option::Some(__toolkit::text("Adds two integers.")),
-            tags: __toolkit::texts(&["arithmetic"]),
-            annotations: __toolkit::Annotations {
-                read_only: __toolkit::Option::Some(true),
-                ..__toolkit::Default::default()
-            },
-            ..__toolkit::Default::default()
+        metadata: || {
+            let mut __metadata = __toolkit::Metadata::NONE;
+            __metadata.description = __toolkit::Option::Some(
+                __toolkit::text("Adds two integers."),
+            );
+            __metadata.tags = __toolkit::texts(&["arithmetic"]);
+            __metadata.annotations.read_only = __toolkit::Option::Some(true);
+            __metadata
         },
         namespace: __toolkit::Option::Some("math"),
         version: __toolkit::Option::Some("1.0.0"),
@@ -172,11 +172,11 @@ pub const add_is_not_a_tool_add_tool_attribute_alunhdikoxslcblsqfxvjxcnx: ::tool
         >(
             "math:add:1.0.0",
             "add",
-            __toolkit::Location {
-                file: __toolkit::file!(),
-                line: __toolkit::line!(),
-                column: __toolkit::column!(),
-            },
+            __toolkit::Location::new(
+                __toolkit::file!(),
+                __toolkit::line!(),
+                __toolkit::column!(),
+            ),
             __toolkit::input::<__Arguments>,
         )
     };

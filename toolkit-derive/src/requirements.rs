@@ -21,15 +21,15 @@ impl Requirements {
     pub(crate) fn expand(&self, krate: &Path) -> TokenStream {
         let authorization = self.authorization.iter().map(|(id, scopes)| {
             let scopes = quote!(#krate::texts(&[#(#scopes),*]));
-            quote!(#krate::Authorization { id: #krate::text(#id), oauth2: #krate::OAuth2 { scopes: #scopes } })
+            quote!(#krate::Authorization::new(#krate::text(#id), #scopes))
         });
         let Self { secrets, user_id, .. } = self;
         quote! {
-            #krate::Requirements {
-                authorization: #krate::vec![#(#authorization),*],
-                secrets: #krate::vec![#(#krate::Secret { id: #krate::text(#secrets) }),*],
-                user_id: #user_id,
-            }
+            #krate::requirements(
+                #krate::vec![#(#authorization),*],
+                #krate::vec![#(#krate::Secret::new(#krate::text(#secrets))),*],
+                #user_id,
+            )
         }
     }
 

@@ -132,17 +132,13 @@ impl From<&toolkit::tool::Requirements> for Requirements {
 impl From<Requirements> for toolkit::tool::Requirements {
     fn from(required: Requirements) -> Self {
         let authorization = required.authorization.into_iter().map(|authorization| {
-            let scopes = authorization.oauth2.unwrap_or_default().scopes.into_iter().map(Into::into).collect();
-            toolkit::tool::Authorization { id: authorization.id.into(), oauth2: toolkit::tool::OAuth2 { scopes } }
+            toolkit::tool::Authorization::new(authorization.id, authorization.oauth2.unwrap_or_default().scopes)
         });
-        Self {
-            authorization: authorization.collect(),
-            secrets: required
-                .secrets
-                .into_iter()
-                .map(|secret| toolkit::tool::Secret { id: secret.id.into() })
-                .collect(),
-            user_id: required.user_id,
-        }
+        let mut requirements = Self::NONE;
+        requirements.authorization = authorization.collect();
+        requirements.secrets =
+            required.secrets.into_iter().map(|secret| toolkit::tool::Secret::new(secret.id)).collect();
+        requirements.user_id = required.user_id;
+        requirements
     }
 }

@@ -36,7 +36,7 @@ pub use self::borrowed::FromHost;
 pub use self::default::default_of;
 pub use self::function::{async_entry, async_linked, blocking_entry, not_in, sync_entry, sync_linked};
 pub use self::metadata::with_aliases;
-pub use self::metadata::{icon, literal, text, texts};
+pub use self::metadata::{icon, literal, requirements, text, texts};
 pub use self::one::Named;
 pub use self::returned::{
     Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData, is_data, kind,
@@ -53,7 +53,7 @@ pub use crate::dispatch::{AsyncFunction, CHUNKS, Function, Host, Returns, SyncFu
 pub use crate::handle::Linked;
 pub use crate::schema::generate::input;
 pub use crate::schema::walk::resolve;
-pub use crate::tool::{Annotations, Authorization, Metadata, OAuth2, Requirements, Secret};
+pub use crate::tool::{Authorization, Metadata, Secret};
 
 /// Emits the symbol that makes two tools with one id in one program a link error.
 ///

@@ -45,7 +45,7 @@ fn entry(nth: usize) -> &'static Entry {
         requires: false,
         show_errors: false,
         metadata: Metadata::default,
-        location: Location { file: file!(), line: line!(), column: 1 },
+        location: Location::new(file!(), line!(), 1),
         input: || serde_json::json!({ "type": "object" }),
         output: || None,
         gives_nothing: false,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use toolkit::backend::{Answer, LocalBackend};
 use toolkit::call::Credentials;
-use toolkit::tool::{Requirements, Secret, ToolBackend};
+use toolkit::tool::{Requirements, ToolBackend};
 use toolkit::{CancelToken, Coercion, Tool};
 
 use super::*;
@@ -156,7 +156,7 @@ async fn a_result_of_mcp_is_kept_as_it_came() {
 
 #[tokio::test]
 async fn requirements_are_asked_for_before_anything_runs_and_only_they_are_lent() {
-    let secret = Requirements { secrets: vec![Secret { id: "KEY".into() }], ..Requirements::default() };
+    let secret = Requirements::NONE.with_secret("KEY");
     let tool = Tool::builder("keyed").description("…").requirements(secret).input(json!({ "type": "object" }));
     let backend = Scripted::new("p", BackendKind::Provider, [tool.build().unwrap()]).doing(|call| {
         let held = |id| call.context().secret(id).is_some();

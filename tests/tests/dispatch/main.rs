@@ -335,7 +335,7 @@ async fn the_context_carries_progress_and_what_the_host_attached() {
     let result = dispatcher.call_with(&context, "run:report", "{}").await.unwrap();
     assert_eq!(result.value(), json!("ann"));
     assert_eq!(handle!(report).call_with(&Context::new(), &dispatcher, ()).await.unwrap(), None);
-    let report = |done, total, message: &str| Progress { done, total, message: message.to_owned() };
+    let report = |done, total, message: &str| Progress::new(done, total, message);
     assert_eq!(*reports.lock().unwrap(), [report(1.0, Some(2.0), "half"), report(2.0, None, "")]);
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolkit::tool::{Authorization, OAuth2, Requirements, Secret};
+use toolkit::tool::Requirements;
 
 use super::*;
 
@@ -25,11 +25,8 @@ fn rows(page: &Html) -> Vec<Vec<String>> {
 
 #[test]
 fn a_tool_is_shown_with_all_that_it_says_of_itself() {
-    let requirements = Requirements {
-        authorization: vec![Authorization { id: "google".into(), oauth2: OAuth2 { scopes: vec!["calendar".into()] } }],
-        secrets: vec![Secret { id: "API_KEY".into() }],
-        user_id: true,
-    };
+    let requirements =
+        Requirements::NONE.with_authorization("google", ["calendar"]).with_secret("API_KEY").with_user_id();
     let tool = Tool::builder("book")
         .namespace("calendar")
         .version("1.2.0")

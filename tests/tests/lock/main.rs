@@ -197,10 +197,7 @@ fn what_hosts_trusted_or_held_is_compared_too() {
     let tool =
         || Tool::builder("a").namespace("n").version("1.0.0").description("…").input(json!({ "type": "object" }));
     let of = |tool: toolkit::tool::ToolBuilder| Lock::of(&Catalog::new([tool.build().unwrap()]).unwrap());
-    let requires = |id: &'static str| toolkit::tool::Requirements {
-        secrets: vec![toolkit::tool::Secret { id: id.into() }],
-        ..Default::default()
-    };
+    let requires = |id: &'static str| toolkit::tool::Requirements::NONE.with_secret(id);
     for (old, new, expected) in [
         (
             tool().read_only(true),

@@ -44,7 +44,7 @@ pub(super) fn entry(function: &Function, input: &Input, krate: &Path) -> TokenSt
     // The macros tell the place of the tokens that call them.
     let name_at = at(krate, function.ident.span());
     let location = quote_spanned! {function.ident.span()=>
-        #name_at::Location { file: #name_at::file!(), line: #name_at::line!(), column: #name_at::column!() }
+        #name_at::Location::new(#name_at::file!(), #name_at::line!(), #name_at::column!())
     };
     quote! {
         static __ENTRY: #krate::Entry = #krate::Entry {
@@ -61,10 +61,10 @@ fn metadata(function: &Function, krate: &Path) -> TokenStream {
     let text = |text: &LitStr| some(quote!(#krate::text(#text)));
     let description = &function.description;
     let description = some(quote!(#krate::text(#description)));
-    let mut fields = vec![quote!(description: #description)];
+    let mut fields = vec![quote!(__metadata.description = #description)];
     let mut field = |name: &str, value: Option<TokenStream>| {
         let name = Ident::new(name, Span::call_site());
-        fields.extend(value.map(|value| quote!(#name: #value)));
+        fields.extend(value.map(|value| quote!(__metadata.#name = #value)));
     };
     field("title", attribute.title.as_ref().map(text));
     field("category", attribute.category.as_ref().map(text));
@@ -86,14 +86,16 @@ fn metadata(function: &Function, krate: &Path) -> TokenStream {
     ];
     let hints = hints.into_iter().filter_map(|(name, hint)| {
         let name = Ident::new(name, Span::call_site());
-        hint.map(|hint| quote!(#name: #krate::Option::Some(#hint)))
+        hint.map(|hint| quote!(__metadata.annotations.#name = #krate::Option::Some(#hint)))
     });
-    let hints: Vec<TokenStream> = hints.collect();
-    field(
-        "annotations",
-        (!hints.is_empty()).then(|| quote!(#krate::Annotations { #(#hints,)* ..#krate::Default::default() })),
-    );
-    quote!(metadata: || #krate::Metadata { #(#fields,)* ..#krate::Default::default() })
+    fields.extend(hints);
+    quote! {
+        metadata: || {
+            let mut __metadata = #krate::Metadata::NONE;
+            #(#fields;)*
+            __metadata
+        }
+    }
 }
 
 /// The tool's id, as far as it has parts.

@@ -28,6 +28,7 @@ pub struct Loss {
 /// A side of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Side {
     /// What it says of itself.
     Record,
@@ -40,6 +41,7 @@ pub enum Side {
 /// What a loss means for who calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Effect {
     /// Nothing that was accepted is refused, nor the other way round.
     Untold,

@@ -32,6 +32,7 @@ pub enum Coercion {
 
 /// One change that made arguments fit their schema.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Change {
     /// Where, as a JSON Pointer into the arguments.
     pub pointer: String,

@@ -122,6 +122,7 @@ fn base64(bytes: &[u8]) -> String {
 ///
 /// The output schema is that of `T`.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Structured<T> {
     /// What programs read.
     pub value: T,

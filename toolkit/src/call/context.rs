@@ -221,6 +221,7 @@ impl fmt::Debug for Context {
 
 /// How far a call has come.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Progress {
     /// How much is done, in units of the tool's choice; grows from report to report. MCP calls it `progress`.
     #[serde(rename = "progress")]
@@ -231,4 +232,11 @@ pub struct Progress {
     /// What the tool is doing.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
+}
+
+impl Progress {
+    /// Creates a report that `done` of `total` is done; a `total` of `None` is "not known".
+    pub fn new(done: f64, total: impl Into<Option<f64>>, message: impl Into<String>) -> Self {
+        Self { done, total: total.into(), message: message.into() }
+    }
 }

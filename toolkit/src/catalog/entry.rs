@@ -57,6 +57,7 @@ impl Entry {
 
 /// Where a tool was written.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Location {
     /// As rustc was given it.
     pub file: &'static str,
@@ -64,6 +65,15 @@ pub struct Location {
     pub line: u32,
     /// From 1.
     pub column: u32,
+}
+
+impl Location {
+    // Not public API. Used by generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(file: &'static str, line: u32, column: u32) -> Self {
+        Self { file, line, column }
+    }
 }
 
 impl fmt::Display for Location {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::tool::{Icon, Literal, Text};
+use crate::tool::{Authorization, Icon, Literal, Requirements, Secret, Text};
 
 /// A text of the program.
 #[must_use]
@@ -22,6 +22,12 @@ pub fn texts(texts: &[&'static str]) -> Vec<Text> {
 #[must_use]
 pub const fn literal(json: &'static str) -> Literal {
     Literal::Text(json)
+}
+
+/// What the host must hold.
+#[must_use]
+pub const fn requirements(authorization: Vec<Authorization>, secrets: Vec<Secret>, user_id: bool) -> Requirements {
+    Requirements { authorization, secrets, user_id }
 }
 
 /// An icon, of which some parts may not be said.

@@ -42,6 +42,7 @@ pub enum SchemaErrorKind {
 
 /// A schema that is refused, or a value that one refuses: for a caller that treats both alike.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Invalid {
     /// The schema is wrong.
     Schema(SchemaError),

@@ -22,6 +22,7 @@ use super::SchemaError;
 
 /// One reason for which a schema refuses a value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Violation {
     /// Where, as a JSON Pointer into the value (RFC 6901).
     pub pointer: String,

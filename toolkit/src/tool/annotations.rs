@@ -10,6 +10,7 @@ use super::{Text, Unknown};
 /// `None` is "not said", which is not the same as `Some(false)`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Annotations {
     /// A name for people, second to the tool's own title.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,6 +46,13 @@ impl Annotations {
     /// The four hints about effects, which policies decide by.
     pub(crate) fn effects(&self) -> [Option<bool>; 4] {
         [self.read_only, self.destructive, self.idempotent, self.open_world]
+    }
+
+    /// Sets the name for people.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<Text>) -> Self {
+        self.title = Some(title.into());
+        self
     }
 
     /// Whether nothing is said.

@@ -8,6 +8,7 @@ use super::{Text, Unknown};
 /// A picture that a client may show beside a tool (MCP `Icon`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Icon {
     /// An `https:` or `data:` URI.
     pub src: Text,
@@ -30,5 +31,16 @@ impl Icon {
     #[must_use]
     pub const fn new(src: Text) -> Self {
         Self { src, mime_type: None, sizes: Vec::new(), theme: None, unknown: Unknown::NONE }
+    }
+
+    /// Sets the sizes that the picture is made for, such as `48x48`.
+    #[must_use]
+    pub fn with_sizes<I>(mut self, sizes: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<Text>,
+    {
+        self.sizes = sizes.into_iter().map(Into::into).collect();
+        self
     }
 }

@@ -10,6 +10,7 @@ use crate::json;
 
 /// JSON that is part of a tool's record: written into the program as text, or read.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Literal {
     /// As the author wrote it. It is parsed when it is asked for; whether it is JSON at all is for
     /// [`Catalog::check`](crate::Catalog::check) to say.

@@ -13,6 +13,7 @@ use super::{Annotations, Icon, Literal, Requirements, Text, Unknown, limit};
 /// Its JSON is part of the canonical form of a tool, [`Tool::to_json`](super::Tool::to_json).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Metadata {
     /// A name for people.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -12,6 +12,7 @@ use super::Text;
 /// They are declared and published; names of secrets are public, their values never leave the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Requirements {
     /// Authorisations, each by one provider.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -27,6 +28,39 @@ pub struct Requirements {
 impl Requirements {
     /// Nothing needed.
     pub const NONE: Self = Self { authorization: Vec::new(), secrets: Vec::new(), user_id: false };
+
+    /// Requires a secret too.
+    #[must_use]
+    pub fn with_secret(mut self, id: impl Into<Text>) -> Self {
+        self.secrets.push(Secret::new(id));
+        self
+    }
+
+    /// Requires an authorization by a provider too, which must have granted these scopes.
+    ///
+    /// ```
+    /// use toolkit::tool::Requirements;
+    ///
+    /// let required = Requirements::NONE.with_secret("KEY").with_authorization("google", ["calendar.read"]);
+    /// assert_eq!(required.secrets[0].id, "KEY");
+    /// assert_eq!(required.authorization[0].oauth2.scopes, ["calendar.read"]);
+    /// ```
+    #[must_use]
+    pub fn with_authorization<I>(mut self, id: impl Into<Text>, scopes: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<Text>,
+    {
+        self.authorization.push(Authorization::new(id, scopes));
+        self
+    }
+
+    /// Requires the id of the user too.
+    #[must_use]
+    pub fn with_user_id(mut self) -> Self {
+        self.user_id = true;
+        self
+    }
 
     /// Whether nothing is needed.
     #[must_use]
@@ -52,6 +86,7 @@ impl fmt::Display for Requirements {
 /// An authorisation that the host must hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Authorization {
     /// The provider, such as `google`.
     pub id: Text,
@@ -59,9 +94,21 @@ pub struct Authorization {
     pub oauth2: OAuth2,
 }
 
+impl Authorization {
+    /// Creates the requirement of an authorization by a provider, which must have granted these scopes.
+    pub fn new<I>(id: impl Into<Text>, scopes: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<Text>,
+    {
+        Self { id: id.into(), oauth2: OAuth2 { scopes: scopes.into_iter().map(Into::into).collect() } }
+    }
+}
+
 /// The OAuth 2.0 part of an [`Authorization`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct OAuth2 {
     /// The scopes that must have been granted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -71,7 +118,15 @@ pub struct OAuth2 {
 /// A secret that the host must hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Secret {
     /// Its name, such as `TWILIO_API_KEY`.
     pub id: Text,
+}
+
+impl Secret {
+    /// Creates the requirement of a secret, by its name.
+    pub fn new(id: impl Into<Text>) -> Self {
+        Self { id: id.into() }
+    }
 }
