@@ -123,8 +123,8 @@ fn parameters(imp: &ItemImpl, ty: &Type) -> Option<Vec<Parameter>> {
     let (generic, concrete) = (generic_arguments(&imp.self_ty)?, generic_arguments(ty)?);
     let is_same = generic.0 == concrete.0 && generic.1.len() == concrete.1.len();
     let parameter = |param: &syn::TypeParam| {
-        let is_param = |argument: &&GenericArgument| matches!(argument, GenericArgument::Type(Type::Path(path)) if path.path.is_ident(&param.ident));
-        let place = generic.1.iter().position(|argument| is_param(&argument))?;
+        let is_param = |argument: &GenericArgument| matches!(argument, GenericArgument::Type(Type::Path(path)) if path.path.is_ident(&param.ident));
+        let place = generic.1.iter().position(|argument| is_param(argument))?;
         let GenericArgument::Type(ty) = concrete.1.get(place)? else {
             return None;
         };

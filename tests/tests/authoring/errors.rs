@@ -58,12 +58,12 @@ failing! {
     #[tool] masked_type -> Result<u8, DbError> { Err(DbError) }
     #[tool(show_errors)] shown_function -> Result<u8, DbError> { Err(DbError) }
     #[tool(show_errors = false)] unshown_function -> Result<u8, DbError> { Err(DbError) }
-    #[tool] shown_error -> Result<u8, ToolError> { Err(DbError).map_err(ToolError::shown) }
+    #[tool] shown_error -> Result<u8, ToolError> { Err(ToolError::shown(DbError)) }
     #[tool] displayed -> Result<u8, ToolError> { Err(Plain).map_err(|error| ToolError::failed(error.to_string())) }
     #[tool] anyhow_masked -> anyhow::Result<u8> { Err(anyhow::Error::new(DbError).context("no forecast")) }
     #[tool(show_errors)] anyhow_shown -> anyhow::Result<u8> { Err(anyhow::Error::new(DbError).context("no forecast")) }
     #[tool] anyhow_shown_once -> Result<u8, ToolError> {
-        Err(anyhow::Error::new(DbError).context("no forecast")).map_err(ToolError::shown)
+        Err(ToolError::shown(anyhow::Error::new(DbError).context("no forecast")))
     }
     #[tool(show_errors)] question_mark_shown -> Result<u8, ToolError> { Ok("x".parse::<u8>()?) }
     #[tool] question_mark_masked -> Result<u8, ToolError> { Ok("x".parse::<u8>()?) }

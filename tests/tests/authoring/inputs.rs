@@ -39,12 +39,12 @@ fn an_alias_of_an_argument_is_accepted_in_place_of_its_name() {
     let catalog = catalog![find, one].unwrap();
     catalog.check(Default::default()).unwrap();
     let dispatcher = Dispatcher::new(catalog).unwrap();
-    let call = |arguments: Value| dispatcher.call_sync("find", &arguments.to_string()).unwrap().value();
+    let call = |arguments: Value| dispatcher.call_sync("find", arguments.to_string()).unwrap().value();
     assert_eq!(call(json!({ "query": "a" })), json!(["a", 0, null]));
     assert_eq!(call(json!({ "q": "a", "max": 3, "folder": "b" })), json!(["a", 3, "b"]));
     assert_eq!(call(json!({ "text": "a", "in": "b" })), json!(["a", 0, "b"]));
     assert_eq!(dispatcher.call_sync("one", r#"{"ident": 7}"#).unwrap().value(), json!(7));
-    assert_eq!(dispatcher.call_sync("one", &json!({ "id": 7 })).unwrap().value(), json!(7));
+    assert_eq!(dispatcher.call_sync("one", json!({ "id": 7 })).unwrap().value(), json!(7));
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -72,7 +72,7 @@ fn an_alias_of_a_field_is_accepted_and_a_hidden_field_is_not() {
     let catalog = catalog![search].unwrap();
     catalog.check(Default::default()).unwrap();
     let dispatcher = Dispatcher::new(catalog).unwrap();
-    let call = |arguments: Value| dispatcher.call_sync("search", &arguments.to_string()).unwrap().value();
+    let call = |arguments: Value| dispatcher.call_sync("search", arguments.to_string()).unwrap().value();
     assert_eq!(call(json!({ "query": "a" })), json!(["a", "", 0, null]));
     assert_eq!(call(json!({ "q": "a", "a_limit": 3 })), json!(["a", "", 3, null]));
     assert_eq!(call(json!({ "q": "a", "max": 3, "since": "2026-01-01" })), json!(["a", "", 3, "2026-01-01"]));

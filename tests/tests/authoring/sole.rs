@@ -240,7 +240,7 @@ fn any_type_with_a_schema_can_be_the_only_argument() {
     all().check(Default::default()).unwrap();
     assert_eq!(calls().len(), all().len(), "every tool has a call");
     for (name, arguments) in calls() {
-        let result = dispatcher.call_sync(name, &arguments.to_string()).unwrap_or_else(|error| panic!("{error:?}"));
+        let result = dispatcher.call_sync(name, arguments.to_string()).unwrap_or_else(|error| panic!("{error:?}"));
         let expect = match STRUCTS.contains(&name) {
             true => arguments,
             false => arguments.as_object().unwrap().values().next().unwrap().clone(),

@@ -31,7 +31,7 @@ impl TryFrom<u64> for At {
     type Error = String;
 
     fn try_from(at: u64) -> Result<Self, String> {
-        if at % 2 == 0 { Ok(At(at)) } else { Err(format!("{at} is odd")) }
+        if at.is_multiple_of(2) { Ok(At(at)) } else { Err(format!("{at} is odd")) }
     }
 }
 

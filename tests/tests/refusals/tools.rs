@@ -130,7 +130,7 @@ pub fn place(
     shape: Option<Shape>,
     nothing: Option<Nothing>,
 ) -> usize {
-    let points = path.into_iter().flatten().chain(origin).map(|Point { x, y }| x.min(y)).count();
+    let points = path.into_iter().flatten().chain(origin).filter(|Point { x, y }| x <= y).count();
     let sides = match (shape, nothing) {
         (Some(Shape::Circle { center, radius }), _) => center.x as usize + radius as usize,
         (Some(Shape::Square { corner, side }), _) => corner.y as usize + side as usize,
