@@ -158,6 +158,11 @@ proptest! {
             let bits = json!(expected.to_bits().to_string());
             prop_assert_eq!(with_plan(dispatcher, "double", &text).unwrap(), (bits, vec![]), "{}", text);
             for tool in ["double", "single", "any"] {
+                if tool == "single" && expected.abs() > f64::from(f32::MAX) {
+                    prop_assert!(with_plan(dispatcher, tool, &text).is_err(), "{}", text);
+                    prop_assert!(without_plan(dispatcher, tool, &text).is_err(), "{}", text);
+                    continue;
+                }
                 let read = with_plan(dispatcher, tool, &text).unwrap();
                 prop_assert_eq!(without_plan(dispatcher, tool, &text).unwrap(), read, "{} {}", tool, text);
             }

@@ -43,9 +43,11 @@ impl Script {
     }
 }
 
-/// Whatever comes.
+/// Whatever comes. A struct that declares no property would be a map, which is an argument of its own.
 #[derive(Deserialize, JsonSchema)]
 struct Anything {
+    #[serde(default, rename = "_")]
+    _declared: Option<Value>,
     #[serde(flatten)]
     args: Map<String, Value>,
 }

@@ -147,12 +147,13 @@ fn a_documented_enum_is_one_enum_that_keeps_what_was_said() {
 }
 
 #[test]
-fn rust_integers_become_bounds() {
+fn rust_numbers_become_bounds() {
     check::<u8>(json!({ "type": "integer", "minimum": 0, "maximum": 255 }));
     check::<i32>(json!({ "type": "integer", "minimum": i32::MIN, "maximum": i32::MAX }));
     check::<u64>(json!({ "type": "integer", "minimum": 0 }));
     check::<i64>(json!({ "type": "integer" }));
-    check::<f32>(json!({ "type": "number" }));
+    check::<f32>(json!({ "type": "number", "minimum": f32::MIN, "maximum": f32::MAX }));
+    check::<f64>(json!({ "type": "number" }));
     check::<Option<u16>>(json!({ "type": ["integer", "null"], "minimum": 0, "maximum": 65535 }));
 }
 

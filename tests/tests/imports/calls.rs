@@ -34,7 +34,7 @@ async fn a_server_is_called_through_typed_functions() {
     assert_eq!(fixture::test_simple_text(&dispatcher).await.unwrap().content().len(), 1);
 
     let error = fixture::test_error_handling(&dispatcher).await.unwrap_err();
-    assert_eq!(error.message(), "test_error_handling: This tool intentionally returns an error for testing");
+    assert_eq!(error.message(), "This tool intentionally returns an error for testing");
     let token = CancelToken::new();
     token.cancel();
     let context = Context::new().with_cancel(token);
