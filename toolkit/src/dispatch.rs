@@ -1,5 +1,6 @@
 //! Runs tools: the only path from a call to a result.
 
+#[cfg(feature = "async")]
 mod blocking;
 mod builder;
 mod elsewhere;
@@ -23,6 +24,7 @@ mod whole;
 use std::pin::pin;
 use std::sync::Arc;
 
+#[cfg(feature = "async")]
 pub use self::blocking::BlockingThreads;
 pub use self::builder::DispatcherBuilder;
 // Not public API, as are the other hidden names. Used by generated code.

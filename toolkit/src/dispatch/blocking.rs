@@ -30,7 +30,6 @@ impl BlockingThreads {
     }
 
     /// Runs work; `None` if it was dropped before its end.
-    #[cfg(feature = "async")]
     pub(super) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         (self.0)(Box::new(move || drop(sender.send(work()))));
