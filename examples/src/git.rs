@@ -1,7 +1,7 @@
 //! Eleventh lesson: asynchronous work, which here is another program with a time limit.
 //!
 //! Nothing that a model sends is ever an option: values are bound to their option by `=`, or stand behind
-//! `--end-of-options` and `--`. Nothing that a repository says is ever configuration: [`repository`] keeps it from Git.
+//! `--end-of-options` and `--`. Nothing that a repository says is ever configuration: `git/repository.rs` keeps it from Git.
 //! When the time is up the future is dropped, and the program ends with it.
 
 mod blame;

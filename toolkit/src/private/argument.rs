@@ -190,7 +190,7 @@ a_stand_in!(
 ///
 /// `Lone::<T>::IS_STRUCT` finds an inherent constant for the types below, which are one argument each, and else the
 /// constant of [`ArgumentStruct`]. The compiler decides by the type, so an alias does not change the answer. Of other
-/// types the schema decides ([`Sole`]); those below need no code for it.
+/// types the schema decides (`Sole`); those below need no code for it.
 pub struct Lone<T: ?Sized>(PhantomData<T>);
 
 /// The answer for all other types.
