@@ -68,6 +68,10 @@ fn call(number: usize, json: &[u8]) {
         assert!(TOOLS.call_sync(&tool, json).is_err(), "{tool} takes what is no JSON");
         return;
     };
+    // Of a number that is no plain integer a text says more than the float that a tree keeps of it.
+    if !is_plain(&tree) {
+        return;
+    }
     match (TOOLS.call_sync(&tool, json), TOOLS.call_sync(&tool, Arguments::from(&tree))) {
         (Ok(of_text), Ok(of_tree)) => assert_eq!(of_text.json(), of_tree.json(), "{tool} reads something else"),
         (Err(of_text), Err(of_tree)) => assert_eq!(of_text.to_string(), of_tree.to_string()),
