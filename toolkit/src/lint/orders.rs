@@ -1,7 +1,7 @@
 //! Orders to a model: to obey a directive, to give up its safeguards, to copy what it handles, to keep silent.
 //!
-//! Measured on descriptions that were not looked at while the patterns were written, see the test
-//! `orders_of_the_same_kinds_are_found_and_honest_words_are_not`.
+//! The test `orders_of_the_same_kinds_are_found_and_honest_words_are_not` has descriptions of each kind. They guard against
+//! regressions and do not measure recall: they were written after the patterns.
 
 use std::sync::LazyLock;
 
