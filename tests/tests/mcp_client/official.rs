@@ -57,7 +57,11 @@ async fn official_servers_are_one_catalogue() {
     let failures = in_the_end(backends.start()).await;
     assert!(failures.is_empty(), "{failures:?}");
     let collected = in_the_end(backends.collect(Catalog::new([]).unwrap())).await;
-    assert!(collected.failures.is_empty() && collected.problems.is_empty(), "{collected:?}");
+    assert!(collected.failures.is_empty(), "{:?}", collected.failures);
+    // One tool of `everything` can only be called as a task.
+    let problems: Vec<String> = collected.problems.iter().map(ToString::to_string).collect();
+    let [problem] = &problems[..] else { panic!("{problems:?}") };
+    assert!(problem.contains("simulate-research-query") && problem.contains("taskSupport"), "{problem}");
     for server in backends.names() {
         let n_tools = collected.catalog.iter().filter(|tool| tool.id().namespace() == Some(&server)).count();
         println!("{server}: {n_tools} tools");
