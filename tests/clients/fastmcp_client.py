@@ -15,8 +15,8 @@ def fastmcp(*arguments, exits=0):
 
 for server in ([URL], ["--command", FIXTURE]):
     tools = json.loads(fastmcp("list", *server, "--json"))["tools"]
-    assert "add" in [tool["name"] for tool in tools], tools
-result = json.loads(fastmcp("call", URL, "add", "a=40", "b=2", "--json"))
+    assert "math_add" in [tool["name"] for tool in tools], tools
+result = json.loads(fastmcp("call", URL, "math_add", "a=40", "b=2", "--json"))
 assert result["structured_content"] == {"sum": 42}, result
-fastmcp("call", URL, "add", "a=x", "--json", exits=1)
+fastmcp("call", URL, "math_add", "a=x", "--json", exits=1)
 print("over HTTP and stdio")

@@ -42,28 +42,28 @@ def strictly(*server):
 for era in ("legacy", "auto", "modern"):
     tools = json.loads(over_http(era, "--method", "tools/list"))["tools"]
     names = [tool["name"] for tool in tools]
-    assert "add" in names and "test_simple_text" in names, names
-    add = next(tool for tool in tools if tool["name"] == "add")
+    assert "math_add" in names and "test_simple_text" in names, names
+    add = next(tool for tool in tools if tool["name"] == "math_add")
     assert add["_meta"]["rs.toolkit/tool"]["id"] == "math:add:1.0.0", add
     assert add["_meta"]["rs.toolkit/tool"]["tags"] == ["arithmetic"], add
     assert add["annotations"]["readOnlyHint"] is True, add
     assert add["outputSchema"]["type"] == "object", add
 
-    result = json.loads(over_http(era, *call("add", {"a": 40, "b": 2})))
+    result = json.loads(over_http(era, *call("math_add", {"a": 40, "b": 2})))
     assert result["structuredContent"] == {"sum": 42}, result
     assert json.loads(result["content"][0]["text"]) == {"sum": 42}, result
 
     # Every violation at once, in a result that the model reads.
-    refused = over_http(era, *call("add", {"a": "x", "c": 1}), exits=5)
+    refused = over_http(era, *call("math_add", {"a": "x", "c": 1}), exits=5)
     text = json.loads(refused)["content"][0]["text"]
     assert "/a" in text and "/b" in text and "/c" in text, text
 
-    loaded = over_http(era, *call("add", {"a": 1, "b": 2}), "--load", "--load-requests", "200", "--load-concurrency", "8")
+    loaded = over_http(era, *call("math_add", {"a": 1, "b": 2}), "--load", "--load-requests", "200", "--load-concurrency", "8")
     assert loaded.strip(), "the load was measured"
 
 for server in ([EXAMPLES, "serve"], [os.environ["EXAMPLES_URL"], "--transport", "http"]):
     strictly(*server)
-result = json.loads(inspect(FIXTURE, *call("add", {"a": 40, "b": 2})))
+result = json.loads(inspect(FIXTURE, *call("math_add", {"a": 40, "b": 2})))
 assert result["structuredContent"] == {"sum": 42}, result
 # What a tool prints does not break the messages, and what is not served is not there.
 names = [tool["name"] for tool in json.loads(inspect(EXAMPLES, "serve", "--method", "tools/list"))["tools"]]

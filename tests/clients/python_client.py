@@ -17,8 +17,8 @@ def pipe():
 async def content(client, version):
     assert client.protocol_version == version, client.protocol_version
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert tools["add"].annotations.read_only_hint is True
-    result = await client.call_tool("add", {"a": 40, "b": 2})
+    assert tools["math_add"].annotations.read_only_hint is True
+    result = await client.call_tool("math_add", {"a": 40, "b": 2})
     assert result.structured_content == {"sum": 42} and not result.is_error, result
     kinds = [block.type for block in (await client.call_tool("test_multiple_content_types")).content]
     assert kinds == ["text", "image", "resource"], kinds
@@ -29,7 +29,7 @@ async def content(client, version):
     rows = await client.call_tool("test_x_mcp_header", {"region": "Zürich ", "limit": 3})
     assert rows.content[0].text == "3 rows from Zürich ", rows
 
-    refused = await client.call_tool("add", {"a": "x", "c": 1})
+    refused = await client.call_tool("math_add", {"a": "x", "c": 1})
     text = refused.content[0].text
     assert refused.is_error and "/a" in text and "/b" in text and "/c" in text, text
     for name in ("test_internal_error", "test_panic"):
@@ -49,12 +49,12 @@ async def content(client, version):
     await client.call_tool("test_tool_with_progress", progress_callback=report)
     await asyncio.sleep(0.1)
     assert [progress for progress, _, _ in reports] == [0, 50, 100], reports
-    many = await asyncio.gather(*(client.call_tool("add", {"a": n, "b": 1}) for n in range(50)))
+    many = await asyncio.gather(*(client.call_tool("math_add", {"a": n, "b": 1}) for n in range(50)))
     assert [result.structured_content["sum"] for result in many] == list(range(1, 51))
     slow = asyncio.ensure_future(client.call_tool("sleep", {"ms": 60_000}))
     await asyncio.sleep(0.1)
     slow.cancel()
-    assert (await client.call_tool("add", {"a": 1, "b": 1})).structured_content == {"sum": 2}
+    assert (await client.call_tool("math_add", {"a": 1, "b": 1})).structured_content == {"sum": 2}
 
 
 async def main():

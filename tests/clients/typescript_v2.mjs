@@ -13,13 +13,13 @@ for (const [name, mode] of Object.entries(modes)) {
     const client = new Client({ name: "v2", version: "1.0.0" }, { versionNegotiation: { mode } });
     await client.connect(transport());
     const { tools } = await client.listTools();
-    assert.equal(tools.find((tool) => tool.name === "add")._meta["rs.toolkit/tool"].id, "math:add:1.0.0");
+    assert.equal(tools.find((tool) => tool.name === "math_add")._meta["rs.toolkit/tool"].id, "math:add:1.0.0");
 
-    const sum = await client.callTool({ name: "add", arguments: { a: 40, b: 2 } });
+    const sum = await client.callTool({ name: "math_add", arguments: { a: 40, b: 2 } });
     assert.deepEqual(sum.structuredContent, { sum: 42 });
     const mixed = await client.callTool({ name: "test_multiple_content_types" });
     assert.deepEqual(mixed.content.map((block) => block.type), ["text", "image", "resource"]);
-    const refused = await client.callTool({ name: "add", arguments: { a: "x", c: 1 } });
+    const refused = await client.callTool({ name: "math_add", arguments: { a: "x", c: 1 } });
     assert.equal(refused.isError, true);
     for (const place of ["/a", "/b", "/c"]) assert.ok(refused.content[0].text.includes(place), refused.content[0].text);
     await assert.rejects(client.callTool({ name: "no_such_tool" }), { code: -32602 });
@@ -35,7 +35,7 @@ for (const [name, mode] of Object.entries(modes)) {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 100);
     await assert.rejects(client.callTool({ name: "sleep", arguments: { ms: 60000 } }, { signal: abort.signal }));
-    await client.callTool({ name: "add", arguments: { a: 1, b: 1 } });
+    await client.callTool({ name: "math_add", arguments: { a: 1, b: 1 } });
     await client.close();
   }
 }

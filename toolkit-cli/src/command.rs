@@ -270,15 +270,15 @@ pub(crate) fn naming_option() -> Arg {
     Arg::new("naming")
         .long("naming")
         .value_parser(["name", "namespace-name"])
-        .default_value("name")
-        .help("How clients see the names of tools")
+        .default_value("namespace-name")
+        .help("How clients see the names of tools: `math_add` or `add`")
 }
 
 /// What `--naming` says.
 pub(crate) fn naming(matches: &ArgMatches) -> Naming {
     match matches.get_one::<String>("naming").map(String::as_str) {
-        Some("namespace-name") => Naming::NamespaceName,
-        _ => Naming::Name,
+        Some("name") => Naming::Name,
+        _ => Naming::NamespaceName,
     }
 }
 

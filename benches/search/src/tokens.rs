@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 use tiktoken_rs::{CoreBPE, o200k_base};
-use toolkit::catalog::Naming;
 use toolkit::tool::{META_KEY, Namespace};
 use toolkit::{Catalog, Dispatcher, Manifest, Tool};
 use toolkit_mcp::server::Server;
@@ -30,10 +29,8 @@ pub(crate) fn print() -> Result<(), Box<dyn Error>> {
         let some: Vec<Tool> = (0..n_tools).map(|nth| tools[nth * tools.len() / n_tools].clone()).collect();
         let asked: Vec<&Tool> = some.iter().step_by(EACH).filter(|tool| !tool.summary().is_empty()).collect();
         let dispatcher = Dispatcher::new(Catalog::new(some.iter().cloned())?)?;
-        let server = |list_at_most| {
-            let builder = Server::builder(dispatcher.clone()).naming(Naming::NamespaceName);
-            builder.list_at_most(list_at_most).page_size(usize::MAX).build()
-        };
+        let server =
+            |list_at_most| Server::builder(dispatcher.clone()).list_at_most(list_at_most).page_size(usize::MAX).build();
         let (whole, found) = (server(usize::MAX)?, server(0)?);
         let list = request("tools/list", json!({}));
         let listed = |server| -> Result<Vec<Value>, Box<dyn Error>> {

@@ -129,10 +129,10 @@ fn show_as_json_is_the_record_with_its_schemas() {
 
 #[test]
 fn an_export_is_the_same_bytes_each_time() {
-    let first = tools(&["export", "--naming", "namespace-name"]).exits(0);
+    let first = tools(&["export"]).exits(0);
     let file = std::env::temp_dir().join(format!("toolkit-export-{}.json", std::process::id()));
     let path = file.to_str().unwrap();
-    tools(&["export", "--naming", "namespace-name", "-o", path]).exits(0).prints("");
+    tools(&["export", "-o", path]).exits(0).prints("");
     let written = std::fs::read_to_string(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
     assert_eq!(first.out, written);
@@ -202,14 +202,14 @@ fn what_is_meant_to_deceive_is_a_problem_in_the_manifests_of_others() {
 
 #[test]
 fn check_reports_every_problem_with_its_place() {
-    let ran: Ran = command(BROKEN, &["check"]).output().unwrap().into();
+    let ran: Ran = command(BROKEN, &["check", "--naming", "name"]).output().unwrap().into();
     ran.exits(1)
         .says("example 1 does not fit")
         .says("would all be called `query`")
         .says("no `fixture_broken::Db` was given")
         .says("fixture_broken.rs:")
         .says("2 tools, 3 problems");
-    let ran: Ran = command(BROKEN, &["check", "--json"]).output().unwrap().into();
+    let ran: Ran = command(BROKEN, &["check", "--naming", "name", "--json"]).output().unwrap().into();
     let problems = ran.exits(1).json()["problems"].clone();
     let kinds: Vec<&str> =
         problems.as_array().unwrap().iter().map(|problem| problem["kind"].as_str().unwrap()).collect();
@@ -243,7 +243,11 @@ fn check_reads_what_others_published() {
 #[test]
 fn an_export_for_a_provider_says_what_it_has_no_words_for() {
     let openai = tools(&["export", "--format", "openai", "--strict"]).exits(0);
-    let add = |export: &Value| export.as_array().unwrap().iter().find(|tool| tool["name"] == "add").unwrap().clone();
+    let named = |export: &Value, name: &str| {
+        let mut tools = export.as_array().unwrap().iter();
+        tools.find(|tool| tool["name"] == name).unwrap().clone()
+    };
+    let add = |export: &Value| named(export, "math_add");
     let tool = add(&openai.json());
     assert_eq!((&tool["type"], &tool["strict"]), (&json!("function"), &json!(true)));
     assert_eq!(tool["parameters"]["required"], json!(["a", "b"]));
@@ -260,7 +264,7 @@ fn an_export_for_a_provider_says_what_it_has_no_words_for() {
     let namespaces = tools(&["export", "--format", "openai", "--namespaces", "--defer-loading"]).exits(0).json();
     let is_math = |tool: &&Value| (&tool["type"], &tool["name"]) == (&json!("namespace"), &json!("math"));
     let math = namespaces.as_array().unwrap().iter().find(is_math).unwrap();
-    assert_eq!(add(&math["tools"])["defer_loading"], true);
+    assert_eq!(named(&math["tools"], "add")["defer_loading"], true);
     let deferred = tools(&["export", "--format", "anthropic", "--defer-loading"]).exits(0).json();
     assert_eq!(add(&deferred)["defer_loading"], true);
     let unknown = [
@@ -294,9 +298,9 @@ fn a_document_for_people_has_a_section_for_each_tool() {
 
 #[test]
 fn an_export_of_clashing_names_fails() {
-    let ran: Ran = command(BROKEN, &["export"]).output().unwrap().into();
+    let ran: Ran = command(BROKEN, &["export", "--naming", "name"]).output().unwrap().into();
     ran.exits(1).prints("").says("would all be called `query`");
-    let ran: Ran = command(BROKEN, &["export", "--naming", "namespace-name"]).output().unwrap().into();
+    let ran: Ran = command(BROKEN, &["export"]).output().unwrap().into();
     ran.exits(0);
 }
 

@@ -20,11 +20,11 @@ fn refused(args: &[&str]) -> Ran {
 #[test]
 fn rules_choose_the_tools_that_are_served() {
     assert!(listed(&[]).len() > 15);
-    assert_eq!(listed(&["--allow", "namespace=math"]), ["add", "sum"]);
-    assert_eq!(listed(&["--allow", "namespace=math", "--deny", "math:sum"]), ["add"]);
-    assert_eq!(listed(&["--allow", "math:add", "--naming", "namespace-name"]), ["math_add"]);
-    assert!(listed(&["--read-only"]).contains(&"add".to_owned()));
-    assert!(!listed(&["--read-only"]).contains(&"sum".to_owned()));
+    assert_eq!(listed(&["--allow", "namespace=math"]), ["math_add", "math_sum"]);
+    assert_eq!(listed(&["--allow", "namespace=math", "--deny", "math:sum"]), ["math_add"]);
+    assert_eq!(listed(&["--allow", "math:add", "--naming", "name"]), ["add"]);
+    assert!(listed(&["--read-only"]).contains(&"math_add".to_owned()));
+    assert!(!listed(&["--read-only"]).contains(&"math_sum".to_owned()));
     assert_eq!(listed(&["--list-at-most", "3"]), ["call_tool", "describe_tool", "search_tools"]);
 }
 
@@ -34,7 +34,7 @@ fn tools_get_what_they_require_from_the_environment() {
         "jsonrpc": "2.0",
         "id": 1,
         "method": "tools/call",
-        "params": { "name": "forecast", "arguments": { "place": { "latitude": 1, "longitude": 2 } } },
+        "params": { "name": "weather_forecast", "arguments": { "place": { "latitude": 1, "longitude": 2 } } },
     });
     let ran = tools_reading(&format!("{call}\n"), &["serve"]).exits(0);
     let answer: Value = ran.json();

@@ -38,7 +38,7 @@ impl Protocol {
     pub(crate) fn call(self, tool: &str, arguments: Value) -> String {
         let message = match self {
             Protocol::Mcp => {
-                let params = json!({ "name": tool, "arguments": arguments });
+                let params = json!({ "name": format!("Load_{tool}"), "arguments": arguments });
                 json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })
             }
             Protocol::Otc => json!({ "request": { "tool_id": format!("Load.{tool}@1.0.0"), "input": arguments } }),

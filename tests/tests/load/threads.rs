@@ -94,7 +94,7 @@ fn tools_that_keep_every_thread_do_not_stop_the_pipe() {
     let mut id = 0;
     let mut send = |tool: &str, arguments: serde_json::Value| {
         id += 1;
-        let params = json!({ "name": tool, "arguments": arguments });
+        let params = json!({ "name": format!("Load_{tool}"), "arguments": arguments });
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
         writeln!(input, "{message}").unwrap();
         id

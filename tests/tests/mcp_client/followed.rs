@@ -261,7 +261,7 @@ async fn calls_of_a_server_over_http_that_is_gone_say_to_try_again() {
     let (mut server, address) = serving("127.0.0.1:0").await;
     let proxied = Proxied::configured(|_| json!({ "url": format!("http://{address}/mcp") }), &[]);
     let dispatcher = proxied.dispatcher().await;
-    let called = async || call(&dispatcher, "proxy:peer_add", json!({ "a": 1, "b": 2 })).await;
+    let called = async || call(&dispatcher, "proxy:peer_math_add", json!({ "a": 1, "b": 2 })).await;
     assert!(called().await.is_ok());
     server.kill().await.unwrap();
     until(async || called().await.is_err_and(|error| error.message().contains("is being restarted; try again"))).await;

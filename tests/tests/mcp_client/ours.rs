@@ -34,9 +34,9 @@ fn over_http(address: &str) -> McpBackend {
 /// What holds over either transport.
 async fn is_like_any_other(backend: &McpBackend) {
     let dispatcher = dispatcher(backend).await;
-    let sum = call(&dispatcher, "ours:add", json!({ "a": 1, "b": 2 })).await.unwrap();
+    let sum = call(&dispatcher, "ours:math_add", json!({ "a": 1, "b": 2 })).await.unwrap();
     assert_eq!(sum, json!({ "sum": 3 }));
-    let error = call(&dispatcher, "ours:add", json!({ "a": "x" })).await.unwrap_err();
+    let error = call(&dispatcher, "ours:math_add", json!({ "a": "x" })).await.unwrap_err();
     assert_eq!((error.kind(), error.violations().len()), (ErrorKind::InvalidArguments, 2));
     let error = call(&dispatcher, "ours:test_error_handling", json!({})).await.unwrap_err();
     assert_eq!(error.message(), "This tool intentionally returns an error for testing");
@@ -98,7 +98,7 @@ async fn many_calls_at_once_get_each_their_own_result() {
         let dispatcher = dispatcher(&backend).await;
         let calls = (0..100).map(|n| {
             let dispatcher = dispatcher.clone();
-            tokio::spawn(async move { call(&dispatcher, "ours:add", json!({ "a": n, "b": 1 })).await })
+            tokio::spawn(async move { call(&dispatcher, "ours:math_add", json!({ "a": n, "b": 1 })).await })
         });
         for (n, call) in calls.collect::<Vec<_>>().into_iter().enumerate() {
             assert_eq!(in_the_end(call).await.unwrap().unwrap(), json!({ "sum": n + 1 }));
@@ -117,7 +117,7 @@ async fn a_server_over_http_that_is_gone_is_an_error_until_it_is_back() {
     });
     let error = error.unwrap_err();
     assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Unavailable, true), "{error:?}");
-    let error = call(&dispatcher, "ours:add", json!({ "a": 1, "b": 2 })).await.unwrap_err();
+    let error = call(&dispatcher, "ours:math_add", json!({ "a": 1, "b": 2 })).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
 
     let (_server, _) = serving(&address).await;

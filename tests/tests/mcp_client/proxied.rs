@@ -32,11 +32,11 @@ async fn many_servers_are_one() {
     let dispatcher = dispatcher(&backend).await;
     let ids: Vec<String> = dispatcher.catalog().iter().map(|tool| tool.id().to_string()).collect();
     let has = |id: &str| ids.iter().any(|have| have == id || have.starts_with(&format!("{id}:")));
-    for id in ["proxy:math_add", "proxy:first_good", "proxy:second_echo", "proxy:ours_add"] {
+    for id in ["proxy:math_add", "proxy:first_good", "proxy:second_echo", "proxy:ours_math_add"] {
         assert!(has(id), "{id} is not among {ids:?}");
     }
     assert!(!has("proxy:first_whispers") && !has("proxy:absent"));
-    let sum = call(&dispatcher, "proxy:ours_add", json!({ "a": 1, "b": 2 })).await.unwrap();
+    let sum = call(&dispatcher, "proxy:ours_math_add", json!({ "a": 1, "b": 2 })).await.unwrap();
     assert_eq!(sum, json!({ "sum": 3 }));
     let echoed = call(&dispatcher, "proxy:second_echo", json!({ "a": 1 })).await.unwrap();
     assert_eq!((&echoed["name"], &echoed["arguments"]), (&json!("echo"), &json!({ "a": 1 })));

@@ -56,6 +56,15 @@ fn a_clash_names_the_tools_and_the_naming_that_solves_it() {
 }
 
 #[test]
+fn the_default_naming_tells_namespaces_apart_and_keeps_bare_names() {
+    check_names(&["files:read", "jira:read", "cloud.mail:read:1.0.0", "read"], Naming::default(), &[]);
+    let catalog = catalog_of(&["files:read", "jira:read", "cloud.mail:read:1.0.0", "read"]);
+    let names = WireNames::of(&catalog, Naming::default()).unwrap();
+    let names: BTreeSet<&str> = names.iter().map(|(name, _)| name).collect();
+    assert_eq!(names, BTreeSet::from(["cloud_mail_read", "files_read", "jira_read", "read"]));
+}
+
+#[test]
 fn a_clash_that_no_naming_solves_asks_for_another_name() {
     let message =
         "`a:x.y` and `a:x_y` would all be called `x_y`; rename one, since no naming policy fits the whole catalogue";
@@ -80,10 +89,15 @@ fn a_name_that_clients_refuse_is_told_with_the_naming_that_solves_it() {
     let name = long.replace(':', "_");
     assert_eq!(name.len(), 65);
     let message = format!(
-        "`{long}` would be called `{name}`, {rule} (this has 65); `Naming::Name` gives every tool a name that works"
+        "`{long}` would be called `{name}`, {rule} (this has 65); shorten its namespace or its name, or take \
+         `Naming::Name`, which gives every tool a name that works"
     );
     check_names(&[long], Naming::NamespaceName, &[(&[long], &message)]);
     check_names(&[long], Naming::Name, &[]);
+    // Without namespaces, the other two clash.
+    let (a, b) = ("b:x", "c:x");
+    let message = format!("`{long}` would be called `{name}`, {rule} (this has 65); shorten its namespace or its name");
+    check_names(&[long, a, b], Naming::NamespaceName, &[(&[long], &message)]);
 
     let message = format!(
         "`-` would be called `-`, {rule} (this has 1); rename it, since no naming policy fits the whole catalogue"

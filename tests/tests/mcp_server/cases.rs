@@ -2,6 +2,7 @@
 
 use toolkit::Tool;
 use toolkit::backend::{Backends, LocalBackend};
+use toolkit::catalog::Naming;
 use toolkit_tests::ran;
 
 use super::*;
@@ -28,7 +29,7 @@ async fn echoing() -> Client {
     backends.register(local).unwrap();
     let collected = backends.collect(Catalog::new([]).unwrap()).await;
     let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap();
-    let server = Server::builder(dispatcher).named("test-server", "1.0.0").build().unwrap();
+    let server = Server::builder(dispatcher).naming(Naming::Name).named("test-server", "1.0.0").build().unwrap();
     Client::of(serve(server.http()).await)
 }
 

@@ -128,7 +128,7 @@ async fn a_call_is_cancelled_by_its_own_session_only() {
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 2 } });
     other.send(&cancel).await;
     client.send(&cancel).await;
-    let again = one.send(&request(2, "tools/call", call("add", json!({ "a": 1, "b": 2 })))).await;
+    let again = one.send(&request(2, "tools/call", call("math_add", json!({ "a": 1, "b": 2 })))).await;
     assert_eq!(again.code(), -32600, "the first of that id still runs");
     one.send(&cancel).await;
     assert!(!rest(waiting).await.contains("result"));

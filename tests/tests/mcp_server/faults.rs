@@ -95,7 +95,7 @@ async fn a_client_that_goes_away_gives_up_its_call() {
 #[tokio::test]
 async fn a_message_that_breaks_off_is_no_call() {
     let client = client().await.with("content-type", "application/json");
-    let body = request(1, "tools/call", call("add", json!({ "a": 1, "b": 2 }))).to_string();
+    let body = request(1, "tools/call", call("math_add", json!({ "a": 1, "b": 2 }))).to_string();
     let mut stream = TcpStream::connect(client.address).await.unwrap();
     stream.write_all(&client.head("POST", "/mcp", body.len())).await.unwrap();
     stream.write_all(&body.as_bytes()[..body.len() / 2]).await.unwrap();
@@ -147,7 +147,7 @@ async fn a_thousand_connections_are_all_answered() {
     let calls = (0..1000).map(|n| {
         let client = process.client.clone();
         tokio::spawn(async move {
-            let message = request(n, "tools/call", call("add", json!({ "a": n, "b": 1 })));
+            let message = request(n, "tools/call", call("math_add", json!({ "a": n, "b": 1 })));
             client.post(message.to_string().as_bytes()).await.result()["structuredContent"]["sum"].as_u64()
         })
     });

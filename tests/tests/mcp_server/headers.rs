@@ -5,27 +5,27 @@ use super::*;
 #[tokio::test]
 async fn a_header_that_says_something_else_is_refused() {
     let client = client().await;
-    let add = modern(1, "tools/call", call("add", json!({ "a": 1, "b": 2 })));
+    let add = modern(1, "tools/call", call("math_add", json!({ "a": 1, "b": 2 })));
     for (name, value) in [
         ("mcp-protocol-version", "2025-11-25"),
         ("mcp-method", "tools/list"),
         ("mcp-method", "TOOLS/CALL"),
-        ("mcp-name", "half"),
-        ("mcp-name", "=?base64?aGFsZg==?="),
+        ("mcp-name", "math_half"),
+        ("mcp-name", "=?base64?bWF0aF9oYWxm?="),
         ("mcp-name", "=?base64?!!!?="),
     ] {
         let response = client.with(name, value).send(&add).await;
         assert_eq!((response.status, response.code()), (400, -32020), "{name}: {value}");
     }
-    assert_eq!(client.with("mcp-name", "=?base64?YWRk?=").send(&add).await.status, 200);
-    assert_eq!(client.with("mcp-name", "  add  ").send(&add).await.status, 200);
+    assert_eq!(client.with("mcp-name", "=?base64?bWF0aF9hZGQ=?=").send(&add).await.status, 200);
+    assert_eq!(client.with("mcp-name", "  math_add  ").send(&add).await.status, 200);
 }
 
 #[tokio::test]
 async fn a_header_that_is_missing_is_refused() {
     let client = client().await;
-    let body = modern(1, "tools/call", call("add", json!({ "a": 1, "b": 2 }))).to_string();
-    let all = client.with("mcp-protocol-version", MODERN).with("mcp-method", "tools/call").with("mcp-name", "add");
+    let body = modern(1, "tools/call", call("math_add", json!({ "a": 1, "b": 2 }))).to_string();
+    let all = client.with("mcp-protocol-version", MODERN).with("mcp-method", "tools/call").with("mcp-name", "math_add");
     assert_eq!(all.post(body.as_bytes()).await.status, 200);
     for name in ["mcp-protocol-version", "mcp-method", "mcp-name"] {
         let response = all.without(name).post(body.as_bytes()).await;

@@ -1,5 +1,6 @@
 //! `tools/list`: which tools, in which order, on which page.
 
+use toolkit::catalog::Naming;
 use toolkit_mcp::server::{Filter, Rule};
 
 use super::*;
@@ -22,11 +23,11 @@ fn rule(text: &str) -> Rule {
 async fn the_list_is_that_of_the_catalogue_in_its_order() {
     let client = client().await;
     let catalog = Catalog::linked().unwrap();
-    let expected: Vec<&str> = catalog.latest().map(toolkit::Tool::name).collect();
+    let expected: Vec<String> = catalog.latest().map(|tool| Naming::NamespaceName.wire_name(tool.id())).collect();
     assert_eq!(names(&client).await, expected);
     for make in [request, modern] {
         let list = client.send(&make(1, "tools/list", json!({}))).await.result();
-        let add = list["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "add").unwrap();
+        let add = list["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "math_add").unwrap();
         let record = &add["_meta"]["rs.toolkit/tool"];
         assert_eq!((&record["id"], &record["version"]), (&json!("math:add:1.0.0"), &json!("1.0.0")));
         assert_eq!(record["tags"], json!(["arithmetic"]));
@@ -73,19 +74,19 @@ async fn a_list_says_for_how_long_and_for_whom_it_may_be_kept() {
 #[tokio::test]
 async fn only_what_is_admitted_is_listed_and_called() {
     for (filter, listed) in [
-        (Filter::all().allow(rule("namespace=math")), &["add", "half"][..]),
-        (Filter::all().allow(rule("tag=arithmetic")).deny(rule("math:half")), &["add"]),
-        (Filter::all().allow(rule("namespace=math")).deny(rule("hint=open-world")), &["half"]),
-        (Filter::all().allow(rule("math:add:1.0.0")), &["add"]),
-        (Filter::all().allow(rule("hint=idempotent")), &["half"]),
-        (Filter::all().read_only(), &["add", "half"]),
+        (Filter::all().allow(rule("namespace=math")), &["math_add", "math_half"][..]),
+        (Filter::all().allow(rule("tag=arithmetic")).deny(rule("math:half")), &["math_add"]),
+        (Filter::all().allow(rule("namespace=math")).deny(rule("hint=open-world")), &["math_half"]),
+        (Filter::all().allow(rule("math:add:1.0.0")), &["math_add"]),
+        (Filter::all().allow(rule("hint=idempotent")), &["math_half"]),
+        (Filter::all().read_only(), &["math_add", "math_half"]),
         (Filter::all().allow(rule("namespace=files")).deny(rule("hint=destructive")), &[]),
     ] {
         let client = filtered(filter.clone()).await;
         assert_eq!(names(&client).await, listed, "{filter:?}");
-        let denied = client.send(&modern(1, "tools/call", call("delete_all", json!({})))).await;
+        let denied = client.send(&modern(1, "tools/call", call("files_delete_all", json!({})))).await;
         assert_eq!(denied.code(), -32602);
-        assert!(!denied.text().contains("did you mean `delete_all`"), "what is denied is not named");
+        assert!(!denied.text().contains("did you mean `files_delete_all`"), "what is denied is not named");
     }
 }
 

@@ -35,7 +35,7 @@ async fn discover_says_what_there_is_and_for_how_long() {
 #[tokio::test]
 async fn a_call_gives_data_and_text() {
     let client = client().await;
-    let params = call("add", json!({ "a": 40, "b": 2 }));
+    let params = call("math_add", json!({ "a": 40, "b": 2 }));
     let legacy = client.send(&request(1, "tools/call", params.clone())).await.result();
     let modern = client.send(&modern(1, "tools/call", params)).await.result();
     for result in [&legacy, &modern] {
@@ -51,7 +51,7 @@ async fn a_call_gives_data_and_text() {
 #[tokio::test]
 async fn a_result_that_is_no_object_is_one_for_the_earlier_revision_only() {
     let client = client().await;
-    let params = call("half", json!({ "n": 3.0 }));
+    let params = call("math_half", json!({ "n": 3.0 }));
     let legacy = client.send(&request(1, "tools/call", params.clone())).await.result();
     assert_eq!(legacy["structuredContent"], json!({ "result": 1.5 }));
     let modern = client.send(&modern(1, "tools/call", params)).await.result();
@@ -76,7 +76,7 @@ async fn every_kind_of_content_arrives() {
 async fn bad_arguments_are_a_result_with_every_violation() {
     let client = client().await;
     for make in [request, modern] {
-        let result = client.send(&make(1, "tools/call", call("add", json!({ "a": "x", "c": 1 })))).await.result();
+        let result = client.send(&make(1, "tools/call", call("math_add", json!({ "a": "x", "c": 1 })))).await.result();
         assert_eq!(result["isError"], true);
         let text = result["content"][0]["text"].as_str().unwrap();
         assert!(["/a", "/b", "/c"].iter().all(|place| text.contains(place)), "{text}");
@@ -87,9 +87,11 @@ async fn bad_arguments_are_a_result_with_every_violation() {
 async fn an_unknown_tool_is_an_error_of_the_protocol_that_names_the_nearest() {
     let client = client().await;
     for make in [request, modern] {
-        let response = client.send(&make(1, "tools/call", call("ad", json!({})))).await;
-        assert_eq!((response.status, response.code()), (200, -32602));
-        assert!(response.text().contains("did you mean `add`?"), "{}", response.text());
+        for typed in ["math_ad", "ad", "add"] {
+            let response = client.send(&make(1, "tools/call", call(typed, json!({})))).await;
+            assert_eq!((response.status, response.code()), (200, -32602));
+            assert!(response.text().contains("did you mean `math_add`?"), "{typed}: {}", response.text());
+        }
         let long = client.send(&make(1, "tools/call", call(&"\u{202e}x".repeat(10_000), json!({})))).await;
         assert!(long.body.len() < 2000, "a name is not repeated at length");
     }
@@ -196,8 +198,9 @@ async fn an_unknown_revision_is_told_which_are_known() {
 async fn what_is_no_message_is_refused_without_being_repeated() {
     let client = client().await.with("mcp-protocol-version", LEGACY);
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let in_params =
-        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"add","arguments":{deep}}}}}"#);
+    let in_params = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"math_add","arguments":{deep}}}}}"#
+    );
     for (body, code) in [
         ("{half", -32700),
         ("", -32700),
@@ -238,7 +241,7 @@ async fn notifications_and_responses_are_taken_without_an_answer() {
 #[tokio::test]
 async fn batches_are_taken_of_the_revision_that_has_them_and_of_no_other() {
     let client = client().await;
-    let add = request(2, "tools/call", call("add", json!({ "a": 1, "b": 2 })));
+    let add = request(2, "tools/call", call("math_add", json!({ "a": 1, "b": 2 })));
     let notification = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     let batch = json!([request(1, "ping", json!({})), notification, add, request(3, "nothing", json!({})), 7]);
     for client in [client.clone(), client.with("mcp-protocol-version", "2025-03-26")] {

@@ -46,7 +46,7 @@ async fn both_eras_are_served_on_one_pipe() {
     assert_eq!(begun["result"]["protocolVersion"], LEGACY);
     pipes.write(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     for make in [request, modern] {
-        let answer = pipes.ask(&make(2, "tools/call", call("add", json!({ "a": 40, "b": 2 }))));
+        let answer = pipes.ask(&make(2, "tools/call", call("math_add", json!({ "a": 40, "b": 2 }))));
         assert_eq!((&answer["id"], &answer["result"]["structuredContent"]["sum"]), (&json!(2), &json!(42)));
     }
     assert_eq!(pipes.ask(&modern(3, "server/discover", json!({})))["result"]["supportedVersions"][0], MODERN);
@@ -70,12 +70,12 @@ async fn a_cancelled_call_is_not_answered_and_holds_up_no_other() {
     let (mut pipes, _serving) = Pipes::of(server());
     pipes.write(&request(1, "tools/call", call("sleep", json!({ "ms": 600_000 }))).to_string());
     assert_eq!(pipes.ask(&request(2, "ping", json!({})))["id"], 2);
-    let twice = pipes.ask(&request(1, "tools/call", call("add", json!({ "a": 1, "b": 2 }))));
+    let twice = pipes.ask(&request(1, "tools/call", call("math_add", json!({ "a": 1, "b": 2 }))));
     assert_eq!(twice["error"]["code"], -32600, "an id stands for one request");
     pipes.write(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}"#);
     // The id is free again when the call is gone, and until then nothing else comes.
     loop {
-        let answer = pipes.ask(&request(1, "tools/call", call("add", json!({ "a": 1, "b": 2 }))));
+        let answer = pipes.ask(&request(1, "tools/call", call("math_add", json!({ "a": 1, "b": 2 }))));
         if answer.get("result").is_some() {
             assert_eq!(answer["result"]["structuredContent"]["sum"], 3);
             break;

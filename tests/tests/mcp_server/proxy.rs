@@ -48,8 +48,8 @@ fn follow(proxy: Proxy) -> Arc<Mutex<Vec<LeftOut>>> {
     told
 }
 
-fn by_namespace(dispatcher: Dispatcher) -> toolkit_mcp::server::ServerBuilder {
-    Server::builder(dispatcher).naming(toolkit::catalog::Naming::NamespaceName).list_at_most(1000)
+fn builder(dispatcher: Dispatcher) -> toolkit_mcp::server::ServerBuilder {
+    Server::builder(dispatcher).list_at_most(1000)
 }
 
 async fn names(client: &Client) -> Vec<String> {
@@ -71,10 +71,32 @@ async fn until(mut holds: impl AsyncFnMut() -> bool) {
     tokio::time::timeout(Duration::from_secs(30), reached).await.expect("it comes to that");
 }
 
+#[tokio::test]
+async fn tools_of_one_name_in_two_namespaces_are_served_and_called_by_default() {
+    let backend = LocalBackend::new("jira");
+    let registered = Arc::new(Backends::new());
+    registered.register(backend.clone()).unwrap();
+    add(&backend, "read");
+    for namespace in ["files", "cloud.mail"] {
+        add_tool(&backend, Tool::builder("read").namespace(namespace).description("Reads.").build().unwrap());
+    }
+    let own = Dispatcher::new(Catalog::new([]).unwrap()).unwrap();
+    let server = Server::new(own).unwrap();
+    let proxy = Proxy::new(server.clone(), registered);
+    let left_out = proxy.collect().await;
+    assert!(left_out.is_empty(), "{left_out}");
+    let client = Client::of(serve(server.http()).await);
+    assert_eq!(names(&client).await, ["cloud_mail_read", "files_read", "jira_read"]);
+    for name in names(&client).await {
+        let answer = client.send(&modern(1, "tools/call", call(&name, json!({})))).await.result();
+        assert_eq!(answer["content"][0]["text"], "read", "{name}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_of_both_eras_are_told_over_http_and_pipes() {
     let (registered, [plugins]) = backends(["plugins"]);
-    let server = by_namespace(dispatcher()).build().unwrap();
+    let server = builder(dispatcher()).build().unwrap();
     let proxy = Proxy::new(server.clone(), registered);
     assert!(proxy.collect().await.is_empty());
     let client = Client::of(serve(server.http()).await);
@@ -121,7 +143,7 @@ async fn what_the_server_was_set_up_with_holds_for_tools_that_come_later() {
     });
     let dispatcher = Dispatcher::builder(Catalog::linked().unwrap()).layer(layer).build().unwrap();
     let filter = Filter::all().deny("tag=internal".parse().unwrap());
-    let server = by_namespace(dispatcher).filter(filter).build().unwrap();
+    let server = builder(dispatcher).filter(filter).build().unwrap();
     let (registered, [plugins]) = backends(["plugins"]);
     let proxy = Proxy::new(server.clone(), registered);
     let client = Client::of(serve(server.http()).await);
@@ -136,7 +158,7 @@ async fn what_the_server_was_set_up_with_holds_for_tools_that_come_later() {
 
 #[tokio::test]
 async fn of_tools_in_each_others_way_the_first_stays() {
-    let server = by_namespace(dispatcher()).build().unwrap();
+    let server = builder(dispatcher()).build().unwrap();
     // In the order in which they are registered, which is that of trust and not that of names.
     let (registered, [second, first]) = backends(["z", "a"]);
     let proxy = Proxy::new(server.clone(), registered);
@@ -166,7 +188,7 @@ async fn of_tools_in_each_others_way_the_first_stays() {
 
 #[tokio::test]
 async fn no_backend_takes_the_place_of_the_tools_that_search() {
-    let server = by_namespace(dispatcher()).list_at_most(0).build().unwrap();
+    let server = builder(dispatcher()).list_at_most(0).build().unwrap();
     let (registered, [searcher, caller, _honest]) = backends(["search", "call", "honest"]);
     add(&searcher, "tools");
     add(&caller, "tool");
@@ -182,7 +204,7 @@ async fn no_backend_takes_the_place_of_the_tools_that_search() {
 
 #[tokio::test]
 async fn a_backend_that_is_registered_later_is_served_too() {
-    let server = by_namespace(dispatcher()).build().unwrap();
+    let server = builder(dispatcher()).build().unwrap();
     let registered = Arc::new(Backends::new());
     let client = Client::of(serve(server.http()).await);
     let told = follow(Proxy::new(server.clone(), Arc::clone(&registered)));
@@ -203,7 +225,7 @@ async fn a_list_is_not_to_be_kept_while_a_server_is_still_starting() {
     let late = toolkit_mcp::client::McpBackend::stdio("late", program.args(["gate", gate.to_str().unwrap()]));
     let registered = Arc::new(Backends::new());
     registered.register(late).unwrap();
-    let server = by_namespace(dispatcher()).build().unwrap();
+    let server = builder(dispatcher()).build().unwrap();
     let proxy = Proxy::new(server.clone(), Arc::clone(&registered)).wait(Duration::from_millis(100));
     let client = Client::of(serve(server.http()).await);
     let ttl = async || client.send(&modern(1, "tools/list", json!({}))).await.result()["ttlMs"].as_u64().unwrap();
@@ -226,7 +248,7 @@ async fn a_list_is_not_to_be_kept_while_a_server_is_still_starting() {
 
 #[tokio::test]
 async fn a_contract_that_changes_while_it_is_served_is_told() {
-    let server = by_namespace(dispatcher()).build().unwrap();
+    let server = builder(dispatcher()).build().unwrap();
     let listing = std::env::temp_dir().join(format!("toolkit-changed-{}.json", std::process::id()));
     let list = |description: &str| {
         let tool = json!({ "name": "echo", "description": description, "inputSchema": { "type": "object" } });

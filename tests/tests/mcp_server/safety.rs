@@ -272,8 +272,8 @@ async fn calls_beyond_the_limit_wait_for_their_turn() {
 #[tokio::test]
 async fn metrics_say_what_has_happened() {
     let client = client().await;
-    client.send(&modern(1, "tools/call", call("add", json!({ "a": 1, "b": 2 })))).await;
-    client.send(&modern(1, "tools/call", call("add", json!({})))).await;
+    client.send(&modern(1, "tools/call", call("math_add", json!({ "a": 1, "b": 2 })))).await;
+    client.send(&modern(1, "tools/call", call("math_add", json!({})))).await;
     client.send(&modern(1, "tools/call", call("fail", json!({})))).await;
     client.with("host", "evil.example").send(&list()).await;
     let metrics = client.get("/metrics").await.text();

@@ -20,14 +20,14 @@ async fn a_long_list_is_three_tools_that_lead_to_all() {
         assert_eq!(names, ["call_tool", "describe_tool", "search_tools"]);
     }
     let found = asked(&client, "search_tools", json!({ "query": "add integers" })).await;
-    assert_eq!(found["structuredContent"]["tools"][0], json!({ "name": "add", "summary": "Adds two integers." }));
+    assert_eq!(found["structuredContent"]["tools"][0], json!({ "name": "math_add", "summary": "Adds two integers." }));
 
-    let described = asked(&client, "describe_tool", json!({ "name": "add" })).await;
+    let described = asked(&client, "describe_tool", json!({ "name": "math_add" })).await;
     assert_eq!(described["structuredContent"]["inputSchema"]["required"], json!(["a", "b"]));
 
-    let called = asked(&client, "call_tool", json!({ "name": "add", "arguments": { "a": 1, "b": 2 } })).await;
+    let called = asked(&client, "call_tool", json!({ "name": "math_add", "arguments": { "a": 1, "b": 2 } })).await;
     assert_eq!(called["structuredContent"], json!({ "sum": 3 }));
-    let directly = asked(&client, "add", json!({ "a": 1, "b": 2 })).await;
+    let directly = asked(&client, "math_add", json!({ "a": 1, "b": 2 })).await;
     assert_eq!(directly["structuredContent"], json!({ "sum": 3 }));
 }
 
@@ -37,9 +37,9 @@ async fn the_three_refuse_as_other_tools_do() {
     for (name, arguments, says) in [
         ("search_tools", json!({}), "query"),
         ("search_tools", json!({ "query": "x", "limit": 1000 }), "50"),
-        ("describe_tool", json!({ "name": "ad" }), "did you mean `add`?"),
-        ("call_tool", json!({ "name": "add", "arguments": { "a": "x" } }), "/b"),
-        ("call_tool", json!({ "name": "add", "arguments": [1, 2] }), "arguments"),
+        ("describe_tool", json!({ "name": "ad" }), "did you mean `math_add`?"),
+        ("call_tool", json!({ "name": "math_add", "arguments": { "a": "x" } }), "/b"),
+        ("call_tool", json!({ "name": "math_add", "arguments": [1, 2] }), "arguments"),
     ] {
         let result = asked(&client, name, arguments).await;
         assert_eq!(result["isError"], true);
@@ -57,7 +57,7 @@ async fn a_host_may_search_by_other_means() {
     });
     let client = Client::of(serve(server.build().unwrap().http()).await);
     let found = asked(&client, "search_tools", json!({ "query": "anything" })).await;
-    assert_eq!(found["structuredContent"]["tools"], json!([{ "name": "half", "summary": "Halves a number." }]));
+    assert_eq!(found["structuredContent"]["tools"], json!([{ "name": "math_half", "summary": "Halves a number." }]));
 }
 
 #[tokio::test]

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use toolkit::catalog::Naming;
 use toolkit::{Catalog, Dispatcher};
 use toolkit_mcp::server::{Filter, Http, HttpError, Rule, ServeError, Server, ServerBuilder};
 
@@ -103,8 +102,9 @@ fn server(mut server: ServerBuilder, matches: &ArgMatches, is_proxy: bool) -> Re
         // Not every client listens to changes.
         server = server.list_ttl(PROXY_TTL);
     }
-    if let Some(naming) = served_naming(matches, is_proxy) {
-        server = server.naming(naming);
+    // Without the flag, the program's own choice holds.
+    if matches.value_source("naming") != Some(ValueSource::DefaultValue) {
+        server = server.naming(naming(matches));
     }
     if let Some(&n_tools) = matches.get_one::<usize>("list-at-most") {
         server = server.list_at_most(n_tools);
@@ -116,15 +116,6 @@ fn server(mut server: ServerBuilder, matches: &ArgMatches, is_proxy: bool) -> Re
         ServeError::Catalog(problems) => Failure::Catalog(problems),
         other => Failure::Own { exit: Exit::Failed, kind: "invalid_catalog", message: other.to_string() },
     })
-}
-
-/// Returns the naming that the command line asks for. The names of several servers have little reason to differ, so
-/// that a proxy puts the namespace before them unless it is told otherwise.
-fn served_naming(matches: &ArgMatches, is_proxy: bool) -> Option<Naming> {
-    match matches.value_source("naming") {
-        Some(ValueSource::DefaultValue) => is_proxy.then_some(Naming::NamespaceName),
-        _ => Some(naming(matches)),
-    }
 }
 
 fn cannot_listen(address: &str, error: &HttpError) -> Failure {

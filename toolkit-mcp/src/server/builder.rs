@@ -89,7 +89,7 @@ impl ServerBuilder {
         self
     }
 
-    /// How clients see the names of tools; the bare name by default.
+    /// Sets how clients see the names of tools: `namespace_name` by default, or the bare name without a namespace.
     pub fn naming(mut self, naming: Naming) -> Self {
         self.naming = naming;
         self

@@ -114,15 +114,21 @@ impl Served {
         })
     }
 
-    /// "Did you mean": the name nearest to what was typed, if it is near enough to be a mistake for it.
+    /// Returns the name nearest to `typed`, if it is near enough to be a mistake for it ("did you mean"). A tool is also
+    /// found by its name without the namespace.
     pub(super) fn nearest(&self, typed: &str) -> Option<&str> {
         if typed.len() > 128 {
             return None;
         }
-        let near = self.offers.iter().map(|offer| (strsim::osa_distance(typed, &offer.name), &*offer.name));
-        near.filter(|(distance, name)| *distance <= name.len() / 3 + 1 && *distance < name.len())
-            .min()
-            .map(|(_, name)| name)
+        let distance = |name: &str| {
+            let distance = strsim::osa_distance(typed, name);
+            (distance <= name.len() / 3 + 1 && distance < name.len()).then_some(distance)
+        };
+        let near = self.offers.iter().filter_map(|offer| {
+            let distances = [distance(&offer.name), distance(self.tool(offer).name())];
+            Some((distances.into_iter().flatten().min()?, &*offer.name))
+        });
+        near.min().map(|(_, name)| name)
     }
 }
 

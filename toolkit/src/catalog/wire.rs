@@ -13,23 +13,34 @@ use crate::tool::{Tool, ToolId};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Naming {
-    /// The bare name.
-    #[default]
+    /// The bare name. Two tools of one name in different namespaces cannot be served together.
     Name,
-    /// `namespace_name`, or the bare name where there is no namespace.
+    /// `namespace_name`, or the bare name where there is no namespace. This is the default.
+    #[default]
     NamespaceName,
 }
 
 /// The longest name that every client and provider takes.
 const MAX_WIRE_NAME_LEN: usize = 64;
 
-/// Why renaming is the only way out.
+/// The reason for which renaming is the only way out.
 const NO_OTHER: &str = "since no naming policy fits the whole catalogue";
+
+/// The advice that shortens a `namespace_name` without changing the policy.
+const SHORTEN: &str = "shorten its namespace or its name";
 
 impl Naming {
     const ALL: [Self; 2] = [Naming::Name, Naming::NamespaceName];
 
-    /// The name of `id` on the wire; `.` becomes `_`.
+    /// Returns the name of `id` on the wire; `.` becomes `_`.
+    ///
+    /// ```
+    /// # use toolkit::catalog::Naming;
+    /// let id = "cloud.files:read".parse()?;
+    /// assert_eq!(Naming::default().wire_name(&id), "cloud_files_read");
+    /// assert_eq!(Naming::Name.wire_name(&id), "read");
+    /// # Ok::<(), toolkit::tool::InvalidToolId>(())
+    /// ```
     #[must_use]
     pub fn wire_name(self, id: &ToolId) -> String {
         let name = match (self, id.namespace()) {
@@ -70,10 +81,15 @@ impl<'c> WireNames<'c> {
             let fits = |other: &Naming| self::faults(&named(catalog, *other)).is_empty();
             let other = Naming::ALL.into_iter().find(fits);
             problems.extend(faults.into_iter().map(|(fault, tools)| {
+                let is_joined = naming == Naming::NamespaceName && tools[0].id().namespace().is_some();
+                let is_long = naming.wire_name(tools[0].id()).len() > MAX_WIRE_NAME_LEN;
+                let shorten = is_joined && is_long && tools.len() == 1;
                 let way_out = match other {
-                    Some(other) => {
-                        format!("`Naming::{other:?}` gives every tool a name that works")
+                    Some(other) if shorten => {
+                        format!("{SHORTEN}, or take `Naming::{other:?}`, which gives every tool a name that works")
                     }
+                    Some(other) => format!("`Naming::{other:?}` gives every tool a name that works"),
+                    None if shorten => SHORTEN.to_owned(),
                     None if tools.len() > 1 => format!("rename one, {NO_OTHER}"),
                     None => format!("rename it, {NO_OTHER}"),
                 };
