@@ -106,9 +106,19 @@ pub use self::tool::{Tool, ToolId};
 /// An owned parameter is an argument, which may carry a doc comment and attributes of serde and schemars. A borrowed
 /// parameter is state that the host injects.
 ///
-/// A `#[serde(alias)]` of a parameter, or of a field of the argument struct, is a property of the schema too; two names of
-/// one argument at once are a violation. An alias further inside, of an enum's variant and `#[serde(other)]` are not in
-/// the schema, which refuses them.
+/// A `#[serde(alias)]` of a parameter or of a field is a property of the schema too, also where the struct is nested; two
+/// names of one argument at once are a violation. The schema lists neither an alias of an enum's variant nor the names
+/// that `#[serde(other)]` stands for, and refuses both: [`lint`](crate::lint) reports them (`unlisted-name`), and so it
+/// does for an alias of a field for which no value can be made up. Both are found by asking the type; of what serde
+/// buffers before it is read (untagged and internally tagged enums, `flatten`) nothing is known, and aliases in there
+/// are refused.
+///
+/// [`Catalog::check`] reports a map whose keys are not read from strings, such as `HashMap<(i32, i32), T>`: no call could
+/// send an entry of it. Take a list of pairs. A map in a result is found when it is written, and is the error of that
+/// call.
+///
+/// `#[schemars(range(…))]` limits numbers. On a `String` schemars drops it without a trace in the schema, so that nothing
+/// can report it; for texts there are `length` and `regex`.
 ///
 /// The only owned parameter is the *argument struct* if the schema of its type is an object with properties: then those
 /// are the tool's arguments. An argument of any other type goes under its own name, like one of several: a scalar, a

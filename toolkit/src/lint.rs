@@ -23,6 +23,7 @@ mod orders;
 mod poison;
 mod schemas;
 mod texts;
+mod unlisted;
 
 use std::fmt;
 use std::str::FromStr;
@@ -99,6 +100,7 @@ rules! {
     VagueDescription "vague-description" Warning "A description that only repeats the name tells a model nothing.",
     UndescribedParameter "undescribed-parameter" Warning "A model fills in an argument by what is said of it.",
     UntypedParameter "untyped-parameter" Warning "Where anything is accepted a model sends anything, and strict modes refuse the tool.",
+    UnlistedName "unlisted-name" Warning "What a type reads and its schema does not list cannot be sent.",
     LongName "long-name" Warning "Clients put the name of the server before that of the tool, and stop at 60 or 64 characters.",
     SimilarNames "similar-names" Warning "A model confuses tools whose names hardly differ.",
     SimilarDescriptions "similar-descriptions" Warning "A model cannot choose between tools that say the same of themselves.",
@@ -114,6 +116,7 @@ pub fn lint<'t>(tools: impl IntoIterator<Item = &'t Tool>, off: &[Rule]) -> Vec<
         poison::look(tool, &mut findings);
         texts::look(tool, &mut findings);
         schemas::look(tool, &mut findings);
+        unlisted::look(tool, &mut findings);
         names::look(tool, &mut findings);
     }
     names::compare(&tools, &mut findings);

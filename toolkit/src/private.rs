@@ -3,7 +3,6 @@
 mod argument;
 mod borrowed;
 mod default;
-mod fields;
 mod function;
 #[cfg(feature = "import")]
 pub mod import;

@@ -7,6 +7,7 @@ mod cost;
 mod dialect;
 mod error;
 mod example;
+pub(crate) mod explore;
 pub(crate) mod finite;
 pub(crate) mod format;
 pub mod generate;

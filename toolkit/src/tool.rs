@@ -43,6 +43,7 @@ pub use self::requirements::{Authorization, OAuth2, Requirements, Secret};
 pub use self::tags::{MAX_TAG_LEN, MAX_TAGS, normalize_tag, normalize_tags};
 pub use self::unknown::Unknown;
 use crate::catalog::{Entry, Location};
+use crate::schema::explore::{self, Explored};
 use crate::schema::{Schema, Violations};
 use crate::state::Instance;
 
@@ -311,8 +312,13 @@ impl Tool {
     fn shared_input(&self) -> &Arc<Schema> {
         self.input.get_or_init(|| {
             let entry = self.entry.expect("a tool is given with its schema");
-            Arc::new(Schema::generated((entry.input)()))
+            Arc::new(Schema::generated(explore::with_aliases((entry.input)(), entry.ask)))
         })
+    }
+
+    /// Returns how the type of its arguments differs from their schema; a tool that was read has no type.
+    pub(crate) fn explored(&self) -> Explored {
+        self.entry.map(|entry| explore::explore(self.input().as_value(), entry.ask)).unwrap_or_default()
     }
 
     fn shared_output(&self) -> Option<&Arc<Schema>> {

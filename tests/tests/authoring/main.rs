@@ -2,6 +2,8 @@
 
 mod errors;
 mod inputs;
+mod keys;
+mod names;
 mod sole;
 
 use std::sync::{Arc, Mutex};

@@ -62,6 +62,7 @@ pub(crate) fn problems_of(tool: &Tool) -> Result<(), Problems> {
 fn check_tool(tool: &Tool, problems: &mut Vec<Problem>) {
     check_id(tool, problems);
     check_schemas(tool, problems);
+    check_keys(tool, problems);
     check_object(tool, problems);
     check_examples(tool, problems);
     check_meta(tool, problems);
@@ -127,6 +128,21 @@ fn check_schemas(tool: &Tool, problems: &mut Vec<Problem>) {
     if !finite::has_finite_value(tool.input().as_value()) {
         let message = "no arguments fit the input schema: a type contains itself in a field that is required";
         problems.push(Problem::new(ProblemKind::InvalidSchema, message, [tool]));
+    }
+}
+
+/// Reports maps whose keys cannot be read from a string: the schema accepts what no call can read.
+fn check_keys(tool: &Tool, problems: &mut Vec<Problem>) {
+    for place in tool.explored().impossible_maps {
+        let message = format!(
+            "{} is a map whose keys are not strings in JSON, so that no call can send an entry; use a list of pairs, \
+             such as `Vec<(K, V)>`, or a key that serde reads from a string",
+            match &*place {
+                "" => "the input".to_owned(),
+                place => format!("the argument {}", quoted(place)),
+            },
+        );
+        problems.push(Problem::new(ProblemKind::ImpossibleKey, message, [tool]));
     }
 }
 

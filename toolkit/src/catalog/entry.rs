@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::call::ToolError;
 use crate::dispatch::Run;
+use crate::schema::plan::Answer;
 use crate::state::StateType;
 use crate::tool::Metadata;
 
@@ -35,6 +36,8 @@ pub struct Entry {
     pub location: Location,
     /// Builds the input schema.
     pub input: fn() -> Value,
+    /// Reads the front of a text as the arguments, to find out what their type asks for.
+    pub ask: fn(&[u8]) -> Answer,
     /// Builds the output schema, where the tool promises one.
     pub output: fn() -> Option<Value>,
     /// Whether the function returns `()`.

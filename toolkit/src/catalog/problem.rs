@@ -26,6 +26,8 @@ pub enum ProblemKind {
     NotAnObject,
     /// A schema is not sound.
     InvalidSchema,
+    /// The keys of a map cannot be read from a string.
+    ImpossibleKey,
     /// An example is not JSON, or the input schema refuses it.
     InvalidExample,
     /// `meta` is not a JSON object.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::catalog::{Entry, Location};
 use crate::dispatch::{AsyncFunction, Encode, Function, Run, SyncFunction, run_async, run_sync, run_waiting};
 use crate::handle::{Linked, TypedCall};
+use crate::schema::plan::Plan;
 use crate::tool::Metadata;
 
 /// The record of a synchronous function, with everything optional left out.
@@ -58,6 +59,7 @@ const fn entry<F: Function>(
         metadata: Metadata::default,
         location,
         input,
+        ask: Plan::ask::<F::Arguments>,
         output: F::Encoding::schema,
         gives_nothing: <F::Encoding as Encode<F::Output>>::GIVES_NOTHING,
         states: &[],

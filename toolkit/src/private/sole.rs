@@ -11,7 +11,6 @@ use schemars::JsonSchema;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::Value;
 
-use super::fields::with_field_aliases;
 use super::one::{Named, One};
 use crate::schema::{self, root};
 
@@ -54,10 +53,7 @@ impl fmt::Debug for Form {
 
 /// Builds the input schema of a tool with a sole argument.
 pub fn schema<N: Named + 'static, T: DeserializeOwned + JsonSchema>() -> Value {
-    match decide::<N, T>() {
-        Some(schema) => with_field_aliases::<T>(schema),
-        None => schema::input::<One<N, T>>(),
-    }
+    decide::<N, T>().unwrap_or_else(schema::input::<One<N, T>>)
 }
 
 /// The schema of the argument struct, if `T` is one.

@@ -2,8 +2,6 @@
 
 use serde_json::{Map, Value, json};
 
-use super::example;
-
 /// Adds the aliases of properties to a closed object schema: each is a property of its own, and of all names of one
 /// property at most one may be sent.
 ///
@@ -58,53 +56,4 @@ fn add(object: &mut Map<String, Value>, name: &str, aliases: &[&str]) {
 
 fn pairs<'n>(names: &'n [&'n str]) -> impl Iterator<Item = [&'n str; 2]> {
     names.iter().enumerate().flat_map(|(idx, a)| names[idx + 1..].iter().map(|b| [*a, *b]))
-}
-
-/// Finds out which of the names that serde reads are aliases of which property.
-///
-/// serde lists a field and its aliases side by side, and does not tell where one field ends; a field that the author
-/// hid from the schema stands there too. So each guess is tried: an alias is read in place of its field, and not beside
-/// it.
-pub(crate) fn find<'f>(
-    schema: &Value,
-    fields: &[&'f str],
-    fits: &dyn Fn(&Value) -> bool,
-) -> Vec<(&'f str, Vec<&'f str>)> {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
-        return Vec::new();
-    };
-    let is_declared = |field: &&&str| properties.contains_key(**field);
-    if fields.iter().all(|field| is_declared(&field)) {
-        return Vec::new();
-    }
-    let Some(Value::Object(least)) = example::minimal(schema) else {
-        return Vec::new();
-    };
-    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (place, other) in fields.iter().enumerate().filter(|(_, field)| !is_declared(field)) {
-        let before = fields[..place].iter().rev().find(is_declared);
-        let after = fields[place..].iter().find(is_declared);
-        for name in before.into_iter().chain(after) {
-            let value = least.get(*name).cloned().or_else(|| example::within(schema, &properties[*name]));
-            if !value.is_some_and(|value| is_alias(&least, name, other, &value, fits)) {
-                continue;
-            }
-            match found.iter_mut().find(|(of, _)| of == name) {
-                Some((_, aliases)) => aliases.push(other),
-                None => found.push((name, vec![other])),
-            }
-            break;
-        }
-    }
-    found
-}
-
-fn is_alias(least: &Map<String, Value>, name: &str, other: &str, value: &Value, fits: &dyn Fn(&Value) -> bool) -> bool {
-    let with = |names: &[&str]| {
-        let mut arguments = least.clone();
-        arguments.remove(name);
-        arguments.extend(names.iter().map(|name| ((*name).to_owned(), value.clone())));
-        fits(&Value::Object(arguments))
-    };
-    with(&[name]) && with(&[other]) && !with(&[name, other])
 }

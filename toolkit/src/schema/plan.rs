@@ -25,6 +25,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::LazyLock;
 
+pub(crate) use de::asked::{Answer, Asked};
 pub(crate) use de::decimal::{Held, Whole};
 pub(crate) use de::tree::read_tree;
 use node::{Node, NodeId};
@@ -92,6 +93,16 @@ impl Plan {
         }
         whole.extend(cursor.whole.take().unwrap_or_default());
         Ok(value)
+    }
+
+    /// Returns what a `T` asks for after the front of a text, with the code that reads whole texts.
+    pub(crate) fn ask<T: serde::de::DeserializeOwned>(front: &[u8]) -> Answer {
+        let plan = Self::anything();
+        de::asked::listen(|| {
+            let Ok(mut cursor) = de::Cursor::new(plan, front) else { return false };
+            let _ = de::read(&mut cursor, plan.node(plan.root), PhantomData::<T>);
+            cursor.is_at_end()
+        })
     }
 
     /// Appends the JSON of `value` to `out`: the bytes that `serde_json::to_writer` writes.

@@ -3,6 +3,7 @@
 //! It behaves as `serde_json` does at the same place, as far as it goes; anything unusual is refused, and read again
 //! from a tree. Nothing is read twice here: what says that a value is a string also finds its end.
 
+pub(crate) mod asked;
 mod cursor;
 pub(crate) mod decimal;
 mod enums;
@@ -18,6 +19,7 @@ use std::borrow::Cow;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, Visitor};
 
+use asked::Asked;
 pub(super) use cursor::Cursor;
 use map::Entries;
 use seq::Elements;
@@ -44,7 +46,7 @@ pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
     let start = cursor.place();
     // Whoever swallows the error would go on in the middle of the value, or before it.
     let value = seed.deserialize(Value { cursor: &mut *cursor, node });
-    let value = cursor.sure(value)?;
+    let value = cursor.sure_from(start, value)?;
     match cursor.place() == start {
         true => Err(cursor.refuse()),
         false => Ok(value),
@@ -106,14 +108,21 @@ impl<'de> Value<'_, '_, 'de> {
 
     #[inline]
     fn array<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        let mut elements = Elements::open(self.cursor, self.node)?;
+        let opened = Elements::open(self.cursor, self.node);
+        let mut elements = opened.inspect_err(|_| asked::note_asked(Asked::List))?;
         let value = visitor.visit_seq(&mut elements);
         elements.close(value)
     }
 
     #[inline]
     fn object<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        let mut entries = Entries::open(self.cursor, self.node)?;
+        self.object_as(Asked::Map, visitor)
+    }
+
+    #[inline]
+    fn object_as<V: Visitor<'de>>(self, asked: Asked, visitor: V) -> Result<V::Value, Refused> {
+        let opened = Entries::open(self.cursor, self.node);
+        let mut entries = opened.inspect_err(|_| asked::note_asked(asked))?;
         let value = visitor.visit_map(&mut entries);
         entries.close(value)
     }
@@ -144,8 +153,17 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         deserialize_seq() => array; deserialize_tuple(usize) => array;
         deserialize_tuple_struct(&'static str, usize) => array;
         deserialize_map() => object;
-        // `serde_json` reads a struct from an array too; a schema that allows that is rare, and a tree will do.
-        deserialize_struct(&'static str, &'static [&'static str]) => object;
+    }
+
+    /// `serde_json` reads a struct from an array too; a schema that allows that is rare, and a tree will do.
+    #[inline]
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Refused> {
+        self.object_as(Asked::Struct(fields), visitor)
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
@@ -202,7 +220,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
     fn deserialize_enum<V: Visitor<'de>>(
         mut self,
         _: &'static str,
-        _: &'static [&'static str],
+        variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Refused> {
         if self.cursor.peek() == b'{' {
@@ -213,7 +231,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         if let Some(text) = self.plain_string() {
             return visitor.visit_enum(Word(Text::Borrowed(text)));
         }
-        match &self.any_string()? {
+        match &self.any_string().inspect_err(|_| asked::note_asked(Asked::Enum(variants)))? {
             Cow::Borrowed(text) => visitor.visit_enum(Word(Text::Borrowed(text))),
             Cow::Owned(text) => visitor.visit_enum(Word(Text::Resolved(text))),
         }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::{Plan, Refused, special};
+use super::asked;
 use super::escapes;
 
 /// A place in JSON text. It moves past a value only once that is read and approved of, and on to the inside of an
@@ -45,6 +46,11 @@ impl<'p, 'de> Cursor<'p, 'de> {
             self.peek();
         }
         is_at_end(self) && !self.failed
+    }
+
+    /// Returns true if the text was moved past as far as it goes.
+    pub(in super::super) fn is_at_end(&self) -> bool {
+        self.place == self.bytes.len()
     }
 
     #[inline]
@@ -189,6 +195,20 @@ impl<'p, 'de> Cursor<'p, 'de> {
     #[inline]
     pub(super) fn sure<T>(&mut self, result: Result<T, Refused>) -> Result<T, Refused> {
         result.map_err(|Refused| self.refuse())
+    }
+
+    /// As [`Cursor::sure`], for a value that begins at `start`.
+    #[inline]
+    pub(super) fn sure_from<T>(&mut self, start: usize, result: Result<T, Refused>) -> Result<T, Refused> {
+        result.map_err(|Refused| self.refuse_from(start))
+    }
+
+    #[cold]
+    fn refuse_from(&mut self, start: usize) -> Refused {
+        if start == self.bytes.len() {
+            asked::note_missing_value();
+        }
+        self.refuse()
     }
 
     #[cold]

@@ -4,6 +4,7 @@ use serde::de::{DeserializeSeed, Deserializer, EnumAccess, VariantAccess, Visito
 use serde::forward_to_deserialize_any;
 
 use super::super::{PRIVATE, Refused};
+use super::asked;
 use super::number::{self, Integer};
 
 /// A string of the input: part of it, or a copy that is soon gone.
@@ -73,16 +74,6 @@ macro_rules! like_text {
             }
             visitor.visit_newtype_struct(self)
         }
-
-        #[inline]
-        fn deserialize_enum<V: Visitor<'de>>(
-            self,
-            _: &'static str,
-            _: &'static [&'static str],
-            visitor: V,
-        ) -> Result<V::Value, Refused> {
-            visitor.visit_enum(Word(self.0))
-        }
     };
 }
 
@@ -110,6 +101,15 @@ macro_rules! refuse {
     )*};
 }
 
+/// A key as something that is no string: `serde_json` offers the string all the same.
+macro_rules! impossible {
+    ($($method:ident($($arg:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(self, $(_: $arg,)* visitor: V) -> Result<V::Value, Refused> {
+            self.0.visit(visitor).inspect_err(|_| asked::note_impossible_key())
+        }
+    )*};
+}
+
 impl<'de> Deserializer<'de> for Key<'de, '_> {
     like_text!();
 
@@ -120,6 +120,22 @@ impl<'de> Deserializer<'de> for Key<'de, '_> {
 
     refuse! { deserialize_i128() deserialize_u128() deserialize_f32() deserialize_f64() }
 
+    impossible! {
+        deserialize_unit() deserialize_unit_struct(&'static str)
+        deserialize_seq() deserialize_tuple(usize) deserialize_tuple_struct(&'static str, usize)
+        deserialize_map() deserialize_struct(&'static str, &'static [&'static str])
+    }
+
+    #[inline]
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Refused> {
+        visitor.visit_enum(Word(self.0)).inspect_err(|_| asked::note_key_variants(variants))
+    }
+
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         match self.0 {
             Text::Borrowed("true") | Text::Named("true") => visitor.visit_bool(true),
@@ -128,9 +144,7 @@ impl<'de> Deserializer<'de> for Key<'de, '_> {
         }
     }
 
-    forward_to_deserialize_any! {
-        char str string unit unit_struct seq tuple tuple_struct map struct identifier ignored_any
-    }
+    forward_to_deserialize_any! { char str string identifier ignored_any }
 }
 
 impl<'de> Deserializer<'de> for Word<'de, '_> {
@@ -144,6 +158,16 @@ impl<'de> Deserializer<'de> for Word<'de, '_> {
         deserialize_unit() deserialize_unit_struct(&'static str)
         deserialize_seq() deserialize_tuple(usize) deserialize_tuple_struct(&'static str, usize)
         deserialize_map() deserialize_struct(&'static str, &'static [&'static str])
+    }
+
+    #[inline]
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Refused> {
+        visitor.visit_enum(Word(self.0))
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
@@ -175,14 +199,17 @@ impl<'de> VariantAccess<'de> for NoContent {
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, _: S) -> Result<S::Value, Refused> {
+        asked::note_impossible_key();
         Err(Refused)
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Refused> {
+        asked::note_impossible_key();
         Err(Refused)
     }
 
     fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, Refused> {
+        asked::note_impossible_key();
         Err(Refused)
     }
 }

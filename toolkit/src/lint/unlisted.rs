@@ -1,0 +1,29 @@
+//! Names that the type of an argument reads, and that its closed schema refuses.
+
+use super::{Finding, Rule};
+use crate::schema::explore::Unlisted;
+use crate::schema::quoted;
+use crate::tool::Tool;
+
+pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
+    for (pointer, name) in tool.explored().unlisted {
+        let message = match name {
+            Unlisted::Field(name) => format!(
+                "has the field or alias {}, which the schema does not list, so that it cannot be sent; write a \
+                 `#[schemars(example = …)]` for the field, so that its aliases are recognized",
+                quoted(name)
+            ),
+            Unlisted::Variant(name) => format!(
+                "has the variant or alias {}, which the schema does not list, so that it cannot be sent; make it a \
+                 variant of its own, or remove it",
+                quoted(name)
+            ),
+            Unlisted::OtherVariants => {
+                "has a variant with `#[serde(other)]`, and the schema refuses all names but the \
+                                        listed ones; make it a variant that holds a `String`, or remove the attribute"
+                    .to_owned()
+            }
+        };
+        findings.push(Finding::new(Rule::UnlistedName, tool, format!("arguments{pointer}"), message));
+    }
+}

@@ -1,0 +1,270 @@
+//! Explores what a type reads, to find what its schema does not say: aliases, and maps whose keys JSON cannot have.
+//!
+//! A derived schema has neither. The type shows both when it is asked to read: it names the fields and variants that it
+//! knows, and asks a key for something that a string cannot be. So texts are grown from nothing, each by what the type
+//! asks for at its end ([`Asked`]). What is read through [`deserialize_any`](serde::Deserializer::deserialize_any), as
+//! the variants of an internally tagged enum are, shows nothing, and stays undecided.
+
+mod place;
+
+use std::collections::VecDeque;
+use std::ptr;
+
+use serde_json::Value;
+
+use self::place::Places;
+use super::plan::{Answer, Asked};
+use super::{alias, child, example};
+use crate::call::unwind;
+
+/// Reads the front of a text as a type, and returns what the type asks for.
+pub(crate) type Ask = fn(&[u8]) -> Answer;
+
+/// The most texts that are tried for one type.
+const MAX_TEXTS: usize = 2_000;
+/// The deepest place that is looked at.
+const MAX_DEPTH: usize = 24;
+
+/// A field, and its aliases.
+type Aliases = (&'static str, Vec<&'static str>);
+
+/// What a type reads, as far as it differs from its schema.
+#[derive(Debug, Default)]
+pub(crate) struct Explored {
+    /// The aliases of properties, by the place of their object in the schema.
+    pub(crate) aliases: Vec<(String, Vec<Aliases>)>,
+    /// The maps whose keys cannot be read from a string, by their place in a value.
+    pub(crate) impossible_maps: Vec<String>,
+    /// Names that the type reads and the schema refuses, each with its place in a value.
+    pub(crate) unlisted: Vec<(String, Unlisted)>,
+}
+
+/// A name that a type reads and its schema refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unlisted {
+    /// A field that may be an alias.
+    Field(&'static str),
+    /// A variant, or the alias of one.
+    Variant(&'static str),
+    /// Any name, which stands for the variant that is `#[serde(other)]`.
+    OtherVariants,
+}
+
+/// Explores a type with this schema.
+pub(crate) fn explore(schema: &Value, ask: Ask) -> Explored {
+    let root = Stop {
+        front: String::new(),
+        pointer: String::new(),
+        schemas: vec![String::new()],
+        inside: Vec::new(),
+        depth: 0,
+    };
+    let mut explorer = Explorer {
+        places: Places(schema),
+        ask,
+        left: MAX_TEXTS,
+        pending: VecDeque::from([root]),
+        found: Explored::default(),
+    };
+    while let Some(stop) = explorer.pending.pop_front() {
+        explorer.look(&stop);
+    }
+    explorer.found
+}
+
+/// Adds the aliases of fields, wherever they are, to a schema.
+pub(crate) fn with_aliases(mut schema: Value, ask: Ask) -> Value {
+    // The inner ones first, since an alias has a copy of the schema of its property.
+    for (place, aliases) in explore(&schema, ask).aliases.into_iter().rev() {
+        if let Some(object) = schema.pointer_mut(&place) {
+            let aliases: Vec<(&str, &[&str])> = aliases.iter().map(|(name, others)| (*name, &others[..])).collect();
+            *object = alias::with_aliases(std::mem::take(object), &aliases);
+        }
+    }
+    schema
+}
+
+/// A place in a value at which the type asks for the next value.
+struct Stop {
+    /// The text up to there.
+    front: String,
+    pointer: String,
+    /// The places in the schema that describe it; none where that is not known.
+    schemas: Vec<String>,
+    /// The structs and enums around it, by the names of their parts: a recursive type is entered once.
+    inside: Vec<&'static [&'static str]>,
+    depth: usize,
+}
+
+impl Stop {
+    fn then(&self, text: &str, token: &str, schemas: Vec<String>) -> Self {
+        let front = format!("{}{text}", self.front);
+        Self {
+            front,
+            pointer: child(&self.pointer, token),
+            schemas,
+            inside: self.inside.clone(),
+            depth: self.depth + 1,
+        }
+    }
+
+    fn member(&self, key: &str, schemas: Vec<String>) -> Self {
+        self.then(&format!("{{{}:", quoted(key)), key, schemas)
+    }
+}
+
+fn quoted(name: &str) -> String {
+    Value::from(name).to_string()
+}
+
+struct Explorer<'s> {
+    places: Places<'s>,
+    ask: Ask,
+    left: usize,
+    pending: VecDeque<Stop>,
+    found: Explored,
+}
+
+impl Explorer<'_> {
+    /// Asks the type, which may do anything.
+    fn ask(&mut self, front: &str) -> Answer {
+        if self.left == 0 {
+            return Answer::default();
+        }
+        self.left -= 1;
+        unwind::catch(|| (self.ask)(front.as_bytes())).unwrap_or_default()
+    }
+
+    fn ask_after(&mut self, stop: &Stop, text: &str) -> Answer {
+        self.ask(&format!("{}{text}", stop.front))
+    }
+
+    fn look(&mut self, stop: &Stop) {
+        let answer = self.ask(&stop.front);
+        let Some(asked) = answer.asked.filter(|_| answer.wants_value && stop.depth < MAX_DEPTH) else {
+            return;
+        };
+        let schemas = self.places.alternatives(&stop.schemas);
+        match asked {
+            Asked::Struct(names) | Asked::Enum(names) if stop.inside.iter().any(|outer| ptr::eq(*outer, names)) => {}
+            Asked::Struct(fields) => self.look_at_struct(stop, &schemas, fields),
+            Asked::Enum(variants) => self.look_at_enum(stop, &schemas, variants),
+            Asked::Map => self.look_at_map(stop, &schemas),
+            Asked::List => self.look_at_list(stop, &schemas),
+        }
+    }
+
+    fn look_at_struct(&mut self, stop: &Stop, schemas: &[String], fields: &'static [&'static str]) {
+        let home = self.places.object_of(schemas, fields);
+        let around = home.as_slice();
+        for field in fields {
+            let mut inner = stop.member(field, self.places.member(around, field));
+            inner.inside.push(fields);
+            self.pending.push_back(inner);
+        }
+        if let Some(home) = home {
+            self.find_aliases(stop, home, fields);
+        }
+    }
+
+    /// Finds out which of the fields are aliases of which property.
+    ///
+    /// serde lists a field and its aliases side by side, and does not tell where one field ends; a field that the author
+    /// hid from the schema stands there too. But serde refuses an alias beside its field, before it reads the value.
+    fn find_aliases(&mut self, stop: &Stop, home: String, fields: &'static [&'static str]) {
+        let Some(properties) = self.places.properties(&home) else { return };
+        let is_declared = |field: &&&'static str| properties.contains_key(**field);
+        let mut found: Vec<Aliases> = Vec::new();
+        for (place, other) in fields.iter().enumerate().filter(|(_, field)| !is_declared(field)) {
+            let before = fields[..place].iter().rev().find(is_declared);
+            let after = fields[place..].iter().find(is_declared);
+            let (mut of, mut is_decided) = (None, true);
+            for name in before.into_iter().chain(after) {
+                let value = example::within(self.places.0, &properties[*name]);
+                match value.and_then(|value| self.is_alias(stop, name, other, &value)) {
+                    Some(true) => of = of.or(Some(*name)),
+                    Some(false) => {}
+                    None => is_decided = false,
+                }
+            }
+            match (of, found.iter_mut().find(|(name, _)| Some(*name) == of)) {
+                (Some(_), Some((_, aliases))) => aliases.push(other),
+                (Some(name), None) => found.push((name, vec![other])),
+                (None, _) if is_decided => {}
+                (None, _) => self.found.unlisted.push((stop.pointer.clone(), Unlisted::Field(other))),
+            }
+        }
+        if !found.is_empty() {
+            self.found.aliases.push((home, found));
+        }
+    }
+
+    /// Returns `None` if the type refuses the value that was made up for the field.
+    fn is_alias(&mut self, stop: &Stop, name: &str, other: &str, value: &Value) -> Option<bool> {
+        let (name, other) = (quoted(name), quoted(other));
+        let alone = self.ask_after(stop, &format!("{{{other}:"));
+        let beside = self.ask_after(stop, &format!("{{{name}:{value},{other}:"));
+        beside.at_end.then_some(alone.wants_value && !beside.wants_value)
+    }
+
+    fn look_at_enum(&mut self, stop: &Stop, schemas: &[String], variants: &'static [&'static str]) {
+        /// The name of no variant.
+        const NO_VARIANT: &str = "\u{1}none of the variants";
+
+        let listed = self.places.variants(schemas);
+        for variant in variants {
+            let mut inner = stop.member(variant, self.places.member(schemas, variant));
+            inner.inside.push(variants);
+            self.pending.push_back(inner);
+        }
+        if !variants.iter().any(|variant| listed.contains(variant)) {
+            return;
+        }
+        let unlisted = variants.iter().filter(|variant| !listed.contains(*variant)).map(|name| Unlisted::Variant(name));
+        let others = self.ask(&stop.member(NO_VARIANT, Vec::new()).front).wants_value;
+        let unlisted = unlisted.chain(others.then_some(Unlisted::OtherVariants));
+        self.found.unlisted.extend(unlisted.map(|name| (stop.pointer.clone(), name)));
+    }
+
+    fn look_at_map(&mut self, stop: &Stop, schemas: &[String]) {
+        /// Names that a key of text, and one that is a number, can be.
+        const KEYS: [&str; 2] = ["a", "0"];
+
+        let mut is_impossible = true;
+        let mut variants: &[&str] = &[];
+        let mut has_any = false;
+        let declared = self.places.keys(schemas);
+        for key in declared.iter().map(String::as_str).chain(KEYS) {
+            let inner = stop.member(key, self.places.member(schemas, key));
+            let answer = self.ask(&inner.front);
+            variants = answer.key_variants.unwrap_or(variants);
+            is_impossible &= answer.at_end && (answer.is_key_impossible || answer.key_variants.is_some());
+            if answer.wants_value {
+                is_impossible = false;
+                // One key that is not declared stands for all of them.
+                if !(KEYS.contains(&key) && std::mem::replace(&mut has_any, true)) {
+                    self.pending.push_back(inner);
+                }
+            }
+        }
+        is_impossible &= variants.iter().all(|variant| {
+            let answer = self.ask(&stop.member(variant, Vec::new()).front);
+            answer.at_end && !answer.wants_value && answer.is_key_impossible
+        });
+        if is_impossible {
+            self.found.impossible_maps.push(stop.pointer.clone());
+        }
+    }
+
+    fn look_at_list(&mut self, stop: &Stop, schemas: &[String]) {
+        self.pending.push_back(stop.then("[", "0", self.places.item(schemas, 0)));
+        let mut text = String::from("[");
+        for idx in 1..self.places.n_items(schemas) {
+            let before = self.places.item(schemas, idx - 1);
+            let part = before.first().and_then(|place| self.places.0.pointer(place));
+            let Some(before) = part.and_then(|part| example::within(self.places.0, part)) else { break };
+            text.push_str(&format!("{before},"));
+            self.pending.push_back(stop.then(&text, &idx.to_string(), self.places.item(schemas, idx)));
+        }
+    }
+}
