@@ -10,7 +10,6 @@ mod host;
 mod layer;
 mod limit;
 mod missing;
-mod non_finite;
 mod output;
 mod permit;
 mod prepared;
@@ -19,6 +18,7 @@ mod run;
 #[cfg(feature = "async")]
 mod timer;
 mod typed;
+mod unwritable;
 mod whole;
 
 use std::pin::pin;

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use toolkit::call::ErrorKind;
 use toolkit::catalog::ProblemKind;
-use toolkit::{Catalog, catalog, tool};
+use toolkit::{Catalog, Dispatcher, catalog, tool};
 use uuid::Uuid;
 
 #[derive(Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -120,4 +121,49 @@ fn a_map_whose_keys_are_read_from_strings_is_sound() {
     let catalog: Catalog =
         catalog![texts, numbers, flags, letters, ids, modes, wrapped, values_of_pairs, anything].unwrap();
     catalog.check(Default::default()).unwrap();
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Report {
+    boards: Vec<Drawn>,
+    by_name: HashMap<String, Drawn>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Drawn {
+    title: String,
+    cells: BTreeMap<Cell, u8>,
+}
+
+/// Returns maps whose keys are not strings.
+#[tool(namespace = "keys")]
+fn report(boards: usize, name: String) -> Report {
+    let drawn = |column: i32| Drawn {
+        title: "a \"{[,:\\\"".to_owned(),
+        cells: (0..column).map(|column| (Cell { row: 1, column }, 1)).collect(),
+    };
+    let boards = (0..boards).map(|n| drawn(i32::from(n == 2))).collect();
+    Report { boards, by_name: HashMap::from([(name, drawn(1))]) }
+}
+
+/// Returns a map whose keys are not strings.
+#[tool(namespace = "keys")]
+fn grid() -> HashMap<(i32, i32), u8> {
+    HashMap::from([((0, 1), 1)])
+}
+
+#[test]
+fn the_error_of_a_result_with_such_a_map_names_its_place_and_the_remedy() {
+    let dispatcher = Dispatcher::new(catalog![report, grid].unwrap()).unwrap();
+    let message = |name: &str, arguments: &str| {
+        let error = dispatcher.call_sync(name, arguments).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidOutput, "{error}");
+        error.to_string().trim_start_matches(&format!("keys:{name}: ")).to_owned()
+    };
+    let advice = "is a map whose keys are not strings in JSON; return a list of pairs, or use keys that serde writes as \
+                  strings";
+    assert_eq!(message("grid", "{}"), format!("the result {advice}"));
+    assert_eq!(message("report", r#"{"boards": 3, "name": "a"}"#), format!("the result at /boards/2/cells {advice}"));
+    let of_value = message("report", r#"{"boards": 0, "name": "secret"}"#);
+    assert!(!of_value.contains("secret") && of_value.contains("/by_name/"), "{of_value}");
 }

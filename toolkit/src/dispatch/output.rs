@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::non_finite::{self, non_finite};
+use super::unwritable::{self, unwritable};
 use crate::call::tree::held;
 use crate::call::{ErrorKind, ToolError};
 use crate::schema::{Schema, Violation, Violations, declared_place};
@@ -25,14 +25,31 @@ pub(super) fn check_output_tree(schema: &Schema, output: &Value) -> Result<(), T
 /// Checks the JSON of a value, in which a non-finite float is `null`.
 pub(super) fn check_value(schema: &Schema, json: &[u8], value: &impl Serialize) -> Result<(), ToolError> {
     let output: Value = serde_json::from_slice(json).map(held).map_err(ToolError::internal)?;
-    schema.validate(&output).map_err(|violations| mismatch(schema, &violations, &non_finite(value)))
+    schema.validate(&output).map_err(|violations| mismatch(schema, &violations, &unwritable(value).floats))
+}
+
+/// The error of a result that JSON cannot represent.
+#[cold]
+pub(super) fn not_json(schema: Option<&Schema>, error: ToolError, value: &impl Serialize) -> ToolError {
+    if error.kind() != ErrorKind::Internal {
+        return error;
+    }
+    let Some(pointer) = unwritable(value).map else { return error };
+    // A key that the schema does not declare is part of the value.
+    let place = schema.map_or_else(|| pointer.clone(), |schema| declared_place(schema.as_value(), &pointer));
+    let place = if place.is_empty() { "the result".to_owned() } else { format!("the result at {place}") };
+    let message = format!(
+        "{place} is a map whose keys are not strings in JSON; return a list of pairs, or use keys that serde writes as \
+         strings"
+    );
+    ToolError::new(ErrorKind::InvalidOutput, message).caused_by(pointer)
 }
 
 #[cold]
 fn mismatch(schema: &Schema, violations: &Violations, floats: &[(String, f64)]) -> ToolError {
     let float = |violation: &Violation| {
         let (_, float) = floats.iter().find(|(pointer, _)| *pointer == violation.pointer)?;
-        Some(non_finite::name(*float))
+        Some(unwritable::name(*float))
     };
     let line = |violation: &Violation, pointer: String| {
         let line = Violation { pointer, sent: None, suggestion: None, ..violation.clone() };

@@ -200,7 +200,10 @@ impl Invocation<'_> {
                 return self.policy.check_size(json.len()).map(|()| json);
             }
         }
-        let json = self.policy.encode(output)?;
+        let json = match self.policy.encode(output) {
+            Ok(json) => json,
+            Err(error) => return Err(super::output::not_json(schema, error, output)),
+        };
         if let Some(schema) = schema {
             super::output::check_value(schema, &json, output)?;
         }

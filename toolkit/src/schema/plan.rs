@@ -30,6 +30,7 @@ pub(crate) use de::decimal::{Held, Whole};
 pub(crate) use de::tree::read_tree;
 use node::{Node, NodeId};
 pub use reason::{Path, Reason};
+pub(crate) use ser::Notes;
 
 /// A compiled form of the keywords that can be checked while serde walks a value.
 #[doc(hidden)]
@@ -131,6 +132,16 @@ impl Plan {
         let written = if output.has_failed() { Err(Refused) } else { written };
         *out = output.json;
         written
+    }
+
+    /// Writes `value` as far as it goes, and notes what JSON cannot represent.
+    pub(crate) fn note_unwritable<T: serde::Serialize + ?Sized>(value: &T) -> (Vec<u8>, Notes) {
+        let plan = Self::anything();
+        let mut output = ser::Output::new(plan, Vec::new(), usize::MAX);
+        output.notes = Some(Box::default());
+        // What went wrong is in the notes.
+        let _ = value.serialize(ser::Writer { out: &mut output, node: plan.node(plan.root) });
+        (output.json, output.notes.map_or_else(Notes::default, |notes| *notes))
     }
 
     #[inline]

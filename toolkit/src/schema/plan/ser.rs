@@ -16,6 +16,7 @@ use super::node::{Kinds, Node};
 use super::object::Member;
 use super::{PRIVATE, Refused};
 use compound::{Fields, Items};
+pub(crate) use output::Notes;
 pub(super) use output::Output;
 
 /// Writes one value, of which the schema says what is found in `node`.
@@ -37,6 +38,13 @@ impl<'w, 'p> Writer<'w, 'p> {
         let members = self.node.object()?;
         self.out.open(b'{')?;
         Ok(Fields::new(self.out, members, tail))
+    }
+
+    /// Writes `null`, as `serde_json` does.
+    #[cold]
+    fn non_finite(self, value: f64) -> Result<(), Refused> {
+        self.out.note_float(value);
+        self.serialize_unit()
     }
 
     /// Opens the object around the content of a variant. The caller closes it.
@@ -105,7 +113,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
 
     fn serialize_f32(self, value: f32) -> Result<(), Refused> {
         if !value.is_finite() {
-            return self.serialize_unit();
+            return self.non_finite(value.into());
         }
         self.node.allow(Kinds::FLOAT)?;
         let start = self.out.json.len();
@@ -119,7 +127,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     #[inline]
     fn serialize_f64(self, value: f64) -> Result<(), Refused> {
         if !value.is_finite() {
-            return self.serialize_unit();
+            return self.non_finite(value);
         }
         self.node.allow(Kinds::FLOAT)?;
         let start = self.out.json.len();

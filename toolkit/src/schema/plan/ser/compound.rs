@@ -148,6 +148,7 @@ impl SerializeMap for Fields<'_, '_> {
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Refused> {
         let start = self.begin_key();
         let written = key.serialize(WriteKey(self.out));
+        let written = written.inspect_err(|_| self.out.note_key(start));
         self.out.sure(written)?;
         let members = &mut self.members;
         let member = with_text(&self.out.json[start..], |text| members.enter(text));

@@ -15,12 +15,25 @@ pub(in super::super) struct Output<'p> {
     depth: u8,
     /// Set for good once something went wrong: a `Serialize` may swallow the error and go on.
     failed: bool,
+    /// What JSON cannot represent, where it is asked for.
+    pub(in super::super) notes: Option<Box<Notes>>,
+}
+
+/// The most floats that are noted.
+const MAX_FLOATS: usize = 16;
+
+/// What JSON cannot represent, by where it would begin in the text.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    pub(crate) floats: Vec<(usize, f64)>,
+    /// A key that is not a string.
+    pub(crate) key: Option<usize>,
 }
 
 impl<'p> Output<'p> {
     #[inline]
     pub(in super::super) fn new(plan: &'p Plan, json: Vec<u8>, max_bytes: usize) -> Self {
-        Output { plan, json, max_bytes, depth: 0, failed: false }
+        Output { plan, json, max_bytes, depth: 0, failed: false, notes: None }
     }
 
     #[inline]
@@ -72,6 +85,21 @@ impl<'p> Output<'p> {
             return Err(Refused);
         }
         write(&mut serde_json::Serializer::new(&mut self.json)).map_err(|_| Refused)
+    }
+
+    #[cold]
+    pub(super) fn note_float(&mut self, value: f64) {
+        let place = self.json.len();
+        if let Some(notes) = self.notes.as_mut().filter(|notes| notes.floats.len() < MAX_FLOATS) {
+            notes.floats.push((place, value));
+        }
+    }
+
+    #[cold]
+    pub(super) fn note_key(&mut self, place: usize) {
+        if let Some(notes) = &mut self.notes {
+            notes.key = notes.key.or(Some(place));
+        }
     }
 
     /// Makes sure that an error stays one.
