@@ -1,6 +1,7 @@
 //! Where, when and how long calls run: permits, timeouts, cancellation, panics, typed calls.
 
 mod cancelled;
+mod large;
 mod nested;
 mod numbers;
 mod panics;

@@ -1,11 +1,10 @@
 //! How large a result may be.
 
-use std::io;
-
 use serde::Serialize;
 
 use super::Policy;
 use crate::call::{Content, ErrorKind, ToolError};
+use crate::schema::plan::{Limited, NotEncoded, Plan};
 
 impl Policy {
     /// Checks the size of a result.
@@ -22,16 +21,23 @@ impl Policy {
     /// Writes a value as JSON, and stops at the limit.
     #[cold]
     pub(super) fn encode(&self, output: &impl Serialize) -> Result<Vec<u8>, ToolError> {
-        let mut json = Limited { json: Vec::with_capacity(128), max_bytes: self.max_result_bytes, is_exceeded: false };
-        match serde_json::to_writer(&mut json, output) {
-            Ok(()) => Ok(json.json),
-            Err(_) if json.is_exceeded => Err(self.result_too_large()),
+        let mut json = Vec::with_capacity(128);
+        // `serde_json` reads all of a string before it writes any of it.
+        match Plan::anything().encode_at_most(output, &mut json, self.max_result_bytes) {
+            Ok(()) => return self.check_size(json.len()).map(|()| json),
+            Err(NotEncoded::TooLong) => return Err(self.result_too_large()),
+            Err(NotEncoded::Refused) => json.clear(),
+        }
+        let mut limited = Limited::new(&mut json, self.max_result_bytes);
+        match serde_json::to_writer(&mut limited, output) {
+            _ if limited.is_exceeded() => Err(self.result_too_large()),
+            Ok(()) => Ok(json),
             Err(error) => Err(ToolError::internal(error)),
         }
     }
 
     #[cold]
-    fn result_too_large(&self) -> ToolError {
+    pub(super) fn result_too_large(&self) -> ToolError {
         let message = format!("the result exceeds the limit of {} bytes (`max_result_bytes`)", self.max_result_bytes);
         ToolError::new(ErrorKind::ResultTooLarge, message)
     }
@@ -45,27 +51,5 @@ fn size(content: &Content) -> usize {
         Content::Resource { resource } | Content::Other(resource) => {
             resource.values().filter_map(|value| value.as_str()).map(str::len).sum()
         }
-    }
-}
-
-/// JSON that may become so long and no longer.
-struct Limited {
-    json: Vec<u8>,
-    max_bytes: usize,
-    is_exceeded: bool,
-}
-
-impl io::Write for Limited {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if bytes.len() > self.max_bytes.saturating_sub(self.json.len()) {
-            self.is_exceeded = true;
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        self.json.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

@@ -13,7 +13,7 @@ use crate::call::tree::{Tree, pointers};
 use crate::call::{Arguments, Change, Content, RunResult, ToolError, admit, refusal};
 use crate::catalog::Entry;
 use crate::schema::format;
-use crate::schema::plan::Plan;
+use crate::schema::plan::{NotEncoded, Plan};
 use crate::schema::{Schema, Violations, child};
 use crate::stream::{Chunk, Queue};
 use crate::tool::{Tool, ToolBackend};
@@ -196,8 +196,10 @@ impl Invocation<'_> {
         let schema = self.tool.output().filter(|_| self.policy.validate_output);
         if let Some(plan) = schema.and_then(Schema::plan) {
             let mut json = Vec::with_capacity(128);
-            if plan.encode_at_most(output, &mut json, self.policy.max_result_bytes).is_ok() {
-                return self.policy.check_size(json.len()).map(|()| json);
+            match plan.encode_at_most(output, &mut json, self.policy.max_result_bytes) {
+                Ok(()) => return self.policy.check_size(json.len()).map(|()| json),
+                Err(NotEncoded::TooLong) => return Err(self.policy.result_too_large()),
+                Err(NotEncoded::Refused) => {}
             }
         }
         let json = match self.policy.encode(output) {

@@ -11,6 +11,7 @@
 mod array;
 mod compile;
 mod de;
+mod limited;
 mod node;
 mod number;
 mod object;
@@ -28,6 +29,7 @@ use std::sync::LazyLock;
 pub(crate) use de::asked::{Answer, Asked};
 pub(crate) use de::decimal::{Held, Whole};
 pub(crate) use de::tree::read_tree;
+pub(crate) use limited::Limited;
 use node::{Node, NodeId};
 pub use reason::{Path, Reason};
 pub(crate) use ser::Notes;
@@ -113,25 +115,30 @@ impl Plan {
     /// [`Refused`] where those bytes are not certainly valid, or `value` can't be written as JSON. What was appended
     /// to `out` by then is unspecified.
     pub fn encode<T: serde::Serialize + ?Sized>(&self, value: &T, out: &mut Vec<u8>) -> Result<(), Refused> {
-        self.encode_at_most(value, out, usize::MAX)
+        self.encode_at_most(value, out, usize::MAX).map_err(|_| Refused)
     }
 
-    /// As [`Plan::encode`], and refuses what is longer than `max_bytes` without writing all of it.
+    /// As [`Plan::encode`], up to a length. Of a string that is too long no byte is read.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::encode`].
+    /// [`NotEncoded::TooLong`] where the JSON has more than `max_bytes` bytes, though one that exceeds it by little may be
+    /// written; otherwise as for [`Plan::encode`].
     pub fn encode_at_most<T: serde::Serialize + ?Sized>(
         &self,
         value: &T,
         out: &mut Vec<u8>,
         max_bytes: usize,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), NotEncoded> {
         let mut output = ser::Output::new(self, std::mem::take(out), max_bytes);
         let written = value.serialize(ser::Writer { out: &mut output, node: self.node(self.root) });
-        let written = if output.has_failed() { Err(Refused) } else { written };
+        let (has_failed, is_exceeded) = (output.has_failed(), output.is_exceeded());
         *out = output.json;
-        written
+        match written {
+            Ok(()) if !has_failed => Ok(()),
+            _ if is_exceeded => Err(NotEncoded::TooLong),
+            _ => Err(NotEncoded::Refused),
+        }
     }
 
     /// Writes `value` as far as it goes, and notes what JSON cannot represent.
@@ -160,6 +167,16 @@ impl fmt::Debug for Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct Refused;
+
+/// Why a value was not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum NotEncoded {
+    /// See [`Refused`].
+    Refused,
+    /// It is longer than it may be.
+    TooLong,
+}
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

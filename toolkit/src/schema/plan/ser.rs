@@ -95,8 +95,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     #[inline]
     fn serialize_bool(self, value: bool) -> Result<(), Refused> {
         self.node.boolean(value)?;
-        self.out.json.extend_from_slice(if value { b"true" } else { b"false" });
-        Ok(())
+        self.out.literal(if value { "true" } else { "false" })
     }
 
     fn serialize_i128(self, value: i128) -> Result<(), Refused> {
@@ -145,8 +144,9 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<(), Refused> {
-        self.node.string(value)?;
-        self.out.string(value)
+        // First what bounds its length: the rules for a string look at all of it.
+        self.out.string(value)?;
+        self.node.string(value)
     }
 
     fn serialize_bytes(self, value: &[u8]) -> Result<(), Refused> {
@@ -166,8 +166,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     #[inline]
     fn serialize_unit(self) -> Result<(), Refused> {
         self.node.null()?;
-        self.out.json.extend_from_slice(b"null");
-        Ok(())
+        self.out.literal("null")
     }
 
     fn serialize_unit_struct(self, _: &'static str) -> Result<(), Refused> {
@@ -248,7 +247,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), Refused> {
         self.node.allow(Kinds::STRING)?;
         let start = self.out.json.len();
-        self.out.write(|s| s.collect_str(value))?;
+        self.out.display(value)?;
         match self.node.string {
             None => Ok(()),
             Some(_) => key::with_text(&self.out.json[start..], |text| {

@@ -64,7 +64,7 @@ impl Serializer for WriteKey<'_, '_> {
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), Refused> {
-        self.0.write(|s| s.collect_str(value))
+        self.0.display(value)
     }
 
     fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Refused> {

@@ -1,5 +1,10 @@
 //! The JSON that is being written.
 
+use std::fmt::Display;
+
+use serde::Serializer;
+
+use super::super::limited::Limited;
 use super::super::{Plan, Refused, special};
 
 /// How deep `serde_json` reads.
@@ -15,6 +20,8 @@ pub(in super::super) struct Output<'p> {
     depth: u8,
     /// Set for good once something went wrong: a `Serialize` may swallow the error and go on.
     failed: bool,
+    /// Set for good once the JSON would become too long.
+    is_exceeded: bool,
     /// What JSON cannot represent, where it is asked for.
     pub(in super::super) notes: Option<Box<Notes>>,
 }
@@ -33,7 +40,7 @@ pub(crate) struct Notes {
 impl<'p> Output<'p> {
     #[inline]
     pub(in super::super) fn new(plan: &'p Plan, json: Vec<u8>, max_bytes: usize) -> Self {
-        Output { plan, json, max_bytes, depth: 0, failed: false, notes: None }
+        Output { plan, json, max_bytes, depth: 0, failed: false, is_exceeded: false, notes: None }
     }
 
     #[inline]
@@ -42,10 +49,26 @@ impl<'p> Output<'p> {
     }
 
     #[inline]
-    pub(super) fn open(&mut self, bracket: u8) -> Result<(), Refused> {
-        if self.depth == MAX_DEPTH || self.json.len() > self.max_bytes {
+    pub(in super::super) fn is_exceeded(&self) -> bool {
+        self.is_exceeded
+    }
+
+    /// Makes sure that there is room for `n_bytes` more.
+    #[inline]
+    fn check_room(&mut self, n_bytes: usize) -> Result<(), Refused> {
+        if n_bytes > self.max_bytes.saturating_sub(self.json.len()) {
+            self.is_exceeded = true;
             return Err(Refused);
         }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn open(&mut self, bracket: u8) -> Result<(), Refused> {
+        if self.depth == MAX_DEPTH {
+            return Err(Refused);
+        }
+        self.check_room(1)?;
         self.depth += 1;
         self.json.push(bracket);
         Ok(())
@@ -62,11 +85,9 @@ impl<'p> Output<'p> {
     #[inline]
     pub(super) fn string(&mut self, text: &str) -> Result<(), Refused> {
         let bytes = text.as_bytes();
-        if bytes.len() > self.max_bytes.saturating_sub(self.json.len()) {
-            return Err(Refused);
-        }
+        self.check_room(bytes.len())?;
         if special::position(bytes) < bytes.len() {
-            return self.write(|s| serde::Serializer::serialize_str(s, text));
+            return self.write(|s| s.serialize_str(text));
         }
         self.json.reserve(bytes.len() + 2);
         self.json.push(b'"');
@@ -81,9 +102,7 @@ impl<'p> Output<'p> {
         &mut self,
         write: impl FnOnce(&mut serde_json::Serializer<&mut Vec<u8>>) -> serde_json::Result<()>,
     ) -> Result<(), Refused> {
-        if self.json.len() > self.max_bytes {
-            return Err(Refused);
-        }
+        self.check_room(1)?;
         write(&mut serde_json::Serializer::new(&mut self.json)).map_err(|_| Refused)
     }
 
@@ -100,6 +119,22 @@ impl<'p> Output<'p> {
         if let Some(notes) = &mut self.notes {
             notes.key = notes.key.or(Some(place));
         }
+    }
+
+    /// Writes `true`, `false` or `null`.
+    #[inline]
+    pub(super) fn literal(&mut self, literal: &'static str) -> Result<(), Refused> {
+        self.check_room(literal.len())?;
+        self.json.extend_from_slice(literal.as_bytes());
+        Ok(())
+    }
+
+    /// Writes a text of unknown length.
+    pub(super) fn display(&mut self, text: &(impl Display + ?Sized)) -> Result<(), Refused> {
+        let mut limited = Limited::new(&mut self.json, self.max_bytes);
+        let written = serde_json::Serializer::new(&mut limited).collect_str(text).map_err(|_| Refused);
+        self.is_exceeded |= limited.is_exceeded();
+        written
     }
 
     /// Makes sure that an error stays one.
