@@ -89,7 +89,16 @@ async fn serve_otc(dispatcher: Dispatcher, numbers: &Numbers) -> Outcome {
     let mut signals = ShutdownSignals::listen();
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);
-    server.serve(listener, async move { signals.next().await }).await;
+    let (first, shutdown) = tokio::sync::oneshot::channel();
+    let second = async move {
+        signals.next().await;
+        let _ = first.send(());
+        signals.next().await;
+    };
+    tokio::select! {
+        () = server.serve(listener, async move { drop(shutdown.await) }) => {}
+        () = second => {}
+    }
     Ok(())
 }
 
@@ -121,6 +130,16 @@ fn sleep(ms: u64) -> u64 {
     note("sleep");
     std::thread::sleep(Duration::from_millis(ms));
     ms
+}
+
+/// Waits until there is a file of this name.
+#[tool(namespace = "Load", version = "1.0.0")]
+fn await_file(path: std::path::PathBuf) -> bool {
+    note("await_file");
+    while !path.exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    true
 }
 
 /// Keeps a core busy.

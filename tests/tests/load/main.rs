@@ -4,6 +4,7 @@
 
 mod bodies;
 mod connections;
+mod pipe;
 mod results;
 mod server;
 mod shutdown;

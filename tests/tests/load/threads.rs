@@ -1,12 +1,11 @@
 //! Tools that keep their threads: more of them than there are cores, and than the server has threads for I/O.
 
-use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
-use std::process::Stdio;
 
 use serde_json::json;
 
-use super::server::{BOTH, Protocol, process, terminate, until};
+use super::pipe::Pipe;
+use super::server::{BOTH, Protocol};
 use super::*;
 
 /// An hour: longer than any test.
@@ -88,53 +87,21 @@ fn calls_that_were_given_up_count_until_their_tool_ends() {
 
 #[test]
 fn tools_that_keep_every_thread_do_not_stop_the_pipe() {
-    let (mut child, diary) = process("stdio", "shutdown_timeout=1 call_timeout=3600", Stdio::piped());
-    let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    let mut lines = BufReader::new(output).lines();
-    let mut id = 0;
-    let mut send = |tool: &str, arguments: serde_json::Value| {
-        id += 1;
-        let params = json!({ "name": format!("Load_{tool}"), "arguments": arguments });
-        let message = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
-        writeln!(input, "{message}").unwrap();
-        id
-    };
-    // Killed also when the test fails.
-    let mut child = Killed(child);
-    let n_noted = |line: &str| {
-        let diary = std::fs::read_to_string(&diary).unwrap_or_default();
-        diary.lines().filter(|noted| *noted == line).count()
-    };
+    let mut pipe = Pipe::start("shutdown_timeout=1 call_timeout=3600");
     for (tool, n) in HOLD {
         for _ in 0..n {
-            send(tool, json!({ "ms": FOREVER }));
+            pipe.begin(tool, json!({ "ms": FOREVER }));
         }
-        until(tool, || n_noted(tool) == n);
+        pipe.wait_until_noted(tool, n);
     }
-    let mut answer_to = |id: i32| {
-        let line = lines.next().unwrap().unwrap();
-        assert!(line.contains(&format!("\"id\":{id},")), "{line}");
-        line
-    };
-    let quick = send("quick", json!({}));
-    assert!(answer_to(quick).contains("\"isError\":false"));
-    let overdue = send("overdue", json!({ "ms": FOREVER }));
-    assert!(answer_to(overdue).contains("took longer"));
-    let watched = send("watch", json!({}));
-    until("watching", || n_noted("watching") == 1);
-    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": watched } });
-    writeln!(input, "{cancel}").unwrap();
-    until("cancelled", || n_noted("cancelled") == 1);
-    terminate(&child.0);
-    until("the end of the process", || child.0.try_wait().unwrap().is_some());
-    let _ = std::fs::remove_file(diary);
-}
-
-struct Killed(std::process::Child);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+    let quick = pipe.begin("quick", json!({}));
+    assert!(pipe.answer_to(quick).contains("\"isError\":false"));
+    let overdue = pipe.begin("overdue", json!({ "ms": FOREVER }));
+    assert!(pipe.answer_to(overdue).contains("took longer"));
+    let watched = pipe.begin("watch", json!({}));
+    pipe.wait_until_noted("watching", 1);
+    pipe.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": watched } }));
+    pipe.wait_until_noted("cancelled", 1);
+    pipe.terminate();
+    pipe.assert_ends();
 }

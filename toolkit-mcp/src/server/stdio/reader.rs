@@ -58,6 +58,15 @@ impl Reader {
     }
 
     fn take(&self, line: &[u8]) {
+        // Before it takes memory, for which the end of the server waits too.
+        if self.server.shared.shutdown.is_cancelled() {
+            let id = Message::parse(line).ok().and_then(|message| message.id());
+            if let Some(id) = id {
+                let fault = Fault::new(Code::Internal, "the server is ending, and begins nothing new");
+                self.send(fault.to_response(Some(id)), None);
+            }
+            return;
+        }
         let n_bytes = u32::try_from(line.len() + REQUEST_BYTES).unwrap_or(u32::MAX);
         let held = match Arc::clone(&self.pending).try_acquire_many_owned(n_bytes) {
             Ok(held) => held,
@@ -67,14 +76,6 @@ impl Reader {
             },
         };
         let held = Arc::new(held);
-        if self.server.shared.shutdown.is_cancelled() {
-            let id = Message::parse(line).ok().and_then(|message| message.id());
-            if let Some(id) = id {
-                let fault = Fault::new(Code::Internal, "the server is ending, and begins nothing new");
-                self.send(fault.to_response(Some(id)), Some(held));
-            }
-            return;
-        }
         let peer = Peer { session: Some(&self.session), ..Peer::default() };
         if is_batch(line) && self.takes_batches.load(Ordering::Relaxed) {
             match Batch::read(&self.server, line, peer) {
