@@ -236,28 +236,3 @@ async fn notifications_and_responses_are_taken_without_an_answer() {
         assert_eq!((response.status, response.body.len()), (202, 0));
     }
 }
-
-/// Revision 2025-03-26 requires a server to receive batches; its clients send no header with their revision.
-#[tokio::test]
-async fn batches_are_taken_of_the_revision_that_has_them_and_of_no_other() {
-    let client = client().await;
-    let add = request(2, "tools/call", call("math_add", json!({ "a": 1, "b": 2 })));
-    let notification = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    let batch = json!([request(1, "ping", json!({})), notification, add, request(3, "nothing", json!({})), 7]);
-    for client in [client.clone(), client.with("mcp-protocol-version", "2025-03-26")] {
-        let answers = client.post(batch.to_string().as_bytes()).await.json();
-        let ids: Vec<&Value> = answers.as_array().unwrap().iter().map(|answer| &answer["id"]).collect();
-        assert_eq!(json!(ids), json!([1, 2, 3, null]));
-        assert_eq!(answers[1]["result"]["isError"], false);
-        assert_eq!(answers[2]["error"]["code"], -32601);
-        assert_eq!(client.post(json!([notification]).to_string().as_bytes()).await.status, 202);
-        for refused in [json!([]), Value::from(vec![request(1, "ping", json!({})); 65])] {
-            let refused = client.post(refused.to_string().as_bytes()).await;
-            assert_eq!((refused.status, refused.code()), (400, -32600));
-        }
-    }
-    for version in ["2025-06-18", "2025-11-25", MODERN] {
-        let refused = client.with("mcp-protocol-version", version).post(batch.to_string().as_bytes()).await;
-        assert_eq!((refused.status, refused.code()), (400, -32600), "{version}");
-    }
-}

@@ -19,7 +19,7 @@ impl Pipes {
         (Self { to, from: BufReader::new(from) }, serving)
     }
 
-    fn write(&mut self, line: &str) {
+    pub fn write(&mut self, line: &str) {
         self.to.write_all(line.as_bytes()).unwrap();
         self.to.write_all(b"\n").unwrap();
     }
@@ -29,6 +29,9 @@ impl Pipes {
         self.from.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
+
+    /// Ends what the server reads.
+    pub fn close(self) {}
 
     pub fn ask(&mut self, message: &Value) -> Value {
         self.write(&message.to_string());
