@@ -2,6 +2,8 @@
 //! that keep every thread. All others are served, memory has a bound, and SIGTERM ends the process.
 #![cfg(unix)]
 
+#[cfg(target_os = "linux")]
+mod addresses;
 mod bodies;
 mod connections;
 mod pipe;

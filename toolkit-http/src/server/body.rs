@@ -22,6 +22,7 @@ use super::limits::Limits;
 pub struct BodyReader {
     max_bytes: usize,
     timeout: Duration,
+    limits_loopback: bool,
     budget: Budget,
 }
 
@@ -58,7 +59,12 @@ impl BodyReader {
     pub fn new(limits: &Limits) -> Self {
         // A body may hold half of the budget.
         let n_bytes = limits.max_pending_bytes.max(limits.max_body_bytes.saturating_mul(2));
-        Self { max_bytes: limits.max_body_bytes, timeout: limits.io_timeout, budget: Budget::new(n_bytes) }
+        Self {
+            max_bytes: limits.max_body_bytes,
+            timeout: limits.io_timeout,
+            limits_loopback: limits.limits_loopback,
+            budget: Budget::new(n_bytes),
+        }
     }
 
     /// Reads the body of a request.
@@ -80,7 +86,9 @@ impl BodyReader {
             return Err(BodyError::TooLarge(self.max_bytes));
         }
         let _receiving = connection.map(Connection::receiving);
-        let charge = self.budget.charge(connection.map(Connection::address));
+        // Otherwise each connection is a client.
+        let address = connection.map(Connection::address);
+        let charge = self.budget.charge(address.filter(|address| self.limits_loopback || !address.is_loopback()));
         let read = self.collect(body, announced, charge);
         tokio::time::timeout(self.timeout, read).await.map_err(|_| BodyError::TimedOut(self.timeout))?
     }

@@ -59,9 +59,8 @@ impl Budget {
         Self(Arc::new(Shared { state: Mutex::new(state), released: Notify::new() }))
     }
 
-    /// Begins to charge a body of a client.
+    /// Begins to charge a body of a client, which is an address or else this body alone.
     pub(super) fn charge(&self, address: Option<IpAddr>) -> Charge {
-        let address = address.filter(|address| !address.is_loopback());
         Charge { budget: self.clone(), address, n_bytes: 0, id: None, revoked: None }
     }
 

@@ -32,6 +32,8 @@ struct Table {
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     n_connections: usize,
+    /// How many of them are in the reserve.
+    n_reserved: usize,
     n_event_streams: usize,
 }
 
@@ -47,13 +49,11 @@ impl Connections {
         let address = address.to_canonical();
         let limits = &self.0.limits;
         let mut table = self.table();
-        let n_own = table.by_address.get(&address).map_or(0, |counts| counts.n_connections);
-        let is_over_share = !address.is_loopback() && n_own >= limits.max_connections_per_address;
-        let is_full = table.open.len() - table.n_reserved >= limits.max_connections.max(1);
-        let is_reserved = match (is_over_share, is_full) {
+        // It takes the place of the one that is evicted, which may be in the reserve.
+        let is_reserved = match (table.has_share(limits, address), table.is_full(limits)) {
             (false, false) => false,
-            (true, _) => !table.evict(Some(address)),
-            (false, true) => !table.evict(None),
+            (true, _) => table.evict(Some(address)).is_none_or(|evicted| evicted.is_in_reserve()),
+            (false, true) => table.evict(None).is_none_or(|evicted| evicted.is_in_reserve()),
         };
         if is_reserved {
             // Those in the reserve have to make room for each other too.
@@ -64,7 +64,9 @@ impl Connections {
         }
         let id = table.next_id;
         table.next_id += 1;
-        table.by_address.entry(address).or_default().n_connections += 1;
+        let counts = table.by_address.entry(address).or_default();
+        counts.n_connections += 1;
+        counts.n_reserved += usize::from(is_reserved);
         let connection = Connection::new(self.clone(), id, address, is_reserved);
         table.open.insert(id, connection.clone());
         Some(connection)
@@ -75,14 +77,15 @@ impl Connections {
         self.table().remove(connection.id());
     }
 
-    /// Lets a connection from the reserve become an ordinary one, if there is room by now.
+    /// Lets a connection from the reserve become an ordinary one, if there is room by now, also for its address.
     pub(super) fn promote(&self, connection: &Connection) -> bool {
         let mut table = self.table();
-        if table.open.len() - table.n_reserved >= self.0.limits.max_connections {
+        if table.is_full(&self.0.limits) || table.has_share(&self.0.limits, connection.address()) {
             return false;
         }
         if connection.leave_reserve() {
             table.n_reserved = table.n_reserved.saturating_sub(1);
+            table.change(connection.address(), |counts| counts.n_reserved = counts.n_reserved.saturating_sub(1));
         }
         true
     }
@@ -98,7 +101,8 @@ impl Connections {
         let mut table = self.table();
         let is_full = table.n_event_streams >= limits.max_event_streams;
         let counts = table.by_address.entry(address).or_default();
-        let is_over_share = !address.is_loopback() && counts.n_event_streams >= limits.max_event_streams_per_address;
+        let is_over_share =
+            limits.limits_address(address) && counts.n_event_streams >= limits.max_event_streams_per_address;
         if is_full || is_over_share {
             return false;
         }
@@ -131,9 +135,21 @@ impl Connections {
 }
 
 impl Table {
+    /// Returns true if there are as many connections as there may be, beside those in the reserve.
+    fn is_full(&self, limits: &Limits) -> bool {
+        self.open.len() - self.n_reserved >= limits.max_connections.max(1)
+    }
+
+    /// Returns true if an address has as many connections as it may have, beside those in the reserve.
+    fn has_share(&self, limits: &Limits, address: IpAddr) -> bool {
+        let counts = self.by_address.get(&address).copied().unwrap_or_default();
+        let n_ordinary = counts.n_connections.saturating_sub(counts.n_reserved);
+        limits.limits_address(address) && n_ordinary >= limits.max_connections_per_address
+    }
+
     /// Evicts a connection on which the server waits for the client: of the address with the most connections, first an
     /// idle one, then one whose client does not read, then one whose body is incomplete; the oldest of these.
-    fn evict(&mut self, of: Option<IpAddr>) -> bool {
+    fn evict(&mut self, of: Option<IpAddr>) -> Option<Connection> {
         let candidates = self.open.values().filter(|connection| of.is_none_or(|of| of == connection.address()));
         let ranked = candidates.filter_map(|connection| {
             let rank = match connection.phase() {
@@ -145,29 +161,25 @@ impl Table {
             let n_of_address = self.by_address.get(&connection.address()).map_or(0, |counts| counts.n_connections);
             Some(((Reverse(n_of_address), rank, connection.since(), connection.id()), connection.id()))
         });
-        let Some((_, id)) = ranked.min() else { return false };
-        if let Some(evicted) = self.remove(id) {
-            evicted.evict();
-        }
-        true
+        let (_, id) = ranked.min()?;
+        self.remove(id).inspect(Connection::evict)
     }
 
     /// Evicts the connection whose client has not read for longest.
     fn evict_blocked(&mut self) -> bool {
         let blocked = self.open.values().filter(|connection| connection.phase() == Phase::Blocked);
         let Some(id) = blocked.min_by_key(|connection| connection.since()).map(Connection::id) else { return false };
-        if let Some(evicted) = self.remove(id) {
-            evicted.evict();
-        }
-        true
+        self.remove(id).inspect(Connection::evict).is_some()
     }
 
     fn remove(&mut self, id: u64) -> Option<Connection> {
         let connection = self.open.remove(&id)?;
-        if connection.is_in_reserve() {
-            self.n_reserved = self.n_reserved.saturating_sub(1);
-        }
-        self.change(connection.address(), |counts| counts.n_connections = counts.n_connections.saturating_sub(1));
+        let is_reserved = connection.is_in_reserve();
+        self.n_reserved = self.n_reserved.saturating_sub(usize::from(is_reserved));
+        self.change(connection.address(), |counts| {
+            counts.n_connections = counts.n_connections.saturating_sub(1);
+            counts.n_reserved = counts.n_reserved.saturating_sub(usize::from(is_reserved));
+        });
         Some(connection)
     }
 

@@ -1,11 +1,12 @@
 //! What clients can make a server hold.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// What clients can make a server hold.
 ///
-/// The limits per address do not apply to loopback addresses: behind a reverse proxy every client has one, and so have
-/// all programs of the machine.
+/// By default the limits per address do not apply to loopback addresses: behind a reverse proxy every client has one, and
+/// so have all programs of the machine.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Limits {
@@ -26,6 +27,8 @@ pub struct Limits {
     /// The number of bytes of request bodies in memory, over all requests: 64 MiB. Counts what has arrived, until the
     /// request is answered.
     pub max_pending_bytes: usize,
+    /// Applies the limits per address to loopback addresses too: false. Set it where no reverse proxy connects from them.
+    pub limits_loopback: bool,
     /// The number of bytes of responses that clients have not read yet: 64 MiB, or a single response. Beyond it,
     /// connections whose clients do not read are closed, and a response that finds no room is `503`.
     pub max_response_bytes: usize,
@@ -45,9 +48,17 @@ impl Default for Limits {
             max_event_streams_per_address: 128,
             max_body_bytes: 4 << 20,
             max_pending_bytes: 64 << 20,
+            limits_loopback: false,
             max_response_bytes: 64 << 20,
             io_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(30),
         }
+    }
+}
+
+impl Limits {
+    /// Returns true if the limits per address apply to an address.
+    pub(super) fn limits_address(&self, address: IpAddr) -> bool {
+        self.limits_loopback || !address.is_loopback()
     }
 }
