@@ -53,3 +53,18 @@ fn unfinished_bodies_stall_no_others_and_take_bounded_memory() {
         drop(unfinished);
     }
 }
+
+/// It is refused before any tool runs, so that a thread for tools is there only if it has read the body.
+#[cfg(target_os = "linux")]
+#[test]
+fn large_bodies_are_read_where_tools_run() {
+    for protocol in BOTH {
+        let server = Server::start(protocol, "");
+        let text = "x".repeat(1 << 20);
+        super::server::until("a thread for tools", || {
+            let refused = server.call("unknown", serde_json::json!({ "text": text }));
+            assert!(refused.text.contains("unknown"), "{:.300}", refused.text);
+            server.has_thread("toolkit tool")
+        });
+    }
+}

@@ -144,6 +144,14 @@ impl Server {
         peak.trim().trim_end_matches(" kB").parse::<usize>().unwrap() / 1024
     }
 
+    /// Returns true if a thread of the process has this name.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn has_thread(&self, name: &str) -> bool {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let names = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("comm")).ok());
+        names.into_iter().any(|of| of.trim_end() == name)
+    }
+
     pub(crate) fn terminate(&self) {
         terminate(&self.child);
     }

@@ -7,6 +7,7 @@ mod error;
 mod gate;
 mod listening;
 mod rate;
+mod receive;
 mod response;
 mod service;
 mod session;

@@ -22,7 +22,6 @@ use super::events::{self, Part};
 use super::refusal::Refusal;
 use super::reply::{Reply, Started};
 use super::{LAST_MOMENT, Shared};
-use crate::published::Offered;
 use crate::wire::{CallContext, CallMessage, EVENT_STREAM, OLD_SCHEMA, SCHEMA};
 use crate::{OtcId, TraceId};
 
@@ -32,6 +31,10 @@ const MAX_PARTS: usize = 16;
 const SLACK: Duration = Duration::from_millis(100);
 /// The longest call id or trace id, in bytes.
 const MAX_ID_LEN: usize = 256;
+/// Longer bodies are read on a thread for tools.
+const SMALL_BODY: usize = 64 << 10;
+/// What the pool knows reading as, beside tools.
+const READ: &str = "reading of a message";
 
 pub(super) async fn call(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     answer(&shared, request).await.unwrap_or_else(Refusal::into_response)
@@ -48,10 +51,15 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Refu
     }
     let hears_events = accepts_events(request.headers());
     let (body, charge) = read(shared, request).await?.into_parts();
-    let job = Job::read(shared, &body, charge)?;
-    // The job has its input.
-    drop(body);
-    let tool_id = job.tool.id().to_string();
+    let job = if body.len() <= SMALL_BODY {
+        Job::read(shared, &body, charge)?
+    } else {
+        // To read and hash much takes a while, in which this thread would do nothing else.
+        let at = Arc::clone(shared);
+        let read = shared.pool.spawn(READ, async move { Job::read(&at, &body, charge) });
+        read.await.unwrap_or_else(|_| Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "an internal error")))?
+    };
+    let tool_id = job.tool_id.clone();
     let (mut waiting, parts) = match shared.answers.admit(&job.started.call_id, job.fingerprint) {
         Admitted::Taken => {
             let message = "the `call_id` was given to another call; give every call one of its own";
@@ -70,8 +78,10 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Refu
 }
 
 /// One call, as far as it can be known before the tool is asked.
-struct Job<'s> {
-    tool: &'s Offered,
+struct Job {
+    tool_id: String,
+    /// As the dispatcher knows the tool.
+    name: String,
     input: Vec<u8>,
     context: Context,
     fingerprint: Fingerprint,
@@ -80,8 +90,8 @@ struct Job<'s> {
     charge: BodyCharge,
 }
 
-impl<'s> Job<'s> {
-    fn read(shared: &'s Shared, body: &[u8], charge: BodyCharge) -> Result<Self, Refusal> {
+impl Job {
+    fn read(shared: &Shared, body: &[u8], charge: BodyCharge) -> Result<Self, Refusal> {
         // What serde finds wrong is said by its place only: it repeats what it did not expect, which may be a secret.
         let message: CallMessage<'_> = serde_json::from_slice(body).map_err(|error| {
             let (line, column) = (error.line(), error.column());
@@ -114,19 +124,20 @@ impl<'s> Job<'s> {
             at: Instant::now(),
             max_bytes: shared.limits.max_body_bytes,
         };
-        let fingerprint = fingerprint(&tool.id().to_string(), input, &held);
+        let (tool_id, name) = (tool.id().to_string(), tool.name().to_owned());
+        let fingerprint = fingerprint(&tool_id, input, &held);
         let context = Context::new().with_credentials(credentials(held));
         let context = match request.trace_id {
             Some(trace_id) => context.with(TraceId(trace_id)),
             None => context,
         };
-        Ok(Self { tool, input: input.as_bytes().to_vec(), context, fingerprint, started, charge })
+        Ok(Self { tool_id, name, input: input.as_bytes().to_vec(), context, fingerprint, started, charge })
     }
 
     /// Lets the call run by itself, so that whoever else asks for it can wait for it too. Gives its parts to a client
     /// that hears them.
     fn start(self, shared: &Arc<Shared>, flying: Flying, hears_events: bool) -> Option<Receiver<Part>> {
-        let permit = match shared.calls.try_acquire(self.tool.name()) {
+        let permit = match shared.calls.try_acquire(&self.name) {
             Ok(permit) => permit,
             Err(overloaded) => {
                 flying.land(Reply::Refused(Refusal::busy(overloaded.to_string())));
@@ -135,8 +146,7 @@ impl<'s> Job<'s> {
         };
         let (sender, receiver) = hears_events.then(|| channel(MAX_PARTS)).unzip();
         let shared = Arc::clone(shared);
-        let Self { tool, input, context, started, charge, .. } = self;
-        let name = tool.name().to_owned();
+        let Self { name, input, context, started, charge, .. } = self;
         let cancel = flying.cancel();
         // The threads for `blocking` tools keep the permit: a tool that nobody waits for still takes one.
         let (threads, tool_name) = (shared.pool.clone(), name.clone());

@@ -15,16 +15,14 @@ use super::auth::WELL_KNOWN;
 use super::body::Body;
 use super::denied::Denied;
 use super::gate::Gate;
+use super::receive::{Received, receive};
 use super::response::{accepted, answered, events, json, preflight, text};
-use super::session::{SESSION, Sessions};
+use super::session::Sessions;
 use super::{Http, sse};
 use crate::server::Server;
-use crate::server::batch::{Batch, is_batch};
 use crate::server::call::{Call, CallEvent};
-use crate::server::headers::{is_modern, takes_batches};
+use crate::server::headers::is_modern;
 use crate::server::listen::Listen;
-use crate::server::message::Message;
-use crate::server::methods::{Peer, Routed};
 use crate::server::metrics::Refused;
 use crate::server::reply::Code;
 use crate::server::request::Caller;
@@ -149,45 +147,24 @@ impl Inner {
             Denied::new(Refused::Malformed, StatusCode::NOT_FOUND, "the session has ended; begin another")
         })?;
         let (body, charge) = self.bodies.read(headers, body, connection).await.map_err(unread)?.into_parts();
-        let peer = Peer { caller: caller.as_ref(), session, headers: Some(headers) };
-        if is_batch(&body) && takes_batches(headers) {
-            return Ok(match Batch::read(&self.server, &body, peer) {
-                Ok(batch) => batch.answer().await.map_or_else(accepted, |bytes| json(StatusCode::OK, bytes)),
-                Err(fault) => json(StatusCode::BAD_REQUEST, fault.to_response(None)),
-            });
-        }
-        let mut call = match self.server.route(Message::parse(&body), peer) {
-            Routed::Reply(bytes) => return Ok(json(StatusCode::OK, bytes)),
-            Routed::Initialized { bytes, .. } => {
-                let mut response = json(StatusCode::OK, bytes);
-                if let Some(name) = Sessions::begin().and_then(|name| name.parse().ok()) {
-                    response.headers_mut().insert(SESSION, name);
-                }
-                return Ok(response);
-            }
-            Routed::Fault(id, fault) => {
-                let status = match fault.code {
-                    Code::MethodNotFound if is_modern(headers) => StatusCode::NOT_FOUND,
-                    _ if fault.is_of_envelope => StatusCode::BAD_REQUEST,
-                    _ => StatusCode::OK,
-                };
-                if fault.is_of_envelope {
-                    self.server.shared.metrics.refuse(Refused::Malformed);
-                }
-                return Ok(json(status, fault.to_response(id)));
-            }
-            Routed::Find(find) => {
+        let received = receive(&self.server, body, caller, session, headers).await;
+        match received {
+            Received::Response(response) => Ok(response),
+            Received::Batch(batch) => {
+                let answered = batch.answer().await;
                 drop(charge);
-                return Ok(json(StatusCode::OK, find.answer().await));
+                Ok(answered.map_or_else(accepted, |bytes| json(StatusCode::OK, bytes)))
             }
-            Routed::Listen(listen) => return listening(listen, connection),
-            Routed::Nothing => return Ok(accepted()),
-            Routed::Call(call) => call.into_owned(),
-        };
-        // The call has its arguments.
-        drop(body);
-        call.charge = Some(charge);
-        Ok(run(call, headers).await)
+            Received::Find(find) => {
+                drop(charge);
+                Ok(json(StatusCode::OK, find.answer().await))
+            }
+            Received::Listen(listen) => listening(listen, connection),
+            Received::Call(mut call) => {
+                call.charge = Some(charge);
+                Ok(run(*call, headers).await)
+            }
+        }
     }
 
     fn changes(&self, headers: &HeaderMap, connection: Option<&Connection>) -> Result<Response<Body>, Denied> {

@@ -1,0 +1,97 @@
+//! From the body of a request to what is to be done about it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, Response, StatusCode};
+
+use super::body::Body;
+use super::response::{accepted, json, text};
+use super::session::{SESSION, Sessions};
+use crate::server::Server;
+use crate::server::batch::{Batch, is_batch};
+use crate::server::call::Call;
+use crate::server::find::Find;
+use crate::server::headers::{is_modern, takes_batches};
+use crate::server::listen::Listen;
+use crate::server::message::Message;
+use crate::server::methods::{Peer, Routed};
+use crate::server::metrics::Refused;
+use crate::server::reply::Code;
+use crate::server::request::Caller;
+
+/// Longer bodies are read on a thread for tools.
+const SMALL_BODY: usize = 64 << 10;
+
+/// What the pool knows reading as, beside tools.
+const READ: &str = "reading of a message";
+
+/// What is to be done about a body.
+pub(super) enum Received {
+    Response(Response<Body>),
+    Batch(Batch),
+    Find(Find),
+    Listen(Listen),
+    Call(Box<Call<'static>>),
+}
+
+/// Reads a body, and finds out what is to be done about it.
+pub(super) async fn receive(
+    server: &Server,
+    body: Bytes,
+    caller: Option<Arc<Caller>>,
+    session: Option<&str>,
+    headers: &HeaderMap,
+) -> Received {
+    if body.len() <= SMALL_BODY {
+        return read(server, &body, caller.as_ref(), session, headers);
+    }
+    // To read much takes a while, in which this thread would do nothing else.
+    let (at, session, headers) = (server.clone(), session.map(str::to_owned), headers.clone());
+    let read = async move { read(&at, &body, caller.as_ref(), session.as_deref(), &headers) };
+    server.shared.pool.spawn(READ, read).await.unwrap_or_else(|panicked| {
+        tracing::error!(%panicked, "a message could not be read");
+        Received::Response(text(StatusCode::INTERNAL_SERVER_ERROR, String::new()))
+    })
+}
+
+fn read(
+    server: &Server,
+    body: &[u8],
+    caller: Option<&Arc<Caller>>,
+    session: Option<&str>,
+    headers: &HeaderMap,
+) -> Received {
+    let peer = Peer { caller, session, headers: Some(headers) };
+    if is_batch(body) && takes_batches(headers) {
+        return match Batch::read(server, body, peer) {
+            Ok(batch) => Received::Batch(batch),
+            Err(fault) => Received::Response(json(StatusCode::BAD_REQUEST, fault.to_response(None))),
+        };
+    }
+    Received::Response(match server.route(Message::parse(body), peer) {
+        Routed::Find(find) => return Received::Find(find),
+        Routed::Listen(listen) => return Received::Listen(listen),
+        Routed::Call(call) => return Received::Call(Box::new(call.into_owned())),
+        Routed::Reply(bytes) => json(StatusCode::OK, bytes),
+        Routed::Initialized { bytes, .. } => {
+            let mut response = json(StatusCode::OK, bytes);
+            if let Some(name) = Sessions::begin().and_then(|name| name.parse().ok()) {
+                response.headers_mut().insert(SESSION, name);
+            }
+            response
+        }
+        Routed::Fault(id, fault) => {
+            let status = match fault.code {
+                Code::MethodNotFound if is_modern(headers) => StatusCode::NOT_FOUND,
+                _ if fault.is_of_envelope => StatusCode::BAD_REQUEST,
+                _ => StatusCode::OK,
+            };
+            if fault.is_of_envelope {
+                server.shared.metrics.refuse(Refused::Malformed);
+            }
+            json(status, fault.to_response(id))
+        }
+        Routed::Nothing => accepted(),
+    })
+}
