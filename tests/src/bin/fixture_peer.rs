@@ -16,7 +16,8 @@ fn main() {
     }
     if manner == "brief" {
         let starts = std::fs::OpenOptions::new().append(true).create(true).open(format!("{listing}.starts"));
-        starts.and_then(|mut starts| writeln!(starts, "started")).unwrap();
+        let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default().as_millis();
+        starts.and_then(|mut starts| writeln!(starts, "{now}")).unwrap();
     }
     if manner == "slow" {
         std::thread::sleep(Duration::from_secs(1));
