@@ -7,6 +7,7 @@ mod common;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,6 +15,9 @@ use common::Host;
 use serde_json::json;
 use toolkit::call::ErrorKind;
 use toolkit::{CancelToken, Content, Context};
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Paths that must lead nowhere. `out` is a link to the folder around the root, `file` one to a file in it.
 const ESCAPES: [&str; 22] = [
@@ -378,18 +382,30 @@ fn search_stops_when_nobody_waits() {
     for idx in 0..200 {
         host.put(&format!("{idx}.txt"), "x\n".repeat(100));
     }
-    let (token, done) = (CancelToken::new(), Arc::new(Mutex::new(0.0_f64)));
-    let (cancel, reached) = (token.clone(), Arc::clone(&done));
+    let (reached, reports) = mpsc::channel();
+    let (given_up, go_on) = mpsc::channel::<()>();
+    let (token, go_on) = (CancelToken::new(), Mutex::new(go_on));
+    let cancel = token.clone();
     let context = Context::new().with_cancel(token).on_progress(move |progress| {
-        *reached.lock().unwrap() = progress.done;
+        reached.send(progress.done).unwrap();
         if progress.done == 3.0 {
             cancel.cancel();
-            // Long enough for the dispatcher to give up first.
-            std::thread::sleep(Duration::from_millis(300));
+            // Until the dispatcher has given up the call, of which the tool knows nothing.
+            go_on.lock().unwrap().recv_timeout(PATIENCE).unwrap();
         }
     });
     let error = host.run(&context, "search_files", json!({"pattern": "y"})).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
-    std::thread::sleep(Duration::from_millis(600));
-    assert!(*done.lock().unwrap() < 5.0, "it went on to {:?}", done.lock().unwrap());
+    given_up.send(()).unwrap();
+    // The tool has ended when nothing can report any more.
+    drop(context);
+    let mut reported = Vec::new();
+    loop {
+        match reports.recv_timeout(PATIENCE) {
+            Ok(done) => reported.push(done),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => panic!("it does not end"),
+        }
+    }
+    assert_eq!(reported, [0.0, 1.0, 2.0, 3.0]);
 }
