@@ -4,6 +4,7 @@
 //! `TOOLKIT_SHARED`, or from `../shared` beside the project. Where they are absent and cannot be fetched, a test is
 //! skipped, and the skip is counted; with `TOOLKIT_REQUIRE_DATA=1` it is a failure.
 
+mod executor;
 pub mod hostile;
 
 use std::fs::OpenOptions;
@@ -13,6 +14,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
+
+pub use self::executor::block_on;
 
 /// README, so that its examples are compiled and run.
 #[cfg(doctest)]

@@ -1,15 +1,16 @@
 //! Calls that are made again.
 
 use std::fmt;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolkit::dispatch::Call;
+use toolkit::dispatch::{BoxFuture, Call, sleep};
 use toolkit::{RunResult, Tool, ToolError};
 use tower::retry::budget::{Budget, TpsBudget};
 
 use crate::middleware::{Inner, Middleware, layer};
-use crate::waiting::{has_timers, unless_cancelled};
+use crate::waiting::unless_cancelled;
 
 /// Makes a call again that failed for a while only, where that does no harm.
 ///
@@ -33,14 +34,18 @@ use crate::waiting::{has_timers, unless_cancelled};
 /// # Ok::<(), toolkit::catalog::Problems>(())
 /// ```
 ///
-/// On a runtime without timers nothing is made again.
+/// It works on any executor; see [`Retry::timer`].
 #[derive(Clone)]
 pub struct Retry {
     n_attempts: u32,
     first_wait: Duration,
     longest_wait: Duration,
     budget: Arc<dyn Budget + Send + Sync>,
+    timer: Arc<Timer>,
 }
+
+/// What waits between two attempts. It fails where there is no thread to measure time with.
+type Timer = dyn Fn(Duration) -> BoxFuture<'static, Result<(), ToolError>> + Send + Sync;
 
 impl Retry {
     /// Three attempts, the first wait of about 100 ms, none longer than 10 s; a budget of one call in five, or 10 calls
@@ -52,6 +57,7 @@ impl Retry {
             first_wait: Duration::from_millis(100),
             longest_wait: Duration::from_secs(10),
             budget: Arc::new(TpsBudget::default()),
+            timer: Arc::new(|wait| Box::pin(sleep(wait))),
         }
     }
 
@@ -73,6 +79,29 @@ impl Retry {
     #[must_use]
     pub fn budget(self, budget: impl Budget + Send + Sync + 'static) -> Self {
         Self { budget: Arc::new(budget), ..self }
+    }
+
+    /// Sets what waits between two attempts. By default it is [`toolkit::dispatch::sleep`], which needs no runtime.
+    ///
+    /// ```
+    /// # use toolkit_tower::Retry;
+    /// // The time of the runtime, which a test can pause.
+    /// let retry = Retry::new().timer(tokio::time::sleep);
+    /// ```
+    #[must_use]
+    pub fn timer<F, W>(self, timer: F) -> Self
+    where
+        F: Fn(Duration) -> W + Send + Sync + 'static,
+        W: Future<Output = ()> + Send + 'static,
+    {
+        let timer = move |wait| -> BoxFuture<'static, _> {
+            let waited = timer(wait);
+            Box::pin(async move {
+                waited.await;
+                Ok(())
+            })
+        };
+        Self { timer: Arc::new(timer), ..self }
     }
 
     /// How long to wait after an attempt, counted from 1; `None` is too long.
@@ -109,12 +138,14 @@ impl Middleware for Retry {
                     return outcome;
                 }
             };
-            let wait = self.wait(n_attempts, &error).filter(|_| n_attempts < self.n_attempts && has_timers());
+            let wait = self.wait(n_attempts, &error).filter(|_| n_attempts < self.n_attempts);
             let Some(wait) = wait.filter(|_| self.budget.withdraw()) else {
                 return Err(error);
             };
             tracing::debug!(tool = %call.tool().id(), error = error.kind().name(), ?wait, "the call is made again");
-            unless_cancelled(call.context(), tokio::time::sleep(wait)).await?;
+            if unless_cancelled(call.context(), (self.timer)(wait)).await?.is_err() {
+                return Err(error);
+            }
             n_attempts += 1;
         }
     }

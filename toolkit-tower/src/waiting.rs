@@ -3,7 +3,6 @@
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
-use std::time::Duration;
 
 use toolkit::{Context, ToolError};
 
@@ -17,11 +16,4 @@ pub(crate) async fn unless_cancelled<T>(context: &Context, work: impl Future<Out
         cancelled.as_mut().poll(cx).map(|()| Err(ToolError::cancelled()))
     })
     .await
-}
-
-/// Whether there is anything here that measures time.
-pub(crate) fn has_timers() -> bool {
-    // Tokio panics on a runtime that was built without timers, and has no other way to ask.
-    let makes_one = || std::panic::catch_unwind(|| drop(tokio::time::sleep(Duration::ZERO))).is_ok();
-    tokio::runtime::Handle::try_current().is_ok() && makes_one()
 }

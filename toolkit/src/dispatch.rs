@@ -43,6 +43,8 @@ pub use self::run::BoxFuture;
 pub(crate) use self::run::typed_arguments;
 #[doc(hidden)]
 pub use self::run::{AsyncFunction, Function, Invocation, Run, SyncFunction, run_async, run_sync, run_waiting};
+#[cfg(feature = "async")]
+pub use self::timer::sleep;
 pub(crate) use self::typed::Typed;
 use crate::backend::{Route, Routes, Selector};
 use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError, json, unwind};

@@ -1,14 +1,12 @@
 //! Timeouts on executors of all kinds.
 
-use std::future::Future;
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context as TaskContext, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::task::Poll;
+use std::thread;
 use std::time::Duration;
 
 use toolkit::call::ErrorKind;
 use toolkit::{Dispatcher, catalog, handle, tool};
+use toolkit_tests::block_on;
 
 /// Never ends.
 #[tool(namespace = "timers", timeout = "20ms")]
@@ -39,24 +37,6 @@ async fn check(dispatcher: &Dispatcher) {
     assert_eq!((error.kind(), error.message()), (ErrorKind::TimedOut, "the tool took longer than 20ms"));
     assert_eq!(handle!(never).call(dispatcher, ()).await.unwrap_err().kind(), ErrorKind::TimedOut);
     assert_eq!(dispatcher.call("soon", "{}").await.unwrap().json(), Some(&b"1"[..]));
-}
-
-/// The smallest executor there is.
-fn block_on<T>(work: impl Future<Output = T>) -> T {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut work = pin!(work);
-    loop {
-        match work.as_mut().poll(&mut TaskContext::from_waker(&waker)) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => thread::park(),
-        }
-    }
 }
 
 #[test]

@@ -10,6 +10,11 @@ use tower::retry::budget::TpsBudget;
 
 use super::tools::dispatcher;
 
+/// By the clock of the test.
+fn retry() -> Retry {
+    Retry::new().timer(tokio::time::sleep)
+}
+
 fn unavailable() -> ToolError {
     ToolError::new(ErrorKind::Unavailable, "not now")
 }
@@ -21,7 +26,7 @@ fn always() -> impl Iterator<Item = ToolError> {
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_says_that_it_may_be_called_again_is() {
     for tool in ["flaky", "flaky_reader"] {
-        let (dispatcher, seen) = dispatcher(|builder| builder.layer(Retry::new()));
+        let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry()));
         seen.fail_with([unavailable(), ToolError::failed("busy").retryable(None)]);
         assert_eq!(dispatcher.call(tool, "{}").await.unwrap().value(), 3, "{tool}");
     }
@@ -29,7 +34,7 @@ async fn a_tool_that_says_that_it_may_be_called_again_is() {
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_says_nothing_is_called_once() {
-    let (dispatcher, seen) = dispatcher(|builder| builder.layer(Retry::new()));
+    let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry()));
     seen.fail_with([unavailable()]);
     assert_eq!(dispatcher.call("flaky_unmarked", "{}").await.unwrap_err().kind(), ErrorKind::Unavailable);
     assert_eq!(seen.begun(), 1);
@@ -37,7 +42,7 @@ async fn a_tool_that_says_nothing_is_called_once() {
 
 #[tokio::test(start_paused = true)]
 async fn an_error_that_stays_is_not_tried_again() {
-    let (dispatcher, seen) = dispatcher(|builder| builder.layer(Retry::new()));
+    let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry()));
     seen.fail_with([ToolError::failed("there is no such file")]);
     assert_eq!(dispatcher.call("flaky", "{}").await.unwrap_err().kind(), ErrorKind::Failed);
     assert_eq!(seen.begun(), 1);
@@ -45,7 +50,7 @@ async fn an_error_that_stays_is_not_tried_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_streamed_call_is_made_once() {
-    let (dispatcher, seen) = dispatcher(|builder| builder.layer(Retry::new()));
+    let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry()));
     for tool in ["flaky_stream", "flaky"] {
         seen.fail_with([unavailable()]);
         let mut events = dispatcher.stream(tool, "{}");
@@ -65,7 +70,7 @@ async fn a_streamed_call_is_made_once() {
 #[tokio::test(start_paused = true)]
 async fn there_are_as_many_attempts_as_were_allowed() {
     for n_attempts in [0, 1, 2, 7] {
-        let (dispatcher, seen) = dispatcher(|builder| builder.layer(Retry::new().attempts(n_attempts)));
+        let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry().attempts(n_attempts)));
         seen.fail_with(always());
         assert_eq!(dispatcher.call("flaky", "{}").await.unwrap_err().kind(), ErrorKind::Unavailable);
         assert_eq!(seen.begun(), n_attempts.max(1) as usize);
@@ -74,7 +79,7 @@ async fn there_are_as_many_attempts_as_were_allowed() {
 
 #[tokio::test(start_paused = true)]
 async fn waits_double_up_to_the_longest_and_half_of_each_is_chance() {
-    let retry = Retry::new().attempts(6).waits(Duration::from_secs(1), Duration::from_secs(4));
+    let retry = retry().attempts(6).waits(Duration::from_secs(1), Duration::from_secs(4));
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry));
     let mut waits = Vec::new();
     for _ in 0..20 {
@@ -93,7 +98,7 @@ async fn waits_double_up_to_the_longest_and_half_of_each_is_chance() {
 #[tokio::test(start_paused = true)]
 async fn what_the_error_asks_for_is_waited_for_unless_it_is_too_long() {
     let hour = Duration::from_secs(3_600);
-    let (dispatcher, seen) = dispatcher(|builder| builder.layer(Retry::new().waits(Duration::from_millis(1), hour)));
+    let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry().waits(Duration::from_millis(1), hour)));
     seen.fail_with([unavailable().retryable(hour)]);
     let start = Instant::now();
     assert!(dispatcher.call("flaky", "{}").await.is_ok());
@@ -110,7 +115,7 @@ async fn what_the_error_asks_for_is_waited_for_unless_it_is_too_long() {
 async fn when_most_calls_fail_the_budget_ends_the_trying() {
     // Two attempts more in a second, whatever succeeds.
     let budget = TpsBudget::new(Duration::from_secs(1), 2, 0.0);
-    let retry = Retry::new().waits(Duration::ZERO, Duration::ZERO).attempts(100).budget(budget);
+    let retry = retry().waits(Duration::ZERO, Duration::ZERO).attempts(100).budget(budget);
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry));
     seen.fail_with(always());
     for _ in 0..10 {
@@ -122,7 +127,7 @@ async fn when_most_calls_fail_the_budget_ends_the_trying() {
 #[tokio::test(start_paused = true)]
 async fn who_gives_up_does_not_wait_for_another_attempt() {
     let week = Duration::from_secs(7 * 24 * 3_600);
-    let (dispatcher, seen) = dispatcher(|builder| builder.layer(Retry::new().waits(week, week)));
+    let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry().waits(week, week)));
     seen.fail_with(always());
     let token = CancelToken::new();
     let context = Context::new().with_cancel(token.clone());
@@ -136,11 +141,27 @@ async fn who_gives_up_does_not_wait_for_another_attempt() {
     assert_eq!((seen.begun(), start.elapsed().as_secs()), (1, 1));
 }
 
+// Tokio panics if it is asked for a timer where there is none. Nothing may panic here: a program may be built so that it
+// aborts.
 #[test]
-fn without_timers_a_call_is_made_once() {
-    let (dispatcher, seen) = dispatcher(|builder| builder.layer(Retry::new()));
-    seen.fail_with(always());
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let error = runtime.block_on(dispatcher.call("flaky", "{}")).unwrap_err();
-    assert_eq!((error.kind(), seen.begun()), (ErrorKind::Unavailable, 1));
+fn calls_are_made_again_without_timers_of_a_runtime_and_without_a_panic() {
+    let default = std::panic::take_hook();
+    let this = std::thread::current().id();
+    std::panic::set_hook(Box::new(move |info| {
+        if std::thread::current().id() == this {
+            eprintln!("{info}");
+            std::process::abort();
+        }
+        default(info);
+    }));
+    let (dispatcher, seen) =
+        dispatcher(|builder| builder.layer(Retry::new().waits(Duration::from_millis(1), Duration::from_millis(1))));
+    let call = || async {
+        seen.fail_with([unavailable()]);
+        dispatcher.call("flaky", "{}").await.unwrap();
+    };
+    toolkit_tests::block_on(call());
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(call());
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(call());
+    assert_eq!(seen.begun(), 6);
 }

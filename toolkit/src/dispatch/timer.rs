@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Handle};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{self, Sleep};
 
 use crate::call::{ErrorKind, ToolError};
 
@@ -41,15 +41,25 @@ pub(super) async fn timeout<W: Future>(limit: Duration, work: W) -> Result<Optio
     .await
 }
 
+/// Waits, on any executor: like the timeout of a call this needs no runtime. For layers that wait between attempts.
+///
+/// # Errors
+///
+/// Returns an error if the system has no thread to measure the time with.
+pub async fn sleep(duration: Duration) -> Result<(), ToolError> {
+    after(duration)?.await;
+    Ok(())
+}
+
 fn after(duration: Duration) -> Result<Sleep, ToolError> {
     static TIMERS: LazyLock<Option<Handle>> = LazyLock::new(start);
 
     let Some(timers) = &*TIMERS else {
-        let message = "the call has a timeout, and the system has no thread to measure it with";
+        let message = "the system has no thread to measure time with";
         return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
     };
     let _entered = timers.enter();
-    Ok(sleep(duration))
+    Ok(time::sleep(duration))
 }
 
 fn start() -> Option<Handle> {
