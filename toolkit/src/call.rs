@@ -7,6 +7,7 @@ mod content;
 mod context;
 mod credentials;
 mod error;
+pub(crate) mod exact;
 pub(crate) mod json;
 mod kind;
 mod result;

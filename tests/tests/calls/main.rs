@@ -1,5 +1,6 @@
 //! Where, when and how long calls run: permits, timeouts, cancellation, panics, typed calls.
 
+mod bounds;
 mod cancelled;
 mod large;
 mod nested;

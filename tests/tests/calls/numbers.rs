@@ -94,11 +94,15 @@ fn outcome(result: Result<RunResult, ToolError>) -> Result<(Value, Vec<String>),
     Ok((result.value(), changes.filter(|change| !change.contains("null")).collect()))
 }
 
-fn without_plan(dispatcher: &Dispatcher, tool: &str, spelled: &str) -> Result<(Value, Vec<String>), ToolError> {
+pub(super) fn without_plan(
+    dispatcher: &Dispatcher,
+    tool: &str,
+    spelled: &str,
+) -> Result<(Value, Vec<String>), ToolError> {
     outcome(dispatcher.call_sync(tool, format!(r#"{{"n":{spelled},"other":null}}"#)))
 }
 
-fn with_plan(dispatcher: &Dispatcher, tool: &str, spelled: &str) -> Result<(Value, Vec<String>), ToolError> {
+pub(super) fn with_plan(dispatcher: &Dispatcher, tool: &str, spelled: &str) -> Result<(Value, Vec<String>), ToolError> {
     outcome(dispatcher.call_sync(tool, format!(r#"{{"n":{spelled}}}"#)))
 }
 
@@ -341,6 +345,23 @@ fn an_integer_is_checked_as_it_reaches_the_function_and_not_as_a_float_rounds_it
                 Err(error) => assert!(!holds && error.violations()[0].keyword == "maximum", "{n}: {error}"),
             }
         }
+    }
+}
+
+/// Returns what it reads.
+#[tool(namespace = "numbers")]
+fn reread(text: String) -> Value {
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn a_returned_number_is_the_same_value_however_serde_json_keeps_numbers() {
+    let dispatcher = Dispatcher::new(catalog![reread].unwrap()).unwrap();
+    for (text, expected) in [("1.50", json!(1.5)), ("[1e2, -0.0]", json!([100.0, -0.0])), ("7", json!(7))] {
+        let result = dispatcher.call_sync("reread", json!({ "text": text })).unwrap();
+        assert_eq!(result.value(), expected);
+        let written: Value = serde_json::from_slice(result.json().unwrap()).unwrap();
+        assert_eq!(written.as_f64(), expected.as_f64());
     }
 }
 

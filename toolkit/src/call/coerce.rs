@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::arguments::Arguments;
 use super::error::ToolError;
+use super::exact::exactly;
 use super::kind::ErrorKind;
 use super::tree::{Tree, held};
 use crate::schema::plan::Whole;
@@ -63,7 +64,14 @@ pub(crate) fn admit(
     let mut changes = Vec::new();
     match fit(tool.input(), &mut tree, coercion, &mut changes) {
         Ok(()) => Ok((tree, changes)),
-        Err(violations) => Err(refusal(tool, violations)),
+        // What is refused may be no more than what a tree makes of an integer.
+        Err(violations) => match exactly(&tree, &tree.all_rounded(), tool.input().as_value()) {
+            Some(exact) if tool.input().is_valid(&exact) => {
+                tree.fits_exactly = true;
+                Ok((tree, changes))
+            }
+            _ => Err(refusal(tool, violations)),
+        },
     }
 }
 

@@ -123,6 +123,10 @@ impl RunResult {
     }
 
     /// The structured result as JSON text; `None` where the tool returns nothing or only content.
+    ///
+    /// A [`Value`] that the tool returns is written as `serde_json` writes it. If any crate of the program enables
+    /// `serde_json/arbitrary_precision`, a number that was read as `1.50` is written as `1.50`, and else as `1.5`;
+    /// [`RunResult::value`] is the same in both.
     #[must_use]
     pub fn json(&self) -> Option<&[u8]> {
         self.structured.as_deref()

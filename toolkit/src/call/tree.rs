@@ -19,6 +19,8 @@ pub(crate) struct Tree {
     pub(crate) value: Value,
     /// The texts of numbers that would not be read as they are written, by their pointers.
     odd: BTreeMap<String, Odd>,
+    /// Set if the schema accepts the integers that were sent, and not the floats that stand for them.
+    pub(crate) fits_exactly: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -41,7 +43,7 @@ impl Tree {
                 odd.insert(number.pointer.to_owned(), Odd { text, is_rounded: number.held.is_rounded });
             }
         });
-        value.map(|value| Self { value, odd }).map_err(|_| json::why_not(text))
+        value.map(|value| Self { value, odd, fits_exactly: false }).map_err(|_| json::why_not(text))
     }
 
     /// Takes a tree of the host's, in which every number is held as any reader of its text would hold it.
@@ -59,12 +61,22 @@ impl Tree {
 
     /// A value that has no odd numbers.
     pub(crate) fn plain(value: Value) -> Self {
-        Self { value, odd: BTreeMap::new() }
+        Self { value, odd: BTreeMap::new(), fits_exactly: false }
     }
 
     /// The text of a number at `pointer`, where the tree holds another.
     pub(crate) fn rounded(&self, pointer: &str) -> Option<&str> {
         self.odd.get(pointer).filter(|odd| odd.is_rounded).map(|odd| &*odd.text)
+    }
+
+    /// The places of all numbers that the tree rounds.
+    pub(crate) fn all_rounded(&self) -> Vec<String> {
+        self.odd.iter().filter(|(_, odd)| odd.is_rounded).map(|(pointer, _)| pointer.clone()).collect()
+    }
+
+    /// Returns true if the number at `pointer` is spelled as an integer, and a float only because it is wide.
+    pub(crate) fn is_wide(&self, pointer: &str) -> bool {
+        self.odd.get(pointer).is_some_and(|odd| !odd.text.contains(['.', 'e', 'E']))
     }
 
     /// The integer that the number at `pointer` is.

@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_path_to_error::Segment;
 
 use super::{Encode, Host, Policy, whole};
+use crate::call::exact::exactly;
 use crate::call::tree::{Tree, pointers};
 use crate::call::{Arguments, Change, Content, RunResult, ToolError, admit, refusal};
 use crate::catalog::Entry;
@@ -243,6 +244,7 @@ fn decode_tree<A: DeserializeOwned>(
     }
     let decode = |value: &Value| serde_path_to_error::deserialize::<_, A>(value);
     if let Ok(arguments) = decode(&tree.value) {
+        approve(tool, validates, tree, Vec::new(), changes)?;
         return Ok(arguments);
     }
     let (value, pointers) = whole::respelled(tree, &mut |value| decode(value).is_ok());
@@ -250,8 +252,8 @@ fn decode_tree<A: DeserializeOwned>(
     decode(&value).map_err(|error| mismatch(tool, tree, pointer(error.path()), error.inner()))
 }
 
-/// Reports the numbers at these places, which were read as integers, and checks the tree again where those are others
-/// than the floats that were checked.
+/// Reports the numbers at these places, which were read as integers, and checks the tree again where what was read is not
+/// what was checked.
 #[cold]
 fn approve(
     tool: &Tool,
@@ -260,10 +262,12 @@ fn approve(
     pointers: Vec<String>,
     changes: &mut Vec<Change>,
 ) -> Result<(), ToolError> {
-    if let Some(value) = whole::exactly(tree, &pointers).filter(|_| validates) {
-        tool.input().validate(&value).map_err(|violations| refusal(tool, violations))?;
+    let exact = exactly(tree, &pointers, tool.input().as_value());
+    let read = exact.as_ref().or(tree.fits_exactly.then_some(&tree.value));
+    if let Some(value) = read.filter(|_| validates) {
+        tool.input().validate(value).map_err(|violations| refusal(tool, violations))?;
     }
-    changes.extend(pointers.into_iter().map(whole::change));
+    changes.extend(pointers.into_iter().filter(|pointer| !tree.is_wide(pointer)).map(whole::change));
     Ok(())
 }
 

@@ -26,20 +26,6 @@ pub(super) fn change(pointer: String) -> Change {
     Change { pointer, what: READ_AS_INTEGER }
 }
 
-/// The value with the integers at these places, where they are others than the floats that stand for them.
-pub(super) fn exactly(tree: &Tree, pointers: &[String]) -> Option<Value> {
-    let is_rounded = |pointer: &&String| tree.rounded(pointer).is_some();
-    let mut rounded = pointers.iter().filter(is_rounded).peekable();
-    rounded.peek()?;
-    let mut value = tree.value.clone();
-    for pointer in rounded {
-        if let (Some(slot), Some(integer)) = (value.pointer_mut(pointer), tree.whole(pointer).of_tree()) {
-            *slot = integer.into();
-        }
-    }
-    Some(value)
-}
-
 /// The value, with integers in place of those whole floats without which it does not fit. Where a type looks at a value
 /// before it decides what it is (`untagged`, `flatten`), the type cannot ask for an integer, so this is found by trying.
 /// A value that does not fit has integers throughout, so that whatever is wrong with it is something else.

@@ -82,7 +82,8 @@ impl Plan {
     }
 
     /// Reads a value of any schema: another reader has approved of it. Whole numbers are read as integers where the
-    /// type asks for one, however they are spelled; `whole` is given the places of those that are not spelled as one.
+    /// type asks for one, however they are spelled; `whole` is given the places of those that a tree holds
+    /// as floats.
     pub(crate) fn decode_approved<'de, T: serde::Deserialize<'de>>(
         json: &'de [u8],
         whole: &mut Vec<usize>,

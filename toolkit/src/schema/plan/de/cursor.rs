@@ -20,7 +20,7 @@ pub(in super::super) struct Cursor<'p, 'de> {
     failed: bool,
     /// Room for strings with escapes.
     scratch: String,
-    /// Where whole numbers were that are not spelled as integers, and were read as such; `None` where none may be.
+    /// Where floats were that were read as integers: whole, and spelled as floats or wide; `None` where none may be.
     pub(in super::super) whole: Option<Vec<usize>>,
 }
 

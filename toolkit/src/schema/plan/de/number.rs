@@ -161,8 +161,7 @@ impl<'de> Value<'_, '_, 'de> {
         let (Some(whole), Ok(text)) = (&mut self.cursor.whole, str::from_utf8(read)) else {
             return Err(self.cursor.refuse());
         };
-        // One that is spelled as an integer is a float only because it is wide.
-        if text.contains(['.', 'e', 'E']) {
+        if text != "-0" {
             whole.push(start);
         }
         Ok(Whole::read(text))
