@@ -21,7 +21,7 @@ async fn a_server_is_called_through_typed_functions() {
     let dispatcher = dispatcher(McpBackend::stdio("fixture", env!("CARGO_BIN_EXE_fixture_mcp"))).await;
     fixture::IMPORT.check(dispatcher.catalog()).unwrap();
 
-    let sum = fixture::add(&dispatcher, fixture::add::Args::new(1, 2)).await.unwrap();
+    let sum = fixture::math_add(&dispatcher, fixture::math_add::Args::new(1, 2)).await.unwrap();
     assert_eq!(sum.sum, 3);
     // What is absent is not sent, so that the default is the server's.
     let rows = fixture::test_x_mcp_header::Args::new("eu west");
@@ -38,7 +38,7 @@ async fn a_server_is_called_through_typed_functions() {
     let token = CancelToken::new();
     token.cancel();
     let context = Context::new().with_cancel(token);
-    let sum = fixture::add::TOOL.call_with(&context, &dispatcher, fixture::add::Args::new(1, 2)).await;
+    let sum = fixture::math_add::TOOL.call_with(&context, &dispatcher, fixture::math_add::Args::new(1, 2)).await;
     assert_eq!(sum.unwrap_err().kind(), ErrorKind::Cancelled);
 }
 
