@@ -38,6 +38,7 @@ mod ask;
 mod call;
 mod changes;
 mod collect;
+mod deadline;
 mod hop;
 mod local;
 mod normalize;
@@ -57,9 +58,9 @@ pub use self::registry::{Backends, RegisterError};
 pub use self::review::ContractChange;
 pub use self::routes::Routes;
 pub(crate) use self::routes::{Route, Selector};
+use crate::call::BoxFuture;
 use crate::call::ToolError;
 use crate::catalog::Problem;
-use crate::dispatch::BoxFuture;
 use crate::tool::{BackendKind, Tool, ToolBackend};
 
 /// What runs tools.

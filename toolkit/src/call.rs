@@ -1,29 +1,37 @@
 //! One call: what comes in, what goes along, what comes out.
 
-mod arguments;
 mod cancel;
 mod coerce;
 mod content;
 mod context;
 mod credentials;
+mod decode;
 mod error;
 pub(crate) mod exact;
-pub(crate) mod json;
+mod future;
 mod kind;
+mod output;
+pub(crate) mod permit;
+mod read;
 mod result;
 mod secret;
-pub(crate) mod tree;
+#[cfg(feature = "async")]
+pub(crate) mod timer;
 pub(crate) mod unwind;
+mod unwritable;
+mod whole;
 
-pub use self::arguments::Arguments;
 pub use self::cancel::CancelToken;
 pub use self::coerce::{Change, Coercion};
-pub(crate) use self::coerce::{admit, refusal, without_absent};
+pub(crate) use self::coerce::{admit, without_absent};
 pub use self::content::{Content, Structured};
 pub use self::context::{Context, Progress};
 pub use self::credentials::Credentials;
+pub(crate) use self::decode::{decode_tree, typed_arguments};
 pub use self::error::{ShowError, ToolError};
-pub(crate) use self::json::is_too_deep;
+pub use self::future::BoxFuture;
 pub use self::kind::{ErrorKind, Stage};
+pub(crate) use self::output::{check_output, check_output_tree, check_value, not_json};
 pub use self::result::RunResult;
 pub use self::secret::SecretString;
+pub use crate::arguments::Arguments;

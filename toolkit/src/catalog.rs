@@ -1,31 +1,28 @@
 //! All tools of a program: collected, checked, sorted, and found by name.
 
 mod check;
-mod entry;
 mod expect;
 mod instances;
 mod names;
-mod problem;
 mod records;
 mod wire;
 
-pub(crate) use self::check::problems_of;
 // Not public API. Used by generated code.
-#[doc(hidden)]
-pub use self::entry::Entry;
-pub use self::entry::Location;
 pub use self::instances::Instances;
 pub(crate) use self::instances::namespaces_with;
 pub(crate) use self::names::Names;
-use self::problem::ids_of;
-pub use self::problem::{Problem, ProblemKind, Problems};
 use self::records::Records;
 pub use self::wire::{Naming, WireNames};
 use crate::call::{ErrorKind, ToolError};
+use crate::schema::suggest::nearest;
 use crate::schema::{quoted, shown_id};
 #[doc(hidden)]
 pub use crate::state::StateType;
-use crate::suggest::nearest;
+#[doc(hidden)]
+pub use crate::tool::Entry;
+pub use crate::tool::Location;
+use crate::tool::problem::ids_of;
+pub use crate::tool::problem::{Problem, ProblemKind, Problems};
 use crate::tool::{Tool, ToolId};
 use crate::version::VersionReq;
 

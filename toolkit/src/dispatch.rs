@@ -10,16 +10,10 @@ mod host;
 mod layer;
 mod limit;
 mod missing;
-mod output;
-mod permit;
 mod prepared;
 mod result_size;
 mod run;
-#[cfg(feature = "async")]
-mod timer;
 mod typed;
-mod unwritable;
-mod whole;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -34,24 +28,21 @@ pub use self::encode::{CHUNKS, CONTENT, Encode, Returns, STRUCTURED, STRUCTURED_
 pub use self::host::Host;
 #[cfg(feature = "tower")]
 pub use self::layer::{Call, ToolService};
-pub(crate) use self::limit::within;
-pub(crate) use self::output::check_output;
-pub(crate) use self::permit::Chain;
-use self::permit::{Limiter, Permit};
 pub use self::prepared::Prepared;
-pub use self::run::BoxFuture;
-pub(crate) use self::run::typed_arguments;
 #[doc(hidden)]
 pub use self::run::{AsyncFunction, Function, Invocation, Run, SyncFunction, run_async, run_sync, run_waiting};
+pub(crate) use self::typed::{Typed, TypedCall};
 #[cfg(feature = "async")]
-pub use self::timer::sleep;
-pub(crate) use self::typed::Typed;
+pub use crate::call::timer::sleep;
 use crate::backend::{Route, Routes, Selector};
-use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError, json, unwind};
-use crate::catalog::{Catalog, Entry, Problems};
+pub use crate::call::BoxFuture;
+use crate::call::permit::{Limiter, Permit};
+use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError, unwind};
+use crate::catalog::{Catalog, Problems};
+use crate::schema::is_too_deep;
 use crate::state::States;
-use crate::stream::{CallStream, Queue};
-use crate::tool::Tool;
+use crate::stream::{CallStream, Queue, reporting_to};
+use crate::tool::{Entry, Tool};
 
 /// Runs the tools of a catalogue.
 ///
@@ -184,7 +175,7 @@ impl Dispatcher {
         let place = self.shared.catalog.place_of(tool);
         let (dispatcher, arguments) = (self.clone(), arguments.into().into_owned());
         let (id, parts) = (tool.id_text(), Arc::clone(&queue));
-        let context = permit::carried(context).also_reporting_to(Arc::clone(&queue));
+        let context = reporting_to(context.carried(), Arc::clone(&queue));
         let call = Box::pin(async move {
             let tool = dispatcher.shared.catalog.at(place);
             // Whatever happens, a stream ends in an event.
@@ -253,9 +244,9 @@ impl Dispatcher {
             &lent
         };
         self.shared.policy.admit(context, arguments)?;
-        let permit = self.shared.limiter.try_acquire(context)?;
-        let context = &*permit.context(context);
-        match entry.run {
+        let permit = self.shared.limiter.try_acquire(context.permits())?;
+        let context = &*context.under(&permit);
+        match Run::of(entry) {
             Run::Sync(run) | Run::Blocking(run) => {
                 permit.run(|| unwind::caught(|| run(self.invocation(context, tool, entry, arguments))))
             }
@@ -287,17 +278,17 @@ impl Dispatcher {
         self.shared.policy.admit(context, &arguments)?;
         let time_limit = tool.timeout().or(self.shared.policy.timeout);
         // A synchronous tool has ended once it is polled: where it need not wait for a permit, nothing can bound it.
-        if let (Run::Sync(run), None) = (entry.run, time_limit)
-            && let Ok(permit) = self.shared.limiter.try_acquire(context)
+        if let (Run::Sync(run), None) = (Run::of(entry), time_limit)
+            && let Ok(permit) = self.shared.limiter.try_acquire(context.permits())
         {
-            let context = &*permit.context(context);
+            let context = &*context.under(&permit);
             return permit.run(|| unwind::caught(|| run(self.invocation(context, tool, entry, &arguments))));
         }
         // Pinned here, so that what wraps it moves a pointer and not the whole of it.
         let work = pin!(async {
             let permit = self.shared.acquire(context).await?;
-            let context = &*permit.context(context);
-            match entry.run {
+            let context = &*context.under(&permit);
+            match Run::of(entry) {
                 Run::Sync(run) => {
                     permit.run(|| unwind::caught(|| run(self.invocation(context, tool, entry, &arguments))))
                 }
@@ -330,7 +321,7 @@ impl Dispatcher {
         work: impl FnOnce(&Self, &Context) -> Result<T, ToolError> + Send + 'static,
     ) -> Result<T, ToolError> {
         let threads = context.get::<BlockingThreads>().cloned();
-        let (context, _abandoned) = permit::carried(context).abandonable();
+        let (context, _abandoned) = context.carried().abandonable();
         let dispatcher = self.clone();
         let work = move || permit.run(|| unwind::caught(|| work(&dispatcher, &context)));
         let finished = match (threads, tokio::runtime::Handle::try_current()) {
@@ -371,7 +362,7 @@ impl Dispatcher {
 
 impl Shared {
     async fn acquire(&self, context: &Context) -> Result<Permit, ToolError> {
-        self.limiter.acquire(context, self.policy.acquire_timeout).await
+        self.limiter.acquire(context.permits(), self.policy.acquire_timeout).await
     }
 
     /// What runs the tool.
@@ -402,7 +393,7 @@ impl Policy {
             return Err(self.too_large(arguments));
         }
         // A tree is walked by recursion, here and in the type it becomes.
-        if matches!(arguments, Arguments::Value(value) if json::is_too_deep(value)) {
+        if matches!(arguments, Arguments::Value(value) if is_too_deep(value)) {
             let message = "the arguments are nested deeper than 127 levels";
             return Err(ToolError::new(ErrorKind::MalformedJson, message));
         }

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::call::{Context, ToolError};
-use crate::catalog::Entry;
-use crate::dispatch::{BoxFuture, Dispatcher, Host, Typed};
+use crate::dispatch::{Dispatcher, Typed, TypedCall};
+use crate::tool::Entry;
 
 /// A tool as a typed function: what goes in and what comes out is checked by rustc, and JSON is skipped.
 ///
@@ -26,12 +26,6 @@ pub struct Handle<I, O, R = O> {
 pub struct Linked<I, R> {
     entry: &'static Entry,
     call: TypedCall<I, R>,
-}
-
-/// How a typed call is made.
-pub(crate) enum TypedCall<I, R> {
-    Sync(fn(I, Host<'_>) -> Result<R, ToolError>),
-    Async(for<'a> fn(I, Host<'a>) -> BoxFuture<'a, Result<R, ToolError>>),
 }
 
 impl<I, R> Linked<I, R> {
@@ -85,14 +79,6 @@ impl<I: Send + 'static, O: Send + 'static, R: 'static> Handle<I, O, R> {
         dispatcher.run_typed(context, typed, input).await
     }
 }
-
-impl<I, R> Clone for TypedCall<I, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<I, R> Copy for TypedCall<I, R> {}
 
 impl<I, R> Clone for Linked<I, R> {
     fn clone(&self) -> Self {

@@ -58,10 +58,9 @@ pub mod stream;
 pub mod tool;
 pub mod version;
 
+mod arguments;
 mod handle;
-mod json;
 mod state;
-mod suggest;
 
 #[doc(hidden)]
 pub use self::private as __private;

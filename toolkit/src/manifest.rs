@@ -5,8 +5,10 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::call::{Arguments, is_too_deep};
-use crate::catalog::{Problem, ProblemKind, problems_of};
+use crate::call::Arguments;
+use crate::catalog::{Problem, ProblemKind};
+use crate::schema::is_too_deep;
+use crate::tool::check::problems_of;
 use crate::tool::{InvalidTool, Namespace, Object, Text, Tool, Unknown};
 
 /// A list of tools that another program published, such as the result of MCP's `tools/list`.

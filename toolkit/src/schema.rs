@@ -5,14 +5,17 @@ mod check;
 pub mod close;
 mod cost;
 mod dialect;
+pub(crate) mod equality;
 mod error;
 mod example;
+mod excerpt;
 pub(crate) mod explore;
 pub(crate) mod finite;
 pub(crate) mod format;
 pub mod generate;
 mod graph;
 pub mod inline;
+pub(crate) mod json;
 mod patterns;
 pub mod plan;
 mod pointer;
@@ -20,7 +23,9 @@ mod pointer;
 pub mod portable;
 mod reference;
 pub(crate) mod root;
+pub(crate) mod suggest;
 mod tagged;
+pub(crate) mod tree;
 mod violation;
 pub(crate) mod walk;
 
@@ -36,15 +41,14 @@ use self::check::Checked;
 use self::cost::Telling;
 pub(crate) use self::dialect::Dialect;
 pub use self::error::{Invalid, SchemaError, SchemaErrorKind, SchemaFault};
-pub(crate) use self::error::{quoted, shown_id, shown_pointer};
+pub(crate) use self::excerpt::{quoted, shown_id, shown_pointer};
 pub(crate) use self::generate::{input, output};
+pub(crate) use self::json::is_too_deep;
 pub(crate) use self::patterns::Matcher;
 use self::plan::Plan;
+use self::tree::{held, held_copy};
 pub use self::violation::{Violation, Violations};
 pub(crate) use self::violation::{child, declared_place};
-use crate::call::json;
-use crate::call::tree::{held, held_copy};
-use crate::json as json_value;
 
 /// A JSON Schema, ready to check values.
 ///
@@ -293,7 +297,7 @@ impl fmt::Debug for Schema {
 /// Schemas are equal if their JSON is, with numbers compared by value: `100` equals `100.0`.
 impl PartialEq for Schema {
     fn eq(&self, other: &Self) -> bool {
-        json_value::equal(&self.value, &other.value)
+        equality::equal(&self.value, &other.value)
     }
 }
 

@@ -6,8 +6,6 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-use crate::tool::Namespace;
-
 /// State by its type. Each value is an `Arc<T>`, so that `T` may be a `dyn Trait`.
 #[derive(Default)]
 pub(crate) struct States {
@@ -68,13 +66,6 @@ impl fmt::Debug for States {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} states", self.by_type.len())
     }
-}
-
-/// State that serves the tools of one namespace.
-#[derive(Debug)]
-pub(crate) struct Instance {
-    pub(crate) namespace: Namespace,
-    pub(crate) states: States,
 }
 
 /// The type of a borrowed parameter, of which the host must pass a value.

@@ -51,9 +51,8 @@ use futures_core::stream::FusedStream;
 pub use self::chunks::Chunks;
 pub use self::emitter::Emitter;
 pub use self::event::{Chunk, Event, StreamEvent};
-pub(crate) use self::queue::Queue;
-use crate::call::{RunResult, ToolError};
-use crate::dispatch::BoxFuture;
+pub(crate) use self::queue::{Queue, reporting_to};
+use crate::call::{BoxFuture, RunResult, ToolError};
 use crate::tool::Text;
 
 /// The events of one call; see [the module](self).

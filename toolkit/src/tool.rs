@@ -3,16 +3,20 @@
 mod annotations;
 mod backend;
 mod builder;
+pub(crate) mod check;
 mod contract;
+mod entry;
 mod foreign;
 mod icon;
 mod id;
+mod instance;
 mod json;
 mod limit;
 mod literal;
 mod metadata;
 mod name;
 mod part;
+pub(crate) mod problem;
 mod requirements;
 mod tags;
 mod unknown;
@@ -27,11 +31,15 @@ pub use self::annotations::Annotations;
 pub use self::backend::{BackendKind, InvalidBackend, ToolBackend};
 pub use self::builder::ToolBuilder;
 pub use self::contract::ContractHash;
+pub use self::entry::Location;
+#[doc(hidden)]
+pub use self::entry::{Code, Entry};
 pub use self::foreign::{
     MAX_DESCRIPTION_BYTES, MAX_RECORD_BYTES, MAX_SCHEMA_BYTES, MAX_SCHEMA_TEXT_BYTES, MAX_TITLE_BYTES, bound_mcp_json,
 };
 pub use self::icon::Icon;
 pub use self::id::{InvalidToolId, ToolId};
+pub(crate) use self::instance::Instance;
 pub use self::json::InvalidTool;
 pub(crate) use self::json::{Object, drop_nulls};
 pub use self::literal::Literal;
@@ -39,13 +47,12 @@ pub use self::metadata::Metadata;
 pub(crate) use self::name::check_alias;
 pub use self::name::{MAX_NAME_LEN, check_name};
 pub use self::part::{InvalidName, Namespace, ToolName};
+pub(crate) use self::problem::{Problem, ProblemKind, Problems};
 pub use self::requirements::{Authorization, OAuth2, Requirements, Secret};
 pub use self::tags::{MAX_TAG_LEN, MAX_TAGS, normalize_tag, normalize_tags};
 pub use self::unknown::Unknown;
-use crate::catalog::{Entry, Location};
 use crate::schema::explore::{self, Explored};
 use crate::schema::{Schema, Violations};
-use crate::state::Instance;
 
 /// The key of `_meta` under which a tool's own record is published, by every adapter that has room for one.
 ///

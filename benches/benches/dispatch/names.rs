@@ -5,7 +5,8 @@ use std::hint::black_box;
 
 use toolkit::catalog::{Entry, Location};
 use toolkit::dispatch::Run;
-use toolkit::tool::Metadata;
+use toolkit::schema::plan::Plan;
+use toolkit::tool::{Code, Metadata};
 use toolkit::{Catalog, ToolError};
 use toolkit_benches::measure::Table;
 
@@ -47,9 +48,10 @@ fn entry(nth: usize) -> &'static Entry {
         metadata: Metadata::default,
         location: Location::new(file!(), line!(), 1),
         input: || serde_json::json!({ "type": "object" }),
+        ask: Plan::ask::<()>,
         output: || None,
         gives_nothing: false,
         states: &[],
-        run: Run::Sync(|_| Err(ToolError::failed("only looked up"))),
+        code: Code::new(const { &Run::Sync(|_| Err(ToolError::failed("only looked up"))) }),
     }))
 }

@@ -8,8 +8,8 @@ pub use self::card::{Agent, Card, InvalidCard, card, read_card};
 use super::described::{Described, Export, description, loss, unsaid};
 use super::loss::Side;
 use super::request::{Member, RequestLimits};
-use crate::call::is_too_deep;
 use crate::catalog::Catalog;
+use crate::schema::is_too_deep;
 use crate::tool::{InvalidTool, META_KEY, Tool, ToolId};
 
 /// The skills of an agent that has these tools, the highest version of each, in the order of their ids.

@@ -1,6 +1,7 @@
 //! The Model Context Protocol: `tools/list` and `tools/call`, without a connection.
 
 mod call;
+mod expect;
 mod list;
 mod listed;
 mod params;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::is_too_deep;
+use crate::schema::is_too_deep;
 use crate::schema::walk;
 use crate::tool::{InvalidTool, Tool};
 

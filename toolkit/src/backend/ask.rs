@@ -6,9 +6,10 @@ use std::task::Poll;
 use std::time::Duration;
 
 use super::Backend;
+use super::deadline::within;
+use crate::call::BoxFuture;
 use crate::call::ToolError;
 use crate::call::unwind::caught_future;
-use crate::dispatch::{BoxFuture, within};
 
 /// What a backend says to `question`. It may panic or never answer; here that is its error.
 pub(super) async fn ask<T>(

@@ -1,7 +1,7 @@
 //! One call on its way to a backend.
 
+use crate::call::check_output;
 use crate::call::{Arguments, Context, ToolError};
-use crate::dispatch::check_output;
 use crate::schema::Schema;
 use crate::stream::{Chunk, Queue};
 use crate::tool::{Tool, ToolBackend};

@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use super::changes::Changes;
 use super::{Answer, Backend, BackendCall, Offers};
+use crate::call::{BoxFuture, typed_arguments};
 use crate::call::{Context, ErrorKind, ToolError};
 use crate::catalog::Problems;
-use crate::dispatch::{BoxFuture, typed_arguments};
 use crate::tool::{BackendKind, Tool, ToolBackend, ToolBuilder};
 
 /// Each tool under its id, with what runs it.

@@ -8,9 +8,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::Offers;
+use super::deadline::within;
 use super::registry::Registered;
+use crate::call::BoxFuture;
 use crate::call::{ToolError, unwind};
-use crate::dispatch::{BoxFuture, within};
 
 type Answer = Result<Offers, ToolError>;
 

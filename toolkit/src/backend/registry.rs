@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 use super::ask::{ask, ask_all, changed, first_of};
 use super::changes::Changes;
 use super::collect::{Asked, Collected, Failure};
+use super::deadline::within;
 use super::pending::PendingLists;
 use super::review::{Review, is_host_code};
 use super::{Backend, Offers};
+use crate::call::BoxFuture;
 use crate::call::{ErrorKind, ToolError};
 use crate::catalog::Catalog;
-use crate::dispatch::{BoxFuture, within};
 use crate::lock::Lock;
 use crate::tool::{BackendKind, InvalidName, Namespace};
 

@@ -5,12 +5,12 @@ use std::fmt::{self, Write as _};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::arguments::Arguments;
 use super::error::ToolError;
 use super::exact::exactly;
 use super::kind::ErrorKind;
-use super::tree::{Tree, held};
+use crate::arguments::Arguments;
 use crate::schema::plan::Whole;
+use crate::schema::tree::{Tree, held};
 use crate::schema::{Schema, Violation, Violations, child};
 use crate::tool::Tool;
 

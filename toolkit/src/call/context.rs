@@ -1,6 +1,7 @@
 //! What a host sends along with a call, and a tool may ask for as `&Context`.
 
 use std::any::{Any, TypeId};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 #[cfg(feature = "async")]
@@ -13,9 +14,8 @@ use serde::Serialize;
 
 use super::cancel::CancelToken;
 use super::credentials::Credentials;
+use super::permit::{Chain, Permit};
 use super::secret::SecretString;
-use crate::dispatch::Chain;
-use crate::stream::Queue;
 use crate::tool::Requirements;
 
 /// What goes along with one call: cancellation, progress, and whatever the host attaches.
@@ -60,9 +60,19 @@ impl Context {
         self.permits.as_ref()
     }
 
-    /// The same context, for the tool that runs under these permits.
-    pub(crate) fn under(self, permits: Arc<Chain>) -> Self {
-        Self { permits: Some(permits), ..self }
+    /// Returns the context for the tool that runs under a permit: it carries the permit along.
+    #[inline]
+    pub(crate) fn under(&self, permit: &Permit) -> Cow<'_, Self> {
+        match permit.chain() {
+            Some(chain) => Cow::Owned(Self { permits: Some(Arc::clone(chain)), ..self.clone() }),
+            None => Cow::Borrowed(self),
+        }
+    }
+
+    /// Returns the context with the permits that the code of this thread runs under, for work that goes on elsewhere.
+    pub(crate) fn carried(&self) -> Self {
+        let permits = Chain::of_call(self.permits());
+        Self { permits: permits.or_else(|| self.permits.clone()), ..self.clone() }
     }
 
     /// Sends every progress report of the call to `listener`.
@@ -90,14 +100,14 @@ impl Context {
         self
     }
 
-    /// The same context, whose progress a queue hears too.
-    pub(crate) fn also_reporting_to(&self, queue: Arc<Queue>) -> Self {
-        let listener = self.progress.clone();
-        self.clone().on_progress(move |progress| {
-            if let Some(listener) = &listener {
-                listener(progress.clone());
+    /// Returns the context with one more listener for progress.
+    pub(crate) fn also_on_progress(self, listener: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        let first = self.progress.clone();
+        self.on_progress(move |progress| {
+            if let Some(first) = &first {
+                first(progress.clone());
             }
-            queue.report(progress);
+            listener(progress);
         })
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::coerce::Change;
 use super::content::Content;
-use super::tree::held;
+use crate::schema::tree::held;
 use crate::tool::ToolBackend;
 
 /// What a successful call gives back.

@@ -6,10 +6,9 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::problem::{Problem, ProblemKind, Problems};
 use super::{Catalog, StateType};
-use crate::state::{Instance, States};
-use crate::tool::{Namespace, Tool};
+use crate::state::States;
+use crate::tool::{Instance, Namespace, Problem, ProblemKind, Problems, Tool};
 
 /// Several instances of one toolset, such as two sites of an issue tracker or two databases.
 ///

@@ -7,8 +7,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 
-use super::problem::Problem;
-use crate::tool::{Text, Tool};
+use crate::tool::{Problem, Text, Tool};
 
 /// From ids, ids without version, bare names and former names to tools.
 ///

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::Catalog;
-use super::problem::{Problem, ProblemKind, Problems, ids_of};
 use crate::schema::quoted;
-use crate::tool::{Tool, ToolId};
+use crate::tool::problem::ids_of;
+use crate::tool::{Problem, ProblemKind, Problems, Tool, ToolId};
 
 /// How a tool's id becomes the one name that a protocol has room for.
 ///

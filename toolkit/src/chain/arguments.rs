@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::plan::{Previous, Wiring};
 use super::problem::{ChainProblem, ChainProblemKind, Place};
 use super::{PREVIOUS, Step};
-use crate::call::is_too_deep;
+use crate::schema::is_too_deep;
 use crate::schema::{Schema, Violation};
 use crate::tool::Tool;
 

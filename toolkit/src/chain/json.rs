@@ -10,7 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::{Chain, Order, Step};
-use crate::call::{Arguments, is_too_deep};
+use crate::call::Arguments;
+use crate::schema::is_too_deep;
 use crate::schema::{Schema, Violation, Violations, generate};
 
 /// How a chain is written.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::problem::{ChainProblem, ChainProblemKind, MAX_PROBLEMS, Place, shown};
 use super::{Chain, MAX_STEPS, Order, PREVIOUS, Step};
 use crate::schema::child;
-use crate::suggest::suggest;
+use crate::schema::suggest::suggest;
 
 /// For each step, what it takes from which.
 pub(super) struct Plan<'c> {

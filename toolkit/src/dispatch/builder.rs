@@ -5,10 +5,10 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::permit::Limiter;
 use super::{Dispatcher, Policy, Run, Shared, missing};
 use crate::backend::{Routes, Selector};
 use crate::call::Coercion;
+use crate::call::permit::Limiter;
 use crate::catalog::{Catalog, Entry, Instances, Problem, ProblemKind, Problems};
 use crate::state::States;
 use crate::tool::{Tool, ToolBackend};
@@ -290,7 +290,7 @@ pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Re
     }
     if cfg!(not(feature = "async")) {
         let needs = |tool: &&Tool| {
-            let blocks = |entry: &Entry| matches!(entry.run, Run::Blocking(_));
+            let blocks = |entry: &Entry| matches!(Run::of(entry), Run::Blocking(_));
             tool.timeout().is_some() || tool.entry().is_some_and(blocks)
         };
         problems.extend(catalog.iter().filter(needs).map(|tool| {

@@ -4,10 +4,9 @@ use std::pin::pin;
 
 use serde::de::IgnoredAny;
 
-use super::output::check_output_tree;
 use super::{Dispatcher, Policy, lend, limit, sees_all_of};
 use crate::backend::{BackendCall, Normal, Parts, Route, normalize, without_tool_id};
-use crate::call::{Arguments, Change, Context, RunResult, ToolError, admit, unwind};
+use crate::call::{Arguments, Change, Context, RunResult, ToolError, admit, check_output_tree, unwind};
 use crate::stream::Queue;
 use crate::tool::Tool;
 
@@ -30,7 +29,7 @@ impl Dispatcher {
         let parts = parts.map(|queue| Parts { queue, list });
         let work = pin!(async {
             let permit = self.shared.acquire(context).await?;
-            let context = &*permit.context(context);
+            let context = &*context.under(&permit);
             let call = BackendCall { tool, target: &route.target, arguments, context, parts };
             permit.poll(unwind::caught_future(|| route.backend.backend().call(call))).await
         });

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::{BoxFuture, Dispatcher, DispatcherBuilder, lend, permit, sees_all_of};
+use super::{BoxFuture, Dispatcher, DispatcherBuilder, lend, sees_all_of};
 use crate::call::unwind::{self, Panic};
 use crate::call::{Arguments, Context, RunResult, ToolError, admit};
 use crate::stream::Queue;
@@ -40,7 +40,7 @@ impl Call {
             dispatcher: dispatcher.clone(),
             place: dispatcher.catalog().place_of(tool),
             // A layer may run what is inside of it on another task.
-            context: permit::carried(context),
+            context: context.carried(),
             arguments: arguments.into_owned(),
             parts: parts.cloned(),
         }

@@ -4,9 +4,9 @@ use std::future::Future;
 use std::time::Duration;
 
 #[cfg(feature = "async")]
-use super::timer;
-#[cfg(feature = "async")]
 use crate::call::ErrorKind;
+#[cfg(feature = "async")]
+use crate::call::timer;
 use crate::call::{Context, ToolError};
 
 /// Polls `work` until it ends, the caller gives up, or the time is over.
@@ -24,23 +24,6 @@ pub(super) async fn bounded<T>(
         let message = format!("the tool took longer than {timeout:?}");
         Err(ToolError::new(ErrorKind::TimedOut, message))
     })
-}
-
-/// Polls `work` until it ends or the time is over; without the feature `async`, until it ends.
-pub(crate) async fn within<T>(
-    timeout: Duration,
-    work: impl Future<Output = Result<T, ToolError>>,
-) -> Result<T, ToolError> {
-    #[cfg(feature = "async")]
-    return timer::timeout(timeout, work).await?.unwrap_or_else(|| {
-        let message = format!("there was no answer within {timeout:?}");
-        Err(ToolError::new(ErrorKind::TimedOut, message))
-    });
-    #[cfg(not(feature = "async"))]
-    {
-        let _ = timeout;
-        work.await
-    }
 }
 
 #[cfg(feature = "async")]

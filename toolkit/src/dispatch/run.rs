@@ -1,28 +1,23 @@
 //! From bytes to a typed argument, through the function, and back to bytes.
 
 use std::future::Future;
-use std::pin::Pin;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
-use serde_path_to_error::Segment;
 
-use super::{Encode, Host, Policy, whole};
-use crate::call::exact::exactly;
-use crate::call::tree::{Tree, pointers};
-use crate::call::{Arguments, Change, Content, RunResult, ToolError, admit, refusal};
-use crate::catalog::Entry;
-use crate::schema::format;
+use super::{Encode, Host, Policy};
+use crate::call::{
+    Arguments, BoxFuture, Change, Content, RunResult, ToolError, admit, check_value, decode_tree, not_json,
+};
+use crate::schema::Schema;
 use crate::schema::plan::{NotEncoded, Plan};
-use crate::schema::{Schema, Violations, child};
+use crate::schema::tree::Tree;
 use crate::stream::{Chunk, Queue};
-use crate::tool::{Tool, ToolBackend};
-
-/// A future on the heap.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+use crate::tool::{Entry, Tool, ToolBackend};
 
 /// How a linked function is called, its types forgotten.
+///
+/// An [`Entry`] holds it as [`Code`](crate::tool::Code).
 #[derive(Clone, Copy, Debug)]
 pub enum Run {
     /// On the caller's thread.
@@ -31,6 +26,14 @@ pub enum Run {
     Blocking(fn(Invocation<'_>) -> Result<RunResult, ToolError>),
     /// As a future.
     Async(for<'a> fn(Invocation<'a>) -> BoxFuture<'a, Result<RunResult, ToolError>>),
+}
+
+impl Run {
+    /// Returns how the function of an entry is called.
+    #[inline]
+    pub(crate) fn of(entry: &Entry) -> Self {
+        *entry.code.get().expect("generated code stores a `Run`")
+    }
 }
 
 /// The types of a linked function.
@@ -124,7 +127,7 @@ impl Invocation<'_> {
     /// Sorts success from failure, whose text a model reads where the author chose so.
     #[inline]
     fn finish<F: Function>(&self, returned: F::Returned) -> Result<F::Output, ToolError> {
-        F::finish(returned).map_err(|error| self.entry.shown(error))
+        F::finish(returned).map_err(|error| shown(self.entry, error))
     }
 
     /// The typed argument, once the input schema has accepted it.
@@ -205,99 +208,17 @@ impl Invocation<'_> {
         }
         let json = match self.policy.encode(output) {
             Ok(json) => json,
-            Err(error) => return Err(super::output::not_json(schema, error, output)),
+            Err(error) => return Err(not_json(schema, error, output)),
         };
         if let Some(schema) = schema {
-            super::output::check_value(schema, &json, output)?;
+            check_value(schema, &json, output)?;
         }
         Ok(json)
     }
 }
 
-/// Reads arguments that the input schema has accepted as a Rust type.
-///
-/// # Errors
-///
-/// The type refuses them.
-pub(crate) fn typed_arguments<A: DeserializeOwned>(tool: &Tool, arguments: &Arguments<'_>) -> Result<A, ToolError> {
-    if let (Arguments::Json(text), Some(plan)) = (arguments, tool.input().plan())
-        && let Ok(arguments) = plan.decode(text)
-    {
-        return Ok(arguments);
-    }
-    decode_tree(tool, true, arguments, &arguments.to_tree()?, &mut Vec::new())
-}
-
-/// The typed argument, once the input schema has accepted the tree; `sent` is what the tree was made of.
+/// Returns an error of the function as a model reads it.
 #[cold]
-fn decode_tree<A: DeserializeOwned>(
-    tool: &Tool,
-    validates: bool,
-    sent: &Arguments<'_>,
-    tree: &Tree,
-    changes: &mut Vec<Change>,
-) -> Result<A, ToolError> {
-    let (text, mut whole) = (whole::text(sent, tree, changes), Vec::new());
-    if let Ok(arguments) = Plan::decode_approved(&text, &mut whole) {
-        approve(tool, validates, tree, pointers(&text, whole), changes)?;
-        return Ok(arguments);
-    }
-    let decode = |value: &Value| serde_path_to_error::deserialize::<_, A>(value);
-    if let Ok(arguments) = decode(&tree.value) {
-        approve(tool, validates, tree, Vec::new(), changes)?;
-        return Ok(arguments);
-    }
-    let (value, pointers) = whole::respelled(tree, &mut |value| decode(value).is_ok());
-    approve(tool, validates, tree, pointers, changes)?;
-    decode(&value).map_err(|error| mismatch(tool, tree, pointer(error.path()), error.inner()))
-}
-
-/// Reports the numbers at these places, which were read as integers, and checks the tree again where what was read is not
-/// what was checked.
-#[cold]
-fn approve(
-    tool: &Tool,
-    validates: bool,
-    tree: &Tree,
-    pointers: Vec<String>,
-    changes: &mut Vec<Change>,
-) -> Result<(), ToolError> {
-    let exact = exactly(tree, &pointers, tool.input().as_value());
-    let read = exact.as_ref().or(tree.fits_exactly.then_some(&tree.value));
-    if let Some(value) = read.filter(|_| validates) {
-        tool.input().validate(value).map_err(|violations| refusal(tool, violations))?;
-    }
-    changes.extend(pointers.into_iter().filter(|pointer| !tree.is_wide(pointer)).map(whole::change));
-    Ok(())
-}
-
-/// Arguments that fit the schema and not the type: the type knows a rule that the schema does not state.
-#[cold]
-fn mismatch(tool: &Tool, tree: &Tree, pointer: String, error: &serde_json::Error) -> ToolError {
-    // What serde says repeats what was sent, and it cannot be told which argument that was.
-    let rule = match (tool.input().holds_secret(), tree.rounded(&pointer)) {
-        (true, _) => "is not what the tool takes".to_owned(),
-        // Serde knows only what a float made of it.
-        (false, Some(number)) => {
-            let number: String = number.chars().take(60).collect();
-            format!("is not what the tool takes: {number} is not an integer that the type holds")
-        }
-        (false, None) => {
-            let text: String = error.to_string().chars().take(400).collect();
-            match format::expected_at(tool.input().as_value(), &pointer) {
-                Some(expected) => format!("{expected}: {text}"),
-                None => format!("is not what the tool takes: {text}"),
-            }
-        }
-    };
-    refusal(tool, Violations::of_type(pointer, rule))
-}
-
-fn pointer(path: &serde_path_to_error::Path) -> String {
-    path.iter().fold(String::new(), |pointer, segment| match segment {
-        Segment::Seq { index } => child(&pointer, &index.to_string()),
-        Segment::Map { key } => child(&pointer, key),
-        Segment::Enum { variant } => child(&pointer, variant),
-        Segment::Unknown => pointer,
-    })
+pub(super) fn shown(entry: &Entry, error: ToolError) -> ToolError {
+    if entry.show_errors { error.unmask() } else { error }
 }

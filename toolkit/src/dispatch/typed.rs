@@ -2,11 +2,10 @@
 
 use std::pin::pin;
 
+use super::run::shown;
 use super::{Dispatcher, Host, Run, check_cancelled, lend, limit, report, sees_all_of};
-use crate::call::{Context, ToolError, unwind};
-use crate::catalog::Entry;
-use crate::handle::TypedCall;
-use crate::tool::Tool;
+use crate::call::{BoxFuture, Context, ToolError, unwind};
+use crate::tool::{Entry, Tool};
 
 /// A function with its types, and how its success is told from its failure.
 pub(crate) struct Typed<I, O, R> {
@@ -16,6 +15,20 @@ pub(crate) struct Typed<I, O, R> {
     /// The namespace of one of several instances.
     pub(crate) namespace: Option<&'static str>,
 }
+
+/// How a typed call is made.
+pub(crate) enum TypedCall<I, R> {
+    Sync(fn(I, Host<'_>) -> Result<R, ToolError>),
+    Async(for<'a> fn(I, Host<'a>) -> BoxFuture<'a, Result<R, ToolError>>),
+}
+
+impl<I, R> Clone for TypedCall<I, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I, R> Copy for TypedCall<I, R> {}
 
 impl Dispatcher {
     /// Calls a function with `input`: where, how long and how often it runs is as in a call with JSON.
@@ -55,11 +68,11 @@ impl Dispatcher {
         };
         check_cancelled(context)?;
         let Typed { entry, call, finish, .. } = typed;
-        let finish = move |returned: R| finish(returned).map_err(|error| entry.shown(error));
+        let finish = move |returned: R| finish(returned).map_err(|error| shown(entry, error));
         let work = pin!(async {
             let permit = self.shared.acquire(context).await?;
-            let context = &*permit.context(context);
-            match (call, entry.run) {
+            let context = &*context.under(&permit);
+            match (call, Run::of(entry)) {
                 (TypedCall::Sync(call), Run::Blocking(_)) => {
                     let idx = self.catalog().place_of(tool);
                     let work = move |dispatcher: &Self, context: &Context| {

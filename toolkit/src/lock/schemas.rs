@@ -6,7 +6,7 @@ use super::Verdict;
 use super::budget::{Budget, Stop};
 use super::prove::{Document, Prover, Stack};
 use super::witness::witness;
-use crate::json;
+use crate::schema::equality;
 use crate::schema::{Dialect, Schema, child, inline, walk};
 
 /// Which of two schemas has to accept what the other does.
@@ -34,7 +34,7 @@ pub(super) struct Work<'b> {
 
 /// Every difference between two schemas.
 pub(super) fn differences(old: &Value, new: &Value, direction: Direction, work: &Work<'_>) -> Vec<Difference> {
-    if json::equal(old, new) {
+    if equality::equal(old, new) {
         return Vec::new();
     }
     for (schema, when) in [(old, "before"), (new, "now")] {

@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use crate::catalog::{Entry, Location};
-use crate::dispatch::{AsyncFunction, Encode, Function, Run, SyncFunction, run_async, run_sync, run_waiting};
-use crate::handle::{Linked, TypedCall};
+use crate::dispatch::{
+    AsyncFunction, Encode, Function, Run, SyncFunction, TypedCall, run_async, run_sync, run_waiting,
+};
+use crate::handle::Linked;
 use crate::schema::plan::Plan;
-use crate::tool::Metadata;
+use crate::tool::{Code, Entry, Location, Metadata};
 
 /// The record of a synchronous function, with everything optional left out.
 pub const fn sync_entry<F: SyncFunction>(
@@ -15,9 +16,9 @@ pub const fn sync_entry<F: SyncFunction>(
     location: Location,
     input: fn() -> Value,
 ) -> Entry {
-    let run =
-        if <F::Encoding as Encode<F::Output>>::WAITS { Run::Async(run_waiting::<F>) } else { Run::Sync(run_sync::<F>) };
-    entry::<F>(id, name, location, input, run)
+    let waits = <F::Encoding as Encode<F::Output>>::WAITS;
+    let code = if waits { const { &Run::Async(run_waiting::<F>) } } else { const { &Run::Sync(run_sync::<F>) } };
+    entry::<F>(id, name, location, input, code)
 }
 
 /// The record of a synchronous function that blocks its thread.
@@ -27,7 +28,7 @@ pub const fn blocking_entry<F: SyncFunction>(
     location: Location,
     input: fn() -> Value,
 ) -> Entry {
-    entry::<F>(id, name, location, input, Run::Blocking(run_sync::<F>))
+    entry::<F>(id, name, location, input, const { &Run::Blocking(run_sync::<F>) })
 }
 
 /// The record of an asynchronous function.
@@ -37,7 +38,7 @@ pub const fn async_entry<F: AsyncFunction>(
     location: Location,
     input: fn() -> Value,
 ) -> Entry {
-    entry::<F>(id, name, location, input, Run::Async(run_async::<F>))
+    entry::<F>(id, name, location, input, const { &Run::Async(run_async::<F>) })
 }
 
 const fn entry<F: Function>(
@@ -45,7 +46,7 @@ const fn entry<F: Function>(
     name: &'static str,
     location: Location,
     input: fn() -> Value,
-    run: Run,
+    code: &'static Run,
 ) -> Entry {
     Entry {
         id,
@@ -63,7 +64,7 @@ const fn entry<F: Function>(
         output: F::Encoding::schema,
         gives_nothing: <F::Encoding as Encode<F::Output>>::GIVES_NOTHING,
         states: &[],
-        run,
+        code: Code::new(code),
     }
 }
 

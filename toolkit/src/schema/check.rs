@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::cost::Cost;
 use super::dialect::Dialect;
-use super::error::{SchemaError, SchemaErrorKind, SchemaFault, quoted};
+use super::error::{SchemaError, SchemaErrorKind, SchemaFault};
+use super::excerpt::quoted;
 use super::graph::{Found, Graph};
 use super::patterns::{self, Patterns};
 use super::reference::References;

@@ -4,7 +4,8 @@ use jsonschema::Draft;
 use jsonschema::meta::MetaValidator;
 use serde_json::Value;
 
-use super::error::{SchemaErrorKind, SchemaFault, quoted};
+use super::error::{SchemaErrorKind, SchemaFault};
+use super::excerpt::quoted;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {

@@ -1,10 +1,9 @@
 //! What is wrong with a schema, and with a value.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use super::Violations;
-use crate::suggest::suggest;
-use crate::tool::MAX_NAME_LEN;
+use super::excerpt::shown_pointer;
 
 /// What is wrong with a schema: one [`SchemaFault`] or several.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,45 +159,4 @@ impl From<Violations> for Invalid {
     fn from(violations: Violations) -> Self {
         Self::Instance(violations)
     }
-}
-
-/// The longest text of somebody else's that a message repeats, in characters.
-const MAX_SHOWN: usize = 120;
-const MAX_POINTER: usize = 240;
-const MAX_ID: usize = 2 * MAX_NAME_LEN + MAX_SHOWN;
-
-/// Somebody else's text for a message: in quotes, no longer than anybody reads, without what forges or hides a line.
-pub(crate) fn quoted(text: &str) -> String {
-    format!("`{}`", shown(text, MAX_SHOWN))
-}
-
-/// `; did you mean …?`, where one of `names` is near.
-pub(super) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
-    suggest(name, names).map_or_else(String::new, |near| format!("; did you mean {}?", quoted(near)))
-}
-
-/// A pointer as a message repeats it.
-pub(crate) fn shown_pointer(pointer: &str) -> String {
-    shown(pointer, MAX_POINTER)
-}
-
-/// An id as a message repeats it: all of one that is sound, and the front of any other.
-pub(crate) fn shown_id(id: &(impl fmt::Display + ?Sized)) -> String {
-    shown(&id.to_string(), MAX_ID)
-}
-
-fn shown(text: &str, max: usize) -> String {
-    let mut out = String::new();
-    for (idx, c) in text.chars().enumerate() {
-        if idx == max {
-            out.push('…');
-            break;
-        }
-        match c {
-            '\'' | '"' | '\\' => out.push(c),
-            // Also what turns or hides text: `escape_debug` leaves only what has a face.
-            c => write!(out, "{}", c.escape_debug()).expect("a string takes every character"),
-        }
-    }
-    out
 }

@@ -6,7 +6,8 @@ use jsonschema::{Keyword, PatternOptions, ValidationError, ValidationOptions, Va
 use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
-use super::error::{MAX_FAULTS, SchemaErrorKind, SchemaFault, quoted};
+use super::error::{MAX_FAULTS, SchemaErrorKind, SchemaFault};
+use super::excerpt::quoted;
 use super::graph::{Graph, Pattern};
 use super::violation::child;
 

@@ -6,7 +6,9 @@ use jsonschema::{Registry, Uri};
 use serde_json::Value;
 
 use super::dialect::Dialect;
-use super::error::{SchemaErrorKind, SchemaFault, nearest, quoted};
+use super::error::{SchemaErrorKind, SchemaFault};
+use super::excerpt::quoted;
+use super::suggest::did_you_mean;
 use super::walk;
 
 /// The references of one document.
@@ -137,7 +139,7 @@ impl<'s> References<'s> {
             .filter_map(|container| Some((container, self.root.get(container)?.as_object()?)))
             .flat_map(|(container, named)| named.keys().map(move |name| walk::reference(container, name)))
             .collect();
-        nearest(reference, names.iter().map(String::as_str))
+        did_you_mean(reference, names.iter().map(String::as_str))
     }
 }
 

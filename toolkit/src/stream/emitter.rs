@@ -9,8 +9,8 @@ use std::task::{Context, Poll, Waker};
 use futures_core::Stream;
 
 use super::wakers::Wakers;
+use crate::call::BoxFuture;
 use crate::call::{ErrorKind, ToolError};
-use crate::dispatch::BoxFuture;
 
 /// Sends the items of [`Chunks::emit`](super::Chunks::emit), from any task and any thread.
 ///

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 use super::event::{Chunk, Event};
 use super::wakers::Wakers;
-use crate::call::Progress;
+use crate::call::{Context, Progress};
 
 /// How many chunks wait to be read, at most. Between two of them waits one report of progress, at most.
 const MAX_CHUNKS: usize = 16;
@@ -105,4 +105,9 @@ impl Queue {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns the context with a queue as a listener for progress.
+pub(crate) fn reporting_to(context: Context, queue: Arc<Queue>) -> Context {
+    context.also_on_progress(move |progress| queue.report(progress))
 }

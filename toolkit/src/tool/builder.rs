@@ -5,8 +5,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
+use super::check::problems_of;
+use super::problem::Problems;
 use super::{Annotations, Icon, Literal, Metadata, Requirements, Text, Tool, ToolId, normalize_tags};
-use crate::catalog::{Problems, problems_of};
 use crate::schema;
 
 /// Says what a tool is that is no function of this program.

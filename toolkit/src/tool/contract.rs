@@ -7,7 +7,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::Tool;
-use crate::json::write_canonical;
+use crate::schema::equality::write_canonical;
 
 /// The SHA-256 of a tool's contract; see [`Tool::contract_hash`].
 ///

@@ -9,7 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::{META_KEY, Metadata, Tool, ToolId, Unknown, normalize_tags};
-use crate::call::{Arguments, is_too_deep};
+use crate::arguments::Arguments;
+use crate::schema::is_too_deep;
 use crate::schema::{Schema, Violations, child, input};
 
 /// A JSON object.

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::json;
+use crate::schema::equality;
 
 /// JSON that is part of a tool's record: written into the program as text, or read.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl PartialEq for Literal {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Literal::Text(a), Literal::Text(b)) if a == b => true,
-            _ => matches!((self.parse(), other.parse()), (Ok(a), Ok(b)) if json::equal(&a, &b)),
+            _ => matches!((self.parse(), other.parse()), (Ok(a), Ok(b)) if equality::equal(&a, &b)),
         }
     }
 }

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::{read, skills};
 use crate::adapter::described::Export;
-use crate::call::is_too_deep;
 use crate::catalog::Catalog;
+use crate::schema::is_too_deep;
 use crate::tool::{InvalidTool, Tool};
 
 /// What a card says of the agent itself.

@@ -9,7 +9,7 @@ use super::facts::Facts;
 use super::number::{self, Bound, End, Number};
 use super::types::Types;
 use super::{Proof, Prover};
-use crate::json;
+use crate::schema::equality;
 
 /// Returns a text that two values share only if every validator takes them for one.
 ///
@@ -17,7 +17,7 @@ use crate::json;
 /// large float has the text that it is written with.
 pub(super) fn exact_text(value: &Value, budget: &Budget) -> Result<String, Stop> {
     let mut text = String::new();
-    json::write_canonical(value, &mut text);
+    equality::write_canonical(value, &mut text);
     budget.spend(1 + text.len() as u64 / 16)?;
     if has_large_number(value) {
         text.push_str(&value.to_string());

@@ -9,7 +9,7 @@ use super::document::Node;
 use super::facts::Facts;
 use super::leaf::exact_text;
 use super::{Proof, Prover};
-use crate::json;
+use crate::schema::equality;
 use crate::schema::walk::{self, Holds};
 
 impl<'s> Prover<'s, '_> {
@@ -169,5 +169,5 @@ pub(super) fn text(a: &Value, b: &Value, budget: &Budget) -> Result<bool, Stop> 
         }
         Ok(kept.into())
     }
-    Ok(json::equal(&without_annotations(a, budget)?, &without_annotations(b, budget)?))
+    Ok(equality::equal(&without_annotations(a, budget)?, &without_annotations(b, budget)?))
 }

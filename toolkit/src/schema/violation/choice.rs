@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Violation;
 use super::locate::{child, followed, is_optional, nodes};
 use super::reason::{Explanation, Quoted, listed, one_value_of, place, type_name, type_names, wrong_type};
-use crate::suggest::suggest;
+use crate::schema::suggest::suggest;
 
 /// How many choices within choices are searched for one that fits without nulls, and how many errors of each branch.
 const MAX_NESTED: usize = 8;

@@ -10,7 +10,7 @@ use super::Violation;
 use super::keys::Keys;
 use super::locate::{child, holder, is_optional, is_secret};
 use super::secret::Secrets;
-use crate::suggest::suggest;
+use crate::schema::suggest::suggest;
 
 /// The longest scalar that is repeated to the caller, in characters.
 const MAX_SENT: usize = 80;

@@ -12,7 +12,6 @@ mod counter;
 #[cfg(feature = "async")]
 mod semaphore;
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -23,15 +22,16 @@ use std::time::Duration;
 use self::counter::{Slot, Slots};
 #[cfg(feature = "async")]
 use self::semaphore::{Slot, Slots};
-use crate::call::{Context, ErrorKind, ToolError};
+use super::error::ToolError;
+use super::kind::ErrorKind;
 
 /// A limit of the calls that run at once; none by default. Clones are one limit.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Limiter(Option<Arc<Slots>>);
+pub(crate) struct Limiter(Option<Arc<Slots>>);
 
 /// The right to run. The slot is free again when the last holder is gone: the call, or a call that it made.
 #[derive(Debug, Default)]
-pub(super) struct Permit {
+pub(crate) struct Permit {
     _held: Option<Arc<Held>>,
     chain: Option<Arc<Chain>>,
 }
@@ -50,31 +50,31 @@ pub(crate) struct Chain {
 }
 
 impl Limiter {
-    pub(super) fn new(n_calls: usize) -> Self {
+    pub(crate) fn new(n_calls: usize) -> Self {
         Self(Some(Arc::new(Slots::new(n_calls))))
     }
 
     /// Returns true if no call could ever run.
-    pub(super) fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         self.0.as_ref().is_some_and(|slots| slots.n_calls() == 0)
     }
 
     /// Takes a permit that is free or inherited.
     #[inline]
-    pub(super) fn try_acquire(&self, context: &Context) -> Result<Permit, ToolError> {
+    pub(crate) fn try_acquire(&self, carried: Option<&Arc<Chain>>) -> Result<Permit, ToolError> {
         match &self.0 {
             None => Ok(Permit::default()),
-            Some(slots) => try_acquire(slots, &Chain::of_call(context)),
+            Some(slots) => try_acquire(slots, &Chain::of_call(carried)),
         }
     }
 
     /// Takes a permit, and waits for it no longer than `timeout`.
     #[inline]
-    pub(super) async fn acquire(&self, context: &Context, timeout: Duration) -> Result<Permit, ToolError> {
+    pub(crate) async fn acquire(&self, carried: Option<&Arc<Chain>>, timeout: Duration) -> Result<Permit, ToolError> {
         let Some(slots) = &self.0 else {
             return Ok(Permit::default());
         };
-        let chain = Chain::of_call(context);
+        let chain = Chain::of_call(carried);
         match try_acquire(slots, &chain) {
             Ok(permit) => Ok(permit),
             // On the heap, since most calls wait for nothing and would make room for it.
@@ -98,34 +98,31 @@ impl Permit {
         Self { _held: Some(held), chain: Some(Arc::new(chain)) }
     }
 
-    /// The context for the tool: it carries the permit along.
+    /// Returns the permits that a tool runs under which has this one.
     #[inline]
-    pub(super) fn context<'c>(&self, context: &'c Context) -> Cow<'c, Context> {
-        match &self.chain {
-            Some(chain) => Cow::Owned(context.clone().under(Arc::clone(chain))),
-            None => Cow::Borrowed(context),
-        }
+    pub(crate) fn chain(&self) -> Option<&Arc<Chain>> {
+        self.chain.as_ref()
     }
 
     /// Runs `work` under the permit.
     #[inline]
-    pub(super) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
         let _noted = self.chain.as_ref().map(Noted::new);
         work()
     }
 
     /// Polls `work` under the permit.
-    pub(super) async fn poll<T>(&self, work: impl Future<Output = T>) -> T {
+    pub(crate) async fn poll<T>(&self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         poll_fn(|cx| self.run(|| work.as_mut().poll(cx))).await
     }
 }
 
 impl Chain {
-    /// The permits that a call with this context, on this thread, runs under.
-    pub(super) fn of_call(context: &Context) -> Option<Arc<Self>> {
+    /// Returns the permits that a call runs under: those that its context carries, and those of this thread.
+    pub(crate) fn of_call(carried: Option<&Arc<Self>>) -> Option<Arc<Self>> {
         let here = CURRENT.try_with(|current| current.borrow().clone()).ok().flatten();
-        match (here, context.permits()) {
+        match (here, carried) {
             (None, carried) => carried.cloned(),
             (here, None) => here,
             (Some(here), Some(carried)) if Arc::ptr_eq(&here, carried) => Some(here),
@@ -187,14 +184,6 @@ impl Drop for Noted {
 
 fn swap(chain: Option<Arc<Chain>>) -> Option<Arc<Chain>> {
     CURRENT.try_with(|current| current.replace(chain)).unwrap_or_default()
-}
-
-/// The context, with the permits that this thread's code runs under: for work that goes on elsewhere.
-pub(super) fn carried(context: &Context) -> Context {
-    match Chain::of_call(context) {
-        Some(chain) => context.clone().under(chain),
-        None => context.clone(),
-    }
 }
 
 fn overloaded(n_calls: usize) -> ToolError {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::overloaded;
-use crate::call::ToolError;
+use crate::call::error::ToolError;
 
 #[derive(Debug)]
 pub(super) struct Slots {

@@ -1,5 +1,7 @@
 //! "Did you mean": the nearest of the names there are, where one is near.
 
+use super::excerpt::quoted;
+
 /// How many candidates are looked at: each costs, and a stranger's schema may have a million names.
 const MAX_CANDIDATES: usize = 1024;
 
@@ -61,4 +63,9 @@ impl Letters {
         let (missing, left_over) = (sum(|surplus| -surplus), sum(|surplus| surplus));
         usize::from(missing.max(left_over).unsigned_abs())
     }
+}
+
+/// Returns `; did you mean …?` if one of `names` is near, or an empty text.
+pub(crate) fn did_you_mean<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
+    suggest(name, names).map_or_else(String::new, |near| format!("; did you mean {}?", quoted(near)))
 }

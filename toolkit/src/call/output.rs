@@ -6,9 +6,10 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::error::ToolError;
+use super::kind::ErrorKind;
 use super::unwritable::{self, unwritable};
-use crate::call::tree::held;
-use crate::call::{ErrorKind, ToolError};
+use crate::schema::tree::held;
 use crate::schema::{Schema, Violation, Violations, declared_place};
 
 /// Checks the JSON of a result.
@@ -18,19 +19,19 @@ pub(crate) fn check_output(schema: &Schema, json: &[u8]) -> Result<(), ToolError
 }
 
 /// Checks a result.
-pub(super) fn check_output_tree(schema: &Schema, output: &Value) -> Result<(), ToolError> {
+pub(crate) fn check_output_tree(schema: &Schema, output: &Value) -> Result<(), ToolError> {
     schema.validate(output).map_err(|violations| mismatch(schema, &violations, &[]))
 }
 
 /// Checks the JSON of a value, in which a non-finite float is `null`.
-pub(super) fn check_value(schema: &Schema, json: &[u8], value: &impl Serialize) -> Result<(), ToolError> {
+pub(crate) fn check_value(schema: &Schema, json: &[u8], value: &impl Serialize) -> Result<(), ToolError> {
     let output: Value = serde_json::from_slice(json).map(held).map_err(ToolError::internal)?;
     schema.validate(&output).map_err(|violations| mismatch(schema, &violations, &unwritable(value).floats))
 }
 
 /// The error of a result that JSON cannot represent.
 #[cold]
-pub(super) fn not_json(schema: Option<&Schema>, error: ToolError, value: &impl Serialize) -> ToolError {
+pub(crate) fn not_json(schema: Option<&Schema>, error: ToolError, value: &impl Serialize) -> ToolError {
     if error.kind() != ErrorKind::Internal {
         return error;
     }

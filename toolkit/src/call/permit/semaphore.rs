@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::overloaded;
-use crate::call::ToolError;
-use crate::dispatch::timer;
+use crate::call::error::ToolError;
+use crate::call::timer;
 
 #[derive(Debug)]
 pub(super) struct Slots {

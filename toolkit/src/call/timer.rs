@@ -15,14 +15,15 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle};
 use tokio::time::{self, Sleep};
 
-use crate::call::{ErrorKind, ToolError};
+use super::error::ToolError;
+use super::kind::ErrorKind;
 
 /// Polls `work` until it ends or `limit` is over; `None` if it was not finished in time.
 ///
 /// # Errors
 ///
 /// The system has no thread to measure the time with.
-pub(super) async fn timeout<W: Future>(limit: Duration, work: W) -> Result<Option<W::Output>, ToolError> {
+pub(crate) async fn timeout<W: Future>(limit: Duration, work: W) -> Result<Option<W::Output>, ToolError> {
     let (mut work, mut over) = (pin!(work), None);
     let start = Instant::now();
     poll_fn(|cx| {

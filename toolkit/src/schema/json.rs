@@ -9,7 +9,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::schema::plan::read_tree;
+use super::plan::read_tree;
 
 /// Parses JSON text.
 ///

@@ -6,10 +6,6 @@ use std::fmt;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::error::ToolError;
-use super::kind::ErrorKind;
-use super::tree::Tree;
-
 /// The arguments of a call: JSON text, or a JSON value.
 ///
 /// Text is the fast form: it becomes the typed argument in one pass.
@@ -42,25 +38,6 @@ impl Arguments<'_> {
             Arguments::Json(text) => Arguments::Json(Cow::Owned(text.into_owned())),
             Arguments::Value(value) => Arguments::Value(Cow::Owned(value.into_owned())),
         }
-    }
-
-    /// The arguments as a tree: every key once, no deeper than the parser allows. An integer that needs more than 64
-    /// bits is rounded to a float.
-    ///
-    /// # Errors
-    ///
-    /// The text is not JSON, has a key twice in one object, or is nested too deep.
-    pub fn to_value(&self) -> Result<Value, ToolError> {
-        self.to_tree().map(|tree| tree.value)
-    }
-
-    /// The same, with the numbers that a tree cannot hold.
-    pub(crate) fn to_tree(&self) -> Result<Tree, ToolError> {
-        let tree = match self {
-            Arguments::Json(text) => Tree::parse(text),
-            Arguments::Value(value) => Tree::of(value.clone().into_owned()),
-        };
-        tree.map_err(|reason| ToolError::new(ErrorKind::MalformedJson, reason))
     }
 
     /// The length of the text; a value is in memory already.

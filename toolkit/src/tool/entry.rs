@@ -1,15 +1,14 @@
 //! The static record that `#[tool]` submits: what collecting and calling look at, and functions that build the rest.
 
+use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::call::ToolError;
-use crate::dispatch::Run;
+use super::Metadata;
 use crate::schema::plan::Answer;
 use crate::state::StateType;
-use crate::tool::Metadata;
 
 /// One linked function, as the compiler knows it.
 #[derive(Debug)]
@@ -44,17 +43,32 @@ pub struct Entry {
     pub gives_nothing: bool,
     /// The types of its borrowed parameters; `None` for those that every call brings along.
     pub states: &'static [Option<StateType>],
-    /// How it is called.
-    pub run: Run,
+    /// The code of the function.
+    pub code: Code,
 }
 
 inventory::collect!(&'static Entry);
 
-impl Entry {
-    /// An error of the function, as a model reads it.
-    #[cold]
-    pub(crate) fn shown(&self, error: ToolError) -> ToolError {
-        if self.show_errors { error.unmask() } else { error }
+/// The code of a function, whose type only the dispatcher knows.
+#[derive(Clone, Copy)]
+pub struct Code(&'static (dyn Any + Send + Sync));
+
+impl Code {
+    /// Creates a record of code.
+    #[must_use]
+    pub const fn new<T: Any + Send + Sync>(code: &'static T) -> Self {
+        Self(code)
+    }
+
+    #[inline]
+    pub(crate) fn get<T: Any>(self) -> Option<&'static T> {
+        self.0.downcast_ref()
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Code")
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::Location;
+use super::Tool;
+use super::entry::Location;
 use crate::schema::{quoted, shown_id};
-use crate::tool::Tool;
 
 /// One thing that is wrong with a catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,12 +75,12 @@ impl Problem {
         }
     }
 
-    pub(super) fn duplicate_id(a: &Tool, b: &Tool) -> Self {
+    pub(crate) fn duplicate_id(a: &Tool, b: &Tool) -> Self {
         let message = format!("two tools have the id `{}`", shown_id(a.id()));
         Self::new(ProblemKind::DuplicateId, message, [a, b])
     }
 
-    pub(super) fn alias_taken(alias: &str, tool: &Tool, other: &Tool) -> Self {
+    pub(crate) fn alias_taken(alias: &str, tool: &Tool, other: &Tool) -> Self {
         let message = format!("the alias {} is taken", quoted(alias));
         Self::new(ProblemKind::AliasTaken, message, [tool, other])
     }
@@ -120,7 +120,7 @@ impl fmt::Display for Problem {
 const MAX_NAMED: usize = 8;
 
 /// The ids of tools for a message: of very many the first few, and how many more there are.
-pub(super) fn ids_of<'t>(tools: impl ExactSizeIterator<Item = &'t Tool>, between: &str) -> String {
+pub(crate) fn ids_of<'t>(tools: impl ExactSizeIterator<Item = &'t Tool>, between: &str) -> String {
     let n_more = tools.len().saturating_sub(MAX_NAMED);
     let mut ids: Vec<String> = tools.take(MAX_NAMED).map(|tool| format!("`{}`", shown_id(tool.id()))).collect();
     if n_more > 0 {

@@ -11,8 +11,8 @@ use std::sync::LazyLock;
 use serde_json::{Number, Value};
 
 use super::json;
-use crate::schema::child;
-use crate::schema::plan::{Held, Whole, read_tree};
+use super::plan::{Held, Whole, read_tree};
+use super::violation::child;
 
 #[derive(Debug)]
 pub(crate) struct Tree {

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::call::tree::Tree;
-use crate::call::{Arguments, Change};
+use super::coerce::Change;
+use crate::arguments::Arguments;
 use crate::schema::child;
+use crate::schema::tree::Tree;
 
 const READ_AS_INTEGER: &str = "a whole number read as an integer";
 

@@ -1,0 +1,103 @@
+//! Reads checked arguments as a Rust type.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_path_to_error::Segment;
+
+use super::coerce::{Change, refusal};
+use super::error::ToolError;
+use super::exact::exactly;
+use super::whole;
+use crate::arguments::Arguments;
+use crate::schema::plan::Plan;
+use crate::schema::tree::{Tree, pointers};
+use crate::schema::{Violations, child, format};
+use crate::tool::Tool;
+
+/// Reads arguments that the input schema has accepted as a Rust type.
+///
+/// # Errors
+///
+/// The type refuses them.
+pub(crate) fn typed_arguments<A: DeserializeOwned>(tool: &Tool, arguments: &Arguments<'_>) -> Result<A, ToolError> {
+    if let (Arguments::Json(text), Some(plan)) = (arguments, tool.input().plan())
+        && let Ok(arguments) = plan.decode(text)
+    {
+        return Ok(arguments);
+    }
+    decode_tree(tool, true, arguments, &arguments.to_tree()?, &mut Vec::new())
+}
+
+/// The typed argument, once the input schema has accepted the tree; `sent` is what the tree was made of.
+#[cold]
+pub(crate) fn decode_tree<A: DeserializeOwned>(
+    tool: &Tool,
+    validates: bool,
+    sent: &Arguments<'_>,
+    tree: &Tree,
+    changes: &mut Vec<Change>,
+) -> Result<A, ToolError> {
+    let (text, mut whole) = (whole::text(sent, tree, changes), Vec::new());
+    if let Ok(arguments) = Plan::decode_approved(&text, &mut whole) {
+        approve(tool, validates, tree, pointers(&text, whole), changes)?;
+        return Ok(arguments);
+    }
+    let decode = |value: &Value| serde_path_to_error::deserialize::<_, A>(value);
+    if let Ok(arguments) = decode(&tree.value) {
+        approve(tool, validates, tree, Vec::new(), changes)?;
+        return Ok(arguments);
+    }
+    let (value, pointers) = whole::respelled(tree, &mut |value| decode(value).is_ok());
+    approve(tool, validates, tree, pointers, changes)?;
+    decode(&value).map_err(|error| mismatch(tool, tree, pointer(error.path()), error.inner()))
+}
+
+/// Reports the numbers at these places, which were read as integers, and checks the tree again where what was read is not
+/// what was checked.
+#[cold]
+fn approve(
+    tool: &Tool,
+    validates: bool,
+    tree: &Tree,
+    pointers: Vec<String>,
+    changes: &mut Vec<Change>,
+) -> Result<(), ToolError> {
+    let exact = exactly(tree, &pointers, tool.input().as_value());
+    let read = exact.as_ref().or(tree.fits_exactly.then_some(&tree.value));
+    if let Some(value) = read.filter(|_| validates) {
+        tool.input().validate(value).map_err(|violations| refusal(tool, violations))?;
+    }
+    changes.extend(pointers.into_iter().filter(|pointer| !tree.is_wide(pointer)).map(whole::change));
+    Ok(())
+}
+
+/// Arguments that fit the schema and not the type: the type knows a rule that the schema does not state.
+#[cold]
+fn mismatch(tool: &Tool, tree: &Tree, pointer: String, error: &serde_json::Error) -> ToolError {
+    // What serde says repeats what was sent, and it cannot be told which argument that was.
+    let rule = match (tool.input().holds_secret(), tree.rounded(&pointer)) {
+        (true, _) => "is not what the tool takes".to_owned(),
+        // Serde knows only what a float made of it.
+        (false, Some(number)) => {
+            let number: String = number.chars().take(60).collect();
+            format!("is not what the tool takes: {number} is not an integer that the type holds")
+        }
+        (false, None) => {
+            let text: String = error.to_string().chars().take(400).collect();
+            match format::expected_at(tool.input().as_value(), &pointer) {
+                Some(expected) => format!("{expected}: {text}"),
+                None => format!("is not what the tool takes: {text}"),
+            }
+        }
+    };
+    refusal(tool, Violations::of_type(pointer, rule))
+}
+
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    path.iter().fold(String::new(), |pointer, segment| match segment {
+        Segment::Seq { index } => child(&pointer, &index.to_string()),
+        Segment::Map { key } => child(&pointer, key),
+        Segment::Enum { variant } => child(&pointer, variant),
+        Segment::Unknown => pointer,
+    })
+}
