@@ -64,9 +64,15 @@ impl Context {
     #[inline]
     pub(crate) fn under(&self, permit: &Permit) -> Cow<'_, Self> {
         match permit.chain() {
-            Some(chain) => Cow::Owned(Self { permits: Some(Arc::clone(chain)), ..self.clone() }),
+            Some(chain) => Cow::Owned(self.with_permits(chain)),
             None => Cow::Borrowed(self),
         }
+    }
+
+    /// Not inlined, so that a call without a limit does not prepare to clone the context.
+    #[inline(never)]
+    fn with_permits(&self, permits: &Arc<Chain>) -> Self {
+        Self { permits: Some(Arc::clone(permits)), ..self.clone() }
     }
 
     /// Returns the context with the permits that the code of this thread runs under, for work that goes on elsewhere.

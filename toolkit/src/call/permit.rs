@@ -83,6 +83,8 @@ impl Limiter {
     }
 }
 
+// Not inlined: it is larger than all that a call without a limit does.
+#[inline(never)]
 fn try_acquire(slots: &Arc<Slots>, chain: &Option<Arc<Chain>>) -> Result<Permit, ToolError> {
     if let Some(held) = chain.as_ref().and_then(|chain| chain.find(slots)) {
         return Ok(Permit { _held: Some(held), chain: chain.clone() });
