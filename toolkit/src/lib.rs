@@ -61,6 +61,7 @@ pub mod version;
 mod arguments;
 mod handle;
 mod state;
+mod unwind;
 
 #[doc(hidden)]
 pub use self::private as __private;

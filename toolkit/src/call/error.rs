@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::content::Content;
 use super::kind::{ErrorKind, Stage};
-use super::unwind;
 use crate::schema::Violation;
 use crate::tool::{Requirements, ToolBackend};
+use crate::unwind;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 use self::place::Places;
 use super::plan::{Answer, Asked};
 use super::{alias, child, example};
-use crate::call::unwind;
+use crate::unwind;
 
 /// Reads the front of a text as a type, and returns what the type asks for.
 pub(crate) type Ask = fn(&[u8]) -> Answer;
