@@ -8,7 +8,7 @@ use syn::{Expr, LitStr, Meta, Path};
 
 use crate::module::MODULE;
 use crate::name::{check_alias, check_name};
-use crate::report::{Report, suggest};
+use crate::report::{Report, unknown};
 use crate::requirements::{self, Icon, Requirements};
 use crate::tags::{MAX_TAGS, normalize_tag};
 use crate::value::{duration, flag, key_of, metas, text, texts, value_of};
@@ -157,13 +157,6 @@ impl Attribute {
             "show_errors" => self.show_errors = flag(meta, report),
             _ => self.krate = krate(meta, report),
         }
-    }
-}
-
-pub(crate) fn unknown(attribute: &str, key: &str, keys: &[&str]) -> String {
-    match suggest(key, keys) {
-        Some(near) => format!("unknown `{attribute}` argument `{key}`; did you mean `{near}`?"),
-        None => format!("unknown `{attribute}` argument `{key}`; expected one of `{}`", keys.join("`, `")),
     }
 }
 

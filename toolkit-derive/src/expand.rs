@@ -3,7 +3,6 @@
 mod call;
 mod entry;
 mod input;
-mod krate;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -15,8 +14,8 @@ pub(crate) use self::call::convert;
 use self::call::{call, types};
 use self::entry::{entry, id};
 use self::input::Input;
-pub(crate) use self::krate::{at, here, krate};
 use crate::function::Function;
+use crate::krate::{at, here, krate};
 
 /// The function, and its tool beside it.
 pub(crate) fn free(func: &ItemFn, function: &Function) -> TokenStream {

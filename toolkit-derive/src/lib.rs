@@ -10,10 +10,12 @@ mod description;
 mod example;
 mod expand;
 mod field;
+mod free;
 mod function;
 mod inherit;
 mod json;
 mod json_name;
+mod krate;
 mod list;
 mod module;
 #[allow(dead_code, reason = "shared with `toolkit`, which shows more of it")]
@@ -37,7 +39,7 @@ use proc_macro::TokenStream;
 /// Expands `#[tool]`, which `toolkit` documents.
 #[proc_macro_attribute]
 pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    function::tool(arguments.into(), item.into()).into()
+    free::tool(arguments.into(), item.into()).into()
 }
 
 /// Expands `#[toolset]`, which `toolkit` documents.

@@ -6,7 +6,8 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Path, PathArguments, Token, parse_quote};
 
-use crate::expand::{at, convert, here, hidden_name};
+use crate::expand::{convert, hidden_name};
+use crate::krate::{at, here};
 
 /// Expands `catalog!`.
 pub(crate) fn catalog(input: TokenStream) -> TokenStream {

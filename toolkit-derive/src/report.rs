@@ -34,3 +34,11 @@ pub(crate) fn suggest<'a>(typed: &str, candidates: &[&'a str]) -> Option<&'a str
     let nearest = candidates.iter().min_by_key(distance)?;
     (distance(&nearest) <= nearest.len() / 3 + 1).then_some(nearest)
 }
+
+/// Returns the message about an argument that the attribute does not have.
+pub(crate) fn unknown(attribute: &str, key: &str, keys: &[&str]) -> String {
+    match suggest(key, keys) {
+        Some(near) => format!("unknown `{attribute}` argument `{key}`; did you mean `{near}`?"),
+        None => format!("unknown `{attribute}` argument `{key}`; expected one of `{}`", keys.join("`, `")),
+    }
+}

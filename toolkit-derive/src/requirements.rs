@@ -4,8 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Expr, ExprLit, Lit, LitStr, Meta, Path};
 
-use crate::attribute::unknown;
-use crate::report::Report;
+use crate::report::{Report, unknown};
 use crate::value::{flag, key_of, metas, text, texts, ungrouped, value_of};
 
 /// What the host must hold.

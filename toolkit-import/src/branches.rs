@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::simplify::Simplifier;
-use crate::words::{Object, add, list, required};
-
-/// The word under which [`Branches`] wait in a schema until there are properties to stand beside.
-pub(crate) const BRANCHES: &str = "branches";
+use crate::words::{BRANCHES, Object, add, list, required};
 
 impl Simplifier<'_> {
     /// Adds the properties that only the branches of a schema name to those that it has.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::branches::BRANCHES;
+/// The word under which [`Branches`] wait in a schema until there are properties to stand beside.
+pub(crate) const BRANCHES: &str = "branches";
 
 pub(crate) type Object = Map<String, Value>;
 

@@ -1,16 +1,17 @@
 //! How a client shows that it may come in.
 
 mod jwt;
+mod key;
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hmac::{Hmac, KeyInit, Mac};
+use hmac::Mac;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use sha2::Sha256;
 use toolkit::call::SecretString;
 
+use self::key::{JwtKey, mac};
 use crate::wire::API_KEY;
 
 /// How a client shows that it may come in; the same value on both sides.
@@ -24,16 +25,6 @@ enum Kind {
     ApiKey(SecretString),
     Jwt(JwtKey),
 }
-
-/// What tokens are signed with, and what they must say.
-#[derive(Clone)]
-pub(crate) struct JwtKey {
-    secret: SecretString,
-    audience: Option<String>,
-    issuer: Option<String>,
-}
-
-type HmacSha256 = Hmac<Sha256>;
 
 impl Auth {
     /// Everybody who reaches the server may come in.
@@ -172,12 +163,6 @@ impl std::error::Error for WeakSecret {}
 fn is_same(expected: &[u8], sent: &[u8]) -> bool {
     let tag = |text: &[u8]| mac(expected, text);
     !expected.is_empty() && tag(sent).verify_slice(&tag(expected).finalize().into_bytes()).is_ok()
-}
-
-fn mac(key: &[u8], text: &[u8]) -> HmacSha256 {
-    let mut mac = <HmacSha256 as KeyInit>::new_from_slice(key).expect("a key of any length will do");
-    mac.update(text);
-    mac
 }
 
 /// Seconds since 1970.

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 pub use self::read::InvalidDefinition;
 pub use self::write::Naming;
+use crate::absent::or_default;
 use crate::id::OtcId;
-use crate::wire::or_default;
 
 /// A tool as Open Tool Calling publishes it (`ToolDefinition`).
 ///

@@ -66,6 +66,7 @@
 // One side alone does not use all that both share.
 #![cfg_attr(not(all(feature = "client", feature = "server")), allow(dead_code))]
 
+mod absent;
 #[cfg(feature = "http")]
 mod auth;
 #[cfg(feature = "client")]

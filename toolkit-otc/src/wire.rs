@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use serde_json::value::RawValue;
 
+use crate::absent::or_default;
 use crate::definition::{Authorization, Requirements, Secret};
 
 /// What every message may say it is.
@@ -16,13 +17,6 @@ pub(crate) const OLD_SCHEMA: &str = "otc://1.0";
 pub(crate) const API_KEY: &str = "oxp-api-key";
 /// What a client that hears progress asks for.
 pub(crate) const EVENT_STREAM: &str = "text/event-stream";
-
-/// Reads a field for which several programs write `null` when they have nothing to say.
-pub(crate) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    Option::deserialize(deserializer).map(Option::unwrap_or_default)
-}
 
 /// The body of `POST /tools/call`.
 #[derive(Serialize, Deserialize)]

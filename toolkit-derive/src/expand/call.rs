@@ -6,8 +6,8 @@ use syn::spanned::Spanned;
 use syn::{Path, Type};
 
 use super::input::Input;
-use super::krate::{at, here};
 use crate::function::Function;
+use crate::krate::{at, here};
 use crate::parameter::Parameter;
 
 /// Its types, and how an error of its own becomes a `ToolError`.

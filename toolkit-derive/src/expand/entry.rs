@@ -6,8 +6,8 @@ use syn::spanned::Spanned;
 use syn::{LitStr, Path};
 
 use super::input::Input;
-use super::krate::{at, here};
 use crate::function::Function;
+use crate::krate::{at, here};
 
 /// The record: what the attribute says, over what a function without one has.
 pub(super) fn entry(function: &Function, input: &Input, krate: &Path) -> TokenStream {

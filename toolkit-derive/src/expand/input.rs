@@ -6,11 +6,11 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{LitStr, Path};
 
-use super::krate::{at, here};
 use crate::arg::ArgDefault;
 use crate::description;
 use crate::function::Function;
 use crate::json_name;
+use crate::krate::{at, here};
 use crate::parameter::Argument;
 
 /// What the function takes, and what the JSON becomes first.

@@ -10,7 +10,7 @@ use hmac::Mac;
 use serde_json::{Value, json};
 
 use self::claims::Object;
-use super::{JwtKey, mac};
+use super::key::{JwtKey, mac};
 
 /// The least length of a secret, in bytes: that of the hash (RFC 7518, 3.2).
 pub(super) const MIN_SECRET: usize = 32;

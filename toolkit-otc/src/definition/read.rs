@@ -10,8 +10,8 @@ use toolkit::tool::ToolBuilder;
 
 use super::schema::reference_in;
 use super::{AS_READ, Definition, Input, MAX_NAME_LEN, Naming, Requirements, is_definition_name};
+use crate::absent::or_default;
 use crate::id::{OtcId, release};
-use crate::wire::or_default;
 
 /// A definition before anything is known of its fields but their kind.
 #[derive(Deserialize)]
