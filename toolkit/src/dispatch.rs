@@ -32,11 +32,11 @@ pub use self::prepared::Prepared;
 #[doc(hidden)]
 pub use self::run::{AsyncFunction, Function, Invocation, Run, SyncFunction, run_async, run_sync, run_waiting};
 pub(crate) use self::typed::{Typed, TypedCall};
-#[cfg(feature = "async")]
-pub use crate::call::timer::sleep;
 use crate::backend::{Route, Routes, Selector};
 pub use crate::call::BoxFuture;
 use crate::call::permit::{Limiter, Permit};
+#[cfg(feature = "async")]
+pub use crate::call::timer::sleep;
 use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError, unwind};
 use crate::catalog::{Catalog, Problems};
 use crate::schema::is_too_deep;

@@ -100,7 +100,7 @@ impl Plan {
     }
 
     /// Returns what a `T` asks for after the front of a text, with the code that reads whole texts.
-    pub(crate) fn ask<T: serde::de::DeserializeOwned>(front: &[u8]) -> Answer {
+    pub fn ask<T: serde::de::DeserializeOwned>(front: &[u8]) -> Answer {
         let plan = Self::anything();
         de::asked::listen(|| {
             let Ok(mut cursor) = de::Cursor::new(plan, front) else { return false };
