@@ -491,6 +491,29 @@ proptest! {
     }
 }
 
+#[test]
+fn a_branch_of_the_root_that_is_a_map_cannot_be_sent_and_a_loss_says_so() {
+    let branch = json!({ "type": "object", "properties": { "a": { "type": "null" } } });
+    let original = json!({ "type": "object", "anyOf": [branch, { "type": "object", "required": ["b"] }] });
+    for seed in 0..8 {
+        check_complete(original.clone(), seed).unwrap();
+    }
+    assert!(has(&input(&original, &Dialect::OPENAI_STRICT), Effect::Narrowed));
+    // Where the root declares what the branches require, nothing is lost.
+    let named = json!({ "type": "object", "properties": { "a": {}, "b": {} }, "anyOf": [{ "required": ["a"] }, { "required": ["b"] }] });
+    assert!(!has(&input(&named, &Dialect::GEMINI_OPENAPI), Effect::Narrowed));
+}
+
+#[test]
+fn an_absent_property_within_unevaluated_ones_is_said_to_be_refused_as_null() {
+    let inner = json!({ "type": "object", "properties": { "c": { "type": "object" } } });
+    let original = json!({ "type": "object", "required": ["c"], "unevaluatedProperties": inner });
+    for seed in 0..8 {
+        check_sound(original.clone(), seed).unwrap();
+    }
+    assert!(has(&input(&original, &Dialect::OPENAI_STRICT), Effect::Widened));
+}
+
 fn cases(default: u32) -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(default)
 }

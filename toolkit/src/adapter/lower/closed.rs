@@ -39,7 +39,14 @@ impl Lowering<'_> {
         let reads = self.dialect.reads("unevaluatedProperties");
         let reads_additional = self.dialect.reads("additionalProperties");
         if (says_false || !reads) && (reads_additional || keywords.contains_key("additionalProperties")) {
+            let is_schema = keywords.get("unevaluatedProperties").is_some_and(Value::is_object);
             simplify_unevaluated(keywords);
+            let describes = is_schema && keywords.get("additionalProperties").is_some_and(Value::is_object);
+            if describes && self.dialect.all_required && requires_undeclared(keywords) {
+                // A validator does not look inside what it counts as unevaluated.
+                let reason = "is said of what is required; a null inside that stands for what is absent is refused";
+                self.lose(at, "unevaluatedProperties", Effect::Widened, reason);
+            }
         }
         // A closed object says the same in the end.
         if !reads && !self.dialect.closed && keywords.remove("unevaluatedProperties").is_some() {
@@ -115,6 +122,12 @@ pub(super) fn simplify_unevaluated(keywords: &mut Keywords) {
     {
         keywords.insert("additionalProperties".to_owned(), others);
     }
+}
+
+fn requires_undeclared(keywords: &Keywords) -> bool {
+    let is_declared = |name: &str| keywords.get("properties").is_some_and(|properties| properties.get(name).is_some());
+    let required = keywords.get("required").and_then(Value::as_array).into_iter().flatten();
+    required.filter_map(Value::as_str).any(|name| !is_declared(name))
 }
 
 /// Returns true if another schema of the same value may declare properties that this one does not.

@@ -36,6 +36,9 @@ pub(super) fn put_together(
     let shows_all = parts.iter().all(|part| !part.hides && !part.welcomes);
     let restricts = !is_join
         && schemas.keys().any(|name| parts.iter().any(|part| !part.declares(name) && part.accepts_unknown(closes)));
+    // A branch that declares nothing, in an object that declares nothing, is a map.
+    let is_empty = |has: &Keywords| has.get("properties").and_then(Value::as_object).is_none_or(|has| has.is_empty());
+    let has_map = !is_join && is_empty(keywords) && parts.iter().any(|part| !part.refuses && is_empty(&part.keywords));
     let all_closed = !parts.is_empty() && parts.iter().all(|part| part.refuses) && !is_join;
 
     let properties = keywords.entry("properties").or_insert_with(|| json!({}));
@@ -61,6 +64,8 @@ pub(super) fn put_together(
     }
     if closes && !shows_all {
         Some("at the root is said as one object; properties that a part hides cannot be sent")
+    } else if closes && has_map {
+        Some("at the root is said as one object; properties of any name, which a part allows, cannot be sent")
     } else if restricts {
         Some("at the root is said as one object; properties that only one part declares are what that part says")
     } else {
