@@ -7,6 +7,7 @@ mod addresses;
 mod bodies;
 mod connections;
 mod pipe;
+mod pool;
 mod results;
 mod server;
 mod shutdown;

@@ -1,5 +1,6 @@
 //! Threads for tools: whatever a tool does with its thread, no I/O waits for it.
 
+mod ended;
 mod load;
 mod threads;
 
@@ -18,10 +19,13 @@ use self::threads::{Origin, Threads};
 /// An elastic pool of threads that run futures which may block.
 ///
 /// Every poll of a future, and its drop, happens on a thread of the pool, inside of the tokio runtime that spawned it. As
-/// long as its threads make progress, the pool has as many as there are cores. When no poll has ended for a millisecond,
-/// it starts more threads: as many as needed while the threads wait (a tool sleeps), and one for each tool that has none
-/// while they keep the cores busy (a tool computes). The number of threads is bounded by the number of futures, which the caller bounds, as with a
-/// [`CallLimiter`](super::CallLimiter).
+/// long as its threads make progress, the pool has as many as there are cores. When no poll has ended for some
+/// milliseconds, it starts more threads: as many as needed while the threads wait (a tool sleeps), and one for each tool
+/// that has none while they keep the cores busy (a tool computes). The number of threads is bounded by the number of
+/// futures, which the caller bounds, as with a [`CallLimiter`](super::CallLimiter).
+///
+/// Threads are woken for several futures at once: the pool for those that one turn of a runtime spawns, and the runtime for
+/// those that end within 100 µs while the pool has more to do.
 ///
 /// The threads are detached: they keep no process alive.
 ///
@@ -98,7 +102,11 @@ impl<T> Future for Task<T> {
     type Output = Result<T, Panicked>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(cx).map(|output| output.ok_or(Panicked))
+        if self.0.is_finished() {
+            return Pin::new(&mut self.0).poll(cx).map(|output| output.ok_or(Panicked));
+        }
+        let waker = ended::collected(cx.waker());
+        Pin::new(&mut self.0).poll(&mut Context::from_waker(&waker)).map(|output| output.ok_or(Panicked))
     }
 }
 

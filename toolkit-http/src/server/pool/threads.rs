@@ -3,10 +3,12 @@
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 
+use super::ended::{Ended, collect, wake};
 use super::load::{ThreadStat, n_cores, n_running};
 
 pub(super) type Runnable = async_task::Runnable<Origin>;
@@ -24,6 +26,17 @@ const TICK: Duration = Duration::from_millis(1);
 /// How long a pool must have stalled for another thread of a tool that has one, when all cores are busy: more threads
 /// would only share the same cores, and take memory.
 const BUSY_TICK: Duration = Duration::from_millis(250);
+
+/// How long the end of a call may wait for those of others, while its thread has more to do.
+const MAX_WAKE_DELAY: Duration = Duration::from_micros(100);
+
+/// How often a queue is looked at that has not stalled for [`CALM_TICKS`].
+const CALM_TICK: Duration = Duration::from_millis(4);
+
+const CALM_TICKS: u32 = 50;
+
+/// How many ticks without work the monitor waits for more before it has to be woken.
+const IDLE_TICKS: u32 = 3;
 
 /// How long a thread waits for something to do before it ends.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
@@ -51,19 +64,45 @@ struct State {
     n_woken: usize,
     /// Counts polls that have ended.
     n_done: u64,
+    /// The calls that have ended and whose tasks were not woken yet.
+    ended: Ended,
+    /// Whether threads are added as soon as the thread for I/O has nothing else to do.
+    is_filling: bool,
     has_monitor: bool,
+    is_monitor_asleep: bool,
 }
 
 impl Threads {
     pub(super) fn push(self: &Arc<Self>, runnable: Runnable) {
+        let runtime = runnable.metadata().runtime.clone();
         let mut state = self.state();
         state.queue.push_back(runnable);
-        let n_busy = state.n_threads - state.n_idle + state.n_woken;
-        if n_busy < n_cores() {
-            self.add(state);
-        } else if !state.has_monitor {
+        let fills = state.n_busy() < n_cores() && !std::mem::replace(&mut state.is_filling, true);
+        self.keep_monitor(state);
+        if fills {
+            // What does I/O has mostly more to push. A thread that is woken for each would take its core away each time.
+            let filling = Filling(Arc::clone(self));
+            runtime.spawn(async move {
+                tokio::task::yield_now().await;
+                drop(filling);
+            });
+        }
+    }
+
+    /// Lets as many threads take from the queue as there are cores for.
+    fn fill(self: &Arc<Self>) {
+        let mut state = self.state();
+        state.is_filling = false;
+        let n_wanted = state.queue.len().min(n_cores().saturating_sub(state.n_busy()));
+        drop(state);
+        (0..n_wanted).for_each(|_| self.add(self.state()));
+    }
+
+    /// Makes sure that the monitor looks at the queue.
+    fn keep_monitor(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+        if !state.has_monitor {
             state.has_monitor = self.start_monitor();
-        } else if state.queue.len() == 1 {
+        } else if std::mem::take(&mut state.is_monitor_asleep) {
             drop(state);
             self.stalled.notify_one();
         }
@@ -91,6 +130,7 @@ impl Threads {
 
     fn work(&self, nth: usize) {
         let stat = ThreadStat::of_this_thread().map(Arc::new);
+        collect();
         let mut state = self.state();
         if let Some(stat) = stat {
             state.stats.insert(nth, stat);
@@ -100,9 +140,17 @@ impl Threads {
                 let tool = runnable.metadata().tool;
                 *state.running.entry(tool).or_default() += 1;
                 drop(state);
-                run(runnable);
+                let runtime = run(runnable);
                 state = self.state();
                 state.ended(tool);
+                state.ended.add_collected();
+                let is_late = state.ended.since().is_some_and(|since| since.elapsed() >= MAX_WAKE_DELAY);
+                if state.queue.is_empty() || is_late {
+                    let wakers = state.ended.take();
+                    drop(state);
+                    wake(wakers, &runtime);
+                    state = self.state();
+                }
                 continue;
             }
             state.n_idle += 1;
@@ -127,35 +175,52 @@ impl Threads {
     /// Adds threads whenever the queue stalls: one more each time as long as there are cores for them.
     fn monitor(self: &Arc<Self>) {
         let (mut seen, mut since, mut n_added) = (0, Instant::now(), 1_usize);
+        let (mut n_idle, mut n_calm) = (0, 0_u32);
         loop {
             let mut state = self.state();
-            while state.queue.is_empty() {
-                (since, n_added) = (Instant::now(), 1);
+            n_idle = if state.is_quiet() { n_idle + 1 } else { 0 };
+            while n_idle > IDLE_TICKS && state.is_quiet() {
+                state.is_monitor_asleep = true;
                 let (woken, waited) =
                     self.stalled.wait_timeout(state, KEEP_ALIVE).unwrap_or_else(PoisonError::into_inner);
                 state = woken;
-                if waited.timed_out() && state.queue.is_empty() {
+                state.is_monitor_asleep = false;
+                if waited.timed_out() && state.is_quiet() {
                     state.has_monitor = false;
                     return;
                 }
             }
-            if state.n_done != seen {
+            if state.n_done != seen || state.is_quiet() {
                 (seen, since, n_added) = (state.n_done, Instant::now(), 1);
+                n_calm = n_calm.saturating_add(1);
+                drop(state);
+            } else if since.elapsed() >= TICK {
+                n_calm = 0;
+                self.relieve(state, &mut since, &mut n_added);
+            } else {
+                drop(state);
             }
-            let (n_queued, stats) = (state.queue.len(), state.stats.values().cloned().collect::<Vec<_>>());
-            drop(state);
-            if n_running(&stats) < n_cores() {
-                if since.elapsed() >= TICK {
-                    (0..n_added.min(n_queued)).for_each(|_| self.add(self.state()));
-                    n_added += 1;
-                }
-            } else if self.put_other_tool_first() {
-                self.add(self.state());
-            } else if since.elapsed() >= BUSY_TICK {
-                self.add(self.state());
-                since = Instant::now();
-            }
-            std::thread::sleep(TICK);
+            std::thread::sleep(if n_calm < CALM_TICKS { TICK } else { CALM_TICK });
+        }
+    }
+
+    /// Does what a pool needs in which no poll has ended for a tick.
+    fn relieve(self: &Arc<Self>, mut state: MutexGuard<'_, State>, since: &mut Instant, n_added: &mut usize) {
+        let (wakers, n_queued) = (state.ended.take(), state.queue.len());
+        let stats: Vec<_> = state.stats.values().cloned().collect();
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+        if n_queued == 0 {
+            return;
+        }
+        if n_running(&stats) < n_cores() {
+            (0..(*n_added).min(n_queued)).for_each(|_| self.add(self.state()));
+            *n_added += 1;
+        } else if self.put_other_tool_first() {
+            self.add(self.state());
+        } else if since.elapsed() >= BUSY_TICK {
+            self.add(self.state());
+            *since = Instant::now();
         }
     }
 
@@ -175,6 +240,16 @@ impl Threads {
 }
 
 impl State {
+    /// How many threads have something to do, or will have.
+    fn n_busy(&self) -> usize {
+        self.n_threads - self.n_idle + self.n_woken
+    }
+
+    /// Returns true if nothing waits for a thread.
+    fn is_quiet(&self) -> bool {
+        self.queue.is_empty() && self.ended.since().is_none()
+    }
+
     fn ended(&mut self, tool: u64) {
         self.n_done = self.n_done.wrapping_add(1);
         if let Some(n_running) = self.running.get_mut(&tool) {
@@ -186,9 +261,20 @@ impl State {
     }
 }
 
-/// Polls a future once, inside of the runtime that spawned it. If it panics, its task reports that.
-fn run(runnable: Runnable) {
+/// Adds threads when it is dropped, also by a runtime that ends.
+struct Filling(Arc<Threads>);
+
+impl Drop for Filling {
+    fn drop(&mut self) {
+        self.0.fill();
+    }
+}
+
+/// Polls a future once, inside of the runtime that spawned it, which is returned. If it panics, its task reports that.
+fn run(runnable: Runnable) -> Handle {
     let runtime = runnable.metadata().runtime.clone();
-    let _on_runtime = runtime.enter();
+    let on_runtime = runtime.enter();
     let _ = catch_unwind(AssertUnwindSafe(|| runnable.run()));
+    drop(on_runtime);
+    runtime
 }
