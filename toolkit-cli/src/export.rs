@@ -53,7 +53,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
     #[cfg(feature = "html")]
     if format == "html" {
         let program = program_name();
-        let page = toolkit::adapter::html::Page { title: &program, program: Some(&program) };
+        let page = toolkit::adapter::html::Page::new(&program).program(&program);
         write_text(&toolkit::adapter::html::document(&page, catalog), matches)?;
         return Ok(Exit::Success);
     }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 ///
 /// Text is the fast form: it becomes the typed argument in one pass.
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum Arguments<'a> {
     /// JSON text.
     Json(Cow<'a, [u8]>),
@@ -30,6 +31,35 @@ impl fmt::Debug for Arguments<'_> {
 impl Arguments<'_> {
     /// An empty object, for a tool that takes nothing.
     pub const NONE: Arguments<'static> = Arguments::Json(Cow::Borrowed(b"{}"));
+
+    /// Returns the same arguments without a copy of them.
+    #[must_use]
+    pub fn borrowed(&self) -> Arguments<'_> {
+        match self {
+            Arguments::Json(text) => Arguments::Json(Cow::Borrowed(text)),
+            Arguments::Value(value) => Arguments::Value(Cow::Borrowed(value)),
+        }
+    }
+
+    /// Returns the arguments as JSON text; a value is serialized.
+    ///
+    /// ```
+    /// # use serde_json::json;
+    /// # use toolkit::Arguments;
+    /// assert_eq!(*Arguments::from("{ }").to_json()?, *b"{ }");
+    /// assert_eq!(*Arguments::from(&json!({ "a": 1 })).to_json()?, *br#"{"a":1}"#);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The value cannot be serialized.
+    pub fn to_json(&self) -> Result<Cow<'_, [u8]>, serde_json::Error> {
+        match self {
+            Arguments::Json(text) => Ok(Cow::Borrowed(text)),
+            Arguments::Value(value) => serde_json::to_vec(value).map(Cow::Owned),
+        }
+    }
 
     /// The same arguments, owned.
     #[must_use]

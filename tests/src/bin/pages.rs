@@ -25,6 +25,6 @@ fn main() {
 }
 
 fn write(folder: &Path, name: &str, catalog: Catalog) {
-    let page = document(&Page { title: name, program: None }, &catalog);
+    let page = document(&Page::new(name), &catalog);
     std::fs::write(folder.join(format!("{name}.html")), page).expect("the folder can be written to");
 }

@@ -5,14 +5,7 @@ use toolkit_tests::{ran, real_tools};
 use super::*;
 
 fn agent() -> a2a::Agent {
-    let text = str::to_owned;
-    a2a::Agent {
-        name: text("Clerk"),
-        description: text("Keeps notes."),
-        version: text("1.0.0"),
-        url: text("https://example.com/a2a"),
-        ..Default::default()
-    }
+    a2a::Agent::new("Clerk").description("Keeps notes.").version("1.0.0").url("https://example.com/a2a")
 }
 
 /// A card with all that the protocol has for one.

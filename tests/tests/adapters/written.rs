@@ -123,8 +123,7 @@ fn gemini_is_written_in_both_forms() {
 
 #[test]
 fn a2a_is_written_as_skills_and_a_card() {
-    let agent =
-        a2a::Agent { name: "Clerk".to_owned(), url: "https://example.com/a2a".to_owned(), ..Default::default() };
+    let agent = a2a::Agent::new("Clerk").url("https://example.com/a2a");
     let export = a2a::card(&agent, &catalog());
     let skill = &export.json["skills"][1];
     assert_eq!((&skill["id"], &skill["tags"]), (&json!("notes:search:1.0.0"), &json!(["find"])));

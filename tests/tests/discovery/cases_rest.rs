@@ -330,7 +330,7 @@ fn what_is_registered_and_what_is_returned_is_nobody_elses() {
     for case in group(TOOLDOC, "isolation") {
         let docs = Docs::of(Arc::new(index(&[("a", "")])));
         let mut example = ToolExample::new(json!({ "list": [1] }));
-        docs.register("a", DocEntry { examples: vec![example.clone()], ..DocEntry::default() }).unwrap();
+        docs.register("a", DocEntry::new().example(example.clone())).unwrap();
         example.args["list"][0] = json!(2);
         docs.describe("a", Detail::Full).unwrap().examples[0].args["list"][0] = json!(3);
         assert_eq!(docs.examples("a", 1).unwrap()[0].args, json!({ "list": [1] }), "{case}");

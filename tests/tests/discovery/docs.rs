@@ -34,16 +34,13 @@ fn docs(tools: &[Tool]) -> Docs {
 }
 
 fn example(args: Value) -> ToolExample {
-    let mut example = ToolExample::new(args);
-    example.title = "first".to_owned();
-    example
+    ToolExample::new(args).title("first")
 }
 
 #[test]
 fn each_depth_says_more() {
     let docs = docs(&[ticket()]);
-    let mut entry = DocEntry { notes: "Takes a while.".to_owned(), ..DocEntry::default() };
-    entry.external_refs.push("https://example.com".to_owned());
+    let entry = DocEntry::new().notes("Takes a while.").external_ref("https://example.com");
     docs.register("ticket:create", entry).unwrap();
     let at = |detail| serde_json::to_value(docs.describe("ticket:create", detail).unwrap()).unwrap();
     assert_eq!(at(Detail::Summary), json!({ "id": "ticket:create", "summary": "Creates a ticket." }));
@@ -79,7 +76,7 @@ fn an_example_that_the_tool_would_refuse_is_refused() {
 fn what_is_not_there_is_said_with_what_is() {
     let docs = docs(&[]);
     assert_eq!(docs.describe("a", Detail::Full).unwrap_err().to_string(), "no tool is named `a`");
-    docs.register("a", DocEntry { summary: "Documented.".to_owned(), ..DocEntry::default() }).unwrap();
+    docs.register("a", DocEntry::new().summary("Documented.")).unwrap();
     assert_eq!(docs.describe("a", Detail::Summary).unwrap().summary, "Documented.");
     let error = docs.describe("a", Detail::Schema).unwrap_err();
     assert_eq!(error.to_string(), "`a` is documented, but not there; ask for the detail Summary");
@@ -136,7 +133,7 @@ fn texts_are_cut_as_in_the_cases() {
             None => "x".repeat(case["input_len"].as_u64().unwrap() as usize),
         };
         let docs = docs(&[tool("a", "")]);
-        let entry = DocEntry { summary: text.clone(), notes: text, ..DocEntry::default() };
+        let entry = DocEntry::new().summary(text.clone()).notes(text);
         docs.register("a", entry).unwrap();
         let doc = docs.describe("a", Detail::Full).unwrap();
         let cut = if case["field"] == "notes" { doc.notes } else { doc.summary };
@@ -188,12 +185,9 @@ fn depths_and_errors_are_those_of_the_cases() {
         if !of_doc.is_null() {
             let text = |field: &str| of_doc[field].as_str().unwrap_or_default().to_owned();
             let n = |field: &str| of_doc[field].as_u64().unwrap_or_default() as usize;
-            let entry = DocEntry {
-                summary: text("summary"),
-                notes: text("notes"),
-                examples: vec![example(json!({ "title": "Broken" })); n("examples")],
-                external_refs: vec!["https://example.com".to_owned(); n("externalRefs")],
-            };
+            let mut entry = DocEntry::new().summary(text("summary")).notes(text("notes"));
+            entry.examples = vec![example(json!({ "title": "Broken" })); n("examples")];
+            entry.external_refs = vec!["https://example.com".to_owned(); n("externalRefs")];
             docs.register("x", entry).unwrap();
         }
         let detail = case["level"].as_str().unwrap().parse::<Detail>();
@@ -243,10 +237,10 @@ fn examples_that_are_too_large_are_refused_as_in_the_cases() {
     let cases = cases(TEXT, "register_errors");
     for case in &cases {
         let docs = docs(&[tool("a", "")]);
-        let examples = vec![ToolExample::new(case["args"].clone())];
+        let example = ToolExample::new(case["args"].clone());
         let error = match case["call"].as_str().unwrap() {
-            "RegisterDoc" => docs.register("a", DocEntry { examples, ..DocEntry::default() }),
-            _ => docs.register_examples("a", examples),
+            "RegisterDoc" => docs.register("a", DocEntry::new().example(example)),
+            _ => docs.register_examples("a", vec![example]),
         };
         assert_eq!(name(&error.unwrap_err()), case["error"]);
     }

@@ -8,7 +8,7 @@ use scraper::{ElementRef, Html, Selector};
 use toolkit::adapter::html::{Page, document};
 use toolkit::{Catalog, Tool};
 
-const PAGE: Page<'static> = Page { title: "Tools", program: Some("tools") };
+const PAGE: Page<'static> = Page::new("Tools").program("tools");
 
 fn text_of(tools: impl IntoIterator<Item = Tool>) -> String {
     document(&PAGE, &Catalog::new(tools).expect("their ids differ"))

@@ -22,7 +22,7 @@ async fn arguments_arrive_as_they_were_sent() {
 #[tokio::test]
 async fn the_trace_of_a_call_goes_along() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
-    let trace = TraceContext { traceparent: "00-ab-cd-01".into(), tracestate: Some("a=b".into()), baggage: None };
+    let trace = TraceContext::new("00-ab-cd-01").tracestate("a=b");
     let context = Context::new().with(trace);
     let result = in_the_end(dispatcher.call_with(&context, "peer:echo", json!({}))).await.unwrap();
     let meta = result.value()["_meta"].clone();

@@ -102,7 +102,8 @@ proptest! {
         available in prop::collection::vec(versions(), 0..8),
     ) {
         let entries = bounds.into_iter().map(|(minimum, maximum, deprecated)| {
-            Entry { maximum, deprecated, ..Entry::new("test", minimum) }
+            let entry = maximum.into_iter().fold(Entry::new("test", minimum), Entry::up_to);
+            if deprecated { entry.deprecated("") } else { entry }
         });
         let matrix: Matrix = entries.collect();
         let compatible = |version: &Version| matrix.check("test", version).is_compatible();

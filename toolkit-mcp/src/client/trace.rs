@@ -6,7 +6,15 @@ use toolkit::Context;
 /// The W3C's Trace Context of a call. One in the [`Context`] of a call is sent along to a server.
 ///
 /// With the feature `server`, what a client of this program sent is passed on without it.
+///
+/// ```
+/// # use toolkit::Context;
+/// # use toolkit_mcp::client::TraceContext;
+/// let trace = TraceContext::new("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").tracestate("vendor=1");
+/// let context = Context::new().with(trace);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TraceContext {
     /// `traceparent`.
     pub traceparent: String,
@@ -14,6 +22,28 @@ pub struct TraceContext {
     pub tracestate: Option<String>,
     /// `baggage`.
     pub baggage: Option<String>,
+}
+
+impl TraceContext {
+    /// Creates a context of this `traceparent`.
+    #[must_use]
+    pub fn new(traceparent: impl Into<String>) -> Self {
+        Self { traceparent: traceparent.into(), ..Self::default() }
+    }
+
+    /// Sets `tracestate`.
+    #[must_use]
+    pub fn tracestate(mut self, tracestate: impl Into<String>) -> Self {
+        self.tracestate = Some(tracestate.into());
+        self
+    }
+
+    /// Sets `baggage`.
+    #[must_use]
+    pub fn baggage(mut self, baggage: impl Into<String>) -> Self {
+        self.baggage = Some(baggage.into());
+        self
+    }
 }
 
 /// The trace context of a call, in the words of the protocol.

@@ -66,7 +66,7 @@ pub(super) fn check_mirrored(headers: &HeaderMap, offer: &Offer, arguments: &Arg
     }
     let arguments: Option<&RawValue> = match arguments {
         Arguments::Json(json) => serde_json::from_slice(json).ok(),
-        Arguments::Value(_) => None,
+        _ => None,
     };
     offer.mirrored.iter().try_for_each(|param| {
         param.agrees(headers, arguments).map_err(|reason| Fault::of_envelope(Code::HeaderMismatch, reason))

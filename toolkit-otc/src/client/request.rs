@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 use toolkit::ToolError;
 use toolkit::backend::BackendCall;
-use toolkit::call::{Arguments, ErrorKind};
+use toolkit::call::ErrorKind;
 use uuid::Uuid;
 
 use crate::wire::{CallContext, CallMessage, CallRequest, SCHEMA, SecretValue, Token};
@@ -15,15 +15,8 @@ use crate::{CallId, TraceId};
 ///
 /// The arguments are not JSON.
 pub(super) fn body(call: &BackendCall<'_>, tool_id: &str) -> Result<Vec<u8>, ToolError> {
-    let own;
-    let text: &[u8] = match call.arguments() {
-        Arguments::Json(text) => text,
-        Arguments::Value(value) => {
-            own = serde_json::to_vec(value).map_err(ToolError::internal)?;
-            &own
-        }
-    };
-    let input: &RawValue = serde_json::from_slice(text).map_err(|error| {
+    let text = call.arguments().to_json().map_err(ToolError::internal)?;
+    let input: &RawValue = serde_json::from_slice(&text).map_err(|error| {
         ToolError::new(ErrorKind::MalformedJson, format!("the arguments are not valid JSON: {error}"))
     })?;
     let context = call.context();

@@ -13,6 +13,7 @@ use crate::id::{OtcId, is_name, release};
 ///
 /// By default there is nothing to call them, and they are problems.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Naming {
     /// The toolkit of tools without a namespace: letters, digits and `_`.
     pub toolkit: Option<String>,

@@ -14,13 +14,29 @@ use self::section::{name, section};
 use crate::catalog::Catalog;
 use crate::tool::Tool;
 
-/// What a page says beside its tools.
+/// The parts of a page beside its tools.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Page<'a> {
     /// What stands at its top.
     pub title: &'a str,
     /// The program whose command line has the tools, for an example of each call; `None` where there is none.
     pub program: Option<&'a str>,
+}
+
+impl<'a> Page<'a> {
+    /// Creates a page with this title, without examples of calls on a command line.
+    #[must_use]
+    pub const fn new(title: &'a str) -> Self {
+        Self { title, program: None }
+    }
+
+    /// Sets the program whose command line has the tools.
+    #[must_use]
+    pub const fn program(mut self, program: &'a str) -> Self {
+        self.program = Some(program);
+        self
+    }
 }
 
 const STYLE: &str = include_str!("html/page.css");
@@ -56,7 +72,7 @@ const MAX_UNFOLDED: usize = 120;
 /// }
 ///
 /// # fn main() -> Result<(), toolkit::catalog::Problems> {
-/// let page = document(&Page { title: "Tools", program: Some("tools") }, &toolkit::catalog![add]?);
+/// let page = document(&Page::new("Tools").program("tools"), &toolkit::catalog![add]?);
 /// assert!(page.contains(r#"<article id="math:add""#));
 /// assert!(page.contains("<p>Adds two integers, <em>exactly</em>.</p>"));
 /// assert!(page.contains("tools call math:add &#39;{&quot;a&quot;:1,&quot;b&quot;:1}&#39;"));

@@ -48,6 +48,7 @@ pub struct Step {
 /// A part of an earlier step's structured result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Reference {
     /// The id of the step.
     pub step: String,

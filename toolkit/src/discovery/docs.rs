@@ -20,6 +20,7 @@ use crate::tool::{Annotations, Tool};
 
 /// How much of a tool's documentation is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Detail {
     /// What it does.
     Summary,
@@ -43,8 +44,19 @@ impl FromStr for Detail {
     }
 }
 
-/// What a host has to say of a tool beyond what the tool says of itself.
+/// Documentation of a tool that a host adds to the tool's own.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use toolkit::{Tool, discovery::{Detail, DocEntry, Docs, Index}};
+/// # let add = Tool::builder("add").description("Adds two integers.").build()?;
+/// # let docs = Docs::of(Arc::new(Index::of(&[add])));
+/// docs.register("add", DocEntry::new().notes("Overflow wraps.").external_ref("https://example.com"))?;
+/// assert_eq!(docs.describe("add", Detail::Full)?.notes, "Overflow wraps.");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct DocEntry {
     /// In place of the tool's own summary, unless it is empty; cut at [`Docs::MAX_SUMMARY`] characters.
     pub summary: String,
@@ -54,6 +66,42 @@ pub struct DocEntry {
     pub examples: Vec<ToolExample>,
     /// URLs, or ids of resources.
     pub external_refs: Vec<String>,
+}
+
+impl DocEntry {
+    /// Creates an entry that adds nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the summary.
+    #[must_use]
+    pub fn summary(mut self, summary: impl Into<String>) -> Self {
+        self.summary = summary.into();
+        self
+    }
+
+    /// Sets the notes.
+    #[must_use]
+    pub fn notes(mut self, notes: impl Into<String>) -> Self {
+        self.notes = notes.into();
+        self
+    }
+
+    /// Adds an example.
+    #[must_use]
+    pub fn example(mut self, example: ToolExample) -> Self {
+        self.examples.push(example);
+        self
+    }
+
+    /// Adds a URL, or the id of a resource.
+    #[must_use]
+    pub fn external_ref(mut self, reference: impl Into<String>) -> Self {
+        self.external_refs.push(reference.into());
+        self
+    }
 }
 
 /// What there is to read of a tool. What is empty is left out of its JSON.

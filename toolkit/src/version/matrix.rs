@@ -101,6 +101,7 @@ impl FromIterator<Entry> for Matrix {
 /// error in its name would be no bound.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Entry {
     /// What has these versions; compared as it is written.
     pub component: String,

@@ -7,7 +7,7 @@ use serde_json::json;
 use toolkit::adapter::mcp::{write_error, write_result};
 use toolkit::call::ErrorKind;
 use toolkit::dispatch::BlockingThreads;
-use toolkit::{Arguments, RunResult, ToolError};
+use toolkit::{RunResult, ToolError};
 use toolkit_http::CallPermit;
 use tracing::Instrument;
 
@@ -34,7 +34,7 @@ pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
     let context = call.context.clone().with(blocking_threads(Arc::clone(&call), permit));
     let work = async {
         let tool = call.served.dispatcher.prepared(&call.offer().id)?;
-        tool.call_with(&context, call.borrowed()).await
+        tool.call_with(&context, call.arguments.borrowed()).await
     };
     // A span that nobody records is not worth the wrapping.
     let outcome = match call.span.is_disabled() {
@@ -48,13 +48,6 @@ pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
 }
 
 impl Call<'_> {
-    fn borrowed(&self) -> Arguments<'_> {
-        match &self.arguments {
-            Arguments::Json(text) => Arguments::from(&**text),
-            Arguments::Value(value) => Arguments::from(&**value),
-        }
-    }
-
     /// The timeout of the tool itself.
     pub(super) fn own_timeout(&self) -> Option<Duration> {
         self.served.dispatcher.prepared(&self.offer().id).ok()?.timeout()

@@ -10,8 +10,18 @@ use crate::catalog::Catalog;
 use crate::schema::is_too_deep;
 use crate::tool::{InvalidTool, Tool};
 
-/// What a card says of the agent itself.
+/// The fields of a card that describe the agent itself.
+///
+/// ```
+/// # use toolkit::adapter::a2a::{Agent, card};
+/// let agent = Agent::new("Clerk").description("Keeps notes.").version("1.0.0").url("https://example.com/a2a");
+/// let agent = agent.field("documentationUrl", "https://example.com/docs");
+/// let json = card(&agent, &toolkit::Catalog::new([])?).json;
+/// assert_eq!((&json["name"], &json["documentationUrl"]), (&"Clerk".into(), &"https://example.com/docs".into()));
+/// # Ok::<(), toolkit::catalog::Problems>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Agent {
     /// What it is called.
     pub name: String,
@@ -24,6 +34,42 @@ pub struct Agent {
     /// Other fields of the card, as they are written: `provider`, `securitySchemes` and the like. One that is written
     /// here otherwise, such as `capabilities`, is written as it stands here.
     pub others: Map<String, Value>,
+}
+
+impl Agent {
+    /// Creates an agent with this name.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// Sets the description.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = description.into();
+        self
+    }
+
+    /// Sets the version.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = version.into();
+        self
+    }
+
+    /// Sets the URL at which the agent is reached.
+    #[must_use]
+    pub fn url(mut self, url: impl Into<String>) -> Self {
+        self.url = url.into();
+        self
+    }
+
+    /// Sets another field of the card; see [`Agent::others`].
+    #[must_use]
+    pub fn field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.others.insert(name.into(), value.into());
+        self
+    }
 }
 
 /// A card that was read.

@@ -10,6 +10,7 @@ use crate::tool::Tool;
 /// How a tool is called, by example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ToolExample {
     /// What to refer to it by.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -33,10 +34,45 @@ impl ToolExample {
     /// How long a hint at the result is at most, in characters.
     pub const MAX_RESULT_HINT: usize = 200;
 
-    /// An example that says nothing but these arguments.
+    /// Creates an example of these arguments.
+    ///
+    /// ```
+    /// # use serde_json::json;
+    /// # use toolkit::discovery::ToolExample;
+    /// let example = ToolExample::new(json!({ "a": 1, "b": 2 })).title("small numbers").result_hint("3");
+    /// assert_eq!(example.title, "small numbers");
+    /// ```
     #[must_use]
     pub fn new(args: Value) -> Self {
         Self { args, ..Self::default() }
+    }
+
+    /// Sets the id.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// Sets the title.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Sets the description.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = description.into();
+        self
+    }
+
+    /// Sets the hint at the result.
+    #[must_use]
+    pub fn result_hint(mut self, hint: impl Into<String>) -> Self {
+        self.result_hint = hint.into();
+        self
     }
 
     pub(super) fn checked(self, nth: usize, tool: Option<&Tool>) -> Result<Self, DocError> {
