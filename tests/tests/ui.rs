@@ -23,3 +23,22 @@ fn copy_manifests() {
         fs::copy(entry.path(), package.join(entry.file_name())).expect("the target can be written");
     }
 }
+
+#[test]
+fn no_message_names_a_path_that_authors_cannot_use() {
+    let folders = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("ui")).expect("the tests have messages");
+    let mut n_read = 0;
+    for folder in folders {
+        for file in fs::read_dir(folder.expect("it is read").path()).expect("it is a folder") {
+            let path = file.expect("it is read").path();
+            if path.extension().is_some_and(|extension| extension == "stderr") {
+                let text = fs::read_to_string(&path).expect("it is a text");
+                for hidden in ["::private", "__private", "private.rs", "private/", "toolkit::__"] {
+                    assert!(!text.contains(hidden), "{}: `{hidden}`", path.display());
+                }
+                n_read += 1;
+            }
+        }
+    }
+    assert!(n_read > 50, "{n_read} messages were read");
+}

@@ -3,6 +3,8 @@
 //! Each trait is implemented for every type that fits. They exist for the messages of rustc: one for each thing that may
 //! be missing, with what to write.
 
+mod default;
+
 use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub use self::default::ArgumentDefault;
 use crate::call::ToolError;
 use crate::catalog::StateType;
 use crate::dispatch::Host;

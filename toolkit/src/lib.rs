@@ -433,3 +433,12 @@ pub use toolkit_import::import;
 macro_rules! link {
     ($($krate:ident),* $(,)?) => { $( use $krate as _; )* };
 }
+
+/// An expression: rustc names this macro where a list of tools is written as an item.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! only_valid_inside_a_function {
+    ($value:expr) => {
+        $value
+    };
+}

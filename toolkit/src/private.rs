@@ -2,7 +2,6 @@
 
 mod argument;
 mod borrowed;
-mod default;
 mod function;
 #[cfg(feature = "import")]
 pub mod import;
@@ -32,7 +31,6 @@ pub use self::argument::{
     argument_case, result_case,
 };
 pub use self::borrowed::FromHost;
-pub use self::default::default_of;
 pub use self::function::{async_entry, async_linked, blocking_entry, not_in, sync_entry, sync_linked};
 pub use self::metadata::with_aliases;
 pub use self::metadata::{icon, literal, requirements, text, texts};
@@ -43,8 +41,8 @@ pub use self::returned::{
 pub use self::shared::OwnsAlone;
 pub use self::sole::Form;
 pub use crate::bounds::{
-    BlockingResult, Borrowed, DescribeArgument, DescribeResult, DeserializeArgument, NamedArgument, OwnedArgument,
-    SendArgument, SerializeResult, State, ToolArgument, ToolResult, UnsharedArgument,
+    ArgumentDefault, BlockingResult, Borrowed, DescribeArgument, DescribeResult, DeserializeArgument, NamedArgument,
+    OwnedArgument, SendArgument, SerializeResult, State, ToolArgument, ToolResult, UnsharedArgument,
 };
 pub use crate::call::ToolError;
 pub use crate::catalog::{Entry, Location};
@@ -68,12 +66,3 @@ macro_rules! __unique {
     };
 }
 pub use crate::__unique as unique;
-
-/// An expression: rustc names this macro where a list of tools is written as an item.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! only_valid_inside_a_function {
-    ($value:expr) => {
-        $value
-    };
-}

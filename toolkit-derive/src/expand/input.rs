@@ -192,7 +192,7 @@ impl Argument {
             }
             ArgDefault::Value(value) => {
                 let krate = at(krate, value.span());
-                quote_spanned!(here(value.span())=> #krate::default_of::<#ty, _>(#value))
+                quote_spanned!(here(value.span())=> #krate::ArgumentDefault::<#ty>::into_default(#value))
             }
         };
         let fits = self.fits();

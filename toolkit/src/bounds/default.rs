@@ -3,24 +3,26 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// What can be written as the default of an argument of type `T`: a `T`, and a literal where `T` owns text or is an
-/// `Option`.
+/// A value that `#[arg(default = …)]` accepts for an argument of type `T`: a `T`, and a literal where `T` owns text or is
+/// an `Option`.
 #[diagnostic::on_unimplemented(
     message = "the default of this argument must be a `{T}`",
     label = "expected `{T}`, found `{Self}`"
 )]
-pub trait IntoDefault<T> {
-    /// The value.
+pub trait ArgumentDefault<T> {
+    /// Returns the value as the type of its argument.
     fn into_default(self) -> T;
 }
 
-impl<T> IntoDefault<T> for T {
+#[diagnostic::do_not_recommend]
+impl<T> ArgumentDefault<T> for T {
     fn into_default(self) -> T {
         self
     }
 }
 
-impl<T> IntoDefault<Option<T>> for T {
+#[diagnostic::do_not_recommend]
+impl<T> ArgumentDefault<Option<T>> for T {
     fn into_default(self) -> Option<T> {
         Some(self)
     }
@@ -28,13 +30,15 @@ impl<T> IntoDefault<Option<T>> for T {
 
 macro_rules! text_defaults {
     ($($ty:ty),*) => {$(
-        impl IntoDefault<$ty> for &'static str {
+        #[diagnostic::do_not_recommend]
+        impl ArgumentDefault<$ty> for &'static str {
             fn into_default(self) -> $ty {
                 self.into()
             }
         }
 
-        impl IntoDefault<Option<$ty>> for &'static str {
+        #[diagnostic::do_not_recommend]
+        impl ArgumentDefault<Option<$ty>> for &'static str {
             fn into_default(self) -> Option<$ty> {
                 Some(self.into())
             }
@@ -43,8 +47,3 @@ macro_rules! text_defaults {
 }
 
 text_defaults!(String, Box<str>, Cow<'static, str>, PathBuf);
-
-/// The default as the type of its argument.
-pub fn default_of<T, V: IntoDefault<T>>(value: V) -> T {
-    value.into_default()
-}
