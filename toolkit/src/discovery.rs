@@ -12,6 +12,8 @@
 //! other language as they are written.
 
 mod asked;
+mod bytes;
+mod damage;
 mod docs;
 mod error;
 mod events;

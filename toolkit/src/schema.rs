@@ -16,6 +16,7 @@ pub mod generate;
 mod graph;
 pub mod inline;
 pub(crate) mod json;
+mod limits;
 mod patterns;
 pub mod plan;
 mod pointer;
@@ -90,9 +91,9 @@ impl Clone for Schema {
 
 impl Schema {
     /// How deep a schema may be nested, in lists and objects: as deep as JSON text is read.
-    pub const MAX_DEPTH: usize = 127;
+    pub const MAX_DEPTH: usize = limits::MAX_DEPTH;
     /// How many subschemas a schema may have, and how many of them, references included, may apply to one value.
-    pub const MAX_SUBSCHEMAS: usize = 65_536;
+    pub const MAX_SUBSCHEMAS: usize = limits::MAX_SUBSCHEMAS;
 
     /// Checks `value` and keeps it.
     ///

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use super::query::Query;
 use super::search::{Found, UNIT};
+use super::snapshot::Snapshot;
 use super::summary::Summary;
 
 /// A tool that was found.
@@ -43,4 +45,17 @@ impl Hit {
 
 fn shared<S: Serializer>(summary: &Arc<Summary>, serializer: S) -> Result<S::Ok, S::Error> {
     summary.serialize(serializer)
+}
+
+impl Snapshot {
+    /// The tools that answer a question best, at most `limit`; equally good ones in the order of their ids.
+    ///
+    /// Any word of the question will do; a question without words is answered by all tools in the order of their ids,
+    /// and one of stop words alone by tools that are named so, if there are any. Of a very long question the first 16
+    /// KiB and 256 words count.
+    #[must_use]
+    pub fn search<'q>(&self, query: impl Into<Query<'q>>, limit: usize) -> Vec<Hit> {
+        let query = query.into();
+        self.found(&query, limit).into_iter().map(Hit::by_words).collect()
+    }
 }

@@ -15,16 +15,15 @@
 //! postings in the order of the words. Stems and all else that follows from them are worked out anew. The tools: their
 //! canonical JSON, one after another. The same tools give the same bytes, whatever the history of the index is.
 
-mod bytes;
-mod error;
 mod records;
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-use self::bytes::put_text;
-pub(super) use self::bytes::{Bytes, put_number};
-pub use self::error::{Damage, OpenError};
+use super::bytes::put_text;
+pub(super) use super::bytes::{Bytes, put_number};
+use super::damage::FORMAT;
+pub use super::damage::{Damage, OpenError};
 use super::index::Index;
 use super::ranking::{Ranking, Weights};
 use super::segment::Segment;
@@ -32,9 +31,6 @@ use super::snapshot::Snapshot;
 
 /// What the file of an index begins with.
 const MAGIC: [u8; 8] = *b"toolkidx";
-
-/// Raised whenever a file means something else than before. The words that a text gives are part of the meaning.
-const FORMAT: u32 = 1;
 
 /// Then no place in it is beyond 32 bits.
 const MAX_INDEX_LEN: u64 = u32::MAX as u64;

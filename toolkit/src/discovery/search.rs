@@ -14,7 +14,7 @@ use std::cell::RefCell;
 pub(super) use self::top::{Found, Top};
 use super::asked::Asked;
 use super::part::{Part, idf};
-use super::query::Filter;
+use super::query::{Filter, Query};
 use super::segment::Posting;
 use super::snapshot::Snapshot;
 
@@ -58,8 +58,18 @@ impl Norm {
     }
 }
 
+impl Snapshot {
+    pub(super) fn found(&self, query: &Query<'_>, limit: usize) -> Vec<Found<'_>> {
+        if query.text().trim().is_empty() {
+            let admitted = self.records().filter(|record| query.filter.admits(record));
+            return admitted.take(limit).map(|record| Found { score: 0, record }).collect();
+        }
+        search(self, &Asked::of(query.text(), self), &query.filter, limit)
+    }
+}
+
 /// The best tools of all parts.
-pub(super) fn search<'s>(snapshot: &'s Snapshot, asked: &Asked, filter: &Filter, limit: usize) -> Vec<Found<'s>> {
+fn search<'s>(snapshot: &'s Snapshot, asked: &Asked, filter: &Filter, limit: usize) -> Vec<Found<'s>> {
     let limit = limit.min(snapshot.n_tools);
     if limit == 0 {
         return Vec::new();

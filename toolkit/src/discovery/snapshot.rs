@@ -3,13 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::asked::Asked;
-use super::hit::Hit;
 use super::part::Part;
-use super::query::Query;
 use super::ranking::Ranking;
 use super::record::Record;
-use super::search::{Found, search};
 use super::segment::{self, Segment};
 use super::summary::Summary;
 use super::words::stem;
@@ -160,25 +156,6 @@ impl Snapshot {
     #[must_use]
     pub fn ranking(&self) -> &Ranking {
         &self.ranking
-    }
-
-    /// The tools that answer a question best, at most `limit`; equally good ones in the order of their ids.
-    ///
-    /// Any word of the question will do; a question without words is answered by all tools in the order of their ids,
-    /// and one of stop words alone by tools that are named so, if there are any. Of a very long question the first 16
-    /// KiB and 256 words count.
-    #[must_use]
-    pub fn search<'q>(&self, query: impl Into<Query<'q>>, limit: usize) -> Vec<Hit> {
-        let query = query.into();
-        self.found(&query, limit).into_iter().map(Hit::by_words).collect()
-    }
-
-    pub(super) fn found(&self, query: &Query<'_>, limit: usize) -> Vec<Found<'_>> {
-        if query.text().trim().is_empty() {
-            let admitted = self.records().filter(|record| query.filter.admits(record));
-            return admitted.take(limit).map(|record| Found { score: 0, record }).collect();
-        }
-        search(self, &Asked::of(query.text(), self), &query.filter, limit)
     }
 
     /// The tool of this id, and what runs it first: a function of this process, or else a provider, or else an MCP

@@ -11,10 +11,11 @@ use super::dialect::Dialect;
 use super::error::{SchemaError, SchemaErrorKind, SchemaFault};
 use super::excerpt::quoted;
 use super::graph::{Found, Graph};
+use super::limits::MAX_DEPTH;
 use super::patterns::{self, Patterns};
 use super::reference::References;
+use super::tagged;
 use super::violation::Violations;
-use super::{Schema, tagged};
 
 /// A schema that is sound, ready to check values.
 pub(super) struct Checked {
@@ -140,8 +141,8 @@ impl Size {
         let mut pending = vec![(schema, 0)];
         while let Some((value, depth)) = pending.pop() {
             size.depth = size.depth.max(depth);
-            if depth > Schema::MAX_DEPTH {
-                let message = format!("it is nested deeper than {} levels", Schema::MAX_DEPTH);
+            if depth > MAX_DEPTH {
+                let message = format!("it is nested deeper than {} levels", MAX_DEPTH);
                 return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
             }
             match value {

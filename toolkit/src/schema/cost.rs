@@ -10,9 +10,9 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::Schema;
 use super::error::{SchemaErrorKind, SchemaFault};
 use super::graph::{Graph, Label, Node};
+use super::limits::{MAX_DEPTH, MAX_SUBSCHEMAS};
 
 /// What a value may cost.
 pub(super) struct Cost {
@@ -88,7 +88,7 @@ impl Cost {
 
     /// How what is wrong with `instance` can be found.
     pub(super) fn telling(&self, instance: &Value) -> Telling {
-        if is_deeper(instance, Schema::MAX_DEPTH) {
+        if is_deeper(instance, MAX_DEPTH) {
             Telling::Nothing
         } else if self.telling.exceed(instance, MAX_TELLING).is_none() {
             Telling::Whole
@@ -144,7 +144,7 @@ impl Looks {
         let here = counter.at.clone();
         let mut looks = vec![counter.at[0]];
         let mut changed = vec![true; graph.nodes.len()];
-        while looks.len() <= Schema::MAX_DEPTH && looks.last().is_some_and(|&last| last <= MAX_LOOKS) {
+        while looks.len() <= MAX_DEPTH && looks.last().is_some_and(|&last| last <= MAX_LOOKS) {
             changed = counter.level(order, &here, &changed)?;
             if !changed.contains(&true) {
                 break;
@@ -194,9 +194,8 @@ impl<'s> Counter<'_, 's> {
             if node.unevaluated {
                 self.at[id] = self.at[id].saturating_add(again[id]);
             }
-            if self.at[id] > Schema::MAX_SUBSCHEMAS as u64 {
-                let message =
-                    format!("more than {} schemas apply to one value, references included", Schema::MAX_SUBSCHEMAS);
+            if self.at[id] > MAX_SUBSCHEMAS as u64 {
+                let message = format!("more than {} schemas apply to one value, references included", MAX_SUBSCHEMAS);
                 return Err(SchemaFault::new(SchemaErrorKind::TooComplex, self.graph.pointer(id), message));
             }
         }
@@ -390,7 +389,7 @@ fn depth(graph: &Graph<'_>, order: &[usize]) -> Result<usize, SchemaFault> {
         let message = format!("more than {most} schemas refer to or join one another in a row, for one value");
         return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
     }
-    Ok(levels.min(Schema::MAX_DEPTH))
+    Ok(levels.min(MAX_DEPTH))
 }
 
 /// The most schemas in a row.

@@ -7,10 +7,11 @@ use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
 use super::error::{MAX_FAULTS, SchemaErrorKind, SchemaFault};
+use super::limits::MAX_SUBSCHEMAS;
 use super::reference::{Base, References, Target};
+use super::tagged;
 use super::violation::child;
 use super::walk::{self, Token};
-use super::{Schema, tagged};
 
 /// The schemas of a document, the root first, and those that a reference leads to in places that nobody knows.
 pub(super) struct Graph<'s> {
@@ -116,8 +117,8 @@ impl<'s> Graph<'s> {
             while next < graph.nodes.len() {
                 graph.walk(next, references, &mut found);
                 next += 1;
-                if graph.nodes.len() > Schema::MAX_SUBSCHEMAS {
-                    let message = format!("it has more than {} subschemas", Schema::MAX_SUBSCHEMAS);
+                if graph.nodes.len() > MAX_SUBSCHEMAS {
+                    let message = format!("it has more than {} subschemas", MAX_SUBSCHEMAS);
                     return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
                 }
             }

@@ -8,6 +8,7 @@
 //! does (ignore a value, stop early, swallow an error, ask for a map where the text has an array), a value counts as
 //! valid only once its text has been walked to the end.
 
+mod arena;
 mod array;
 mod compile;
 mod de;
@@ -18,28 +19,22 @@ mod object;
 mod pattern;
 mod property;
 mod reason;
+mod refused;
 mod ser;
 pub(crate) mod special;
 mod string;
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::LazyLock;
 
+pub use arena::Plan;
 pub(crate) use de::asked::{Answer, Asked};
 pub(crate) use de::decimal::{Held, Whole};
 pub(crate) use de::tree::read_tree;
 pub(crate) use limited::Limited;
-use node::{Node, NodeId};
 pub use reason::{Path, Reason};
+pub use refused::{NotEncoded, Refused};
 pub(crate) use ser::Notes;
-
-/// A compiled form of the keywords that can be checked while serde walks a value.
-#[doc(hidden)]
-pub struct Plan {
-    nodes: Box<[Node]>,
-    root: NodeId,
-}
 
 impl Plan {
     /// The plan of a draft 2020-12 schema.
@@ -49,7 +44,7 @@ impl Plan {
     #[must_use]
     pub fn compile(schema: &serde_json::Value) -> Option<Plan> {
         let (nodes, root) = compile::compile(schema).ok()?;
-        Some(Plan { nodes, root })
+        Some(Plan::new(nodes, root))
     }
 
     /// Why a schema has no plan: the first thing found that needs the whole value. `None` where it has one.
@@ -74,7 +69,7 @@ impl Plan {
     /// [`Refused`] where the bytes are not certainly valid, or are not a `T`.
     pub fn decode<'de, T: serde::Deserialize<'de>>(&self, json: &'de [u8]) -> Result<T, Refused> {
         let mut cursor = de::Cursor::new(self, json)?;
-        let value = de::read(&mut cursor, self.node(self.root), PhantomData)?;
+        let value = de::read(&mut cursor, self.root(), PhantomData)?;
         match cursor.is_through() {
             true => Ok(value),
             false => Err(Refused),
@@ -91,7 +86,7 @@ impl Plan {
         let plan = Self::anything();
         let mut cursor = de::Cursor::new(plan, json)?;
         cursor.whole = Some(Vec::new());
-        let value = de::read(&mut cursor, plan.node(plan.root), PhantomData)?;
+        let value = de::read(&mut cursor, plan.root(), PhantomData)?;
         if !cursor.is_through() {
             return Err(Refused);
         }
@@ -104,7 +99,7 @@ impl Plan {
         let plan = Self::anything();
         de::asked::listen(|| {
             let Ok(mut cursor) = de::Cursor::new(plan, front) else { return false };
-            let _ = de::read(&mut cursor, plan.node(plan.root), PhantomData::<T>);
+            let _ = de::read(&mut cursor, plan.root(), PhantomData::<T>);
             cursor.is_at_end()
         })
     }
@@ -132,7 +127,7 @@ impl Plan {
         max_bytes: usize,
     ) -> Result<(), NotEncoded> {
         let mut output = ser::Output::new(self, std::mem::take(out), max_bytes);
-        let written = value.serialize(ser::Writer { out: &mut output, node: self.node(self.root) });
+        let written = value.serialize(ser::Writer { out: &mut output, node: self.root() });
         let (has_failed, is_exceeded) = (output.has_failed(), output.is_exceeded());
         *out = output.json;
         match written {
@@ -148,62 +143,7 @@ impl Plan {
         let mut output = ser::Output::new(plan, Vec::new(), usize::MAX);
         output.notes = Some(Box::default());
         // What went wrong is in the notes.
-        let _ = value.serialize(ser::Writer { out: &mut output, node: plan.node(plan.root) });
+        let _ = value.serialize(ser::Writer { out: &mut output, node: plan.root() });
         (output.json, output.notes.map_or_else(Notes::default, |notes| *notes))
     }
-
-    #[inline]
-    fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[id as usize]
-    }
 }
-
-impl fmt::Debug for Plan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Plan").field("nodes", &self.nodes.len()).finish_non_exhaustive()
-    }
-}
-
-/// The value is not certainly valid; only a walk over the whole value can tell, and say why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[doc(hidden)]
-pub struct Refused;
-
-/// Why a value was not written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[doc(hidden)]
-pub enum NotEncoded {
-    /// See [`Refused`].
-    Refused,
-    /// It is longer than it may be.
-    TooLong,
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the value is not certainly valid")
-    }
-}
-
-impl std::error::Error for Refused {}
-
-// Not looking at what serde says keeps its message, which names the value, out of every log.
-impl serde::de::Error for Refused {
-    fn custom<T: fmt::Display>(_: T) -> Self {
-        Refused
-    }
-}
-
-impl serde::ser::Error for Refused {
-    fn custom<T: fmt::Display>(_: T) -> Self {
-        Refused
-    }
-}
-
-#[inline]
-fn ok(holds: bool) -> Result<(), Refused> {
-    if holds { Ok(()) } else { Err(Refused) }
-}
-
-/// How the keys begin under which `serde_json` hides numbers and raw JSON: never an ordinary member.
-const PRIVATE: &[u8] = b"$serde_json::private::";

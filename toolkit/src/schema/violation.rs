@@ -18,7 +18,6 @@ pub(super) use self::locate::holds_secret;
 use self::reason::{Explanation, place};
 pub(super) use self::secret::masked;
 pub(crate) use self::trim::declared_place;
-use super::SchemaError;
 
 /// One reason for which a schema refuses a value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -192,7 +191,8 @@ impl Violations {
         Self::of_size("is not valid, and is nested too deep to say where".to_owned())
     }
 
-    pub(crate) fn broken_schema(error: &SchemaError) -> Self {
+    /// The one violation of every value, where the schema itself is wrong.
+    pub(crate) fn broken_schema(error: &dyn fmt::Display) -> Self {
         let rule = format!("cannot be checked: {error}");
         Self(vec![Violation { keyword: "$schema".to_owned(), ..Violation::new(String::new(), rule) }])
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::bytes::{Bytes, put_number, put_text};
-use super::error::Damage;
+use crate::discovery::bytes::{Bytes, put_number, put_text};
+use crate::discovery::damage::Damage;
 use crate::discovery::record::{Hints, Kept, Place, Record};
 use crate::discovery::summary::Summary;
 use crate::tool::ToolBackend;

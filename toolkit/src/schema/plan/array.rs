@@ -1,7 +1,8 @@
 //! The rules for an array and the walk over one.
 
+use super::arena::Plan;
 use super::node::{ANY, NEVER, Node, NodeId};
-use super::{Plan, Refused, ok};
+use super::refused::{Refused, ok};
 
 /// `prefixItems`, `items`, `minItems`, `maxItems` and `uniqueItems`.
 pub(super) struct Array {

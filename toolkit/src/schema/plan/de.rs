@@ -26,7 +26,7 @@ use seq::Elements;
 use text::{Text, Word};
 
 use super::node::Node;
-use super::{PRIVATE, Refused};
+use super::refused::{PRIVATE, Refused};
 
 /// The value that comes next, with what the schema says about it.
 pub(super) struct Value<'c, 'p, 'de> {

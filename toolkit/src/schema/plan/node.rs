@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::array::{Array, Items};
 use super::number::Number;
 use super::object::{Members, Object};
+use super::refused::{Refused, ok};
 use super::string::Text;
-use super::{Refused, ok};
 
 /// A node's place in the plan: schemas may be recursive, so nodes name each other by number.
 pub(super) type NodeId = u32;

@@ -1,9 +1,10 @@
 //! The rules for an object and the walk over one.
 
+use super::arena::Plan;
 use super::node::{ANY, NEVER, NodeId};
 use super::property::{Properties, Property};
+use super::refused::{PRIVATE, Refused, ok};
 use super::special::head;
-use super::{PRIVATE, Plan, Refused, ok};
 
 /// `properties`, `required`, `additionalProperties`, `minProperties` and `maxProperties`; or a tagged union of such.
 pub(super) struct Object {

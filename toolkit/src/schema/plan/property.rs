@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::PRIVATE;
 use super::node::NodeId;
+use super::refused::PRIVATE;
 use super::special::head;
 
 /// At most 64, so that the ones met fit one word.

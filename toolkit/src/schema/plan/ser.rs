@@ -14,7 +14,7 @@ use serde::ser::{Serialize, Serializer};
 
 use super::node::{Kinds, Node};
 use super::object::Member;
-use super::{PRIVATE, Refused};
+use super::refused::{PRIVATE, Refused};
 use compound::{Fields, Items};
 pub(crate) use output::Notes;
 pub(super) use output::Output;

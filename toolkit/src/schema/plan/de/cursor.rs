@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::super::{Plan, Refused, special};
+use super::super::arena::Plan;
+use super::super::refused::Refused;
+use super::super::special;
 use super::asked;
 use super::escapes;
 

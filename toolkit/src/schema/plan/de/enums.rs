@@ -2,7 +2,7 @@
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, VariantAccess, Visitor};
 
-use super::super::Refused;
+use super::super::refused::Refused;
 use super::map::Entries;
 
 /// An object's one key as a variant, and its value as the content.

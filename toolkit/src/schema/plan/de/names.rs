@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::super::Refused;
-use super::super::ok;
+use super::super::refused::Refused;
+use super::super::refused::ok;
 
 /// How many keys are compared one by one, without allocating.
 const FEW: usize = 8;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{Deserializer, Visitor};
 
-use super::super::Refused;
+use super::super::refused::Refused;
 use super::Value;
 use super::cursor::Cursor;
 use super::decimal::Whole;

@@ -2,9 +2,9 @@
 
 use serde::de::{DeserializeSeed, SeqAccess};
 
-use super::super::Refused;
 use super::super::array::Items;
 use super::super::node::Node;
+use super::super::refused::Refused;
 use super::cursor::Cursor;
 use super::read;
 

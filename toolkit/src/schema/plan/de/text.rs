@@ -3,7 +3,7 @@
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, VariantAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::super::{PRIVATE, Refused};
+use super::super::refused::{PRIVATE, Refused};
 use super::asked;
 use super::number::{self, Integer};
 

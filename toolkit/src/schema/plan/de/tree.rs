@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-use super::super::{Plan, Refused};
+use super::super::arena::Plan;
+use super::super::refused::Refused;
 use super::cursor::Cursor;
 use super::decimal::Held;
 use crate::schema::child;

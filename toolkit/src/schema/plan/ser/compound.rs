@@ -8,7 +8,8 @@ use serde::ser::{
 use super::super::array;
 use super::super::node::Node;
 use super::super::object::{Member, Members, Tag};
-use super::super::{Refused, special};
+use super::super::refused::Refused;
+use super::super::special;
 use super::key::{WriteKey, with_text};
 use super::{Output, Writer};
 

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use serde::ser::{Impossible, Serialize, Serializer};
 
-use super::super::Refused;
+use super::super::refused::Refused;
 use super::Output;
 
 /// Writes one key as `serde_json` writes it.

@@ -4,8 +4,10 @@ use std::fmt::Display;
 
 use serde::Serializer;
 
+use super::super::arena::Plan;
 use super::super::limited::Limited;
-use super::super::{Plan, Refused, special};
+use super::super::refused::Refused;
+use super::super::special;
 
 /// How deep `serde_json` reads.
 const MAX_DEPTH: u8 = 127;

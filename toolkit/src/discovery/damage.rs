@@ -4,6 +4,9 @@ use std::{fmt, io};
 
 use crate::schema::shown_id;
 
+/// Raised whenever a file means something else than before. The words that a text gives are part of the meaning.
+pub(super) const FORMAT: u32 = 1;
+
 /// Why a saved index was not opened. Except for an error of the reader, building the index anew helps.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -54,7 +57,7 @@ impl fmt::Display for OpenError {
             Self::Io(error) => write!(f, "the index could not be read: {error}"),
             Self::NotAnIndex => f.write_str("the file is not an index of tools"),
             Self::OtherFormat { found } => {
-                write!(f, "the index has format {found} and this release reads format {}; build it anew", super::FORMAT)
+                write!(f, "the index has format {found} and this release reads format {}; build it anew", FORMAT)
             }
             Self::Stale { found } => write!(f, "the index is of `{}`; build it anew", shown_id(found)),
             Self::Damaged(damage) => write!(f, "the index is damaged: {damage}; build it anew"),

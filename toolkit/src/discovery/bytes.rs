@@ -1,6 +1,6 @@
 //! Numbers and texts as bytes.
 
-use super::error::Damage;
+use super::damage::Damage;
 
 /// Writes a number in as few bytes as it takes: seven bits in each, the lowest first, and one that says whether more
 /// follow.

@@ -1,0 +1,34 @@
+//! The nodes of a plan.
+
+use std::fmt;
+
+use super::node::{Node, NodeId};
+
+/// A compiled form of the keywords that can be checked while serde walks a value.
+#[doc(hidden)]
+pub struct Plan {
+    nodes: Box<[Node]>,
+    root: NodeId,
+}
+
+impl Plan {
+    pub(super) fn new(nodes: Box<[Node]>, root: NodeId) -> Self {
+        Self { nodes, root }
+    }
+
+    #[inline]
+    pub(super) fn root(&self) -> &Node {
+        self.node(self.root)
+    }
+
+    #[inline]
+    pub(super) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan").field("nodes", &self.nodes.len()).finish_non_exhaustive()
+    }
+}
