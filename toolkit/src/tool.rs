@@ -19,6 +19,7 @@ mod part;
 pub(crate) mod problem;
 mod requirements;
 mod tags;
+mod text;
 mod unknown;
 
 use std::borrow::Cow;
@@ -50,17 +51,10 @@ pub use self::part::{InvalidName, Namespace, ToolName};
 pub(crate) use self::problem::{Problem, ProblemKind, Problems};
 pub use self::requirements::{Authorization, OAuth2, Requirements, Secret};
 pub use self::tags::{MAX_TAG_LEN, MAX_TAGS, normalize_tag, normalize_tags};
+pub use self::text::{META_KEY, Text};
 pub use self::unknown::Unknown;
 use crate::schema::explore::{self, Explored};
 use crate::schema::{Schema, Violations};
-
-/// The key of `_meta` under which a tool's own record is published, by every adapter that has room for one.
-///
-/// MCP asks for reverse DNS before the slash (`_meta` in the General fields of both revisions).
-pub const META_KEY: &str = "rs.toolkit/tool";
-
-/// A text of a tool's record: part of the program, or read.
-pub type Text = Cow<'static, str>;
 
 /// A tool: what it is called, what it takes, what it gives, and what it says of itself.
 ///
@@ -104,11 +98,6 @@ impl Tool {
             output: OnceLock::from(output.map(schema)),
             sample: OnceLock::new(),
         }
-    }
-
-    /// Starts a tool that is not written in Rust.
-    pub fn builder(name: impl Into<Text>) -> ToolBuilder {
-        ToolBuilder::new(name.into())
     }
 
     /// The same tool in a namespace, so that the tools of several servers can stand in one catalogue.

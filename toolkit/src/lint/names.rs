@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Finding, Rule};
+use super::finding::{Finding, Rule};
 use crate::catalog::Naming;
 use crate::tool::Tool;
 

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
+use super::finding::{Finding, Rule};
 use super::invisible::invisible;
 use super::orders::orders;
-use super::{Finding, Rule};
 use crate::tool::Tool;
 
 /// Looks into every text of a tool that a model may read.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Finding, Rule};
+use super::finding::{Finding, Rule};
 use crate::schema::{child, inline, walk};
 use crate::tool::Tool;
 

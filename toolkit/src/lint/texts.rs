@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Finding, Rule};
+use super::finding::{Finding, Rule};
 use crate::tool::Tool;
 
 pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {

@@ -1,6 +1,6 @@
 //! Names that the type of an argument reads, and that its closed schema refuses.
 
-use super::{Finding, Rule};
+use super::finding::{Finding, Rule};
 use crate::schema::explore::Unlisted;
 use crate::schema::quoted;
 use crate::tool::Tool;

@@ -39,6 +39,13 @@ pub struct ToolBuilder {
     output: Option<Value>,
 }
 
+impl Tool {
+    /// Starts a tool that is not written in Rust.
+    pub fn builder(name: impl Into<Text>) -> ToolBuilder {
+        ToolBuilder::new(name.into())
+    }
+}
+
 impl ToolBuilder {
     pub(super) fn new(name: Text) -> Self {
         Self {

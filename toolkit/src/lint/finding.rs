@@ -1,0 +1,131 @@
+//! Findings and the rules that they are of.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use crate::schema::shown_id;
+use crate::tool::Tool;
+
+/// One thing about one tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// Which rule it is of.
+    pub rule: Rule,
+    /// How bad it is.
+    pub level: Level,
+    /// The id of the tool.
+    pub tool: String,
+    /// Where: the name of a field, or a JSON Pointer below it.
+    pub place: String,
+    /// What was found, and what to do about it.
+    pub message: String,
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Level {
+    /// It could be better.
+    Warning,
+    /// It must not be: no honest tool has it.
+    Error,
+}
+
+macro_rules! rules {
+    ($($(#[$doc:meta])* $Rule:ident $code:literal $level:ident $reason:literal,)*) => {
+        /// A rule. Each has a code by which it is switched off.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Rule { $(#[doc = $reason] $(#[$doc])* $Rule,)* }
+
+        impl Rule {
+            /// All rules.
+            pub const ALL: &[Self] = &[$(Rule::$Rule),*];
+
+            /// Its code, such as `undescribed-parameter`.
+            #[must_use]
+            pub fn code(self) -> &'static str {
+                match self { $(Rule::$Rule => $code,)* }
+            }
+
+            /// Why there is such a rule.
+            #[must_use]
+            pub fn reason(self) -> &'static str {
+                match self { $(Rule::$Rule => $reason,)* }
+            }
+
+            /// How bad it is to break it.
+            #[must_use]
+            pub fn level(self) -> Level {
+                match self { $(Rule::$Rule => Level::$level,)* }
+            }
+        }
+    };
+}
+
+rules! {
+    InvisibleText "invisible-text" Error "A model reads what a person who reviews the tool cannot see.",
+    HiddenInstructions "hidden-instructions" Error "A description that gives orders to the model instead of describing the tool takes it over.",
+    SuspiciousText "suspicious-text" Warning "Urgency, secrecy and talk of other tools are what poisoned descriptions are made of.",
+    MissingDescription "missing-description" Warning "A model chooses a tool by its description.",
+    VagueDescription "vague-description" Warning "A description that only repeats the name tells a model nothing.",
+    UndescribedParameter "undescribed-parameter" Warning "A model fills in an argument by what is said of it.",
+    UntypedParameter "untyped-parameter" Warning "Where anything is accepted a model sends anything, and strict modes refuse the tool.",
+    UnlistedName "unlisted-name" Warning "What a type reads and its schema does not list cannot be sent.",
+    LongName "long-name" Warning "Clients put the name of the server before that of the tool, and stop at 60 or 64 characters.",
+    SimilarNames "similar-names" Warning "A model confuses tools whose names hardly differ.",
+    SimilarDescriptions "similar-descriptions" Warning "A model cannot choose between tools that say the same of themselves.",
+    ContradictingHint "contradicting-hint" Warning "Hosts call without a question what says that it only reads.",
+}
+
+impl Finding {
+    pub(super) fn new(rule: Rule, tool: &Tool, place: impl Into<String>, message: impl Into<String>) -> Self {
+        let (tool, place, message) = (tool.id().to_string(), place.into(), message.into());
+        Self { rule, level: rule.level(), tool, place, message }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} {} [{}]", shown_id(&self.tool), self.place, self.message, self.rule.code())
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+impl Serialize for Rule {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.code())
+    }
+}
+
+impl FromStr for Rule {
+    type Err = UnknownRule;
+
+    fn from_str(code: &str) -> Result<Self, UnknownRule> {
+        Self::ALL.iter().copied().find(|rule| rule.code() == code).ok_or_else(|| UnknownRule { code: code.to_owned() })
+    }
+}
+
+/// A code that no rule has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownRule {
+    code: String,
+}
+
+impl fmt::Display for UnknownRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let codes: Vec<&str> = Rule::ALL.iter().map(|rule| rule.code()).collect();
+        write!(f, "no rule is called `{}`; there are {}", self.code.escape_debug(), codes.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownRule {}
