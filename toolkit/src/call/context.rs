@@ -155,8 +155,8 @@ impl Context {
         self.credentials.is_some()
     }
 
-    /// The context as a tool with these requirements may see it, or what is missing.
-    pub(crate) fn lend(&self, required: &Requirements) -> Result<Self, Requirements> {
+    /// Returns the context as a tool with these requirements may see it, or what is missing.
+    pub(crate) fn scoped_to(&self, required: &Requirements) -> Result<Self, Requirements> {
         let none = Credentials::new();
         let held = self.credentials.as_deref().unwrap_or(&none);
         let missing = held.missing(required);

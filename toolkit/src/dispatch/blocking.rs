@@ -1,7 +1,15 @@
-//! Threads of the host for tools that are marked `blocking`.
+//! Tools that are marked `blocking`, and threads of the host for them.
 
+#[cfg(feature = "async")]
 use std::fmt;
+#[cfg(feature = "async")]
 use std::sync::Arc;
+
+use super::Dispatcher;
+#[cfg(feature = "async")]
+use crate::call::ErrorKind;
+use crate::call::permit::Permit;
+use crate::call::{Context, ToolError, unwind};
 
 /// Threads on which the host wants `blocking` tools to run, instead of those of the tokio runtime.
 ///
@@ -17,11 +25,14 @@ use std::sync::Arc;
 /// let context = Context::new().with(threads);
 /// # drop(context);
 /// ```
+#[cfg(feature = "async")]
 #[derive(Clone)]
 pub struct BlockingThreads(Arc<Spawn>);
 
+#[cfg(feature = "async")]
 type Spawn = dyn Fn(Box<dyn FnOnce() + Send>) + Send + Sync;
 
+#[cfg(feature = "async")]
 impl BlockingThreads {
     /// Creates a value that runs work by `spawn`, which must not run it on the thread that calls it.
     #[must_use]
@@ -37,8 +48,48 @@ impl BlockingThreads {
     }
 }
 
+#[cfg(feature = "async")]
 impl fmt::Debug for BlockingThreads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BlockingThreads").finish_non_exhaustive()
+    }
+}
+
+impl Dispatcher {
+    /// Runs `work` on a thread that may block. When nobody waits for it any more it is told so, and keeps its permit
+    /// until it has come to its end.
+    #[cfg(feature = "async")]
+    pub(super) async fn run_blocking<T: Send + 'static>(
+        &self,
+        context: &Context,
+        permit: Permit,
+        work: impl FnOnce(&Self, &Context) -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let threads = context.get::<BlockingThreads>().cloned();
+        let (context, _abandoned) = context.carried().abandonable();
+        let dispatcher = self.clone();
+        let work = move || permit.run(|| unwind::caught(|| work(&dispatcher, &context)));
+        let finished = match (threads, tokio::runtime::Handle::try_current()) {
+            (Some(threads), _) => threads.run(work).await,
+            (None, Ok(runtime)) => runtime.spawn_blocking(work).await.ok(),
+            (None, Err(_)) => {
+                let message = "the tool blocks its thread; call it on a tokio runtime";
+                return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
+            }
+        };
+        finished.unwrap_or_else(|| {
+            let message = "the runtime shut down before the tool had run";
+            Err(ToolError::new(ErrorKind::Cancelled, message))
+        })
+    }
+
+    #[cfg(not(feature = "async"))]
+    pub(super) async fn run_blocking<T>(
+        &self,
+        context: &Context,
+        permit: Permit,
+        work: impl FnOnce(&Self, &Context) -> Result<T, ToolError>,
+    ) -> Result<T, ToolError> {
+        permit.run(|| unwind::caught(|| work(self, context)))
     }
 }

@@ -5,7 +5,8 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Dispatcher, Policy, Run, Shared, missing};
+use super::policy::Policy;
+use super::{Dispatcher, Run, Shared, missing};
 use crate::backend::{Routes, Selector};
 use crate::call::Coercion;
 use crate::call::permit::Limiter;
@@ -35,6 +36,46 @@ const MAX_RESULT_BYTES: usize = 16 << 20;
 
 /// Longer than a model waits for a tool, and short enough to be noticed.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60);
+
+impl Dispatcher {
+    /// A dispatcher for tools that borrow nothing from their host.
+    ///
+    /// # Errors
+    ///
+    /// Every tool that borrows something; see [`Dispatcher::builder`].
+    pub fn new(catalog: Catalog) -> Result<Self, Problems> {
+        Self::builder(catalog).build()
+    }
+
+    /// A dispatcher that is given state, limits and policies.
+    pub fn builder(catalog: Catalog) -> DispatcherBuilder {
+        DispatcherBuilder::new(catalog)
+    }
+
+    /// A dispatcher for other tools, and for the same host: the state, the limits, the policies and the layers of this
+    /// one hold for both together. This one stays as it is, and so do its calls.
+    ///
+    /// # Errors
+    ///
+    /// As for [`DispatcherBuilder::build`].
+    pub fn with_catalog(&self, catalog: Catalog, routes: Routes) -> Result<Self, Problems> {
+        check(&catalog, &self.shared.states, &self.shared.limiter)?;
+        let Shared { selector, states, policy, limiter, .. } = &*self.shared;
+        let shared = Shared {
+            catalog,
+            routes,
+            selector: selector.clone(),
+            states: Arc::clone(states),
+            policy: *policy,
+            limiter: limiter.clone(),
+        };
+        Ok(Self {
+            shared: Arc::new(shared),
+            #[cfg(feature = "tower")]
+            layered: self.layered.clone(),
+        })
+    }
+}
 
 impl DispatcherBuilder {
     pub(super) fn new(catalog: Catalog) -> Self {

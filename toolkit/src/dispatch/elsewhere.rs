@@ -4,7 +4,9 @@ use std::pin::pin;
 
 use serde::de::IgnoredAny;
 
-use super::{Dispatcher, Policy, lend, limit, sees_all_of};
+use super::policy::Policy;
+use super::scope::scoped;
+use super::{Dispatcher, limit};
 use crate::backend::{BackendCall, Normal, Parts, Route, normalize, without_tool_id};
 use crate::call::{Arguments, Change, Context, RunResult, ToolError, admit, check_output_tree, unwind};
 use crate::stream::Queue;
@@ -20,8 +22,7 @@ impl Dispatcher {
         arguments: Arguments<'_>,
         parts: Option<&Queue>,
     ) -> Result<RunResult, ToolError> {
-        let lent = if sees_all_of(context, tool) { None } else { Some(lend(context, tool)?) };
-        let context = lent.as_ref().unwrap_or(context);
+        let context = &*scoped(context, tool)?;
         let policy = &self.shared.policy;
         policy.admit(context, &arguments)?;
         let (arguments, changes) = policy.fitting(tool, arguments)?;

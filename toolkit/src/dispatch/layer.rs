@@ -9,7 +9,8 @@ use serde_json::Value;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::{BoxFuture, Dispatcher, DispatcherBuilder, lend, sees_all_of};
+use super::scope::scoped;
+use super::{BoxFuture, Dispatcher, DispatcherBuilder};
 use crate::call::unwind::{self, Panic};
 use crate::call::{Arguments, Context, RunResult, ToolError, admit};
 use crate::stream::Queue;
@@ -81,9 +82,7 @@ impl Call {
     pub fn checked_arguments(&self) -> Result<Value, ToolError> {
         let (tool, policy) = (self.tool(), &self.dispatcher.shared.policy);
         self.dispatcher.shared.select(tool)?;
-        if !sees_all_of(&self.context, tool) {
-            lend(&self.context, tool)?;
-        }
+        scoped(&self.context, tool)?;
         policy.admit(&self.context, &self.arguments)?;
         if !policy.validate_input {
             return self.arguments.to_value();

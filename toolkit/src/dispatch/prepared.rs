@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Dispatcher, report};
+use super::Dispatcher;
+use super::report::report;
 use crate::call::{Arguments, Context, RunResult, ToolError};
 use crate::tool::Tool;
 
@@ -13,11 +14,18 @@ pub struct Prepared<'d> {
     tool: &'d Tool,
 }
 
-impl<'d> Prepared<'d> {
-    pub(super) fn of(dispatcher: &'d Dispatcher, tool: &'d Tool) -> Self {
-        Self { dispatcher, tool }
+impl Dispatcher {
+    /// Finds a tool by any of its names, for who calls it often: finding it is a tenth of what a small call costs.
+    ///
+    /// # Errors
+    ///
+    /// The name did not resolve.
+    pub fn prepared(&self, name: &str) -> Result<Prepared<'_>, ToolError> {
+        Ok(Prepared { dispatcher: self, tool: self.shared.catalog.resolve(name)? })
     }
+}
 
+impl<'d> Prepared<'d> {
     /// The tool.
     #[must_use]
     pub fn tool(&self) -> &'d Tool {

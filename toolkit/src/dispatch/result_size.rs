@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Policy;
+use super::policy::Policy;
 use crate::call::{Content, ErrorKind, ToolError};
 use crate::schema::plan::{Limited, NotEncoded, Plan};
 

@@ -5,7 +5,8 @@ use std::future::Future;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Encode, Host, Policy};
+use super::policy::Policy;
+use super::{Encode, Host};
 use crate::call::{
     Arguments, BoxFuture, Change, Content, RunResult, ToolError, admit, check_value, decode_tree, not_json,
 };

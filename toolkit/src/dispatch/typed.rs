@@ -2,8 +2,11 @@
 
 use std::pin::pin;
 
+use super::policy::check_cancelled;
+use super::report::report;
 use super::run::shown;
-use super::{Dispatcher, Host, Run, check_cancelled, lend, limit, report, sees_all_of};
+use super::scope::scoped;
+use super::{Dispatcher, Host, Run, limit};
 use crate::call::{BoxFuture, Context, ToolError, unwind};
 use crate::tool::{Entry, Tool};
 
@@ -59,13 +62,7 @@ impl Dispatcher {
         O: Send + 'static,
         R: 'static,
     {
-        let lent;
-        let context = if sees_all_of(context, tool) {
-            context
-        } else {
-            lent = lend(context, tool)?;
-            &lent
-        };
+        let context = &*scoped(context, tool)?;
         check_cancelled(context)?;
         let Typed { entry, call, finish, .. } = typed;
         let finish = move |returned: R| finish(returned).map_err(|error| shown(entry, error));

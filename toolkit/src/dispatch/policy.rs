@@ -1,0 +1,49 @@
+//! What a dispatcher asks of every call.
+
+use std::time::Duration;
+
+use crate::call::{Arguments, Coercion, Context, ErrorKind, ToolError};
+use crate::schema::is_too_deep;
+
+/// What a dispatcher asks of every call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Policy {
+    pub(crate) validate_input: bool,
+    pub(crate) validate_output: bool,
+    pub(crate) coercion: Coercion,
+    pub(crate) max_argument_bytes: usize,
+    pub(crate) max_result_bytes: usize,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) acquire_timeout: Duration,
+}
+
+impl Policy {
+    /// Refuses what need not be looked at.
+    #[inline]
+    pub(super) fn admit(&self, context: &Context, arguments: &Arguments<'_>) -> Result<(), ToolError> {
+        if arguments.len() > self.max_argument_bytes {
+            return Err(self.too_large(arguments));
+        }
+        // A tree is walked by recursion, here and in the type it becomes.
+        if matches!(arguments, Arguments::Value(value) if is_too_deep(value)) {
+            let message = "the arguments are nested deeper than 127 levels";
+            return Err(ToolError::new(ErrorKind::MalformedJson, message));
+        }
+        check_cancelled(context)
+    }
+
+    #[cold]
+    fn too_large(&self, arguments: &Arguments<'_>) -> ToolError {
+        let (length, most) = (arguments.len(), self.max_argument_bytes);
+        ToolError::new(ErrorKind::TooLarge, format!("the arguments have {length} bytes; at most {most} are taken"))
+    }
+}
+
+/// Refuses a call that its caller has cancelled.
+#[inline]
+pub(super) fn check_cancelled(context: &Context) -> Result<(), ToolError> {
+    if context.is_cancelled() {
+        return Err(ToolError::cancelled());
+    }
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! Errors on their way to the caller.
+
+use crate::call::{ErrorKind, ToolError, unwind};
+use crate::tool::Tool;
+
+/// Puts the tool's name on an error, and logs what a model must not read.
+#[cold]
+pub(super) fn report(tool: &Tool, error: ToolError) -> ToolError {
+    let error = error.of_tool(&tool.id_text());
+    let error = match tool.function_backend() {
+        Some(function) => error.of_backend(function),
+        None => error,
+    };
+    if let ErrorKind::Internal | ErrorKind::Panicked | ErrorKind::InvalidAnswer | ErrorKind::InvalidOutput =
+        error.kind()
+    {
+        let cause = std::error::Error::source(&error).map(unwind::text_of);
+        tracing::error!(
+            tool = &*tool.id_text(),
+            kind = ?error.kind(),
+            cause = cause.as_deref().unwrap_or_default(),
+            "tool failed"
+        );
+    }
+    error
+}

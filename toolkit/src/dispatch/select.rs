@@ -1,0 +1,37 @@
+//! What runs a call.
+
+use super::Shared;
+use crate::backend::Route;
+use crate::call::{ErrorKind, ToolError, unwind};
+use crate::tool::{Entry, Tool};
+
+/// What runs a tool.
+pub(super) enum Executor<'s> {
+    Function(&'static Entry),
+    Backend(&'s Route),
+}
+
+impl Shared {
+    /// What runs the tool.
+    #[inline]
+    pub(super) fn select<'s>(&'s self, tool: &'s Tool) -> Result<Executor<'s>, ToolError> {
+        match tool.entry() {
+            Some(entry) if self.selector.is_none() => Ok(Executor::Function(entry)),
+            entry => self.select_of_several(tool, entry),
+        }
+    }
+
+    #[cold]
+    fn select_of_several<'s>(
+        &'s self,
+        tool: &'s Tool,
+        entry: Option<&'static Entry>,
+    ) -> Result<Executor<'s>, ToolError> {
+        let selected = unwind::catch(|| self.routes.select(tool, self.selector.as_deref()));
+        match (selected.map_err(unwind::Panic::of_host)??, entry) {
+            (Some(route), _) => Ok(Executor::Backend(route)),
+            (None, Some(entry)) => Ok(Executor::Function(entry)),
+            (None, None) => Err(ToolError::new(ErrorKind::NoBackend, "nothing here runs this tool")),
+        }
+    }
+}
