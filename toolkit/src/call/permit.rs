@@ -54,6 +54,12 @@ impl Limiter {
         Self(Some(Arc::new(Slots::new(n_calls))))
     }
 
+    /// Returns true if there is no limit.
+    #[inline]
+    pub(crate) fn is_unlimited(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Returns true if no call could ever run.
     pub(crate) fn is_zero(&self) -> bool {
         self.0.as_ref().is_some_and(|slots| slots.n_calls() == 0)
@@ -77,13 +83,13 @@ impl Limiter {
         let chain = Chain::of_call(carried);
         match try_acquire(slots, &chain) {
             Ok(permit) => Ok(permit),
-            // On the heap, since most calls wait for nothing and would make room for it.
+            // Boxed, so that it does not enlarge the future of calls that do not wait.
             Err(_) => Box::pin(slots.wait(timeout)).await.map(|slot| Permit::new(slots, slot, chain)),
         }
     }
 }
 
-// Not inlined: it is larger than all that a call without a limit does.
+// Not inlined, to keep calls without a limit small.
 #[inline(never)]
 fn try_acquire(slots: &Arc<Slots>, chain: &Option<Arc<Chain>>) -> Result<Permit, ToolError> {
     if let Some(held) = chain.as_ref().and_then(|chain| chain.find(slots)) {

@@ -6,25 +6,26 @@ use super::{ErrorKind, ToolError};
 pub(crate) use crate::unwind::{Panic, catch, catch_future, shielded, text_of};
 
 impl Panic {
-    /// The error of a call whose tool panicked.
+    /// Returns the error of a call whose tool panicked.
     #[cold]
     pub(crate) fn of_tool(self) -> ToolError {
         ToolError::new(ErrorKind::Panicked, "the tool failed with an internal error").caused_by(self.0)
     }
 
-    /// The error of a call where code of the host panicked that stands between the caller and the tool.
+    /// Returns the error of a call during which a layer or another part of the host panicked.
     #[cold]
     pub(crate) fn of_host(self) -> ToolError {
         ToolError::new(ErrorKind::Internal, "the call failed with an internal error").caused_by(self.0)
     }
 }
 
-/// Runs `work` of a tool.
+/// Runs a tool. A panic is its error.
+#[inline]
 pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, ToolError> {
     catch(work).unwrap_or_else(|panic| Err(panic.of_tool()))
 }
 
-/// Polls work of a tool.
+/// Polls the future of a tool. A panic is its error.
 pub(crate) async fn caught_future<T, F>(start: impl FnOnce() -> F) -> Result<T, ToolError>
 where
     F: Future<Output = Result<T, ToolError>>,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 #[cfg(feature = "tower")]
 use super::layer::Call;
-use super::limit::bounded;
-use super::scope::scoped;
+use super::limit::{bounded, is_unbounded};
+use super::scope::{scoped, sees_all};
 use super::select::Executor;
 use super::{Dispatcher, Host, Invocation, Run, Shared};
 use crate::call::permit::Permit;
@@ -15,7 +15,7 @@ use crate::stream::Queue;
 use crate::tool::{Entry, Tool};
 
 impl Dispatcher {
-    /// A call through the layers, if there are any.
+    /// Runs a call through the layers, if there are any.
     pub(super) async fn run_layered(
         &self,
         context: &Context,
@@ -45,13 +45,41 @@ impl Dispatcher {
             let message = "the tool runs elsewhere; call it with `Dispatcher::call`";
             return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
         };
+        if self.shared.is_unconditional(context, tool) {
+            self.shared.policy.admit(context, arguments)?;
+            return self.run_here(context, tool, entry, arguments);
+        }
+        self.run_sync_under_limit(context, tool, entry, arguments)
+    }
+
+    /// Runs a call that needs a permit or some of the credentials. Not inlined, to keep the stack frame of other calls small.
+    #[inline(never)]
+    fn run_sync_under_limit(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        entry: &'static Entry,
+        arguments: &Arguments<'_>,
+    ) -> Result<RunResult, ToolError> {
         let context = &*scoped(context, tool)?;
         self.shared.policy.admit(context, arguments)?;
         let permit = self.shared.limiter.try_acquire(context.permits())?;
         let context = &*context.under(&permit);
+        permit.run(|| self.run_here(context, tool, entry, arguments))
+    }
+
+    /// Runs a synchronous function on this thread.
+    #[inline(always)]
+    fn run_here(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        entry: &'static Entry,
+        arguments: &Arguments<'_>,
+    ) -> Result<RunResult, ToolError> {
         match Run::of(entry) {
             Run::Sync(run) | Run::Blocking(run) => {
-                permit.run(|| unwind::caught(|| run(self.invocation(context, tool, entry, arguments))))
+                unwind::caught(|| run(self.invocation(context, tool, entry, arguments)))
             }
             Run::Async(_) => {
                 let message = "the tool is asynchronous; call it with `Dispatcher::call` on a runtime";
@@ -73,17 +101,28 @@ impl Dispatcher {
                 return Box::pin(self.run_elsewhere(context, tool, route, arguments, parts)).await;
             }
         };
+        let time_limit = tool.timeout().or(self.shared.policy.timeout);
+        if time_limit.is_none() && self.shared.is_unconditional(context, tool) {
+            self.shared.policy.admit(context, &arguments)?;
+            let invocation = self.invocation(context, tool, entry, &arguments);
+            match Run::of(entry) {
+                Run::Sync(run) => return unwind::caught(|| run(invocation)),
+                Run::Async(run) if is_unbounded(context, time_limit) => {
+                    return unwind::caught_future(|| run(Invocation { parts, ..invocation })).await;
+                }
+                Run::Async(_) | Run::Blocking(_) => {}
+            }
+        }
         let context = &*scoped(context, tool)?;
         self.shared.policy.admit(context, &arguments)?;
-        let time_limit = tool.timeout().or(self.shared.policy.timeout);
-        // A synchronous tool has ended once it is polled: where it need not wait for a permit, nothing can bound it.
+        // A synchronous tool ends with its first poll. If a permit is free, neither timeout nor cancellation can interrupt it.
         if let (Run::Sync(run), None) = (Run::of(entry), time_limit)
             && let Ok(permit) = self.shared.limiter.try_acquire(context.permits())
         {
             let context = &*context.under(&permit);
             return permit.run(|| unwind::caught(|| run(self.invocation(context, tool, entry, &arguments))));
         }
-        // Pinned here, so that what wraps it moves a pointer and not the whole of it.
+        // Pinned here, so that the combinators around it move a pointer instead of the future.
         let work = pin!(async {
             let permit = self.shared.acquire(context).await?;
             let context = &*context.under(&permit);
@@ -95,7 +134,7 @@ impl Dispatcher {
                     let invocation = Invocation { parts, ..self.invocation(context, tool, entry, &arguments) };
                     permit.poll(unwind::caught_future(|| run(invocation))).await
                 }
-                // On the heap, since most calls are none of these and would make room for it.
+                // Boxed, so that it does not enlarge the future of all other calls.
                 Run::Blocking(run) => {
                     let arguments = arguments.into_owned();
                     let idx = self.shared.catalog.place_of(tool);
@@ -123,6 +162,12 @@ impl Dispatcher {
 }
 
 impl Shared {
+    /// Returns true if a call needs no permit, and the tool may see its whole context.
+    #[inline]
+    pub(super) fn is_unconditional(&self, context: &Context, tool: &Tool) -> bool {
+        self.limiter.is_unlimited() && sees_all(context, tool)
+    }
+
     pub(super) async fn acquire(&self, context: &Context) -> Result<Permit, ToolError> {
         self.limiter.acquire(context.permits(), self.policy.acquire_timeout).await
     }

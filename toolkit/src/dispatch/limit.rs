@@ -9,6 +9,18 @@ use crate::call::ErrorKind;
 use crate::call::timer;
 use crate::call::{Context, ToolError};
 
+/// Returns true if nothing could end a call before its tool does.
+#[inline]
+pub(super) fn is_unbounded(context: &Context, timeout: Option<Duration>) -> bool {
+    #[cfg(feature = "async")]
+    return timeout.is_none() && !context.is_cancellable();
+    #[cfg(not(feature = "async"))]
+    {
+        let _ = (context, timeout);
+        true
+    }
+}
+
 /// Polls `work` until it ends, the caller gives up, or the time is over.
 #[cfg(feature = "async")]
 pub(super) async fn bounded<T>(

@@ -181,7 +181,7 @@ impl Invocation<'_> {
         self.policy.check_content(content)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn empty_result(&self, changes: Vec<Change>) -> RunResult {
         match self.tool.instance() {
             None => RunResult::of_function(self.entry.id, changes),

@@ -12,10 +12,16 @@ use crate::tool::Tool;
 /// Returns an error if the caller lacks some of them.
 #[inline]
 pub(super) fn scoped<'c>(context: &'c Context, tool: &Tool) -> Result<Cow<'c, Context>, ToolError> {
-    if !context.has_credentials() && !tool.requires() {
+    if sees_all(context, tool) {
         return Ok(Cow::Borrowed(context));
     }
     narrowed(context, tool).map(Cow::Owned)
+}
+
+/// Returns true if nothing has to be kept from the tool, and nothing has to be there: so it is with most calls.
+#[inline]
+pub(super) fn sees_all(context: &Context, tool: &Tool) -> bool {
+    !context.has_credentials() && !tool.requires()
 }
 
 #[cold]

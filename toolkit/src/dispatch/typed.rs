@@ -2,11 +2,12 @@
 
 use std::pin::pin;
 
+use super::limit::{bounded, is_unbounded};
 use super::policy::check_cancelled;
 use super::report::report;
 use super::run::shown;
 use super::scope::scoped;
-use super::{Dispatcher, Host, Run, limit};
+use super::{Dispatcher, Host, Run};
 use crate::call::{BoxFuture, Context, ToolError, unwind};
 use crate::tool::{Entry, Tool};
 
@@ -66,6 +67,19 @@ impl Dispatcher {
         check_cancelled(context)?;
         let Typed { entry, call, finish, .. } = typed;
         let finish = move |returned: R| finish(returned).map_err(|error| shown(entry, error));
+        let time_limit = tool.timeout().or(self.shared.policy.timeout);
+        if self.shared.is_unconditional(context, tool) && is_unbounded(context, time_limit) {
+            match (call, Run::of(entry)) {
+                (TypedCall::Sync(_), Run::Blocking(_)) => {}
+                (TypedCall::Sync(call), _) => {
+                    return unwind::caught(|| finish(call(input, Host::new(context, self, tool))?));
+                }
+                (TypedCall::Async(call), _) => {
+                    let work = || async { finish(call(input, Host::new(context, self, tool)).await?) };
+                    return unwind::caught_future(work).await;
+                }
+            }
+        }
         let work = pin!(async {
             let permit = self.shared.acquire(context).await?;
             let context = &*context.under(&permit);
@@ -87,6 +101,6 @@ impl Dispatcher {
                 }
             }
         });
-        limit::bounded(work, context, tool.timeout().or(self.shared.policy.timeout)).await
+        bounded(work, context, time_limit).await
     }
 }

@@ -120,6 +120,7 @@ impl Plan {
     ///
     /// [`NotEncoded::TooLong`] where the JSON has more than `max_bytes` bytes, though one that exceeds it by little may be
     /// written; otherwise as for [`Plan::encode`].
+    #[inline]
     pub fn encode_at_most<T: serde::Serialize + ?Sized>(
         &self,
         value: &T,
@@ -127,7 +128,7 @@ impl Plan {
         max_bytes: usize,
     ) -> Result<(), NotEncoded> {
         let mut output = ser::Output::new(self, std::mem::take(out), max_bytes);
-        let written = value.serialize(ser::Writer { out: &mut output, node: self.root() });
+        let written = self.write(value, &mut output);
         let (has_failed, is_exceeded) = (output.has_failed(), output.is_exceeded());
         *out = output.json;
         match written {
@@ -137,13 +138,23 @@ impl Plan {
         }
     }
 
+    /// Writes a value. The only place that calls its `Serialize`, so that rustc inlines that here, and here alone.
+    #[inline(never)]
+    fn write<'p, T: serde::Serialize + ?Sized>(
+        &'p self,
+        value: &T,
+        output: &mut ser::Output<'p>,
+    ) -> Result<(), Refused> {
+        value.serialize(ser::Writer { out: output, node: self.root() })
+    }
+
     /// Writes `value` as far as it goes, and notes what JSON cannot represent.
     pub(crate) fn note_unwritable<T: serde::Serialize + ?Sized>(value: &T) -> (Vec<u8>, Notes) {
         let plan = Self::anything();
         let mut output = ser::Output::new(plan, Vec::new(), usize::MAX);
         output.notes = Some(Box::default());
         // What went wrong is in the notes.
-        let _ = value.serialize(ser::Writer { out: &mut output, node: plan.root() });
+        let _ = plan.write(value, &mut output);
         (output.json, output.notes.map_or_else(Notes::default, |notes| *notes))
     }
 }
