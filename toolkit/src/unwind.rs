@@ -1,4 +1,4 @@
-//! A panic in code of others (a tool, a layer, a listener, a backend) is the error of one call, not the end of the process.
+//! Catches panics of foreign code (tools, layers, listeners, backends), so that they end one call and not the process.
 
 use std::any::Any;
 use std::error::Error;
@@ -7,10 +7,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
-// The tool's state may be left half-changed by a panic, as it may by a thread that panics while holding a lock; that
-// is the tool's affair, and nothing of the dispatcher's is touched in between. Hence `AssertUnwindSafe`.
+// `AssertUnwindSafe`: a panic may leave the tool's own state half-changed, like a thread that panics while it holds a
+// lock. No state of the dispatcher is changed while foreign code runs.
 
-/// What somebody panicked with.
+/// The message of a panic.
 #[derive(Debug)]
 pub(crate) struct Panic(pub(crate) String);
 
@@ -21,7 +21,7 @@ impl Panic {
             .map(|text| (*text).to_owned())
             .or_else(|| payload.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "a panic without a text".to_owned());
-        // What somebody panics with may panic when it is dropped, and so may what that panics with.
+        // Dropping the payload may panic again, with another payload that panics when it is dropped.
         if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
             std::mem::forget(again);
         }
@@ -29,12 +29,12 @@ impl Panic {
     }
 }
 
-/// Runs `work`, which is code of others.
+/// Runs foreign code.
 pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(work)).map_err(Panic::new)
 }
 
-/// Polls to its end what `start` gives, which is code of others.
+/// Polls the future of foreign code to its end.
 pub(crate) async fn catch_future<F: Future>(start: impl FnOnce() -> F) -> Result<F::Output, Panic> {
     let started = catch(start)?;
     let mut slot = pin!(Some(started));
@@ -46,15 +46,15 @@ pub(crate) async fn catch_future<F: Future>(start: impl FnOnce() -> F) -> Result
     .await
 }
 
-/// Runs `work` of the host, which a call goes on without.
+/// Runs code of the host whose panic must not end the call.
 pub(crate) fn shielded(what: &str, work: impl FnOnce()) {
     if let Err(Panic(text)) = catch(work) {
         tracing::error!(panic = text, "{what} panicked");
     }
 }
 
-/// A future that may be dropped before it has come to its end, by a time limit or a caller who gives up. What it holds
-/// is the tool's, and a panic in dropping that must not reach the caller.
+/// A future that a timeout or a cancelled caller may drop before its end. Dropping the tool's values may panic, which
+/// must not reach the caller.
 struct DroppedQuietly<'a, F>(Pin<&'a mut Option<F>>);
 
 impl<F: Future> DroppedQuietly<'_, F> {
@@ -73,7 +73,7 @@ impl<F> Drop for DroppedQuietly<'_, F> {
     }
 }
 
-/// The text of an error whose `Display` is the tool's own.
+/// Returns the text of an error whose `Display` is foreign code.
 pub(crate) fn text_of(error: &(dyn Error + 'static)) -> String {
     catch(|| error.to_string()).unwrap_or_else(|_| "an error that panics when it is printed".to_owned())
 }

@@ -18,7 +18,7 @@ use crate::tool::Tool;
 ///
 /// # Errors
 ///
-/// The type refuses them.
+/// Returns an error if the type refuses them.
 pub(crate) fn typed_arguments<A: DeserializeOwned>(tool: &Tool, arguments: &Arguments<'_>) -> Result<A, ToolError> {
     if let (Arguments::Json(text), Some(plan)) = (arguments, tool.input().plan())
         && let Ok(arguments) = plan.decode(text)
@@ -28,7 +28,7 @@ pub(crate) fn typed_arguments<A: DeserializeOwned>(tool: &Tool, arguments: &Argu
     decode_tree(tool, true, arguments, &arguments.to_tree()?, &mut Vec::new())
 }
 
-/// The typed argument, once the input schema has accepted the tree; `sent` is what the tree was made of.
+/// Reads a tree that the input schema has accepted. `sent` is the source of the tree.
 #[cold]
 pub(crate) fn decode_tree<A: DeserializeOwned>(
     tool: &Tool,
@@ -52,8 +52,8 @@ pub(crate) fn decode_tree<A: DeserializeOwned>(
     decode(&value).map_err(|error| mismatch(tool, tree, pointer(error.path()), error.inner()))
 }
 
-/// Reports the numbers at these places, which were read as integers, and checks the tree again where what was read is not
-/// what was checked.
+/// Reports the numbers at these places, which were read as integers. If they differ from the checked numbers, the tree is
+/// checked again.
 #[cold]
 fn approve(
     tool: &Tool,
@@ -71,13 +71,13 @@ fn approve(
     Ok(())
 }
 
-/// Arguments that fit the schema and not the type: the type knows a rule that the schema does not state.
+/// Returns the error of arguments that match the schema and not the type, which has a rule that the schema lacks.
 #[cold]
 fn mismatch(tool: &Tool, tree: &Tree, pointer: String, error: &serde_json::Error) -> ToolError {
-    // What serde says repeats what was sent, and it cannot be told which argument that was.
+    // The message of serde quotes the value, and does not show from which argument it is.
     let rule = match (tool.input().holds_secret(), tree.rounded(&pointer)) {
         (true, _) => "is not what the tool takes".to_owned(),
-        // Serde knows only what a float made of it.
+        // Serde has only seen the rounded float.
         (false, Some(number)) => {
             let number: String = number.chars().take(60).collect();
             format!("is not what the tool takes: {number} is not an integer that the type holds")

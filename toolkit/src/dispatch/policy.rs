@@ -1,11 +1,11 @@
-//! What a dispatcher asks of every call.
+//! Settings of a dispatcher that hold for every call.
 
 use std::time::Duration;
 
 use crate::call::{Arguments, Coercion, Context, ErrorKind, ToolError};
 use crate::schema::is_too_deep;
 
-/// What a dispatcher asks of every call.
+/// The settings that hold for every call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policy {
     pub(crate) validate_input: bool,
@@ -18,13 +18,13 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
-    /// Refuses what need not be looked at.
+    /// Refuses a call that is too large, nested too deep, or cancelled, before its arguments are read.
     #[inline]
     pub(super) fn admit(&self, context: &Context, arguments: &Arguments<'_>) -> Result<(), ToolError> {
         if arguments.len() > self.max_argument_bytes {
             return Err(self.too_large(arguments));
         }
-        // A tree is walked by recursion, here and in the type it becomes.
+        // Validation and deserialization of a tree recurse.
         if matches!(arguments, Arguments::Value(value) if is_too_deep(value)) {
             let message = "the arguments are nested deeper than 127 levels";
             return Err(ToolError::new(ErrorKind::MalformedJson, message));

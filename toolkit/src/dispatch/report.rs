@@ -1,9 +1,9 @@
-//! Errors on their way to the caller.
+//! Completes and logs the errors of calls.
 
 use crate::call::{ErrorKind, ToolError, unwind};
 use crate::tool::Tool;
 
-/// Puts the tool's name on an error, and logs what a model must not read.
+/// Adds the tool's name to an error, and logs the cause that a model must not read.
 #[cold]
 pub(super) fn report(tool: &Tool, error: ToolError) -> ToolError {
     let error = error.of_tool(&tool.id_text());

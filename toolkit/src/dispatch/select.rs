@@ -1,18 +1,18 @@
-//! What runs a call.
+//! The executor of a call: a function of this program or a backend.
 
 use super::Shared;
 use crate::backend::Route;
 use crate::call::{ErrorKind, ToolError, unwind};
 use crate::tool::{Entry, Tool};
 
-/// What runs a tool.
+/// The executor of a tool.
 pub(super) enum Executor<'s> {
     Function(&'static Entry),
     Backend(&'s Route),
 }
 
 impl Shared {
-    /// What runs the tool.
+    /// Selects the executor of a tool.
     #[inline]
     pub(super) fn select<'s>(&'s self, tool: &'s Tool) -> Result<Executor<'s>, ToolError> {
         match tool.entry() {

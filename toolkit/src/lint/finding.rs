@@ -1,4 +1,4 @@
-//! Findings and the rules that they are of.
+//! Lint rules, and the findings that they report.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,36 +8,36 @@ use serde::Serialize;
 use crate::schema::shown_id;
 use crate::tool::Tool;
 
-/// One thing about one tool.
+/// A result of a lint rule for one tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
-    /// Which rule it is of.
+    /// The rule.
     pub rule: Rule,
-    /// How bad it is.
+    /// The severity.
     pub level: Level,
     /// The id of the tool.
     pub tool: String,
-    /// Where: the name of a field, or a JSON Pointer below it.
+    /// The place: the name of a field, or a JSON Pointer below it.
     pub place: String,
-    /// What was found, and what to do about it.
+    /// The defect, and its remedy.
     pub message: String,
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Level {
-    /// It could be better.
+    /// The tool works, and could be better.
     Warning,
-    /// It must not be: no honest tool has it.
+    /// The tool must not be used: no honest tool has this defect.
     Error,
 }
 
 macro_rules! rules {
     ($($(#[$doc:meta])* $Rule:ident $code:literal $level:ident $reason:literal,)*) => {
-        /// A rule. Each has a code by which it is switched off.
+        /// A lint rule. Its code switches it off.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Rule { $(#[doc = $reason] $(#[$doc])* $Rule,)* }
@@ -46,19 +46,19 @@ macro_rules! rules {
             /// All rules.
             pub const ALL: &[Self] = &[$(Rule::$Rule),*];
 
-            /// Its code, such as `undescribed-parameter`.
+            /// Returns the code, such as `undescribed-parameter`.
             #[must_use]
             pub fn code(self) -> &'static str {
                 match self { $(Rule::$Rule => $code,)* }
             }
 
-            /// Why there is such a rule.
+            /// Returns the reason for the rule.
             #[must_use]
             pub fn reason(self) -> &'static str {
                 match self { $(Rule::$Rule => $reason,)* }
             }
 
-            /// How bad it is to break it.
+            /// Returns the severity of the findings of this rule.
             #[must_use]
             pub fn level(self) -> Level {
                 match self { $(Rule::$Rule => Level::$level,)* }
@@ -115,7 +115,7 @@ impl FromStr for Rule {
     }
 }
 
-/// A code that no rule has.
+/// The error of a code that belongs to no rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownRule {
     code: String,

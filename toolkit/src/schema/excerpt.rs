@@ -2,23 +2,23 @@
 
 use std::fmt::{self, Write as _};
 
-/// The longest text of somebody else's that a message repeats, in characters.
+/// The maximum number of characters that a message repeats of a foreign text.
 const MAX_SHOWN: usize = 120;
 const MAX_POINTER: usize = 240;
-/// A namespace and a name of 128 bytes each, and a version.
+/// Room for a namespace and a name of 128 bytes each, and a version.
 const MAX_ID: usize = 376;
 
-/// Somebody else's text for a message: in quotes, no longer than anybody reads, without what forges or hides a line.
+/// Quotes a foreign text for a message: shortened, and without characters that forge or hide a line.
 pub(crate) fn quoted(text: &str) -> String {
     format!("`{}`", shown(text, MAX_SHOWN))
 }
 
-/// A pointer as a message repeats it.
+/// Shortens a pointer for a message.
 pub(crate) fn shown_pointer(pointer: &str) -> String {
     shown(pointer, MAX_POINTER)
 }
 
-/// An id as a message repeats it: all of one that is sound, and the front of any other.
+/// Shortens an id for a message. A valid id is never shortened.
 pub(crate) fn shown_id(id: &(impl fmt::Display + ?Sized)) -> String {
     shown(&id.to_string(), MAX_ID)
 }
@@ -32,7 +32,7 @@ fn shown(text: &str, max: usize) -> String {
         }
         match c {
             '\'' | '"' | '\\' => out.push(c),
-            // Also what turns or hides text: `escape_debug` leaves only what has a face.
+            // `escape_debug` also escapes characters that are invisible or change the direction of text.
             c => write!(out, "{}", c.escape_debug()).expect("a string takes every character"),
         }
     }

@@ -15,12 +15,12 @@ use super::plan::read_tree;
 ///
 /// # Errors
 ///
-/// One sentence: where the text stops being JSON, which key stands twice, or that it is nested too deep.
+/// Returns a sentence: the place where the text is not JSON, the duplicate key, or that it is nested too deep.
 pub(crate) fn parse(text: &[u8]) -> Result<Value, String> {
     read_tree(text, &mut |_| {}).map_err(|_| why_not(text))
 }
 
-/// Says what is wrong with text that is no JSON.
+/// Explains why a text is not JSON.
 #[cold]
 pub(crate) fn why_not(text: &[u8]) -> String {
     if text.trim_ascii().is_empty() {
@@ -40,10 +40,10 @@ pub(crate) fn why_not(text: &[u8]) -> String {
     }
 }
 
-/// How deep the parser follows lists and objects.
+/// The depth to which the parser follows lists and objects.
 const MAX_DEPTH: usize = 127;
 
-/// Whether a tree that somebody else made is nested deeper than the parser would follow.
+/// Returns true if a foreign tree is nested deeper than the parser follows.
 pub(crate) fn is_too_deep(value: &Value) -> bool {
     fn exceeds(value: &Value, levels: usize) -> bool {
         match value {

@@ -1,18 +1,18 @@
-//! "Did you mean": the nearest of the names there are, where one is near.
+//! "Did you mean": the nearest candidate for a mistyped name.
 
 use super::excerpt::quoted;
 
-/// How many candidates are looked at: each costs, and a stranger's schema may have a million names.
+/// The maximum number of candidates that are compared: an untrusted schema may have a million names.
 const MAX_CANDIDATES: usize = 1024;
 
-/// The candidate nearest to `typed`, if it is near enough to be a typing error of it; of very many, one of the first.
+/// Returns the candidate nearest to `typed`, if it could be a typing error. Compares only the first [`MAX_CANDIDATES`].
 pub(crate) fn suggest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     nearest(typed, candidates.take(MAX_CANDIDATES))
 }
 
-/// As [`suggest`], of however many.
+/// Like [`suggest`], for any number of candidates.
 pub(crate) fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // Nobody mistypes a name this long; the distance is quadratic.
+    // The distance takes quadratic time.
     if typed.len() > 128 {
         return None;
     }

@@ -1,8 +1,8 @@
 //! Arguments as a tree, with the numbers that a tree cannot hold.
 //!
 //! A tree holds integers of 64 bits and floats. Where that rounds a number (an integer of more bits, an integer that is
-//! spelled as a float and is none, a fraction that a float makes whole), its text is kept beside the tree, so that a type
-//! which asks for an integer is given that one or none.
+//! written as a float, a fraction that a float makes whole), its text is kept beside the tree, so that a type which asks
+//! for an integer receives exactly that one, or an error.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// One sentence: where the text stops being JSON, which key stands twice, or that it is nested too deep.
+    /// Returns a sentence: the place where the text is not JSON, the duplicate key, or that it is nested too deep.
     pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
         let mut odd = BTreeMap::new();
         let value = read_tree(text, &mut |number| {
@@ -46,11 +46,11 @@ impl Tree {
         value.map(|value| Self { value, odd, fits_exactly: false }).map_err(|_| json::why_not(text))
     }
 
-    /// Takes a tree of the host's, in which every number is held as any reader of its text would hold it.
+    /// Creates a tree from a value of the host. Every number is held as a reader of its text would hold it.
     ///
     /// # Errors
     ///
-    /// A number is too large for a float.
+    /// Returns an error if a number is too large for a float.
     pub(crate) fn of(value: Value) -> Result<Self, String> {
         let mut tree = Self::plain(value);
         if *NUMBERS_ARE_TEXTS {
@@ -175,7 +175,7 @@ pub(crate) fn held(mut value: Value) -> Value {
     value
 }
 
-/// The same for a value of somebody else's.
+/// Like [`held`], for a borrowed value.
 pub(crate) fn held_copy(value: &Value) -> Cow<'_, Value> {
     match *NUMBERS_ARE_TEXTS && !json::is_too_deep(value) {
         true => Cow::Owned(held(value.clone())),

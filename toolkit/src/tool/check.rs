@@ -6,7 +6,11 @@ use super::problem::{Problem, ProblemKind, Problems};
 use super::{Literal, META_KEY, Tool, check_alias, check_name};
 use crate::schema::{SchemaError, finite, quoted, root};
 
-/// Everything that is wrong with a tool by itself.
+/// Checks a tool by itself.
+///
+/// # Errors
+///
+/// Returns every problem.
 pub(crate) fn problems_of(tool: &Tool) -> Result<(), Problems> {
     let mut problems = Vec::new();
     check_tool(tool, &mut problems);
@@ -22,7 +26,7 @@ pub(crate) fn check_tool(tool: &Tool, problems: &mut Vec<Problem>) {
     check_meta(tool, problems);
 }
 
-/// What the macro has checked of a function, and nobody of a tool that was read.
+/// Checks names and version. The macro has checked those of a function; those of a tool that was read are unchecked.
 fn check_id(tool: &Tool, problems: &mut Vec<Problem>) {
     let id = tool.id();
     let names = [("name", Some(id.name())), ("namespace", id.namespace())];
@@ -43,7 +47,7 @@ fn check_id(tool: &Tool, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The front of a text that somebody else wrote.
+/// Shortens a foreign text for a message.
 pub(crate) fn brief(text: &str) -> String {
     text.chars().take(64).collect::<String>().escape_debug().to_string()
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a catalogue.
+//! Problems of a catalog.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::Tool;
 use super::entry::Location;
 use crate::schema::{quoted, shown_id};
 
-/// One thing that is wrong with a catalogue.
+/// A problem of a catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     kind: ProblemKind,
@@ -14,7 +14,7 @@ pub struct Problem {
     tools: Vec<(String, Option<Location>)>,
 }
 
-/// What kind of thing is wrong.
+/// The kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ProblemKind {
@@ -42,7 +42,7 @@ pub enum ProblemKind {
     InvalidVersion,
     /// Under the naming policy, two tools get one name, or a name that clients refuse.
     WireName,
-    /// Nobody gave the state that a tool borrows.
+    /// The state that a tool borrows is missing.
     MissingState,
     /// The host passed two values of one type of state.
     DuplicateState,
@@ -52,7 +52,7 @@ pub enum ProblemKind {
     MissingFeature,
     /// A setting of the dispatcher lets no call succeed.
     InvalidSetting,
-    /// The catalogue is not what it was expected to be.
+    /// The catalog differs from an expectation.
     Unexpected,
     /// A change that breaks callers, and no version that says so.
     Broken,
@@ -65,7 +65,7 @@ pub enum ProblemKind {
 }
 
 impl Problem {
-    /// Says what is wrong with these tools, or with something that is no tool yet.
+    /// Creates a problem of these tools, or of a document that is not a tool yet.
     pub fn new<'t>(kind: ProblemKind, message: impl Into<String>, tools: impl IntoIterator<Item = &'t Tool>) -> Self {
         let tools = tools.into_iter();
         Self {
@@ -85,19 +85,19 @@ impl Problem {
         Self::new(ProblemKind::AliasTaken, message, [tool, other])
     }
 
-    /// What kind of thing is wrong.
+    /// Returns the kind.
     #[must_use]
     pub fn kind(&self) -> ProblemKind {
         self.kind
     }
 
-    /// What is wrong, without the places.
+    /// Returns the message, without the places.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The tools concerned: their ids, and where they stand if they are functions of this program.
+    /// Returns the tools concerned: their ids, and their locations if they are functions of this program.
     pub fn tools(&self) -> impl Iterator<Item = (&str, Option<Location>)> {
         self.tools.iter().map(|(id, location)| (&**id, *location))
     }
@@ -116,10 +116,10 @@ impl fmt::Display for Problem {
     }
 }
 
-/// How many tools a message names.
+/// The maximum number of tools that a message names.
 const MAX_NAMED: usize = 8;
 
-/// The ids of tools for a message: of very many the first few, and how many more there are.
+/// Returns the ids of tools for a message: the first few, and the number of the others.
 pub(crate) fn ids_of<'t>(tools: impl ExactSizeIterator<Item = &'t Tool>, between: &str) -> String {
     let n_more = tools.len().saturating_sub(MAX_NAMED);
     let mut ids: Vec<String> = tools.take(MAX_NAMED).map(|tool| format!("`{}`", shown_id(tool.id()))).collect();
@@ -129,7 +129,7 @@ pub(crate) fn ids_of<'t>(tools: impl ExactSizeIterator<Item = &'t Tool>, between
     ids.join(between)
 }
 
-/// Everything that is wrong with a catalogue; at least one thing.
+/// All problems of a catalog; at least one.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Problems(Vec<Problem>);
 
@@ -138,13 +138,13 @@ impl Problems {
         if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }
     }
 
-    /// These problems and others.
+    /// Appends other problems.
     pub(crate) fn and(mut self, others: Self) -> Self {
         self.0.extend(others.0);
         self
     }
 
-    /// The problems, one after the other.
+    /// Returns an iterator over the problems.
     pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
         self.0.iter()
     }
@@ -166,7 +166,7 @@ impl fmt::Display for Problems {
     }
 }
 
-// `unwrap` in a test prints this, and the reader of a failed test is a person too.
+// `unwrap` in a test prints the `Debug` form.
 impl fmt::Debug for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

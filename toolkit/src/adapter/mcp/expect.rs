@@ -7,13 +7,14 @@ use super::{Revision, list_tools};
 use crate::catalog::{Catalog, Naming, Problem, ProblemKind, Problems};
 
 impl Catalog {
-    /// Fails unless the file at `path` holds the catalogue's MCP manifest, as `export` writes it.
+    /// Fails unless the file at `path` is the MCP manifest of the catalog, as `export` writes it.
     ///
-    /// With `TOOLKIT_BLESS=1` in the environment the file is written instead; a difference in it is reviewed like code.
+    /// With `TOOLKIT_BLESS=1` in the environment the file is written instead; review the difference like code.
     ///
     /// # Errors
     ///
-    /// The manifest differs, with the first line that does; it cannot be read, written or made.
+    /// Returns the first line that differs, or the reason why the file cannot be read or written, or the manifest not be
+    /// built.
     pub fn expect_manifest(self, path: impl AsRef<Path>, revision: Revision, naming: Naming) -> Result<Self, Problems> {
         let path = path.as_ref();
         let failed = |message: String| Problems::from(Problem::new(ProblemKind::Unexpected, message, []));

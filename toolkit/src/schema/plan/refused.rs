@@ -1,19 +1,19 @@
-//! Refusal of a value: without a reason, so that it costs nothing.
+//! Errors of a plan. They carry no reason, so that they cost nothing.
 
 use std::fmt;
 
-/// The value is not certainly valid; only a walk over the whole value can tell, and say why.
+/// The value is not certainly valid. Validation of the whole value decides, and explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct Refused;
 
-/// Why a value was not written.
+/// A value that was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum NotEncoded {
     /// See [`Refused`].
     Refused,
-    /// It is longer than it may be.
+    /// The JSON exceeds the limit.
     TooLong,
 }
 
@@ -25,7 +25,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-// Not looking at what serde says keeps its message, which names the value, out of every log.
+// The message of serde quotes the value, so it is dropped and reaches no log.
 impl serde::de::Error for Refused {
     fn custom<T: fmt::Display>(_: T) -> Self {
         Refused
@@ -43,5 +43,5 @@ pub(super) fn ok(holds: bool) -> Result<(), Refused> {
     if holds { Ok(()) } else { Err(Refused) }
 }
 
-/// How the keys begin under which `serde_json` hides numbers and raw JSON: never an ordinary member.
+/// The prefix of the keys under which `serde_json` hides numbers and raw JSON. No ordinary member has it.
 pub(super) const PRIVATE: &[u8] = b"$serde_json::private::";
