@@ -7,8 +7,12 @@ use crate::schema::plan::special;
 /// What is found, and what comes behind it.
 type Found<'t> = (&'t [u8], &'t [u8]);
 
-/// The text without the white space before it.
+/// Returns the text without leading white space. Most clients write none.
+#[inline]
 pub(super) fn after_space(text: &[u8]) -> &[u8] {
+    if text.first().is_none_or(|byte| *byte > b' ') {
+        return text;
+    }
     let length = text.iter().position(|byte| !matches!(byte, b' ' | b'\n' | b'\t' | b'\r'));
     &text[length.unwrap_or(text.len())..]
 }
@@ -35,28 +39,41 @@ pub(super) fn object(text: &[u8]) -> Option<Found<'_>> {
     let mut open: u64 = 1;
     let mut place = 0;
     loop {
-        match text.get(place)? {
-            b'"' => place = string_end(text, place + 1)?,
-            bracket @ (b'{' | b'[') => {
-                if open.leading_zeros() == 0 {
-                    return None;
+        let byte = *text.get(place)?;
+        if IS_STRUCTURE[usize::from(byte)] {
+            match byte {
+                b'"' => place = string_end(text, place + 1)?,
+                b'{' | b'[' => {
+                    if open.leading_zeros() == 0 {
+                        return None;
+                    }
+                    open = open << 1 | u64::from(byte == b'{');
                 }
-                open = open << 1 | u64::from(*bracket == b'{');
+                _ => {
+                    if open & 1 != u64::from(byte == b'}') {
+                        return None;
+                    }
+                    open >>= 1;
+                    if open == 1 {
+                        return Some(text.split_at(place + 1));
+                    }
+                }
             }
-            bracket @ (b'}' | b']') => {
-                if open & 1 != u64::from(*bracket == b'}') {
-                    return None;
-                }
-                open >>= 1;
-                if open == 1 {
-                    return Some(text.split_at(place + 1));
-                }
-            }
-            _ => {}
         }
         place += 1;
     }
 }
+
+/// The bytes that decide where an object ends. One look-up is faster than five comparisons.
+const IS_STRUCTURE: [bool; 256] = {
+    let mut is_structure = [false; 256];
+    let mut idx = 0;
+    while idx < b"\"{}[]".len() {
+        is_structure[b"\"{}[]"[idx] as usize] = true;
+        idx += 1;
+    }
+    is_structure
+};
 
 /// The place of the quote that ends the string whose text begins at `start`.
 fn string_end(text: &[u8], start: usize) -> Option<usize> {
