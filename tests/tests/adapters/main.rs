@@ -101,27 +101,31 @@ fn held_to(schema: &Value, value: &Value) -> Vec<Value> {
     let mut definitions = root.as_object_mut().and_then(|root| root.remove("$defs")).unwrap_or_else(|| json!({}));
     definitions["ROOT"] = root.clone();
     root["$defs"] = definitions;
-    ways(&root, &root, value)
+    ways(&root, &root, value, &[])
 }
 
-fn ways(root: &Value, schema: &Value, value: &Value) -> Vec<Value> {
+/// Finds the forms of a value, given the references that were followed since the last step into it.
+fn ways(root: &Value, schema: &Value, value: &Value, followed: &[&str]) -> Vec<Value> {
     const MOST: usize = 32;
     if let Some(to) = schema.get("$ref").and_then(Value::as_str) {
-        // What leads to itself without a step into the value ends nowhere, and has no way.
-        let to = root.pointer(&to[1..].replace("%20", " ")).expect("it leads somewhere");
-        return if to.get("$ref").is_some() { vec![value.clone()] } else { ways(root, to, value) };
+        // A reference that leads to itself without a step into the value describes no form of it.
+        if followed.contains(&to) {
+            return vec![value.clone()];
+        }
+        let target = root.pointer(&to[1..].replace("%20", " ")).expect("it leads somewhere");
+        return ways(root, target, value, &[followed, &[to]].concat());
     }
     let mut all = vec![value.clone()];
     for keyword in ["anyOf", "oneOf"] {
         for branch in schema.get(keyword).and_then(Value::as_array).into_iter().flatten() {
-            all.extend(ways(root, branch, value));
+            all.extend(ways(root, branch, value, followed));
         }
     }
     if let (Some(properties), Value::Object(members)) = (schema.get("properties").and_then(Value::as_object), value) {
         let mut objects = vec![members.clone()];
         for (name, property) in properties {
             let choices = match members.get(name) {
-                Some(member) => ways(root, property, member),
+                Some(member) => ways(root, property, member, &[]),
                 None => {
                     let required = schema["required"].as_array().is_some_and(|names| names.contains(&json!(name)));
                     if !required {
@@ -146,7 +150,7 @@ fn ways(root: &Value, schema: &Value, value: &Value) -> Vec<Value> {
         let mut lists = vec![Vec::new()];
         for (idx, item) in list.iter().enumerate() {
             let of = places.and_then(|places| places.get(idx)).unwrap_or(items);
-            let choices = ways(root, of, item);
+            let choices = ways(root, of, item, &[]);
             let with = lists
                 .iter()
                 .flat_map(|list| choices.iter().map(|choice| [&list[..], std::slice::from_ref(choice)].concat()));

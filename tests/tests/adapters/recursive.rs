@@ -514,6 +514,37 @@ fn an_absent_property_within_unevaluated_ones_is_said_to_be_refused_as_null() {
     assert!(has(&input(&original, &Dialect::OPENAI_STRICT), Effect::Widened));
 }
 
+#[test]
+fn an_absent_property_behind_a_chain_of_references_is_sent_as_null() {
+    let original = json!({
+        "$defs": {
+            "A": { "$ref": "#/$defs/B" },
+            "B": { "$ref": "#/$defs/C%20D" },
+            "C D": {
+                "type": "object",
+                "properties": { "1": { "$ref": "#/$defs/A" }, "c": { "type": ["integer", "null"] } },
+                "additionalProperties": false,
+            },
+        },
+        "type": "object",
+        "properties": { "it": { "$ref": "#/$defs/A" } },
+        "required": ["it"],
+        "additionalProperties": false,
+    });
+    let case = case(original.clone(), 0).unwrap();
+    let lowered = input(&original, &Dialect::OPENAI_STRICT);
+    assert_eq!(lowered.losses, [], "{:#}", lowered.schema);
+    let accepts = jsonschema::validator_for(&lowered.schema).unwrap();
+    for (value, sent) in [
+        (json!({ "it": {} }), json!({ "it": { "1": null, "c": null } })),
+        (json!({ "it": { "1": {} } }), json!({ "it": { "1": { "1": null, "c": null }, "c": null } })),
+    ] {
+        assert!(case.judge.is_valid(&value) && !accepts.is_valid(&value), "{value}");
+        assert!(accepts.is_valid(&sent) && case.judge.is_valid(&restore(&case.checked, sent.clone())), "{sent}");
+        assert!(held_to(&lowered.schema, &value).contains(&sent), "{:?}", held_to(&lowered.schema, &value));
+    }
+}
+
 fn cases(default: u32) -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(default)
 }
