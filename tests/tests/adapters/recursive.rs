@@ -505,6 +505,27 @@ fn a_branch_of_the_root_that_is_a_map_cannot_be_sent_and_a_loss_says_so() {
 }
 
 #[test]
+fn a_property_that_only_a_branch_of_the_root_requires_cannot_be_sent_and_a_loss_reports_it() {
+    let narrows = |original: &Value| {
+        for seed in 0..8 {
+            check_complete(original.clone(), seed).unwrap();
+        }
+        has(&input(original, &Dialect::OPENAI_STRICT), Effect::Narrowed)
+    };
+    let declared = json!({ "properties": { "b": { "type": "string" } }, "required": ["b"] });
+    let requires = |name: &str| json!({ "properties": { "b": { "type": "string" } }, "required": [name] });
+    assert!(narrows(&json!({ "anyOf": [requires("c"), declared] })));
+    // Another branch may refuse what this one accepts.
+    let integer = json!({ "properties": { "b": { "type": "string" }, "c": { "type": "integer" } }, "required": ["c"] });
+    assert!(narrows(&json!({ "anyOf": [requires("c"), integer] })));
+    // Nothing is lost where the root declares it, or where no object can have it.
+    let root = json!({ "properties": { "c": { "type": "integer" } }, "anyOf": [requires("c"), declared] });
+    assert!(!narrows(&root));
+    let closed = json!({ "properties": { "b": { "type": "string" } }, "additionalProperties": false, "anyOf": [requires("c"), declared] });
+    assert!(!narrows(&closed));
+}
+
+#[test]
 fn an_absent_property_within_unevaluated_ones_is_said_to_be_refused_as_null() {
     let inner = json!({ "type": "object", "properties": { "c": { "type": "object" } } });
     let original = json!({ "type": "object", "required": ["c"], "unevaluatedProperties": inner });

@@ -39,6 +39,8 @@ pub(super) fn put_together(
     // A branch that declares nothing, in an object that declares nothing, is a map.
     let is_empty = |has: &Keywords| has.get("properties").and_then(Value::as_object).is_none_or(|has| has.is_empty());
     let has_map = !is_join && is_empty(keywords) && parts.iter().any(|part| !part.refuses && is_empty(&part.keywords));
+    let loses_required =
+        !is_join && !keywords.contains_key("additionalProperties") && requires_unknown(keywords, &parts, &schemas);
     let all_closed = !parts.is_empty() && parts.iter().all(|part| part.refuses) && !is_join;
 
     let properties = keywords.entry("properties").or_insert_with(|| json!({}));
@@ -66,11 +68,35 @@ pub(super) fn put_together(
         Some("at the root is said as one object; properties that a part hides cannot be sent")
     } else if closes && has_map {
         Some("at the root is said as one object; properties of any name, which a part allows, cannot be sent")
+    } else if closes && loses_required {
+        Some("at the root is said as one object; properties that a part requires and does not declare cannot be sent")
     } else if restricts {
         Some("at the root is said as one object; properties that only one part declares are what that part says")
     } else {
         None
     }
+}
+
+/// Returns true if a part requires a property that neither it nor the whole declares. The whole declares what it requires
+/// itself, or what all parts require, so that such a property keeps any value unless another part declares it.
+fn requires_unknown(keywords: &Keywords, parts: &[Part], schemas: &BTreeMap<String, Vec<Value>>) -> bool {
+    let is_known = |name: &str| {
+        let is_required = requires(keywords, name) || parts.iter().all(|part| requires(&part.keywords, name));
+        declares(keywords, name) || (is_required && !schemas.contains_key(name))
+    };
+    parts.iter().filter(|part| !part.refuses).any(|part| {
+        let required = part.keywords.get("required").and_then(Value::as_array).into_iter().flatten();
+        required.filter_map(Value::as_str).any(|name| !part.declares(name) && !is_known(name))
+    })
+}
+
+fn declares(keywords: &Keywords, name: &str) -> bool {
+    keywords.get("properties").is_some_and(|properties| properties.get(name).is_some())
+}
+
+fn requires(keywords: &Keywords, name: &str) -> bool {
+    let required = keywords.get("required").and_then(Value::as_array);
+    required.is_some_and(|names| names.iter().any(|required| required == name))
 }
 
 /// One part, and what it says of properties that it does not declare.
@@ -97,7 +123,7 @@ impl Part {
     }
 
     fn declares(&self, name: &str) -> bool {
-        self.keywords.get("properties").is_some_and(|properties| properties.get(name).is_some())
+        declares(&self.keywords, name)
     }
 
     /// Whether a property that it does not declare may have any value; one that only forgets to say so is closed where
