@@ -526,6 +526,27 @@ fn a_property_that_only_a_branch_of_the_root_requires_cannot_be_sent_and_a_loss_
 }
 
 #[test]
+fn null_beside_an_object_or_a_list_that_fits_nothing_can_still_be_sent() {
+    let object = json!({ "type": ["object", "null"], "properties": { "x": false }, "required": ["x"] });
+    let mut listed = object.clone();
+    listed["enum"] = json!([{ "y": 1 }, null]);
+    let list = json!({ "type": ["array", "null"], "items": false, "minItems": 1 });
+    for schema in [object, listed, list] {
+        for schema in [json!({ "anyOf": [schema, { "type": "integer" }] }), schema] {
+            let original = json!({ "type": "object", "properties": { "it": schema }, "required": ["it"] });
+            let sent = json!({ "it": null });
+            assert!(case(original.clone(), 0).unwrap().judge.is_valid(&sent));
+            for dialect in DIALECTS.iter().chain([&Dialect::GEMINI_OPENAPI]) {
+                let (lowered, plain) = lowered(&original, dialect);
+                let accepts = jsonschema::validator_for(&plain).unwrap();
+                let declares_it = lowered.schema["properties"]["it"].is_object();
+                assert!(declares_it && accepts.is_valid(&sent), "{}: {:#}", dialect.name, lowered.schema);
+            }
+        }
+    }
+}
+
+#[test]
 fn an_absent_property_within_unevaluated_ones_is_said_to_be_refused_as_null() {
     let inner = json!({ "type": "object", "properties": { "c": { "type": "object" } } });
     let original = json!({ "type": "object", "required": ["c"], "unevaluatedProperties": inner });

@@ -66,8 +66,14 @@ impl Lowering<'_> {
 
     /// Takes one type from a schema that no value of that type fits; `None` where no type is left.
     pub(super) fn without(&mut self, keywords: &mut Keywords, name: &str, at: &str) -> Option<()> {
+        let is_nullable = keywords.get("nullable") == Some(&Value::Bool(true));
         match keywords.get_mut("type") {
             Some(Value::String(other)) if other != name => {}
+            Some(only @ Value::String(_)) if self.dialect.nullable && is_nullable => {
+                *only = json!("null");
+                // The values that are listed no longer hold the null that `nullable` stands for.
+                keywords.retain(|keyword, _| !matches!(keyword.as_str(), "nullable" | "enum" | "const"));
+            }
             Some(Value::Array(names)) if names.iter().any(|other| other != name) => {
                 names.retain(|other| other != name);
                 if let [only] = &names[..] {
