@@ -1,22 +1,17 @@
 //! `call`: one call of one tool.
 
-pub(crate) mod credentials;
-pub(crate) mod flags;
 mod input;
 mod interrupts;
 mod output;
-pub(crate) mod panics;
 mod parts;
 mod progress;
 mod run;
-mod value;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use tokio::runtime::Runtime;
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Coercion, Dispatcher, Tool};
 
@@ -25,6 +20,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::program::Configure;
 use crate::style::{self, printable};
+use crate::{flags, runtime};
 
 pub(crate) fn run(
     catalog: Catalog,
@@ -51,14 +47,14 @@ pub(crate) fn run(
     };
     let id = tool.id().to_string();
 
-    let runtime = runtime()?;
+    let runtime = runtime::create()?;
     let dispatcher = {
         let _on_runtime = runtime.enter();
         let builder = configure(Dispatcher::builder(catalog)).map_err(Failure::Setup)?;
         let builder = if lenient { builder.coercion(Coercion::Lenient) } else { builder };
         builder.build()?
     };
-    panics::silence();
+    runtime::silence_panics();
     let outcome = runtime.block_on(run::until_done(dispatcher, id, arguments, time_limit, parts));
     // A tool that nobody waits for any more must not keep the process alive.
     runtime.shutdown_background();
@@ -75,16 +71,6 @@ pub(crate) fn run(
         output::write(&result)?;
     }
     Ok(Exit::Success)
-}
-
-/// The runtime that tools run on. Its threads have a name by which a panic in a tool is known.
-pub(crate) fn runtime() -> io::Result<Runtime> {
-    runtime_of(2)
-}
-
-pub(crate) fn runtime_of(n_threads: usize) -> io::Result<Runtime> {
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    builder.worker_threads(n_threads).thread_name(panics::THREAD_NAME).enable_all().build()
 }
 
 fn note_deprecation(tool: &Tool, name: &str) {

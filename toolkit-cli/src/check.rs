@@ -1,5 +1,8 @@
 //! `check`: everything that is wrong with the catalogue.
 
+mod lock;
+mod manifest;
+
 use std::io::{self, Write};
 
 use clap::ArgMatches;
@@ -11,10 +14,10 @@ use toolkit::{Catalog, Dispatcher};
 
 use crate::command::naming;
 use crate::exit::Exit;
-use crate::failure::{Failure, problems_as_json, write_problems};
+use crate::failure::Failure;
 use crate::program::Configure;
-use crate::style::printable;
-use crate::{call, diff, limits, manifest, style};
+use crate::report::{counted, problems_as_json, write_findings, write_problems};
+use crate::{limits, runtime, style};
 
 pub(crate) fn run(
     catalog: impl FnOnce() -> Result<Catalog, Failure>,
@@ -25,7 +28,7 @@ pub(crate) fn run(
         return manifest::check(paths.map(String::as_str), matches.get_flag("json"), &allowed(matches));
     }
     if let Some(path) = matches.get_one::<String>("lock") {
-        return diff::check(&catalog()?, path, matches);
+        return lock::check(&catalog()?, path, matches);
     }
     let mut found: Vec<Problems> = Vec::new();
     let mut findings = Vec::new();
@@ -42,7 +45,7 @@ pub(crate) fn run(
             }
             findings = lint(catalog.latest(), &allowed(matches));
             // State that nobody gave is found when a dispatcher is built, so one is.
-            let runtime = call::runtime()?;
+            let runtime = runtime::create()?;
             let _on_runtime = runtime.enter();
             let builder = configure(Dispatcher::builder(catalog)).map_err(Failure::Setup)?;
             found.extend(builder.build().err());
@@ -68,7 +71,7 @@ pub(crate) fn run(
 }
 
 /// The rules that are switched off.
-pub(crate) fn allowed(matches: &ArgMatches) -> Vec<Rule> {
+fn allowed(matches: &ArgMatches) -> Vec<Rule> {
     matches.get_many::<Rule>("allow").into_iter().flatten().copied().collect()
 }
 
@@ -89,18 +92,4 @@ fn write(found: &[Problems], findings: &[Finding], n_tools: Option<usize>) -> io
         0 => writeln!(anstream::stdout(), "{tools}no problems{warnings}"),
         n => writeln!(err, "{tools}{}{warnings}", counted(n, "problem")),
     }
-}
-
-/// One line a finding.
-pub(crate) fn write_findings(out: &mut impl Write, findings: &[Finding]) -> io::Result<()> {
-    for finding in findings {
-        let level = if finding.level == Level::Error { style::ERROR } else { style::WARNING };
-        writeln!(out, "{level} {}", printable(&finding.to_string()))?;
-    }
-    Ok(())
-}
-
-pub(crate) fn counted(n: usize, noun: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{n} {noun}{plural}")
 }

@@ -149,7 +149,7 @@ pub(crate) fn call_options() -> [Arg; 4] {
 fn export() -> Command {
     let export = Command::new("export").about("Writes the catalogue in the words of another system");
     #[cfg(feature = "otc")]
-    let export = export.arg(crate::serve::toolkit());
+    let export = export.arg(crate::otc::toolkit());
     export.args([
         Arg::new("format")
             .long("format")
@@ -186,7 +186,7 @@ fn cost() -> Command {
          it. On a terminal, as a table; otherwise one row a line, with tabs between.",
     );
     #[cfg(feature = "otc")]
-    let cost = cost.arg(crate::serve::toolkit());
+    let cost = cost.arg(crate::otc::toolkit());
     cost.args([
         Arg::new("format")
             .long("format")

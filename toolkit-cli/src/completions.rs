@@ -8,10 +8,10 @@ use clap_complete::Shell;
 use toolkit::Catalog;
 
 use crate::Program;
-use crate::call::flags;
 use crate::command;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::flags;
 
 /// Past this many tools the script would be megabytes, so it knows their ids and not their flags.
 const MAX_TOOLS_WITH_FLAGS: usize = 200;

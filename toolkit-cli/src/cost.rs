@@ -11,8 +11,10 @@ use toolkit::adapter::mcp::{self, Revision};
 
 use crate::command::naming;
 use crate::exit::Exit;
-use crate::export::{Wanted, described};
 use crate::failure::Failure;
+use crate::formats::{Wanted, described};
+#[cfg(feature = "otc")]
+use crate::otc;
 use crate::style::{self, FAINT, NOTE, STRONG, padded, printable, width};
 
 /// What `--format` takes.
@@ -53,7 +55,7 @@ impl Form {
             }
             #[cfg(feature = "otc")]
             "otc" => {
-                let published = toolkit_otc::Published::of(catalog, &crate::serve::naming(matches)).to_json();
+                let published = toolkit_otc::Published::of(catalog, &otc::naming(matches)).to_json();
                 costs(listed(published, "/tools"), &|_, tool| tool["id"].as_str().unwrap_or_default().to_owned())
             }
             name => match described(catalog, name, wanted)? {

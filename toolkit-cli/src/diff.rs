@@ -1,17 +1,11 @@
-//! `diff OLD NEW` and `check --lock FILE`: what has changed, and whether it breaks callers.
-
-use std::fs;
-use std::io::{self, Write};
+//! `diff OLD NEW`: what has changed, and whether it breaks callers.
 
 use clap::ArgMatches;
-use serde_json::{Value, json};
-use toolkit::Catalog;
-use toolkit::lock::{Change, Comparison, Lock, Verdict};
+use toolkit::lock::Verdict;
 
-use crate::check::counted;
+use crate::comparison::{read, write};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::style::{self, printable};
 
 /// `diff OLD NEW`: two manifests, or two locks.
 pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -19,72 +13,4 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let comparison = read(path("old"))?.compare(&read(path("new"))?);
     write(&comparison, path("new"), matches)?;
     Ok(if comparison.verdict() >= Some(Verdict::Unknown) { Exit::Failed } else { Exit::Success })
-}
-
-/// `check --lock FILE`: the file and the code. A break that a version announces is none.
-pub(crate) fn check(catalog: &Catalog, path: &str, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let now = Lock::of(catalog);
-    if matches.get_flag("update") {
-        fs::write(path, now.to_json()).map_err(|error| unreadable(path, &error))?;
-        let n_tools = now.tools().count();
-        writeln!(anstream::stderr(), "{} {} locked in {}", style::NOTE, counted(n_tools, "tool"), printable(path))?;
-        return Ok(Exit::Success);
-    }
-    let comparison = read(path)?.compare(&now);
-    write(&comparison, path, matches)?;
-    Ok(if comparison.unannounced().next().is_some() { Exit::Failed } else { Exit::Success })
-}
-
-fn read(path: &str) -> Result<Lock, Failure> {
-    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
-    Lock::from_json(&text).map_err(|error| unreadable(path, &error))
-}
-
-fn unreadable(path: &str, error: &dyn std::fmt::Display) -> Failure {
-    Failure::Own { exit: Exit::Failed, kind: "io", message: format!("{path}: {error}") }
-}
-
-fn write(comparison: &Comparison, path: &str, matches: &ArgMatches) -> io::Result<()> {
-    if matches.get_flag("sarif") {
-        return style::write_json(&sarif(comparison, path));
-    }
-    if matches.get_flag("json") {
-        return style::write_json(comparison);
-    }
-    let mut out = anstream::stdout();
-    for change in comparison.changes() {
-        writeln!(out, "{}", printable(&change.to_string()))?;
-    }
-    let n_changes = comparison.changes().count();
-    let breaking = comparison.changes().filter(|change| change.verdict >= Verdict::Unknown).count();
-    writeln!(out, "{}, {breaking} of them breaking", counted(n_changes, "change"))
-}
-
-/// The changes in the form that code hosts read (SARIF 2.1.0).
-fn sarif(comparison: &Comparison, path: &str) -> Value {
-    let level = |change: &Change| match change.verdict {
-        Verdict::Breaking | Verdict::Unknown if change.needs.is_some() => "error",
-        Verdict::Breaking | Verdict::Unknown => "warning",
-        _ => "note",
-    };
-    let results: Vec<Value> = comparison
-        .changes()
-        .map(|change| {
-            json!({
-                "ruleId": change.verdict.as_str(),
-                "level": level(change),
-                "message": { "text": change.to_string() },
-                "locations": [{
-                    "physicalLocation": { "artifactLocation": { "uri": path } },
-                    "logicalLocations": [{ "fullyQualifiedName": change.tool }],
-                }],
-            })
-        })
-        .collect();
-    let rules = ["cosmetic", "additive", "unknown", "breaking"].map(|id| json!({ "id": id }));
-    json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{ "tool": { "driver": { "name": "toolkit", "rules": rules } }, "results": results }],
-    })
 }

@@ -8,13 +8,15 @@ use clap::builder::PossibleValue;
 use serde_json::Value;
 use toolkit::Catalog;
 use toolkit::adapter::mcp::{self, Revision};
-use toolkit::adapter::{Export, Loss, a2a, anthropic, gemini, markdown, openai};
-use toolkit::catalog::Naming;
+use toolkit::adapter::{Export, Loss, markdown};
 use toolkit::tool::ToolId;
 
 use crate::command::{naming, program_name};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::formats::{Wanted, described};
+#[cfg(feature = "otc")]
+use crate::otc;
 use crate::style::{self, printable};
 use crate::{limits, missing};
 
@@ -37,9 +39,9 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
     }
     #[cfg(feature = "otc")]
     if format == "otc" {
-        let naming = crate::serve::naming(matches);
+        let naming = otc::naming(matches);
         let published = toolkit_otc::Published::of(catalog, &naming);
-        crate::serve::tell_problems(&published);
+        otc::tell_problems(&published);
         let defined = catalog.iter().filter_map(|tool| Some((tool, toolkit_otc::Definition::of(tool, &naming).ok()?)));
         let losses = defined.map(|(tool, definition)| (tool.id().clone(), definition.losses(tool))).collect::<Vec<_>>();
         tell_losses(&losses, matches.get_flag("losses"));
@@ -57,7 +59,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
         write_text(&toolkit::adapter::html::document(&page, catalog), matches)?;
         return Ok(Exit::Success);
     }
-    let json = match described(catalog, format, Wanted::of(matches))? {
+    let json = match described(catalog, format, wanted(matches))? {
         Some(export) => {
             tell_limits(&export, matches.get_flag("losses"));
             for (id, reasons) in &export.not_strict {
@@ -96,47 +98,13 @@ fn check_options(format: &str, matches: &ArgMatches) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What providers may be asked for.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Wanted {
-    pub(crate) naming: Naming,
-    pub(crate) strict: bool,
-    pub(crate) defer_loading: bool,
-    pub(crate) namespaces: bool,
-}
-
-impl Wanted {
-    fn of(matches: &ArgMatches) -> Self {
-        Self {
-            naming: naming(matches),
-            strict: matches.get_flag("strict"),
-            defer_loading: matches.get_flag("defer-loading"),
-            namespaces: matches.get_flag("namespaces"),
-        }
+fn wanted(matches: &ArgMatches) -> Wanted {
+    Wanted {
+        naming: naming(matches),
+        strict: matches.get_flag("strict"),
+        defer_loading: matches.get_flag("defer-loading"),
+        namespaces: matches.get_flag("namespaces"),
     }
-}
-
-/// The catalogue in the words of a provider; `None` for MCP, which loses nothing.
-pub(crate) fn described(catalog: &Catalog, format: &str, wanted: Wanted) -> Result<Option<Export>, Failure> {
-    let Wanted { naming, strict, defer_loading, namespaces } = wanted;
-    let openai = |mut options: openai::Options| {
-        (options.strict, options.defer_loading, options.namespaces) = (strict, defer_loading, namespaces);
-        openai::tools(catalog, naming, options)
-    };
-    let export = match format {
-        "openai" => openai(openai::Options::responses())?,
-        "openai-chat" => openai(openai::Options::chat_completions())?,
-        "anthropic" => {
-            let mut options = anthropic::Options::default();
-            (options.strict, options.defer_loading) = (strict, defer_loading);
-            anthropic::tools(catalog, naming, options)?
-        }
-        "gemini" => gemini::tools(catalog, naming, gemini::Form::JsonSchema)?,
-        "gemini-openapi" => gemini::tools(catalog, naming, gemini::Form::OpenApi)?,
-        "a2a" => a2a::skills(catalog),
-        _ => return Ok(None),
-    };
-    Ok(Some(export))
 }
 
 /// Says on stderr what a request has no room for.

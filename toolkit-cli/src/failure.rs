@@ -4,16 +4,19 @@ use std::error::Error as _;
 use std::io;
 use std::io::Write;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 use toolkit::catalog::Problems;
 
-use crate::SetupError;
-use crate::call::credentials::variables;
 use crate::command::program_name;
+use crate::credentials::variables;
 use crate::exit::Exit;
+use crate::report::{problems_as_json, snake_case, write_problems};
 use crate::style::{self, printable};
+
+/// Any error that keeps a host from configuring its program. It is printed, and the exit code is 1.
+pub type SetupError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug)]
@@ -123,34 +126,6 @@ impl Failure {
     }
 }
 
-/// One message a problem, and every place below it.
-pub(crate) fn write_problems(out: &mut impl Write, problems: &Problems) -> io::Result<()> {
-    for problem in problems.iter() {
-        writeln!(out, "{} {}", style::ERROR, printable(problem.message()))?;
-        for (id, location) in problem.tools() {
-            let location = location.map(|location| location.to_string()).unwrap_or_default();
-            writeln!(out, "  {}--> {location}{} {id}", style::PLACE, style::PLACE.clear())?;
-        }
-    }
-    Ok(())
-}
-
-/// Every problem, as a list of objects.
-pub(crate) fn problems_as_json(problems: &Problems) -> Value {
-    let problems = problems.iter().map(|problem| {
-        let tools = problem.tools().map(|(id, at)| match at {
-            Some(at) => json!({ "id": id, "file": at.file, "line": at.line, "column": at.column }),
-            None => json!({ "id": id }),
-        });
-        json!({
-            "kind": snake_case(&format!("{:?}", problem.kind())),
-            "message": problem.message(),
-            "tools": tools.collect::<Vec<_>>(),
-        })
-    });
-    problems.collect()
-}
-
 fn write_tool_error(err: &mut impl Write, error: &ToolError) -> io::Result<()> {
     write!(err, "{} ", style::ERROR)?;
     if let Some(tool) = error.tool() {
@@ -191,18 +166,6 @@ fn cause(error: &ToolError) -> Option<String> {
         next = error.source();
     }
     (!texts.is_empty()).then(|| texts.join(": "))
-}
-
-/// `InvalidArguments` as `invalid_arguments`.
-pub(crate) fn snake_case(name: &str) -> String {
-    let mut snake = String::new();
-    for (idx, c) in name.char_indices() {
-        if c.is_ascii_uppercase() && idx > 0 {
-            snake.push('_');
-        }
-        snake.push(c.to_ascii_lowercase());
-    }
-    snake
 }
 
 impl From<clap::Error> for Failure {

@@ -34,18 +34,25 @@
 mod call;
 mod check;
 mod command;
+mod comparison;
 mod completions;
 mod cost;
+mod credentials;
 mod diff;
 mod exit;
 mod export;
 mod failure;
+mod flags;
+mod formats;
 mod limits;
 mod list;
-mod manifest;
 mod missing;
+#[cfg(feature = "otc")]
+mod otc;
 mod program;
 mod record;
+mod report;
+mod runtime;
 mod search;
 mod serve;
 mod shape;
@@ -62,7 +69,8 @@ use toolkit::dispatch::DispatcherBuilder;
 
 use self::exit::Exit;
 use self::failure::Failure;
-pub use self::program::{Program, SetupError};
+pub use self::failure::SetupError;
+pub use self::program::Program;
 
 /// Runs the command line of this process over every linked tool.
 ///

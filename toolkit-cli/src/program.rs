@@ -10,8 +10,7 @@ use toolkit::dispatch::DispatcherBuilder;
 #[cfg(feature = "mcp")]
 use toolkit_mcp::server::{Http, ServerBuilder};
 
-/// Any error that keeps a host from configuring its program. It is printed, and the exit code is 1.
-pub type SetupError = Box<dyn std::error::Error + Send + Sync>;
+use crate::failure::SetupError;
 
 pub(crate) type Configure<T> = Box<dyn FnOnce(T) -> Result<T, SetupError>>;
 

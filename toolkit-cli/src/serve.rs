@@ -14,8 +14,6 @@ mod token;
 use clap::{ArgMatches, Command};
 use toolkit::Catalog;
 
-#[cfg(feature = "otc")]
-pub(crate) use self::otc::{naming, tell_problems, toolkit};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{Program, missing};

@@ -7,8 +7,8 @@ use clap::{ArgMatches, Command};
 use serde_json::{Map, Value};
 use toolkit::Arguments;
 
-use super::flags::Flag;
 use crate::failure::Failure;
+use crate::flags::Flag;
 
 /// What the command line says, and stdin where it says `-`. A flag wins over the JSON.
 pub(super) fn read(

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use toolkit::{Arguments, CancelToken, Context, Dispatcher, ToolError};
 
-use super::credentials;
 use super::interrupts::Interrupts;
 use super::parts::{self, Ended, Parts};
 use super::progress::Meter;
+use crate::credentials;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::style;

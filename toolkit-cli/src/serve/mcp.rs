@@ -12,18 +12,18 @@ use toolkit_mcp::server::{Filter, Http, HttpError, Rule, ServeError, Server, Ser
 use super::proxy;
 use super::token::{self, TOKEN};
 use crate::Program;
-use crate::call::{self, credentials};
 use crate::command::{naming, program_name};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::program::Configure;
 use crate::style;
+use crate::{credentials, runtime};
 
 /// How long clients may keep a list that other servers change.
 const PROXY_TTL: Duration = Duration::from_secs(60);
 
 pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> Result<Exit, Failure> {
-    let runtime = call::runtime()?;
+    let runtime = runtime::create()?;
     #[cfg(feature = "proxy")]
     let servers = proxy::servers(matches, program.backends)?;
     #[cfg(feature = "proxy")]

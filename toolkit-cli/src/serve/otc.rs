@@ -3,28 +3,23 @@
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use clap::{Arg, ArgMatches};
+use clap::ArgMatches;
 use tokio::net::TcpListener;
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Dispatcher};
-use toolkit_otc::{Auth, Naming, Published, Server};
+use toolkit_otc::{Auth, Server};
 
 use super::token::{self, TOKEN};
-use crate::check::counted;
-use crate::command::program_name;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, SetupError};
+use crate::otc::{naming, tell_problems};
 use crate::program::Configure;
-use crate::style::{self, printable};
-use crate::{SetupError, call};
+use crate::report::counted;
+use crate::runtime;
+use crate::style;
 
 /// At least so many threads: a synchronous tool keeps the one that it runs on.
 const MIN_THREADS: usize = 4;
-
-pub(crate) fn toolkit() -> Arg {
-    let help = "What tools without a namespace are in, for Open Tool Calling [default: the name of this program]";
-    Arg::new("toolkit").long("toolkit").value_name("NAME").help(help)
-}
 
 pub(super) fn run(
     catalog: Catalog,
@@ -41,7 +36,7 @@ pub(super) fn run(
         return Err(usage(message));
     }
     let runtime =
-        call::runtime_of(std::thread::available_parallelism().map_or(MIN_THREADS, usize::from).max(MIN_THREADS))?;
+        runtime::with_threads(std::thread::available_parallelism().map_or(MIN_THREADS, usize::from).max(MIN_THREADS))?;
     let dispatcher = {
         let _on_runtime = runtime.enter();
         configure(Dispatcher::builder(catalog)).map_err(Failure::Setup)?.build()?
@@ -50,23 +45,11 @@ pub(super) fn run(
     let server =
         hosts.fold(Server::new(dispatcher).naming(&naming(matches)).auth(auth), |server, host| server.host(host));
     tell_problems(server.published());
-    call::panics::silence();
+    runtime::silence_panics();
     runtime.block_on(serve(server, address))?;
     // A tool that nobody waits for any more must not keep the process alive.
     runtime.shutdown_background();
     Ok(Exit::Success)
-}
-
-/// What tools are called that have no namespace or no version.
-pub(crate) fn naming(matches: &ArgMatches) -> Naming {
-    Naming::new(&matches.get_one::<String>("toolkit").cloned().unwrap_or_else(program_name), "0.0.0")
-}
-
-/// Says on stderr which tools are left out, and why.
-pub(crate) fn tell_problems(published: &Published) {
-    for problem in published.problems() {
-        let _ = writeln!(anstream::stderr(), "{} left out: {}", style::WARNING, printable(&problem.to_string()));
-    }
 }
 
 async fn serve(server: Server, address: SocketAddr) -> Result<(), Failure> {

@@ -8,13 +8,13 @@ use toolkit::Manifest;
 use toolkit::lint::{Finding, Level, Rule, lint};
 use toolkit::manifest::Listing;
 
-use crate::check::{counted, write_findings};
 use crate::exit::Exit;
-use crate::failure::{Failure, snake_case};
+use crate::failure::Failure;
+use crate::report::{counted, snake_case, write_findings};
 use crate::style::{self, printable};
 
 /// Checks files, one after the other; `-` is stdin.
-pub(crate) fn check<'p>(
+pub(super) fn check<'p>(
     paths: impl Iterator<Item = &'p str>,
     as_json: bool,
     allowed: &[Rule],

@@ -1,12 +1,13 @@
 //! The flags of a tool, made from its input schema.
 
+mod value;
+
 use std::collections::HashSet;
 
 use clap::{Arg, ArgAction, Command};
 use serde_json::Value;
 use toolkit::Tool;
 
-use super::value;
 use crate::command::{call_options, program_name};
 use crate::shape::{Kind, Property, Shape, constraints};
 use crate::style::printable;
@@ -15,11 +16,11 @@ use crate::style::printable;
 #[derive(Debug)]
 pub(crate) struct Flag<'s> {
     /// The flag without its dashes.
-    pub(super) long: String,
+    pub(crate) long: String,
     /// The property as the author spells it, where that is another flag.
     alias: Option<String>,
     /// The keys from the root to it.
-    pub(super) path: Vec<&'s str>,
+    pub(crate) path: Vec<&'s str>,
     property: Property<'s>,
 }
 
@@ -121,19 +122,19 @@ fn only_through_json(flags: &[Flag<'_>]) -> String {
 
 impl Flag<'_> {
     /// What clap knows it by; no option of `call` has such a name.
-    pub(super) fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         // A JSON Pointer: no two paths have the same one.
         let keys = self.path.iter().map(|key| key.replace('~', "~0").replace('/', "~1"));
         keys.map(|key| format!("/{key}")).collect()
     }
 
     /// Whether there is a flag for it at all.
-    pub(super) fn is_reachable(&self) -> bool {
+    pub(crate) fn is_reachable(&self) -> bool {
         !self.long.is_empty()
     }
 
     /// Where it is a list: whether one flag may give several items, as a JSON array.
-    pub(super) fn list(&self) -> Option<bool> {
+    pub(crate) fn list(&self) -> Option<bool> {
         match self.property.kind() {
             Kind::List(items) => Some(value::takes_whole_list(&items.kind())),
             _ => None,

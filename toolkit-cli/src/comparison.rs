@@ -1,0 +1,70 @@
+//! Changes between two catalogs, as text, JSON and SARIF.
+
+use std::fs;
+use std::io::{self, Write};
+
+use clap::ArgMatches;
+use serde_json::{Value, json};
+use toolkit::lock::{Change, Comparison, Lock, Verdict};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::report::counted;
+use crate::style::{self, printable};
+
+/// Reads a manifest or a lock.
+pub(crate) fn read(path: &str) -> Result<Lock, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    Lock::from_json(&text).map_err(|error| unreadable(path, &error))
+}
+
+/// Returns the error of a file that cannot be read or written.
+pub(crate) fn unreadable(path: &str, error: &dyn std::fmt::Display) -> Failure {
+    Failure::Own { exit: Exit::Failed, kind: "io", message: format!("{path}: {error}") }
+}
+
+/// Writes the changes to stdout, in the form that `--json` and `--sarif` select.
+pub(crate) fn write(comparison: &Comparison, path: &str, matches: &ArgMatches) -> io::Result<()> {
+    if matches.get_flag("sarif") {
+        return style::write_json(&sarif(comparison, path));
+    }
+    if matches.get_flag("json") {
+        return style::write_json(comparison);
+    }
+    let mut out = anstream::stdout();
+    for change in comparison.changes() {
+        writeln!(out, "{}", printable(&change.to_string()))?;
+    }
+    let n_changes = comparison.changes().count();
+    let breaking = comparison.changes().filter(|change| change.verdict >= Verdict::Unknown).count();
+    writeln!(out, "{}, {breaking} of them breaking", counted(n_changes, "change"))
+}
+
+/// The changes in the form that code hosts read (SARIF 2.1.0).
+fn sarif(comparison: &Comparison, path: &str) -> Value {
+    let level = |change: &Change| match change.verdict {
+        Verdict::Breaking | Verdict::Unknown if change.needs.is_some() => "error",
+        Verdict::Breaking | Verdict::Unknown => "warning",
+        _ => "note",
+    };
+    let results: Vec<Value> = comparison
+        .changes()
+        .map(|change| {
+            json!({
+                "ruleId": change.verdict.as_str(),
+                "level": level(change),
+                "message": { "text": change.to_string() },
+                "locations": [{
+                    "physicalLocation": { "artifactLocation": { "uri": path } },
+                    "logicalLocations": [{ "fullyQualifiedName": change.tool }],
+                }],
+            })
+        })
+        .collect();
+    let rules = ["cosmetic", "additive", "unknown", "breaking"].map(|id| json!({ "id": id }));
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{ "tool": { "driver": { "name": "toolkit", "rules": rules } }, "results": results }],
+    })
+}

@@ -1,0 +1,39 @@
+//! The catalog in the formats of providers.
+
+use toolkit::Catalog;
+use toolkit::adapter::{Export, a2a, anthropic, gemini, openai};
+use toolkit::catalog::Naming;
+
+use crate::failure::Failure;
+
+/// The options of a format; each provider has some of them.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wanted {
+    pub(crate) naming: Naming,
+    pub(crate) strict: bool,
+    pub(crate) defer_loading: bool,
+    pub(crate) namespaces: bool,
+}
+
+/// Exports the catalog in the format of a provider; `None` for MCP, which loses nothing.
+pub(crate) fn described(catalog: &Catalog, format: &str, wanted: Wanted) -> Result<Option<Export>, Failure> {
+    let Wanted { naming, strict, defer_loading, namespaces } = wanted;
+    let openai = |mut options: openai::Options| {
+        (options.strict, options.defer_loading, options.namespaces) = (strict, defer_loading, namespaces);
+        openai::tools(catalog, naming, options)
+    };
+    let export = match format {
+        "openai" => openai(openai::Options::responses())?,
+        "openai-chat" => openai(openai::Options::chat_completions())?,
+        "anthropic" => {
+            let mut options = anthropic::Options::default();
+            (options.strict, options.defer_loading) = (strict, defer_loading);
+            anthropic::tools(catalog, naming, options)?
+        }
+        "gemini" => gemini::tools(catalog, naming, gemini::Form::JsonSchema)?,
+        "gemini-openapi" => gemini::tools(catalog, naming, gemini::Form::OpenApi)?,
+        "a2a" => a2a::skills(catalog),
+        _ => return Ok(None),
+    };
+    Ok(Some(export))
+}
