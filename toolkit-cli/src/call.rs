@@ -11,16 +11,36 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::time::Duration;
 
-use clap::ArgMatches;
+use clap::{ArgMatches, Command, value_parser};
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Coercion, Dispatcher, Tool};
 
 use self::parts::{Ended, Parts};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::options::program_name;
 use crate::program::Configure;
 use crate::style::{self, printable};
 use crate::{flags, runtime};
+
+/// The tool's own flags are not known yet, so its name and all that follows is an external subcommand.
+pub(crate) fn command() -> Command {
+    Command::new("call")
+        .about("Calls a tool")
+        .long_about(
+            "Calls a tool.\n\nIts arguments are one JSON object, flags, or both; a flag wins over the JSON. `-` reads \
+             the JSON from stdin. `call ID --help` shows the flags of a tool.\n\nWhat a tool requires is taken from the \
+             environment: a secret under its own name, the token of a provider under `PROVIDER_TOKEN`, the user's id \
+             under `USER_ID`.",
+        )
+        .override_usage(format!("{} call [OPTIONS] <ID> [JSON | -] [--FLAG VALUE]...", program_name()))
+        .allow_external_subcommands(true)
+        .external_subcommand_value_parser(value_parser!(OsString))
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .disable_help_subcommand(true)
+        .args(flags::call_options())
+}
 
 pub(crate) fn run(
     catalog: Catalog,

@@ -5,19 +5,46 @@ mod manifest;
 
 use std::io::{self, Write};
 
-use clap::ArgMatches;
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 use toolkit::catalog::Problems;
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::lint::{Finding, Level, Rule, lint};
 use toolkit::{Catalog, Dispatcher};
 
-use crate::command::naming;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::options::{json_switch, naming, naming_option, switch};
 use crate::program::Configure;
 use crate::report::{counted, problems_as_json, write_findings, write_problems};
 use crate::{limits, runtime, style};
+
+pub(crate) fn command() -> Command {
+    Command::new("check")
+        .about("Checks every tool: ids, schemas, examples, wire names, state types, and what a model makes of it")
+        .args([
+            naming_option(),
+            json_switch("The problems as JSON"),
+            Arg::new("lock").long("lock").value_name("FILE").help(
+                "Compares with the catalogue in this file instead: fails on a change that breaks callers unannounced",
+            ),
+            Arg::new("allow")
+                .long("allow")
+                .value_name("RULE")
+                .action(ArgAction::Append)
+                .value_parser(|code: &str| code.parse::<Rule>())
+                .help("Switches a rule off, by the code that stands behind each finding"),
+            switch("limits").conflicts_with_all(["lock", "manifest"]).help(
+                "Says how much of the providers' limits the tools use up, with every tool as strict as it can be",
+            ),
+            switch("update").requires("lock").help("Writes the file"),
+            switch("sarif").requires("lock").help("The changes as SARIF, for code hosts"),
+            Arg::new("manifest")
+                .value_name("FILE")
+                .num_args(1..)
+                .help("Checks the tools that others published, as `tools/list` gives them, instead of this program's"),
+        ])
+}
 
 pub(crate) fn run(
     catalog: impl FnOnce() -> Result<Catalog, Failure>,

@@ -3,24 +3,30 @@
 use std::io::Write;
 
 use clap::builder::PossibleValuesParser;
-use clap::{ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use toolkit::Catalog;
 
-use crate::Program;
-use crate::command;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags;
+use crate::options::program_name;
 
 /// Past this many tools the script would be megabytes, so it knows their ids and not their flags.
 const MAX_TOOLS_WITH_FLAGS: usize = 200;
 
-pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) -> Result<Exit, Failure> {
+pub(crate) fn command() -> Command {
+    Command::new("completions")
+        .about("Prints a completion script that knows the tools and their flags")
+        .arg(Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(Shell)))
+}
+
+/// Prints the script of a program whose command line is `program`.
+pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches, program: Command) -> Result<Exit, Failure> {
     let Some(&shell) = matches.get_one::<Shell>("shell") else {
         return Ok(Exit::Usage);
     };
-    let name = command::program_name();
+    let name = program_name();
     // The shell completes what comes first on the line, and that is cargo.
     if name.contains(' ') {
         let message = format!(
@@ -48,8 +54,8 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) ->
     Ok(Exit::Success)
 }
 
-/// The program with what it learns from the catalogue only when it runs.
-fn with_tools(program: &Program, catalog: &Catalog) -> Command {
+/// Adds the tools and their flags, which only the catalog has, to the command line of the program.
+fn with_tools(program: Command, catalog: &Catalog) -> Command {
     let ids: Vec<String> = catalog.latest().map(|tool| tool.id().unversioned().to_string()).collect();
     let has_flags = ids.len() <= MAX_TOOLS_WITH_FLAGS;
     let calls: Vec<Command> = catalog
@@ -64,7 +70,7 @@ fn with_tools(program: &Program, catalog: &Catalog) -> Command {
             }
         })
         .collect();
-    command::of(program)
+    program
         .mut_subcommand("call", |call| call.subcommands(calls))
         .mut_subcommand("show", |show| show.mut_arg("id", |id| id.value_parser(PossibleValuesParser::new(ids.clone()))))
 }

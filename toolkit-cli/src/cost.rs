@@ -3,22 +3,23 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-use clap::ArgMatches;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 use toolkit::Catalog;
 use toolkit::adapter::cost::{Cost, TokenCounter};
 use toolkit::adapter::mcp::{self, Revision};
 
-use crate::command::naming;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::formats::{Wanted, described};
+use crate::options::{json_switch, naming, naming_option, switch};
 #[cfg(feature = "otc")]
 use crate::otc;
 use crate::style::{self, FAINT, NOTE, STRONG, padded, printable, width};
 
 /// What `--format` takes.
-pub(crate) const FORMATS: &[&str] = &[
+const FORMATS: &[&str] = &[
     "mcp",
     #[cfg(feature = "mcp")]
     "search-tools",
@@ -92,6 +93,31 @@ fn counter() -> Box<dyn TokenCounter> {
     return Box::new(|text: &str| bpe_openai::o200k_base().count(text));
     #[cfg(not(feature = "tokens"))]
     Box::new(toolkit::adapter::cost::Estimate)
+}
+
+pub(crate) fn command() -> Command {
+    let cost = Command::new("cost").about("Says how many tokens a model reads the tools with").long_about(
+        "Says how many tokens a model reads the tools with: in every format, or with --format tool by tool, those that \
+         cost most first.\n\nWhat is counted is the JSON as it is sent; the description and the two schemas are parts of \
+         it. On a terminal, as a table; otherwise one row a line, with tabs between.",
+    );
+    #[cfg(feature = "otc")]
+    let cost = cost.arg(otc::toolkit());
+    cost.args([
+        Arg::new("format")
+            .long("format")
+            .value_parser(PossibleValuesParser::new(FORMATS))
+            .help("For whom; tool by tool"),
+        Arg::new("top")
+            .long("top")
+            .value_name("N")
+            .value_parser(value_parser!(u32).range(1..))
+            .default_value("10")
+            .help("How many tools at most"),
+        switch("strict").help("Holds the model to the schema, as in `export`"),
+        naming_option(),
+        json_switch("The costs as JSON"),
+    ])
 }
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {

@@ -3,25 +3,58 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::ArgMatches;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::Value;
 use toolkit::Catalog;
 use toolkit::adapter::mcp::{self, Revision};
 use toolkit::adapter::{Export, Loss, markdown};
 use toolkit::tool::ToolId;
 
-use crate::command::{naming, program_name};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::formats::{Wanted, described};
+use crate::options::{naming, naming_option, program_name, switch};
 #[cfg(feature = "otc")]
 use crate::otc;
 use crate::style::{self, printable};
 use crate::{limits, missing};
 
+pub(crate) fn command() -> Command {
+    let export = Command::new("export").about("Writes the catalogue in the words of another system");
+    #[cfg(feature = "otc")]
+    let export = export.arg(otc::toolkit());
+    export.args([
+        Arg::new("format")
+            .long("format")
+            .value_parser(PossibleValuesParser::new(formats()))
+            .default_value("mcp")
+            .help("For whom"),
+        switch("strict")
+            .help("Holds the model to the schema, for every tool for which that is possible (openai, anthropic)"),
+        switch("defer-loading")
+            .help("Gives the model the parameters of a tool once it has searched for it (openai, anthropic)"),
+        switch("namespaces").help("Puts the tools of one namespace together (openai)"),
+        switch("losses").help("Says on stderr all that the format has no words for"),
+        Arg::new("revision")
+            .long("revision")
+            .value_parser(["2025-11-25", "2026-07-28"])
+            .default_value("2026-07-28")
+            .help("The revision of the protocol (mcp)"),
+        naming_option(),
+        Arg::new("output")
+            .short('o')
+            .long("output")
+            .value_name("FILE")
+            .value_parser(value_parser!(PathBuf))
+            .default_value("-")
+            .hide_default_value(true)
+            .help("Where to; `-`, or nothing, is stdout"),
+    ])
+}
+
 /// The values of `--format`. Those that need a feature which is off are hidden.
-pub(crate) fn formats() -> impl Iterator<Item = PossibleValue> {
+fn formats() -> impl Iterator<Item = PossibleValue> {
     const FORMATS: [&str; 8] =
         ["mcp", "openai", "openai-chat", "anthropic", "gemini", "gemini-openapi", "a2a", "markdown"];
     let of_features = [("html", cfg!(feature = "html")), ("otc", cfg!(feature = "otc"))];

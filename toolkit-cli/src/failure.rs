@@ -9,9 +9,9 @@ use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 use toolkit::catalog::Problems;
 
-use crate::command::program_name;
 use crate::credentials::variables;
 use crate::exit::Exit;
+use crate::options::program_name;
 use crate::report::{problems_as_json, snake_case, write_problems};
 use crate::style::{self, printable};
 

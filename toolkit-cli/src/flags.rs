@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, Command};
 use serde_json::Value;
 use toolkit::Tool;
 
-use crate::command::{call_options, program_name};
+use crate::options::{duration, json_switch, program_name, switch};
 use crate::shape::{Kind, Property, Shape, constraints};
 use crate::style::printable;
 
@@ -30,6 +30,21 @@ const RESERVED: [&str; 5] = ["help", "json", "lenient", "stream", "timeout"];
 const MAX_DEPTH: usize = 3;
 /// A page of help with more flags than this helps nobody.
 const MAX_FLAGS: usize = 400;
+
+/// The options of `call` itself; they may stand on either side of the tool's name.
+pub(crate) fn call_options() -> [Arg; 4] {
+    [
+        json_switch("The whole result as JSON: tool, structured, content, changes"),
+        switch("lenient").help("Reads \"3\" as 3 where the schema wants a number, and the like; says what it changed"),
+        switch("stream")
+            .help("Prints each part of the result when it is there, one JSON document a line; with --json every event"),
+        Arg::new("timeout")
+            .long("timeout")
+            .value_name("TIME")
+            .value_parser(duration)
+            .help("Gives up after this long, such as 30s, 500ms or 2m; a shorter limit of the tool's own holds"),
+    ]
+}
 
 /// The flags for the properties under `schema`, nested ones after the object that they are in. A property that no flag
 /// can name is among them, without one.

@@ -33,7 +33,6 @@
 
 mod call;
 mod check;
-mod command;
 mod comparison;
 mod completions;
 mod cost;
@@ -47,11 +46,13 @@ mod formats;
 mod limits;
 mod list;
 mod missing;
+mod options;
 #[cfg(feature = "otc")]
 mod otc;
 mod program;
 mod record;
 mod report;
+mod run;
 mod runtime;
 mod search;
 mod serve;
@@ -60,15 +61,10 @@ mod show;
 mod style;
 mod table;
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::ArgMatches;
-use toolkit::Catalog;
 use toolkit::dispatch::DispatcherBuilder;
 
-use self::exit::Exit;
-use self::failure::Failure;
 pub use self::failure::SetupError;
 pub use self::program::Program;
 
@@ -77,7 +73,7 @@ pub use self::program::Program;
 /// The program is named like its executable file, and its version is unknown to it; [`program!`] knows both.
 #[must_use]
 pub fn main() -> ExitCode {
-    Program::named(command::program_name()).main()
+    Program::named(options::program_name()).main()
 }
 
 /// Runs the command line of this process over every linked tool, with state, limits and policies of the host.
@@ -87,25 +83,5 @@ pub fn main() -> ExitCode {
 pub fn main_with(
     configure: impl FnOnce(DispatcherBuilder) -> Result<DispatcherBuilder, SetupError> + 'static,
 ) -> ExitCode {
-    Program::named(command::program_name()).dispatcher(configure).main()
-}
-
-fn run(words: &[OsString], mut program: Program) -> Result<Exit, Failure> {
-    let matches = command::of(&program).try_get_matches_from(words)?;
-    let (name, matches): (&str, &ArgMatches) =
-        matches.subcommand().expect("clap rejects a command line without a command");
-    let configure = std::mem::replace(&mut program.catalog, Box::new(Ok));
-    let catalog = || configure(Catalog::linked()?).map_err(Failure::Setup);
-    match name {
-        "list" => list::run(&catalog()?, matches),
-        "search" => search::run(&catalog()?, matches),
-        "show" => show::run(&catalog()?, matches),
-        "export" => export::run(&catalog()?, matches),
-        "cost" => cost::run(&catalog()?, matches),
-        "completions" => completions::run(&catalog()?, matches, &program),
-        "call" => call::run(catalog()?, matches, program.dispatcher),
-        "serve" => serve::run(catalog()?, matches, program),
-        "diff" => diff::run(matches),
-        _ => check::run(catalog, matches, program.dispatcher),
-    }
+    Program::named(options::program_name()).dispatcher(configure).main()
 }

@@ -2,14 +2,34 @@
 
 use std::io::Write;
 
-use clap::ArgMatches;
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use toolkit::tool::normalize_tag;
 use toolkit::{Catalog, Tool};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::options::{json_switch, switch};
 use crate::record;
 use crate::style::{self, CAREFUL, FAINT, STRONG, cut, padded, printable, width};
+
+pub(crate) fn command() -> Command {
+    Command::new("list")
+        .about("Lists the tools")
+        .long_about(
+            "Lists the tools.\n\nOn a terminal, as a table that fits it; otherwise one tool a line, as id, hints and \
+             summary with tabs between.",
+        )
+        .args([
+            Arg::new("namespace").long("namespace").value_name("NS").help("Only tools of this namespace"),
+            Arg::new("tag")
+                .long("tag")
+                .value_name("TAG")
+                .action(ArgAction::Append)
+                .help("Only tools with this tag; given more than once, with all of them"),
+            switch("all-versions").help("Every version of each tool, not only the highest"),
+            json_switch("One JSON array of records, without schemas"),
+        ])
+}
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
     let all_versions = matches.get_flag("all-versions");

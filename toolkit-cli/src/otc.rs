@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::{Arg, ArgMatches};
 use toolkit_otc::{Naming, Published};
 
-use crate::command::program_name;
+use crate::options::program_name;
 use crate::style::{self, printable};
 
 /// Creates the option `--toolkit`.

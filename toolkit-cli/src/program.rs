@@ -1,8 +1,5 @@
 //! A program of tools: its name and version, and what its host configures.
 
-use std::ffi::OsString;
-use std::process::ExitCode;
-
 use toolkit::Catalog;
 #[cfg(feature = "proxy")]
 use toolkit::backend::Backends;
@@ -153,20 +150,5 @@ impl Program {
     pub fn backends(mut self, backends: Backends) -> Self {
         self.backends = backends;
         self
-    }
-
-    /// Runs the command line of this process.
-    #[must_use]
-    pub fn main(self) -> ExitCode {
-        let words: Vec<OsString> = std::env::args_os().collect();
-        let outcome = crate::run(&words, self);
-        // Looked for by hand, because a command line that clap rejects has no matches to ask.
-        let wants_json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
-        let exit = match outcome {
-            Ok(exit) => exit,
-            Err(failure) if wants_json => failure.report_as_json(),
-            Err(failure) => failure.report(),
-        };
-        exit.into()
     }
 }

@@ -2,14 +2,53 @@
 
 use std::fmt::Write as _;
 use std::io::Write;
+use std::path::PathBuf;
 
-use clap::ArgMatches;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolkit::discovery::{Hit, Index, Query, Snapshot};
 use toolkit::{Catalog, Tool};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::missing;
+use crate::options::{json_switch, switch};
 use crate::style::{self, CAREFUL, cut, printable, width};
+
+pub(crate) fn command() -> Command {
+    Command::new("search")
+        .about("Finds the tools that answer a question")
+        .long_about(
+            "Finds the tools that answer a question, the best first.\n\nWhat the tools say of themselves is searched: \
+             names, tags, descriptions and arguments, in any form of the words. Words of names may be mistyped, or not \
+             typed to their end. On a terminal, as a table that fits it; otherwise one tool a line, as id, score and \
+             summary with tabs between.",
+        )
+        .args([
+            Arg::new("question").value_name("QUESTION").required(true).num_args(1..).help("What the tool should do"),
+            Arg::new("limit")
+                .short('n')
+                .long("limit")
+                .value_name("N")
+                .value_parser(value_parser!(u32).range(1..))
+                .default_value("5")
+                .help("How many tools at most"),
+            Arg::new("namespace").long("namespace").value_name("NS").help("Only tools of this namespace"),
+            Arg::new("tag")
+                .long("tag")
+                .value_name("TAG")
+                .action(ArgAction::Append)
+                .help("Only tools with this tag; given more than once, with any of them"),
+            switch("all-versions").help("Every version of each tool, not only the highest"),
+            json_switch("One JSON array of summaries and scores"),
+        ])
+        .arg(model())
+}
+
+fn model() -> Arg {
+    let model = Arg::new("model").long("model").value_name("FOLDER").value_parser(value_parser!(PathBuf));
+    let model = model.help("Finds by what is meant, too, with the sentence-embedding model in this folder");
+    missing::unless(cfg!(feature = "embed"), "embed", model)
+}
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
     let all_versions = matches.get_flag("all-versions");
@@ -51,7 +90,7 @@ fn found(index: &Snapshot, query: Query<'_>, limit: usize, matches: &ArgMatches)
     use toolkit::discovery::{Blend, Semantic};
     use toolkit_embed::LocalModel;
 
-    let Some(folder) = matches.get_one::<std::path::PathBuf>("model") else {
+    let Some(folder) = matches.get_one::<PathBuf>("model") else {
         return Ok(index.search(query, limit));
     };
     let failed = |message: String| Failure::Own { exit: Exit::Failed, kind: "model", message };

@@ -16,7 +16,8 @@ use toolkit::Catalog;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{Program, missing};
+use crate::missing;
+use crate::program::Program;
 
 pub(crate) fn command() -> Command {
     match cfg!(any(feature = "mcp", feature = "otc")) {

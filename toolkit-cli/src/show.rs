@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use clap::ArgMatches;
+use clap::{Arg, ArgMatches, Command};
 use serde_json::Value;
 use toolkit::schema::plan::Path;
 use toolkit::{Catalog, Tool};
 
-use crate::command::program_name;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::options::{json_switch, program_name};
 use crate::record;
 use crate::shape::{Kind, Shape, constraints, kind_in_words};
 use crate::style::{self, CAREFUL, FAINT, STRONG, printable, wrapped};
@@ -17,6 +17,19 @@ use crate::table::{self, Side};
 
 /// How wide a page is where there is no terminal to say so.
 const PAGE: usize = 100;
+
+pub(crate) fn command() -> Command {
+    Command::new("show")
+        .about("Shows everything about a tool")
+        .args([tool_id(), json_switch("The tool's record with its schemas")])
+}
+
+fn tool_id() -> Arg {
+    Arg::new("id")
+        .value_name("ID")
+        .required(true)
+        .help("The tool: `namespace:name:version`, or less where that is enough")
+}
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
     let id = matches.get_one::<String>("id").map(String::as_str);

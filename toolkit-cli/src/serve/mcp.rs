@@ -11,11 +11,10 @@ use toolkit_mcp::server::{Filter, Http, HttpError, Rule, ServeError, Server, Ser
 #[cfg(feature = "proxy")]
 use super::proxy;
 use super::token::{self, TOKEN};
-use crate::Program;
-use crate::command::{naming, program_name};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::program::Configure;
+use crate::options::{naming, program_name};
+use crate::program::{Configure, Program};
 use crate::style;
 use crate::{credentials, runtime};
 

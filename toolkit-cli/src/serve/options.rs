@@ -3,8 +3,8 @@
 use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
 
 use super::token::TOKEN;
-use crate::command::{duration, naming_option, switch};
 use crate::missing::unless;
+use crate::options::{duration, naming_option, switch};
 
 const MCP: bool = cfg!(feature = "mcp");
 const OTC: bool = cfg!(feature = "otc");

@@ -15,9 +15,9 @@ use toolkit_mcp::client::McpServers;
 use toolkit_mcp::server::{Proxy, Server};
 
 use self::told::Told;
-use crate::command::{duration, switch};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::options::{duration, switch};
 
 /// How long servers may take to list their tools before anything is served: many a client lists once, at once, and never
 /// hears of a change. Servers that take longer are served as soon as they are there.
