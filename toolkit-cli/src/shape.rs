@@ -3,12 +3,13 @@
 //! Only the forms that derived schemas have are told apart; whatever else a schema may say is [`Kind::Any`], which
 //! takes JSON. Nothing is refused here: that is the dispatcher's affair.
 
-mod property;
+mod composition;
+mod kind;
 mod words;
 
 use serde_json::{Map, Value};
 
-pub(crate) use self::property::Property;
+pub(crate) use self::kind::{Kind, Property};
 pub(crate) use self::words::{constraints, kind_in_words};
 
 /// A schema and what it refers to, read as one.
@@ -18,31 +19,6 @@ pub(crate) struct Shape<'s> {
     /// The schema itself, then the target of its `$ref`, or its only branch beside `null`, and so on.
     layers: Vec<&'s Map<String, Value>>,
     nullable: bool,
-}
-
-/// What a value is made of.
-#[derive(Clone, Debug)]
-pub(crate) enum Kind<'s> {
-    Boolean,
-    Integer,
-    Number,
-    Text,
-    /// One of these texts.
-    Choice(Vec<Choice<'s>>),
-    List(Shape<'s>),
-    /// An object whose properties are known.
-    Object(Vec<Property<'s>>),
-    /// An object with keys of the caller's choice.
-    Map(Option<Shape<'s>>),
-    /// Anything else, with the JSON types that it may have; none, where it may have all.
-    Any(Vec<&'s str>),
-}
-
-/// One of several texts.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Choice<'s> {
-    pub(crate) value: &'s str,
-    pub(crate) description: Option<&'s str>,
 }
 
 /// No derived schema stacks more references than this without going in circles.
@@ -123,36 +99,6 @@ impl<'s> Shape<'s> {
         self.nullable || types.is_some_and(|types| types.iter().any(|ty| ty == "null"))
     }
 
-    /// What a value is made of.
-    pub(crate) fn kind(&self) -> Kind<'s> {
-        if let Some(choices) = self.choices() {
-            return Kind::Choice(choices);
-        }
-        let types = self.types();
-        match types[..] {
-            ["boolean"] => Kind::Boolean,
-            ["integer"] => Kind::Integer,
-            ["number"] => Kind::Number,
-            ["string"] => Kind::Text,
-            ["array"] => match self.get("items") {
-                Some(items @ Value::Object(_)) if self.get("prefixItems").is_none() => {
-                    Kind::List(Self::within(self.root, items))
-                }
-                _ => Kind::Any(types),
-            },
-            ["object"] => match property::of(self) {
-                properties if properties.is_empty() => Kind::Map(self.values_of_map()),
-                properties => Kind::Object(properties),
-            },
-            // A few branches, as an enum has them.
-            [] => match &self.types_of_branches()[..] {
-                ["object"] => Kind::Object(property::of(self)),
-                types => Kind::Any(types.to_vec()),
-            },
-            _ => Kind::Any(types),
-        }
-    }
-
     /// The JSON types that it names, `null` aside.
     fn types(&self) -> Vec<&'s str> {
         let named = match self.get("type") {
@@ -164,56 +110,11 @@ impl<'s> Shape<'s> {
         named.into_iter().filter(|name| *name != "null").collect()
     }
 
-    /// The types that its branches name; none, where one of them does not.
-    fn types_of_branches(&self) -> Vec<&'s str> {
-        let mut types = Vec::new();
-        for branch in self.branches(&["anyOf", "oneOf"]) {
-            match branch.types() {
-                named if named.is_empty() => return Vec::new(),
-                named => types.extend(named),
-            }
-        }
-        types.sort_unstable();
-        types.dedup();
-        types
-    }
-
-    /// The texts that it allows, where it allows nothing but a few texts.
-    fn choices(&self) -> Option<Vec<Choice<'s>>> {
-        let choice = |value: &'s Value| {
-            let description = self.description();
-            value.as_str().map(|value| Choice { value, description })
-        };
-        if let Some(value) = self.get("const") {
-            return choice(value).map(|choice| vec![choice]);
-        }
-        if let Some(Value::Array(values)) = self.get("enum") {
-            let listed = |value: &'s Value| {
-                let value = value.as_str()?;
-                let description = self.description_of(value);
-                Some(Choice { value, description })
-            };
-            let values = values.iter().filter(|value| !value.is_null());
-            return values.map(listed).collect();
-        }
-        let branches = self.branches(&["oneOf", "anyOf"]);
-        if branches.is_empty() {
-            return None;
-        }
-        let choices: Option<Vec<Vec<Choice<'_>>>> = branches.iter().map(Self::choices).collect();
-        choices.map(|choices| choices.concat())
-    }
-
     /// The branches under any of `keywords`, `null` aside.
     fn branches(&self, keywords: &[&str]) -> Vec<Self> {
         let deepest = self.layers.last();
         let lists = keywords.iter().filter_map(|keyword| deepest?.get(*keyword)?.as_array());
         let branches = lists.flatten().map(|branch| Self::within(self.root, branch));
         branches.filter(|branch| branch.get("type").is_none_or(|ty| ty != "null")).collect()
-    }
-
-    fn values_of_map(&self) -> Option<Self> {
-        let values = self.get("additionalProperties")?;
-        values.is_object().then(|| Self::within(self.root, values))
     }
 }

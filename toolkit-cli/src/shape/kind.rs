@@ -1,0 +1,182 @@
+//! What values are made of, and the properties of objects.
+
+use serde_json::Value;
+
+use super::Shape;
+use super::composition::{Collected, collect};
+
+/// What a value is made of.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind<'s> {
+    Boolean,
+    Integer,
+    Number,
+    Text,
+    /// One of these texts.
+    Choice(Vec<Choice<'s>>),
+    List(Shape<'s>),
+    /// An object whose properties are known.
+    Object(Vec<Property<'s>>),
+    /// An object with keys of the caller's choice.
+    Map(Option<Shape<'s>>),
+    /// Anything else, with the JSON types that it may have; none, where it may have all.
+    Any(Vec<&'s str>),
+}
+
+/// One of several texts.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Choice<'s> {
+    pub(crate) value: &'s str,
+    pub(crate) description: Option<&'s str>,
+}
+
+/// A property of an object.
+#[derive(Clone, Debug)]
+pub(crate) struct Property<'s> {
+    pub(crate) name: &'s str,
+    pub(crate) required: bool,
+    /// One shape, or one from each variant that has a property of this name.
+    shapes: Vec<Shape<'s>>,
+}
+
+impl<'s> Shape<'s> {
+    /// What a value is made of.
+    pub(crate) fn kind(&self) -> Kind<'s> {
+        if let Some(choices) = self.choices() {
+            return Kind::Choice(choices);
+        }
+        let types = self.types();
+        match types[..] {
+            ["boolean"] => Kind::Boolean,
+            ["integer"] => Kind::Integer,
+            ["number"] => Kind::Number,
+            ["string"] => Kind::Text,
+            ["array"] => match self.get("items") {
+                Some(items @ Value::Object(_)) if self.get("prefixItems").is_none() => {
+                    Kind::List(Self::within(self.root, items))
+                }
+                _ => Kind::Any(types),
+            },
+            ["object"] => match properties(self) {
+                properties if properties.is_empty() => Kind::Map(self.values_of_map()),
+                properties => Kind::Object(properties),
+            },
+            // A few branches, as an enum has them.
+            [] => match &self.types_of_branches()[..] {
+                ["object"] => Kind::Object(properties(self)),
+                types => Kind::Any(types.to_vec()),
+            },
+            _ => Kind::Any(types),
+        }
+    }
+
+    /// The types that its branches name; none, where one of them does not.
+    fn types_of_branches(&self) -> Vec<&'s str> {
+        let mut types = Vec::new();
+        for branch in self.branches(&["anyOf", "oneOf"]) {
+            match branch.types() {
+                named if named.is_empty() => return Vec::new(),
+                named => types.extend(named),
+            }
+        }
+        types.sort_unstable();
+        types.dedup();
+        types
+    }
+
+    /// The texts that it allows, where it allows nothing but a few texts.
+    fn choices(&self) -> Option<Vec<Choice<'s>>> {
+        let choice = |value: &'s Value| {
+            let description = self.description();
+            value.as_str().map(|value| Choice { value, description })
+        };
+        if let Some(value) = self.get("const") {
+            return choice(value).map(|choice| vec![choice]);
+        }
+        if let Some(Value::Array(values)) = self.get("enum") {
+            let listed = |value: &'s Value| {
+                let value = value.as_str()?;
+                let description = self.description_of(value);
+                Some(Choice { value, description })
+            };
+            let values = values.iter().filter(|value| !value.is_null());
+            return values.map(listed).collect();
+        }
+        let branches = self.branches(&["oneOf", "anyOf"]);
+        if branches.is_empty() {
+            return None;
+        }
+        let choices: Option<Vec<Vec<Choice<'_>>>> = branches.iter().map(Self::choices).collect();
+        choices.map(|choices| choices.concat())
+    }
+
+    fn values_of_map(&self) -> Option<Self> {
+        let values = self.get("additionalProperties")?;
+        values.is_object().then(|| Self::within(self.root, values))
+    }
+}
+
+impl<'s> Property<'s> {
+    /// What a value is made of; where variants disagree, anything.
+    pub(crate) fn kind(&self) -> Kind<'s> {
+        let mut kinds = self.shapes.iter().map(Shape::kind);
+        let first = kinds.next().unwrap_or(Kind::Any(Vec::new()));
+        kinds.fold(first, |all, one| match (all, one) {
+            // The tag of an enum has one value in each variant.
+            (Kind::Choice(mut all), Kind::Choice(one)) => {
+                all.extend(one);
+                Kind::Choice(all.into_iter().fold(Vec::new(), with_choice))
+            }
+            (Kind::Boolean, Kind::Boolean) => Kind::Boolean,
+            (Kind::Integer, Kind::Integer) => Kind::Integer,
+            (Kind::Number, Kind::Number) => Kind::Number,
+            (Kind::Text, Kind::Text) => Kind::Text,
+            _ => Kind::Any(Vec::new()),
+        })
+    }
+
+    /// What the author says about it.
+    pub(crate) fn description(&self) -> Option<&'s str> {
+        self.shapes.iter().find_map(Shape::description)
+    }
+
+    /// What it is when it is absent, where the schema says so, as a flag would say it; that it is `null` then goes
+    /// without saying.
+    pub(crate) fn default(&self) -> Option<String> {
+        match self.shapes.iter().find_map(|shape| shape.get("default"))? {
+            Value::Null => None,
+            Value::String(text) if !text.is_empty() => Some(text.clone()),
+            value => Some(value.to_string()),
+        }
+    }
+
+    /// Whether it may be `null`.
+    pub(crate) fn is_nullable(&self) -> bool {
+        self.shapes.iter().any(Shape::is_nullable)
+    }
+
+    /// Its shape, where all variants agree.
+    pub(crate) fn shape(&self) -> Option<&Shape<'s>> {
+        match &self.shapes[..] {
+            [shape] => Some(shape),
+            _ => None,
+        }
+    }
+}
+
+fn with_choice<'s>(mut choices: Vec<Choice<'s>>, choice: Choice<'s>) -> Vec<Choice<'s>> {
+    if choices.iter().all(|other| other.value != choice.value) {
+        choices.push(choice);
+    }
+    choices
+}
+
+/// The properties of `shape`, those that are required first.
+fn properties<'s>(shape: &Shape<'s>) -> Vec<Property<'s>> {
+    let Collected { shapes, required } = collect(shape, 0);
+    let properties =
+        shapes.into_iter().map(|(name, shapes)| Property { name, required: required.contains(name), shapes });
+    let mut properties: Vec<Property<'s>> = properties.collect();
+    properties.sort_by_key(|property| !property.required);
+    properties
+}
