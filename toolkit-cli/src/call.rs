@@ -23,7 +23,7 @@ use crate::program::Configure;
 use crate::style::{self, printable};
 use crate::{flags, runtime};
 
-/// The tool's own flags are not known yet, so its name and all that follows is an external subcommand.
+/// Creates the command. The flags of the tool are not known yet, so its name and all that follows is an external subcommand.
 pub(crate) fn command() -> Command {
     Command::new("call")
         .about("Calls a tool")

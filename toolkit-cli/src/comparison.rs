@@ -40,7 +40,7 @@ pub(crate) fn write(comparison: &Comparison, path: &str, matches: &ArgMatches) -
     writeln!(out, "{}, {breaking} of them breaking", counted(n_changes, "change"))
 }
 
-/// The changes in the form that code hosts read (SARIF 2.1.0).
+/// Converts the changes to SARIF 2.1.0, which code hosts read.
 fn sarif(comparison: &Comparison, path: &str) -> Value {
     let level = |change: &Change| match change.verdict {
         Verdict::Breaking | Verdict::Unknown if change.needs.is_some() => "error",

@@ -1,12 +1,12 @@
-//! What the user holds, from the environment of the process.
+//! The credentials of the user, from the environment of the process.
 
 use toolkit::call::Credentials;
 use toolkit::tool::Requirements;
 
-/// Where the user's id is looked for.
+/// The variable that holds the id of the user.
 const USER_ID: &str = "USER_ID";
 
-/// What the environment has of what a tool requires: a secret under its own name, a provider's token under
+/// Reads the credentials that a tool requires from the environment: a secret under its own name, a provider's token under
 /// `PROVIDER_TOKEN`, the user's id under `USER_ID`.
 pub(crate) fn from_environment(required: &Requirements) -> Credentials {
     let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -27,7 +27,7 @@ pub(crate) fn from_environment(required: &Requirements) -> Credentials {
     }
 }
 
-/// The variables that would have what is missing.
+/// Returns the names of the variables that are read for missing credentials.
 pub(crate) fn variables(missing: &Requirements) -> Vec<String> {
     let secrets = missing.secrets.iter().map(|secret| secret.id.to_string());
     let tokens = missing.authorization.iter().map(|authorization| token_variable(&authorization.id));

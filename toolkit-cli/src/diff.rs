@@ -22,7 +22,7 @@ pub(crate) fn command() -> Command {
         ])
 }
 
-/// `diff OLD NEW`: two manifests, or two locks.
+/// Compares two manifests, or two locks.
 pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let path = |name: &str| matches.get_one::<String>(name).map(String::as_str).unwrap_or_default();
     let comparison = read(path("old"))?.compare(&read(path("new"))?);

@@ -53,7 +53,7 @@ pub(crate) fn command() -> Command {
     ])
 }
 
-/// The values of `--format`. Those that need a feature which is off are hidden.
+/// Returns the values of `--format`. Those that need a feature which is off are hidden.
 fn formats() -> impl Iterator<Item = PossibleValue> {
     const FORMATS: [&str; 8] =
         ["mcp", "openai", "openai-chat", "anthropic", "gemini", "gemini-openapi", "a2a", "markdown"];

@@ -24,14 +24,14 @@ pub(crate) struct Flag<'s> {
     property: Property<'s>,
 }
 
-/// What `call` itself understands. A property of such a name is a flag behind `arg-`.
+/// The options of `call` itself. A property of such a name is a flag behind `arg-`.
 const RESERVED: [&str; 5] = ["help", "json", "lenient", "stream", "timeout"];
 /// Deeper objects are given as JSON; a recursive type has no end of flags.
 const MAX_DEPTH: usize = 3;
-/// A page of help with more flags than this helps nobody.
+/// A page of help with more flags than this is of no use.
 const MAX_FLAGS: usize = 400;
 
-/// The options of `call` itself; they may stand on either side of the tool's name.
+/// Creates the options of `call` itself; they may stand on either side of the tool's name.
 pub(crate) fn call_options() -> [Arg; 4] {
     [
         json_switch("The whole result as JSON: tool, structured, content, changes"),
@@ -46,8 +46,8 @@ pub(crate) fn call_options() -> [Arg; 4] {
     ]
 }
 
-/// The flags for the properties under `schema`, nested ones after the object that they are in. A property that no flag
-/// can name is among them, without one.
+/// Returns the flags for the properties under `schema`, nested ones after the object that they are in. A property that no
+/// flag can name is among them, without one.
 pub(crate) fn of(schema: &Value) -> Vec<Flag<'_>> {
     let mut found = Vec::new();
     if let Kind::Object(properties) = Shape::of(schema).kind() {
@@ -101,13 +101,13 @@ fn name(flags: &mut [Flag<'_>]) {
     }
 }
 
-/// Whether a key can stand in a flag at all; any other is reached through JSON.
+/// Returns true if a key can be part of a flag; any other is reached through JSON.
 fn is_word(key: &str) -> bool {
     key.chars().any(char::is_alphanumeric)
         && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$' | '@' | '/'))
 }
 
-/// The command line of one tool, behind its name.
+/// Creates the command line of one tool, which follows its name.
 pub(crate) fn command(tool: &Tool, flags: &[Flag<'_>]) -> Command {
     let bin_name = format!("{} call {}", program_name(), tool.id().unversioned());
     let arguments =
@@ -136,19 +136,19 @@ fn only_through_json(flags: &[Flag<'_>]) -> String {
 }
 
 impl Flag<'_> {
-    /// What clap knows it by; no option of `call` has such a name.
+    /// Returns the id of the argument in clap; no option of `call` has such a name.
     pub(crate) fn id(&self) -> String {
         // A JSON Pointer: no two paths have the same one.
         let keys = self.path.iter().map(|key| key.replace('~', "~0").replace('/', "~1"));
         keys.map(|key| format!("/{key}")).collect()
     }
 
-    /// Whether there is a flag for it at all.
+    /// Returns true if there is a flag for the property.
     pub(crate) fn is_reachable(&self) -> bool {
         !self.long.is_empty()
     }
 
-    /// Where it is a list: whether one flag may give several items, as a JSON array.
+    /// Returns, for a list, whether one flag may give several items, as a JSON array.
     pub(crate) fn list(&self) -> Option<bool> {
         match self.property.kind() {
             Kind::List(items) => Some(value::takes_whole_list(&items.kind())),

@@ -65,7 +65,7 @@ fn read(path: &str) -> Result<Manifest, String> {
     Manifest::from_mcp_json(text).map_err(|error| error.to_string())
 }
 
-/// What may be meant to deceive. How well somebody else describes a tool is not for us to mend.
+/// Returns the findings that may be meant to deceive. The quality of other authors' descriptions is not checked.
 fn deceptions(manifest: &Manifest, allowed: &[Rule]) -> Vec<Finding> {
     let concerns = |rule: Rule| rule.level() == Level::Error || rule == Rule::SuspiciousText;
     let mut findings = lint(manifest.listings().filter_map(Listing::tool), allowed);

@@ -1,11 +1,11 @@
-//! What values are made of, and the properties of objects.
+//! Kinds of values, and the properties of objects.
 
 use serde_json::Value;
 
 use super::Shape;
 use super::composition::{Collected, collect};
 
-/// What a value is made of.
+/// The kind of a value.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind<'s> {
     Boolean,
@@ -40,7 +40,7 @@ pub(crate) struct Property<'s> {
 }
 
 impl<'s> Shape<'s> {
-    /// What a value is made of.
+    /// Returns the kind of a value.
     pub(crate) fn kind(&self) -> Kind<'s> {
         if let Some(choices) = self.choices() {
             return Kind::Choice(choices);
@@ -70,7 +70,7 @@ impl<'s> Shape<'s> {
         }
     }
 
-    /// The types that its branches name; none, where one of them does not.
+    /// Returns the types that the branches name; none, if one of them names none.
     fn types_of_branches(&self) -> Vec<&'s str> {
         let mut types = Vec::new();
         for branch in self.branches(&["anyOf", "oneOf"]) {
@@ -84,7 +84,7 @@ impl<'s> Shape<'s> {
         types
     }
 
-    /// The texts that it allows, where it allows nothing but a few texts.
+    /// Returns the texts that the schema allows, if it allows only a few texts.
     fn choices(&self) -> Option<Vec<Choice<'s>>> {
         let choice = |value: &'s Value| {
             let description = self.description();
@@ -117,7 +117,7 @@ impl<'s> Shape<'s> {
 }
 
 impl<'s> Property<'s> {
-    /// What a value is made of; where variants disagree, anything.
+    /// Returns the kind of a value; if variants disagree, any.
     pub(crate) fn kind(&self) -> Kind<'s> {
         let mut kinds = self.shapes.iter().map(Shape::kind);
         let first = kinds.next().unwrap_or(Kind::Any(Vec::new()));
@@ -135,13 +135,12 @@ impl<'s> Property<'s> {
         })
     }
 
-    /// What the author says about it.
+    /// Returns the description by the author.
     pub(crate) fn description(&self) -> Option<&'s str> {
         self.shapes.iter().find_map(Shape::description)
     }
 
-    /// What it is when it is absent, where the schema says so, as a flag would say it; that it is `null` then goes
-    /// without saying.
+    /// Returns the default of the schema in the form of a flag; `None` for `null`.
     pub(crate) fn default(&self) -> Option<String> {
         match self.shapes.iter().find_map(|shape| shape.get("default"))? {
             Value::Null => None,
@@ -150,12 +149,12 @@ impl<'s> Property<'s> {
         }
     }
 
-    /// Whether it may be `null`.
+    /// Returns true if it may be `null`.
     pub(crate) fn is_nullable(&self) -> bool {
         self.shapes.iter().any(Shape::is_nullable)
     }
 
-    /// Its shape, where all variants agree.
+    /// Returns the shape, if there is only one.
     pub(crate) fn shape(&self) -> Option<&Shape<'s>> {
         match &self.shapes[..] {
             [shape] => Some(shape),
@@ -171,7 +170,7 @@ fn with_choice<'s>(mut choices: Vec<Choice<'s>>, choice: Choice<'s>) -> Vec<Choi
     choices
 }
 
-/// The properties of `shape`, those that are required first.
+/// Returns the properties of `shape`, those that are required first.
 fn properties<'s>(shape: &Shape<'s>) -> Vec<Property<'s>> {
     let Collected { shapes, required } = collect(shape, 0);
     let properties =
