@@ -12,7 +12,7 @@ use toolkit::adapter::mcp::{self, Revision};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::formats::{Wanted, described};
+use crate::formats::{FormatOptions, export_as};
 use crate::options::{json_switch, naming, naming_option, switch};
 #[cfg(feature = "otc")]
 use crate::otc;
@@ -47,7 +47,8 @@ impl Form {
         };
         let latest: Vec<String> = catalog.latest().map(|tool| tool.id().to_string()).collect();
         let by_place = |idx: usize, _: &Value| latest[idx].clone();
-        let wanted = Wanted { naming: naming(matches), strict: matches.get_flag("strict"), ..Wanted::default() };
+        let options =
+            FormatOptions { naming: naming(matches), strict: matches.get_flag("strict"), ..FormatOptions::default() };
         let tools = match name {
             #[cfg(feature = "mcp")]
             "search-tools" => {
@@ -59,7 +60,7 @@ impl Form {
                 let published = toolkit_otc::Published::of(catalog, &otc::naming(matches)).to_json();
                 costs(listed(published, "/tools"), &|_, tool| tool["id"].as_str().unwrap_or_default().to_owned())
             }
-            name => match described(catalog, name, wanted)? {
+            name => match export_as(catalog, name, options)? {
                 Some(export) if name.starts_with("gemini") => {
                     costs(listed(export.json, "/0/functionDeclarations"), &by_place)
                 }

@@ -13,7 +13,7 @@ use toolkit::tool::ToolId;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::formats::{Wanted, described};
+use crate::formats::{FormatOptions, export_as};
 use crate::options::{naming, naming_option, program_name, switch};
 #[cfg(feature = "otc")]
 use crate::otc;
@@ -74,7 +74,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
     if format == "otc" {
         let naming = otc::naming(matches);
         let published = toolkit_otc::Published::of(catalog, &naming);
-        otc::tell_problems(&published);
+        otc::report_left_out(&published);
         let defined = catalog.iter().filter_map(|tool| Some((tool, toolkit_otc::Definition::of(tool, &naming).ok()?)));
         let losses = defined.map(|(tool, definition)| (tool.id().clone(), definition.losses(tool))).collect::<Vec<_>>();
         tell_losses(&losses, matches.get_flag("losses"));
@@ -92,7 +92,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
         write_text(&toolkit::adapter::html::document(&page, catalog), matches)?;
         return Ok(Exit::Success);
     }
-    let json = match described(catalog, format, wanted(matches))? {
+    let json = match export_as(catalog, format, options(matches))? {
         Some(export) => {
             tell_limits(&export, matches.get_flag("losses"));
             for (id, reasons) in &export.not_strict {
@@ -131,8 +131,8 @@ fn check_options(format: &str, matches: &ArgMatches) -> Result<(), Failure> {
     Ok(())
 }
 
-fn wanted(matches: &ArgMatches) -> Wanted {
-    Wanted {
+fn options(matches: &ArgMatches) -> FormatOptions {
+    FormatOptions {
         naming: naming(matches),
         strict: matches.get_flag("strict"),
         defer_loading: matches.get_flag("defer-loading"),

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 
 /// The options of a format; each provider has some of them.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct FormatOptions {
     pub(crate) naming: Naming,
     pub(crate) strict: bool,
     pub(crate) defer_loading: bool,
@@ -16,8 +16,8 @@ pub(crate) struct Wanted {
 }
 
 /// Exports the catalog in the format of a provider; `None` for MCP, which loses nothing.
-pub(crate) fn described(catalog: &Catalog, format: &str, wanted: Wanted) -> Result<Option<Export>, Failure> {
-    let Wanted { naming, strict, defer_loading, namespaces } = wanted;
+pub(crate) fn export_as(catalog: &Catalog, format: &str, options: FormatOptions) -> Result<Option<Export>, Failure> {
+    let FormatOptions { naming, strict, defer_loading, namespaces } = options;
     let openai = |mut options: openai::Options| {
         (options.strict, options.defer_loading, options.namespaces) = (strict, defer_loading, namespaces);
         openai::tools(catalog, naming, options)

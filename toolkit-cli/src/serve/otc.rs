@@ -12,7 +12,7 @@ use toolkit_otc::{Auth, Server};
 use super::token::{self, TOKEN};
 use crate::exit::Exit;
 use crate::failure::{Failure, SetupError};
-use crate::otc::{naming, tell_problems};
+use crate::otc::{naming, report_left_out};
 use crate::program::Configure;
 use crate::report::counted;
 use crate::runtime;
@@ -44,7 +44,7 @@ pub(super) fn run(
     let hosts = matches.get_many::<String>("allow-host").unwrap_or_default();
     let server =
         hosts.fold(Server::new(dispatcher).naming(&naming(matches)).auth(auth), |server, host| server.host(host));
-    tell_problems(server.published());
+    report_left_out(server.published());
     runtime::silence_panics();
     runtime.block_on(serve(server, address))?;
     // A tool that nobody waits for any more must not keep the process alive.
