@@ -10,7 +10,7 @@ use serde_json::Value;
 use toolkit::Dispatcher;
 use toolkit::call::{Arguments, Coercion};
 use toolkit::schema::Schema;
-use toolkit::schema::plan::Plan;
+use toolkit::__private::plan::Plan;
 
 static TOOLS: LazyLock<Dispatcher> = LazyLock::new(|| {
     Dispatcher::builder(toolkit_fuzz::tools()).coercion(Coercion::Off).build().expect("the tools borrow nothing")

@@ -6,8 +6,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use toolkit::schema::plan::Plan;
-use toolkit::schema::{Schema, SchemaError, close, inline, portable};
+use toolkit::__private::plan::Plan;
+use toolkit::__private::portable;
+use toolkit::schema::{Schema, SchemaError, close, inline};
 
 fuzz_target!(|text: &str| {
     let (schema, instance) = text.split_once('\n').unwrap_or((text, "null"));

@@ -6,8 +6,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use toolkit::schema::plan::Plan;
-use toolkit::schema::{Schema, SchemaError, SchemaErrorKind, close, inline, portable};
+use toolkit::__private::plan::Plan;
+use toolkit::__private::portable;
+use toolkit::schema::{Schema, SchemaError, SchemaErrorKind, close, inline};
 
 fn on_a_small_stack(test: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(2 << 20).spawn(test).unwrap().join().unwrap();

@@ -16,7 +16,7 @@ mod zoo;
 use mutate::Dice;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolkit::schema::plan::Plan;
+use toolkit::__private::plan::Plan;
 
 /// Holds the plan to its law for one JSON text read as a tree; says whether it accepted the text.
 #[track_caller]

@@ -143,7 +143,7 @@ fn formats_and_encodings_are_annotations_in_both_dialects() {
                 assert_eq!(schema.first_violation(&json!({ "a": "***" })), None, "{schema:?}");
                 let violations = schema.validate(&json!({ "a": 1 })).unwrap_err().to_string();
                 assert_eq!(violations, "/a must be a string, got 1", "{schema:?}");
-                assert_eq!(schema.path() == toolkit::schema::plan::Path::Plan, more == json!({}), "{schema:?}");
+                assert_eq!(schema.path() == toolkit::schema::CheckPath::Plan, more == json!({}), "{schema:?}");
             }
         }
     }

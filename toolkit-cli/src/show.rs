@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Arg, ArgMatches, Command};
 use serde_json::Value;
-use toolkit::schema::plan::Path;
+use toolkit::schema::CheckPath;
 use toolkit::{Catalog, Tool};
 
 use crate::exit::Exit;
@@ -108,9 +108,9 @@ fn checked(tool: &Tool) -> String {
     let sides = [("arguments", Some(tool.input().path())), ("result", tool.output().map(|schema| schema.path()))];
     let as_trees: Vec<String> = sides
         .into_iter()
-        .filter_map(|(side, path)| path.filter(|path| *path != Path::Plan).map(|path| format!("{side} {path}")))
+        .filter_map(|(side, path)| path.filter(|path| *path != CheckPath::Plan).map(|path| format!("{side} {path}")))
         .collect();
-    if as_trees.is_empty() { Path::Plan.to_string() } else { as_trees.join("; ") }
+    if as_trees.is_empty() { CheckPath::Plan.to_string() } else { as_trees.join("; ") }
 }
 
 /// What the host must hold, in words.

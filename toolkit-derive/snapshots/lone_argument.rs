@@ -154,7 +154,7 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
         >(
             "forecast",
             "forecast",
-            __toolkit::Location::new(
+            __toolkit::location(
                 __toolkit::file!(),
                 __toolkit::line!(),
                 __toolkit::column!(),

@@ -114,7 +114,7 @@ impl Notebook {
             >(
                 "notes:count",
                 "count",
-                __toolkit::Location::new(
+                __toolkit::location(
                     __toolkit::file!(),
                     __toolkit::line!(),
                     __toolkit::column!(),

@@ -172,7 +172,7 @@ pub const add_is_not_a_tool_add_tool_attribute_alunhdikoxslcblsqfxvjxcnx: ::tool
         >(
             "math:add:1.0.0",
             "add",
-            __toolkit::Location::new(
+            __toolkit::location(
                 __toolkit::file!(),
                 __toolkit::line!(),
                 __toolkit::column!(),

@@ -30,7 +30,7 @@ pub(crate) fn catalog(input: TokenStream) -> TokenStream {
     });
     let catalog = quote!({
         #(#checks)*
-        #krate::Catalog::from_entries(&[#(#entries),*])
+        #private::catalog_of(&[#(#entries),*])
     });
     expression(&krate, catalog)
 }

@@ -53,7 +53,7 @@ pub(crate) fn import(input: TokenStream) -> syn::Result<TokenStream> {
         #[allow(dead_code, clippy::all, rustdoc::all)]
         #visibility mod #module {
             /// What was imported.
-            pub const IMPORT: #krate::import::Import = #krate::import::Import::new(
+            pub const IMPORT: #krate::import::Import = #krate::__private::import::import(
                 #server, #text, &[#(#names),*], &[#(#plainer),*],
             );
             #(#functions)*
@@ -164,7 +164,7 @@ fn tool_items(
         #[doc = #of_tool]
         pub mod #function {
             /// The tool, for a call with a context.
-            pub const TOOL: #krate::import::ImportedTool<#takes, Output> = #krate::import::ImportedTool::new(
+            pub const TOOL: #krate::import::ImportedTool<#takes, Output> = #krate::__private::import::tool(
                 #id,
                 #krate::__private::import::#encode,
                 #krate::__private::import::#decode,

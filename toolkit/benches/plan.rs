@@ -9,7 +9,7 @@ use std::time::Instant;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolkit::schema::plan::Plan;
+use toolkit::__private::plan::Plan;
 
 const ROUNDS: usize = 41;
 

@@ -4,6 +4,7 @@
 //! be missing, with what to write.
 
 mod default;
+pub(crate) mod no_arguments;
 
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -14,10 +15,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use self::default::ArgumentDefault;
+use self::no_arguments::NoArguments;
 use crate::call::ToolError;
-use crate::catalog::StateType;
-use crate::dispatch::Host;
-use crate::private::NoArguments;
+use crate::dispatch::host::Host;
+use crate::state::StateType;
 
 /// The bound of an argument.
 #[diagnostic::on_unimplemented(

@@ -7,7 +7,6 @@ mod names;
 mod records;
 mod wire;
 
-// Not public API. Used by generated code.
 pub use self::instances::Instances;
 pub(crate) use self::instances::namespaces_with;
 pub(crate) use self::names::Names;
@@ -16,11 +15,8 @@ pub use self::wire::{Naming, WireNames};
 use crate::call::{ErrorKind, ToolError};
 use crate::schema::suggest::nearest;
 use crate::schema::{quoted, shown_id};
-#[doc(hidden)]
-pub use crate::state::StateType;
-#[doc(hidden)]
-pub use crate::tool::Entry;
 pub use crate::tool::Location;
+use crate::tool::entry::Entry;
 use crate::tool::problem::ids_of;
 pub use crate::tool::problem::{Problem, ProblemKind, Problems};
 use crate::tool::{Tool, ToolId};
@@ -55,12 +51,7 @@ impl Catalog {
     }
 
     /// The tools of an explicit list; see [`catalog!`](crate::catalog!).
-    ///
-    /// # Errors
-    ///
-    /// As for [`Catalog::linked`].
-    #[doc(hidden)]
-    pub fn from_entries(entries: &[&'static Entry]) -> Result<Self, Problems> {
+    pub(crate) fn from_entries(entries: &[&'static Entry]) -> Result<Self, Problems> {
         Self::new(entries.iter().map(|entry| Tool::linked(entry)))
     }
 

@@ -3,9 +3,9 @@
 mod blocking;
 mod builder;
 mod elsewhere;
-mod encode;
+pub(crate) mod encode;
 mod execute;
-mod host;
+pub(crate) mod host;
 #[cfg(feature = "tower")]
 mod layer;
 mod limit;
@@ -14,7 +14,7 @@ mod policy;
 mod prepared;
 mod report;
 mod result_size;
-mod run;
+pub(crate) mod run;
 mod scope;
 mod select;
 mod streaming;
@@ -25,17 +25,13 @@ use std::sync::Arc;
 #[cfg(feature = "async")]
 pub use self::blocking::BlockingThreads;
 pub use self::builder::DispatcherBuilder;
-// Not public API, as are the other hidden names. Used by generated code.
-#[doc(hidden)]
-pub use self::encode::{CHUNKS, CONTENT, Encode, Returns, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
-#[doc(hidden)]
-pub use self::host::Host;
+use self::encode::Encode;
+use self::host::Host;
 #[cfg(feature = "tower")]
 pub use self::layer::{Call, ToolService};
 use self::policy::Policy;
 pub use self::prepared::Prepared;
-#[doc(hidden)]
-pub use self::run::{AsyncFunction, Function, Invocation, Run, SyncFunction, run_async, run_sync, run_waiting};
+use self::run::{Invocation, Run};
 pub(crate) use self::typed::{Typed, TypedCall};
 use crate::backend::{Routes, Selector};
 pub use crate::call::BoxFuture;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::call::{Context, ToolError};
 use crate::dispatch::{Dispatcher, Typed, TypedCall};
-use crate::tool::Entry;
+use crate::tool::entry::Entry;
 
 /// A tool as a typed function: what goes in and what comes out is checked by rustc, and JSON is skipped.
 ///
@@ -22,7 +22,6 @@ pub struct Handle<I, O, R = O> {
 }
 
 /// A function, its types, and the record of its tool: the hidden item beside it.
-#[doc(hidden)]
 pub struct Linked<I, R> {
     entry: &'static Entry,
     call: TypedCall<I, R>,

@@ -30,8 +30,7 @@ pub struct ImportedTool<I, O> {
 }
 
 impl<I, O> ImportedTool<I, O> {
-    #[doc(hidden)]
-    pub const fn new(
+    pub(crate) const fn new(
         id: &'static str,
         encode: fn(I) -> Result<Arguments<'static>, ToolError>,
         decode: fn(RunResult) -> Result<O, ToolError>,
@@ -90,9 +89,7 @@ pub struct Import {
 }
 
 impl Import {
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn new(
+    pub(crate) const fn new(
         server: &'static str,
         manifest: &'static str,
         tools: &'static [&'static str],

@@ -64,9 +64,7 @@ mod state;
 mod unwind;
 
 #[doc(hidden)]
-pub use self::private as __private;
-#[doc(hidden)]
-pub mod private;
+pub mod __private;
 
 pub use self::call::{Arguments, CancelToken, Coercion, Content, Context, RunResult, ShowError, Structured, ToolError};
 pub use self::catalog::Catalog;

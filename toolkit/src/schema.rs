@@ -18,10 +18,9 @@ pub mod inline;
 pub(crate) mod json;
 mod limits;
 mod patterns;
-pub mod plan;
+pub(crate) mod plan;
 mod pointer;
-#[doc(hidden)]
-pub mod portable;
+pub(crate) mod portable;
 mod reference;
 pub(crate) mod root;
 pub(crate) mod suggest;
@@ -47,6 +46,7 @@ pub(crate) use self::generate::{input, output};
 pub(crate) use self::json::is_too_deep;
 pub(crate) use self::patterns::Matcher;
 use self::plan::Plan;
+pub use self::plan::{CheckPath, PlanObstacle};
 use self::tree::{held, held_copy};
 pub use self::violation::{Violation, Violations};
 pub(crate) use self::violation::{child, declared_place};
@@ -240,10 +240,10 @@ impl Schema {
 
     /// How values are checked against it, which is decided once.
     #[must_use]
-    pub fn path(&self) -> plan::Path {
+    pub fn path(&self) -> CheckPath {
         match self.plan() {
-            Some(_) => plan::Path::Plan,
-            None => Plan::why_not(&self.value).map_or(plan::Path::Plan, plan::Path::Tree),
+            Some(_) => CheckPath::Plan,
+            None => Plan::why_not(&self.value).map_or(CheckPath::Plan, CheckPath::Tree),
         }
     }
 

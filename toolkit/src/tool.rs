@@ -5,7 +5,7 @@ mod backend;
 mod builder;
 pub(crate) mod check;
 mod contract;
-mod entry;
+pub(crate) mod entry;
 mod foreign;
 mod icon;
 mod id;
@@ -32,9 +32,8 @@ pub use self::annotations::Annotations;
 pub use self::backend::{BackendKind, InvalidBackend, ToolBackend};
 pub use self::builder::ToolBuilder;
 pub use self::contract::ContractHash;
+use self::entry::Entry;
 pub use self::entry::Location;
-#[doc(hidden)]
-pub use self::entry::{Code, Entry};
 pub use self::foreign::{
     MAX_DESCRIPTION_BYTES, MAX_RECORD_BYTES, MAX_SCHEMA_BYTES, MAX_SCHEMA_TEXT_BYTES, MAX_TITLE_BYTES, bound_mcp_json,
 };

@@ -3,17 +3,16 @@
 use std::collections::HashMap;
 use std::hint::black_box;
 
-use toolkit::catalog::{Entry, Location};
-use toolkit::dispatch::Run;
-use toolkit::schema::plan::Plan;
-use toolkit::tool::{Code, Metadata};
-use toolkit::{Catalog, ToolError};
+use toolkit::__private::plan::Plan;
+use toolkit::__private::{Code, Entry, Run, catalog_of, location};
+use toolkit::ToolError;
+use toolkit::tool::Metadata;
 use toolkit_benches::measure::Table;
 
 pub(crate) fn measure() {
     for n_tools in [10, 1_000, 100_000] {
         let entries: Vec<&'static Entry> = (0..n_tools).map(entry).collect();
-        let catalog = Catalog::from_entries(&entries).expect("no two have one name");
+        let catalog = catalog_of(&entries).expect("no two have one name");
         let map: HashMap<&str, usize> = entries.iter().enumerate().map(|(idx, entry)| (entry.id, idx)).collect();
         // In an order that no cache foresees, and not the catalogue's own copies.
         let asked: Vec<String> = (0..4_096).map(|nth| entries[nth * 7_919 % n_tools].id.to_owned()).collect();
@@ -46,7 +45,7 @@ fn entry(nth: usize) -> &'static Entry {
         requires: false,
         show_errors: false,
         metadata: Metadata::default,
-        location: Location::new(file!(), line!(), 1),
+        location: location(file!(), line!(), 1),
         input: || serde_json::json!({ "type": "object" }),
         ask: Plan::ask::<()>,
         output: || None,

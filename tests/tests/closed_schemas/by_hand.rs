@@ -1,7 +1,8 @@
 //! The rewrites on schemas written by hand, each with its answer.
 
 use serde_json::{Value, json};
-use toolkit::schema::{close, inline, portable};
+use toolkit::__private::portable;
+use toolkit::schema::{close, inline};
 
 #[track_caller]
 fn check_close(mut schema: Value, expect: Value) {

@@ -1,7 +1,8 @@
 //! Schemas made to take time, memory or stack.
 
 use serde_json::json;
-use toolkit::schema::{close, inline, portable};
+use toolkit::__private::portable;
+use toolkit::schema::{close, inline};
 
 #[test]
 fn hostile_schemas_end_and_do_not_grow_without_bound() {

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolkit::schema::{inline, portable};
+use toolkit::__private::portable;
+use toolkit::schema::inline;
 
 use super::case::{hold, validator};
 use super::zoo::zoo;

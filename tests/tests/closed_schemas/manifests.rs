@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use toolkit::schema::{close, inline, portable};
+use toolkit::__private::portable;
+use toolkit::schema::{close, inline};
 
 #[test]
 fn schemas_of_real_servers_survive_every_rewrite() {

@@ -3,7 +3,8 @@
 use jsonschema::Validator;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use toolkit::schema::{close, inline, portable};
+use toolkit::__private::portable;
+use toolkit::schema::{close, inline};
 
 use super::case::validator;
 use super::sample::Source;

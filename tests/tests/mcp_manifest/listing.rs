@@ -45,7 +45,7 @@ fn a_list_has_no_fields_but_those_of_its_revision() {
 
 #[test]
 fn an_empty_catalogue_gives_an_empty_list() {
-    let empty = Catalog::from_entries(&[]).unwrap();
+    let empty = Catalog::new([]).unwrap();
     for revision in REVISIONS {
         let list = list_tools(&empty, revision, Naming::Name).unwrap();
         assert_eq!(list["tools"], json!([]));

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use toolkit::schema::plan::{Plan, Refused};
+use toolkit::__private::plan::{Plan, Refused};
 
 #[track_caller]
 pub(crate) fn plan(schema: Value) -> Plan {

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use toolkit::schema::plan::Plan;
+use toolkit::__private::plan::Plan;
 
 use crate::reading::plan;
 

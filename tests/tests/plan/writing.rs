@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use toolkit::schema::plan::{Plan, Refused};
+use toolkit::__private::plan::{Plan, Refused};
 
 use crate::reading::{accepts, plan, refuses};
 

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolkit::schema::plan::Plan;
+use toolkit::__private::plan::Plan;
 
 use crate::mutate::{self, Dice};
 

@@ -44,7 +44,7 @@ pub(super) fn entry(function: &Function, input: &Input, krate: &Path) -> TokenSt
     // The macros tell the place of the tokens that call them.
     let name_at = at(krate, function.ident.span());
     let location = quote_spanned! {function.ident.span()=>
-        #name_at::Location::new(#name_at::file!(), #name_at::line!(), #name_at::column!())
+        #name_at::location(#name_at::file!(), #name_at::line!(), #name_at::column!())
     };
     quote! {
         static __ENTRY: #krate::Entry = #krate::Entry {

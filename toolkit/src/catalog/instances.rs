@@ -6,8 +6,8 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::{Catalog, StateType};
-use crate::state::States;
+use super::Catalog;
+use crate::state::{StateType, States};
 use crate::tool::{Instance, Namespace, Problem, ProblemKind, Problems, Tool};
 
 /// Several instances of one toolset, such as two sites of an issue tracker or two databases.

@@ -10,8 +10,9 @@ use super::{Dispatcher, Run, Shared, missing};
 use crate::backend::{Routes, Selector};
 use crate::call::Coercion;
 use crate::call::permit::Limiter;
-use crate::catalog::{Catalog, Entry, Instances, Problem, ProblemKind, Problems};
+use crate::catalog::{Catalog, Instances, Problem, ProblemKind, Problems};
 use crate::state::States;
+use crate::tool::entry::Entry;
 use crate::tool::{Tool, ToolBackend};
 
 /// Sets up a [`Dispatcher`].

@@ -38,7 +38,7 @@ pub trait Encode<T> {
     }
 }
 
-/// The ways in which [`Encode`] is implemented; the macro picks one by the type.
+/// The ways in which `Encode` is implemented; the macro picks one by the type.
 #[derive(Debug)]
 pub struct Returns<const KIND: u8>;
 

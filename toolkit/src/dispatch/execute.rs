@@ -12,7 +12,8 @@ use super::{Dispatcher, Host, Invocation, Run, Shared};
 use crate::call::permit::Permit;
 use crate::call::{Arguments, Context, ErrorKind, RunResult, ToolError, unwind};
 use crate::stream::Queue;
-use crate::tool::{Entry, Tool};
+use crate::tool::Tool;
+use crate::tool::entry::Entry;
 
 impl Dispatcher {
     /// Runs a call through the layers, if there are any.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::catalog::{Catalog, Problem, ProblemKind, StateType, namespaces_with};
-use crate::state::States;
+use crate::catalog::{Catalog, Problem, ProblemKind, namespaces_with};
+use crate::state::{StateType, States};
 use crate::tool::Tool;
 
 /// One problem for each type that is missing, with all tools that borrow it.

@@ -14,11 +14,12 @@ use crate::schema::Schema;
 use crate::schema::plan::{NotEncoded, Plan};
 use crate::schema::tree::Tree;
 use crate::stream::{Chunk, Queue};
-use crate::tool::{Entry, Tool, ToolBackend};
+use crate::tool::entry::Entry;
+use crate::tool::{Tool, ToolBackend};
 
 /// How a linked function is called, its types forgotten.
 ///
-/// An [`Entry`] holds it as [`Code`](crate::tool::Code).
+/// An [`Entry`] holds it as [`Code`](crate::tool::entry::Code).
 #[derive(Clone, Copy, Debug)]
 pub enum Run {
     /// On the caller's thread.

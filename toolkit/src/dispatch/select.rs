@@ -3,7 +3,8 @@
 use super::Shared;
 use crate::backend::Route;
 use crate::call::{ErrorKind, ToolError, unwind};
-use crate::tool::{Entry, Tool};
+use crate::tool::Tool;
+use crate::tool::entry::Entry;
 
 /// The executor of a tool.
 pub(super) enum Executor<'s> {

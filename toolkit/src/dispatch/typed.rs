@@ -9,7 +9,8 @@ use super::run::shown;
 use super::scope::scoped;
 use super::{Dispatcher, Host, Run};
 use crate::call::{BoxFuture, Context, ToolError, unwind};
-use crate::tool::{Entry, Tool};
+use crate::tool::Tool;
+use crate::tool::entry::Entry;
 
 /// A function with its types, and how its success is told from its failure.
 pub(crate) struct Typed<I, O, R> {

@@ -8,7 +8,7 @@ use super::{close, portable, walk};
 
 /// The schema of what a tool takes: the JSON that serde reads as a `T`.
 ///
-/// Draft 2020-12, in portable words ([`portable::make`]) and with its objects closed ([`close::close`]).
+/// Draft 2020-12, in portable words and with its objects closed ([`close::close`]).
 ///
 /// # Examples
 ///

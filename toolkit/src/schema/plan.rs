@@ -32,7 +32,7 @@ pub(crate) use de::asked::{Answer, Asked};
 pub(crate) use de::decimal::{Held, Whole};
 pub(crate) use de::tree::read_tree;
 pub(crate) use limited::Limited;
-pub use reason::{Path, Reason};
+pub use reason::{CheckPath, PlanObstacle};
 pub use refused::{NotEncoded, Refused};
 pub(crate) use ser::Notes;
 
@@ -49,7 +49,7 @@ impl Plan {
 
     /// Why a schema has no plan: the first thing found that needs the whole value. `None` where it has one.
     #[must_use]
-    pub fn why_not(schema: &serde_json::Value) -> Option<Reason> {
+    pub fn why_not(schema: &serde_json::Value) -> Option<PlanObstacle> {
         compile::compile(schema).err()
     }
 

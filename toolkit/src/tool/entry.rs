@@ -84,13 +84,10 @@ pub struct Location {
     pub column: u32,
 }
 
-impl Location {
-    // Not public API. Used by generated code.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn new(file: &'static str, line: u32, column: u32) -> Self {
-        Self { file, line, column }
-    }
+/// Returns the location of a tool, for generated code.
+#[must_use]
+pub const fn location(file: &'static str, line: u32, column: u32) -> Location {
+    Location { file, line, column }
 }
 
 impl fmt::Display for Location {

@@ -5,7 +5,6 @@ use std::fmt;
 use super::node::{Node, NodeId};
 
 /// A compiled form of the keywords that can be checked while serde walks a value.
-#[doc(hidden)]
 pub struct Plan {
     nodes: Box<[Node]>,
     root: NodeId,

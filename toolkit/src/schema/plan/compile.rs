@@ -11,10 +11,10 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::node::{ANY, Kinds, NEVER, Node, NodeId};
-use super::reason::{self, Reason};
+use super::reason::{self, PlanObstacle};
 
 /// The nodes of a schema and the one to start from, or what needs the whole value.
-pub(super) fn compile(schema: &Value) -> Result<(Box<[Node]>, NodeId), Reason> {
+pub(super) fn compile(schema: &Value) -> Result<(Box<[Node]>, NodeId), PlanObstacle> {
     let mut compiler = Compiler {
         root: schema,
         is_draft_07: false,
@@ -80,12 +80,12 @@ impl<'s> Compiler<'s> {
         plan
     }
 
-    fn reason(&self) -> Reason {
+    fn reason(&self) -> PlanObstacle {
         let Some((keywords, keyword)) = self.blamed.get() else {
-            return Reason { pointer: String::new(), keyword: String::new() };
+            return PlanObstacle { pointer: String::new(), keyword: String::new() };
         };
         let pointer = reason::pointer_to(self.root, keywords).unwrap_or_default();
-        Reason { pointer, keyword: (*keyword).to_owned() }
+        PlanObstacle { pointer, keyword: (*keyword).to_owned() }
     }
 
     /// The node for a schema.

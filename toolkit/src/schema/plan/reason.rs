@@ -6,36 +6,36 @@ use serde_json::{Map, Value};
 
 use crate::schema::child;
 
-/// How values are checked against a schema.
+/// The way in which values are checked against a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Path {
+pub enum CheckPath {
     /// By a plan, in step with reading and writing. What the plan is not sure of is checked as a tree.
     Plan,
     /// As a tree of the whole value, always.
-    Tree(Reason),
+    Tree(PlanObstacle),
 }
 
-impl fmt::Display for Path {
+impl fmt::Display for CheckPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Path::Plan => f.write_str("while reading"),
-            Path::Tree(reason) => write!(f, "as a tree, because of {reason}"),
+            CheckPath::Plan => f.write_str("while reading"),
+            CheckPath::Tree(reason) => write!(f, "as a tree, because of {reason}"),
         }
     }
 }
 
-/// Why a schema has no plan.
+/// The first part of a schema that no plan covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Reason {
+pub struct PlanObstacle {
     /// The first place in the schema that there is no plan for, as a JSON Pointer.
     pub pointer: String,
     /// The keyword there; empty where the schema is too large or too deep.
     pub keyword: String,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for PlanObstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&*self.keyword, &*self.pointer) {
             ("", _) => f.write_str("its size"),

@@ -4,12 +4,10 @@ use std::fmt;
 
 /// The value is not certainly valid. Validation of the whole value decides, and explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[doc(hidden)]
 pub struct Refused;
 
 /// A value that was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[doc(hidden)]
 pub enum NotEncoded {
     /// See [`Refused`].
     Refused,

@@ -7,7 +7,6 @@
 use std::cell::Cell;
 
 /// The request of a type for a value that has inner values.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// A struct: the names of its fields, with their aliases.
@@ -21,7 +20,6 @@ pub enum Asked {
 }
 
 /// The outcome of reading the front of a text.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Answer {
     /// The type read the text as far as it goes.

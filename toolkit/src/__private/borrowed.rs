@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use crate::bounds::Borrowed;
 use crate::call::{Context, ToolError};
-use crate::catalog::{Catalog, StateType};
-use crate::dispatch::{Dispatcher, Host};
+use crate::catalog::Catalog;
+use crate::dispatch::Dispatcher;
+use crate::dispatch::host::Host;
+use crate::state::StateType;
 
 impl Borrowed<Context> {
     /// Every call brings a context along.

@@ -2,12 +2,23 @@
 
 use serde_json::Value;
 
-use crate::dispatch::{
-    AsyncFunction, Encode, Function, Run, SyncFunction, TypedCall, run_async, run_sync, run_waiting,
-};
+use crate::catalog::{Catalog, Problems};
+use crate::dispatch::TypedCall;
+use crate::dispatch::encode::Encode;
+use crate::dispatch::run::{AsyncFunction, Function, Run, SyncFunction, run_async, run_sync, run_waiting};
 use crate::handle::Linked;
 use crate::schema::plan::Plan;
-use crate::tool::{Code, Entry, Location, Metadata};
+use crate::tool::entry::{Code, Entry};
+use crate::tool::{Location, Metadata};
+
+/// Creates the catalog of an explicit list.
+///
+/// # Errors
+///
+/// As for [`Catalog::linked`].
+pub fn catalog_of(entries: &[&'static Entry]) -> Result<Catalog, Problems> {
+    Catalog::from_entries(entries)
+}
 
 /// The record of a synchronous function, with everything optional left out.
 pub const fn sync_entry<F: SyncFunction>(

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::argument::{FITS, Pick};
 use crate::bounds::Unconvertible;
 use crate::call::{Content, Structured, ToolError};
-use crate::dispatch::{CHUNKS, CONTENT, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
+use crate::dispatch::encode::{CHUNKS, CONTENT, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
 use crate::stream::Chunks;
 
 /// A value that a function returned.
@@ -58,7 +58,7 @@ impl<T, E> Succeeds<Result<T, E>> for Pick<true> {
 }
 
 /// Asks how a value becomes a result: `Shape::<T>::KIND` is one of the constants beside
-/// [`Returns`](crate::dispatch::Returns).
+/// [`Returns`](crate::dispatch::encode::Returns).
 pub struct Shape<T>(PhantomData<T>);
 
 impl Shape<()> {

@@ -11,6 +11,16 @@ mod returned;
 mod shared;
 mod sole;
 
+/// The form of a schema that checks while JSON is read or written.
+pub mod plan {
+    pub use crate::schema::plan::{Plan, Refused};
+}
+
+/// The rewrite of schemas into portable words.
+pub mod portable {
+    pub use crate::schema::portable::make;
+}
+
 pub use std::borrow::ToOwned;
 pub use std::clone::Clone;
 pub use std::convert::Into;
@@ -27,11 +37,11 @@ pub use std::{column, concat, file, line};
 pub use {inventory, schemars, serde, serde_json};
 
 pub use self::argument::{
-    ArgumentStruct, Arguments, Candidate, Case, Lone, LoneArgument, NoArguments, OrStandIn, Owns, Pick, Refused, Unfit,
+    ArgumentStruct, Arguments, Candidate, Case, Lone, LoneArgument, OrStandIn, Owns, Pick, Refused, Unfit,
     argument_case, result_case,
 };
 pub use self::borrowed::FromHost;
-pub use self::function::{async_entry, async_linked, blocking_entry, not_in, sync_entry, sync_linked};
+pub use self::function::{async_entry, async_linked, blocking_entry, catalog_of, not_in, sync_entry, sync_linked};
 pub use self::metadata::with_aliases;
 pub use self::metadata::{icon, literal, requirements, text, texts};
 pub use self::one::Named;
@@ -40,16 +50,19 @@ pub use self::returned::{
 };
 pub use self::shared::OwnsAlone;
 pub use self::sole::Form;
+pub use crate::bounds::no_arguments::NoArguments;
 pub use crate::bounds::{
     ArgumentDefault, BlockingResult, Borrowed, DescribeArgument, DescribeResult, DeserializeArgument, NamedArgument,
     OwnedArgument, SendArgument, SerializeResult, State, ToolArgument, ToolResult, UnsharedArgument,
 };
 pub use crate::call::ToolError;
-pub use crate::catalog::{Entry, Location};
-pub use crate::dispatch::{AsyncFunction, CHUNKS, Function, Host, Returns, SyncFunction};
+pub use crate::dispatch::encode::{CHUNKS, Returns};
+pub use crate::dispatch::host::Host;
+pub use crate::dispatch::run::{AsyncFunction, Function, Run, SyncFunction};
 pub use crate::handle::Linked;
 pub use crate::schema::generate::input;
 pub use crate::schema::walk::resolve;
+pub use crate::tool::entry::{Code, Entry, location};
 pub use crate::tool::{Authorization, Metadata, Secret};
 
 /// Emits the symbol that makes two tools with one id in one program a link error.

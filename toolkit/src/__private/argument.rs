@@ -5,11 +5,11 @@ use std::marker::PhantomData;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::one::{Named, One};
 use super::sole::{self, Sole};
+use crate::bounds::no_arguments::NoArguments;
 use crate::schema;
 
 /// Asks rustc about a type without failing: each constant is inherent where the answer is yes, and else comes from one
@@ -314,9 +314,3 @@ impl<N, T, const IS_STRUCT: bool> Arguments<N, T> for LoneArgument<IS_STRUCT, fa
         unreachable!("rustc has refused the type")
     }
 }
-
-/// The arguments of a tool that takes none.
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(description = "")]
-pub struct NoArguments {}

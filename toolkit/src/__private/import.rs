@@ -4,6 +4,26 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::call::{Arguments, ErrorKind, RunResult, ToolError};
+use crate::import::{Import, ImportedTool};
+
+/// Creates the constant of an imported tool.
+pub const fn tool<I, O>(
+    id: &'static str,
+    encode: fn(I) -> Result<Arguments<'static>, ToolError>,
+    decode: fn(RunResult) -> Result<O, ToolError>,
+) -> ImportedTool<I, O> {
+    ImportedTool::new(id, encode, decode)
+}
+
+/// Creates the constant of an imported module.
+pub const fn import(
+    server: &'static str,
+    manifest: &'static str,
+    tools: &'static [&'static str],
+    plainer: &'static [&'static str],
+) -> Import {
+    Import::new(server, manifest, tools, plainer)
+}
 
 /// Of a tool that takes nothing.
 pub fn nothing((): ()) -> Result<Arguments<'static>, ToolError> {
