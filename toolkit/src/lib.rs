@@ -106,7 +106,7 @@ pub use self::tool::{Tool, ToolId};
 ///
 /// A `#[serde(alias)]` of a parameter or of a field is a property of the schema too, also where the struct is nested; two
 /// names of one argument at once are a violation. The schema lists neither an alias of an enum's variant nor the names
-/// that `#[serde(other)]` stands for, and refuses both: [`lint`](crate::lint) reports them (`unlisted-name`), and so it
+/// that `#[serde(other)]` stands for, and refuses both: [`lint`] reports them (`unlisted-name`), and so it
 /// does for an alias of a field for which no value can be made up. Both are found by asking the type; of what serde
 /// buffers before it is read (untagged and internally tagged enums, `flatten`) nothing is known, and aliases in there
 /// are refused.
