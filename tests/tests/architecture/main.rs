@@ -1,0 +1,104 @@
+//! The layers that ARCHITECTURE.md states are those of the code, by the imports of every file.
+
+mod circles;
+mod imports;
+mod layers;
+mod modules;
+mod rooms;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use circles::circles;
+use imports::{Imports, imports};
+use layers::layers;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// The imports of every library of the workspace.
+fn libraries() -> BTreeMap<String, Imports> {
+    let folders = std::fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
+    let sources = folders.map(|folder| (folder.file_name().unwrap().to_str().unwrap().to_owned(), folder.join("src")));
+    let libraries = sources.filter(|(name, src)| name.starts_with("toolkit") && src.join("lib.rs").exists());
+    libraries.map(|(name, src)| (name, imports(&modules::read(&src)))).collect()
+}
+
+/// The top-level module of a file; `lib` for the root of the crate.
+fn module(file: &Path) -> String {
+    PathBuf::from(file.iter().next().unwrap()).with_extension("").to_str().unwrap().to_owned()
+}
+
+#[test]
+fn every_module_imports_only_from_the_layers_below_it() {
+    let stated = layers(&std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap());
+    let mut wrong = Vec::new();
+    for (name, imports) in libraries() {
+        let Some(stated) = stated.get(&name) else {
+            wrong.push(format!("{name}: ARCHITECTURE.md does not state its layers"));
+            continue;
+        };
+        let layer = |file: &Path| match module(file) {
+            module if module == "lib" => Ok(0),
+            module => stated.get(&module).copied().ok_or(format!("{name}: `{module}` is in no layer")),
+        };
+        for (from, to) in &imports {
+            for (to, names) in to {
+                match (layer(from), layer(to)) {
+                    _ if module(from) == module(to) => {}
+                    (Ok(upper), Ok(lower)) if upper < lower => {}
+                    (Ok(_), Ok(_)) => wrong.push(format!(
+                        "{name}: {} imports {names:?} of {}, which is not below it",
+                        from.display(),
+                        to.display()
+                    )),
+                    (Err(missing), _) | (_, Err(missing)) => wrong.push(missing),
+                }
+            }
+        }
+        let modules: Vec<String> = imports.keys().map(|file| module(file)).collect();
+        let gone = stated.keys().filter(|stated| !modules.contains(stated));
+        wrong.extend(gone.map(|gone| format!("{name}: there is no module `{gone}`")));
+    }
+    wrong.sort();
+    wrong.dedup();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_crate_depends_only_on_the_layers_below_it() {
+    let stated = layers(&std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap());
+    let stated = &stated["workspace"];
+    let mut wrong = Vec::new();
+    for name in libraries().keys() {
+        let Some(layer) = stated.get(name) else {
+            wrong.push(format!("`{name}` is in no layer of the workspace"));
+            continue;
+        };
+        let manifest = std::fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
+        let dependencies = manifest.split("\n[").find(|section| section.starts_with("dependencies]"));
+        for line in dependencies.into_iter().flat_map(str::lines) {
+            let dependency = line.split([' ', '.', '=']).next().unwrap_or_default();
+            if stated.get(dependency).is_some_and(|lower| lower <= layer) {
+                wrong.push(format!("`{name}` depends on `{dependency}`, which is not below it"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_folder_is_part_of_a_circle_of_imports() {
+    let mut wrong = Vec::new();
+    for (name, imports) in libraries() {
+        for (folder, graph) in rooms::rooms(&imports) {
+            for circle in circles(&graph) {
+                if circle.iter().any(|room| room.extension().is_none()) {
+                    wrong.push(format!("{name}, in `{}`: {circle:?}", folder.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
