@@ -526,6 +526,19 @@ fn a_property_that_only_a_branch_of_the_root_requires_cannot_be_sent_and_a_loss_
 }
 
 #[test]
+fn a_property_that_a_branch_of_the_root_evaluates_can_be_sent_beside_unevaluated_ones() {
+    let branch = json!({ "properties": { "b": {} }, "additionalProperties": { "type": "integer" } });
+    for choice in ["anyOf", "allOf"] {
+        let original = json!({ "type": "object", "unevaluatedProperties": { "type": "string" }, choice: [branch] });
+        let sent = json!({ "c": 1 });
+        assert!(jsonschema::validator_for(&original).unwrap().is_valid(&sent));
+        let lowered = input(&original, &Dialect::OPENAI);
+        assert!(jsonschema::validator_for(&lowered.schema).unwrap().is_valid(&sent), "{:#}", lowered.schema);
+        assert!(has(&lowered, Effect::Widened));
+    }
+}
+
+#[test]
 fn null_beside_an_object_or_a_list_that_fits_nothing_can_still_be_sent() {
     let object = json!({ "type": ["object", "null"], "properties": { "x": false }, "required": ["x"] });
     let mut listed = object.clone();

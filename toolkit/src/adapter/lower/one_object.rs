@@ -61,7 +61,8 @@ pub(super) fn put_together(
     if refuses_others && shows_all {
         keywords.remove("unevaluatedProperties");
         keywords.entry("additionalProperties").or_insert(Value::Bool(false));
-    } else if refuses_others && !closes {
+    } else if !closes && (refuses_others || !shows_all) {
+        // A part may evaluate properties that the one object does not declare.
         keywords.remove("unevaluatedProperties");
     }
     if closes && !shows_all {
