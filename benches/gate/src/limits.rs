@@ -19,10 +19,10 @@ const LIMITS: [Limits; 4] = [
         rows: &[
             ("prepared-add", 1.25),
             ("add", 1.40),
-            ("add_async", 2.12),
-            ("handle-add", 0.56),
-            ("handle-add_async", 0.87),
-            ("mcp-add", 3.46),
+            ("add_async", 1.95),
+            ("handle-add", 0.36),
+            ("handle-add_async", 0.70),
+            ("mcp-add", 3.40),
         ],
     },
     Limits {
