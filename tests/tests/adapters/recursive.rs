@@ -539,6 +539,20 @@ fn a_property_that_a_branch_of_the_root_evaluates_can_be_sent_beside_unevaluated
 }
 
 #[test]
+fn a_branch_that_no_object_fits_is_lost_with_its_other_types_and_a_loss_reports_it() {
+    let choice = json!([{ "required": ["c"] }, { "type": "null" }]);
+    for closes in ["additionalProperties", "unevaluatedProperties"] {
+        let it = json!({ "anyOf": choice, closes: false });
+        let original = json!({ "type": "object", "properties": { "it": it }, "required": ["it"] });
+        assert!(jsonschema::validator_for(&original).unwrap().is_valid(&json!({ "it": [] })));
+        for seed in 0..8 {
+            check_complete(original.clone(), seed).unwrap();
+        }
+        assert!(has(&input(&original, &Dialect::OPENAI_STRICT), Effect::Narrowed));
+    }
+}
+
+#[test]
 fn null_beside_an_object_or_a_list_that_fits_nothing_can_still_be_sent() {
     let object = json!({ "type": ["object", "null"], "properties": { "x": false }, "required": ["x"] });
     let mut listed = object.clone();

@@ -76,8 +76,10 @@ fn merge(branch: &Keywords, beside: &Keywords) -> Option<Option<Keywords>> {
     }
     let closed = |schema: &Keywords| schema.get("additionalProperties") == Some(&Value::Bool(false));
     let (branch_closes, beside_closes) = (closed(&branch), closed(&beside));
-    // Either refuses the properties of the other.
-    if branch_closes && !confine(&mut beside, &branch) || beside_closes && !confine(&mut branch, &beside) {
+    // Either refuses the properties of the other. What is no object may still fit both.
+    let refused = [branch_closes && !confine(&mut beside, &branch), beside_closes && !confine(&mut branch, &beside)];
+    let is_object = |schema: &Keywords| schema.get("type").is_some_and(|name| name == "object");
+    if refused.contains(&true) && (is_object(&branch) || is_object(&beside)) {
         return Some(None);
     }
     if (branch_closes || beside_closes) && (has_in_place(&branch) || has_in_place(&beside)) {
