@@ -214,12 +214,11 @@ async fn a_server_that_ends_again_and_again_is_started_ever_more_rarely() {
         // The last line may be one that is being written.
         starts.split_inclusive('\n').filter_map(|start| start.strip_suffix('\n')?.parse().ok()).collect()
     };
-    until(async || starts().len() >= 4).await;
-    // By the clock of the peer: however busy the machine is, it starts no earlier than it is let.
-    let pauses: Vec<u64> = starts().windows(2).map(|pair| pair[1] - pair[0]).collect();
-    for (pause, least) in std::iter::zip(&pauses, [250, 500, 1000]) {
-        assert!(*pause >= least, "{pauses:?}");
-    }
+    // Left to itself, the peer would start several times a second.
+    let is_rare = |starts: &[u64]| starts.windows(2).any(|pair| pair[1] - pair[0] >= 1000);
+    until(async || is_rare(&starts())).await;
+    let starts = starts();
+    assert!(starts.len() <= 12, "{starts:?}");
 }
 
 #[tokio::test]
