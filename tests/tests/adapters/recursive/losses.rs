@@ -75,6 +75,16 @@ fn null_beside_an_object_or_a_list_that_fits_nothing_can_still_be_sent() {
     }
 }
 
+#[test]
+fn null_that_a_choice_and_the_schema_beside_it_allow_can_still_be_sent() {
+    let choice = json!([{ "type": "string" }, { "type": "null" }]);
+    let beside = [json!({ "type": "null" }), json!({ "enum": ["a", null] }), json!({ "enum": [null] })];
+    for mut schema in beside {
+        schema["anyOf"] = choice.clone();
+        null_can_be_sent(&schema);
+    }
+}
+
 fn null_can_be_sent(schema: &Value) {
     let original = json!({ "type": "object", "properties": { "it": schema }, "required": ["it"] });
     let sent = json!({ "it": null });

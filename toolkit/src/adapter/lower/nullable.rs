@@ -18,6 +18,8 @@ impl Lowering<'_> {
             return;
         }
         let is_null = |branch: &Value| branch.get("type").is_some_and(|name| name == "null" || name == "NULL");
+        let is_only_null = keywords.get("type").is_some_and(|name| name == "null" || name == "NULL")
+            || keywords.get("enum").is_some_and(|values| *values == json!([null]));
         let Some(Value::Array(branches)) = keywords.get_mut("anyOf") else {
             return;
         };
@@ -31,7 +33,13 @@ impl Lowering<'_> {
         if branches.len() == before {
             return;
         }
-        let refuses_null = keywords.contains_key("type") || keywords.contains_key("enum");
+        if is_only_null {
+            keywords.remove("anyOf");
+            keywords.remove("enum");
+            keywords.insert("type".to_owned(), json!(if self.dialect.upper_case_types { "NULL" } else { "null" }));
+            return;
+        }
+        let refuses_null = keywords.contains_key("type") || !lists_null(keywords);
         if let Some(Value::Array(branches)) = keywords.get("anyOf")
             && let [Value::Object(only)] = &branches[..]
         {
@@ -62,4 +70,14 @@ impl Lowering<'_> {
             }
         }
     }
+}
+
+/// Takes the null, for which `nullable` stands, out of the values that a schema lists; false, where it was not there.
+fn lists_null(keywords: &mut Keywords) -> bool {
+    let Some(Value::Array(values)) = keywords.get_mut("enum") else {
+        return true;
+    };
+    let n_values = values.len();
+    values.retain(|value| !value.is_null());
+    values.len() < n_values
 }
