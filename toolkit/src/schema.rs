@@ -51,15 +51,16 @@ use self::tree::{held, held_copy};
 pub use self::violation::{Violation, Violations};
 pub(crate) use self::violation::{child, declared_place};
 
-/// A JSON Schema, ready to check values.
+/// A JSON Schema that validates values.
 ///
-/// Draft 2020-12 where `$schema` does not say otherwise, or draft-07. `format`, `contentEncoding` and
-/// `contentMediaType` are annotations in both. References stay inside the document; nothing is ever fetched. Only the
-/// meta-schema of its own dialect may be referred to as well.
+/// The dialect is draft 2020-12 unless `$schema` names draft-07. In both, `format`, `contentEncoding` and
+/// `contentMediaType` are annotations. References must stay within the document and nothing is fetched; the only other
+/// document that a schema may refer to is the meta-schema of its dialect.
 ///
-/// It is made of a Rust type ([`Schema::input`], [`Schema::output`]), of a JSON value ([`Schema::from_value`]) or of
-/// text (`"{…}".parse()`), is checked once, and never changes. Neither a schema nor a value of strangers takes more
-/// than bounded time, memory and stack: what would is refused.
+/// A schema is created from a Rust type ([`Schema::input`], [`Schema::output`]), from a JSON value
+/// ([`Schema::from_value`]) or from text (`"{…}".parse()`). It is checked once and is immutable. Untrusted schemas and
+/// values are safe to use: the time, memory and stack that either takes are bounded, and whatever would exceed a bound
+/// is rejected.
 ///
 /// # Examples
 ///
@@ -82,7 +83,7 @@ pub struct Schema {
     secret: OnceLock<bool>,
 }
 
-/// A clone is checked anew when it is first used; who shares a schema puts it in an `Arc`.
+/// A clone compiles its validator again on first use. To share a compiled schema, put it in an `Arc`.
 impl Clone for Schema {
     fn clone(&self) -> Self {
         Self::generated(self.value.clone())
@@ -90,20 +91,20 @@ impl Clone for Schema {
 }
 
 impl Schema {
-    /// How deep a schema may be nested, in lists and objects: as deep as JSON text is read.
+    /// The maximum depth of a schema, counted in nested arrays and objects. JSON text is read to the same depth.
     pub const MAX_DEPTH: usize = limits::MAX_DEPTH;
-    /// How many subschemas a schema may have, and how many of them, references included, may apply to one value.
+    /// The maximum number of subschemas, and the maximum number, including references, that may apply to one value.
     pub const MAX_SUBSCHEMAS: usize = limits::MAX_SUBSCHEMAS;
 
-    /// Checks `value` and keeps it.
+    /// Creates a schema from a JSON value, after checking it.
     ///
     /// # Errors
     ///
-    /// [`SchemaError`] says what is wrong: it is no object, names a dialect other than 2020-12 and draft-07, breaks
-    /// its meta-schema, refers outside the document or to nothing, has a pattern that does not compile, or would take
-    /// too much to check values against: more than [`Schema::MAX_DEPTH`] levels, more than [`Schema::MAX_SUBSCHEMAS`]
-    /// subschemas, more than 1,024 patterns, patterns of more than 128 MiB, or more than 96 schemas that refer to or
-    /// join one another in a row.
+    /// Returns an error if the value is not an object, names a dialect other than 2020-12 and draft-07, does not match
+    /// its meta-schema, has a reference that leaves the document or does not resolve, has a pattern that does not
+    /// compile, or is too expensive to validate values against. The limits are [`Schema::MAX_DEPTH`] levels,
+    /// [`Schema::MAX_SUBSCHEMAS`] subschemas, 1,024 patterns, 128 MiB of compiled patterns, and chains of 96 schemas
+    /// that refer to or combine one another.
     pub fn from_value(value: Value) -> Result<Self, SchemaError> {
         let schema = Self::generated(held(value));
         match schema.check() {
@@ -115,45 +116,46 @@ impl Schema {
         }
     }
 
-    /// The schema of what a tool takes: see [`generate::input`].
+    /// Creates the schema of a tool's arguments. See [`generate::input`].
     ///
     /// # Errors
     ///
-    /// As for [`Schema::from_value`], where an author has written a part of it.
+    /// The same as [`Schema::from_value`], if a hand-written part of the schema is invalid.
     pub fn input<T: JsonSchema>() -> Result<Self, SchemaError> {
         Self::from_value(generate::input::<T>())
     }
 
-    /// The schema of what a tool returns: see [`generate::output`].
+    /// Creates the schema of a tool's result. See [`generate::output`].
     ///
     /// # Errors
     ///
-    /// As for [`Schema::from_value`], where an author has written a part of it.
+    /// The same as [`Schema::from_value`], if a hand-written part of the schema is invalid.
     pub fn output<T: JsonSchema>() -> Result<Self, SchemaError> {
         Self::from_value(generate::output::<T>())
     }
 
-    /// A schema that was derived from a Rust type, to be checked when it is first used.
+    /// Wraps a schema that was derived from a Rust type. It is checked on first use.
     pub(crate) const fn generated(value: Value) -> Self {
         Self { value, checked: OnceLock::new(), plan: OnceLock::new(), secret: OnceLock::new() }
     }
 
-    /// The schema as JSON.
+    /// Returns the schema as JSON.
     #[must_use]
     pub const fn as_value(&self) -> &Value {
         &self.value
     }
 
-    /// Whether the schema itself is sound.
+    /// Checks that the schema itself is valid.
     ///
     /// # Errors
     ///
-    /// As for [`Schema::from_value`].
+    /// The same as [`Schema::from_value`].
     pub fn check(&self) -> Result<(), SchemaError> {
         self.checked().map(drop).map_err(SchemaError::clone)
     }
 
-    /// As [`Schema::check`], and forgets what it takes to check values: most tools of a large catalogue are never called.
+    /// Does the same as [`Schema::check`], but drops the compiled validator: most tools of a large catalog are never
+    /// called.
     pub(crate) fn check_alone(&self) -> Result<(), SchemaError> {
         match self.checked.get() {
             Some(_) => self.check(),
@@ -161,24 +163,24 @@ impl Schema {
         }
     }
 
-    /// Checks a value.
+    /// Validates a value.
     ///
     /// # Errors
     ///
-    /// Every violation, in the order of where they are; of very many the first 256, and of a very large value those of
-    /// its front. A recursive schema refuses a value that is nested deeper than [`Schema::MAX_DEPTH`] levels, or fewer
-    /// where it joins many schemas for each of them.
+    /// Returns all violations, sorted by pointer. The list is limited to the first 256, and for a very large value to
+    /// those in its front part. A recursive schema rejects values nested deeper than [`Schema::MAX_DEPTH`] levels; the
+    /// limit is lower if the schema combines many schemas at each level.
     pub fn validate(&self, instance: &Value) -> Result<(), Violations> {
         self.verdict(instance, Violations::collect)
     }
 
-    /// Checks a value, and looks for no more than one violation; which one that is, stays the same.
+    /// Validates a value and returns at most one violation. The choice of that violation is deterministic.
     #[must_use]
     pub fn first_violation(&self, instance: &Value) -> Option<Violation> {
         self.verdict(instance, Violations::first).err()?.into_vec().into_iter().next()
     }
 
-    /// Whether a value fits.
+    /// Returns true if the value matches the schema.
     #[must_use]
     pub fn is_valid(&self, instance: &Value) -> bool {
         let instance = &*held_copy(instance);
@@ -188,9 +190,9 @@ impl Schema {
         })
     }
 
-    /// Estimates what it takes to check a value, in schemas that look at a part of it.
+    /// Estimates the cost of validating a value, as a number of visits: pairs of a subschema and a part of the value.
     pub(crate) fn check_cost(&self, instance: &Value) -> u64 {
-        /// What a pattern takes that looks at a text many times.
+        /// The factor for patterns that need the backtracking engine.
         const HARD_PATTERNS: u64 = 50;
 
         self.checked().map_or(1, |checked| {
@@ -199,7 +201,7 @@ impl Schema {
         })
     }
 
-    /// The verdict on a value, with the violations that `tell` finds.
+    /// Validates a value. On failure, `tell` collects the violations.
     fn verdict(&self, instance: &Value, tell: Tell) -> Result<(), Violations> {
         let instance = &*held_copy(instance);
         let checked = match self.checked() {
@@ -223,7 +225,8 @@ impl Schema {
         }
     }
 
-    /// Whether the plan, which looks at each value once, approves of one that takes too long to check otherwise.
+    /// Returns true if the plan accepts the value. The plan visits each part of a value once, and so is fast enough for
+    /// values that exceed the cost limits of the validator.
     fn surely_fits(&self, instance: &Value) -> bool {
         let plan = self.plan().filter(|_| !cost::is_deeper(instance, Self::MAX_DEPTH));
         plan.is_some_and(|plan| plan.encode(instance, &mut Vec::new()).is_ok())
@@ -233,12 +236,12 @@ impl Schema {
         self.checked.get_or_init(|| check::check(&self.value)).as_ref()
     }
 
-    /// The form in which serde checks the schema as it goes, where the schema has one.
+    /// Returns the compiled form that validates while serde reads or writes, if the schema can be compiled to one.
     pub(crate) fn plan(&self) -> Option<&Plan> {
         self.plan.get_or_init(|| Plan::compile(&self.value)).as_ref()
     }
 
-    /// How values are checked against it, which is decided once.
+    /// Returns how values are validated against the schema. This is decided once per schema.
     #[must_use]
     pub fn path(&self) -> CheckPath {
         match self.plan() {
@@ -247,7 +250,7 @@ impl Schema {
         }
     }
 
-    /// Whether it is that of a list, and asks nothing but what each item is.
+    /// Returns true if the schema is that of an array and restricts nothing but the items.
     pub(crate) fn is_list_of_any_length(&self) -> bool {
         let says_nothing_more = |key: &String| {
             matches!(key.as_str(), "type" | "items" | "$schema" | "$defs" | "definitions" | "title" | "description")
@@ -258,13 +261,14 @@ impl Schema {
         })
     }
 
-    /// Whether a value that fits may hold something that must not be repeated (`writeOnly`).
+    /// Returns true if a value that matches may contain a secret (`writeOnly`), which must not appear in messages.
     #[must_use]
     pub fn holds_secret(&self) -> bool {
         *self.secret.get_or_init(|| violation::holds_secret(&self.value, &self.value))
     }
 
-    /// A value for logs: `"…"` stands for all that the schema calls secret (`writeOnly`), or may call so.
+    /// Returns a copy of the value for logs, in which `"…"` replaces every part that the schema marks as secret
+    /// (`writeOnly`) or may mark as secret.
     ///
     /// ```
     /// # use toolkit::schema::Schema;
@@ -280,7 +284,8 @@ impl Schema {
         if self.holds_secret() { violation::masked(&self.value, value) } else { value.clone() }
     }
 
-    /// A small value that fits, for a caller that sent one that does not; `None` where none was found.
+    /// Returns a small value that matches the schema, to show to a caller that sent an invalid one. Returns `None` if
+    /// no such value was found.
     #[must_use]
     pub fn example(&self) -> Option<Value> {
         self.checked().ok()?;
@@ -305,12 +310,12 @@ impl PartialEq for Schema {
 impl FromStr for Schema {
     type Err = SchemaError;
 
-    /// Reads the text of a schema.
+    /// Parses a schema from JSON text.
     ///
     /// # Errors
     ///
-    /// As for [`Schema::from_value`], and for text that is not JSON, has the same key twice in an object, or is nested
-    /// deeper than [`Schema::MAX_DEPTH`] levels.
+    /// The same as [`Schema::from_value`]; also if the text is not JSON, contains a duplicate key in an object, or is
+    /// nested deeper than [`Schema::MAX_DEPTH`] levels.
     fn from_str(text: &str) -> Result<Self, SchemaError> {
         let value = json::parse(text.as_bytes()).map_err(|message| {
             SchemaFault::new(SchemaErrorKind::InvalidSchema, "", format!("cannot parse the text: {message}"))
@@ -335,7 +340,7 @@ impl Serialize for Schema {
 
 type Tell = fn(&Value, bool, &jsonschema::Validator, &Value) -> Violations;
 
-/// Drops a value that may be nested deeper than the stack is.
+/// Drops a value without recursion, since it may be nested too deep for the stack.
 fn dismantle(value: Value) {
     let mut pending = vec![value];
     while let Some(value) = pending.pop() {

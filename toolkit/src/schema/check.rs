@@ -1,4 +1,4 @@
-//! Whether a schema is sound: everything that can be known before there is a value.
+//! Checks of a schema, before any value is validated.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -17,13 +17,14 @@ use super::reference::References;
 use super::tagged;
 use super::violation::Violations;
 
-/// A schema that is sound, ready to check values.
+/// A valid schema with its compiled validator.
 pub(super) struct Checked {
     validator: Validator,
-    /// The same, for values with much text: only where a pattern needs an engine that starts over.
+    /// The same validator with a low backtrack limit, for values with much text. Present if a pattern needs
+    /// backtracking.
     hasty: Option<Validator>,
     pub(super) cost: Cost,
-    /// The schema and its validator with the choices told apart by their tags.
+    /// The schema with choices resolved by their tags, and its validator.
     by_tag: OnceLock<Option<(Value, Validator)>>,
 }
 
@@ -35,15 +36,16 @@ impl Checked {
         }
     }
 
-    /// Whether a pattern needs an engine that starts over.
+    /// Returns true if a pattern needs the backtracking engine.
     pub(super) fn has_hard_patterns(&self) -> bool {
         self.hasty.is_some()
     }
 
-    /// What says why a value does not fit without looking into every branch of a choice, if `schema` can be put so.
+    /// Returns a variant of the schema that explains violations without visiting every branch of a choice. Returns
+    /// `None` if the schema has no such variant.
     pub(super) fn told_apart(&self, schema: &Value) -> Option<&(Value, Validator)> {
         let made = self.by_tag.get_or_init(|| {
-            // Built here and now, on the stack of whoever asks.
+            // This is built on the caller's stack.
             Size::of(schema).ok().filter(|size| size.depth <= MAX_SHALLOW)?;
             let schema = tagged::told_apart(schema)?;
             let validator = Patterns::default().hasty(Dialect::of(&schema).ok()?).build(&schema).ok()?;
@@ -53,17 +55,17 @@ impl Checked {
     }
 }
 
-/// Up to here the validator is built on the stack of whoever asks: deeper than any schema that people write.
+/// The maximum depth at which the validator is built on the caller's stack. Schemas written by people are below it.
 const MAX_SHALLOW: usize = 24;
 
-/// What the validator takes to be built for the deepest schema, and without optimisation, several times over.
+/// The stack size of the thread that builds deep validators: several times the need of the deepest in a debug build.
 const STACK: usize = 32 << 20;
 
 /// Checks a schema.
 ///
 /// # Errors
 ///
-/// What is wrong with it, all of it where it can be looked at.
+/// Returns all defects that can be found. A defect of the size, dialect or root prevents the search for others.
 pub(super) fn check(schema: &Value) -> Result<Checked, SchemaError> {
     if !schema.is_object() {
         let message = "a schema is a JSON object; write `{}` for one that accepts every value";
@@ -94,11 +96,11 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
     let options = patterns.options(dialect);
     if faults.is_empty() {
         let cost = Cost::of(&graph)?;
-        // Names that cross are its weak side, and a schema of a stranger must not end the program.
+        // `jsonschema` can panic on overlapping identifiers, and an untrusted schema must not end the program.
         let built = catch_unwind(AssertUnwindSafe(|| options.build(schema)));
         match built {
             Ok(Ok(validator)) => {
-                // The validator has compiled the patterns that a value can meet.
+                // The validator has compiled the patterns that a value can reach.
                 let reached = graph.reached();
                 faults.extend(patterns.broken(&options, &graph, |pattern| !reached[pattern.node]));
                 faults.extend(hidden(dialect, &graph));
@@ -128,10 +130,10 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
     Err(SchemaError::of(faults))
 }
 
-/// How much there is of a document, found without going into it deeper than allowed.
+/// The size of a document, measured without descending deeper than the limit.
 struct Size {
     depth: usize,
-    /// Whether it may name a schema otherwise than by pointer.
+    /// True if the document may name a schema by `$id` or an anchor.
     is_named: bool,
 }
 
@@ -159,12 +161,12 @@ impl Size {
     }
 }
 
-/// What is wrong with the schemas that a reference leads to in places that nobody knows.
+/// Returns the defects of schemas that are reached by reference at locations without schema keywords.
 fn hidden(dialect: Dialect, graph: &Graph<'_>) -> Vec<SchemaFault> {
     graph.hidden().flat_map(|(id, schema)| against_meta_schema(schema, dialect, &graph.pointer(id))).collect()
 }
 
-/// What the meta-schema refuses.
+/// Returns the violations of the meta-schema.
 fn against_meta_schema(schema: &Value, dialect: Dialect, place: &str) -> Vec<SchemaFault> {
     let meta_schema = dialect.meta_schema();
     if meta_schema.is_valid(schema) {
@@ -174,7 +176,7 @@ fn against_meta_schema(schema: &Value, dialect: Dialect, place: &str) -> Vec<Sch
     let faults = violations.into_iter().map(|mut violation| {
         let pointer = format!("{place}{}", std::mem::take(&mut violation.pointer));
         let message = violation.to_string();
-        // The place is said already.
+        // The pointer already contains the location.
         let message = message.strip_prefix("the value ").unwrap_or(&message);
         SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message)
     });

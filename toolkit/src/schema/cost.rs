@@ -1,9 +1,10 @@
-//! How much work a value can be, found before there is one.
+//! An upper bound for the cost of validation, computed from the schema alone.
 //!
-//! A validator looks at a value once for each schema that applies to it. References make that exponential: in the
-//! depth of the schema, where each of forty definitions joins the next one twice, and in the depth of the *value*, where
-//! a recursive schema looks at the same property in several branches. So the schemas that can meet at one place are
-//! counted per level of the value, and a value whose levels add up to too much is refused before it is looked at.
+//! A validator visits a value once for each schema that applies to it. References make this exponential: in the depth
+//! of the schema, if each of forty definitions refers to the next one twice, and in the depth of the *value*, if a
+//! recursive schema applies several branches to the same property. Therefore the schemas that can meet at one location
+//! are counted per level of the value, and a value whose levels add up to too many visits is rejected without being
+//! visited.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -14,36 +15,36 @@ use super::error::{SchemaErrorKind, SchemaFault};
 use super::graph::{Graph, Label, Node};
 use super::limits::{MAX_DEPTH, MAX_SUBSCHEMAS};
 
-/// What a value may cost.
+/// The bounds for the cost of values.
 pub(super) struct Cost {
-    /// How deep a value may be: bounded where the validator follows it down.
+    /// The maximum depth of a value. Unlimited if the validator does not recurse with the value.
     depth: usize,
-    /// For finding out whether a value fits, and for saying why it does not: then every branch is looked at.
+    /// The visits to validate a value, and those to explain why it does not match, which include every branch.
     checking: Looks,
     telling: Looks,
 }
 
-/// How many schemas can look at one place of a value, by its level; deeper ones as the last. Empty where it is so few
-/// that nobody need count.
+/// The number of schemas that can visit one location of a value, by level; the last entry counts for all deeper levels.
+/// Empty if the numbers are too small to matter.
 struct Looks(Vec<u64>);
 
-/// This many looks at one place are no matter of references; a schema may list as many values.
+/// Counts up to this number are ignored. A schema can reach it without references, by the length of a list.
 const FEW: u64 = 1024;
-/// How many looks at a value are taken: some seconds.
+/// The maximum number of visits for validation, which take some seconds.
 const MAX_LOOKS: u64 = 20_000_000;
-/// How many are taken to say why it does not fit, each of which leaves an error behind.
+/// The maximum number of visits for an explanation, each of which may allocate an error.
 const MAX_TELLING: u64 = 1_000_000;
-/// How many schemas within schemas the validator goes down, and with it the stack.
+/// The maximum depth of nested schemas, and with it the stack of the validator.
 const MAX_STACK: usize = 384;
-/// Where a value may not be this deep, the schema is refused instead.
+/// The minimum depth that a schema must allow for values. Otherwise the schema is rejected.
 const MIN_DEPTH: usize = 4;
-/// How many keys and schemas are brought together to count.
+/// The maximum work for counting, in keys and schemas.
 const MAX_WORK: usize = 1 << 21;
 
 impl Cost {
     /// # Errors
     ///
-    /// The fault of a schema that no value should be checked against.
+    /// Returns the defect of a schema that is too expensive for any value.
     pub(super) fn of(graph: &Graph<'_>) -> Result<Self, SchemaFault> {
         let order = in_order(graph)?;
         let depth = depth(graph, &order)?;
@@ -53,7 +54,7 @@ impl Cost {
         Ok(Self { depth, checking, telling })
     }
 
-    /// Why `instance` must not be looked at.
+    /// Returns the rule that `instance` violates by its size, or `None` if it may be validated.
     pub(super) fn refusal(&self, instance: &Value) -> Option<String> {
         if is_deeper(instance, self.depth) {
             return Some(format!("is nested too deep for this schema: at most {} levels", self.depth));
@@ -65,9 +66,9 @@ impl Cost {
         })
     }
 
-    /// Estimates how many schemas look at `instance` and what is inside it.
+    /// Estimates the number of visits to `instance` and its parts.
     pub(super) fn estimate(&self, instance: &Value) -> u64 {
-        /// Where the looks were not counted, as they are few.
+        /// The estimate for schemas whose visits are too few to be counted.
         const USUAL: u64 = 64;
 
         fn sum(looks: &[u64], value: &Value, level: usize) -> u64 {
@@ -86,7 +87,7 @@ impl Cost {
         sum(&self.checking.0, instance, 0)
     }
 
-    /// How what is wrong with `instance` can be found.
+    /// Returns how much detail an explanation of `instance` can have within the limits.
     pub(super) fn telling(&self, instance: &Value) -> Telling {
         if is_deeper(instance, MAX_DEPTH) {
             Telling::Nothing
@@ -100,15 +101,15 @@ impl Cost {
     }
 }
 
-/// How what is wrong with a value can be found in reasonable time.
+/// The detail in which violations can be reported within the limits.
 pub(super) enum Telling {
     Whole,
-    /// Looking only into the branches that the tags of the value leave.
+    /// By visiting only the branches that match the tags of the value.
     ByTag,
     Nothing,
 }
 
-/// Whether a value is nested in more than so many lists and objects.
+/// Returns true if a value is nested in more than `levels` arrays and objects.
 pub(super) fn is_deeper(value: &Value, levels: usize) -> bool {
     match value {
         _ if levels == usize::MAX => false,
@@ -119,7 +120,7 @@ pub(super) fn is_deeper(value: &Value, levels: usize) -> bool {
 }
 
 impl Looks {
-    /// The level at which the looks add up to more than `limit`.
+    /// Returns the level at which the visits exceed `limit`.
     fn exceed(&self, value: &Value, limit: u64) -> Option<usize> {
         fn spend(looks: &[u64], value: &Value, level: usize, left: &mut u64) -> Option<usize> {
             let here = looks.get(level).or(looks.last()).copied().unwrap_or_default();
@@ -136,7 +137,7 @@ impl Looks {
         if self.0.is_empty() { None } else { spend(&self.0, value, 0, &mut limit.clone()) }
     }
 
-    /// Counts level by level, until nothing changes or it is too much.
+    /// Counts visits level by level, until the counts are stable or exceed the limit.
     fn count(graph: &Graph<'_>, order: &[usize], every_branch: bool) -> Result<Self, SchemaFault> {
         let asks = graph.nodes.iter().any(|node| node.unevaluated);
         let mut counter = Counter { graph, every_branch, asks, at: vec![1; graph.nodes.len()], work: 0 };
@@ -161,15 +162,15 @@ impl Looks {
 struct Counter<'g, 's> {
     graph: &'g Graph<'s>,
     every_branch: bool,
-    /// Whether any schema asks what its neighbours have looked at.
+    /// True if any schema depends on what adjacent schemas have evaluated.
     asks: bool,
-    /// For each schema, how many looks there can be at one place inside a value that it is applied to, down to the
-    /// level in hand.
+    /// For each schema, the maximum number of visits to one location inside a value that it applies to, down to the
+    /// current level.
     at: Vec<u64>,
     work: usize,
 }
 
-/// How many looks there can be at the values inside, by key or index.
+/// The number of visits to the values inside, by key or index.
 #[derive(Clone, Default)]
 struct Inside<'s> {
     named: HashMap<Label<'s>, u64>,
@@ -177,13 +178,13 @@ struct Inside<'s> {
     other_items: u64,
 }
 
-/// The looks at what is inside, and those that are taken again to know what was looked at.
+/// The visits to the values inside, and the visits that are repeated to find out what was evaluated.
 type Both<'s> = (Inside<'s>, Inside<'s>);
 
 impl<'s> Counter<'_, 's> {
-    /// How many schemas apply to the same value, with each of them.
+    /// Counts, for each schema, the schemas that apply to the same value.
     fn in_place(&mut self, order: &[usize]) -> Result<(), SchemaFault> {
-        // To know what the neighbours have looked at, the validator asks them again, and their own neighbours.
+        // For unevaluated keywords, the validator evaluates adjacent schemas again, and those adjacent to them.
         let mut again = vec![0_u64; self.graph.nodes.len()];
         for &id in order {
             let node = &self.graph.nodes[id];
@@ -202,7 +203,7 @@ impl<'s> Counter<'_, 's> {
         Ok(())
     }
 
-    /// Goes one level deeper into the value; says for which schemas that made a difference.
+    /// Counts one level deeper into the value. Returns the schemas whose count changed.
     fn level(&mut self, order: &[usize], here: &[u64], changed: &[bool]) -> Result<Vec<bool>, SchemaFault> {
         let mut inside: HashMap<usize, Rc<Both<'s>>> = HashMap::new();
         let mut next = self.at.clone();
@@ -211,7 +212,7 @@ impl<'s> Counter<'_, 's> {
             let node = &self.graph.nodes[id];
             affected[id] = node.below().any(|below| changed[below]) || node.beside().any(|beside| affected[beside]);
         }
-        // A schema beside one that changed needs the rest of its neighbours too.
+        // A schema adjacent to one that changed also needs its other adjacent schemas.
         let mut needed = affected.clone();
         for &id in order.iter().rev() {
             if needed[id] {
@@ -220,7 +221,7 @@ impl<'s> Counter<'_, 's> {
         }
         for &id in order.iter().filter(|&&id| needed[id]) {
             let node = &self.graph.nodes[id];
-            // A schema that only refers to another one says what that one says.
+            // A schema that only refers to another one has the same counts.
             let only = node.in_place.first().filter(|_| !self.asks && node.beside().count() == 1);
             let both = match only.filter(|_| node.below().next().is_none()) {
                 Some(other) => Rc::clone(&inside[other]),
@@ -309,7 +310,8 @@ impl<'s> Inside<'s> {
         self.join(more, u64::saturating_add);
     }
 
-    /// Of an object one branch is looked into; of a list, which has no tag, every one.
+    /// Combines the counts of branches. Of an object only one branch is visited; of an array, which has no tag, every
+    /// one.
     fn or(&mut self, more: &Self) {
         let items = self.other_items.saturating_add(more.other_items);
         self.join(more, u64::max);
@@ -330,7 +332,7 @@ impl<'s> Inside<'s> {
     }
 }
 
-/// The schemas, each after those that apply to the same value with it.
+/// Returns the schemas in an order in which each follows those that apply to the same value.
 fn in_order(graph: &Graph<'_>) -> Result<Vec<usize>, SchemaFault> {
     sorted(graph, |node| node.beside().collect()).map_err(|id| {
         let message = "it leads back to itself for the same value, without end";
@@ -338,7 +340,7 @@ fn in_order(graph: &Graph<'_>) -> Result<Vec<usize>, SchemaFault> {
     })
 }
 
-/// The schemas, each after the `others` of it, or one that comes after itself.
+/// Sorts the schemas so that each follows its `others`. Returns a schema of a cycle if there is one.
 fn sorted(graph: &Graph<'_>, others: impl Fn(&Node<'_>) -> Vec<usize>) -> Result<Vec<usize>, usize> {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
@@ -370,10 +372,10 @@ fn sorted(graph: &Graph<'_>, others: impl Fn(&Node<'_>) -> Vec<usize>) -> Result
     Ok(order)
 }
 
-/// How deep a value may be.
+/// Returns the maximum depth of a value.
 ///
-/// A schema that is not recursive looks at so many levels and no more. One that is follows the value, and goes down the
-/// stack with it; so does the comparison of items.
+/// A schema without recursion visits a fixed number of levels. A recursive one descends with the value, and uses stack
+/// for each level; so does the comparison of items.
 fn depth(graph: &Graph<'_>, order: &[usize]) -> Result<usize, SchemaFault> {
     let highest = longest(graph, order, |node| node.beside().collect());
     let follows = match sorted(graph, |node| node.beside().chain(node.below()).collect()) {
@@ -392,7 +394,7 @@ fn depth(graph: &Graph<'_>, order: &[usize]) -> Result<usize, SchemaFault> {
     Ok(levels.min(MAX_DEPTH))
 }
 
-/// The most schemas in a row.
+/// Returns the length of the longest chain of schemas.
 fn longest(graph: &Graph<'_>, order: &[usize], others: impl Fn(&Node<'_>) -> Vec<usize>) -> usize {
     let mut lengths = vec![1; graph.nodes.len()];
     for &id in order {

@@ -1,20 +1,20 @@
-//! What is wrong with a schema, and with a value.
+//! The errors of invalid schemas and values.
 
 use std::fmt;
 
 use super::Violations;
 use super::excerpt::shown_pointer;
 
-/// What is wrong with a schema: one [`SchemaFault`] or several.
+/// An error for an invalid schema. It contains one or more [`SchemaFault`]s.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError {
     /// Never empty.
     faults: Vec<SchemaFault>,
-    /// Whether there are more.
+    /// True if faults beyond [`MAX_FAULTS`] were dropped.
     is_cut: bool,
 }
 
-/// One thing that is wrong with a schema.
+/// A single defect of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaFault {
     kind: SchemaErrorKind,
@@ -22,34 +22,34 @@ pub struct SchemaFault {
     message: String,
 }
 
-/// In which way a schema is wrong.
+/// The kind of a schema defect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SchemaErrorKind {
-    /// It is no schema: no JSON, no object, against its meta-schema, with a pattern that does not compile, or
-    /// referring to itself without end.
+    /// The value is not a valid schema: it is not JSON, not an object, does not match its meta-schema, contains a
+    /// pattern that does not compile, or refers to itself endlessly.
     InvalidSchema,
-    /// `$schema` names a dialect other than draft 2020-12 and draft-07, or another one than the document's.
+    /// `$schema` names a dialect other than draft 2020-12 and draft-07, or a subschema names a different dialect.
     UnsupportedDialect,
-    /// A reference leaves the document.
+    /// A reference points outside the document.
     ExternalReference,
-    /// A reference leads to nothing, or to what is no schema.
+    /// A reference does not resolve, or resolves to something that is not a schema.
     UnresolvedReference,
-    /// It is nested too deep, has too many subschemas, or takes too much work to check a value against.
+    /// The schema is nested too deep, has too many subschemas, or makes validation too expensive.
     TooComplex,
 }
 
-/// A schema that is refused, or a value that one refuses: for a caller that treats both alike.
+/// An error of validation: the schema is invalid, or the value does not match it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Invalid {
-    /// The schema is wrong.
+    /// The schema is invalid.
     Schema(SchemaError),
-    /// The value does not fit it.
+    /// The value does not match the schema.
     Instance(Violations),
 }
 
-/// Nobody reads past these, and a schema of a million mistakes must not take as many messages.
+/// The number of faults that an error keeps. A schema with a million mistakes must not produce as many messages.
 pub(super) const MAX_FAULTS: usize = 16;
 
 impl SchemaError {
@@ -58,7 +58,7 @@ impl SchemaError {
     /// If there is no fault.
     pub(super) fn of(mut faults: Vec<SchemaFault>) -> Self {
         assert!(!faults.is_empty(), "an error has a fault");
-        // Whatever order maps keep.
+        // Sorted, since the order of keys in a map depends on the features of `serde_json`.
         faults.sort_by(|a, b| a.pointer.cmp(&b.pointer));
         faults.dedup();
         let is_cut = faults.len() > MAX_FAULTS;
@@ -66,20 +66,20 @@ impl SchemaError {
         Self { faults, is_cut }
     }
 
-    /// The kind of the first fault.
+    /// Returns the kind of the first fault.
     #[must_use]
     pub fn kind(&self) -> SchemaErrorKind {
         self.faults[0].kind
     }
 
-    /// Where the first fault is, as a JSON Pointer into the schema (RFC 6901).
+    /// Returns the location of the first fault, as a JSON Pointer into the schema (RFC 6901).
     #[must_use]
     pub fn pointer(&self) -> &str {
         &self.faults[0].pointer
     }
 
-    /// Every fault, of very many the first ones. What keeps a schema from being looked at is alone: that it is no
-    /// object, too large, or of another dialect.
+    /// Returns the faults, at most the first 16. A fault that prevents further checks (the schema is not an object, is
+    /// too large or has an unsupported dialect) is the only one.
     #[must_use]
     pub fn faults(&self) -> &[SchemaFault] {
         &self.faults
@@ -91,19 +91,19 @@ impl SchemaFault {
         Self { kind, pointer: pointer.into(), message: message.into() }
     }
 
-    /// In which way the schema is wrong.
+    /// Returns the kind of the defect.
     #[must_use]
     pub fn kind(&self) -> SchemaErrorKind {
         self.kind
     }
 
-    /// Where, as a JSON Pointer into the schema (RFC 6901).
+    /// Returns the location, as a JSON Pointer into the schema (RFC 6901).
     #[must_use]
     pub fn pointer(&self) -> &str {
         &self.pointer
     }
 
-    /// What is wrong, and what to write instead where that is known.
+    /// Returns the description of the defect, with the correction if it is known.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message

@@ -1,4 +1,4 @@
-//! What a schema refuses, in words that a model can act on.
+//! Violations of a schema, described so that a model can correct the value.
 
 mod choice;
 mod keys;
@@ -19,35 +19,35 @@ use self::reason::{Explanation, place};
 pub(super) use self::secret::masked;
 pub(crate) use self::trim::declared_place;
 
-/// One reason for which a schema refuses a value.
+/// A single reason why a value does not match a schema.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Violation {
-    /// Where, as a JSON Pointer into the value (RFC 6901).
+    /// The location, as a JSON Pointer into the value (RFC 6901).
     pub pointer: String,
-    /// The keyword of the schema that refuses.
+    /// The schema keyword that is violated.
     pub keyword: String,
-    /// What must hold, without its subject: `must be at most 14`.
+    /// The rule without its subject, such as `must be at most 14`.
     pub rule: String,
-    /// The keyword's limit, where it has one.
+    /// The limit of the keyword, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Value>,
-    /// What was sent, unless it is masked, missing, or too large to repeat.
+    /// The value that was sent, unless it is secret, missing, or too large to repeat.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent: Option<Value>,
-    /// What may stand there, where that is a list.
+    /// The accepted values, if the schema lists them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<Value>,
-    /// What was probably meant.
+    /// The value or key that was probably meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
-    /// Whether it is about a property that need not be there.
+    /// True if the violation concerns an optional property.
     #[serde(skip)]
     pub(crate) optional: bool,
 }
 
 impl Violation {
-    /// One that says no more than where and what: a JSON Pointer, and a rule without its subject.
+    /// Creates a violation from a JSON Pointer and a rule without its subject.
     #[must_use]
     pub fn new(pointer: impl Into<String>, rule: impl Into<String>) -> Self {
         Self {
@@ -83,21 +83,22 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Where a pointer is cut that is too long to be printed.
+/// Returns the byte offset at which to cut a pointer that is too long to print.
 fn long(pointer: &str) -> Option<usize> {
-    // No character has less than a byte.
+    // A character takes at least one byte.
     if pointer.len() <= MAX_POINTER {
         return None;
     }
     pointer.char_indices().nth(MAX_POINTER).map(|(end, _)| end)
 }
 
-/// Text on one line, as it looks: a key or a value may hold what forges a line, or hides one.
+/// A writer that keeps text on one line and escapes invisible characters, so that a key or value cannot forge or hide a
+/// line.
 struct OneLine<'f, W>(&'f mut W);
 
 impl<W: fmt::Write> fmt::Write for OneLine<'_, W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        // Looks at all of it, since that is less work for many bytes at a time than to stop at the first.
+        // Checks all bytes without an early exit, which vectorizes.
         if text.bytes().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~')) {
             return self.0.write_str(text);
         }
@@ -108,30 +109,30 @@ impl<W: fmt::Write> fmt::Write for OneLine<'_, W> {
     }
 }
 
-/// Whether a character has an effect and no face: controls, line separators, and what turns or hides text.
+/// Returns true for characters without a glyph: controls, line separators, bidirectional and zero-width characters.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
         || matches!(c, '\u{e0000}'..='\u{e007f}')
 }
 
-/// The longest pointer that is printed in full, in characters.
+/// The maximum length of a printed pointer, in characters.
 const MAX_POINTER: usize = 240;
 
-/// Every reason for which a schema refuses a value, in the order of their places.
+/// The reasons why a value does not match a schema, sorted by pointer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violations(Vec<Violation>);
 
 impl Violations {
-    /// What `validator`, which is compiled from `schema`, finds wrong with `instance`.
+    /// Collects the violations of `instance` by `validator`, which is compiled from `schema`.
     pub(crate) fn collect(schema: &Value, has_secrets: bool, validator: &Validator, instance: &Value) -> Self {
         let Some(front) = trim::trimmed(schema, instance) else {
             return Self::of_errors(schema, has_secrets, instance, validator.iter_errors(instance));
         };
         let mut violations = Self::of_errors(schema, has_secrets, &front, validator.iter_errors(&front));
         violations.0.retain(trim::is_certain);
-        // What is wrong lies further back, or is the size itself. A choice would explain each of its branches in full,
-        // however much that is; without one, the first error is found in passing.
+        // The violation lies in the part that was cut, or is the size itself. The validator explains each branch of a
+        // choice in full, at unbounded cost; without a choice, it finds the first error cheaply.
         let text = schema.to_string();
         if violations.is_empty() && !["anyOf", "oneOf"].iter().any(|keyword| text.contains(keyword)) {
             violations = Self::of_errors(schema, has_secrets, instance, validator.validate(instance).err().into_iter());
@@ -143,7 +144,7 @@ impl Violations {
         violations
     }
 
-    /// [`Violations::collect`], of the first thing that `validator` finds wrong.
+    /// Does the same as [`Violations::collect`] for the first error of `validator`.
     pub(super) fn first(schema: &Value, has_secrets: bool, validator: &Validator, instance: &Value) -> Self {
         let first = validator.validate(instance).err();
         let mut violations = Self::of_errors(schema, has_secrets, instance, first.into_iter());
@@ -170,34 +171,34 @@ impl Violations {
         Self(violations)
     }
 
-    /// The one violation of a value that the schema accepts and the Rust type does not.
+    /// Creates the violation of a value that matches the schema but not the Rust type.
     pub(crate) fn of_type(pointer: String, rule: String) -> Self {
         Self(vec![Violation { keyword: "type".to_owned(), ..Violation::new(place(pointer), rule) }])
     }
 
-    /// The same in other words, or of a value that stands elsewhere.
+    /// Applies a function to each violation, such as one that rewords it or moves its pointer.
     pub(crate) fn reworded(mut self, reword: impl FnMut(&mut Violation)) -> Self {
         self.0.iter_mut().for_each(reword);
         self
     }
 
-    /// The one violation of a value that is not looked at, for what that would take.
+    /// Creates the violation of a value that is too expensive to validate.
     pub(super) fn of_size(rule: String) -> Self {
         Self(vec![Violation { keyword: "size".to_owned(), ..Violation::new(String::new(), rule) }])
     }
 
-    /// The one violation of a value that does not fit somewhere far inside.
+    /// Creates the violation of an invalid value that is too deep for its violations to be located.
     pub(super) fn too_deep() -> Self {
         Self::of_size("is not valid, and is nested too deep to say where".to_owned())
     }
 
-    /// The one violation of every value, where the schema itself is wrong.
+    /// Creates the violation that an invalid schema reports for every value.
     pub(crate) fn broken_schema(error: &dyn fmt::Display) -> Self {
         let rule = format!("cannot be checked: {error}");
         Self(vec![Violation { keyword: "$schema".to_owned(), ..Violation::new(String::new(), rule) }])
     }
 
-    /// The violations.
+    /// Returns the violations as a vector.
     #[must_use]
     pub fn into_vec(self) -> Vec<Violation> {
         self.0

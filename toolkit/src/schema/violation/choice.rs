@@ -1,4 +1,4 @@
-//! Which branch of a choice was meant, and what keeps the value from being it.
+//! Selects the branch of an `anyOf` or `oneOf` that the caller most likely meant, and explains the value by it.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
@@ -9,21 +9,21 @@ use super::locate::{child, followed, is_optional, nodes};
 use super::reason::{Explanation, Quoted, listed, one_value_of, place, type_name, type_names, wrong_type};
 use crate::schema::suggest::suggest;
 
-/// How many choices within choices are searched for one that fits without nulls, and how many errors of each branch.
+/// The maximum depth of nested choices that are searched for nulls, and the maximum number of errors of each branch.
 const MAX_NESTED: usize = 8;
 const MAX_ERRORS: usize = 256;
 
-/// A branch of a choice: its schema, and why it refuses the value.
+/// A branch of a choice, with the errors that it reports for the value.
 struct Branch<'s, 'e> {
     schema: &'s Value,
     errors: &'e [ValidationError<'static>],
 }
 
 impl Explanation<'_> {
-    /// Explains a value that fits none of several branches.
+    /// Explains a value that matches no branch.
     ///
-    /// A branch that refuses the type was not meant as long as another one accepts it. Among objects the tag tells: a
-    /// constant of a property, or the one key that an object has.
+    /// Branches that reject the type of the value are ignored as long as another one accepts it. For objects, the
+    /// branch is selected by its tag: a property with a constant value, or the only key of the object.
     pub(super) fn choice(&mut self, error: &ValidationError<'_>, context: &[Vec<ValidationError<'static>>]) {
         let instance = error.instance();
         let path = nodes(self.schema, error.evaluation_path().as_str());
@@ -68,13 +68,13 @@ impl Explanation<'_> {
         }
     }
 
-    /// Returns true if a branch refuses the value only for nulls in the place of optional properties, so that the branch is
-    /// what a caller meant who sends null for everything that is absent.
+    /// Returns true if the branch rejects the value only because optional properties are null. Callers that send null
+    /// for every absent property mean such a branch.
     fn fits_without_nulls(&self, errors: &[ValidationError<'static>], depth: usize) -> bool {
         if depth == MAX_NESTED || errors.len() > MAX_ERRORS {
             return false;
         }
-        // A property of a branch that did not fit counts as unevaluated.
+        // The properties of a branch that does not match count as unevaluated.
         let follows = |error: &&ValidationError<'static>| !matches!(error.kind(), Kind::UnevaluatedProperties { .. });
         let mut causes = errors.iter().filter(follows).peekable();
         causes.peek().is_some()
@@ -98,7 +98,8 @@ impl Explanation<'_> {
         }
     }
 
-    /// Explains an object by the property that has constants of its own in each branch, if there is one.
+    /// Explains an object by its tag, a required property with distinct constants in each branch. Returns false without
+    /// one.
     fn by_tag(&mut self, error: &ValidationError<'_>, branches: &[Branch<'_, '_>]) -> bool {
         let Some((tag, values)) = tag(self.schema, branches) else {
             return false;
@@ -126,7 +127,8 @@ impl Explanation<'_> {
         true
     }
 
-    /// Explains an object by its one key, if each branch is an object with one key of its own.
+    /// Explains an object by its only key, if each branch describes an object with a single key. Returns false
+    /// otherwise.
     fn by_key(&mut self, error: &ValidationError<'_>, branches: &[Branch<'_, '_>]) -> bool {
         let names: Option<Vec<&str>> = branches.iter().map(|branch| only_key(branch.schema)).collect();
         let (Some(names), Some(object)) = (names, error.instance().as_object()) else {
@@ -157,7 +159,7 @@ impl Explanation<'_> {
         true
     }
 
-    /// Explains a text that is none of those that the branches list.
+    /// Explains a string that is not among the constants of the branches.
     fn by_value(&mut self, error: &ValidationError<'_>, branches: &[Branch<'_, '_>]) -> bool {
         let listed: Option<Vec<Vec<&Value>>> = branches.iter().map(|branch| constants(branch.schema)).collect();
         let Some(listed) = listed else {
@@ -169,7 +171,7 @@ impl Explanation<'_> {
         true
     }
 
-    /// A text that names a branch which is an object: the variant of an enum without its content.
+    /// Explains a string that names a branch for objects: an enum variant without its content.
     fn lacks_content(
         &self,
         error: &ValidationError<'_>,
@@ -201,7 +203,7 @@ fn child_of(error: &ValidationError<'_>, tag: &str) -> String {
     child(pointer.rsplit_once('/').map_or("", |(parent, _)| parent), tag)
 }
 
-/// Whether a branch refuses the value for its type.
+/// Returns true if a branch rejects the value because of its type.
 fn refuses_type(errors: &[ValidationError<'static>], here: &str, instance: &Value) -> bool {
     errors.iter().filter(|error| error.instance_path().as_str() == here).any(|error| match error.kind() {
         Kind::Type { .. } => true,
@@ -217,7 +219,7 @@ fn refuses_type(errors: &[ValidationError<'static>], here: &str, instance: &Valu
     })
 }
 
-/// Adds the types that a branch asks for.
+/// Adds the types that a branch accepts.
 fn types_of(errors: &[ValidationError<'static>], here: &str, types: &mut Vec<&'static str>) {
     let mut add = |name| {
         if !types.contains(&name) {
@@ -240,7 +242,7 @@ fn types_of(errors: &[ValidationError<'static>], here: &str, types: &mut Vec<&'s
     }
 }
 
-/// The property that every branch requires and gives constants of its own, and these.
+/// Returns the property that every branch requires and restricts to constants, and the constants of each branch.
 fn tag<'s>(root: &'s Value, branches: &[Branch<'s, '_>]) -> Option<(&'s str, Vec<Vec<&'s Value>>)> {
     let properties = branches.first()?.schema.get("properties")?.as_object()?;
     properties.keys().find_map(|name| {
@@ -254,7 +256,7 @@ fn tag<'s>(root: &'s Value, branches: &[Branch<'s, '_>]) -> Option<(&'s str, Vec
     })
 }
 
-/// The values that a schema lists.
+/// Returns the values of `const` or `enum`.
 fn constants(schema: &Value) -> Option<Vec<&Value>> {
     match (schema.get("const"), schema.get("enum")) {
         (Some(value), _) => Some(vec![value]),
@@ -263,7 +265,7 @@ fn constants(schema: &Value) -> Option<Vec<&Value>> {
     }
 }
 
-/// The key of a schema for objects that have exactly this one.
+/// Returns the key of a schema that describes objects with exactly one key.
 fn only_key(schema: &Value) -> Option<&str> {
     let properties = schema.get("properties")?.as_object()?;
     let required = schema.get("required")?.as_array()?;

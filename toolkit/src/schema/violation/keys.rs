@@ -1,14 +1,14 @@
-//! The keys that an object may have, as its schema declares them.
+//! The keys that a schema declares for an object.
 
 use serde_json::Value;
 
 use super::super::walk;
 use super::locate::target;
 
-/// How many schemas are read for the keys of one object; a schema may be hostile.
+/// The maximum number of schemas that are read for the keys of one object, since a schema may be hostile.
 const MAX_SCHEMAS: usize = 256;
 
-/// The keys that one object may have.
+/// The keys that an object may have.
 #[derive(Debug, Default)]
 pub(super) struct Keys<'s> {
     pub(super) names: Vec<&'s str>,
@@ -16,9 +16,10 @@ pub(super) struct Keys<'s> {
 }
 
 impl<'s> Keys<'s> {
-    /// Returns the keys that `holder` declares; with `sees_all`, those that any schema of the same value declares.
+    /// Returns the keys that `holder` declares. If `sees_all` is set, includes those of every schema that applies to
+    /// the same value.
     ///
-    /// `additionalProperties` only sees the keywords beside it, and `unevaluatedProperties` sees all.
+    /// `additionalProperties` considers only adjacent keywords, `unevaluatedProperties` considers all of these schemas.
     pub(super) fn of(root: &'s Value, holder: &'s Value, sees_all: bool) -> Self {
         let mut keys = Self::default();
         let mut seen: Vec<*const Value> = Vec::new();
@@ -44,7 +45,7 @@ impl<'s> Keys<'s> {
                     pending.push(sub);
                 }
             });
-            // The first is read first.
+            // Reversed, so that the first subschema is popped first.
             pending[before..].reverse();
         }
         keys

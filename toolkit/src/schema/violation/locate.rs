@@ -1,4 +1,4 @@
-//! From an evaluation path back to the schemas it went through.
+//! Resolution of an evaluation path to the schemas that it passes through.
 
 use std::borrow::Cow;
 
@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use super::super::walk as schema_walk;
 
-/// The schema nodes that an evaluation path goes through, the root first; `$ref` is followed.
+/// Returns the schema nodes along an evaluation path, starting with the root. Follows `$ref`.
 pub(super) fn nodes<'s>(root: &'s Value, evaluation_path: &str) -> Vec<&'s Value> {
     let mut passed = vec![root];
     walk(root, evaluation_path, |_, node| passed.extend(node));
     passed
 }
 
-/// The schema that has the keyword at the end of an evaluation path.
+/// Returns the schema that contains the keyword at the end of an evaluation path.
 pub(super) fn holder<'s>(root: &'s Value, evaluation_path: &str) -> Option<&'s Value> {
     let (path, _) = evaluation_path.rsplit_once('/')?;
     let mut holder = Some(root);
@@ -21,7 +21,7 @@ pub(super) fn holder<'s>(root: &'s Value, evaluation_path: &str) -> Option<&'s V
     holder
 }
 
-/// Calls `visit` with each token of an evaluation path and the schema node that it leads to, as far as it leads.
+/// Calls `visit` with each token of an evaluation path and its schema node, or `None` where the path does not resolve.
 fn walk<'s>(root: &'s Value, evaluation_path: &str, mut visit: impl FnMut(&str, Option<&'s Value>)) {
     let mut node = Some(root);
     for token in tokens(evaluation_path) {
@@ -37,12 +37,12 @@ fn walk<'s>(root: &'s Value, evaluation_path: &str, mut visit: impl FnMut(&str, 
     }
 }
 
-/// The schema that a reference within the document leads to.
+/// Returns the schema that a reference within the document points to.
 pub(super) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
     schema_walk::resolve(root, reference).or_else(|| schema_walk::anchored(root, reference.strip_prefix('#')?))
 }
 
-/// The tokens of a JSON Pointer, unescaped.
+/// Splits a JSON Pointer into its unescaped tokens.
 pub(super) fn tokens(pointer: &str) -> impl DoubleEndedIterator<Item = Cow<'_, str>> + Clone {
     let escaped = pointer.contains('~');
     let pointer = pointer.strip_prefix('/');
@@ -52,7 +52,7 @@ pub(super) fn tokens(pointer: &str) -> impl DoubleEndedIterator<Item = Cow<'_, s
     })
 }
 
-/// `pointer` and one more token.
+/// Appends an escaped token to a pointer.
 pub(crate) fn child(pointer: &str, token: &str) -> String {
     if token.contains(['~', '/']) {
         return format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"));
@@ -60,7 +60,7 @@ pub(crate) fn child(pointer: &str, token: &str) -> String {
     [pointer, "/", token].concat()
 }
 
-/// The same schema, `$ref` followed.
+/// Follows `$ref` to the schema it refers to.
 pub(super) fn followed<'s>(root: &'s Value, mut node: &'s Value) -> &'s Value {
     for _ in 0..MAX_DEPTH {
         let reference = node.get("$ref").and_then(Value::as_str);
@@ -72,16 +72,16 @@ pub(super) fn followed<'s>(root: &'s Value, mut node: &'s Value) -> &'s Value {
     node
 }
 
-/// Returns true if the value at `pointer`, refused at `evaluation_path`, is a property that its object need not have.
+/// Returns true if the value at `pointer`, rejected at `evaluation_path`, is an optional property of its object.
 pub(super) fn is_optional(root: &Value, evaluation_path: &str, pointer: &str) -> bool {
     let name = tokens(pointer).next_back();
     let mut here = Some(root);
-    // The object that declares the value as a property, as long as nothing but references and choices follows.
+    // The object that declares the value as a property, while only references and choices follow.
     let mut declared: Option<&Value> = None;
     let mut declares: Option<&Value> = None;
     let mut stays = true;
     walk(root, evaluation_path, |token, node| {
-        // The last token is the keyword that refuses, and is none of those that are looked at.
+        // The last token is the keyword that rejects; none of the tokens below is such a keyword.
         if !stays {
             declared = None;
         }
@@ -99,8 +99,8 @@ pub(super) fn is_optional(root: &Value, evaluation_path: &str, pointer: &str) ->
     })
 }
 
-/// Returns true if a value refused at `evaluation_path` may not be repeated: a schema on the way there, or inside the one
-/// that refuses, is `writeOnly`.
+/// Returns true if a value rejected at `evaluation_path` must not be repeated, because a schema along the path, or
+/// inside the one that rejects, is `writeOnly`.
 pub(super) fn is_secret(root: &Value, evaluation_path: &str) -> bool {
     let mut last_object = root;
     let mut is_secret = is_write_only(root);
@@ -113,7 +113,7 @@ pub(super) fn is_secret(root: &Value, evaluation_path: &str) -> bool {
     is_secret || holds_secret(root, last_object)
 }
 
-/// Whether a token leads to another schema of the same value.
+/// Returns true if a token leads to another schema of the same value.
 fn is_in_place(token: &str) -> bool {
     matches!(token, "$ref" | "anyOf" | "oneOf" | "allOf") || token.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -122,10 +122,10 @@ fn is_write_only(node: &Value) -> bool {
     node.get("writeOnly") == Some(&Value::Bool(true))
 }
 
-/// Nobody nests secrets this deep, and a schema may be hostile.
+/// The maximum depth of the search for secrets. Real schemas are far below it, but a schema may be hostile.
 const MAX_DEPTH: usize = 32;
 
-/// Whether a schema, or one that it refers to, says `writeOnly`.
+/// Returns true if a schema, or one that it refers to, is `writeOnly`.
 pub(crate) fn holds_secret(root: &Value, node: &Value) -> bool {
     fn search<'s>(root: &'s Value, node: &'s Value, seen: &mut Vec<&'s str>, depth: usize) -> bool {
         if depth > MAX_DEPTH {

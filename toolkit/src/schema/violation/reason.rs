@@ -1,4 +1,4 @@
-//! From a validator's error to violations.
+//! Conversion of a validator's errors to violations.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -12,19 +12,19 @@ use super::locate::{child, holder, is_optional, is_secret};
 use super::secret::Secrets;
 use crate::schema::suggest::suggest;
 
-/// The longest scalar that is repeated to the caller, in characters.
+/// The maximum length of a scalar that a message repeats, in characters.
 const MAX_SENT: usize = 80;
 
-/// A value of a million wrong items has a million violations; nobody reads past these, and memory stays bounded.
+/// The maximum number of violations. A value with a million invalid items must not take memory for as many violations.
 const MAX_VIOLATIONS: usize = 256;
 
-/// How many names or values a sentence lists.
+/// The maximum number of names or values that a message lists.
 const MAX_LISTED: usize = 40;
 
-/// Violations in the making.
+/// The violations collected so far, with the schema and the value that they refer to.
 pub(super) struct Explanation<'s> {
     pub(super) schema: &'s Value,
-    /// Where there is anything in the schema that may not be repeated.
+    /// Present if the schema marks any part as secret.
     secrets: Option<Secrets<'s>>,
     instance: &'s Value,
     pub(super) violations: Vec<Violation>,
@@ -48,10 +48,10 @@ impl<'s> Explanation<'s> {
         }
     }
 
-    /// Adds the violations that `error` stands for.
+    /// Adds the violations for an error of the validator.
     ///
-    /// Most errors are one. An unexpected key is one each, and a choice of schemas is explained by the branch that was
-    /// most likely meant.
+    /// Most errors become one violation. Unexpected keys become one violation each. A choice is explained by the branch
+    /// that was most likely meant.
     pub(super) fn explain(&mut self, error: &ValidationError<'_>) {
         match error.kind() {
             Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
@@ -71,7 +71,7 @@ impl<'s> Explanation<'s> {
                     }
                 }
             }
-            // An object that may have no key at all: the error does not say which key it is about.
+            // The object may not have any key. The error does not name the key, so all of them are reported.
             Kind::FalseSchema if is_about_keys(error) => {
                 let object = self.instance.pointer(error.instance_path().as_str()).and_then(Value::as_object);
                 let keys: Vec<String> =
@@ -82,7 +82,7 @@ impl<'s> Explanation<'s> {
         }
     }
 
-    /// Adds a violation for each key that may not be there.
+    /// Adds a violation for each key that is not allowed.
     fn unexpected(&mut self, error: &ValidationError<'_>, unexpected: &[String]) {
         let path = error.evaluation_path();
         let holder = holder(self.schema, path.as_str());
@@ -100,7 +100,7 @@ impl<'s> Explanation<'s> {
         }
     }
 
-    /// The violation of a key that is none of the names and matches none of the patterns of its object.
+    /// Creates the violation of a key that is not declared and matches no pattern.
     fn unmatched_key(&self, error: &ValidationError<'_>, key: &str, keys: &Keys<'_>) -> Violation {
         let patterns = listed(keys.patterns.iter().copied().map(Quoted));
         let expected = match keys.names[..] {
@@ -115,7 +115,7 @@ impl<'s> Explanation<'s> {
         Violation { rule, ..violation }
     }
 
-    /// The violation of a key that none of `names` is.
+    /// Creates the violation of a key that is not among `names`.
     pub(super) fn unknown_key(&self, error: &ValidationError<'_>, key: &str, names: &[&str]) -> Violation {
         let suggestion = suggest(key, names.iter().copied()).map(str::to_owned);
         let rule = match (&suggestion, names) {
@@ -131,11 +131,11 @@ impl<'s> Explanation<'s> {
         }
     }
 
-    /// A violation that says no more than its rule, and what was sent.
+    /// Creates a violation with a rule and the value that was sent.
     pub(super) fn plain(&self, error: &ValidationError<'_>, rule: String) -> Violation {
         let pointer = error.instance_path().as_str();
         let instance = error.instance();
-        // Only a `null` is ever left out, and only scalars are repeated.
+        // Only a `null` can be an omitted property, and only scalars are repeated.
         let sent = sent(instance);
         let path = error.evaluation_path();
         let is_secret = self.secrets.is_some() && sent.is_some() && is_secret(self.schema, path.as_str());
@@ -204,7 +204,7 @@ impl<'s> Explanation<'s> {
             }
             Kind::BacktrackLimitExceeded { .. } => at("takes too long to match against a pattern".to_owned()),
             Kind::UnevaluatedItems { .. } => at("has items that may not be there".to_owned()),
-            // The rest cannot come from a schema without formats and content, or is worded by the author.
+            // The remaining kinds need `format` or content assertions, or use the message of the author.
             _ => at("is not valid".to_owned()),
         }
     }
@@ -215,7 +215,7 @@ fn is_about_keys(error: &ValidationError<'_>) -> bool {
     path.as_str().ends_with("/additionalProperties") || path.as_str().ends_with("/unevaluatedProperties")
 }
 
-/// The violation of a value whose type is none of `names`.
+/// Creates the violation of a value whose type is not among `names`.
 pub(super) fn wrong_type(violation: Violation, instance: &Value, names: &[&str]) -> Violation {
     let sent = match instance {
         _ if violation.sent.is_some() => String::new(),
@@ -229,7 +229,7 @@ pub(super) fn wrong_type(violation: Violation, instance: &Value, names: &[&str])
     }
 }
 
-/// The violation of a value that is none of `options`.
+/// Creates the violation of a value that is not among `options`.
 pub(super) fn one_value_of(violation: Violation, options: &[Value], instance: &Value) -> Violation {
     let rule = match options {
         [only] => format!("must be {}", short(only.to_string())),
@@ -241,7 +241,7 @@ pub(super) fn one_value_of(violation: Violation, options: &[Value], instance: &V
     Violation { rule, suggestion, allowed, ..violation }
 }
 
-/// The first few, with commas between.
+/// Joins the first [`MAX_LISTED`] names with commas.
 pub(super) fn listed<T: Display>(mut names: impl Iterator<Item = T>) -> String {
     let mut text = String::new();
     for (idx, name) in names.by_ref().take(MAX_LISTED).enumerate() {
@@ -257,7 +257,7 @@ pub(super) fn listed<T: Display>(mut names: impl Iterator<Item = T>) -> String {
     text
 }
 
-/// A name as a sentence shows it.
+/// A name in backticks.
 pub(super) struct Quoted<'n>(pub(super) &'n str);
 
 impl Display for Quoted<'_> {
@@ -268,16 +268,16 @@ impl Display for Quoted<'_> {
     }
 }
 
-/// The longest text of a schema that a sentence repeats, in characters.
+/// The maximum length of schema text in a message, in characters.
 const MAX_QUOTED: usize = 240;
 
-/// A text of the schema, no longer than anybody reads.
+/// Shortens a text of the schema for a message.
 fn short(mut text: String) -> String {
     shorten(&mut text, 0);
     text
 }
 
-/// Leaves of what stands from `start` on no more than anybody reads.
+/// Truncates the text after `start` to [`MAX_QUOTED`] characters.
 fn shorten(text: &mut String, start: usize) {
     if text.len() - start > MAX_QUOTED
         && let Some((length, _)) = text[start..].char_indices().nth(MAX_QUOTED)
@@ -287,7 +287,7 @@ fn shorten(text: &mut String, start: usize) {
     }
 }
 
-/// What may be repeated of a refused value that is no secret: a short scalar.
+/// Returns the part of a rejected value that a message may repeat: a short scalar.
 fn sent(instance: &Value) -> Option<Value> {
     let short = match instance {
         Value::String(text) => text.len() <= MAX_SENT || text.chars().nth(MAX_SENT).is_none(),
@@ -298,7 +298,7 @@ fn sent(instance: &Value) -> Option<Value> {
     short.then(|| instance.clone())
 }
 
-/// A pointer whose keys are no longer than anybody reads.
+/// Shortens long keys in a pointer.
 pub(super) fn place(pointer: String) -> String {
     if pointer.len() <= MAX_SENT {
         return pointer;
@@ -310,7 +310,7 @@ pub(super) fn place(pointer: String) -> String {
     pointer.split('/').map(short).collect::<Vec<_>>().join("/")
 }
 
-/// The JSON type of a value.
+/// Returns the JSON type of a value.
 pub(super) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,7 +1,7 @@
-//! Which values a refusal must not repeat, by where they are.
+//! Masking of secret values in violations and logs.
 //!
-//! Which schema says `writeOnly` and which one refuses are two things: they may be joined to one another in any way. So
-//! it is the place that is looked up, in every schema that may apply to it.
+//! A `writeOnly` schema and the schema that rejects a value may be combined in any way. Therefore a value is masked by
+//! its location: it is secret if any schema that may apply to that location is `writeOnly`.
 
 use std::collections::HashSet;
 
@@ -11,25 +11,25 @@ use super::super::walk;
 use super::Violation;
 use super::locate::{child, tokens};
 
-/// What stands for a secret, or for a key that is part of one.
+/// The replacement of a secret, and of an undeclared key inside one.
 const MASK: &str = "…";
 
-/// How deep a value is followed: as deep as JSON is read.
+/// The maximum depth to which a value is followed, the same as for reading JSON.
 const MAX_DEPTH: usize = 127;
 
-/// The secrets of a schema that has some.
+/// The secrets that a schema declares.
 pub(super) struct Secrets<'s> {
     root: &'s Value,
 }
 
-/// A place, as far as it was followed.
+/// A location in a value, with the schemas that may apply to it.
 struct Way<'s> {
     here: Vec<&'s Map<String, Value>>,
-    /// Whether a reference cannot be followed, so that anything may apply.
+    /// True if a reference does not resolve, so that any schema may apply.
     is_lost: bool,
 }
 
-/// `value` without what the schema calls secret in it.
+/// Returns a copy of `value` with its secrets masked.
 pub(crate) fn masked(schema: &Value, value: &Value) -> Value {
     Secrets::of(schema).masked(value)
 }
@@ -39,8 +39,8 @@ impl<'s> Secrets<'s> {
         Self { root }
     }
 
-    /// Takes out of a violation what it must not repeat: the value, what it resembles, and the keys within it that no
-    /// schema names.
+    /// Removes from a violation what it must not repeat: the value, the suggestion, and keys inside a secret that no
+    /// schema declares.
     pub(super) fn mask(&self, violation: &mut Violation) {
         let mut way = Way { here: self.joined(std::iter::once(self.root)), is_lost: false };
         let mut is_secret = false;
@@ -59,7 +59,8 @@ impl<'s> Secrets<'s> {
         }
     }
 
-    /// A value whose secrets are taken out, in every place that may be one; so is what is nested too deep to follow.
+    /// Returns a copy of a value with every possible secret masked, including everything that is nested too deep to
+    /// follow.
     fn masked(&self, value: &Value) -> Value {
         self.masked_at(Way { here: self.joined(std::iter::once(self.root)), is_lost: false }, value, MAX_DEPTH)
     }
@@ -69,7 +70,7 @@ impl<'s> Secrets<'s> {
             return MASK.into();
         }
         let at = |token: &str, value: &Value| {
-            // It would be taken for the start of a longer key.
+            // Such a key would match as the shortened form of a longer one.
             if token.ends_with(MASK) {
                 return MASK.into();
             }
@@ -93,7 +94,7 @@ impl<'s> Secrets<'s> {
         way.is_lost || way.here.iter().any(|schema| says_secret(schema))
     }
 
-    /// Some schemas, and those that apply to the same value with them.
+    /// Returns the given schemas and all schemas that apply to the same value.
     fn joined(&self, schemas: impl Iterator<Item = &'s Value>) -> Vec<&'s Map<String, Value>> {
         let mut joined = Vec::new();
         let mut seen = HashSet::new();
@@ -130,7 +131,7 @@ fn names(schema: &Map<String, Value>, token: &str) -> bool {
     property(schema, token).next().is_some()
 }
 
-/// The property that a token of a pointer names; the pointer of a violation cuts long ones short.
+/// Returns the properties that a token of a pointer may name. The pointer of a violation shortens long keys.
 fn property<'s, 't>(schema: &'s Map<String, Value>, token: &'t str) -> impl Iterator<Item = &'s Value> + use<'s, 't> {
     let named = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let is_named = move |name: &str| match token.strip_suffix(MASK) {
@@ -140,14 +141,15 @@ fn property<'s, 't>(schema: &'s Map<String, Value>, token: &'t str) -> impl Iter
     named.filter(move |(name, _)| is_named(name)).map(|(_, sub)| sub)
 }
 
-/// Whether a token may be the index of an item, and no key.
+/// Returns true if a token can only be the index of an item, not a key.
 fn lists(schema: &Map<String, Value>, token: &str) -> bool {
     let is_index = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
     let has = |keywords: &[&str]| keywords.iter().any(|keyword| schema.contains_key(*keyword));
     is_index && has(&["items", "prefixItems", "contains"]) && !has(&["additionalProperties", "patternProperties"])
 }
 
-/// The schemas that may apply to a value inside: of patterns all, since to mask too much is no harm.
+/// Returns the schemas that may apply to a value inside. Includes those of every pattern, since masking too much is
+/// safe.
 fn inside<'s>(schema: &'s Map<String, Value>, token: &str) -> Vec<&'s Value> {
     let mut subs: Vec<&Value> = property(schema, token).collect();
     let is_named = !subs.is_empty();

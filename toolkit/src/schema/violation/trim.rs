@@ -1,7 +1,7 @@
-//! Less of a value that is too large to be explained in full.
+//! Truncation of values that are too large to explain in full.
 //!
-//! Each error takes some hundred bytes, and a choice of schemas collects them all: a call of a few megabytes with a
-//! mistake in every item would take gigabytes to refuse.
+//! Each error takes hundreds of bytes, and a choice collects the errors of all of its branches. Without truncation,
+//! rejecting a call of a few megabytes with a mistake in every item would take gigabytes.
 
 use std::collections::HashSet;
 
@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 use super::Violation;
 use super::locate::{child, tokens};
 
-/// How many values are looked at for what is wrong with them.
+/// The maximum number of values that are searched for violations.
 const MAX_VALUES: usize = 20_000;
 
-/// The front of `instance`, or `None` where it is small enough to be looked at as a whole.
+/// Returns the front of `instance`, or `None` if the value is small enough to be explained in full.
 ///
-/// Lists lose their ends, and objects the keys that the schema does not name.
+/// Arrays lose their last items, and objects the keys that the schema does not declare.
 pub(super) fn trimmed(schema: &Value, instance: &Value) -> Option<Value> {
     if !has_more_than(instance, &mut MAX_VALUES.clone()) {
         return None;
@@ -25,7 +25,7 @@ pub(super) fn trimmed(schema: &Value, instance: &Value) -> Option<Value> {
     Some(front(instance, &names, &mut MAX_VALUES.clone()))
 }
 
-/// Whether a violation of the front is one of the whole: what is missing may have been cut.
+/// Returns true if a violation of the front is also one of the whole value. A missing part may have been truncated.
 pub(super) fn is_certain(violation: &Violation) -> bool {
     !matches!(violation.keyword.as_str(), "minItems" | "minProperties" | "contains")
 }
@@ -68,7 +68,7 @@ fn front(value: &Value, names: &HashSet<&str>, budget: &mut usize) -> Value {
     }
 }
 
-/// Returns the pointer with `…` for each key that `schema` does not declare.
+/// Returns the pointer with `…` in place of each key that `schema` does not declare.
 pub(crate) fn declared_place(schema: &Value, pointer: &str) -> String {
     let mut names = HashSet::new();
     property_names(schema, &mut names);
