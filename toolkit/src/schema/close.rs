@@ -1,4 +1,4 @@
-//! Closing a schema: what it does not name, it refuses.
+//! Closing of schemas against undeclared properties.
 
 mod copies;
 mod join;
@@ -13,24 +13,23 @@ use self::copies::Copies;
 use self::mode::Mode;
 use super::walk;
 
-/// Closes the objects that `schema` describes, at the root and nested, against properties it does not name.
+/// Closes the objects that `schema` describes, at the root and nested, against properties that it does not declare.
 ///
-/// A type that is open stays open: whatever has its own `additionalProperties` or `unevaluatedProperties`, as a map, a
-/// flattened map or the author's word does, keeps it.
+/// An object with its own `additionalProperties` or `unevaluatedProperties` keeps it, so that maps, flattened maps and
+/// types that an author opens explicitly stay open.
 ///
-/// Closing follows composition. A schema that stands alone gets `additionalProperties: false`. Where several describe
-/// one object (`$ref` beside `properties`, `oneOf` beside `properties`, `allOf`), they are merged in a private copy and
-/// that is closed; a definition is closed for its uses on its own. Where they can't be merged the place where they meet
-/// gets `unevaluatedProperties: false`, and the parts are private copies left open. That happens with two unions at one
-/// place (two flattened enums), contradicting keywords, `then`, `else` and `dependentSchemas`, a schema that joins
-/// itself, and a merge of more than 64 branches.
+/// Closing follows composition. A schema that stands alone gets `additionalProperties: false`. If several schemas
+/// describe one object (`$ref` beside `properties`, `oneOf` beside `properties`, `allOf`), they are merged into a
+/// private copy, which is closed; a shared definition is closed separately for its other uses. If they cannot be
+/// merged, the schema that combines them gets `unevaluatedProperties: false`, and its parts become private copies that
+/// stay open. The following cannot be merged: two unions in one place (such as two flattened enums), contradicting
+/// keywords, `then`, `else` and `dependentSchemas`, a schema that includes itself, and more than 64 branches.
 ///
-/// Inside `not`, `if`, `contains` and `propertyNames` nothing is closed: refusing more there would accept more, or test
-/// for something else. The branches of a pure `anyOf` or `oneOf` are whole alternatives and each is closed on its own,
-/// so a value that several open branches of `oneOf` accepted may now be accepted by exactly one.
+/// Nothing is closed inside `not`, `if`, `contains` and `propertyNames`, where rejecting more would accept more or
+/// change the test. The branches of a plain `anyOf` or `oneOf` are complete alternatives and are closed separately, so
+/// a value that several open branches of a `oneOf` accepted may now be accepted by exactly one.
 ///
-/// A schema that names its parts by `$anchor` or a nested `$id`, or has more than 100,000 values or 128 levels, is left
-/// alone.
+/// A schema that has an `$anchor` or a nested `$id`, more than 100,000 values or more than 128 levels is not changed.
 ///
 /// # Examples
 ///
@@ -48,24 +47,24 @@ pub fn close(schema: &mut Value) {
     *schema = Closer::new(&original).document();
 }
 
-/// Copies `original`, closed. Reads only the original, so that whatever is merged is still open.
+/// Creates a closed copy of `original`. Merges read the original, in which nothing is closed yet.
 struct Closer<'a> {
     original: &'a Value,
     copies: Copies<'a>,
-    /// What is left to merge with, in JSON values.
+    /// The remaining budget for merging, in JSON values.
     fuel: usize,
-    /// How many schemas may still be looked at before it "can't be told" what they say.
+    /// The number of schemas that may still be visited. After that, parts are assumed to disagree.
     looks: Cell<usize>,
     depth: usize,
 }
 
-/// What a document may grow by, for each of its JSON values and at least: merging copies, and copies of copies.
+/// The merge budget of a document, per JSON value and at least. Merging creates copies, and copies of copies.
 const MERGE_FUEL: usize = 20;
 const MERGE_FUEL_MIN: usize = 5_000;
-/// How many schemas are looked at to find out whether parts disagree.
+/// The maximum number of schemas that are visited to find out whether parts disagree.
 const LOOKS: usize = 100_000;
-/// How deep a place may be for its schemas to be merged. A merge can lead to another inside it without end, where two
-/// recursive schemas disagree, and each goes deeper.
+/// The maximum depth of a location at which schemas are merged. Two recursive schemas that disagree can make each merge
+/// lead to a deeper one, without end.
 const MERGE_DEPTH: usize = 64;
 
 impl<'a> Closer<'a> {
@@ -81,7 +80,7 @@ impl<'a> Closer<'a> {
 
     fn document(mut self) -> Value {
         let mut root = self.convert(self.original, Mode::Closed);
-        // A definition is copied when the first reference to it is, so one that nobody refers to is not there.
+        // A definition is copied at its first reference, so that unreferenced definitions are dropped.
         let mut definitions = Map::new();
         while let Some((name, target, mode)) = self.copies.next() {
             let copy = self.convert(target, mode);
@@ -90,7 +89,7 @@ impl<'a> Closer<'a> {
         if let (Value::Object(root), false) = (&mut root, definitions.is_empty()) {
             root.insert("$defs".to_owned(), definitions.into());
         }
-        // Those that only a merge which came to nothing referred to.
+        // Removes the definitions that only an abandoned merge referred to.
         walk::unused::remove_unused(&mut root);
         root
     }
@@ -124,7 +123,7 @@ impl<'a> Closer<'a> {
         }
     }
 
-    /// Leaves the parts that meet in `map` open and refuses what none of them names.
+    /// Keeps the schemas combined in `map` open and rejects properties that none of them declares.
     fn guard(&mut self, map: &Map<String, Value>) -> Map<String, Value> {
         let (here, below) = self.without_refusing(map, Mode::Loose);
         let mut guarded = self.copy(map, here, below);
@@ -134,8 +133,8 @@ impl<'a> Closer<'a> {
         guarded
     }
 
-    /// `here` and what is below it; but when two parts describe one property differently, closing each description
-    /// would refuse what the other allows, so those stay as they are.
+    /// Returns `here` and the mode for the values inside. If two parts describe one property differently, closing both
+    /// descriptions would reject what either allows, so the values inside are copied unchanged.
     fn without_refusing(&self, map: &Map<String, Value>, here: Mode) -> (Mode, Mode) {
         match (self.overlaps(map), here) {
             (false, _) => (here, Mode::Closed),
@@ -144,8 +143,8 @@ impl<'a> Closer<'a> {
         }
     }
 
-    /// Copies `map` with its parts that describe the same value in mode `here` and those that describe values inside
-    /// it in mode `below`.
+    /// Copies `map`: the parts that describe the same value in mode `here`, and those that describe values inside it in
+    /// mode `below`.
     fn copy(&mut self, map: &Map<String, Value>, here: Mode, below: Mode) -> Map<String, Value> {
         let mut copy = Map::new();
         for (keyword, value) in map {
@@ -168,13 +167,13 @@ impl<'a> Closer<'a> {
     }
 }
 
-/// How a schema describes its value.
+/// The composition of a schema for one value.
 enum Composition {
-    /// By its own keywords.
+    /// Only its own keywords.
     Alone,
-    /// By those of one other schema, or one of several.
+    /// Only another schema, or a choice between several.
     Elsewhere,
-    /// By its own and others' together.
+    /// Several schemas together.
     Joined,
 }
 
@@ -215,12 +214,12 @@ fn seal(map: &mut Map<String, Value>) {
     }
     let named = |keyword: &str| map.get(keyword).and_then(Value::as_object).map_or(0, Map::len);
     let by_pattern = named("patternProperties") > 0;
-    // With rules for keys or for their number, and no keys: a map in other words.
+    // Rules for keys or their number, without declared keys, describe a map.
     let rules = ["propertyNames", "minProperties", "maxProperties"];
     if named("properties") == 0 && !by_pattern && rules.iter().any(|k| map.contains_key(*k)) {
         return;
     }
-    // What is required is known, even if nothing is said of it.
+    // A required property is declared, even without a schema of its own.
     if let (Some(Value::Array(required)), false) = (map.get("required").cloned(), by_pattern) {
         let properties = map.entry("properties").or_insert_with(|| Map::new().into()).as_object_mut();
         if let Some(properties) = properties {

@@ -1,4 +1,4 @@
-//! The dialects of JSON Schema, by their `$schema`.
+//! The dialects of JSON Schema.
 
 use jsonschema::Draft;
 use jsonschema::meta::MetaValidator;
@@ -14,7 +14,7 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
-    /// The dialect that the root of a document names: draft 2020-12 where it names none.
+    /// Returns the dialect of a document by the `$schema` of its root. The default is draft 2020-12.
     pub(crate) fn of(root: &Value) -> Result<Self, SchemaFault> {
         match root.get("$schema") {
             None => Ok(Self::Draft202012),
@@ -22,7 +22,7 @@ impl Dialect {
         }
     }
 
-    /// The dialect of a `$schema`.
+    /// Parses the value of `$schema`.
     pub(super) fn named(named: &Value) -> Result<Self, (SchemaErrorKind, String)> {
         let Value::String(name) = named else {
             return Err((SchemaErrorKind::InvalidSchema, "`$schema` must be a string".to_owned()));
@@ -38,7 +38,7 @@ impl Dialect {
         }
     }
 
-    /// The name, which is also the address of the meta-schema.
+    /// Returns the URI of the meta-schema.
     pub(super) fn uri(self) -> &'static str {
         match self {
             Self::Draft202012 => "https://json-schema.org/draft/2020-12/schema",
@@ -53,7 +53,7 @@ impl Dialect {
         }
     }
 
-    /// What says whether a document is a schema of this dialect.
+    /// Returns the validator of the meta-schema.
     pub(super) fn meta_schema(self) -> MetaValidator<'static> {
         match self {
             Self::Draft202012 => jsonschema::draft202012::meta::validator(),

@@ -1,4 +1,5 @@
-//! What a format asks of a text, for the type that reads it: a schema does not check formats.
+//! Descriptions of string formats. Schemas do not assert formats, so a value may match its schema and still be rejected
+//! by the Rust type.
 
 use serde_json::Value;
 
@@ -32,10 +33,10 @@ pub(crate) fn expected_at(schema: &Value, pointer: &str) -> Option<String> {
     Some(format!("must be {name}{standard}, as in `{example}`"))
 }
 
-/// How deep choices and references are followed.
+/// The maximum depth to which choices and references are followed.
 const MAX_DEPTH: usize = 16;
 
-/// The schema of a member or an element.
+/// Returns the schema of a property or an item.
 fn inner<'a>(document: &'a Value, schema: &'a Value, token: &str, depth: usize) -> Option<&'a Value> {
     if depth > MAX_DEPTH {
         return None;

@@ -1,4 +1,4 @@
-//! The schema of a Rust type, as a tool publishes it.
+//! Generation of schemas from Rust types.
 
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use super::{close, portable, walk};
 
-/// The schema of what a tool takes: the JSON that serde reads as a `T`.
+/// Generates the schema of a tool's arguments: the JSON from which serde deserializes a `T`.
 ///
-/// Draft 2020-12, in portable words and with its objects closed ([`close::close`]).
+/// The schema uses draft 2020-12 and portable keywords, and its objects are closed ([`close::close`]).
 ///
 /// # Examples
 ///
@@ -25,16 +25,16 @@ pub fn input<T: JsonSchema>() -> Value {
     finish_input(schema, &T::schema_name())
 }
 
-/// The schema of what a tool returns: the JSON that serde writes for a `T`.
+/// Generates the schema of a tool's result: the JSON to which serde serializes a `T`.
 ///
-/// Its objects stay open: were they closed, every field added to a result would break the callers who check it.
+/// Its objects stay open. In a closed schema, a new field of the result would break callers that validate it.
 #[must_use]
 pub fn output<T: JsonSchema>() -> Value {
     let schema = generator(Contract::Serialize).into_root_schema_for::<T>();
     tidy(schema, &T::schema_name())
 }
 
-// Out of the generic functions, so that each tool adds little to compile.
+// These functions are not generic, so that each tool adds little code to compile.
 fn generator(contract: Contract) -> SchemaGenerator {
     let mut settings = SchemaSettings::draft2020_12();
     settings.meta_schema = None;
@@ -51,7 +51,7 @@ fn finish_input(mut schema: Schema, type_name: &str) -> Value {
     schema
 }
 
-/// Bounds numbers of 32 bits: serde would read what is beyond them as infinite.
+/// Bounds 32-bit numbers, since serde deserializes larger ones as infinity.
 fn bound_floats(schema: &mut Map<String, Value>, depth: usize) {
     let is_number = schema
         .get("type")
@@ -72,8 +72,8 @@ fn bound_floats(schema: &mut Map<String, Value>, depth: usize) {
 
 fn tidy(schema: Schema, type_name: &str) -> Value {
     let mut schema = schema.to_value();
-    // schemars titles the root with the name of the Rust type, which tells a model nothing. A title the author wrote
-    // is another text, and stays.
+    // schemars uses the name of the Rust type as the title of the root, which is useless to a model. A title that
+    // differs from that name was written by the author and stays.
     drop_title(&mut schema, type_name);
     if let Some(Value::Object(definitions)) = schema.get_mut("$defs") {
         for (name, definition) in definitions {

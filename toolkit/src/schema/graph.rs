@@ -1,4 +1,4 @@
-//! A document as the schemas it has, and which of them apply to which values.
+//! The graph of the schemas in a document and of the values that they apply to.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -13,30 +13,31 @@ use super::tagged;
 use super::violation::child;
 use super::walk::{self, Token};
 
-/// The schemas of a document, the root first, and those that a reference leads to in places that nobody knows.
+/// The schemas of a document, the root first. Includes the schemas that references reach in unknown locations, which
+/// are outside of all schema keywords.
 pub(super) struct Graph<'s> {
     pub(super) nodes: Vec<Node<'s>>,
     ids: HashMap<*const Value, usize>,
     dialect: Dialect,
-    /// Whether items of a value are compared with one another.
+    /// True if items of a value are compared with each other (`uniqueItems`).
     pub(super) compares_items: bool,
 }
 
-/// One schema.
+/// A single schema.
 pub(super) struct Node<'s> {
     schema: &'s Value,
     place: Place<'s>,
     base: Base,
-    /// The schemas that apply to the same value, and the branches of a choice of which a tag leaves one.
+    /// The schemas that apply to the same value, and the branches of choices that a tag determines.
     pub(super) in_place: Vec<usize>,
     pub(super) tagged: Vec<Vec<usize>>,
-    /// The schemas for the values inside: by key or index, and for the rest.
+    /// The schemas for the values inside: by key or index, and for the others.
     pub(super) named: Vec<(Label<'s>, usize)>,
     pub(super) other_keys: Vec<usize>,
     pub(super) every_key: Vec<usize>,
     pub(super) other_items: Vec<usize>,
     pub(super) every_item: Vec<usize>,
-    /// Whether it asks which of the values inside its neighbours have looked at.
+    /// True if the schema depends on which of the values inside were evaluated by adjacent schemas.
     pub(super) unevaluated: bool,
 }
 
@@ -46,26 +47,26 @@ pub(super) enum Label<'s> {
     Index(usize),
 }
 
-/// To how many schemas all dynamic references together may lead: the validator compiles each once per way there.
+/// The maximum number of targets of all dynamic references together. The validator compiles each target once per path.
 const MAX_DYNAMIC: usize = 10_000;
 
-/// Where a schema stands: what the pointer to it is made of.
+/// The location of a schema, from which its pointer is built.
 enum Place<'s> {
     Root,
     Below(usize, &'s str, Token<'s>),
-    /// Where a reference leads.
+    /// The target of a reference, outside of all schema keywords.
     At(&'s str),
 }
 
-/// A pattern, and the schema that has it.
+/// A pattern, and the schema that contains it.
 pub(super) struct Pattern<'s> {
     pub(super) node: usize,
     pub(super) text: &'s str,
-    /// Whether it is a name of `patternProperties`.
+    /// True if the pattern is a key of `patternProperties`.
     pub(super) of_keys: bool,
 }
 
-/// What the walk over a document finds beside its schemas.
+/// The results of walking a document, in addition to its schemas.
 pub(super) struct Found<'s> {
     pub(super) patterns: Vec<Pattern<'s>>,
     pub(super) faults: Vec<SchemaFault>,
@@ -73,7 +74,7 @@ pub(super) struct Found<'s> {
     names: HashSet<String>,
 }
 
-/// A reference that is still to be followed.
+/// A reference that has not been followed yet.
 struct Reference<'s> {
     from: usize,
     keyword: &'static str,
@@ -81,8 +82,7 @@ struct Reference<'s> {
 }
 
 impl Found<'_> {
-    /// Adds a fault at a keyword of a schema, as long as anybody reads it: to say what is wrong takes more than to see
-    /// that something is.
+    /// Adds a defect of a keyword, up to the limit. The message is built only if it is needed.
     fn fault(
         &mut self,
         graph: &Graph<'_>,
@@ -98,11 +98,11 @@ impl Found<'_> {
 }
 
 impl<'s> Graph<'s> {
-    /// Finds the schemas of a document and follows every reference, whether or not a value could ever need it.
+    /// Finds the schemas of a document and follows every reference, including those that no value can reach.
     ///
     /// # Errors
     ///
-    /// The fault that keeps it from being looked at: too many schemas.
+    /// Returns a defect that prevents the search: too many schemas, or too many targets of dynamic references.
     pub(super) fn of(
         root: &'s Value,
         dialect: Dialect,
@@ -122,7 +122,8 @@ impl<'s> Graph<'s> {
                     return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
                 }
             }
-            // Once every schema has its place, only what stands in places that nobody knows is found by reference.
+            // All schemas with a known location have been added, so a reference that adds one points to an unknown
+            // location.
             for Reference { from, keyword, text } in std::mem::take(&mut found.pending) {
                 match references.resolve(&graph.nodes[from].base, text) {
                     Ok(Target::Schema(target, base)) => {
@@ -144,7 +145,7 @@ impl<'s> Graph<'s> {
         Ok((graph, found))
     }
 
-    /// Finds the schemas directly within a schema, and what it refers to.
+    /// Finds the direct subschemas of a schema and its references.
     fn walk(&mut self, id: usize, references: &References<'s>, found: &mut Found<'s>) {
         let schema = self.nodes[id].schema;
         let Value::Object(keywords) = schema else {
@@ -155,7 +156,7 @@ impl<'s> Graph<'s> {
         {
             found.fault(self, id, "$schema", || fault);
         }
-        // A reference has led into the schema by its name already.
+        // The reference that led here has already set the base URI.
         let is_entered = matches!(self.nodes[id].place, Place::At(_));
         match references.base_of(&self.nodes[id].base, schema).filter(|_| !is_entered) {
             Some(Ok(base)) => self.nodes[id].base = base,
@@ -170,8 +171,7 @@ impl<'s> Graph<'s> {
                 }
             }
         }
-        // Draft-07 knows no dynamic reference, and ignores what stands beside a reference, which must be sound all
-        // the same.
+        // Draft-07 has no dynamic references. It ignores the keywords beside a `$ref`, but they must still be valid.
         let is_7 = self.dialect == Dialect::Draft7;
         let keywords_that_refer = if is_7 { &["$ref"][..] } else { &["$ref", "$dynamicRef"] };
         for &keyword in keywords_that_refer {
@@ -204,7 +204,7 @@ impl<'s> Graph<'s> {
         found.patterns.extend(patterns_of(id, keywords));
     }
 
-    /// The schema, with its place if it is new.
+    /// Returns the id of a schema, which is added if it is new.
     fn add(&mut self, schema: &'s Value, place: Place<'s>, base: Base) -> usize {
         let id = self.nodes.len();
         match self.ids.entry(schema) {
@@ -215,7 +215,7 @@ impl<'s> Graph<'s> {
         id
     }
 
-    /// A dynamic reference may lead to every schema that has its anchor.
+    /// Connects dynamic references with every schema that has their anchor.
     fn connect_dynamic(&mut self, dynamic: &[(usize, &str)]) -> Result<(), SchemaFault> {
         let mut anchors: HashMap<&str, Vec<usize>> = HashMap::new();
         for (id, node) in self.nodes.iter().enumerate() {
@@ -248,7 +248,7 @@ impl<'s> Graph<'s> {
         }
     }
 
-    /// The JSON Pointer to a schema.
+    /// Returns the JSON Pointer to a schema.
     pub(super) fn pointer(&self, id: usize) -> String {
         let mut tokens = Vec::new();
         let mut at = id;
@@ -275,13 +275,13 @@ impl<'s> Graph<'s> {
         pointer
     }
 
-    /// The schemas that a reference leads to in places that nobody knows, where no meta-schema has looked.
+    /// Returns the schemas in unknown locations, which the meta-schema of the document does not cover.
     pub(super) fn hidden(&self) -> impl Iterator<Item = (usize, &'s Value)> {
         let is_hidden = |(_, node): &(usize, &Node<'s>)| matches!(node.place, Place::At(_));
         self.nodes.iter().enumerate().filter(is_hidden).map(|(id, node)| (id, node.schema))
     }
 
-    /// For each schema, whether a value can ever be checked against it.
+    /// Returns, for each schema, true if a value can be validated against it.
     pub(super) fn reached(&self) -> Vec<bool> {
         let mut reached = vec![false; self.nodes.len()];
         let mut pending = vec![0];
@@ -312,12 +312,12 @@ impl<'s> Node<'s> {
         }
     }
 
-    /// The schemas for the same value.
+    /// Returns the schemas that apply to the same value.
     pub(super) fn beside(&self) -> impl Iterator<Item = usize> {
         self.in_place.iter().chain(self.tagged.iter().flatten()).copied()
     }
 
-    /// The schemas for the values inside.
+    /// Returns the schemas that apply to the values inside.
     pub(super) fn below(&self) -> impl Iterator<Item = usize> {
         let others = [&self.other_keys, &self.every_key, &self.other_items, &self.every_item];
         self.named.iter().map(|&(_, id)| id).chain(others.into_iter().flatten().copied())

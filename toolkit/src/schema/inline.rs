@@ -1,4 +1,4 @@
-//! Definitions written out where they are used, for readers that do not follow `$ref`.
+//! Inlining of definitions, for readers that do not follow `$ref`.
 
 mod definitions;
 
@@ -7,17 +7,16 @@ use serde_json::{Map, Value};
 use self::definitions::Definitions;
 use super::walk;
 
-/// Writes every definition out at its uses, in place of the `$ref`.
+/// Inlines every definition where it is used, in place of the `$ref`.
 ///
-/// What a `$ref` carries beside it stays: a description or default of its own wins over the definition's, and a
-/// constraint of its own is merged with it, or put beside it in an `allOf` where merging could change the meaning.
+/// Keywords beside a `$ref` are kept: a description or default takes precedence over that of the definition, and a
+/// constraint is merged with the definition, or combined with it in an `allOf` if merging could change the meaning.
 ///
-/// A definition that leads back to itself stays in `$defs`, with its references; so do references to anything else
-/// than a definition (`#`, `#/properties/a`), and those whose writing out would make the schema larger than 100,000
-/// values or deeper than 64 levels. Definitions that nothing refers to any more are removed.
+/// The following references stay, and so does the definition in `$defs`: those to a recursive definition, those to
+/// anything other than a definition (`#`, `#/properties/a`), and those whose inlining would make the schema larger than
+/// 100,000 values or deeper than 64 levels. Unused definitions are removed.
 ///
-/// A schema that names its parts by `$anchor` or a nested `$id`, or has more than 100,000 values or 128 levels, is left
-/// alone.
+/// A schema that has an `$anchor` or a nested `$id`, more than 100,000 values or more than 128 levels is not changed.
 ///
 /// # Examples
 ///
@@ -43,7 +42,7 @@ pub fn inline(schema: &mut Value) {
         room: walk::MAX_NODES.saturating_sub(walk::size(&original)),
         legacy: ignores_siblings(&original),
     };
-    // The definitions come last: most are not there any more, and writing out in them would take room for nothing.
+    // The definitions are rewritten last, because most are unused by then and need none of the remaining budget.
     let written_out = definitions::take(schema);
     inliner.rewrite(schema, 0);
     definitions::put_back(schema, written_out, |reference, definition| {
@@ -54,13 +53,12 @@ pub fn inline(schema: &mut Value) {
     walk::unused::remove_unused(schema);
 }
 
-/// How deep a written out schema may nest: well below the 128 levels at which parsers give up, each schema being worth
-/// up to two.
+/// The maximum depth of the result. It is well below the 128 levels that parsers accept, and a schema takes up to two.
 const MAX_DEPTH: usize = 64;
 
 struct Inliner<'a> {
     definitions: Definitions<'a>,
-    /// How many values the schema may still grow by.
+    /// The number of values by which the schema may still grow.
     room: usize,
     legacy: bool,
 }
@@ -95,7 +93,7 @@ fn sub_is_nested(keyword: &str) -> bool {
     !matches!(keyword, "items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains")
 }
 
-/// Puts `definition` where `map` had a reference to it.
+/// Combines `definition` with the keywords beside the reference to it.
 fn combine(map: &mut Map<String, Value>, definition: Value, legacy: bool) {
     if legacy {
         map.retain(|keyword, _| is_descriptive(keyword));
@@ -118,7 +116,7 @@ fn combine(map: &mut Map<String, Value>, definition: Value, legacy: bool) {
     }
 }
 
-/// Whether the keywords of both in one schema mean what they mean in two.
+/// Returns true if the keywords of both schemas keep their meaning in a single schema.
 fn may_merge(map: &Map<String, Value>, definition: &Map<String, Value>) -> bool {
     let only_described = |map: &Map<String, Value>| map.keys().all(|k| is_descriptive(k));
     if only_described(map) || only_described(definition) {
@@ -133,7 +131,7 @@ fn is_descriptive(keyword: &str) -> bool {
     walk::is_annotation(keyword) || matches!(keyword, "$defs" | "definitions" | "$schema" | "$id")
 }
 
-/// Whether what `keyword` says depends on the keywords beside it.
+/// Returns true if the meaning of `keyword` depends on the keywords beside it.
 fn looks_around(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -153,7 +151,7 @@ fn looks_around(keyword: &str) -> bool {
     )
 }
 
-// Until draft 2019-09 whatever stood beside a `$ref` was ignored.
+// Before draft 2019-09, the keywords beside a `$ref` were ignored.
 fn ignores_siblings(schema: &Value) -> bool {
     let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or("");
     dialect.contains("/draft-0")

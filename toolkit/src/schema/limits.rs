@@ -1,7 +1,7 @@
-//! Limits of a schema.
+//! The limits of a schema.
 
-/// How deep a schema may be nested, in lists and objects.
+/// The maximum depth of a schema, counted in nested arrays and objects.
 pub(super) const MAX_DEPTH: usize = 127;
 
-/// How many subschemas a schema may have.
+/// The maximum number of subschemas.
 pub(super) const MAX_SUBSCHEMAS: usize = 65_536;

@@ -1,4 +1,4 @@
-//! What the patterns of a schema may take, to compile and to match.
+//! The limits for compiling and matching the patterns of a schema.
 
 use std::collections::HashMap;
 
@@ -15,28 +15,30 @@ use super::violation::child;
 #[derive(Default)]
 pub(super) struct Patterns<'s> {
     all: Vec<Pattern<'s>>,
-    /// How many different ones there are.
+    /// The number of distinct patterns.
     different: usize,
 }
 
-/// How many different patterns a schema may have.
+/// The maximum number of distinct patterns of a schema.
 const MAX_PATTERNS: usize = 1024;
-/// What all of them may take, in bytes.
+/// The memory limit for all compiled patterns, in bytes.
 const ALL_BYTES: usize = 128 << 20;
-/// What one may take compiled, and in tables made while it is matched.
+/// The memory limits for one compiled pattern and for the tables built while matching, in bytes.
 const MAX_BYTES: usize = 10 << 20;
 const MAX_TABLE_BYTES: usize = 2 << 20;
-/// How often a pattern with look-around or a back reference may start over for one text: each time it may look at all
-/// of it again.
+/// The backtrack limit of a pattern with look-around or a back reference. Each step may scan the whole text again. The
+/// second limit applies to values with much text.
 const MAX_STARTS: usize = 20_000;
 const MAX_HASTY_STARTS: usize = 500;
-/// How many bytes of text a value has from which on fewer starts must do.
+/// The amount of text in a value, in bytes, above which the low backtrack limit applies.
 const MUCH_TEXT: usize = 8 << 10;
 
 impl<'s> Patterns<'s> {
+    /// Groups the patterns of a schema.
+    ///
     /// # Errors
     ///
-    /// The fault of a schema with too many.
+    /// Returns the defect of a schema with too many patterns.
     pub(super) fn of(all: Vec<Pattern<'s>>) -> Result<Self, SchemaFault> {
         let mut texts: Vec<&str> = all.iter().map(|pattern| pattern.text).collect();
         texts.sort_unstable();
@@ -49,12 +51,12 @@ impl<'s> Patterns<'s> {
         Ok(Self { all, different })
     }
 
-    /// How to build a validator with these patterns.
+    /// Returns the options of a validator with these patterns.
     pub(super) fn options(&self, dialect: Dialect) -> ValidationOptions<'static> {
         self.with(dialect, MAX_STARTS)
     }
 
-    /// How to build one for much text.
+    /// Returns the options of a validator for values with much text.
     pub(super) fn hasty(&self, dialect: Dialect) -> ValidationOptions<'static> {
         self.with(dialect, MAX_HASTY_STARTS)
     }
@@ -73,12 +75,12 @@ impl<'s> Patterns<'s> {
         }
     }
 
-    /// Whether one of them may need an engine that starts over.
+    /// Returns true if a pattern may need the backtracking engine.
     pub(super) fn are_hard(&self) -> bool {
         self.all.iter().any(|pattern| is_hard(pattern.text))
     }
 
-    /// The patterns that do not compile, of those that are `wanted`.
+    /// Returns the defects of the `wanted` patterns that do not compile.
     pub(super) fn broken(
         &self,
         options: &ValidationOptions<'_>,
@@ -94,7 +96,7 @@ impl<'s> Patterns<'s> {
             .all
             .iter()
             .filter(|pattern| wanted(pattern) && !*known.entry(pattern.text).or_insert_with(|| compiles(pattern.text)));
-        // One more than is told.
+        // One more than is reported, so that the error knows that it is incomplete.
         let broken = broken.take(MAX_FAULTS + 1);
         let faults = broken.map(|pattern| {
             let schema = graph.pointer(pattern.node);
@@ -109,8 +111,8 @@ impl<'s> Patterns<'s> {
     }
 }
 
-/// Accepts every value. `jsonschema` asserts the content keywords in draft-07 and treats them as annotations in
-/// draft 2020-12; a tool's contract must not depend on the dialect that its author's library writes.
+/// A keyword that accepts every value. `jsonschema` asserts the content keywords in draft-07 and treats them as
+/// annotations in draft 2020-12. The contract of a tool must not depend on the dialect of its author's schema library.
 struct Annotation;
 
 impl<'i> Keyword<'i> for Annotation {
@@ -123,17 +125,17 @@ impl<'i> Keyword<'i> for Annotation {
     }
 }
 
-/// A pattern that is matched as validation matches it.
+/// A compiled pattern that matches as validation does.
 pub(crate) struct Matcher {
     validator: Validator,
     is_hard: bool,
 }
 
 impl Matcher {
-    /// How much memory a pattern may take.
+    /// The memory limit of a pattern, in bytes.
     const MAX_BYTES: usize = 1 << 20;
 
-    /// Compiles a pattern; `None` if it is not one, or takes too much memory.
+    /// Compiles a pattern. Returns `None` if it is invalid or exceeds the memory limit.
     pub(crate) fn compile(pattern: &str) -> Option<Self> {
         let engine = PatternOptions::fancy_regex().backtrack_limit(MAX_STARTS).size_limit(Self::MAX_BYTES);
         let engine = engine.dfa_size_limit(Self::MAX_BYTES);
@@ -146,14 +148,14 @@ impl Matcher {
         self.validator.is_valid(&Value::from(text))
     }
 
-    /// Returns true if matching may look at all of a text several times.
+    /// Returns true if matching may scan a text several times.
     pub(crate) fn is_hard(&self) -> bool {
         self.is_hard
     }
 }
 
-/// Whether a pattern has a group other than `(…)` and `(?:…)`, a back reference, or a quantifier that gives nothing
-/// back.
+/// Returns true if a pattern contains a group other than `(…)` and `(?:…)`, a back reference, or a possessive
+/// quantifier.
 fn is_hard(pattern: &str) -> bool {
     let pairs = pattern.as_bytes().windows(2).zip(2..);
     pairs.into_iter().any(|(pair, next)| match pair {
@@ -164,7 +166,7 @@ fn is_hard(pattern: &str) -> bool {
     })
 }
 
-/// Whether a value has so much text that an engine that starts over must not do so often.
+/// Returns true if the text of a value is so long that it needs the low backtrack limit.
 pub(super) fn has_much_text(instance: &Value) -> bool {
     fn exceeds(value: &Value, left: &mut Option<usize>) -> bool {
         let mut spend = |text: &str| {

@@ -1,8 +1,8 @@
-//! Where references lead.
+//! JSON Pointers of references.
 
-/// The JSON pointer of a reference that stays within its document: `/$defs/A B` for `#/$defs/A%20B`.
+/// Returns the JSON Pointer of a reference within its document: `/$defs/A B` for `#/$defs/A%20B`.
 ///
-/// An anchor has none, nor has a reference to another document.
+/// Returns `None` for an anchor and for a reference to another document.
 pub(crate) fn pointer(reference: &str) -> Option<String> {
     let fragment = reference.strip_prefix('#')?;
     if !(fragment.is_empty() || fragment.starts_with('/')) {

@@ -1,19 +1,20 @@
-//! The same schema in words that more readers know.
+//! Rewriting of schemas in keywords that more readers support.
 
 use serde_json::{Map, Value, json};
 
 use super::walk;
 
-/// Rewrites `schema` without changing what it means to serde.
+/// Rewrites `schema` without changing its meaning to serde.
 ///
-/// - A subschema `true` becomes `{}` and `false` becomes `{"not": {}}`, except where a boolean is usual, as in
+/// - A subschema `true` becomes `{}` and `false` becomes `{"not": {}}`, except where a boolean is common, as in
 ///   `additionalProperties`.
-/// - The integer and number formats of Rust go, and the bounds of an 8, 16 or 32-bit integer take their place. 64 bits
-///   and more get no maximum, which a JavaScript client could not represent.
-/// - A choice between string constants becomes one `enum`, whose description keeps what was said of each.
+/// - The integer and number formats of Rust are replaced by the bounds of an 8, 16 or 32-bit integer. Integers of 64
+///   bits and more get no maximum, since a JavaScript client could not represent it.
+/// - A choice between string constants becomes one `enum`, whose description includes the descriptions of the
+///   constants.
 ///
-/// What stands in `default`, `examples`, `const` and `enum` is data and is left alone, as is a schema of more than
-/// 100,000 values or 128 levels.
+/// The values of `default`, `examples`, `const` and `enum` are not changed, nor is a schema with more than 100,000
+/// values or 128 levels.
 pub fn make(schema: &mut Value) {
     if walk::is_tractable(schema) {
         let keep_choices = points_into_a_choice(schema);
@@ -44,7 +45,7 @@ fn boolean_is_usual(keyword: &str) -> bool {
     matches!(keyword, "additionalProperties" | "unevaluatedProperties" | "unevaluatedItems")
 }
 
-// A reference to a branch by its place would dangle once the branches are one `enum`.
+// A reference to a branch would dangle once the branches are collapsed into an `enum`.
 fn points_into_a_choice(value: &Value) -> bool {
     match value {
         Value::Object(map) => map.iter().any(|(key, value)| match value {
@@ -70,7 +71,7 @@ fn replace_format(map: &mut Map<String, Value>) {
         Some("float" | "double") if integer || number => (None, None),
         _ => return,
     };
-    // The same words elsewhere mean something else: `int64` on a string is a number written in digits.
+    // These formats have another meaning for other types: an `int64` string is a number written in digits.
     if !(integer || number) {
         return;
     }
@@ -93,7 +94,7 @@ fn has_type(map: &Map<String, Value>, name: &str) -> bool {
     }
 }
 
-// 32 bits are exact in an f64, so comparing as such is too.
+// 32-bit bounds are exact in an f64, so the comparison is exact too.
 #[expect(clippy::cast_precision_loss, reason = "bounds of at most 32 bits are exact in an f64")]
 fn tighten(map: &mut Map<String, Value>, keyword: &str, exclusive: &str, bound: i64, as_tight: fn(f64, f64) -> bool) {
     let there = |keyword| map.get(keyword).and_then(Value::as_f64).is_some_and(|there| as_tight(there, bound as f64));
@@ -137,7 +138,7 @@ fn collapse_choice(map: &mut Map<String, Value>) {
     map.insert("enum".to_owned(), values.into());
 }
 
-/// The values of branches that are nothing but string constants, and a line for each that is described.
+/// Returns the values of branches that consist of string constants, and a line for each branch with a description.
 fn constants(branches: &[Value], exclusive: bool) -> Option<(Vec<Value>, Vec<String>)> {
     let mut values = Vec::new();
     let mut lines = Vec::new();
@@ -156,7 +157,7 @@ fn constants(branches: &[Value], exclusive: bool) -> Option<(Vec<Value>, Vec<Str
             value.as_str()?;
             match (values.contains(value), exclusive) {
                 (false, _) => values.push(value.clone()),
-                // A value in two branches of `oneOf` is refused by both; an `enum` would let it in.
+                // Both branches of `oneOf` together reject such a value, but an `enum` would accept it.
                 (true, true) => return None,
                 (true, false) => {}
             }

@@ -1,4 +1,4 @@
-//! Where a reference leads, without leaving the document.
+//! Resolution of references within a document.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,30 +11,30 @@ use super::excerpt::quoted;
 use super::suggest::did_you_mean;
 use super::walk;
 
-/// The references of one document.
+/// The references of a document.
 pub(super) struct References<'s> {
     root: &'s Value,
     dialect: Dialect,
-    /// Only for a document that names its schemas: by pointer alone, it takes no table of names.
+    /// Present if the document names its schemas. References by pointer need no table of names.
     names: Option<Names<'s>>,
 }
 
 struct Names<'s> {
     registry: Registry<'s>,
-    /// What would have been fetched.
+    /// The addresses of other documents that the registry asked for.
     outside: Vec<String>,
 }
 
-/// What a relative reference is relative to.
+/// The base URI of relative references.
 pub(super) type Base = Option<Arc<Uri<String>>>;
 
 pub(super) enum Target<'s> {
     Schema(&'s Value, Base),
-    /// The meta-schema of the document's dialect, which everybody has.
+    /// The meta-schema of the document's dialect, which is always available.
     MetaSchema,
 }
 
-/// Why a reference has no target.
+/// The reason why a reference does not resolve.
 pub(super) enum Unresolved {
     Leaves,
     Nowhere,
@@ -43,9 +43,11 @@ pub(super) enum Unresolved {
 }
 
 impl<'s> References<'s> {
+    /// Indexes the names of a document.
+    ///
     /// # Errors
     ///
-    /// The fault of the names themselves: one that is no URI, or stands twice.
+    /// Returns the defect of names that are not URIs or not unique.
     pub(super) fn of(root: &'s Value, dialect: Dialect, is_named: bool) -> Result<Self, SchemaFault> {
         let names = is_named.then(|| Names::of(root, dialect)).transpose().map_err(|message| {
             let message = format!("its names are not sound: {}", quoted(&message));
@@ -59,7 +61,7 @@ impl<'s> References<'s> {
         uri.map(Arc::new)
     }
 
-    /// What the references inside `schema` are relative to, where it says so.
+    /// Returns the base URI for references inside `schema`, if it sets one by `$id`.
     pub(super) fn base_of(&self, base: &Base, schema: &Value) -> Option<Result<Base, String>> {
         let (names, base) = (self.names.as_ref()?, base.as_ref()?);
         schema.get("$id")?.as_str()?;
@@ -68,7 +70,7 @@ impl<'s> References<'s> {
         Some(inner.map(|inner| Some(inner.base_uri())).map_err(|error| format!("`$id` is not sound: {error}")))
     }
 
-    /// The keywords by which `schema` has a name, and those names in full.
+    /// Returns the keywords that name `schema`, and the resolved names.
     pub(super) fn names(&self, base: &Base, schema: &Value) -> Vec<(&'static str, String)> {
         let (Some(_), Some(base)) = (&self.names, base) else {
             return Vec::new();
@@ -77,7 +79,7 @@ impl<'s> References<'s> {
         let text = |keyword| schema.get(keyword).and_then(Value::as_str);
         let mut names = Vec::new();
         match (self.dialect, text("$id")) {
-            // Draft-07 has no other way to say `$anchor`, and ignores what stands beside a reference.
+            // Draft-07 declares anchors by `$id`, and ignores the keywords beside a `$ref`.
             (Dialect::Draft7, Some(anchor)) if anchor.starts_with('#') => {
                 names.push(("$id", format!("{base}{anchor}")))
             }
@@ -94,7 +96,7 @@ impl<'s> References<'s> {
         names
     }
 
-    /// The schema that `reference` leads to.
+    /// Resolves `reference` to a schema.
     pub(super) fn resolve(&'s self, base: &Base, reference: &str) -> Result<Target<'s>, Unresolved> {
         if reference.strip_suffix('#').unwrap_or(reference) == self.dialect.uri() {
             return Ok(Target::MetaSchema);
@@ -143,7 +145,7 @@ impl<'s> References<'s> {
     }
 }
 
-/// The address of a document that has none.
+/// The base URI of a document without `$id`.
 const NOWHERE: &str = "json-schema:///";
 
 impl<'s> Names<'s> {
@@ -183,7 +185,7 @@ impl<'s> Names<'s> {
     }
 }
 
-/// Stands in for every document that is not this one, and notes that it was asked for.
+/// A retriever that records the requested address and returns a schema that accepts everything.
 struct Outside(Arc<Mutex<Vec<String>>>);
 
 impl jsonschema::Retrieve for Outside {

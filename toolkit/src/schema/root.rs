@@ -1,23 +1,23 @@
-//! What the root of a schema says of every value that fits.
+//! The type of the values that match the root of a schema.
 
 use serde_json::{Map, Value};
 
 use super::walk;
 
-/// How many schemas are looked at: more than any type needs, and an end for those that lead back to themselves.
+/// The maximum number of schemas that are visited. Sufficient for any type, and the end of recursive references.
 const MAX_SCHEMAS: usize = 256;
 
-/// Whether every value that fits is an object, as far as the root and what it refers to show.
+/// Returns true if every value that matches is an object, judging by the root and the schemas that it refers to.
 pub(crate) fn is_object(schema: &Value) -> bool {
     Root { document: schema, left: MAX_SCHEMAS, counts: |_| true }.is_object(schema)
 }
 
-/// Returns true if every value that fits is an object whose properties the schema names: a struct, rather than a map.
+/// Returns true if every value that matches is an object with declared properties: a struct as opposed to a map.
 pub(crate) fn declares_properties(schema: &Value) -> bool {
     Root { document: schema, left: MAX_SCHEMAS, counts: |object| !is_map(object) }.is_object(schema)
 }
 
-/// A closed schema without properties is a struct without fields.
+/// A closed schema without properties is a struct without fields, not a map.
 fn is_map(object: &Value) -> bool {
     let is_empty = |keyword| object.get(keyword).and_then(Value::as_object).is_none_or(Map::is_empty);
     let others = object.get("additionalProperties").is_some_and(|others| *others != Value::Bool(false));
@@ -27,7 +27,7 @@ fn is_map(object: &Value) -> bool {
 struct Root<'a> {
     document: &'a Value,
     left: usize,
-    /// Which objects count.
+    /// Selects the objects to accept.
     counts: fn(&Value) -> bool,
 }
 

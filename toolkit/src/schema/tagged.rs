@@ -1,8 +1,8 @@
-//! Choices of which a tag leaves one branch.
+//! Choices whose branch is determined by a tag.
 //!
-//! The validator looks into one branch to find out whether a value fits, and into all of them to say why not. For a
-//! recursive enum that is exponential in the depth of the value, so a schema can be had that says the same branch by
-//! branch: *if* the tag is this, *then* that.
+//! To validate a value, the validator visits one branch; to report violations, it visits all of them. For a recursive
+//! enum the latter is exponential in the depth of the value. Therefore the schema can be rewritten so that each branch
+//! becomes an `if` on the tag with a `then`.
 
 use std::collections::HashSet;
 
@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::walk;
 
-/// The key whose constant text tells all branches of a choice apart, and those texts.
+/// Returns the key whose constant string distinguishes all branches of a choice, and these strings.
 ///
-/// Three branches at least: with two, the validator tries both.
+/// At least three branches are required, since the validator tries both branches of two.
 pub(super) fn tag(branches: &[Value]) -> Option<(&str, Vec<&str>)> {
     let first = branches.first().filter(|_| branches.len() > 2)?;
     let mut keys = first.get("properties")?.as_object()?.keys().map(String::as_str);
@@ -33,7 +33,7 @@ fn constant<'s>(branch: &'s Value, key: &str) -> Option<&'s str> {
     required.iter().any(|required| required == key).then(|| only.as_str())?
 }
 
-/// The schema with its choices told apart by their tags, or `None` where a reference leads into one of them.
+/// Returns the schema with choices rewritten by their tags, or `None` if a reference points into one of them.
 pub(super) fn told_apart(schema: &Value) -> Option<Value> {
     let mut schema = schema.clone();
     rewrite(&mut schema)?;
@@ -63,7 +63,7 @@ fn rewrite(schema: &mut Value) -> Option<()> {
 
 fn by_tag(branches: &[Value]) -> Option<Vec<Value>> {
     let (key, texts) = tag(branches)?;
-    // Whatever is no object may fit several.
+    // A value that is not an object may match several branches.
     branches.iter().all(|branch| branch.get("type").is_some_and(|ty| ty == "object")).then_some(())?;
     let has = |rule: Value| json!({ "type": "object", "required": [key], "properties": Map::from_iter([(key.to_owned(), rule)]) });
     let any = has(json!({ "enum": texts }));

@@ -1,4 +1,4 @@
-//! The definitions of a closed document: one copy of each for every way it is used.
+//! The definitions of a closed document, with one copy for each mode in which a definition is used.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::super::walk;
 use super::mode::{Mode, is_in_place};
 
-/// Names a copy when the first reference to it is made, and hands it out to be made later.
+/// Allocates names for copies at their first reference, and queues the copies.
 pub(super) struct Copies<'a> {
     original: &'a Value,
-    /// The reference to each copy, by what it is a copy of.
+    /// The references to copies, by pointer and mode.
     made: BTreeMap<(String, Mode), String>,
-    /// Which have nothing to close.
+    /// Caches which definitions contain nothing to close, by pointer.
     inert: BTreeMap<String, bool>,
     names: BTreeSet<String>,
     pending: VecDeque<(String, &'a Value, Mode)>,
@@ -20,7 +20,7 @@ pub(super) struct Copies<'a> {
 
 impl<'a> Copies<'a> {
     pub(super) fn new(original: &'a Value) -> Self {
-        // No copy may take the name of a definition.
+        // Reserves the names of all definitions.
         let names = walk::CONTAINERS
             .iter()
             .filter_map(|container| original.get(container)?.as_object())
@@ -29,12 +29,12 @@ impl<'a> Copies<'a> {
         Self { original, made: BTreeMap::new(), inert: BTreeMap::new(), names, pending: VecDeque::new() }
     }
 
-    /// The next definition to make.
+    /// Returns the next definition to copy.
     pub(super) fn next(&mut self) -> Option<(String, &'a Value, Mode)> {
         self.pending.pop_front()
     }
 
-    /// What to write for `reference` where a copy in `mode` is meant.
+    /// Returns the reference to a copy in `mode`, in place of `reference`.
     pub(super) fn reference(&mut self, reference: &str, mode: Mode) -> String {
         let target =
             walk::pointer(reference).and_then(|pointer| Some((walk::resolve(self.original, reference)?, pointer)));
@@ -44,7 +44,7 @@ impl<'a> Copies<'a> {
         if pointer.is_empty() && mode == Mode::Closed {
             return reference.to_owned();
         }
-        // One copy serves all uses of a definition that has nothing to close.
+        // A definition with nothing to close needs a single copy.
         if !self.inert.contains_key(&pointer) {
             self.inert.insert(pointer.clone(), is_inert(target));
         }

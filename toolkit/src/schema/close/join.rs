@@ -1,4 +1,4 @@
-//! Merging the schemas that describe one object, so that the result can be closed.
+//! Merging of the schemas that describe one object into a single schema that can be closed.
 
 use serde_json::{Map, Value, json};
 
@@ -6,25 +6,25 @@ use super::super::walk;
 use super::mode::{self, Mode};
 use super::{Closer, MERGE_DEPTH, refuses_the_rest, seal};
 
-/// How many branches a merged schema may have.
+/// The maximum number of branches of a merged schema.
 const MAX_BRANCHES: usize = 64;
-/// How many references and parts of parts may lead from a schema to what it joins.
+/// The maximum number of references and nested parts that are followed from a schema.
 const MAX_CHAIN: usize = 64;
 
-/// All that holds for one value, in the words of the original: nothing in it is closed yet.
+/// The keywords of all schemas that apply to one value, taken from the original and not closed yet.
 #[derive(Clone, Default)]
 struct Joined {
     keywords: Map<String, Value>,
-    /// The choices that are part of it: `oneOf` or `anyOf`, and the branches.
+    /// The choices: `oneOf` or `anyOf`, and the branches.
     unions: Vec<(&'static str, Vec<Value>)>,
-    /// The references followed to here.
+    /// The references that were followed.
     chain: Vec<String>,
-    /// How many schemas deep the one being gathered is.
+    /// The nesting depth of the schema that is being gathered.
     depth: usize,
 }
 
 impl Closer<'_> {
-    /// One closed schema that says what `map` and all that it joins say, or `None` if there is no such schema.
+    /// Returns one closed schema equivalent to `map` and all that it combines, or `None` if there is none.
     pub(super) fn merge(&mut self, map: &Map<String, Value>) -> Option<Map<String, Value>> {
         let mut joined = Joined::default();
         self.gather(map, &mut joined)?;
@@ -35,7 +35,7 @@ impl Closer<'_> {
         merged
     }
 
-    /// Gives each branch of the choice all that is said of the object beside it, and closes it there.
+    /// Adds the keywords beside a choice to each of its branches, and closes the branches.
     fn distribute(&mut self, mut joined: Joined, branches_left: &mut usize) -> Option<Map<String, Value>> {
         self.depth += 1;
         if self.depth > MERGE_DEPTH {
@@ -46,14 +46,14 @@ impl Closer<'_> {
             seal(&mut closed);
             return Some(closed);
         };
-        // Two choices are a product, which nobody would recognise as what they wrote.
+        // The product of two choices would not resemble what the author wrote.
         if !joined.unions.is_empty() {
             return None;
         }
 
         let mut shared = joined.keywords.clone();
         shared.retain(|k, _| mode::is_about_objects(k));
-        // The type is said in both places: many readers want to see it at the root.
+        // `type` is kept in both places, since many readers expect it at the root.
         let mut beside = joined.keywords;
         beside.retain(|k, _| k == "type" || !mode::is_about_objects(k));
         let mut closed = self.close_inside(&beside);
@@ -97,7 +97,8 @@ impl Closer<'_> {
     }
 
     fn gather(&mut self, map: &Map<String, Value>, into: &mut Joined) -> Option<()> {
-        // The schema's own words come first, so that its description stands before that of what it refers to.
+        // The keywords of the schema itself come first, so that its description takes precedence over that of a
+        // reference.
         for (keyword, value) in map {
             match (keyword.as_str(), value) {
                 ("oneOf", Value::Array(branches)) => into.unions.push(("oneOf", branches.clone())),
@@ -116,7 +117,7 @@ impl Closer<'_> {
             let target = walk::resolve(self.original, reference)?;
             into.chain.push(reference.clone());
             self.gather_value(target, into)?;
-            // A choice is distributed later, and may lead back here.
+            // The branches of a choice are distributed later and may refer back to here.
             if into.unions.is_empty() {
                 into.chain.pop();
             }
@@ -143,13 +144,13 @@ impl Closer<'_> {
     }
 }
 
-/// Adds one keyword to those that hold already; `None` if one schema can't say both.
+/// Adds a keyword to the gathered ones. Returns `None` if a single schema cannot express both.
 fn add(keywords: &mut Map<String, Value>, keyword: &str, value: &Value) -> Option<()> {
     let keyword = match keyword {
-        // A definition that refuses what it does not name would refuse its neighbours' properties. It refused them
-        // where it stood alone; here the whole is closed instead.
+        // A part that rejects undeclared properties would also reject those of the other parts. The merged schema is
+        // closed instead.
         _ if refuses_the_rest(keyword, value) => return Some(()),
-        // In one flat schema both say the same.
+        // The two are equivalent in a schema without composition.
         "unevaluatedProperties" => "additionalProperties",
         keyword => keyword,
     };
@@ -185,7 +186,8 @@ fn add(keywords: &mut Map<String, Value>, keyword: &str, value: &Value) -> Optio
     Some(())
 }
 
-/// Whether `branch` describes no object although it must be one, as a text among the variants of a tagged enum.
+/// Returns true if `branch` cannot match because the value must be an object, such as a string among the variants of a
+/// tagged enum.
 fn is_ruled_out(shared: &Map<String, Value>, branch: &Value) -> bool {
     let of_branch = match branch.get("type") {
         None => return false,
@@ -196,7 +198,8 @@ fn is_ruled_out(shared: &Map<String, Value>, branch: &Value) -> bool {
     shared.get("type").is_some_and(is_object) && !of_branch.iter().any(is_object)
 }
 
-/// Makes `there` say what `more` says too. One list however many there are, lest a hostile schema nests them.
+/// Combines two schemas in an `allOf`. The list is flat, since a hostile schema could otherwise nest it arbitrarily
+/// deep.
 fn both(there: &mut Value, more: &Value) {
     if there == more {
         return;
@@ -221,7 +224,7 @@ fn common_types(a: &Value, b: &Value) -> Option<Value> {
     let (a, b) = (list(a), list(b));
     let mut common: Vec<_> = a.into_iter().filter(|ty| b.contains(ty)).collect();
     match common.len() {
-        // Perhaps `integer` and `number`, perhaps nothing at all: not worth telling apart here.
+        // Possibly `integer` and `number`, possibly a contradiction. Neither is worth a merge.
         0 => None,
         1 => common.pop(),
         _ => Some(common.into()),

@@ -1,24 +1,24 @@
-//! What becomes of the parts of a schema when it is copied.
+//! The modes in which schemas are copied.
 
 use serde_json::{Map, Value};
 
-/// How a schema is copied.
+/// The mode in which a schema is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mode {
-    /// Closed, and so is what it contains.
+    /// The schema and everything in it is closed.
     Closed,
-    /// Itself as it is, because others describe the same object; what it contains is closed.
+    /// The schema stays open because others describe the same object. The values inside are closed.
     Open,
-    /// [`Mode::Open`], without its own `additionalProperties: false`.
+    /// The same as [`Mode::Open`], without the schema's own `additionalProperties: false`.
     Loose,
-    /// As it is, without its own `additionalProperties: false`.
+    /// Unchanged, but without the schema's own `additionalProperties: false`.
     LooseOnly,
-    /// As it is, with all that it contains.
+    /// Unchanged, including the values inside.
     Original,
 }
 
 impl Mode {
-    /// The mode for the values inside one that is copied in this mode.
+    /// Returns the mode for the values inside a schema that is copied in this mode.
     pub(super) fn below(self) -> Self {
         match self {
             Self::Closed | Self::Open | Self::Loose => Self::Closed,
@@ -30,7 +30,7 @@ impl Mode {
         matches!(self, Self::Loose | Self::LooseOnly)
     }
 
-    /// What tells a copy in this mode from the definition itself.
+    /// Returns the suffix that distinguishes the name of a copy from that of the definition.
     pub(super) fn suffix(self) -> &'static str {
         match self {
             Self::Closed => "",
@@ -41,22 +41,22 @@ impl Mode {
     }
 }
 
-/// The mode for the subschemas under `keyword`.
+/// Returns the mode for the subschemas of `keyword`.
 pub(super) fn of(keyword: &str, here: Mode, below: Mode) -> Mode {
     match keyword {
         _ if is_in_place(keyword) => here,
-        // Where accepting less does not mean that the whole accepts less.
+        // Rejecting more in these keywords does not make the whole schema reject more.
         "not" | "if" | "contains" | "propertyNames" => Mode::Original,
         _ => below,
     }
 }
 
-/// Whether `keyword` joins other schemas to the one it stands in, for the same value.
+/// Returns true if the subschemas of `keyword` apply to the same value.
 pub(super) fn is_in_place(keyword: &str) -> bool {
     matches!(keyword, "$ref" | "allOf" | "anyOf" | "oneOf" | "then" | "else" | "dependentSchemas" | "dependencies")
 }
 
-/// Whether `keyword` says which objects are accepted, so that it must be known where the object is closed.
+/// Returns true if `keyword` determines which objects are accepted, and so must be known where the object is closed.
 pub(super) fn is_about_objects(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -64,7 +64,7 @@ pub(super) fn is_about_objects(keyword: &str) -> bool {
     )
 }
 
-/// Whether a schema, by its own keywords, describes objects rather than anything at all.
+/// Returns true if the keywords of a schema describe objects, as opposed to any value.
 pub(super) fn allows_objects(map: &Map<String, Value>) -> bool {
     match map.get("type") {
         Some(Value::String(one)) => one == "object",

@@ -1,4 +1,4 @@
-//! Which properties the parts that describe one object name, and whether two of them disagree.
+//! Detection of properties that two parts of a schema describe differently.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use serde_json::{Map, Value};
 use super::super::walk;
 use super::{Closer, mode};
 
-/// What a schema says of the values inside the one it describes: by property, or by keyword for the rest.
+/// The subschemas for values inside, by keyword and property name.
 type Says<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a Value>>;
 
 const ANY: (&str, &str) = ("patternProperties", "");
-/// How many references and parts of parts are followed before the answer is "they might disagree".
+/// The maximum number of references and nested parts that are followed. Beyond it, parts are assumed to disagree.
 const MAX_DEPTH: usize = 64;
 
 impl Closer<'_> {
-    /// Whether two parts of `map` describe the same inner value differently, or it can't be told.
+    /// Returns true if two parts of `map` describe the same inner value differently, or if this cannot be determined.
     pub(super) fn overlaps(&self, map: &Map<String, Value>) -> bool {
         let joined = map.keys().any(|k| mode::is_in_place(k));
         joined && self.says(map, &mut 0).is_none()
@@ -51,7 +51,7 @@ impl Closer<'_> {
                     all = together(all, says)?;
                 }
                 ("anyOf" | "oneOf", Value::Array(branches)) => {
-                    // One of them describes the value, so what they say need not agree.
+                    // Only one branch describes the value, so the branches may disagree.
                     let mut either = Says::new();
                     for branch in branches {
                         for (what, schemas) in self.says_of(branch, depth)? {
@@ -80,7 +80,7 @@ impl Closer<'_> {
     fn says_of<'a>(&'a self, schema: &'a Value, depth: &mut usize) -> Option<Says<'a>> {
         match schema {
             Value::Object(map) => {
-                // Also ends on a schema that joins itself.
+                // This also stops at a schema that includes itself.
                 *depth += 1;
                 if *depth > MAX_DEPTH {
                     return None;
@@ -98,7 +98,7 @@ impl Closer<'_> {
         Some(())
     }
 
-    /// Whether `map`, by itself or by a part of it, describes objects; yes where it can't be told.
+    /// Returns true if `map` or a part of it describes objects, or if this cannot be determined.
     pub(super) fn describes_an_object(&self, map: &Map<String, Value>) -> bool {
         let mut seen = std::collections::BTreeSet::new();
         let mut pending = vec![map];

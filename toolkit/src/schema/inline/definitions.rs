@@ -1,4 +1,4 @@
-//! The definitions of a document, and which of them can be written out.
+//! The definitions of a document that can be inlined.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,17 +6,17 @@ use serde_json::Value;
 
 use super::super::walk::{self, CONTAINERS};
 
-/// What writing a definition out would cost.
+/// A definition and the cost of inlining it.
 #[derive(Clone, Copy)]
 pub(super) struct Definition<'a> {
     pub(super) schema: &'a Value,
-    /// Its JSON values.
+    /// The number of its JSON values.
     pub(super) size: usize,
-    /// Its levels, with those of the definitions it uses.
+    /// The number of its levels, including those of the definitions that it uses.
     pub(super) depth: usize,
 }
 
-/// The definitions that do not lead back to themselves, by JSON pointer.
+/// The definitions that are not recursive, by JSON Pointer.
 pub(super) struct Definitions<'a>(BTreeMap<String, Definition<'a>>);
 
 impl<'a> Definitions<'a> {
@@ -49,7 +49,7 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// How long to look for recursion; what is not found out in time is taken to be recursive, and stays a reference.
+/// The maximum number of steps of the search for recursion. A definition that is undecided by then counts as recursive.
 const MAX_STEPS: usize = 1_000_000;
 
 fn leads_back(start: &str, uses: &BTreeMap<&str, BTreeSet<String>>, steps: &mut usize) -> bool {
@@ -69,7 +69,7 @@ fn leads_back(start: &str, uses: &BTreeMap<&str, BTreeSet<String>>, steps: &mut 
     false
 }
 
-/// Measures each definition once all that it uses are measured, so that a long chain of them takes no deep recursion.
+/// Measures each definition after those that it uses, without recursion, since a chain of them may be long.
 fn measure<'a>(
     all: &BTreeMap<String, &'a Value>,
     uses: &BTreeMap<&str, BTreeSet<String>>,
@@ -109,7 +109,7 @@ fn measure<'a>(
     measured
 }
 
-/// Takes the definitions out of a document.
+/// Removes the definitions from a document and returns them.
 pub(super) fn take(document: &mut Value) -> Vec<(&'static str, Value)> {
     let mut taken = Vec::new();
     if let Some(root) = document.as_object_mut() {
@@ -122,7 +122,7 @@ pub(super) fn take(document: &mut Value) -> Vec<(&'static str, Value)> {
     taken
 }
 
-/// Puts definitions back that were taken out, changed by `change`, which is also given a reference to each.
+/// Restores removed definitions after calling `change` with a reference to each and its schema.
 pub(super) fn put_back(
     document: &mut Value,
     taken: Vec<(&'static str, Value)>,
@@ -136,7 +136,7 @@ pub(super) fn put_back(
     }
 }
 
-/// The pointers of all references in a schema and its subschemas.
+/// Returns the pointers of all references in a schema and its subschemas.
 fn references(schema: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut pending = vec![schema];
