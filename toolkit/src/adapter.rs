@@ -1,20 +1,21 @@
-//! Catalogues in the words of other systems: pure functions, JSON out.
+//! Conversion of catalogs to and from the formats of other systems.
 //!
-//! | module | whose words | reads them too |
+//! | module | format | reads tools |
 //! |---|---|---|
 //! | [`mcp`] | the Model Context Protocol, revisions 2025-11-25 and 2026-07-28 | yes |
 //! | [`openai`] | Chat Completions and Responses | yes |
 //! | [`anthropic`] | Messages | yes |
 //! | [`gemini`] | function declarations, with JSON Schema or OpenAPI's | yes |
 //! | [`a2a`] | skills, and the card of an agent | yes |
-//! | [`markdown`] | people's | |
-//! | `html` (feature `html`) | people's, in a browser | |
+//! | [`markdown`] | a Markdown document | |
+//! | `html` (feature `html`) | an HTML page | |
 //!
-//! [`cost`] counts the tokens of what comes out, and [`Export::usage`] says how much of a target's limits a catalogue
-//! uses up.
+//! All functions are pure and return JSON or text. [`cost`] counts the tokens of an exported tool, and
+//! [`Export::usage`] compares a catalog with the limits of a provider.
 //!
-//! What a target has no words for is a [`Loss`] beside the JSON. [`lower`] rewrites a schema for a [`Dialect`], and
-//! [`restore`] turns what a model sends for it into what the tool takes.
+//! Each feature of a tool that a format does not support is reported as a [`Loss`] beside the JSON. [`lower`] rewrites
+//! a schema for a [`Dialect`], and [`restore`] converts the arguments that a model sends for it to arguments of the
+//! tool.
 
 pub mod a2a;
 pub mod anthropic;

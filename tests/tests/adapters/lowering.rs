@@ -24,15 +24,15 @@ fn each_construct_is_said_in_the_words_of_the_dialect() {
             json!({ "type": "string", "format": "uri", "title": "T" }),
             json!({ "type": "string", "description": "Format: uri." }),
             vec![
-                "input /properties/x: `format` is said in the description",
-                "input /properties/x: `title` cannot be said",
+                "input /properties/x: `format` is moved to the description",
+                "input /properties/x: `title` is not supported",
             ],
         ),
         (
             &strict,
             json!({ "type": "string", "minLength": 1, "description": "A name" }),
             json!({ "type": "string", "description": "A name. At least 1 character." }),
-            vec!["input /properties/x: `minLength` is said in the description"],
+            vec!["input /properties/x: `minLength` is moved to the description"],
         ),
         (
             &strict,
@@ -50,20 +50,20 @@ fn each_construct_is_said_in_the_words_of_the_dialect() {
             &anthropic,
             json!({ "type": ["string", "null"], "minLength": 2 }),
             json!({ "anyOf": [{ "type": "string", "description": "At least 2 characters." }, { "type": "null" }] }),
-            vec!["input /properties/x: `minLength` is said in the description"],
+            vec!["input /properties/x: `minLength` is moved to the description"],
         ),
         (
             &anthropic,
             json!({ "type": "array", "items": { "type": "integer" }, "minItems": 3 }),
             json!({ "type": "array", "items": { "type": "integer" }, "minItems": 1, "description": "At least 3 items." }),
-            vec!["input /properties/x: `minItems` of more than 1 is said in the description"],
+            vec!["input /properties/x: `minItems` of more than 1 is moved to the description"],
         ),
         (&open_api, json!({ "type": ["string", "null"] }), json!({ "type": "STRING", "nullable": true }), vec![]),
         (
             &open_api,
             json!({ "type": "integer", "exclusiveMinimum": 3, "enum": [4, 5] }),
             json!({ "type": "INTEGER", "minimum": 4, "description": "One of 4, 5." }),
-            vec!["input /properties/x: `enum` is said in the description"],
+            vec!["input /properties/x: `enum` is moved to the description"],
         ),
         (
             &strict,
@@ -81,7 +81,7 @@ fn each_construct_is_said_in_the_words_of_the_dialect() {
             &strict,
             json!({ "not": { "type": "null" }, "type": "string" }),
             json!({ "type": "string" }),
-            vec!["input /properties/x: `not` cannot be said"],
+            vec!["input /properties/x: `not` is not supported"],
         ),
     ] {
         assert_eq!(

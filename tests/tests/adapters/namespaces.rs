@@ -104,7 +104,7 @@ fn one_that_cannot_be_read_hides_no_other() {
         said,
         [
             "find",
-            "not a tool: it is of the type `web_search`, and no function",
+            "not a tool: it has the type `web_search`, but only functions can be read",
             "not a tool: namespace must not contain ` `; use letters, digits, `_`, `-` and `.`",
             "crm:find",
             "not a tool:\n/name is required",

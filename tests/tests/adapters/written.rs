@@ -70,12 +70,12 @@ fn openai_is_written_for_both_interfaces() {
     assert_eq!(
         told(&export.losses[1].1),
         [
-            "`namespace` cannot be said",
-            "`version` cannot be said",
-            "`tags` cannot be said",
-            "`annotations` cannot be said",
-            "`examples` cannot be said",
-            "input /properties/text: `minLength` is said in the description",
+            "`namespace` is not supported",
+            "`version` is not supported",
+            "`tags` is not supported",
+            "`annotations` is not supported",
+            "`examples` is not supported",
+            "input /properties/text: `minLength` is moved to the description",
         ]
     );
     assert_eq!(export.json[0]["strict"], false);
@@ -88,7 +88,7 @@ fn openai_is_written_for_both_interfaces() {
     assert_eq!(chat.json[1]["function"]["name"], "search");
     assert_eq!(chat.json[1]["function"]["parameters"]["required"], json!(["text"]));
     assert_eq!(chat.json[1]["function"].get("strict"), None);
-    assert!(told(&chat.losses[1].1).contains(&"output root: `outputSchema` cannot be said".to_owned()));
+    assert!(told(&chat.losses[1].1).contains(&"output root: `outputSchema` is not supported".to_owned()));
 }
 
 #[test]
@@ -131,9 +131,9 @@ fn a2a_is_written_as_skills_and_a_card() {
     assert_eq!(
         told(&export.losses[1].1),
         [
-            "`annotations` cannot be said",
-            "input root: `inputSchema` cannot be said",
-            "output root: `outputSchema` cannot be said"
+            "`annotations` is not supported",
+            "input root: `inputSchema` is not supported",
+            "output root: `outputSchema` is not supported"
         ]
     );
 }
@@ -207,7 +207,7 @@ fn what_a_provider_alone_has_comes_back() {
     assert_eq!(anthropic::describe(&tool, "t", anthropic::Options::default()).json, anthropic);
     // Elsewhere there is no word for some of it.
     let losses = openai::describe(&tool, "t", openai::Options::responses()).losses;
-    assert!(told(&losses).contains(&"`cache_control` cannot be said".to_owned()), "{losses:?}");
+    assert!(told(&losses).contains(&"`cache_control` is not supported".to_owned()), "{losses:?}");
     let openai = json!({
         "type": "function", "name": "t", "description": "d", "parameters": schema, "strict": true,
         "defer_loading": true, "async": true, "output_schema": { "type": "object" },

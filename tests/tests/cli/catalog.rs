@@ -254,7 +254,7 @@ fn an_export_for_a_provider_says_what_it_has_no_words_for() {
     openai.says("is not strict: input").says("--losses tells them");
     let chat = tools(&["export", "--format", "openai-chat", "--losses"]).exits(0);
     assert_eq!(chat.json()[0]["type"], "function");
-    chat.says("math:add:1.0.0: `version` cannot be said");
+    chat.says("math:add:1.0.0: `version` is not supported");
     let anthropic = tools(&["export", "--format", "anthropic"]).exits(0).json();
     assert_eq!(add(&anthropic)["input_schema"]["type"], "object");
     for (format, field) in [("gemini", "parametersJsonSchema"), ("gemini-openapi", "parameters")] {
@@ -279,7 +279,7 @@ fn an_export_for_a_provider_says_what_it_has_no_words_for() {
         ran.says(&format!("{option} is for the formats that have a word for it: ")).says(&format!(", not {format}"));
     }
     let otc = tools(&["export", "--format", "otc", "--losses"]).exits(0);
-    otc.says("math:add:1.0.0: `tags` cannot be said");
+    otc.says("math:add:1.0.0: `tags` is not supported");
     let skills = tools(&["export", "--format", "a2a"]).exits(0).json();
     assert!(skills.as_array().unwrap().iter().any(|skill| skill["id"] == "math:add:1.0.0"));
 }

@@ -1,4 +1,4 @@
-//! Agent2Agent: tools as the skills of an agent, and the card that says so.
+//! The formats of Agent2Agent: tools as skills of an agent, and the card of the agent.
 
 mod card;
 
@@ -12,18 +12,35 @@ use crate::catalog::Catalog;
 use crate::schema::is_too_deep;
 use crate::tool::{InvalidTool, META_KEY, Tool, ToolId};
 
-/// The skills of an agent that has these tools, the highest version of each, in the order of their ids.
+/// Returns the highest version of each tool as a skill of an agent, in the order of the ids.
+///
+/// ```
+/// use toolkit::adapter::a2a::skills;
+///
+/// /// Adds two integers.
+/// #[toolkit::tool(namespace = "math", version = "1.0.0")]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// let export = skills(&toolkit::catalog![add]?);
+/// assert_eq!(export.json[0]["id"], "math:add:1.0.0");
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub fn skills(catalog: &Catalog) -> Export {
-    // An id is all that a skill is called by, so that no two names can clash.
+    // Skills have no name other than the id, so that no two names can clash.
     let members = catalog.latest().map(|tool| Member { name: "", tool, described: skill(tool) }).collect();
     Export::of_members(&RequestLimits::NONE, members)
 }
 
-/// The fields that only a skill has, which come back where a tool was read with them.
+/// The fields of this format that have no counterpart; they are kept in tools that were read.
 const OWN: [&str; 3] = ["inputModes", "outputModes", "securityRequirements"];
 
-/// A tool as a skill (`AgentSkill`): its canonical id, what to call it, tags and examples. A skill has no schemas.
+/// Describes a tool as a skill (`AgentSkill`): its canonical id, display name, tags and examples. A skill has no
+/// schemas.
 #[must_use]
 pub fn skill(tool: &Tool) -> Described {
     let mut skill = Map::from_iter([
@@ -33,7 +50,7 @@ pub fn skill(tool: &Tool) -> Described {
         ("tags".to_owned(), json!(tool.tags())),
     ]);
     let mut said = vec!["namespace", "title", "tags", "examples"];
-    // Without a namespace an id has no room for a version.
+    // An id without a namespace has no version.
     if tool.id().namespace().is_some() {
         said.push("version");
     }
@@ -56,10 +73,10 @@ pub fn skill(tool: &Tool) -> Described {
     Described { json: skill.into(), losses, not_strict: Vec::new() }
 }
 
-/// Reads a skill: a tool that takes any object and promises nothing, since a skill says neither.
+/// Reads a skill as a tool that accepts any object and has no output schema, since a skill declares neither.
 ///
-/// Its name is the tool's title. Examples that are objects are arguments; other texts come back, and are no examples of
-/// the tool.
+/// The name of the skill is the title of the tool. Examples that are JSON objects become examples of the arguments;
+/// other examples are kept, but are not examples of the tool.
 ///
 /// ```
 /// # use serde_json::json;
@@ -79,7 +96,7 @@ pub fn skill(tool: &Tool) -> Described {
 ///
 /// # Errors
 ///
-/// Its `id` is none, or its fields are not of their kind.
+/// Returns an error if the skill has no valid `id`, or if a field has the wrong type.
 pub fn read(skill: &Value) -> Result<Tool, InvalidTool> {
     let invalid = |reason: &str| InvalidTool::Json(reason.to_owned());
     let Value::Object(fields) = skill else {
@@ -113,7 +130,7 @@ pub fn read(skill: &Value) -> Result<Tool, InvalidTool> {
     Tool::from_mcp_json(Value::Object(fields))
 }
 
-/// Examples that are arguments, each an object written as JSON.
+/// Parses the examples as arguments; `None` unless each is a JSON object.
 fn objects(examples: &Value) -> Option<Value> {
     let read = |text: &Value| serde_json::from_str(text.as_str()?).ok().filter(Value::is_object);
     examples.as_array()?.iter().map(read).collect()

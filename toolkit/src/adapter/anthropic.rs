@@ -1,4 +1,4 @@
-//! Anthropic: the tools of Messages.
+//! The tool format of Anthropic: Messages.
 
 use serde_json::{Map, Value, json};
 
@@ -10,46 +10,64 @@ use super::strictly::{Strictly, strictly, wanted};
 use crate::catalog::{Catalog, Naming, Problems};
 use crate::tool::{InvalidTool, Tool};
 
-/// How tools are written.
+/// Options of the export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// Whether to hold the model to the schema, for every tool for which that is possible. A request may have 20 such
-    /// tools; [`tools`] says which.
+    /// Requests strict mode for every tool for which it is possible. A request can have 20 strict tools; [`tools`]
+    /// describes how they are selected.
     pub strict: bool,
-    /// Whether the model is given a tool only once it has searched for it.
+    /// Sends a tool to the model only after it has searched for it.
     pub defer_loading: bool,
 }
 
 impl Options {
-    /// Holds the model to the schema, for every tool for which that is possible.
+    /// Requests strict mode for every tool for which it is possible.
     #[must_use]
     pub fn strict(self) -> Self {
         Self { strict: true, ..self }
     }
 
-    /// Gives the model a tool only once it has searched for it.
+    /// Sends a tool to the model only after it has searched for it.
     #[must_use]
     pub fn deferred(self) -> Self {
         Self { defer_loading: true, ..self }
     }
 }
 
-/// The `tools` of a request. Examples of arguments go along as `input_examples`.
+/// Returns the `tools` of a request, with the examples of each tool as `input_examples`.
 ///
-/// A request has room for 20 strict tools, with so many optional parameters and parameters of several types. Where more
-/// are asked for, some give it up, and `not_strict` says which; a tool is strict if it still fits, in this order: tools
-/// that may change things, since wrong arguments do more harm there; those that take the least room; by their ids.
-/// [`tools_within`] takes other limits.
+/// A request can have 20 strict tools, and these have limits on optional parameters and parameters with several types.
+/// Where the tools exceed the limits, some give up strict mode, and `not_strict` lists them. A tool stays strict if it
+/// still fits, in this order: tools that may change something, since wrong arguments do more harm there; tools with the
+/// fewest such parameters; then by id. [`tools_within`] accepts other limits.
+///
+/// ```
+/// use toolkit::adapter::anthropic::{Options, tools};
+/// use toolkit::catalog::Naming;
+///
+/// /// Adds two integers.
+/// #[toolkit::tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// let export = tools(&toolkit::catalog![add]?, Naming::Name, Options::default().strict())?;
+/// assert_eq!(export.json[0]["strict"], true);
+/// assert_eq!(export.json[0]["input_schema"]["required"], serde_json::json!(["a", "b"]));
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///
-/// As for [`list_tools`](crate::adapter::mcp::list_tools).
+/// Returns the errors of [`list_tools`](crate::adapter::mcp::list_tools).
 pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Export, Problems> {
     tools_within(&RequestLimits::ANTHROPIC, catalog, naming, options)
 }
 
-/// [`tools`], where a host knows better what a request has room for.
+/// Returns the `tools` of a request with the given limits instead of [`RequestLimits::ANTHROPIC`].
 ///
 /// ```
 /// # use toolkit::adapter::RequestLimits;
@@ -71,7 +89,7 @@ pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Expo
 ///
 /// # Errors
 ///
-/// As for [`list_tools`](crate::adapter::mcp::list_tools).
+/// Returns the errors of [`list_tools`](crate::adapter::mcp::list_tools).
 pub fn tools_within(
     limits: &RequestLimits,
     catalog: &Catalog,
@@ -80,7 +98,7 @@ pub fn tools_within(
 ) -> Result<Export, Problems> {
     let names = catalog.listed(naming)?;
     let mut members = Member::all(&names, |tool, name| describe(tool, name, options));
-    // Tools that were read as strict have no more room than others.
+    // Tools that were read as strict count like the others.
     let strict = hold_to(limits, &mut members, |tool, name| written(tool, name, false, options));
     let strict = strict.into_iter().filter(|usage| options.strict || usage.count > 0);
     let mut export = Export::of_members(limits, members);
@@ -88,11 +106,22 @@ pub fn tools_within(
     Ok(export)
 }
 
-/// The fields that only this provider has, which come back where a tool was read with them.
+/// The fields of this format that have no counterpart; they are kept in tools that were read.
 const OWN: [&str; 2] = ["cache_control", "eager_input_streaming"];
 
-/// One tool under its wire name. A tool that was read with `strict` or `defer_loading` keeps them, whatever the options
-/// say.
+/// Describes one tool under its wire name.
+///
+/// `strict` and `defer_loading` of a tool that was read with them take precedence over the options.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit::adapter::anthropic::{Options, describe};
+///
+/// let tool = Tool::builder("now").description("Returns the time.").build()?;
+/// let export = describe(&tool, "now", Options::default());
+/// assert_eq!(export.json["input_schema"]["type"], "object");
+/// # Ok::<(), toolkit::catalog::Problems>(())
+/// ```
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {
     written(tool, name, wanted(tool, "strict", options.strict), options)
@@ -126,9 +155,18 @@ fn written(tool: &Tool, name: &str, strict: bool, options: Options) -> Described
 
 /// Reads a tool.
 ///
+/// ```
+/// use serde_json::json;
+/// use toolkit::adapter::anthropic::read;
+///
+/// let tool = read(&json!({ "name": "now", "input_schema": { "type": "object" } }))?;
+/// assert_eq!(tool.name(), "now");
+/// # Ok::<(), toolkit::tool::InvalidTool>(())
+/// ```
+///
 /// # Errors
 ///
-/// Its fields are not of their kind.
+/// Returns an error if a field has the wrong type.
 pub fn read(json: &Value) -> Result<Tool, InvalidTool> {
     read_function(
         json,

@@ -1,4 +1,4 @@
-//! What a tool costs the model that reads it, in tokens.
+//! The number of tokens that a tool adds to a prompt.
 
 mod estimate;
 
@@ -10,11 +10,12 @@ use serde_json::Value;
 
 pub use self::estimate::Estimate;
 
-/// Counts tokens as some model does.
+/// Counts the tokens of a text.
 ///
-/// A function from a text to a number is one, so that the tokenizer of any crate fits: `|text: &str| bpe.count(text)`.
+/// Every function from a text to a number implements it, so that the tokenizer of any crate fits: `|text: &str|
+/// bpe.count(text)`.
 pub trait TokenCounter {
-    /// How many tokens `text` is.
+    /// Returns the number of tokens of `text`.
     fn count(&self, text: &str) -> usize;
 }
 
@@ -24,27 +25,27 @@ impl<F: Fn(&str) -> usize> TokenCounter for F {
     }
 }
 
-/// What a tool costs the model that reads it, in tokens; the sum of several is what they cost together.
+/// The number of tokens that a tool adds to a prompt. Costs can be added.
 ///
-/// What is counted is the JSON as it is sent, without spaces. Providers write it out for the model in a form of their
-/// own, which they do not publish and which is shorter by some of the punctuation; a client of MCP leaves out what it
-/// does not show to the model. So the numbers say which tools cost most, and what a change saves, rather than what is
-/// billed to the token.
+/// The counted text is the JSON that is sent, without spaces. Providers convert it to an unpublished form for the
+/// model, which is shorter by some of the punctuation, and an MCP client omits fields that it does not show to the
+/// model. The numbers therefore show which tools cost most and what a change saves, but not the exact number of billed
+/// tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 pub struct Cost {
-    /// The whole tool.
+    /// The tokens of the whole tool.
     pub total: usize,
-    /// Its description.
+    /// The tokens of its description.
     pub description: usize,
-    /// The schema of what it takes.
+    /// The tokens of its input schema.
     pub input: usize,
-    /// The schema of what it gives.
+    /// The tokens of its output schema.
     pub output: usize,
 }
 
 impl Cost {
-    /// What a tool costs in the words of any target that this crate writes.
+    /// Counts the tokens of a tool in any format that this crate writes.
     ///
     /// ```
     /// # use toolkit::adapter::cost::{Cost, Estimate};
@@ -55,7 +56,7 @@ impl Cost {
     /// let cost = Cost::of(&describe(&tool, "add", Options::responses()).json, &Estimate);
     /// assert!(cost.description < cost.total);
     ///
-    /// // An exact counter is any function.
+    /// // Any function is a counter.
     /// let cost = Cost::of(&tool.to_mcp_json(), &|text: &str| text.len());
     /// assert_eq!(cost.description, r#""Adds two integers.""#.len());
     /// # Ok(())
@@ -63,7 +64,7 @@ impl Cost {
     /// ```
     #[must_use]
     pub fn of(tool: &Value, counter: &dyn TokenCounter) -> Self {
-        // Chat Completions has all of it one level down, Open Tool Calling the schemas.
+        // Chat Completions nests all fields under `function`, Open Tool Calling the schema under `input`.
         let places = [Some(tool), tool.get("function"), tool.get("input")];
         let part = |names: &[&str]| {
             let found = places.into_iter().flatten().find_map(|place| names.iter().find_map(|name| place.get(name)));

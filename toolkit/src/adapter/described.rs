@@ -1,4 +1,4 @@
-//! A tool in the words of a target, and what those cannot say.
+//! The JSON of exported tools and catalogs, with its losses.
 
 use serde_json::Value;
 
@@ -8,39 +8,71 @@ use crate::catalog::{Catalog, Naming, Problems};
 use crate::schema::child;
 use crate::tool::{Tool, ToolId};
 
-/// A tool in the words of a target, and what those cannot say.
+/// A tool in the format of a provider, with the losses of the conversion.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit::adapter::openai::{Options, describe};
+///
+/// let tool = Tool::builder("add").version("1.0.0").description("Adds two integers.").build()?;
+/// let export = describe(&tool, "add", Options::responses());
+/// assert_eq!(export.json["name"], "add");
+/// assert_eq!(export.losses[0].to_string(), "`version` is not supported");
+/// # Ok::<(), toolkit::catalog::Problems>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Described {
-    /// The tool, as the target reads it.
+    /// The JSON of the tool in the format of the provider.
     pub json: Value,
-    /// What is lost.
+    /// The features of the tool that the JSON does not express.
     pub losses: Vec<Loss>,
-    /// Where strict mode was asked for and is not possible: why.
+    /// The reasons why strict mode was requested but is not possible.
     pub not_strict: Vec<Loss>,
 }
 
-/// A catalogue in the words of a target.
+/// A catalog in the format of a provider, with the losses of each tool.
+///
+/// ```
+/// use toolkit::adapter::gemini::{Form, tools};
+/// use toolkit::catalog::Naming;
+///
+/// /// Adds two integers.
+/// #[toolkit::tool(version = "1.0.0")]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// let export = tools(&toolkit::catalog![add]?, Naming::Name, Form::JsonSchema)?;
+/// assert_eq!(export.json[0]["functionDeclarations"][0]["name"], "add");
+///
+/// let (tool, losses) = &export.losses[0];
+/// assert_eq!(format!("{tool}: {}", losses[0]), "add: `version` is not supported");
+/// assert!(export.usage.iter().all(|usage| !usage.is_over()));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Export {
-    /// What the target takes: the same bytes for the same catalogue.
+    /// The JSON in the format of the provider, with sorted keys: a catalog has the same bytes in every build.
     pub json: Value,
-    /// What is lost of each tool, in the order of the catalogue.
+    /// The losses of each tool, in the order of the catalog.
     pub losses: Vec<(ToolId, Vec<Loss>)>,
-    /// The tools that strict mode was asked for and is not possible for, and why.
+    /// The tools for which strict mode was requested but is not possible, with the reasons.
     pub not_strict: Vec<(ToolId, Vec<Loss>)>,
-    /// How much of the target's limits the catalogue uses up; what is wanted, where some tools had to give up strict mode.
+    /// The use of the provider's limits. Where some tools gave up strict mode, it counts what all of them would need.
     pub usage: Vec<Usage>,
 }
 
 impl Export {
-    /// Nothing yet.
+    /// Creates an export without tools.
     pub(super) fn empty() -> Self {
         Self { json: Value::Null, losses: Vec::new(), not_strict: Vec::new(), usage: Vec::new() }
     }
 
-    /// The highest version of every tool, in the order of their ids, each as `describe` has it under its wire name.
+    /// Exports the highest version of each tool under its wire name, in the order of the ids.
     pub(super) fn of(
         catalog: &Catalog,
         naming: Naming,
@@ -51,14 +83,14 @@ impl Export {
         Ok(Self::of_members(limits, Member::all(&names, describe)))
     }
 
-    /// The tools as they are described.
+    /// Creates an export of the given tools.
     pub(super) fn of_members(limits: &RequestLimits, members: Vec<Member<'_>>) -> Self {
         let mut export = Self { usage: request::of_all(limits, &members), ..Self::empty() };
         let tools = members.into_iter().map(|member| export.take(member)).collect();
         export.with(tools)
     }
 
-    /// Remembers what is lost of a tool; what is left is its JSON.
+    /// Records the losses of a tool and returns its JSON.
     pub(super) fn take(&mut self, Member { tool, described, .. }: Member<'_>) -> Value {
         self.losses.push((tool.id().clone(), described.losses));
         if !described.not_strict.is_empty() {
@@ -67,7 +99,7 @@ impl Export {
         described.json
     }
 
-    /// With the tools as they were described.
+    /// Sets the JSON to the given tools, with sorted keys.
     pub(super) fn with(self, tools: Vec<Value>) -> Self {
         let mut json = Value::Array(tools);
         json.sort_all_objects();
@@ -75,7 +107,7 @@ impl Export {
     }
 }
 
-/// Tells where a name is written otherwise, so that another tool's could have come out the same.
+/// Adds a loss if the wire name differs from the name of the tool: another tool could have the same wire name.
 pub(super) fn named(mut described: Described, tool: &Tool, name: &str) -> Described {
     if !name.ends_with(tool.name()) {
         let reason = format!("is written as `{name}`");
@@ -84,7 +116,16 @@ pub(super) fn named(mut described: Described, tool: &Tool, name: &str) -> Descri
     described
 }
 
-/// What a model reads of a tool; where the tool is on its way out, that too, as the last paragraph.
+/// Returns the description of a tool as a model reads it; the deprecation notice, if any, is the last paragraph.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit::adapter::description;
+///
+/// let tool = Tool::builder("sum").description("Adds integers.").deprecated("use `add`").build()?;
+/// assert_eq!(description(&tool), "Adds integers.\n\nDeprecated: use `add`");
+/// # Ok::<(), toolkit::catalog::Problems>(())
+/// ```
 #[must_use]
 pub fn description(tool: &Tool) -> String {
     let text = tool.description();
@@ -94,24 +135,24 @@ pub fn description(tool: &Tool) -> String {
     }
 }
 
-/// What a provider is given for a description: that or, failing it, the title; nothing, where there is neither.
+/// Returns the description for a provider: the description or else the title, and `None` without both.
 pub(super) fn described(tool: &Tool) -> Option<String> {
     let text = description(tool);
     let text = if text.trim().is_empty() { tool.title().unwrap_or_default().to_owned() } else { text };
     (!text.is_empty()).then_some(text)
 }
 
-/// A loss for each field that a tool has and its target has no words for; `said` are those that it has words for.
+/// Returns a loss for each field of a tool that is not in `supported`.
 ///
-/// Fields are called as in [`Tool::to_json`]. Of the input schema nothing is said here: [`lower`](super::lower) tells
-/// what is lost of it. A field that is `null` says nothing.
+/// Fields have the names of [`Tool::to_json`]. The input schema is not considered, since [`lower`](super::lower)
+/// reports its losses. Fields whose value is `null` are skipped.
 ///
 /// ```
 /// # use toolkit::Tool;
 /// # use toolkit::adapter::unsaid;
 /// let tool = Tool::builder("add").version("1.0.0").tags(["sum"]).build()?;
 /// let losses: Vec<String> = unsaid(&tool, &["version"]).iter().map(ToString::to_string).collect();
-/// assert_eq!(losses, ["`tags` cannot be said"]);
+/// assert_eq!(losses, ["`tags` is not supported"]);
 /// # Ok::<(), toolkit::catalog::Problems>(())
 /// ```
 #[must_use]
@@ -140,8 +181,8 @@ pub fn unsaid(tool: &Tool, said: &[&str]) -> Vec<Loss> {
     losses
 }
 
-/// That a target has no word for a field, or for a whole side.
+/// Returns the loss of a field, or of a whole side of the tool.
 pub(super) fn loss(side: Side, field: &str) -> Loss {
     let pointer = if side == Side::Record { child("", field) } else { String::new() };
-    Loss::new(side, pointer, field, Effect::Untold, "cannot be said")
+    Loss::new(side, pointer, field, Effect::Untold, "is not supported")
 }

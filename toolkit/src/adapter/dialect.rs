@@ -1,64 +1,72 @@
-//! The part of JSON Schema that a target reads, as data.
+//! The subsets of JSON Schema that providers support, as data.
 
-/// The part of JSON Schema that a target reads.
+/// The subset of JSON Schema that a provider supports.
 ///
-/// Limits and keyword lists are what the providers' documents and SDKs said in November 2026; they are data, so that a
-/// host that knows better can say so.
+/// Keyword lists and limits are from the documentation and the SDKs of the providers as of November 2026. They are
+/// data, so that a host can correct them.
+///
+/// ```
+/// use toolkit::adapter::Dialect;
+///
+/// let mut dialect = Dialect::OPENAI_STRICT;
+/// assert!(dialect.reads("pattern") && !dialect.reads("minLength"));
+/// dialect.limits.properties = 100;
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Dialect {
-    /// What it is called in messages.
+    /// The name of the dialect in messages.
     pub name: &'static str,
-    /// The keywords that it reads beside `type`, `description`, `properties`, `required` and `items`; `None` for all.
+    /// The supported keywords besides `type`, `description`, `properties`, `required` and `items`; `None` for all.
     pub keywords: Option<&'static [&'static str]>,
-    /// The values of `format` that it reads; `None` for any.
+    /// The supported values of `format`; `None` for all.
     pub formats: Option<&'static [&'static str]>,
-    /// Whether every object is closed (`additionalProperties: false`), because the target demands it.
+    /// Every object has to be closed (`additionalProperties: false`).
     pub closed: bool,
-    /// Whether every property is required: what was optional is then nullable.
+    /// Every property has to be required; optional properties become nullable.
     pub all_required: bool,
-    /// Whether `type` may be a list.
+    /// `type` may be a list.
     pub type_lists: bool,
-    /// Whether null is said by `nullable: true` and not by a type.
+    /// Null is expressed by `nullable: true` instead of a type.
     pub nullable: bool,
-    /// Whether `$ref` may lead back to where it stands.
+    /// `$ref` may be recursive.
     pub recursion: bool,
-    /// Whether nothing may stand beside a `$ref`.
+    /// No other keyword may be beside a `$ref`.
     pub bare_references: bool,
-    /// Whether a value may be of any type.
+    /// A schema without a type is allowed.
     pub untyped: bool,
-    /// Whether the root may be a choice (`anyOf`, `oneOf`, `allOf`).
+    /// The root may have `anyOf`, `oneOf` or `allOf`.
     pub root_choice: bool,
-    /// Whether `enum` may hold other than texts.
+    /// `enum` may contain values other than strings.
     pub mixed_enums: bool,
-    /// The largest `minItems`; `None` for any.
+    /// The largest `minItems`; `None` for no limit.
     pub max_min_items: Option<u64>,
-    /// Whether types are written in capitals.
+    /// Types are written in capitals.
     pub upper_case_types: bool,
-    /// Whether every argument has a description.
+    /// Every argument has a description.
     pub described_arguments: bool,
-    /// How large a schema may be.
+    /// The limits on the size of a schema.
     pub limits: Limits,
 }
 
-/// How large a schema may be.
+/// Limits on the size of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Properties of all objects together.
+    /// The number of properties of all objects.
     pub properties: usize,
-    /// Levels of objects and lists.
+    /// The number of nested objects and lists.
     pub levels: usize,
-    /// Values of all enums together.
+    /// The number of values of all enums.
     pub enum_values: usize,
-    /// Characters of all names of properties and values of enums together.
+    /// The number of characters of all property names and enum values.
     pub characters: usize,
-    /// Characters of all values together of one enum that has more than 250 values.
+    /// The number of characters of all values of an enum with more than 250 values.
     pub long_enum_characters: usize,
 }
 
 impl Limits {
-    /// None.
+    /// No limits.
     pub const NONE: Self = Self {
         properties: usize::MAX,
         levels: usize::MAX,
@@ -68,7 +76,7 @@ impl Limits {
     };
 }
 
-/// The words of draft 2020-12, all of them, about an object.
+/// All keywords of draft 2020-12, with an object at the root.
 const ALL: Dialect = Dialect {
     name: "JSON Schema",
     keywords: None,
@@ -94,10 +102,10 @@ impl Dialect {
     /// All of JSON Schema, with an object at the root.
     pub const JSON_SCHEMA: Self = ALL;
 
-    /// What OpenAI reads without `strict`: hints to the model, with an object and no choice at the root.
+    /// The schemas of OpenAI without `strict`: hints for the model, with an object and no choice at the root.
     pub const OPENAI: Self = Self { name: "OpenAI", root_choice: false, ..ALL };
 
-    /// What OpenAI enforces under `strict: true` (guide to structured outputs).
+    /// The schemas that OpenAI enforces under `strict: true` (guide to structured outputs).
     pub const OPENAI_STRICT: Self = Self {
         name: "OpenAI strict",
         keywords: Some(&[
@@ -132,11 +140,11 @@ impl Dialect {
         ..ALL
     };
 
-    /// What Anthropic reads without `strict`: all but a choice at the root.
+    /// The schemas of Anthropic without `strict`: all keywords, but no choice at the root.
     pub const ANTHROPIC: Self = Self { name: "Anthropic", root_choice: false, ..ALL };
 
-    /// What Anthropic enforces under `strict: true` (structured outputs). A default would be read; the official SDK
-    /// moves it into the description, and so does this.
+    /// The schemas that Anthropic enforces under `strict: true` (structured outputs). Defaults are supported, but moved
+    /// to the description, as the official SDK does.
     pub const ANTHROPIC_STRICT: Self = Self {
         name: "Anthropic strict",
         keywords: Some(&[
@@ -160,7 +168,7 @@ impl Dialect {
         ..ALL
     };
 
-    /// What Gemini reads as `parametersJsonSchema`.
+    /// The schemas of Gemini in `parametersJsonSchema`.
     pub const GEMINI: Self = Self {
         name: "Gemini",
         keywords: Some(&[
@@ -180,7 +188,7 @@ impl Dialect {
         ..ALL
     };
 
-    /// What Gemini reads as `parameters`: the schema of OpenAPI 3.0, in part.
+    /// The schemas of Gemini in `parameters`: a subset of the schemas of OpenAPI 3.0.
     pub const GEMINI_OPENAPI: Self = Self {
         name: "Gemini's `Schema`",
         keywords: Some(&[
@@ -208,10 +216,10 @@ impl Dialect {
         ..ALL
     };
 
-    /// What Open Tool Calling has in a definition: no references, and a description on every argument.
+    /// The schemas of Open Tool Calling definitions: no references, and a description for every argument.
     pub const OTC: Self = Self { name: "Open Tool Calling", recursion: false, described_arguments: true, ..ALL };
 
-    /// Whether a keyword is read.
+    /// Returns true if the dialect supports a keyword.
     #[must_use]
     pub fn reads(&self, keyword: &str) -> bool {
         let always = matches!(keyword, "type" | "description" | "properties" | "required" | "items");

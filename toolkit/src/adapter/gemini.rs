@@ -1,4 +1,4 @@
-//! Gemini: function declarations.
+//! The tool format of Gemini: function declarations.
 
 use serde_json::{Map, Value, json};
 
@@ -11,29 +11,56 @@ use super::request::RequestLimits;
 use crate::catalog::{Catalog, Naming, Problems};
 use crate::tool::{InvalidTool, Tool};
 
-/// In which of two ways schemas are written.
+/// The schema language of the declarations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
-    /// `parametersJsonSchema`: JSON Schema, in part.
+    /// A subset of JSON Schema, in `parametersJsonSchema`.
     #[default]
     JsonSchema,
-    /// `parameters`: the schema of OpenAPI 3.0, in part, for older clients.
+    /// A subset of the schemas of OpenAPI 3.0, in `parameters`, for older clients.
     OpenApi,
 }
 
-/// The `tools` of a request: one tool that has all function declarations.
+/// Returns the `tools` of a request: one tool with all function declarations.
+///
+/// ```
+/// use toolkit::adapter::gemini::{Form, tools};
+/// use toolkit::catalog::Naming;
+///
+/// /// Adds two integers.
+/// #[toolkit::tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// let export = tools(&toolkit::catalog![add]?, Naming::Name, Form::JsonSchema)?;
+/// assert_eq!(export.json[0]["functionDeclarations"][0]["name"], "add");
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///
-/// As for [`list_tools`](crate::adapter::mcp::list_tools).
+/// Returns the errors of [`list_tools`](crate::adapter::mcp::list_tools).
 pub fn tools(catalog: &Catalog, naming: Naming, form: Form) -> Result<Export, Problems> {
     let mut export = Export::of(catalog, naming, &RequestLimits::GEMINI, |tool, name| describe(tool, name, form))?;
     export.json = json!([{ "functionDeclarations": export.json }]);
     Ok(export)
 }
 
-/// One function declaration under its wire name.
+/// Describes one tool as a function declaration under its wire name.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit::adapter::gemini::{Form, describe};
+///
+/// let tool = Tool::builder("now").description("Returns the time.").build()?;
+/// let export = describe(&tool, "now", Form::OpenApi);
+/// assert_eq!(export.json, serde_json::json!({ "name": "now", "description": "Returns the time." }));
+/// # Ok::<(), toolkit::catalog::Problems>(())
+/// ```
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, form: Form) -> Described {
     let (dialect, parameters, response) = match form {
@@ -43,7 +70,7 @@ pub fn describe(tool: &Tool, name: &str, form: Form) -> Described {
     let input = lower(tool.input().as_value(), &dialect, Side::Input);
     let mut json = Map::from_iter([("name".to_owned(), json!(name))]);
     json.extend(described(tool).map(|text| ("description".to_owned(), json!(text))));
-    // An object without properties is refused there; a function without parameters is not.
+    // An OpenAPI object without properties is rejected; a declaration without parameters is not.
     let takes_nothing = input.schema["properties"].as_object().is_none_or(Map::is_empty);
     if form == Form::JsonSchema || !takes_nothing {
         json.insert(parameters.to_owned(), input.schema);
@@ -58,16 +85,25 @@ pub fn describe(tool: &Tool, name: &str, form: Form) -> Described {
     Described { json: json.into(), losses, not_strict: Vec::new() }
 }
 
-/// Reads a function declaration, or a tool that has exactly one.
+/// Reads a function declaration, or a tool with exactly one declaration.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::adapter::gemini::read;
+///
+/// let tool = read(&json!({ "functionDeclarations": [{ "name": "now" }] }))?;
+/// assert_eq!(tool.name(), "now");
+/// # Ok::<(), toolkit::tool::InvalidTool>(())
+/// ```
 ///
 /// # Errors
 ///
-/// There is none or more than one, or its fields are not of their kind.
+/// Returns an error if there is not exactly one declaration, or if a field has the wrong type.
 pub fn read(json: &Value) -> Result<Tool, InvalidTool> {
     let declaration = match json.get("functionDeclarations") {
         None => json,
         Some(Value::Array(declarations)) if declarations.len() == 1 => &declarations[0],
-        Some(_) => return Err(InvalidTool::Json("a tool of Gemini is read one declaration at a time".to_owned())),
+        Some(_) => return Err(InvalidTool::Json("expected exactly one function declaration".to_owned())),
     };
     let is_open_api = ["parameters", "response"].iter().any(|field| declaration.get(field).is_some());
     let form = if is_open_api {

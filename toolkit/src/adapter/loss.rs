@@ -1,58 +1,65 @@
-//! What a target cannot say.
+//! The features of a tool that a format does not express.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// One thing that a target cannot say of a tool, or says in other words.
+/// A feature of a tool that a format does not express, or expresses differently.
 ///
-/// Losses are in a fixed order: the tool's own record first, then its input schema and its output schema, each from the
-/// root down, names in their order.
+/// Losses have a fixed order: first those of the tool's record, then those of its input schema and its output schema,
+/// each from the root down and sorted by name.
+///
+/// ```
+/// use toolkit::adapter::{Effect, Loss, Side};
+///
+/// let loss = Loss::new(Side::Input, "/properties/n", "minimum", Effect::Widened, "is not supported");
+/// assert_eq!(loss.to_string(), "input /properties/n: `minimum` is not supported");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Loss {
-    /// Where in the tool it is.
+    /// The part of the tool.
     pub side: Side,
-    /// Where on that side: a JSON Pointer into the schema, its definitions written out where they are used; or the name
-    /// of the field.
+    /// The position in that part: a JSON Pointer into the schema with its references replaced by their definitions, or
+    /// `/` and the name of a field.
     pub pointer: String,
-    /// The keyword or field that is lost.
+    /// The keyword or field.
     pub keyword: String,
-    /// What it means for who calls.
+    /// The consequence for a caller.
     pub effect: Effect,
-    /// What became of it, as a sentence without a subject.
+    /// The reason, as a predicate whose subject is the keyword.
     pub reason: String,
 }
 
-/// A side of a tool.
+/// A part of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Side {
-    /// What it says of itself.
+    /// The metadata of the tool.
     Record,
-    /// What it takes.
+    /// The input schema.
     Input,
-    /// What it gives.
+    /// The output schema.
     Output,
 }
 
-/// What a loss means for who calls.
+/// The consequence of a loss for a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Effect {
-    /// Nothing that was accepted is refused, nor the other way round.
+    /// The format accepts exactly the values that the tool accepts; only metadata is lost.
     Untold,
-    /// The target accepts what the tool refuses; the dispatcher refuses it still.
+    /// The format accepts values that the tool rejects. The dispatcher still rejects them.
     Widened,
-    /// The target has no way to say what the tool accepts.
+    /// The format cannot express values that the tool accepts.
     Narrowed,
 }
 
 impl Loss {
-    /// One thing that is lost. For a field of the record `pointer` is its name behind a slash.
+    /// Creates a loss. For a field of the record, `pointer` is `/` and its name.
     #[must_use]
     pub fn new(
         side: Side,

@@ -60,7 +60,7 @@ impl Lowered {
 /// });
 /// let strict = lower(&schema, &Dialect::ANTHROPIC_STRICT, Side::Input);
 /// assert_eq!(strict.schema["properties"]["n"], json!({ "type": "integer", "description": "At least 1." }));
-/// assert_eq!(strict.losses[0].to_string(), "input /properties/n: `minimum` is said in the description");
+/// assert_eq!(strict.losses[0].to_string(), "input /properties/n: `minimum` is moved to the description");
 /// ```
 #[must_use]
 pub fn lower(schema: &Value, dialect: &Dialect, side: Side) -> Lowered {

@@ -1,4 +1,6 @@
-//! The Model Context Protocol: `tools/list` and `tools/call`, without a connection.
+//! The messages `tools/list` and `tools/call` of the Model Context Protocol.
+//!
+//! This module reads and writes messages, but opens no connection.
 
 mod call;
 mod expect;
@@ -22,15 +24,15 @@ pub use crate::tool::META_KEY;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Revision {
-    /// 2025-11-25: results are objects.
+    /// Revision 2025-11-25: results are objects.
     V2025_11_25,
-    /// 2026-07-28: results are any JSON (SEP-2106), and lists say how long they keep (SEP-2549).
+    /// Revision 2026-07-28: results are any JSON (SEP-2106), and lists have a time to live (SEP-2549).
     #[default]
     V2026_07_28,
 }
 
 impl Revision {
-    /// The revision as the protocol writes it.
+    /// Returns the name of the revision in the protocol.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -40,31 +42,32 @@ impl Revision {
     }
 }
 
-/// How long a client may keep the list, in milliseconds (`ttlMs`, SEP-2549): one hour.
+/// The time for which a client may cache the list, in milliseconds (`ttlMs`, SEP-2549): one hour.
 ///
-/// What is linked into a program changes only with the program. A server whose list depends on more overwrites it.
+/// The tools that are linked into a program change only with the program. A server whose list changes at runtime
+/// overwrites the value.
 pub const LIST_TTL_MS: u64 = 3_600_000;
 
-/// The result of `tools/list`: the highest version of every tool, in the order of their ids.
+/// Returns the result of `tools/list`: the highest version of every tool, in the order of the ids.
 ///
-/// It is what the revision's official schema calls `ListToolsResult`. 2026-07-28 also requires `resultType`, which is
-/// `complete`; `ttlMs`, see [`LIST_TTL_MS`]; and `cacheScope`, which is `public`, since a program's own catalogue is
-/// the same for every user.
+/// The official schema of each revision calls it `ListToolsResult`. 2026-07-28 also requires `resultType`, which is
+/// `complete`; `ttlMs`, see [`LIST_TTL_MS`]; and `cacheScope`, which is `public`, since a program's own catalog is the
+/// same for every user.
 ///
-/// - A tool that is on its way out says so in the last paragraph of its description.
-/// - `_meta` holds what the author gave and, under [`META_KEY`], the tool's own record: its id, namespace, version,
-///   tags, category, requirements, what to use instead of it, former names, examples and time limit (`timeoutMs`), as
-///   far as there are such.
-/// - Input schemas have `type: object` at the root, which both revisions require. So have output schemas for
-///   2025-11-25; a result that is no object is put under the property `result` of one, see [`wrap_result`].
+/// - The deprecation notice of a tool is the last paragraph of its description.
+/// - `_meta` contains the author's `meta` and, under [`META_KEY`], the tool's record: its id, namespace, version, tags,
+///   category, requirements, replacement, aliases, examples and timeout (`timeoutMs`), as far as they are set.
+/// - Input schemas have `type: object` at the root, which both revisions require. Output schemas have it for
+///   2025-11-25; there a result that is not an object is wrapped in an object with the property `result`, see
+///   [`wrap_result`].
 ///
-/// All keys are sorted: one catalogue gives the same bytes in every build, whatever features of `serde_json` are on.
-/// A server that is asked often keeps a [`ToolList`] of them.
+/// All keys are sorted: a catalog has the same bytes in every build, whatever features of `serde_json` are enabled. A
+/// server can cache the list as a [`ToolList`].
 ///
 /// # Errors
 ///
-/// Every reason why some tool cannot be listed: several would get one name, a name is one that clients refuse, the
-/// arguments are no object, or `meta` is none or has a key of ours.
+/// Returns every reason why a tool cannot be listed: several tools have one wire name, clients reject a name, the
+/// arguments are not an object, or `meta` is not an object or has a key of this crate.
 ///
 /// # Examples
 ///
@@ -98,8 +101,8 @@ pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Resu
             "cacheScope": "public",
         }),
     };
-    // Any crate of the program may switch on `serde_json/preserve_order`; then keys would stay in the order above, and
-    // those of the schemas in that of their making.
+    // Any crate of the program may enable `serde_json/preserve_order`; the keys would then stay in the order above, and
+    // those of the schemas in the order of their creation.
     list.sort_all_objects();
     Ok(list)
 }

@@ -1,4 +1,22 @@
-//! OpenAI: the tools of Chat Completions and of Responses.
+//! The tool formats of OpenAI: Chat Completions and Responses.
+//!
+//! ```
+//! use toolkit::adapter::openai::{Options, read, tools};
+//! use toolkit::catalog::Naming;
+//!
+//! /// Adds two integers.
+//! #[toolkit::tool]
+//! fn add(a: i64, b: i64) -> i64 {
+//!     a + b
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let export = tools(&toolkit::catalog![add]?, Naming::Name, Options::chat_completions())?;
+//! assert_eq!(export.json[0]["function"]["name"], "add");
+//! assert_eq!(read(&export.json[0])?.description(), "Adds two integers.");
+//! # Ok(())
+//! # }
+//! ```
 
 mod namespaces;
 
@@ -14,65 +32,65 @@ use crate::tool::{InvalidTool, Tool};
 
 pub use self::namespaces::{find, read_all};
 
-/// Which of the two interfaces the tools are for.
+/// The API that the tools are for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Interface {
-    /// `POST /v1/chat/completions`: the function stands under `function`.
+    /// `POST /v1/chat/completions`: the function is nested under `function`.
     ChatCompletions,
-    /// `POST /v1/responses`: the function stands at the top, `parameters` and `strict` are always there.
+    /// `POST /v1/responses`: the function is at the top level, always with `parameters` and `strict`.
     #[default]
     Responses,
 }
 
-/// How tools are written.
+/// Options of the export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// For which interface.
+    /// The API.
     pub interface: Interface,
-    /// Whether to hold the model to the schema, for every tool for which that is possible.
+    /// Requests strict mode for every tool for which it is possible.
     pub strict: bool,
-    /// Whether the model is given the parameters only once it has searched for the tool (Responses only). The request
-    /// then has `{"type": "tool_search"}` among its tools, which is not written here.
+    /// Sends the parameters of a tool to the model only after it has searched for the tool (Responses only). The
+    /// request also needs `{"type": "tool_search"}` among its tools, which this module does not add.
     pub defer_loading: bool,
-    /// Whether the tools of one namespace stand together in one (Responses only).
+    /// Groups the tools of each namespace (Responses only).
     pub namespaces: bool,
 }
 
 impl Options {
-    /// For Chat Completions.
+    /// Creates the options for Chat Completions.
     #[must_use]
     pub fn chat_completions() -> Self {
         Self { interface: Interface::ChatCompletions, ..Self::default() }
     }
 
-    /// For Responses.
+    /// Creates the options for Responses.
     #[must_use]
     pub fn responses() -> Self {
         Self::default()
     }
 
-    /// Holds the model to the schema, for every tool for which that is possible.
+    /// Requests strict mode for every tool for which it is possible.
     #[must_use]
     pub fn strict(self) -> Self {
         Self { strict: true, ..self }
     }
 
-    /// Gives the model the parameters only once it has searched for the tool.
+    /// Sends the parameters of a tool to the model only after it has searched for the tool.
     #[must_use]
     pub fn deferred(self) -> Self {
         Self { defer_loading: true, ..self }
     }
 
-    /// Puts the tools of one namespace together, under a name that the model reads once.
+    /// Groups the tools of each namespace under a name that the model reads once.
     #[must_use]
     pub fn namespaced(self) -> Self {
         Self { namespaces: true, ..self }
     }
 }
 
-/// The `tools` of a request.
+/// Returns the `tools` of a request.
 ///
 /// ```
 /// # use toolkit::adapter::openai::{Options, tools};
@@ -93,13 +111,13 @@ impl Options {
 /// # }
 /// ```
 ///
-/// With [`Options::namespaced`], the tools of a namespace are called by their bare names within it, whatever `naming`
-/// says, and those without one come first. What the model reads of a namespace is which tools it has; a host that knows
-/// better writes over its `description`. [`find`] is the way back from a call.
+/// With [`Options::namespaced`], tools have their bare names within their namespace, independently of `naming`, and
+/// tools without a namespace come first. The description of a namespace lists its tools; a host can replace it.
+/// [`find`] resolves a call to its tool.
 ///
 /// # Errors
 ///
-/// As for [`list_tools`](crate::adapter::mcp::list_tools).
+/// Returns the errors of [`list_tools`](crate::adapter::mcp::list_tools).
 pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Export, Problems> {
     if options.namespaces && options.interface == Interface::Responses {
         return namespaces::grouped(catalog, options);
@@ -112,13 +130,24 @@ pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Expo
     Ok(export)
 }
 
-/// How much of the limits of strict mode the schemas use up, where it is asked for.
+/// Returns the use of the limits of strict mode, if it is requested.
 fn of_strict_schemas(members: &[Member<'_>], options: Options) -> Vec<Usage> {
     if options.strict { of_schemas(&Dialect::OPENAI_STRICT, members) } else { Vec::new() }
 }
 
-/// One tool under its wire name. A tool that was read with `strict` or `defer_loading` keeps them, whatever the options
-/// say.
+/// Describes one tool under its wire name.
+///
+/// `strict` and `defer_loading` of a tool that was read with them take precedence over the options.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit::adapter::openai::{Options, describe};
+///
+/// let tool = Tool::builder("now").description("Returns the time.").build()?;
+/// let export = describe(&tool, "now", Options::responses());
+/// assert_eq!(export.json["type"], "function");
+/// # Ok::<(), toolkit::catalog::Problems>(())
+/// ```
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {
     let strict = wanted(tool, "strict", options.strict).then_some(&Dialect::OPENAI_STRICT);
@@ -155,7 +184,7 @@ pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {
     Described { json, losses, not_strict }
 }
 
-/// A schema that is `true` or `false`, in words.
+/// Replaces a boolean schema by an equivalent object.
 fn as_object(schema: &Value) -> Value {
     match schema {
         Value::Bool(true) => json!({}),
@@ -164,11 +193,20 @@ fn as_object(schema: &Value) -> Value {
     }
 }
 
-/// Reads a tool of either interface; [`read_all`] reads namespaces too.
+/// Reads a tool of either API. [`read_all`] also reads namespaces.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::adapter::openai::read;
+///
+/// let tool = read(&json!({ "type": "function", "name": "now", "parameters": { "type": "object" } }))?;
+/// assert_eq!(tool.name(), "now");
+/// # Ok::<(), toolkit::tool::InvalidTool>(())
+/// ```
 ///
 /// # Errors
 ///
-/// It is no function, or its fields are not of their kind.
+/// Returns an error if `json` is not a function, or if a field has the wrong type.
 pub fn read(json: &Value) -> Result<Tool, InvalidTool> {
     let fields = Fields { input: "parameters", output: Some("output_schema"), examples: None, open_api: false };
     let function = json.get("function").unwrap_or(json);

@@ -1,4 +1,4 @@
-//! A function in the words of a provider, read.
+//! Readers of the function formats of providers.
 
 use serde_json::{Map, Value, json};
 
@@ -6,16 +6,16 @@ use crate::schema::is_too_deep;
 use crate::schema::walk;
 use crate::tool::{InvalidTool, Tool};
 
-/// Under which fields a provider has what MCP calls otherwise.
+/// The field names of a provider's function format.
 pub(super) struct Fields {
     pub(super) input: &'static str,
     pub(super) output: Option<&'static str>,
     pub(super) examples: Option<&'static str>,
-    /// Whether schemas are OpenAPI's.
+    /// The schemas are OpenAPI schemas.
     pub(super) open_api: bool,
 }
 
-/// Reads a function. Fields that are not known here are kept, as in every tool that is read.
+/// Reads a function. Unknown fields are kept, as for every tool that is read.
 pub(super) fn read_function(function: &Value, fields: &Fields) -> Result<Tool, InvalidTool> {
     let mut function = match function {
         Value::Object(function) => function.clone(),
@@ -26,7 +26,7 @@ pub(super) fn read_function(function: &Value, fields: &Fields) -> Result<Tool, I
     }
     function.remove("type");
     let schema = |schema: Value| if fields.open_api { of_open_api(schema) } else { schema };
-    // Without parameters, or with null for them, it takes an empty object.
+    // Without parameters, or with `null` for them, the function accepts an empty object.
     let input = function.remove(fields.input).filter(|input| !input.is_null());
     function.insert("inputSchema".to_owned(), input.map_or_else(|| json!({ "type": "object" }), schema));
     if let Some(output) = fields.output.and_then(|output| function.remove(output)) {
@@ -38,7 +38,8 @@ pub(super) fn read_function(function: &Value, fields: &Fields) -> Result<Tool, I
     Tool::from_json(Value::Object(function))
 }
 
-/// In OpenAPI 3.0 null is said by a keyword, and in Gemini types are capitals.
+/// Converts an OpenAPI 3.0 schema: `nullable` becomes the type `null`, and types become lowercase (Gemini writes
+/// capitals).
 fn of_open_api(mut schema: Value) -> Value {
     fn rewrite(schema: &mut Value) {
         let Value::Object(keywords) = schema else {

@@ -1,4 +1,4 @@
-//! What a target takes in one request: limits that a whole catalogue uses up, and not one schema.
+//! Limits of a request, which the tools of a catalog share.
 
 use std::fmt;
 
@@ -13,29 +13,38 @@ use crate::catalog::WireNames;
 use crate::schema::walk;
 use crate::tool::{Tool, ToolId};
 
-/// What a target takes in one request; `None` where no limit is known.
+/// The limits of a request; `None` for an unknown limit.
 ///
-/// The numbers are what the providers' documents and their servers' own errors said in November 2026; they are data, so
-/// that a host that knows better can say so.
+/// The numbers are from the documentation and the error messages of the providers as of November 2026. They are data,
+/// so that a host can correct them.
+///
+/// ```
+/// use toolkit::adapter::RequestLimits;
+///
+/// let mut limits = RequestLimits::OPENAI;
+/// assert_eq!(limits.tools, Some(128));
+/// limits.tools = Some(64);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestLimits {
-    /// What it is called in messages.
+    /// The name of the provider in messages.
     pub name: &'static str,
-    /// Tools.
+    /// The number of tools.
     pub tools: Option<usize>,
-    /// Characters of the name of a tool.
+    /// The number of characters of a tool name.
     pub name_characters: Option<usize>,
-    /// Tools that the model is held to strictly.
+    /// The number of tools in strict mode.
     pub strict_tools: Option<usize>,
-    /// Parameters that are not required, of all strict tools together, at every level.
+    /// The number of optional parameters of all strict tools together, at every level.
     pub strict_optional: Option<usize>,
-    /// Parameters with a choice of types (`anyOf`, or a list of types), of all strict tools together, at every level.
+    /// The number of parameters with several types (`anyOf` or a list of types) of all strict tools together, at every
+    /// level.
     pub strict_unions: Option<usize>,
 }
 
 impl RequestLimits {
-    /// None.
+    /// No limits.
     pub const NONE: Self = Self {
         name: "",
         tools: None,
@@ -45,13 +54,13 @@ impl RequestLimits {
         strict_unions: None,
     };
 
-    /// OpenAI: 128 tools (the reference of `tools`; the error is `array_above_max_length`), names of 64 characters
-    /// (`FunctionDefinition`). Strict mode is limited schema by schema: [`Limits`](super::Limits).
+    /// The limits of OpenAI: 128 tools (reference of `tools`; the error is `array_above_max_length`) and names of 64
+    /// characters (`FunctionDefinition`). The limits of strict mode apply to single schemas: [`Limits`](super::Limits).
     pub const OPENAI: Self = Self { name: "OpenAI", tools: Some(128), name_characters: Some(64), ..Self::NONE };
 
-    /// Anthropic: 20 strict tools, with 24 optional parameters and 16 parameters of several types (the guide to structured
-    /// outputs). The documents allow names of 128 characters, servers have refused more than 64. 10,000 tools is the
-    /// limit of its tool search.
+    /// The limits of Anthropic: 20 strict tools, with 24 optional parameters and 16 parameters with several types
+    /// (guide to structured outputs). The documentation allows names of 128 characters, but servers have rejected more
+    /// than 64. 10,000 tools is the limit of its tool search.
     pub const ANTHROPIC: Self = Self {
         name: "Anthropic",
         tools: Some(10_000),
@@ -61,44 +70,62 @@ impl RequestLimits {
         strict_unions: Some(16),
     };
 
-    /// Gemini: 512 tools (the error is `At most 512 function declarations can be specified`), names of 64 characters
-    /// (newer documents say 128).
+    /// The limits of Gemini: 512 tools (the error is `At most 512 function declarations can be specified`) and names of
+    /// 64 characters (newer documentation: 128).
     pub const GEMINI: Self = Self { name: "Gemini", tools: Some(512), name_characters: Some(64), ..Self::NONE };
 }
 
-/// How much of a limit a catalogue uses up.
+/// The use of a limit by a catalog.
+///
+/// ```
+/// use toolkit::adapter::openai::{Options, tools};
+/// use toolkit::catalog::Naming;
+///
+/// /// Adds two integers.
+/// #[toolkit::tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// let export = tools(&toolkit::catalog![add]?, Naming::Name, Options::responses())?;
+/// assert_eq!(export.usage[0].to_string(), "OpenAI: 1 tools, of at most 128");
+/// assert!(!export.usage[0].is_over());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Usage {
-    /// Whose limit it is.
+    /// The name of the provider.
     pub target: &'static str,
-    /// What is counted.
+    /// The counted quantity, in the plural.
     pub what: &'static str,
-    /// How much there may be.
+    /// The limit.
     pub limit: usize,
-    /// How much there is.
+    /// The count.
     pub count: usize,
-    /// What each tool takes of it: the one that takes most first, then in the order of their ids.
+    /// The share of each tool that has one, the largest first, equal ones in the order of the ids.
     pub tools: Vec<(ToolId, usize)>,
 }
 
 impl Usage {
-    /// Whether there is more than there may be.
+    /// Returns true if the count exceeds the limit.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.count > self.limit
     }
 }
 
-/// As in `Anthropic: 29 strict tools, of at most 20`.
+/// Formats as in `Anthropic: 29 strict tools, of at most 20`.
 impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} {}, of at most {}", self.target, self.count, self.what, self.limit)
     }
 }
 
-/// What the strict tools of a request share.
+/// The quantities of a request that strict tools share.
 #[derive(Clone, Copy, Default)]
 struct Share {
     tools: usize,
@@ -107,7 +134,7 @@ struct Share {
 }
 
 impl Share {
-    /// What one strict tool takes, by the schema that is sent.
+    /// Measures one strict tool by the schema that is sent.
     fn of(schema: &Value) -> Self {
         let mut share = Self { tools: 1, ..Self::default() };
         share.measure(schema);
@@ -133,7 +160,7 @@ impl Share {
         }
     }
 
-    /// Each limit of strict tools, and how much is taken of it.
+    /// Returns each limit of strict tools with the count that is compared with it.
     fn against(self, limits: &RequestLimits) -> [(&'static str, Option<usize>, usize); 3] {
         [
             ("strict tools", limits.strict_tools, self.tools),
@@ -143,7 +170,7 @@ impl Share {
     }
 }
 
-/// One tool of a request on its way.
+/// One tool of a request.
 pub(super) struct Member<'c> {
     pub(super) name: &'c str,
     pub(super) tool: &'c Tool,
@@ -151,7 +178,7 @@ pub(super) struct Member<'c> {
 }
 
 impl<'c> Member<'c> {
-    /// Every tool that is named, as `describe` has it.
+    /// Describes each listed tool.
     pub(super) fn all(names: &'c WireNames<'c>, describe: impl Fn(&Tool, &str) -> Described) -> Vec<Self> {
         names
             .iter()
@@ -160,11 +187,12 @@ impl<'c> Member<'c> {
     }
 }
 
-/// What the strict tools among `members` need of the limits, before any gives it up; those that do not fit are described
-/// anew by `loosely`.
+/// Applies the limits of strict mode: describes each strict tool that does not fit again with `loosely`. Returns the
+/// usage of all strict tools among `members` before that.
 ///
-/// Room is given in this order, each tool having it if it still fits: first the tools that may change things, since a wrong
-/// argument does more harm there; then those that take the least of it, so that more tools are strict; then by their ids.
+/// Tools are considered in this order, and each one that still fits stays strict: first the tools that may change
+/// something, since a wrong argument does more harm there; then those with the smallest share, so that more tools are
+/// strict; then by id.
 pub(super) fn hold_to(
     limits: &RequestLimits,
     members: &mut [Member<'_>],
@@ -218,7 +246,7 @@ fn usages(limits: &RequestLimits, members: &[Member<'_>], wanted: &[(usize, Shar
         .collect()
 }
 
-/// How much of the limits on tools and their names `members` use up.
+/// Returns the use of the limits on tools and tool names.
 pub(super) fn of_all(limits: &RequestLimits, members: &[Member<'_>]) -> Vec<Usage> {
     let usage = |what, limit: Option<usize>, count, tools| {
         limit.map(|limit| Usage { target: limits.name, what, limit, count, tools })
@@ -234,7 +262,7 @@ pub(super) fn of_all(limits: &RequestLimits, members: &[Member<'_>]) -> Vec<Usag
     .collect()
 }
 
-/// How much of the limits of `dialect` the largest schemas use up: they hold for each schema alone.
+/// Returns the use of the limits of `dialect` by the largest schemas. These limits apply to each schema alone.
 pub(super) fn of_schemas(dialect: &Dialect, members: &[Member<'_>]) -> Vec<Usage> {
     let sizes = members.iter().map(|member| {
         let lowered = lower(member.tool.input().as_value(), dialect, Side::Input);
@@ -251,11 +279,11 @@ pub(super) fn of_schemas(dialect: &Dialect, members: &[Member<'_>]) -> Vec<Usage
         .collect()
 }
 
-/// Those that take something.
+/// Returns the nonzero shares, the largest first.
 fn most_first<'t>(takes: impl Iterator<Item = (&'t Tool, usize)>) -> Vec<(ToolId, usize)> {
     let mut takes: Vec<(ToolId, usize)> =
         takes.filter(|(_, takes)| *takes > 0).map(|(tool, takes)| (tool.id().clone(), takes)).collect();
-    // A stable sort leaves those that take the same in the order of the catalogue.
+    // The sort is stable: equal shares stay in the order of the catalog.
     takes.sort_by_key(|(_, takes)| std::cmp::Reverse(*takes));
     takes
 }

@@ -1,4 +1,4 @@
-//! Strict mode, tool by tool.
+//! Strict mode of a single tool.
 
 use serde_json::Value;
 
@@ -7,21 +7,21 @@ use super::loss::{Effect, Loss, Side};
 use super::lower::{Lowered, lower};
 use crate::tool::Tool;
 
-/// An input schema, held to strictly where that is possible.
+/// An input schema, in strict mode where that is possible.
 pub(super) struct Strictly {
     pub(super) lowered: Lowered,
     pub(super) is_strict: bool,
-    /// Where strict mode was asked for and is not possible: why.
+    /// The reasons why strict mode was requested but is not possible.
     pub(super) not_strict: Vec<Loss>,
 }
 
-/// What a tool itself asks for, where it was read from a provider with `field`: true or false; otherwise `options`.
+/// Returns the value of `field` in a tool that was read from a provider, or else `options`.
 pub(super) fn wanted(tool: &Tool, field: &str, options: bool) -> bool {
     tool.metadata().unknown.get(field).and_then(Value::as_bool).unwrap_or(options)
 }
 
-/// The input schema of `tool` in the dialect of strict mode, if that is asked for and can say all that the tool takes;
-/// otherwise in the other dialect.
+/// Lowers the input schema of `tool` to `strict`, if that dialect is given and expresses everything that the tool
+/// accepts, or else to `fallback`.
 pub(super) fn strictly(tool: &Tool, strict: Option<&Dialect>, otherwise: &Dialect) -> Strictly {
     let schema = tool.input().as_value();
     let tried = strict.map(|strict| lower(schema, strict, Side::Input));

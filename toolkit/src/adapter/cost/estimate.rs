@@ -1,25 +1,32 @@
-//! Tokens without a tokenizer.
+//! A token counter without a tokenizer.
 
 use super::TokenCounter;
 
-/// An estimate that needs no tokenizer: about how many tokens OpenAI's `o200k_base` makes of a text.
+/// An estimate of the number of tokens in OpenAI's encoding `o200k_base`, without a tokenizer.
 ///
-/// It splits a text where that encoding does, at every word, number and run of signs, and charges each piece by its
-/// length. For 564 tools of real servers, as JSON, it is off by 2.2 % in the mean and by 20.9 % at most, and by 1.1 % for
-/// all of them together; of the examples of this repository it makes 10 % too much. This measures it:
+/// It splits a text where that encoding does, at words, numbers and runs of punctuation, and weights each piece by its
+/// length. For the JSON of 564 tools of real servers, its mean error is 2.2 %, its maximum error 20.9 %, and its error
+/// for all of them together 1.1 %; for the examples of this repository it counts 10 % too many tokens. This measures
+/// it:
 ///
 /// ```sh
 /// cargo test -p toolkit-tests --test cost -- --nocapture
 /// ```
 ///
-/// Other encodings differ: Anthropic's and Google's are not published.
+/// Other encodings differ. Those of Anthropic and Google are not published.
+///
+/// ```
+/// use toolkit::adapter::cost::{Estimate, TokenCounter};
+///
+/// assert_eq!(Estimate.count("Adds two integers."), 4);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate;
 
-/// What a piece of text is made of.
+/// The kind of a piece of text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Piece {
-    /// Small letters, with the capital that they begin with.
+    /// Lowercase letters, with a leading capital.
     Word,
     Capitals,
     Digits,
@@ -46,16 +53,16 @@ impl Piece {
         matches!(self, Piece::Word | Piece::Capitals)
     }
 
-    /// What a run of `n` such characters costs, in hundredths of a token; `next` is the piece behind it.
+    /// Returns the cost of a run of `n` such characters in hundredths of a token; `next` is the piece after it.
     ///
-    /// The numbers are those that fit the tools of real servers best (least squares).
+    /// The numbers are a least-squares fit to the tools of real servers.
     fn hundredths(self, n: usize, next: Option<Self>) -> usize {
         let is_before_letters = next.is_some_and(Self::is_letters);
         match self {
             Piece::Word => 95 + 5 * n.saturating_sub(6),
             Piece::Capitals => 140 + 33 * n.saturating_sub(3),
             Piece::Digits => 145 * n.div_ceil(3),
-            // One sign, or one space, is part of the word behind it.
+            // A single punctuation character or space is part of the next word.
             Piece::Signs if n == 1 => {
                 if is_before_letters {
                     50
@@ -63,7 +70,7 @@ impl Piece {
                     105
                 }
             }
-            // `":"`, `"},{"` and the like are tokens of their own.
+            // `":"`, `"},{"` and similar runs are single tokens.
             Piece::Signs => 115 + 5 * (n - 2),
             Piece::Spaces if n == 1 && (is_before_letters || next == Some(Piece::Signs)) => 0,
             Piece::Spaces => 65,

@@ -1,4 +1,4 @@
-//! What a dialect has no word for is said in the description, as far as a sentence can.
+//! What a dialect has no word for is moved to the description, as far as a sentence can.
 
 use serde_json::{Value, json};
 
@@ -28,17 +28,17 @@ impl Lowering<'_> {
             "format" | "default" => {
                 self.describe(keywords, keyword);
                 keywords.remove(keyword);
-                self.lose(at, keyword, Effect::Untold, "is said in the description");
+                self.lose(at, keyword, Effect::Untold, "is moved to the description");
             }
             _ if reads && keyword != "format" && keyword != "enum" => {}
             _ if walk::is_annotation(keyword) || matches!(keyword, "$schema" | "$id" | "$defs" | "definitions") => {
                 keywords.remove(keyword);
-                self.lose(at, keyword, Effect::Untold, "cannot be said");
+                self.lose(at, keyword, Effect::Untold, "is not supported");
             }
             _ => {
                 let is_told = self.describe(keywords, keyword);
                 keywords.remove(keyword);
-                let reason = if is_told { "is said in the description" } else { "cannot be said" };
+                let reason = if is_told { "is moved to the description" } else { "is not supported" };
                 // Empty conditions hold for every value.
                 self.lose(at, keyword, Effect::Widened, reason);
             }

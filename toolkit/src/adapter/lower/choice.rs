@@ -55,11 +55,11 @@ impl Lowering<'_> {
             }
             keywords.insert(keyword.to_owned(), branches.into());
         } else if !self.dialect.reads("anyOf") {
-            self.lose(at, keyword, Effect::Widened, "cannot be said; any value may stand there");
+            self.lose(at, keyword, Effect::Widened, "is not supported; any value may stand there");
         } else if branches.is_empty() {
             return None;
         } else if keywords.contains_key("anyOf") {
-            self.lose(at, keyword, Effect::Widened, "cannot be said beside another choice");
+            self.lose(at, keyword, Effect::Widened, "is not supported beside another choice");
         } else {
             if !is_either {
                 self.lose(at, keyword, Effect::Widened, "is said as `anyOf`, so that several may fit at once");
@@ -99,10 +99,10 @@ impl Lowering<'_> {
                 kept.push(self.schema(part, &child(&at_parts, &idx.to_string()))?);
                 continue;
             }
-            self.lose(at, "allOf", Effect::Widened, "cannot be said in one; a part of it is left out");
+            self.lose(at, "allOf", Effect::Widened, "is not supported in one; a part of it is left out");
             let known = keywords.get("properties").and_then(Value::as_object);
             if self.dialect.closed && declares_beyond(&part, known) {
-                let reason = "cannot be said in one; properties that only a part declares cannot be sent";
+                let reason = "is not supported in one; properties that only a part declares cannot be sent";
                 self.lose(at, "allOf", Effect::Narrowed, reason);
             }
         }

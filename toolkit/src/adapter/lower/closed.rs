@@ -50,7 +50,7 @@ impl Lowering<'_> {
         }
         // A closed object says the same in the end.
         if !reads && !self.dialect.closed && keywords.remove("unevaluatedProperties").is_some() {
-            self.lose(at, "unevaluatedProperties", Effect::Widened, "cannot be said");
+            self.lose(at, "unevaluatedProperties", Effect::Widened, "is not supported");
         }
     }
 
@@ -78,10 +78,10 @@ impl Lowering<'_> {
                     keywords.insert("additionalProperties".to_owned(), only);
                 }
             }
-            self.lose(at, "patternProperties", Effect::Widened, "cannot be said; keys need not match a pattern");
+            self.lose(at, "patternProperties", Effect::Widened, "is not supported; keys need not match a pattern");
             return;
         }
-        let reason = "cannot be said; keys that match a pattern cannot be sent";
+        let reason = "is not supported; keys that match a pattern cannot be sent";
         self.lose(at, "patternProperties", Effect::Narrowed, reason);
         // A property that is declared, or required, may match a pattern too.
         let is_empty =
@@ -89,7 +89,7 @@ impl Lowering<'_> {
         let n_properties = |has: &Value| has.as_object().map_or(0, serde_json::Map::len);
         let n_required = |has: &Value| has.as_array().map_or(0, Vec::len);
         if !is_empty("properties", n_properties) || !is_empty("required", n_required) {
-            let reason = "cannot be said; a property that is declared need not be what a pattern asks of it";
+            let reason = "is not supported; a property that is declared need not be what a pattern asks of it";
             self.lose(at, "patternProperties", Effect::Widened, reason);
             // What is required may be there, whatever a closed object says of other keys.
             if keywords.get("additionalProperties") == Some(&Value::Bool(false)) {

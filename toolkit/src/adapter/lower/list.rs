@@ -18,7 +18,7 @@ impl Lowering<'_> {
             && wanted > most
         {
             self.describe(keywords, "minItems");
-            self.lose(at, "minItems", Effect::Widened, format!("of more than {most} is said in the description"));
+            self.lose(at, "minItems", Effect::Widened, format!("of more than {most} is moved to the description"));
             keywords.insert("minItems".to_owned(), most.into());
         }
         Some(())
@@ -93,7 +93,7 @@ impl Lowering<'_> {
         let ends = keywords.get("maxItems").and_then(Value::as_u64).is_some_and(|most| most <= places.len() as u64);
         let all_alike = places.windows(2).all(|pair| pair[0] == pair[1]);
         if !(closed || ends) {
-            self.lose(at, "prefixItems", Effect::Widened, "cannot be said; any item may stand anywhere");
+            self.lose(at, "prefixItems", Effect::Widened, "is not supported; any item may stand anywhere");
             return Some(());
         }
         if closed {
@@ -104,7 +104,7 @@ impl Lowering<'_> {
             }
         }
         if !all_alike {
-            self.lose(at, "prefixItems", Effect::Widened, "cannot be said; each item may stand in any place");
+            self.lose(at, "prefixItems", Effect::Widened, "is not supported; each item may stand in any place");
         }
         places.dedup();
         let items = match places.len() {

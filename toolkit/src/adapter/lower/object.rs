@@ -58,7 +58,7 @@ impl Lowering<'_> {
                 None if is_required(&name) => return None,
                 // What is not declared is refused.
                 None if refuses_others => {}
-                None => drop(lowered.insert(name, self.anything(&at, "no value fits it, which cannot be said"))),
+                None => drop(lowered.insert(name, self.anything(&at, "no value fits it, which is not supported"))),
             }
         }
         Some(lowered)

@@ -20,10 +20,20 @@ impl Lowering<'_> {
         }
         self.n_lost_references += 1;
         if !self.dialect.untyped {
-            self.lose(at, "$ref", Effect::Narrowed, "leads back to itself, which cannot be said; nothing can be sent");
+            self.lose(
+                at,
+                "$ref",
+                Effect::Narrowed,
+                "leads back to itself, which is not supported; nothing can be sent",
+            );
             return None;
         }
-        self.lose(at, "$ref", Effect::Widened, "leads back to itself, which cannot be said; anything may stand there");
+        self.lose(
+            at,
+            "$ref",
+            Effect::Widened,
+            "leads back to itself, which is not supported; anything may stand there",
+        );
         Some(keywords.into_iter().filter(|(keyword, _)| keyword == "description").collect())
     }
 
@@ -82,7 +92,7 @@ impl Lowering<'_> {
                     at,
                     &keyword,
                     Effect::Widened,
-                    "holds a reference that leads back to itself, which cannot be said",
+                    "holds a reference that leads back to itself, which is not supported",
                 );
             }
         }
@@ -95,7 +105,7 @@ impl Lowering<'_> {
         }
         for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
             if keywords.remove(keyword).is_some() {
-                self.lose(at, keyword, Effect::Widened, "depends on a reference that cannot be said");
+                self.lose(at, keyword, Effect::Widened, "depends on a reference that is not supported");
             }
         }
     }

@@ -74,7 +74,7 @@ impl Lowering<'_> {
         for (name, schema) in definitions {
             let at = child(&at, &name);
             let schema = self.schema(schema, &at).unwrap_or_else(|| {
-                let reason = "fits nothing, which cannot be said; null stands in its place";
+                let reason = "fits nothing, which is not supported; null stands in its place";
                 self.lose(&at, "type", Effect::Widened, reason);
                 json!({ "type": "null" })
             });

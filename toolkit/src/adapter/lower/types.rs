@@ -37,7 +37,7 @@ impl Lowering<'_> {
             }
             _ if keywords.contains_key("anyOf") => {
                 keywords.remove("type");
-                self.lose(at, "type", Effect::Widened, "cannot be said beside a choice");
+                self.lose(at, "type", Effect::Widened, "is not supported beside a choice");
             }
             _ => return self.split(keywords, &names, at),
         }

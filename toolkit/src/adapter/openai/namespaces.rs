@@ -1,4 +1,4 @@
-//! Tools that stand together under a name (`NamespaceToolParam` of Responses).
+//! Tools grouped by namespace (`NamespaceToolParam` of Responses).
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::catalog::{Catalog, Naming, Problem, ProblemKind, Problems};
 use crate::schema::quoted;
 use crate::tool::{InvalidTool, Namespace, Tool};
 
-/// The longest name of a namespace, in characters; as that of a function.
+/// The longest name of a namespace in characters, the same as for functions.
 const MAX_LEN: usize = 64;
 
-/// How many tools the description of a namespace names.
+/// The number of tools that the description of a namespace lists.
 const MAX_NAMED: usize = 32;
 
 pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Problems> {
@@ -24,7 +24,7 @@ pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Pro
     for tool in catalog.latest() {
         groups.entry(tool.id().namespace()).or_default().push(tool.clone());
     }
-    // Within a namespace names are as unique as within a catalogue.
+    // Names are unique within a namespace, as within a catalog.
     let groups = groups.into_iter().map(|(namespace, tools)| Ok((namespace, Catalog::new(tools)?)));
     let groups: Vec<(Option<&str>, Catalog)> = groups.collect::<Result<_, Problems>>()?;
     let mut listed = Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Pro
     Ok(export.with(all))
 }
 
-/// The tool that a model calls by a `function_call` with this `namespace` and `name`, the highest version of it.
+/// Returns the highest version of the tool that a `function_call` with this `namespace` and `name` refers to.
 ///
 /// ```
 /// # use toolkit::adapter::openai::find;
@@ -91,8 +91,8 @@ pub fn find<'c>(catalog: &'c Catalog, namespace: Option<&str>, name: &str) -> Op
     catalog.latest().find(called)
 }
 
-/// Reads the `tools` of a request: functions of either interface, and namespaces of them, whose name is then that of
-/// each tool. One that cannot be read hides no other.
+/// Reads the `tools` of a request: functions of either API, and namespaces, which become the namespace of their tools.
+/// A tool that cannot be read does not affect the others.
 ///
 /// ```
 /// # use serde_json::json;
@@ -109,7 +109,7 @@ pub fn find<'c>(catalog: &'c Catalog, namespace: Option<&str>, name: &str) -> Op
 #[must_use]
 pub fn read_all(tools: &Value) -> Vec<Result<Tool, InvalidTool>> {
     let Value::Array(tools) = tools else {
-        return vec![Err(InvalidTool::Json("the tools of a request are an array".to_owned()))];
+        return vec![Err(InvalidTool::Json("the tools of a request must be an array".to_owned()))];
     };
     let mut all = Vec::new();
     for tool in tools {
@@ -117,7 +117,7 @@ pub fn read_all(tools: &Value) -> Vec<Result<Tool, InvalidTool>> {
             Some("namespace") => all.extend(read_namespace(tool)),
             None | Some("function") => all.push(read(tool)),
             Some(other) => {
-                let is = format!("it is of the type {}, and no function", quoted(other));
+                let is = format!("it has the type {}, but only functions can be read", quoted(other));
                 all.push(Err(InvalidTool::Json(is)));
             }
         }
@@ -138,7 +138,7 @@ fn read_namespace(json: &Value) -> Vec<Result<Tool, InvalidTool>> {
     tools.iter().map(|tool| Ok(read(tool)?.in_namespace(namespace.clone()))).collect()
 }
 
-/// A namespace in the characters that a function may have.
+/// Returns the namespace with the characters that OpenAI allows in names.
 fn wire(namespace: &str) -> String {
     namespace.replace('.', "_")
 }
@@ -168,7 +168,7 @@ fn check_namespaces(catalog: &Catalog, problems: &mut Vec<Problem>) {
     }
 }
 
-/// What the model reads of a namespace: which tools there are.
+/// Returns the description of a namespace: a list of its tools.
 fn description(names: &[&str]) -> String {
     let shown: Vec<String> = names.iter().take(MAX_NAMED).map(|name| format!("`{name}`")).collect();
     let shown = shown.join(", ");
