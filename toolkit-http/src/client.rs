@@ -1,9 +1,9 @@
-//! TLS for clients: which authorities they trust, and why a server was not trusted.
+//! TLS for clients: the trusted certificate authorities, and the reasons why a certificate was rejected.
 
 mod authorities;
 mod failure;
 
 pub use self::authorities::{Authorities, InvalidCertificate};
 pub use self::failure::certificate_failure;
-/// The configuration of a client's TLS.
+/// The TLS configuration of a client.
 pub use rustls::ClientConfig;

@@ -1,4 +1,4 @@
-//! Accepting connections and answering requests.
+//! Accepts connections, reads requests and runs tools.
 
 mod accept;
 mod body;

@@ -97,7 +97,7 @@ async fn tools_of(backend: &McpBackend) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_authority_that_is_given_is_believed() {
+async fn an_added_authority_is_trusted() {
     let authority = Authority::new();
     let served = authority.serve("localhost", |_| {}).await;
     let endpoint = served.endpoint().trust(&authority.pem()).unwrap();
@@ -106,34 +106,33 @@ async fn an_authority_that_is_given_is_believed() {
 }
 
 #[tokio::test]
-async fn who_is_not_believed_is_told_nothing() {
+async fn an_untrusted_server_is_sent_nothing() {
     let (authority, other) = (Authority::new(), Authority::new());
     let served = authority.serve("localhost", |_| {}).await;
-    let unknown = "the MCP server `remote` is not who it should be, and was told nothing: nobody who is trusted has \
-                   signed its certificate; an authority of one's own is given with `trust`, or in the file that \
-                   `SSL_CERT_FILE` names";
+    let unknown = "the MCP server `remote` is not trusted, so no request was sent: its certificate is not signed by a \
+                   trusted authority; add your own authority with `trust`, or in the file that `SSL_CERT_FILE` names";
     assert_eq!(served.refusal(served.endpoint()).await, unknown);
     assert_eq!(served.refusal(served.endpoint().trust(&other.pem()).unwrap()).await, unknown);
 
     let elsewhere = authority.serve("elsewhere.example", |_| {}).await;
     let trusting = |served: &Served| served.endpoint().trust(&authority.pem()).unwrap();
     let refusal = elsewhere.refusal(trusting(&elsewhere)).await;
-    assert!(refusal.ends_with("its certificate is that of another name"), "{refusal}");
+    assert!(refusal.ends_with("its certificate is for another host name"), "{refusal}");
     let expired = authority.serve("localhost", |params| params.not_after = date_time_ymd(2020, 1, 1)).await;
     let refusal = expired.refusal(trusting(&expired)).await;
     assert!(refusal.ends_with("its certificate has expired"), "{refusal}");
 }
 
 #[tokio::test]
-async fn what_is_no_certificate_is_told_at_once() {
+async fn a_malformed_certificate_is_rejected_early() {
     let endpoint = || Endpoint::new("https://localhost/mcp").unwrap();
-    let none = "there is no certificate to trust; one begins with `-----BEGIN CERTIFICATE`";
+    let none = "the PEM text has no certificate; expected `-----BEGIN CERTIFICATE`";
     assert_eq!(endpoint().trust("").unwrap_err().to_string(), none);
     let key = KeyPair::generate().unwrap().serialize_pem();
     assert_eq!(endpoint().trust(&key).unwrap_err().to_string(), none);
     let wrong = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     let error = endpoint().trust(wrong).unwrap_err().to_string();
-    assert!(error.starts_with("a certificate is none: "), "{error}");
+    assert!(error.starts_with("malformed certificate: "), "{error}");
 }
 
 /// On other systems the platform's own store decides.

@@ -82,16 +82,15 @@ async fn tools_of_a_server_over_tls_are_listed() {
 async fn a_server_that_is_not_trusted_is_sent_nothing() {
     let (authority, other) = (Authority::new(), Authority::new());
     let served = Served::new(&authority, "localhost", |_| {}).await;
-    let unknown = "the tool server `remote` is not who it should be, and was sent nothing: nobody who is trusted has signed \
-                   its certificate; an authority of one's own is given with `trust`, or in the file that `SSL_CERT_FILE` \
-                   names";
+    let unknown = "the tool server `remote` is not trusted, so no request was sent: its certificate is not signed by a \
+                   trusted authority; add your own authority with `trust`, or in the file that `SSL_CERT_FILE` names";
     assert_eq!(served.refusal(served.backend()).await, unknown);
     assert_eq!(served.refusal(served.backend().trust(&other.pem()).unwrap()).await, unknown);
 
     let trusting = |served: &Served| served.backend().trust(&authority.pem()).unwrap();
     let elsewhere = Served::new(&authority, "elsewhere.example", |_| {}).await;
     let refusal = elsewhere.refusal(trusting(&elsewhere)).await;
-    assert!(refusal.ends_with("its certificate is that of another name"), "{refusal}");
+    assert!(refusal.ends_with("its certificate is for another host name"), "{refusal}");
     let expired = Served::new(&authority, "localhost", |params| params.not_after = date_time_ymd(2020, 1, 1)).await;
     let refusal = expired.refusal(trusting(&expired)).await;
     assert!(refusal.ends_with("its certificate has expired"), "{refusal}");

@@ -1,4 +1,4 @@
-//! The authorities that a client trusts.
+//! The certificate authorities that a client trusts.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,17 +8,22 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 
-/// The authorities that a client trusts: those of the platform, and those that are added.
+/// The certificate authorities that a client trusts: those of the platform, and those that are added.
 ///
-/// The platform's store decides, on Linux the file that `SSL_CERT_FILE` names, where it is set.
+/// The platform's certificate store decides. On Linux, the environment variable `SSL_CERT_FILE` selects another file.
+///
+/// # Examples
 ///
 /// ```
 /// use toolkit_http::Authorities;
 ///
-/// let tls = Authorities::platform().tls()?;
-/// assert!(Authorities::platform().add_pem("no certificate").is_err());
-/// # drop(tls);
-/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut authorities = Authorities::platform();
+/// assert!(authorities.add_pem("not a certificate").is_err());
+/// let config = authorities.tls()?;
+/// # drop(config);
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Authorities {
@@ -26,32 +31,32 @@ pub struct Authorities {
 }
 
 impl Authorities {
-    /// Returns those of the platform.
+    /// Creates a set with the authorities of the platform.
     #[must_use]
     pub fn platform() -> Self {
         Self::default()
     }
 
-    /// Adds the certificates of a text in PEM.
+    /// Adds the certificates of a PEM file, given as text.
     ///
     /// # Errors
     ///
-    /// The text has no certificate, or something else where one should be.
+    /// Returns an error if the text has no certificate, or a malformed one.
     pub fn add_pem(&mut self, pem: &str) -> Result<(), InvalidCertificate> {
         let n_before = self.added.len();
         for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
             let certificate =
-                certificate.map_err(|error| InvalidCertificate(format!("a certificate is no PEM: {error}")))?;
-            // Whether it is one is found out here, and not by the first call.
+                certificate.map_err(|error| InvalidCertificate(format!("the PEM text is malformed: {error}")))?;
+            // Rejects a malformed certificate here and not at the first call.
             let added = RootCertStore::empty().add(certificate.clone());
-            added.map_err(|error| InvalidCertificate(format!("a certificate is none: {error}")))?;
+            added.map_err(|error| InvalidCertificate(format!("malformed certificate: {error}")))?;
             self.added.push(certificate);
         }
         match self.added.len() > n_before {
             true => Ok(()),
-            false => Err(InvalidCertificate(
-                "there is no certificate to trust; one begins with `-----BEGIN CERTIFICATE`".to_owned(),
-            )),
+            false => {
+                Err(InvalidCertificate("the PEM text has no certificate; expected `-----BEGIN CERTIFICATE`".to_owned()))
+            }
         }
     }
 
@@ -59,7 +64,7 @@ impl Authorities {
     ///
     /// # Errors
     ///
-    /// The platform's store cannot be read.
+    /// Returns an error if the platform's certificate store cannot be read.
     pub fn tls(&self) -> Result<ClientConfig, rustls::Error> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let tls = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
@@ -67,12 +72,13 @@ impl Authorities {
         Ok(tls.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth())
     }
 
-    /// Returns the configuration of a client that trusts nobody, for connections without encryption: the platform's store
-    /// need not be there.
+    /// Returns the configuration of a client without trusted authorities, for connections without encryption. It does
+    /// not read the platform's certificate store.
     ///
     /// # Errors
     ///
-    /// None that this build can have: its cryptography supports the default versions of TLS.
+    /// Returns an error if the cryptography provider does not support the default versions of TLS. The provider of this
+    /// crate does.
     pub fn no_tls() -> Result<ClientConfig, rustls::Error> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
@@ -80,7 +86,7 @@ impl Authorities {
     }
 }
 
-/// A text without a certificate in PEM.
+/// The error for a text without valid PEM certificates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidCertificate(String);
 

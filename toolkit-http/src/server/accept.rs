@@ -1,4 +1,4 @@
-//! The accept loop, and how it ends.
+//! The accept loop and its graceful shutdown.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -20,18 +20,39 @@ use super::limits::Limits;
 use super::response::Tracked;
 use super::stream::WriteTimeout;
 
-/// The pause after a connection could not be accepted, as when there are too many files open.
+/// The pause after a failed `accept`, such as one for lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The size of a connection's read buffer, and so of the head of a request.
+/// The size of a connection's read buffer, which bounds the head of a request.
 const MAX_HEAD_BYTES: usize = 64 << 10;
 
-/// Serves until `shutdown` completes; then accepts no more connections, and lets requests that run end for
-/// [`Limits::shutdown_timeout`], or until `abort` completes. What is left then is dropped. Dropping the future drops
-/// everything at once.
+/// Serves connections until `shutdown` completes, then shuts down gracefully.
 ///
-/// `answer` is called with each request; its [`Connection`](super::Connection) is in the extensions of the request.
+/// After `shutdown`, the server accepts no connections, and requests in flight may finish within
+/// [`Limits::shutdown_timeout`], or until `abort` completes. Then the remaining connections are closed. Dropping the
+/// future closes all connections at once.
+///
+/// `answer` is called with each request. The extensions of the request hold its [`Connection`](super::Connection).
 /// Neither the function nor its future may block.
+///
+/// # Examples
+///
+/// ```no_run
+/// use std::convert::Infallible;
+///
+/// use bytes::Bytes;
+/// use http::{Request, Response};
+/// use http_body_util::Full;
+/// use toolkit_http::{Limits, ShutdownSignals, bind, serve};
+///
+/// # async fn run() -> std::io::Result<()> {
+/// let listener = bind(&[([127, 0, 0, 1], 8000).into()])?;
+/// let mut signals = ShutdownSignals::listen();
+/// let answer = |_: Request<_>| async { Response::new(Full::new(Bytes::from_static(b"ok"))) };
+/// serve(listener, Limits::default(), answer, signals.next(), std::future::pending()).await;
+/// # Ok(())
+/// # }
+/// ```
 pub async fn serve<A, F, B>(
     listener: TcpListener,
     limits: Limits,
@@ -64,9 +85,9 @@ pub async fn serve<A, F, B>(
                 continue;
             }
         };
-        // Without any room the connection is closed.
+        // Dropping the stream closes a connection for which there is no room.
         let Some(connection) = connections.admit(address.ip()) else { continue };
-        // Answers are small and whole; waiting for more of them would only delay them.
+        // A response is written in one go, so Nagle's algorithm would only delay it.
         let _ = stream.set_nodelay(true);
         let (answer, this) = (answer.clone(), connection.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
@@ -80,7 +101,7 @@ pub async fn serve<A, F, B>(
         let served = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
         open.spawn(async move {
             tokio::select! {
-                // A client that breaks off, or is not understood, is no error of the server.
+                // An aborted connection or a malformed request is not an error of the server.
                 _ = served => {}
                 () = connection.evicted() => {}
             }

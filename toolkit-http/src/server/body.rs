@@ -1,4 +1,4 @@
-//! Reading request bodies.
+//! Request bodies.
 
 use std::fmt;
 use std::pin::pin;
@@ -13,11 +13,29 @@ use super::body_budget::{Budget, Charge};
 use super::connection::Connection;
 use super::limits::Limits;
 
-/// Reads the bodies of requests: each within its size and its time, and all of them within one budget.
+/// A reader of request bodies with a limit of size and time for each body and one memory budget for all of them.
 ///
-/// The budget counts bytes that have arrived, not those that a client announces. A client (an address, or a connection of
-/// a loopback address) may hold as many bytes as are free, so that there is always room for a small body. When a body
-/// finds no room for a second, the unfinished body that holds most is refused.
+/// The budget counts the bytes that have arrived, not those that a client announces. A client (an address, or a single
+/// connection of a loopback address) may hold as many bytes as are free, so that there is always room for a small body.
+/// When a body has waited for room for a second, the largest unfinished body is rejected.
+///
+/// # Examples
+///
+/// ```
+/// use bytes::Bytes;
+/// use http::HeaderMap;
+/// use http_body_util::Full;
+/// use toolkit_http::{BodyReader, Limits};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), toolkit_http::BodyError> {
+/// let reader = BodyReader::new(&Limits::default());
+/// let body = Full::new(Bytes::from_static(b"{}"));
+/// let received = reader.read(&HeaderMap::new(), body, None).await?;
+/// assert_eq!(received.bytes(), "{}");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct BodyReader {
     max_bytes: usize,
@@ -26,38 +44,38 @@ pub struct BodyReader {
     budget: Budget,
 }
 
-/// A request body that has arrived. It counts until it is dropped.
+/// A request body. Its bytes count towards the budget until it is dropped.
 #[derive(Debug)]
 pub struct ReceivedBody {
     bytes: Bytes,
     charge: Charge,
 }
 
-/// Holds the room of a body after its bytes were taken.
+/// The share of a request body in the budget. Dropping it returns the bytes.
 #[derive(Debug)]
 pub struct BodyCharge {
     _charge: Charge,
 }
 
-/// Why a body was not read.
+/// The error of a request body that was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// It has more than this number of bytes: `413`.
+    /// The body exceeds this number of bytes: `413`.
     TooLarge(usize),
-    /// It did not arrive within this time: `408`.
+    /// The body did not arrive within this time: `408`.
     TimedOut(Duration),
-    /// It ended before it was complete: `400`.
+    /// The connection ended before the body: `400`.
     Incomplete,
-    /// Its room was needed for other bodies before it was complete: `503`.
+    /// The body was revoked to make room for others: `503`.
     Overloaded,
 }
 
 impl BodyReader {
-    /// Creates a reader with the sizes and the time of these limits.
+    /// Creates a reader with the size limits and the timeout of `limits`.
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
-        // A body may hold half of the budget.
+        // A client may hold half of the budget, which has to suffice for one body.
         let n_bytes = limits.max_pending_bytes.max(limits.max_body_bytes.saturating_mul(2));
         Self {
             max_bytes: limits.max_body_bytes,
@@ -71,7 +89,7 @@ impl BodyReader {
     ///
     /// # Errors
     ///
-    /// See [`BodyError`].
+    /// Returns a [`BodyError`] if the body is too large, late, incomplete, or revoked.
     pub async fn read<B>(
         &self,
         headers: &HeaderMap,
@@ -86,7 +104,7 @@ impl BodyReader {
             return Err(BodyError::TooLarge(self.max_bytes));
         }
         let _receiving = connection.map(Connection::receiving);
-        // Otherwise each connection is a client.
+        // Without an address, each connection is a client of its own.
         let address = connection.map(Connection::address);
         let charge = self.budget.charge(address.filter(|address| self.limits_loopback || !address.is_loopback()));
         let read = self.collect(body, announced, charge);
@@ -126,7 +144,7 @@ impl BodyReader {
             if whole.is_empty() {
                 whole = std::mem::take(&mut first).into();
             }
-            // Never more than twice what has arrived.
+            // Allocates at most twice what has arrived, since the announced length may be false.
             let n_wanted = announced.unwrap_or(usize::MAX).min(2 * n_bytes).max(n_bytes);
             if whole.capacity() < n_bytes {
                 whole.reserve_exact(n_wanted - whole.len());
@@ -151,7 +169,7 @@ impl ReceivedBody {
         &self.bytes
     }
 
-    /// Separates the bytes from their charge, which is to be kept as long as anything that was made of them.
+    /// Separates the bytes from their charge. Keep the charge as long as anything that was parsed from the bytes.
     #[must_use]
     pub fn into_parts(self) -> (Bytes, BodyCharge) {
         (self.bytes, BodyCharge { _charge: self.charge })

@@ -1,4 +1,4 @@
-//! The memory that request bodies take, over all requests.
+//! The memory budget of request bodies.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-/// How long a body that has no room waits before an unfinished one has to give up its own.
+/// The time that a body waits for room before an unfinished body is revoked.
 const YIELD_AFTER: Duration = Duration::from_secs(1);
 
-/// Counts the bytes of bodies that have arrived and are still needed.
+/// Counts the bytes of bodies that have arrived and are still in use.
 ///
-/// A client may hold as many bytes as are free, so that there is always room for a small body, whatever the others hold.
-/// A body that finds no room for a second takes that of the unfinished body that holds most.
+/// A client may hold as many bytes as are free, so that there is always room for a small body. When a body has waited
+/// for room for [`YIELD_AFTER`], the largest unfinished body is revoked.
 #[derive(Clone, Debug)]
 pub(super) struct Budget(Arc<Shared>);
 
@@ -38,19 +38,19 @@ struct Unfinished {
     revoked: Arc<Notify>,
 }
 
-/// What one body holds of the budget, until it is dropped.
+/// The share of one body in the budget. Dropping it returns the bytes.
 #[derive(Debug)]
 pub(super) struct Charge {
     budget: Budget,
-    /// The client, where its address tells one client from another.
+    /// The address of the client; `None` where an address does not identify a client.
     address: Option<IpAddr>,
     n_bytes: usize,
-    /// Its entry among the unfinished ones, if it takes part in that.
+    /// The key in [`State::unfinished`], for a body that can be revoked.
     id: Option<u64>,
     revoked: Option<Arc<Notify>>,
 }
 
-/// From this size on a body can be revoked while it is unfinished. Smaller ones are not worth an entry.
+/// The size above which an unfinished body can be revoked. Smaller bodies are not worth an entry.
 const SMALL: usize = 32 << 10;
 
 impl Budget {
@@ -59,7 +59,7 @@ impl Budget {
         Self(Arc::new(Shared { state: Mutex::new(state), released: Notify::new() }))
     }
 
-    /// Begins to charge a body of a client, which is an address or else this body alone.
+    /// Creates an empty charge for a client: the address, or this body alone if it is `None`.
     pub(super) fn charge(&self, address: Option<IpAddr>) -> Charge {
         Charge { budget: self.clone(), address, n_bytes: 0, id: None, revoked: None }
     }
@@ -68,7 +68,7 @@ impl Budget {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Revokes the charge of the unfinished body that holds most, and is not new.
+    /// Revokes the largest unfinished body that is older than [`YIELD_AFTER`].
     fn revoke_largest(&self) {
         let state = self.state();
         let candidates = state.unfinished.values().filter(|body| body.since.elapsed() >= YIELD_AFTER);
@@ -79,7 +79,7 @@ impl Budget {
 }
 
 impl Charge {
-    /// Charges more bytes, once there is room for them.
+    /// Waits for room, then charges `n_more` bytes.
     pub(super) async fn grow(&mut self, n_more: usize) {
         loop {
             let budget = self.budget.clone();
@@ -128,14 +128,14 @@ impl Charge {
         true
     }
 
-    /// Says that the body is complete: it keeps its room until it is dropped.
+    /// Marks the body as complete, so that it cannot be revoked. The bytes stay charged until it is dropped.
     pub(super) fn finish(&mut self) {
         if let Some(id) = self.id.take() {
             self.budget.state().unfinished.remove(&id);
         }
     }
 
-    /// Waits until the room is needed by others; for ever for a small body.
+    /// Waits until the charge is revoked, which never happens to a small body.
     pub(super) fn revoked(&self) -> impl Future<Output = ()> + use<> {
         let revoked = self.revoked.clone();
         async move {

@@ -1,4 +1,4 @@
-//! How many calls run at once, and how many of them of one tool.
+//! The concurrency limit of calls, in total and per tool.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// Bounds the calls that run at once, so that calls of one tool leave room for those of others.
+/// A concurrency limit of calls that is fair among tools.
 ///
-/// A tool gets another permit as long as it has fewer than three times the permits that are free: alone at most three
-/// quarters of all, and of several slow tools each the same share, with as much as a third of a share left for the next
-/// tool.
+/// A tool gets another permit as long as it holds fewer than three times the number of free permits. A single tool
+/// therefore holds at most three quarters of the permits. Several slow tools get equal shares, and the next tool still
+/// finds a third of a share.
+///
+/// # Examples
 ///
 /// ```
 /// use toolkit_http::CallLimiter;
@@ -43,31 +45,31 @@ struct Tool {
     waiting: VecDeque<oneshot::Sender<CallPermit>>,
 }
 
-/// The minimum of calls that may wait, for limiters with few permits.
+/// The lower bound of the number of calls that may wait.
 const MIN_WAITING: usize = 256;
 
-/// How many permits a tool may have for each one that is free.
+/// The maximum ratio of the permits of a tool to the free permits.
 const SHARE: usize = 3;
 
-/// The number of tools without a running call whose names are kept, so that they need not be copied again.
+/// The number of entries from which on those of idle tools are removed. An entry saves the copy of a tool's name.
 const MAX_IDLE: usize = 4096;
 
-/// The right to run a call. Dropping it returns it.
+/// A permit of a [`CallLimiter`]. Dropping it returns it.
 #[derive(Debug)]
 pub struct CallPermit {
-    /// `None` for one that was given back already.
+    /// `None` if the permit was returned already.
     limiter: Option<CallLimiter>,
     tool: Arc<str>,
 }
 
-/// The limits of running and of waiting calls are reached.
+/// The error of a [`CallLimiter`] without free permits for a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overloaded {
     n_permits: usize,
 }
 
 impl CallLimiter {
-    /// Creates a limiter with `n_permits`, at least one. The same number of calls may wait for a permit, at least 256.
+    /// Creates a limiter with `n_permits`, at least one. As many calls may wait for a permit, at least 256.
     #[must_use]
     pub fn new(n_permits: usize) -> Self {
         let n_permits = n_permits.max(1);
@@ -75,18 +77,18 @@ impl CallLimiter {
         Self(Arc::new(Shared { state: Mutex::new(state), max_waiting: n_permits.max(MIN_WAITING) }))
     }
 
-    /// Takes a permit, if there is one for this tool.
+    /// Acquires a permit for a tool without waiting.
     ///
     /// # Errors
     ///
-    /// Returns [`Overloaded`] if the tool cannot have another permit now, or earlier calls wait for one.
+    /// Returns [`Overloaded`] if the tool has its share of the permits, or earlier calls of it wait for one.
     pub fn try_acquire(&self, tool: &str) -> Result<CallPermit, Overloaded> {
         let mut state = self.state();
         let n_permits = state.n_permits;
         self.grant(&mut state, tool).ok_or(Overloaded { n_permits })
     }
 
-    /// Takes a permit, once there is one for this tool.
+    /// Waits for a permit for a tool.
     ///
     /// # Errors
     ///
@@ -104,7 +106,7 @@ impl CallLimiter {
             let n_left = self.0.max_waiting.saturating_sub(state.n_waiting);
             let name = state.name_of(tool);
             let waiting = &mut state.tools.entry(name).or_default().waiting;
-            // The same rule as for permits.
+            // Fairness among waiting calls follows the rule for permits.
             if !may_run(waiting.len(), n_left) {
                 return Err(overloaded);
             }
@@ -116,7 +118,7 @@ impl CallLimiter {
         granted.await.map_err(|_| Overloaded { n_permits: 0 })
     }
 
-    /// Returns the number of permits that are held.
+    /// Returns the number of permits in use.
     #[must_use]
     pub fn n_running(&self) -> usize {
         let state = self.state();
@@ -142,7 +144,7 @@ impl CallLimiter {
         CallPermit { limiter: Some(self.clone()), tool }
     }
 
-    /// Gives free permits to calls that wait, first of the tool that runs least.
+    /// Grants free permits to waiting calls, those of the tool with the fewest running calls first.
     fn wake(&self, state: &mut State) {
         while state.n_waiting > 0 && state.n_free > 0 {
             let waiting = state.tools.iter_mut().filter(|(_, tool)| !tool.waiting.is_empty());
@@ -157,7 +159,7 @@ impl CallLimiter {
             {
                 let permit = self.give(state, name);
                 if let Err(mut permit) = waiter.send(permit) {
-                    // Its drop would take the lock that is held here.
+                    // Dropping the permit would lock the state again, and deadlock.
                     permit.limiter = None;
                     state.take_back(&permit.tool);
                 }
@@ -185,7 +187,7 @@ impl State {
         tool.into()
     }
 
-    /// Forgets waiting calls whose clients have gone.
+    /// Removes waiting calls whose futures were dropped.
     fn forget_gone(&mut self) {
         for tool in self.tools.values_mut() {
             tool.waiting.retain(|waiting| !waiting.is_closed());

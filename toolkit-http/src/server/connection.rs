@@ -1,4 +1,4 @@
-//! One connection, as requests and the limits see it.
+//! The state of one connection.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use super::connections::Connections;
 use super::response_budget::ResponsePermit;
 
-/// The connection of a request; it is in the request's extensions. Clones are the same connection.
+/// The connection of a request, from the extensions of the request. Clones share the connection.
 #[derive(Clone, Debug)]
 pub struct Connection(Arc<Inner>);
 
@@ -21,24 +21,24 @@ struct Inner {
     address: IpAddr,
     is_reserved: AtomicBool,
     phase: AtomicU8,
-    /// Whether bytes wait for the client to read.
+    /// True while a write waits for the client to read.
     is_blocked: AtomicBool,
     opened: Instant,
-    /// When the phase began, in milliseconds after `opened`.
+    /// The start of the phase, in milliseconds after `opened`.
     since: AtomicU64,
     evicted: Notify,
 }
 
-/// What a connection waits for.
+/// The party and the event that a connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// For a request.
+    /// Waits for a request.
     Idle,
-    /// For the body of a request.
+    /// Waits for the body of a request.
     Receiving,
-    /// For the server.
+    /// Waits for the server.
     Running,
-    /// For the client to read.
+    /// Waits for the client to read.
     Blocked,
 }
 
@@ -67,15 +67,15 @@ impl Connection {
         self.0.address
     }
 
-    /// Returns true if the connection was accepted from the reserve and there is no room for an ordinary one still: then
-    /// only health checks and authenticated clients are to be answered.
+    /// Returns true if the connection was accepted from the reserve and there is still no room outside of it. On such a
+    /// connection, answer only health checks and authenticated clients.
     #[must_use]
     pub fn is_reserved(&self) -> bool {
         self.is_in_reserve() && !self.0.connections.promote(self)
     }
 
-    /// Counts an event stream of this connection; `None` if there are as many as there may be, in total or of this
-    /// address.
+    /// Returns a permit for an event stream on this connection, or `None` if the limit of event streams is reached, in
+    /// total or for this address.
     #[must_use]
     pub fn event_stream(&self) -> Option<EventStreamPermit> {
         let is_admitted = self.0.connections.begin_event_stream(self.address());
@@ -94,7 +94,7 @@ impl Connection {
         self.0.is_reserved.load(Ordering::Relaxed)
     }
 
-    /// Returns true if the connection was in the reserve.
+    /// Removes the connection from the reserve. Returns true if it was in there.
     pub(super) fn leave_reserve(&self) -> bool {
         self.0.is_reserved.swap(false, Ordering::Relaxed)
     }
@@ -108,7 +108,7 @@ impl Connection {
         }
     }
 
-    /// When the phase began.
+    /// Returns the start of the phase.
     pub(super) fn since(&self) -> Instant {
         self.0.opened + std::time::Duration::from_millis(self.0.since.load(Ordering::Relaxed))
     }
@@ -121,7 +121,7 @@ impl Connection {
         self.enter(RUNNING);
     }
 
-    /// Says that the server waits for the rest of a body, until the guard is dropped.
+    /// Enters the phase `Receiving`, until the guard is dropped.
     pub(super) fn receiving(&self) -> Receiving {
         self.enter(RECEIVING);
         Receiving(self.clone())
@@ -156,7 +156,7 @@ impl Connection {
     }
 }
 
-/// A connection whose body is being received.
+/// A guard for the phase `Receiving`.
 #[derive(Debug)]
 pub(super) struct Receiving(Connection);
 
@@ -166,7 +166,7 @@ impl Drop for Receiving {
     }
 }
 
-/// The right to an event stream, which lasts until its client leaves. Dropping it returns it.
+/// A permit for an event stream. Dropping it returns it.
 #[derive(Debug)]
 pub struct EventStreamPermit(Connection);
 

@@ -1,4 +1,4 @@
-//! The connections of a server: who gets one, and who has to give one up.
+//! The table of open connections: admission, eviction and the reserve.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ struct Table {
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     n_connections: usize,
-    /// How many of them are in the reserve.
+    /// The number of these connections that are in the reserve.
     n_reserved: usize,
     n_event_streams: usize,
 }
@@ -43,20 +43,21 @@ impl Connections {
         Self(Arc::new(Shared { limits, table: Mutex::default(), responses }))
     }
 
-    /// Makes room for a connection from an address. `None` if there is none, not even in the reserve.
+    /// Admits a connection from an address, and evicts another one if necessary. Returns `None` if even the reserve is
+    /// full.
     pub(super) fn admit(&self, address: IpAddr) -> Option<Connection> {
-        // An IPv4 client of a socket for both is the same client.
+        // A dual-stack socket shows IPv4 clients as IPv6 addresses.
         let address = address.to_canonical();
         let limits = &self.0.limits;
         let mut table = self.table();
-        // It takes the place of the one that is evicted, which may be in the reserve.
+        // The new connection replaces the evicted one, in the reserve if that was in the reserve.
         let is_reserved = match (table.has_share(limits, address), table.is_full(limits)) {
             (false, false) => false,
             (true, _) => table.evict(Some(address)).is_none_or(|evicted| evicted.is_in_reserve()),
             (false, true) => table.evict(None).is_none_or(|evicted| evicted.is_in_reserve()),
         };
         if is_reserved {
-            // Those in the reserve have to make room for each other too.
+            // Connections in the reserve can be evicted for each other too.
             if table.n_reserved >= limits.reserved_connections {
                 return None;
             }
@@ -72,12 +73,12 @@ impl Connections {
         Some(connection)
     }
 
-    /// Forgets a connection that has ended; one that was evicted is forgotten already.
+    /// Removes a connection that has ended. An evicted connection was removed already.
     pub(super) fn forget(&self, connection: &Connection) {
         self.table().remove(connection.id());
     }
 
-    /// Lets a connection from the reserve become an ordinary one, if there is room by now, also for its address.
+    /// Moves a connection out of the reserve if there is room, in total and for its address.
     pub(super) fn promote(&self, connection: &Connection) -> bool {
         let mut table = self.table();
         if table.is_full(&self.0.limits) || table.has_share(&self.0.limits, connection.address()) {
@@ -90,12 +91,13 @@ impl Connections {
         true
     }
 
-    /// Takes memory for a response. `None` if there is none, although connections whose clients do not read were closed.
+    /// Acquires memory for a response. Returns `None` if there is too little, even after closing connections whose
+    /// clients do not read.
     pub(super) async fn response(&self, n_bytes: usize) -> Option<ResponsePermit> {
         self.0.responses.acquire(n_bytes, || self.table().evict_blocked()).await
     }
 
-    /// Counts an event stream. Returns false if there may be no more.
+    /// Counts an event stream. Returns false if the limit is reached, in total or for this address.
     pub(super) fn begin_event_stream(&self, address: IpAddr) -> bool {
         let limits = &self.0.limits;
         let mut table = self.table();
@@ -123,7 +125,7 @@ impl Connections {
         self.table().open.len()
     }
 
-    /// Returns true if there is no open connection.
+    /// Returns true if there are no open connections.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -135,20 +137,21 @@ impl Connections {
 }
 
 impl Table {
-    /// Returns true if there are as many connections as there may be, beside those in the reserve.
+    /// Returns true if the limit of connections outside of the reserve is reached.
     fn is_full(&self, limits: &Limits) -> bool {
         self.open.len() - self.n_reserved >= limits.max_connections.max(1)
     }
 
-    /// Returns true if an address has as many connections as it may have, beside those in the reserve.
+    /// Returns true if the limit of connections per address outside of the reserve is reached.
     fn has_share(&self, limits: &Limits, address: IpAddr) -> bool {
         let counts = self.by_address.get(&address).copied().unwrap_or_default();
         let n_ordinary = counts.n_connections.saturating_sub(counts.n_reserved);
         limits.limits_address(address) && n_ordinary >= limits.max_connections_per_address
     }
 
-    /// Evicts a connection on which the server waits for the client: of the address with the most connections, first an
-    /// idle one, then one whose client does not read, then one whose body is incomplete; the oldest of these.
+    /// Evicts a connection that waits for its client. Prefers the address with the most connections, then idle
+    /// connections, then clients that do not read, then incomplete bodies, and then the connection that has waited
+    /// longest.
     fn evict(&mut self, of: Option<IpAddr>) -> Option<Connection> {
         let candidates = self.open.values().filter(|connection| of.is_none_or(|of| of == connection.address()));
         let ranked = candidates.filter_map(|connection| {
@@ -165,7 +168,7 @@ impl Table {
         self.remove(id).inspect(Connection::evict)
     }
 
-    /// Evicts the connection whose client has not read for longest.
+    /// Evicts the connection whose client has not read for the longest time.
     fn evict_blocked(&mut self) -> bool {
         let blocked = self.open.values().filter(|connection| connection.phase() == Phase::Blocked);
         let Some(id) = blocked.min_by_key(|connection| connection.since()).map(Connection::id) else { return false };

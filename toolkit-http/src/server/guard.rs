@@ -1,4 +1,4 @@
-//! Protects a server against pages that reach for it by another name (DNS rebinding, cross-site requests).
+//! Protection against DNS rebinding and cross-site requests.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,10 +8,12 @@ use http::{HeaderMap, Uri, header};
 
 use super::header::single;
 
-/// Checks for which host a request was made, and by a page of which origin.
+/// A check of the `Host` and `Origin` of requests.
 ///
-/// Every place of the request that names a host must name an accepted one: `Host`, and the request target in absolute
-/// form, which takes precedence over `Host` (RFC 9112, 3.2.2). A header that is repeated is refused.
+/// All parts of a request that name a host must name an accepted one: the header `Host`, and the request target in
+/// absolute form, which takes precedence over `Host` (RFC 9112, 3.2.2). A repeated header is rejected.
+///
+/// # Examples
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue, Uri, header};
@@ -30,81 +32,81 @@ pub struct HostGuard {
     hosts: Vec<String>,
     origins: Vec<String>,
     base: Base,
-    /// Whether nothing is checked at all.
+    /// True if all requests are accepted.
     is_off: bool,
 }
 
-/// The hosts that need not be named.
+/// The hosts that are accepted without being listed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Base {
     /// `localhost` and loopback addresses.
     Loopback,
-    /// `localhost` and all IP addresses: no page can have such a name.
+    /// `localhost` and all IP addresses, which DNS rebinding cannot produce.
     Addresses,
-    /// All of them.
+    /// All hosts.
     Any,
 }
 
-/// Why a request was refused.
+/// The reason why a [`HostGuard`] rejected a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rejection {
-    /// There is no `Host`, more than one, or one that is not accepted.
+    /// `Host` is missing, repeated, or not accepted.
     Host,
-    /// The `Origin` is not accepted, or repeated.
+    /// `Origin` is repeated or not accepted.
     Origin,
 }
 
 impl HostGuard {
-    /// Accepts `localhost` and loopback addresses, and pages of these.
+    /// Creates a guard that accepts `localhost` and loopback addresses, and pages of these origins.
     #[must_use]
     pub fn local() -> Self {
         Self { hosts: Vec::new(), origins: Vec::new(), base: Base::Loopback, is_off: false }
     }
 
-    /// Accepts `localhost` and IP addresses.
+    /// Creates a guard that accepts `localhost` and all IP addresses, and pages of the host of the request.
     #[must_use]
     pub fn addresses() -> Self {
         Self { base: Base::Addresses, ..Self::local() }
     }
 
-    /// Accepts every host and every origin, for a server behind a proxy that checks them.
+    /// Creates a guard that accepts all hosts and origins, for a server behind a proxy that checks them.
     #[must_use]
     pub fn unchecked() -> Self {
         Self { is_off: true, ..Self::local() }
     }
 
-    /// Accepts every host, and the origins that were accepted before.
+    /// Accepts all hosts. The accepted origins do not change.
     #[must_use]
     pub fn with_any_host(self) -> Self {
         Self { base: Base::Any, ..self }
     }
 
-    /// Accepts a host, with any port if it is named without one.
+    /// Accepts a host, with any port unless `host` has one.
     #[must_use]
     pub fn with_host(mut self, host: impl Into<String>) -> Self {
         self.hosts.push(host.into());
         self
     }
 
-    /// Accepts pages of an origin, as in `https://example.com`.
+    /// Accepts pages of an origin, such as `https://example.com`.
     #[must_use]
     pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
         self.origins.push(origin.into());
         self
     }
 
-    /// Returns true if a host was added with [`HostGuard::with_host`].
+    /// Returns true if [`HostGuard::with_host`] has added a host.
     #[must_use]
     pub fn names_hosts(&self) -> bool {
         !self.hosts.is_empty()
     }
 
-    /// Checks a request.
+    /// Checks the host and the origin of a request.
     ///
     /// # Errors
     ///
-    /// The request was made for another host, or by a page of another origin.
+    /// Returns a [`Rejection`] if the host or the origin is not accepted.
     pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Rejection> {
         if self.is_off {
             return Ok(());
@@ -122,7 +124,7 @@ impl HostGuard {
         match origin.map(|origin| origin.to_str()) {
             None => Ok(()),
             Some(Ok(origin)) if self.accepts_origin(origin) => Ok(()),
-            // A page of this very host.
+            // A page that this server itself has sent.
             Some(Ok(origin)) if self.base == Base::Addresses && is_same_host(origin, target.or(host)) => Ok(()),
             Some(_) => Err(Rejection::Origin),
         }
@@ -142,7 +144,7 @@ impl HostGuard {
         is_base || self.hosts.iter().any(is_named)
     }
 
-    /// Returns true if pages of this origin may send requests and read the answers.
+    /// Returns true if pages of this origin may send requests and read the responses.
     #[must_use]
     pub fn accepts_origin(&self, origin: &str) -> bool {
         if self.origins.iter().any(|accepted| accepted.eq_ignore_ascii_case(origin)) {
@@ -172,7 +174,7 @@ fn address_of(name: &str) -> Option<IpAddr> {
     }
 }
 
-/// The host without its port; `None` if this is not a host and a port.
+/// Returns the host without its port, or `None` if the text is not a host with an optional port.
 fn name_of(host: &str) -> Option<&str> {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -186,8 +188,8 @@ fn name_of(host: &str) -> Option<&str> {
 impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Rejection::Host => "the server does not answer to this `Host`",
-            Rejection::Origin => "the server does not answer to pages of this `Origin`",
+            Rejection::Host => "the server does not accept requests for this `Host`",
+            Rejection::Origin => "the server does not accept requests from this `Origin`",
         })
     }
 }

@@ -2,11 +2,12 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// Returns the only value of a header.
+/// Returns the value of a header that must not be repeated.
 ///
 /// # Errors
 ///
-/// The header is repeated. What stands before the server may look at another one of its values.
+/// Returns the name of the header if it is repeated, since a proxy in front of the server may read another one of the
+/// values.
 pub fn single(headers: &HeaderMap, name: HeaderName) -> Result<Option<&HeaderValue>, HeaderName> {
     let mut values = headers.get_all(&name).iter();
     match (values.next(), values.next()) {
@@ -15,7 +16,17 @@ pub fn single(headers: &HeaderMap, name: HeaderName) -> Result<Option<&HeaderVal
     }
 }
 
-/// Returns the token of `Authorization: Bearer …`; `None` if there is none, or more than one.
+/// Returns the token of `Authorization: Bearer …`, or `None` if the header is missing, repeated, or has another scheme.
+///
+/// # Examples
+///
+/// ```
+/// use http::{HeaderMap, HeaderValue, header};
+///
+/// let mut headers = HeaderMap::new();
+/// headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer secret"));
+/// assert_eq!(toolkit_http::bearer(&headers), Some("secret"));
+/// ```
 #[must_use]
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = single(headers, header::AUTHORIZATION).ok()??.to_str().ok()?;

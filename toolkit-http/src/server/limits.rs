@@ -1,40 +1,54 @@
-//! What clients can make a server hold.
+//! The limits of an HTTP server.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// What clients can make a server hold.
+/// The limits of an HTTP server, which bound the memory and the connections that clients can occupy.
 ///
-/// By default the limits per address do not apply to loopback addresses: behind a reverse proxy every client has one, and
-/// so have all programs of the machine.
+/// By default the limits per address do not apply to loopback addresses, since behind a reverse proxy all clients have
+/// a loopback address, as have all programs on the machine.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use toolkit_http::Limits;
+///
+/// let mut limits = Limits::default();
+/// limits.max_body_bytes = 1 << 20;
+/// limits.io_timeout = Duration::from_secs(10);
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The number of open connections: 1024. Beyond it, a connection on which the server waits for the client is evicted
-    /// for a new one: first idle ones, of the address with the most connections.
+    /// The number of open connections. Beyond it, a new connection evicts one that waits for its client: first idle
+    /// ones, of the address with the most connections. Default: 1024.
     pub max_connections: usize,
-    /// The number of connections of one address: 512.
+    /// The number of open connections per address. Default: 512.
     pub max_connections_per_address: usize,
-    /// The number of connections beyond the limits above on which health checks and authenticated clients are answered
-    /// while no connection can be evicted: 64.
+    /// The number of connections beyond the limits above, for when no connection can be evicted. On these, only health
+    /// checks and authenticated clients are answered. Default: 64.
     pub reserved_connections: usize,
-    /// The number of event streams that last until their client leaves: 256.
+    /// The number of event streams, which last until the client disconnects. Default: 256.
     pub max_event_streams: usize,
-    /// The number of those event streams of one address: 128.
+    /// The number of event streams per address. Default: 128.
     pub max_event_streams_per_address: usize,
-    /// The size of one request body: 4 MiB.
+    /// The size of a request body in bytes. Default: 4 MiB.
     pub max_body_bytes: usize,
-    /// The number of bytes of request bodies in memory, over all requests: 64 MiB. Counts what has arrived, until the
-    /// request is answered.
+    /// The total size in bytes of the request bodies in memory. Counts the bytes that have arrived, until the request
+    /// is answered. Default: 64 MiB.
     pub max_pending_bytes: usize,
-    /// Applies the limits per address to loopback addresses too: false. Set it where no reverse proxy connects from them.
+    /// Applies the limits per address to loopback addresses too, for a server without a reverse proxy on the same
+    /// machine. Default: false.
     pub limits_loopback: bool,
-    /// The number of bytes of responses that clients have not read yet: 64 MiB, or a single response. Beyond it,
-    /// connections whose clients do not read are closed, and a response that finds no room is `503`.
+    /// The total size in bytes of the responses that clients have not read yet; a single response may be larger. Beyond
+    /// it, connections whose clients do not read are closed, and a response without room becomes a `503`. Default: 64
+    /// MiB.
     pub max_response_bytes: usize,
-    /// The time a client may take to send the head of a request, to send its body, and to read what it is sent: 30 s.
+    /// The time that a client may take to send the head of a request, to send its body, or to read a response. Default:
+    /// 30 s.
     pub io_timeout: Duration,
-    /// The time for which running calls may go on after shutdown was requested: 30 s.
+    /// The time that running calls may take after shutdown was requested. Default: 30 s.
     pub shutdown_timeout: Duration,
 }
 
@@ -57,7 +71,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Returns true if the limits per address apply to an address.
+    /// Returns true if the limits per address apply to this address.
     pub(super) fn limits_address(&self, address: IpAddr) -> bool {
         self.limits_loopback || !address.is_loopback()
     }

@@ -1,4 +1,4 @@
-//! Threads for tools: whatever a tool does with its thread, no I/O waits for it.
+//! A thread pool for tools, so that a tool that blocks never delays I/O.
 
 mod ended;
 mod load;
@@ -16,18 +16,20 @@ use tokio::runtime::Handle;
 
 use self::threads::{Origin, Threads};
 
-/// An elastic pool of threads that run futures which may block.
+/// An elastic pool of threads for futures that may block.
 ///
-/// Every poll of a future, and its drop, happens on a thread of the pool, inside of the tokio runtime that spawned it. As
-/// long as its threads make progress, the pool has as many as there are cores. When no poll has ended for some
-/// milliseconds, it starts more threads: as many as needed while the threads wait (a tool sleeps), and one for each tool
-/// that has none while they keep the cores busy (a tool computes). The number of threads is bounded by the number of
-/// futures, which the caller bounds, as with a [`CallLimiter`](super::CallLimiter).
+/// Each future is polled and dropped on threads of the pool, within the tokio runtime that spawned it. While polls end,
+/// the pool has as many threads as there are cores. When no poll has ended for some milliseconds, it starts more: as
+/// many as needed if its threads wait (a tool sleeps), or one for each tool without a thread if its threads keep the
+/// cores busy (a tool computes). The number of futures bounds the number of threads, so bound the futures, for example
+/// with a [`CallLimiter`](super::CallLimiter).
 ///
-/// Threads are woken for several futures at once: the pool for those that one turn of a runtime spawns, and the runtime for
-/// those that end within 100 µs while the pool has more to do.
+/// Threads are woken in batches: those of the pool once for all futures that one turn of a runtime spawns, and the
+/// runtime once for all futures that end within 100 µs while the pool has more work.
 ///
-/// The threads are detached: they keep no process alive.
+/// The threads are detached and do not keep the process alive.
+///
+/// # Examples
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -35,7 +37,8 @@ use self::threads::{Origin, Threads};
 /// use toolkit_http::ToolPool;
 ///
 /// let pool = ToolPool::new();
-/// let tasks: Vec<_> = (0..100).map(|_| pool.spawn("slow", async { std::thread::sleep(Duration::from_millis(100)) })).collect();
+/// let slow = || async { std::thread::sleep(Duration::from_millis(100)) };
+/// let tasks: Vec<_> = (0..100).map(|_| pool.spawn("slow", slow())).collect();
 /// assert_eq!(pool.spawn("quick", async { 6 * 7 }).await, Ok(42));
 /// # drop(tasks);
 /// # });
@@ -45,16 +48,16 @@ pub struct ToolPool {
     threads: Arc<Threads>,
 }
 
-/// A future that runs on a [`ToolPool`]. Dropping it cancels the future: it is dropped as soon as it is not being polled.
+/// A future on a [`ToolPool`]. Dropping the task cancels the future, which is dropped after its current poll.
 #[must_use]
 pub struct Task<T>(FallibleTask<T, Origin>);
 
-/// The future panicked, or the pool's runtime has ended.
+/// The error of a future that panicked, or whose runtime has shut down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Panicked;
 
 impl ToolPool {
-    /// Creates a pool without threads; they start when they are needed.
+    /// Creates a pool without threads. Threads start on demand.
     #[must_use]
     pub fn new() -> Self {
         Self { threads: Arc::new(Threads::default()) }
@@ -67,11 +70,11 @@ impl ToolPool {
         SHARED.get_or_init(ToolPool::new).clone()
     }
 
-    /// Runs a future of a tool.
+    /// Spawns a future of a tool.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime.
+    /// Panics outside of a tokio runtime.
     pub fn spawn<F>(&self, tool: &str, future: F) -> Task<F::Output>
     where
         F: Future<Output: Send + 'static> + Send + 'static,
@@ -88,11 +91,11 @@ impl ToolPool {
 }
 
 impl ToolPool {
-    /// Runs a function of a tool, and leaves it to the function to report its end.
+    /// Runs a function of a tool in the background. The pool does not report when it has ended.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime.
+    /// Panics outside of a tokio runtime.
     pub fn run(&self, tool: &str, work: impl FnOnce() + Send + 'static) {
         self.spawn(tool, async move { work() }).0.detach();
     }

@@ -1,4 +1,4 @@
-//! The body of a response, while its connection waits for the server or for the client to read.
+//! The body of a response, which tracks the phase of its connection.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,19 +9,19 @@ use http_body::{Body, Frame, SizeHint};
 use super::connection::Connection;
 use super::response_budget::ResponsePermit;
 
-/// Responses from this size on count.
+/// The size in bytes from which on a response counts towards the budget.
 const SMALL: u64 = 64 << 10;
 
-/// A body whose end makes its connection an idle one, and returns what it held.
+/// A body that sets its connection to idle and returns its memory when it is dropped.
 pub(super) struct Tracked<B> {
-    /// `None` for a response that there is no memory for.
+    /// `None` for a response that did not fit into the budget.
     body: Option<B>,
     connection: Connection,
     _permit: Option<ResponsePermit>,
 }
 
 impl<B: Body> Tracked<B> {
-    /// Takes the memory of a response, which is `503` without its body where there is none.
+    /// Acquires memory for a response. Without memory, the response is an empty `503`.
     pub(super) async fn track(response: Response<B>, connection: Connection) -> Response<Self> {
         let n_bytes = response.body().size_hint().exact().unwrap_or(0);
         if n_bytes < SMALL {

@@ -1,4 +1,4 @@
-//! The memory that responses take which clients have not read yet.
+//! The memory budget of responses that clients have not read yet.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-/// How long a response waits for memory.
+/// The time that a response waits for memory.
 const WAIT: Duration = Duration::from_secs(2);
 
 /// Counts the bytes of large responses until they are sent.
@@ -17,12 +17,12 @@ pub(super) struct ResponseBudget(Arc<Shared>);
 struct Shared {
     max_bytes: usize,
     n_bytes: Mutex<usize>,
-    /// The bytes of responses that wait for memory, which take memory themselves.
+    /// The bytes of responses that wait for room. They are in memory too.
     n_waiting: AtomicUsize,
     released: Notify,
 }
 
-/// What one response holds of the budget, until it is dropped.
+/// The share of one response in the budget. Dropping it returns the bytes.
 #[derive(Debug)]
 pub(super) struct ResponsePermit {
     budget: ResponseBudget,
@@ -39,7 +39,8 @@ impl ResponseBudget {
         }))
     }
 
-    /// Takes memory for a response. While there is too little, `evict` closes a connection whose client does not read.
+    /// Acquires memory for a response. While there is too little, `evict` closes a connection whose client does not
+    /// read.
     pub(super) async fn acquire(&self, n_bytes: usize, evict: impl Fn() -> bool) -> Option<ResponsePermit> {
         if let Some(permit) = self.try_acquire(n_bytes) {
             return Some(permit);
@@ -53,14 +54,14 @@ impl ResponseBudget {
                     return permit;
                 }
                 evict();
-                // Others may stop reading meanwhile.
+                // Looks again after a while, since more clients may have stopped reading.
                 let _ = tokio::time::timeout(WAIT / 20, released).await;
             }
         };
         tokio::time::timeout(WAIT, acquired).await.ok()
     }
 
-    /// One response is always admitted, whatever its size.
+    /// Acquires memory without waiting. Admits a single response of any size.
     fn try_acquire(&self, n_bytes: usize) -> Option<ResponsePermit> {
         let mut n_held = self.n_bytes();
         if *n_held > 0 && n_held.saturating_add(n_bytes) > self.0.max_bytes {
@@ -75,7 +76,7 @@ impl ResponseBudget {
     }
 }
 
-/// A response that waits; there are few of them at once.
+/// The share of a waiting response in `n_waiting`.
 struct Waiting<'b> {
     budget: &'b ResponseBudget,
     n_bytes: usize,

@@ -1,8 +1,9 @@
-//! The signals that ask a process to end.
+//! The signals that shut a server down.
 
-/// Waits for SIGTERM and Ctrl-C.
+/// A listener for SIGTERM and Ctrl-C.
 ///
-/// From its creation on, these signals no longer end the process by themselves, and none is lost.
+/// From its creation on, these signals no longer end the process, and none is lost. See [`serve`](super::serve) for an
+/// example.
 #[derive(Debug)]
 pub struct ShutdownSignals {
     #[cfg(unix)]
@@ -13,11 +14,11 @@ pub struct ShutdownSignals {
 
 #[cfg(unix)]
 impl ShutdownSignals {
-    /// Starts to listen. A signal that cannot be listened for ends the process, as it does by default.
+    /// Creates a listener. A signal without a handler, because installing it failed, ends the process as by default.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime.
+    /// Panics outside of a tokio runtime.
     #[must_use]
     pub fn listen() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
@@ -44,7 +45,7 @@ async fn received(signal: Option<&mut tokio::signal::unix::Signal>) {
 
 #[cfg(not(unix))]
 impl ShutdownSignals {
-    /// Starts to listen.
+    /// Creates a listener.
     #[must_use]
     pub fn listen() -> Self {
         Self {}

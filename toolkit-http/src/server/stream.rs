@@ -1,4 +1,4 @@
-//! A connection that gives up on clients that do not read.
+//! A TCP stream with a timeout for writes.
 
 use std::io;
 use std::pin::Pin;
@@ -11,12 +11,12 @@ use tokio::time::{Instant, Sleep};
 
 use super::connection::Connection;
 
-/// A connection, each write of which must make progress in time.
+/// A TCP stream whose writes fail if they make no progress within the timeout.
 pub(super) struct WriteTimeout {
     stream: TcpStream,
     connection: Connection,
     timeout: Duration,
-    /// When the write that waits must have made progress.
+    /// The deadline of the pending write.
     deadline: Pin<Box<Sleep>>,
     is_waiting: bool,
 }

@@ -93,7 +93,7 @@ impl McpBackend {
                 self.unreadable("with something that is not of the protocol")
             }
             Some(OverHttp::Client(error)) if error.is_connect() => match certificate_failure(error) {
-                Some(fault) => unavailable(&format!("is not who it should be, and was told nothing: {fault}")),
+                Some(fault) => unavailable(&format!("is not trusted, so no request was sent: {fault}")),
                 None => unavailable("cannot be reached"),
             },
             _ => unavailable("went away before it answered"),

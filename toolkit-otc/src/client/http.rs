@@ -142,7 +142,7 @@ impl Endpoint {
         request.headers_mut().extend(auth.map(|(name, value)| (Some(name), value)));
         self.client()?.request(request).await.map_err(|error| match certificate_failure(&error) {
             Some(reason) => {
-                let how = format!("is not who it should be, and was sent nothing: {reason}");
+                let how = format!("is not trusted, so no request was sent: {reason}");
                 self.unavailable(&how).caused_by(error)
             }
             None if error.is_connect() => self.unavailable("cannot be reached").caused_by(error),

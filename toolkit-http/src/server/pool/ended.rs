@@ -1,7 +1,7 @@
-//! The wakes of those who wait for calls that have ended.
+//! Batched wakeups of the tasks that wait for calls.
 //!
-//! What waits for a call is a task that does I/O. To wake it from another thread costs a system call and a switch between
-//! threads, as much as many a call; to wake many at once costs little more.
+//! A call is awaited by a task that does I/O. Waking it from another thread costs a system call and a context switch,
+//! as much as many a call. A batch of wakeups costs little more than one.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use std::time::Instant;
 use tokio::runtime::Handle;
 
 thread_local! {
-    /// The wakes of calls that ended on this thread, if it belongs to a pool.
+    /// The wakers of calls that ended on this thread, if it belongs to a pool.
     static COLLECTED: RefCell<Option<Vec<Waker>>> = const { RefCell::new(None) };
 }
 
-/// A waker that a thread of a pool keeps until it has nothing else to do.
+/// A waker that a thread of a pool defers until it has no other work.
 struct Collected(Waker);
 
 impl Wake for Collected {
@@ -27,17 +27,17 @@ impl Wake for Collected {
     }
 }
 
-/// Wraps the waker of a task that waits for a call.
+/// Wraps the waker of a task that waits for a call, so that wakeups are deferred.
 pub(super) fn collected(waker: &Waker) -> Waker {
     Arc::new(Collected(waker.clone())).into()
 }
 
-/// Lets this thread collect wakes.
+/// Enables deferred wakeups on this thread.
 pub(super) fn collect() {
     COLLECTED.set(Some(Vec::new()));
 }
 
-/// Wakes that wait for more of them.
+/// Deferred wakers.
 #[derive(Default)]
 pub(super) struct Ended {
     wakers: Vec<Waker>,
@@ -45,7 +45,7 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Adds what this thread has collected.
+    /// Moves the wakers of this thread here.
     pub(super) fn add_collected(&mut self) {
         COLLECTED.with_borrow_mut(|collected| {
             let Some(collected) = collected.as_mut().filter(|collected| !collected.is_empty()) else { return };
@@ -54,7 +54,7 @@ impl Ended {
         });
     }
 
-    /// When the first of them was added.
+    /// Returns the time at which the first of the wakers was added.
     pub(super) fn since(&self) -> Option<Instant> {
         self.since
     }
@@ -65,7 +65,7 @@ impl Ended {
     }
 }
 
-/// Wakes them, several of them from a thread of their runtime, where that costs no system call.
+/// Wakes the tasks. Several are woken from a thread of their runtime, which takes one system call for all of them.
 pub(super) fn wake(mut wakers: Vec<Waker>, runtime: &Handle) {
     match wakers.len() {
         0 => {}
@@ -77,7 +77,7 @@ pub(super) fn wake(mut wakers: Vec<Waker>, runtime: &Handle) {
     }
 }
 
-/// Wakes when it is dropped, also by a runtime that ends.
+/// Wakers that are woken on drop, so also when the runtime shuts down.
 struct All(Vec<Waker>);
 
 impl Drop for All {

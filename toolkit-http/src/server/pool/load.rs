@@ -1,26 +1,27 @@
-//! Whether the threads of a pool use the cores, or wait.
+//! The load of a pool: the number of its threads that use a core.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-/// The file in which Linux says what a thread does.
+/// The file `/proc/PID/task/TID/stat`, which holds the state of a thread on Linux.
 pub(super) struct ThreadStat(PathBuf);
 
 impl ThreadStat {
-    /// `None` where the system has no such file: its threads count as waiting.
+    /// Returns the file of the current thread, or `None` where the system has no such file. Such threads count as
+    /// waiting.
     pub(super) fn of_this_thread() -> Option<Self> {
         let thread = std::fs::read_link("/proc/thread-self").ok()?;
         Some(Self(PathBuf::from("/proc").join(thread).join("stat")))
     }
 
     fn is_running(&self) -> bool {
-        // `TID (name) STATE …`, where the name is ours.
+        // The format is `TID (name) STATE …`. A name never contains `") "`, since this crate sets it.
         let stat = std::fs::read_to_string(&self.0).unwrap_or_default();
         stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
     }
 }
 
-/// Counts the threads that run, or could if there were a core for them, up to the number of cores.
+/// Counts the threads that are runnable, at most the number of cores.
 pub(super) fn n_running(stats: &[Arc<ThreadStat>]) -> usize {
     stats.iter().filter(|stat| stat.is_running()).take(n_cores()).count()
 }

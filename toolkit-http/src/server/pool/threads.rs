@@ -1,4 +1,4 @@
-//! The threads of a pool, and the queue in front of them.
+//! The threads of a pool and their queue.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,32 +13,33 @@ use super::load::{ThreadStat, n_cores, n_running};
 
 pub(super) type Runnable = async_task::Runnable<Origin>;
 
-/// Where a future comes from.
+/// The origin of a future.
 pub(super) struct Origin {
     pub(super) runtime: Handle,
-    /// Tells one tool from another.
+    /// The hash of the tool's name.
     pub(super) tool: u64,
 }
 
-/// How often a queue that is not empty is looked at. A pool in which no poll has ended in between has stalled.
+/// The interval at which the monitor looks at a queue that is not empty. A pool without an ended poll in an interval
+/// has stalled.
 const TICK: Duration = Duration::from_millis(1);
 
-/// How long a pool must have stalled for another thread of a tool that has one, when all cores are busy: more threads
-/// would only share the same cores, and take memory.
+/// The time for which a pool must have stalled to get another thread for a tool that has one while all cores are busy.
+/// Earlier, more threads would only take memory and share the same cores.
 const BUSY_TICK: Duration = Duration::from_millis(250);
 
-/// How long the end of a call may wait for those of others, while its thread has more to do.
+/// The maximum delay of a wakeup while its thread has more work.
 const MAX_WAKE_DELAY: Duration = Duration::from_micros(100);
 
-/// How often a queue is looked at that has not stalled for [`CALM_TICKS`].
+/// The interval at which the monitor looks at a queue that has not stalled for [`CALM_TICKS`].
 const CALM_TICK: Duration = Duration::from_millis(4);
 
 const CALM_TICKS: u32 = 50;
 
-/// How many ticks without work the monitor waits for more before it has to be woken.
+/// The number of ticks without work after which the monitor sleeps until it is notified.
 const IDLE_TICKS: u32 = 3;
 
-/// How long a thread waits for something to do before it ends.
+/// The time after which an idle thread ends.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 /// The threads of a pool.
@@ -54,19 +55,19 @@ pub(super) struct Threads {
 #[derive(Default)]
 struct State {
     queue: VecDeque<Runnable>,
-    /// How many threads poll futures of each tool.
+    /// The number of threads that poll futures of each tool.
     running: HashMap<u64, usize>,
     stats: HashMap<usize, Arc<ThreadStat>>,
     next_thread: usize,
     n_threads: usize,
     n_idle: usize,
-    /// Idle threads that were woken and have not taken anything yet.
+    /// The number of idle threads that were notified and have not taken a future yet.
     n_woken: usize,
-    /// Counts polls that have ended.
+    /// The number of polls that have ended.
     n_done: u64,
-    /// The calls that have ended and whose tasks were not woken yet.
+    /// The deferred wakers of ended calls.
     ended: Ended,
-    /// Whether threads are added as soon as the thread for I/O has nothing else to do.
+    /// True if a task that adds threads was spawned on the runtime.
     is_filling: bool,
     has_monitor: bool,
     is_monitor_asleep: bool,
@@ -80,7 +81,8 @@ impl Threads {
         let fills = state.n_busy() < n_cores() && !std::mem::replace(&mut state.is_filling, true);
         self.keep_monitor(state);
         if fills {
-            // What does I/O has mostly more to push. A thread that is woken for each would take its core away each time.
+            // The runtime mostly has more futures to push. Notifying a thread for each of them would take the core away
+            // each time.
             let filling = Filling(Arc::clone(self));
             runtime.spawn(async move {
                 tokio::task::yield_now().await;
@@ -89,7 +91,7 @@ impl Threads {
         }
     }
 
-    /// Lets as many threads take from the queue as there are cores for.
+    /// Adds threads for the queued futures, up to the number of cores.
     fn fill(self: &Arc<Self>) {
         let mut state = self.state();
         state.is_filling = false;
@@ -98,7 +100,7 @@ impl Threads {
         (0..n_wanted).for_each(|_| self.add(self.state()));
     }
 
-    /// Makes sure that the monitor looks at the queue.
+    /// Starts or notifies the monitor.
     fn keep_monitor(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
         if !state.has_monitor {
             state.has_monitor = self.start_monitor();
@@ -108,7 +110,7 @@ impl Threads {
         }
     }
 
-    /// Lets one more thread take from the queue.
+    /// Notifies an idle thread or starts a new one.
     fn add(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
         if state.n_idle > state.n_woken {
             state.n_woken += 1;
@@ -123,7 +125,7 @@ impl Threads {
         let threads = Arc::clone(self);
         let started = std::thread::Builder::new().name("toolkit tool".to_owned()).spawn(move || threads.work(nth));
         if let Err(error) = started {
-            tracing::error!(%error, "cannot start a thread for tools");
+            tracing::error!(%error, "cannot start a thread of the tool pool");
             self.state().n_threads -= 1;
         }
     }
@@ -169,10 +171,10 @@ impl Threads {
     fn start_monitor(self: &Arc<Self>) -> bool {
         let threads = Arc::clone(self);
         let started = std::thread::Builder::new().name("toolkit pool".to_owned()).spawn(move || threads.monitor());
-        started.inspect_err(|error| tracing::error!(%error, "cannot watch the threads for tools")).is_ok()
+        started.inspect_err(|error| tracing::error!(%error, "cannot start the monitor of the tool pool")).is_ok()
     }
 
-    /// Adds threads whenever the queue stalls: one more each time as long as there are cores for them.
+    /// Adds threads whenever the queue stalls, one more each time while cores are free.
     fn monitor(self: &Arc<Self>) {
         let (mut seen, mut since, mut n_added) = (0, Instant::now(), 1_usize);
         let (mut n_idle, mut n_calm) = (0, 0_u32);
@@ -204,7 +206,7 @@ impl Threads {
         }
     }
 
-    /// Does what a pool needs in which no poll has ended for a tick.
+    /// Handles a stalled pool: wakes deferred tasks, and adds threads if futures are queued.
     fn relieve(self: &Arc<Self>, mut state: MutexGuard<'_, State>, since: &mut Instant, n_added: &mut usize) {
         let (wakers, n_queued) = (state.ended.take(), state.queue.len());
         let stats: Vec<_> = state.stats.values().cloned().collect();
@@ -224,7 +226,7 @@ impl Threads {
         }
     }
 
-    /// Puts a future of a tool that has no thread at the head of the queue, if there is one.
+    /// Moves a future of a tool without a thread to the head of the queue. Returns false if there is none.
     fn put_other_tool_first(&self) -> bool {
         let mut state = self.state();
         let State { queue, running, .. } = &mut *state;
@@ -240,12 +242,12 @@ impl Threads {
 }
 
 impl State {
-    /// How many threads have something to do, or will have.
+    /// Returns the number of threads that have work or were notified of some.
     fn n_busy(&self) -> usize {
         self.n_threads - self.n_idle + self.n_woken
     }
 
-    /// Returns true if nothing waits for a thread.
+    /// Returns true if the queue is empty and no wakeups are deferred.
     fn is_quiet(&self) -> bool {
         self.queue.is_empty() && self.ended.since().is_none()
     }
@@ -261,7 +263,7 @@ impl State {
     }
 }
 
-/// Adds threads when it is dropped, also by a runtime that ends.
+/// A guard that adds threads on drop, so also when the runtime shuts down.
 struct Filling(Arc<Threads>);
 
 impl Drop for Filling {
@@ -270,7 +272,7 @@ impl Drop for Filling {
     }
 }
 
-/// Polls a future once, inside of the runtime that spawned it, which is returned. If it panics, its task reports that.
+/// Polls a future once within the runtime that spawned it, and returns that runtime. The task reports a panic.
 fn run(runnable: Runnable) -> Handle {
     let runtime = runnable.metadata().runtime.clone();
     let on_runtime = runtime.enter();
