@@ -15,7 +15,7 @@ fn count(item: String, inventory: &dyn Inventory) -> Result<u32, ToolError> {
 }
 
 /// Creates the dispatcher of the program, or of a test.
-fn dispatcher(inventory: Arc<dyn Inventory>) -> Result<Dispatcher, toolkit::catalog::Problems> {
+fn dispatcher(inventory: Arc<dyn Inventory>) -> Result<Dispatcher, toolkit::catalog::Diagnostics> {
     Dispatcher::builder(catalog![count]?).shared_state(inventory).build()
 }
 

@@ -26,7 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     if let Ok(manifest) = Manifest::from_mcp_json(bytes) {
         for listing in manifest.listings() {
-            assert_eq!(listing.is_sound(), listing.problems().is_empty());
+            assert_eq!(listing.is_sound(), listing.diagnostics().is_empty());
             assert!(listing.to_string().len() < 256 << 10, "{} bytes of problems", listing.to_string().len());
         }
         let again = Manifest::from_json(manifest.to_json()).expect("what was written is a manifest");

@@ -1,7 +1,7 @@
 //! Tools are collected, checked, sorted and found by name.
 
 use serde_json::json;
-use toolkit::catalog::{Naming, ProblemKind, Problems};
+use toolkit::catalog::{DiagnosticKind, Diagnostics, Naming};
 use toolkit::{Catalog, Dispatcher, Tool, catalog, tool, toolset};
 
 mod math {
@@ -94,7 +94,7 @@ fn all() -> Catalog {
     catalog![math::add_2, math::add_10, math::add_1, add, alone, Notebook::count].unwrap()
 }
 
-fn messages(problems: &Problems) -> Vec<String> {
+fn messages(problems: &Diagnostics) -> Vec<String> {
     problems.iter().map(|problem| problem.message().to_owned()).collect()
 }
 
@@ -164,8 +164,9 @@ fn an_enum_whose_every_variant_is_an_object_is_an_argument_struct() {
 #[test]
 fn a_check_reports_what_only_schemas_tell() {
     let problems = catalog![broken::examples, broken::pattern].unwrap().check(Naming::default()).unwrap_err();
-    let kinds: Vec<ProblemKind> = problems.iter().map(|problem| problem.kind()).collect();
-    let (example, meta, schema) = (ProblemKind::InvalidExample, ProblemKind::InvalidMeta, ProblemKind::InvalidSchema);
+    let kinds: Vec<DiagnosticKind> = problems.iter().map(|problem| problem.kind()).collect();
+    let (example, meta, schema) =
+        (DiagnosticKind::InvalidExample, DiagnosticKind::InvalidMeta, DiagnosticKind::InvalidSchema);
     assert_eq!(kinds.iter().filter(|&&kind| kind == example).count(), 2, "{problems}");
     assert!(kinds.contains(&meta) && kinds.contains(&schema), "{problems}");
     assert!(problems.to_string().contains("example 1 does not fit: /n is required"), "{problems}");

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolkit::catalog::{Naming, ProblemKind};
+use toolkit::catalog::{DiagnosticKind, Naming};
 use toolkit::tool::{MAX_TAG_LEN, MAX_TAGS, Namespace, ToolName, check_name, normalize_tags};
 use toolkit::{Manifest, Tool, ToolId};
 
@@ -139,11 +139,13 @@ fn tools_are_checked_as_in_the_cases_and_further() {
     for case in cases(TOOL_NAMES, "validate") {
         let tool = Tool::from_json(&case["tool"]).unwrap();
         let manifest = Manifest::from_json(json!([case["tool"]])).unwrap();
-        let kinds: Vec<ProblemKind> =
-            manifest.listings().flat_map(|listing| listing.problems().iter().map(|problem| problem.kind())).collect();
+        let kinds: Vec<DiagnosticKind> = manifest
+            .listings()
+            .flat_map(|listing| listing.diagnostics().iter().map(|problem| problem.kind()))
+            .collect();
         match tool.id().namespace() {
-            None => assert_eq!(kinds, [ProblemKind::NotAnObject]),
-            Some(_) => assert_eq!(kinds, [ProblemKind::InvalidName, ProblemKind::InvalidVersion]),
+            None => assert_eq!(kinds, [DiagnosticKind::NotAnObject]),
+            Some(_) => assert_eq!(kinds, [DiagnosticKind::InvalidName, DiagnosticKind::InvalidVersion]),
         }
     }
 }

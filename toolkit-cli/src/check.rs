@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
-use toolkit::catalog::Problems;
+use toolkit::catalog::Diagnostics;
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::lint::{Finding, Level, Rule, lint};
 use toolkit::{Catalog, Dispatcher};
@@ -57,7 +57,7 @@ pub(crate) fn run(
     if let Some(path) = matches.get_one::<String>("lock") {
         return lock::check(&catalog()?, path, matches);
     }
-    let mut found: Vec<Problems> = Vec::new();
+    let mut found: Vec<Diagnostics> = Vec::new();
     let mut findings = Vec::new();
     let mut n_tools = None;
     let mut usages = None;
@@ -102,7 +102,7 @@ fn allowed(matches: &ArgMatches) -> Vec<Rule> {
     matches.get_many::<Rule>("allow").into_iter().flatten().copied().collect()
 }
 
-fn write(found: &[Problems], findings: &[Finding], n_tools: Option<usize>) -> io::Result<()> {
+fn write(found: &[Diagnostics], findings: &[Finding], n_tools: Option<usize>) -> io::Result<()> {
     let mut err = anstream::stderr();
     for problems in found {
         write_problems(&mut err, problems)?;

@@ -7,7 +7,7 @@ use std::io::Write;
 use serde_json::json;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
-use toolkit::catalog::Problems;
+use toolkit::catalog::Diagnostics;
 
 use crate::credentials::variables;
 use crate::exit::Exit;
@@ -26,7 +26,7 @@ pub(crate) enum Failure {
     /// The dispatcher or the tool.
     Tool(ToolError),
     /// The catalogue, for every command but `check`, whose answer this is.
-    Catalog(Problems),
+    Catalog(Diagnostics),
     /// The host could not set up its dispatcher.
     Setup(SetupError),
     /// Something that this program found out itself.
@@ -180,8 +180,8 @@ impl From<ToolError> for Failure {
     }
 }
 
-impl From<Problems> for Failure {
-    fn from(problems: Problems) -> Self {
+impl From<Diagnostics> for Failure {
+    fn from(problems: Diagnostics) -> Self {
         Failure::Catalog(problems)
     }
 }

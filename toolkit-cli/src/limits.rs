@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use toolkit::Catalog;
 use toolkit::adapter::{Usage, anthropic, gemini, openai};
-use toolkit::catalog::{Naming, Problems};
+use toolkit::catalog::{Diagnostics, Naming};
 
 use crate::style::{FAINT, STRONG, padded, printable, terminal_width, width};
 
@@ -12,7 +12,7 @@ use crate::style::{FAINT, STRONG, padded, printable, terminal_width, width};
 const MAX_NAMED: usize = 3;
 
 /// What the providers take in one request, and what of it is used up with every tool as strict as it can be.
-pub(crate) fn usages(catalog: &Catalog, naming: Naming) -> Result<Vec<Usage>, Problems> {
+pub(crate) fn usages(catalog: &Catalog, naming: Naming) -> Result<Vec<Usage>, Diagnostics> {
     let openai = openai::tools(catalog, naming, openai::Options::responses().strict())?;
     let anthropic = anthropic::tools(catalog, naming, anthropic::Options::default().strict())?;
     let gemini = gemini::tools(catalog, naming, gemini::Form::JsonSchema)?;

@@ -21,7 +21,7 @@ pub(crate) fn naming(matches: &ArgMatches) -> Naming {
 
 /// Reports on stderr which tools are left out, and why.
 pub(crate) fn report_left_out(published: &Published) {
-    for problem in published.problems() {
+    for problem in published.diagnostics() {
         let _ = writeln!(anstream::stderr(), "{} left out: {}", style::WARNING, printable(&problem.to_string()));
     }
 }

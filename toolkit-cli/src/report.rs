@@ -1,15 +1,15 @@
-//! Problems and findings, as text and as JSON.
+//! Diagnostics and findings, as text and as JSON.
 
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use toolkit::catalog::Problems;
+use toolkit::catalog::Diagnostics;
 use toolkit::lint::{Finding, Level};
 
 use crate::style::{self, printable};
 
 /// Writes each problem on a line, with its tools and their locations below it.
-pub(crate) fn write_problems(out: &mut impl Write, problems: &Problems) -> io::Result<()> {
+pub(crate) fn write_problems(out: &mut impl Write, problems: &Diagnostics) -> io::Result<()> {
     for problem in problems.iter() {
         writeln!(out, "{} {}", style::ERROR, printable(problem.message()))?;
         for (id, location) in problem.tools() {
@@ -21,7 +21,7 @@ pub(crate) fn write_problems(out: &mut impl Write, problems: &Problems) -> io::R
 }
 
 /// Returns the problems as a JSON array of objects.
-pub(crate) fn problems_as_json(problems: &Problems) -> Value {
+pub(crate) fn problems_as_json(problems: &Diagnostics) -> Value {
     let problems = problems.iter().map(|problem| {
         let tools = problem.tools().map(|(id, at)| match at {
             Some(at) => json!({ "id": id, "file": at.file, "line": at.line, "column": at.column }),

@@ -15,8 +15,8 @@
 //! backends.register(McpBackend::stdio("time", Program::new("uvx").arg("mcp-server-time")))?;
 //!
 //! let collected = backends.collect(Catalog::linked()?).await;
-//! for problem in &collected.problems {
-//!     eprintln!("left out: {problem}");
+//! for diagnostic in &collected.diagnostics {
+//!     eprintln!("left out: {diagnostic}");
 //! }
 //! let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build()?;
 //! dispatcher.call("time:get_current_time", json!({ "timezone": "Europe/Vienna" })).await?;

@@ -15,7 +15,7 @@ use serde_json::Value;
 use toolkit::ToolError;
 use toolkit::backend::{Answer, Backend, BackendCall, Offers};
 use toolkit::call::ErrorKind;
-use toolkit::catalog::{Problem, ProblemKind};
+use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::dispatch::BoxFuture;
 use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{Manifest, Tool};
@@ -109,22 +109,22 @@ impl OtcBackend {
             let n_tools = list.tools.len();
             return Err(self.endpoint.unreadable(&format!("with {n_tools} tools, which are too many to read")));
         }
-        let (mut tools, mut problems) = (Vec::new(), Vec::new());
+        let (mut tools, mut diagnostics) = (Vec::new(), Vec::new());
         for definition in &list.tools {
             match self.offer(definition) {
                 Ok(offer) => tools.push(offer),
-                Err(wrong) => problems.extend(wrong),
+                Err(wrong) => diagnostics.extend(wrong),
             }
         }
-        Ok(Offers::new(tools).with_problems(problems))
+        Ok(Offers::new(tools).with_diagnostics(diagnostics))
     }
 
-    fn offer(&self, json: &Value) -> Result<(Tool, ToolBackend), Vec<Problem>> {
+    fn offer(&self, json: &Value) -> Result<(Tool, ToolBackend), Vec<Diagnostic>> {
         let malformed = |message: String| {
-            vec![Problem::new(ProblemKind::Malformed, format!("{} has {message}", self.endpoint), [])]
+            vec![Diagnostic::new(DiagnosticKind::Malformed, format!("{} has {message}", self.endpoint), [])]
         };
         let definition = Definition::from_json(json).map_err(|error| malformed(format!("what is {error}")))?;
-        let tool = definition.to_tool().map_err(|problems| problems.iter().cloned().collect::<Vec<_>>())?;
+        let tool = definition.to_tool().map_err(|diagnostics| diagnostics.iter().cloned().collect::<Vec<_>>())?;
         let target = ToolBackend::provider(&*self.name, definition.id().to_string());
         Ok((tool, target.map_err(|error| malformed(error.to_string()))?))
     }

@@ -25,7 +25,7 @@
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 //! // One program provides the tool.
 //! let server = Server::new(Dispatcher::new(Catalog::linked()?)?).auth(Auth::api_key("s3cr3t"));
-//! assert!(server.published().problems().is_empty());
+//! assert!(server.published().diagnostics().is_empty());
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
 //! let url = format!("http://{}", listener.local_addr()?);
 //! tokio::spawn(server.serve(listener, std::future::pending()));
@@ -45,7 +45,7 @@
 //!
 //! A tool is published as a [`Definition`], whose id is `Toolkit.Tool@1.0.0`. [`Naming`] says what happens to tools
 //! without a namespace or a version, which the format has no place for. What cannot be said is a
-//! [`Problem`](toolkit::catalog::Problem) of [`Published`], and such a tool is not offered.
+//! [`Diagnostic`](toolkit::catalog::Diagnostic) of [`Published`], and such a tool is not offered.
 //!
 //! A result is one JSON value: of a tool that returns content only it is the content, and content beside data stays
 //! behind. Of an error goes what a model may read; what caused it stays here.

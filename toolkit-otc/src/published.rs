@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 use toolkit::Catalog;
-use toolkit::catalog::{Problem, ProblemKind};
+use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::version::Version;
 
 use crate::wire::SCHEMA;
@@ -18,14 +18,14 @@ use crate::{Definition, Naming, OtcId};
 /// # use toolkit_otc::{Naming, Published};
 /// let catalog = Catalog::new([Tool::builder("add").description("Adds two integers.").build()?])?;
 /// let published = Published::of(&catalog, &Naming::new("my-tools", "0.0.0"));
-/// assert!(published.problems().is_empty());
+/// assert!(published.diagnostics().is_empty());
 /// assert_eq!(published.to_json()["tools"][0]["id"], "my_tools.add@0.0.0");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Published {
     /// By toolkit and tool, each with its versions in ascending order.
     tools: BTreeMap<(String, String), BTreeMap<Version, Offered>>,
-    problems: Vec<Problem>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 /// A tool that is offered, and by which name the dispatcher knows it.
@@ -42,12 +42,12 @@ impl Published {
     #[must_use]
     pub fn of(catalog: &Catalog, naming: &Naming) -> Self {
         let mut tools: BTreeMap<(String, String), BTreeMap<Version, Offered>> = BTreeMap::new();
-        let mut problems = Vec::new();
+        let mut diagnostics = Vec::new();
         for tool in catalog {
             let definition = match Definition::of(tool, naming) {
                 Ok(definition) => definition,
                 Err(wrong) => {
-                    problems.extend(wrong.iter().cloned());
+                    diagnostics.extend(wrong.iter().cloned());
                     continue;
                 }
             };
@@ -56,12 +56,12 @@ impl Published {
             let versions = tools.entry(id).or_default();
             if versions.contains_key(&version) {
                 let message = format!("another tool has the id `{}`, which this one would have too", definition.id());
-                problems.push(Problem::new(ProblemKind::DuplicateId, message, [tool]));
+                diagnostics.push(Diagnostic::new(DiagnosticKind::DuplicateId, message, [tool]));
                 continue;
             }
             versions.insert(version, Offered { definition, name: tool.id().to_string() });
         }
-        Self { tools, problems }
+        Self { tools, diagnostics }
     }
 
     /// The answer to `GET /tools`.
@@ -72,8 +72,8 @@ impl Published {
 
     /// What is wrong with the tools that are left out.
     #[must_use]
-    pub fn problems(&self) -> &[Problem] {
-        &self.problems
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
     }
 
     /// The tools, in the order of their ids.
@@ -117,6 +117,6 @@ impl Offered {
 impl fmt::Debug for Published {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ids: Vec<String> = self.definitions().map(|definition| definition.id().to_string()).collect();
-        f.debug_struct("Published").field("tools", &ids).field("problems", &self.problems).finish()
+        f.debug_struct("Published").field("tools", &ids).field("diagnostics", &self.diagnostics).finish()
     }
 }

@@ -22,7 +22,7 @@ use crate::waiting::unless_cancelled;
 /// // Whatever is tagged `gpu` runs alone.
 /// let limit = ConcurrencyPerTool::by(|tool| Some(if tool.tags().iter().any(|tag| tag == "gpu") { 1 } else { 16 }));
 /// let dispatcher = Dispatcher::builder(Catalog::linked()?).layer(limit.refusing()).build()?;
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 ///
 /// A tool on a thread of its own (`blocking`) goes on when its caller has gone, and keeps its place till it ends.

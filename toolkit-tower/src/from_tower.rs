@@ -22,7 +22,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// let bounds = ServiceBuilder::new().load_shed().concurrency_limit(64).timeout(Duration::from_secs(30));
 /// let dispatcher = Dispatcher::builder(Catalog::linked()?).layer(FromTower::new(bounds)).build()?;
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct FromTower<L>(L);

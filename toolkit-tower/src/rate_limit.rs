@@ -28,7 +28,7 @@ use crate::per_tool::PerTool;
 /// });
 /// # let catalog = toolkit::Catalog::linked()?;
 /// let dispatcher = toolkit::Dispatcher::builder(catalog).layer(all).layer(each).build()?;
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone)]
 pub struct RateLimit(Limiters);

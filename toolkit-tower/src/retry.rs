@@ -31,7 +31,7 @@ use crate::waiting::unless_cancelled;
 ///
 /// let retry = Retry::new().attempts(5).waits(Duration::from_millis(200), Duration::from_secs(20));
 /// let dispatcher = Dispatcher::builder(Catalog::linked()?).layer(retry).build()?;
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 ///
 /// It works on any executor; see [`Retry::timer`].

@@ -25,7 +25,7 @@ use crate::middleware::{Inner, Middleware, layer};
 ///
 /// let traced = Traced::new().arguments(true).results(true);
 /// let dispatcher = Dispatcher::builder(Catalog::linked()?).layer(traced).build()?;
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 ///
 /// What the tool's schemas call secret (`writeOnly`) is masked even then.

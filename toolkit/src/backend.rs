@@ -24,7 +24,7 @@
 //! let backends = Backends::new();
 //! backends.register(plugins)?;
 //! let collected = backends.collect(Catalog::linked()?).await;
-//! assert!(collected.problems.is_empty() && collected.failures.is_empty());
+//! assert!(collected.diagnostics.is_empty() && collected.failures.is_empty());
 //!
 //! let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build()?;
 //! let result = dispatcher.call("plugins:shout", json!({ "text": "hello" })).await?;
@@ -60,7 +60,7 @@ pub use self::routes::Routes;
 pub(crate) use self::routes::{Route, Selector};
 use crate::call::BoxFuture;
 use crate::call::ToolError;
-use crate::catalog::Problem;
+use crate::catalog::Diagnostic;
 use crate::tool::{BackendKind, Tool, ToolBackend};
 
 /// What runs tools.
@@ -142,20 +142,20 @@ pub struct Offers {
     /// Each tool, and how the backend knows it.
     pub tools: Vec<(Tool, ToolBackend)>,
     /// What is wrong with the tools that are not among them.
-    pub problems: Vec<Problem>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Offers {
     /// These tools, and no problems.
     #[must_use]
     pub fn new(tools: impl IntoIterator<Item = (Tool, ToolBackend)>) -> Self {
-        Self { tools: tools.into_iter().collect(), problems: Vec::new() }
+        Self { tools: tools.into_iter().collect(), diagnostics: Vec::new() }
     }
 
     /// Says what is wrong with tools that are left out.
     #[must_use]
-    pub fn with_problems(mut self, problems: impl IntoIterator<Item = Problem>) -> Self {
-        self.problems.extend(problems);
+    pub fn with_diagnostics(mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) -> Self {
+        self.diagnostics.extend(diagnostics);
         self
     }
 }

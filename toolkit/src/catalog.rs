@@ -16,9 +16,9 @@ use crate::call::{ErrorKind, ToolError};
 use crate::schema::suggest::nearest;
 use crate::schema::{quoted, shown_id};
 pub use crate::tool::Location;
+use crate::tool::diagnostic::ids_of;
+pub use crate::tool::diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
 use crate::tool::entry::Entry;
-use crate::tool::problem::ids_of;
-pub use crate::tool::problem::{Problem, ProblemKind, Problems};
 use crate::tool::{Tool, ToolId};
 use crate::version::VersionReq;
 
@@ -45,13 +45,13 @@ impl Catalog {
     ///
     /// Every problem at once, each with the place of the tools concerned: two tools with one id, a former name that is
     /// taken, a lone argument that is no object.
-    pub fn linked() -> Result<Self, Problems> {
+    pub fn linked() -> Result<Self, Diagnostics> {
         let entries: Vec<&'static Entry> = inventory::iter::<&'static Entry>().copied().collect();
         Self::from_entries(&entries)
     }
 
     /// The tools of an explicit list; see [`catalog!`](crate::catalog!).
-    pub(crate) fn from_entries(entries: &[&'static Entry]) -> Result<Self, Problems> {
+    pub(crate) fn from_entries(entries: &[&'static Entry]) -> Result<Self, Diagnostics> {
         Self::new(entries.iter().map(|entry| Tool::linked(entry)))
     }
 
@@ -60,22 +60,22 @@ impl Catalog {
     /// # Errors
     ///
     /// As for [`Catalog::linked`].
-    pub fn new(tools: impl IntoIterator<Item = Tool>) -> Result<Self, Problems> {
+    pub fn new(tools: impl IntoIterator<Item = Tool>) -> Result<Self, Diagnostics> {
         let mut tools: Vec<Tool> = tools.into_iter().collect();
         tools.sort_by(|a, b| (a.id(), a.location()).cmp(&(b.id(), b.location())));
         // A crate whose dev-dependency depends on it is linked twice into its own tests: one tool, two copies.
         tools.dedup_by(|a, b| a.is_copy_of(b));
 
-        let mut problems = Vec::new();
+        let mut diagnostics = Vec::new();
         for pair in tools.windows(2) {
             if pair[0].id().prints_as(pair[1].id()) {
-                problems.push(Problem::duplicate_id(&pair[0], &pair[1]));
+                diagnostics.push(Diagnostic::duplicate_id(&pair[0], &pair[1]));
             } else {
-                problems.extend(check::versions_of_one(&pair[0], &pair[1]));
+                diagnostics.extend(check::versions_of_one(&pair[0], &pair[1]));
             }
         }
-        let names = Names::of(&tools, &mut problems);
-        Problems::none_or(problems)?;
+        let names = Names::of(&tools, &mut diagnostics);
+        Diagnostics::none_or(diagnostics)?;
         Ok(Self { tools, names, records: Records::default() })
     }
 
@@ -84,7 +84,7 @@ impl Catalog {
     /// # Errors
     ///
     /// As for [`Catalog::linked`].
-    pub fn with(self, tools: impl IntoIterator<Item = Tool>) -> Result<Self, Problems> {
+    pub fn with(self, tools: impl IntoIterator<Item = Tool>) -> Result<Self, Diagnostics> {
         Self::new(self.tools.into_iter().chain(tools))
     }
 

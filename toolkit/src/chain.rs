@@ -45,21 +45,21 @@
 
 mod arguments;
 mod check;
+mod diagnostic;
 mod json;
 mod memory;
 mod meter;
 mod outcome;
 mod plan;
-mod problem;
 mod reach;
 mod run;
 mod step;
 mod typed;
 
+pub use self::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, ChainDiagnostics};
 pub use self::json::InvalidChain;
 pub use self::memory::ChainLimits;
 pub use self::outcome::{ChainOutcome, StepResult};
-pub use self::problem::{ChainProblem, ChainProblemKind, ChainProblems};
 use self::run::Run;
 pub use self::step::{Reference, Step};
 pub use self::typed::{Feeds, Link, Then};
@@ -181,8 +181,8 @@ impl Chain {
     /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn check(&self, dispatcher: &Dispatcher) -> Result<(), ChainProblems> {
-        ChainProblems::none_or(check::check(self, dispatcher.catalog()).1)
+    pub fn check(&self, dispatcher: &Dispatcher) -> Result<(), ChainDiagnostics> {
+        ChainDiagnostics::none_or(check::check(self, dispatcher.catalog()).1)
     }
 
     /// Runs the chain until a step fails or `context` is cancelled.
@@ -196,7 +196,7 @@ impl Chain {
     ///
     /// As for [`Chain::check`], and then nothing has run. That a step failed is no error of this kind: the outcome has
     /// it, with the steps before.
-    pub async fn run(&self, dispatcher: &Dispatcher, context: &Context) -> Result<ChainOutcome, ChainProblems> {
+    pub async fn run(&self, dispatcher: &Dispatcher, context: &Context) -> Result<ChainOutcome, ChainDiagnostics> {
         self.run_with_limits(dispatcher, context, ChainLimits::new()).await
     }
 
@@ -210,7 +210,7 @@ impl Chain {
         dispatcher: &Dispatcher,
         context: &Context,
         limits: ChainLimits,
-    ) -> Result<ChainOutcome, ChainProblems> {
+    ) -> Result<ChainOutcome, ChainDiagnostics> {
         Ok(self.start(dispatcher, context, limits)?.run().await)
     }
 
@@ -219,7 +219,7 @@ impl Chain {
     /// # Errors
     ///
     /// As for [`Chain::run`]. A step whose tool is asynchronous fails.
-    pub fn run_sync(&self, dispatcher: &Dispatcher, context: &Context) -> Result<ChainOutcome, ChainProblems> {
+    pub fn run_sync(&self, dispatcher: &Dispatcher, context: &Context) -> Result<ChainOutcome, ChainDiagnostics> {
         self.run_sync_with_limits(dispatcher, context, ChainLimits::new())
     }
 
@@ -233,7 +233,7 @@ impl Chain {
         dispatcher: &Dispatcher,
         context: &Context,
         limits: ChainLimits,
-    ) -> Result<ChainOutcome, ChainProblems> {
+    ) -> Result<ChainOutcome, ChainDiagnostics> {
         Ok(self.start(dispatcher, context, limits)?.run_sync())
     }
 
@@ -242,9 +242,9 @@ impl Chain {
         dispatcher: &'a Dispatcher,
         context: &'a Context,
         limits: ChainLimits,
-    ) -> Result<Run<'a>, ChainProblems> {
-        let (plan, problems) = check::check(self, dispatcher.catalog());
-        ChainProblems::none_or(problems)?;
+    ) -> Result<Run<'a>, ChainDiagnostics> {
+        let (plan, diagnostics) = check::check(self, dispatcher.catalog());
+        ChainDiagnostics::none_or(diagnostics)?;
         Ok(Run::new(self, plan, dispatcher, context, limits))
     }
 }

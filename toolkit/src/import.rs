@@ -14,7 +14,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::call::{Arguments, Context, RunResult, ToolError};
-use crate::catalog::{Catalog, Problem, ProblemKind, Problems};
+use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics};
 use crate::dispatch::Dispatcher;
 use crate::lock::{Lock, Part, Verdict};
 use crate::tool::{Namespace, Tool};
@@ -124,9 +124,13 @@ impl Import {
     /// # Errors
     ///
     /// Every tool that is gone, and every change of a schema that breaks callers, or may, whatever its version says.
-    pub fn check(&self, catalog: &Catalog) -> Result<(), Problems> {
+    pub fn check(&self, catalog: &Catalog) -> Result<(), Diagnostics> {
         let unreadable = |reason: String| {
-            Problems::from(Problem::new(ProblemKind::Unexpected, format!("the imported manifest: {reason}"), []))
+            Diagnostics::from(Diagnostic::new(
+                DiagnosticKind::Unexpected,
+                format!("the imported manifest: {reason}"),
+                [],
+            ))
         };
         let imported = self.lock().map_err(unreadable)?;
         let changed = imported.compare(&Lock::of(catalog));
@@ -137,16 +141,16 @@ impl Import {
             let is_gone = change.part == Part::Record && change.pointer.is_empty();
             is_called_so && change.verdict >= Verdict::Unknown && (change.part != Part::Record || is_gone)
         });
-        let problem = |message: String, id: &str| Problem::new(ProblemKind::Broken, message, catalog.get(id));
-        let problems: Vec<Problem> = breaks
+        let diagnostic = |message: String, id: &str| Diagnostic::new(DiagnosticKind::Broken, message, catalog.get(id));
+        let diagnostics: Vec<Diagnostic> = breaks
             .map(|change| {
                 let mut change = change.clone();
                 // No version makes code fit that is compiled already.
                 change.needs = None;
-                problem(change.to_string(), &change.tool)
+                diagnostic(change.to_string(), &change.tool)
             })
             .collect();
-        Problems::none_or(problems)
+        Diagnostics::none_or(diagnostics)
     }
 
     /// The imported tools, in the namespace of their server.

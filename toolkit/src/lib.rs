@@ -313,7 +313,7 @@ pub use self::tool::{Tool, ToolId};
 /// let dispatcher = toolkit::Dispatcher::new(catalog![add]?)?;
 /// let error = dispatcher.call_sync("add", r#"{"a": "x", "b": 1}"#).unwrap_err();
 /// assert_eq!(error.message(), "`a` is not an integer");
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 pub use toolkit_derive::tool;
 /// Makes tools of the methods of an `impl` block, or gives the tools of a module what they have in common.

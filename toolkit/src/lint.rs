@@ -14,7 +14,7 @@
 //! let found: Vec<Rule> = lint(&catalog, &[]).into_iter().map(|finding| finding.rule).collect();
 //! assert_eq!(found, [Rule::UndescribedParameter, Rule::ContradictingHint]);
 //! assert_eq!(lint(&catalog, &[Rule::UndescribedParameter]).len(), 1);
-//! # Ok::<(), toolkit::catalog::Problems>(())
+//! # Ok::<(), toolkit::catalog::Diagnostics>(())
 //! ```
 
 mod finding;

@@ -36,7 +36,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 pub use self::change::{Change, Comparison, Part, Verdict};
-use crate::catalog::{Catalog, Problem, ProblemKind, Problems};
+use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics};
 use crate::manifest::{InvalidManifest, Manifest};
 use crate::tool::Tool;
 
@@ -74,9 +74,9 @@ impl Lock {
         };
         let mut tools = Vec::new();
         for listing in manifest.listings() {
-            let is_double = |problem: &Problem| problem.kind() == ProblemKind::DuplicateId;
+            let is_double = |diagnostic: &Diagnostic| diagnostic.kind() == DiagnosticKind::DuplicateId;
             match listing.tool() {
-                Some(tool) if !listing.problems().iter().any(is_double) => tools.push(tool.clone()),
+                Some(tool) if !listing.diagnostics().iter().any(is_double) => tools.push(tool.clone()),
                 _ => return Err(InvalidManifest::new(format!("of its tools, {listing}"))),
             }
         }
@@ -127,9 +127,9 @@ impl Catalog {
     /// # Errors
     ///
     /// Every change that breaks callers; there is no such file, or it cannot be read or written.
-    pub fn expect_lock(self, path: impl AsRef<Path>) -> Result<Self, Problems> {
+    pub fn expect_lock(self, path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
         let path = path.as_ref();
-        let failed = |message: String| Problems::from(Problem::new(ProblemKind::Unexpected, message, []));
+        let failed = |message: String| Diagnostics::from(Diagnostic::new(DiagnosticKind::Unexpected, message, []));
         let now = Lock::of(&self);
         let is_blessed = std::env::var_os("TOOLKIT_BLESS").is_some_and(|value| value == "1");
         if is_blessed {
@@ -139,11 +139,11 @@ impl Catalog {
         let text = fs::read_to_string(path)
             .map_err(|error| failed(format!("{}: {error}; TOOLKIT_BLESS=1 writes it", path.display())))?;
         let locked = Lock::from_json(&text).map_err(|error| failed(format!("{}: {error}", path.display())))?;
-        let problems: Vec<Problem> = locked
+        let diagnostics: Vec<Diagnostic> = locked
             .compare(&now)
             .unannounced()
-            .map(|change| Problem::new(ProblemKind::Broken, change.to_string(), self.get(&change.tool)))
+            .map(|change| Diagnostic::new(DiagnosticKind::Broken, change.to_string(), self.get(&change.tool)))
             .collect();
-        Problems::none_or(problems).map(|()| self)
+        Diagnostics::none_or(diagnostics).map(|()| self)
     }
 }

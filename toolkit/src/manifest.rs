@@ -6,9 +6,9 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::call::Arguments;
-use crate::catalog::{Problem, ProblemKind};
+use crate::catalog::{Diagnostic, DiagnosticKind};
 use crate::schema::is_too_deep;
-use crate::tool::check::problems_of;
+use crate::tool::check::validate_tool;
 use crate::tool::{InvalidTool, Namespace, Object, Text, Tool, Unknown};
 
 /// A list of tools that another program published, such as the result of MCP's `tools/list`.
@@ -45,7 +45,7 @@ pub struct Manifest {
 pub struct Listing {
     index: usize,
     read: Result<Tool, Value>,
-    problems: Vec<Problem>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 /// Which of its two forms a tool is in.
@@ -56,7 +56,7 @@ enum Form {
 }
 
 /// How many problems of one tool are told.
-const MAX_PROBLEMS: usize = 16;
+const MAX_DIAGNOSTICS: usize = 16;
 
 impl Manifest {
     /// How many entries a manifest may have.
@@ -126,7 +126,7 @@ impl Manifest {
             if let Ok(tool) = &mut listing.read {
                 *tool = tool.in_namespace(namespace.clone());
             }
-            listing.problems.retain(|problem| problem.kind() != ProblemKind::DuplicateId);
+            listing.diagnostics.retain(|diagnostic| diagnostic.kind() != DiagnosticKind::DuplicateId);
         }
         find_doubles(&mut self.listings);
         self
@@ -173,20 +173,25 @@ impl Listing {
         };
         match read {
             Ok(tool) => {
-                let problems = problems_of(&tool).err();
-                let problems =
-                    problems.iter().flat_map(|problems| problems.iter().cloned()).take(MAX_PROBLEMS).collect();
-                Self { index, read: Ok(tool), problems }
+                let diagnostics = validate_tool(&tool).err();
+                let diagnostics = diagnostics
+                    .iter()
+                    .flat_map(|diagnostics| diagnostics.iter().cloned())
+                    .take(MAX_DIAGNOSTICS)
+                    .collect();
+                Self { index, read: Ok(tool), diagnostics }
             }
             Err(error) => {
-                let problem = |message: String| Problem::new(ProblemKind::Malformed, message, []);
-                let problems = match error {
-                    InvalidTool::Form(violations) => {
-                        violations.iter().take(MAX_PROBLEMS).map(|violation| problem(violation.to_string())).collect()
-                    }
-                    InvalidTool::Json(reason) => vec![problem(reason)],
+                let diagnostic = |message: String| Diagnostic::new(DiagnosticKind::Malformed, message, []);
+                let diagnostics = match error {
+                    InvalidTool::Form(violations) => violations
+                        .iter()
+                        .take(MAX_DIAGNOSTICS)
+                        .map(|violation| diagnostic(violation.to_string()))
+                        .collect(),
+                    InvalidTool::Json(reason) => vec![diagnostic(reason)],
                 };
-                Self { index, read: Err(json), problems }
+                Self { index, read: Err(json), diagnostics }
             }
         }
     }
@@ -214,14 +219,14 @@ impl Listing {
 
     /// What is wrong with it; of very many things the first ones.
     #[must_use]
-    pub fn problems(&self) -> &[Problem] {
-        &self.problems
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
     }
 
     /// Whether nothing is wrong with it.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.problems.is_empty()
+        self.diagnostics.is_empty()
     }
 }
 
@@ -233,7 +238,7 @@ fn find_doubles(listings: &mut [Listing]) {
         let earlier = *first.entry(tool.id_text()).or_insert(listing.index);
         if earlier != listing.index {
             let message = format!("its id is that of the tool at {earlier}");
-            listing.problems.push(Problem::new(ProblemKind::DuplicateId, message, []));
+            listing.diagnostics.push(Diagnostic::new(DiagnosticKind::DuplicateId, message, []));
         }
     }
 }
@@ -242,8 +247,8 @@ impl fmt::Display for Listing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name: String = self.name().unwrap_or_default().chars().take(128).collect();
         write!(f, "{} `{}`", self.index, name.escape_debug())?;
-        for problem in &self.problems {
-            write!(f, "\n  {}", problem.message().replace('\n', "\n  "))?;
+        for diagnostic in &self.diagnostics {
+            write!(f, "\n  {}", diagnostic.message().replace('\n', "\n  "))?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolkit::catalog::ProblemKind;
+use toolkit::catalog::DiagnosticKind;
 use toolkit::{Coercion, Dispatcher, catalog, tool};
 
 /// Finds texts.
@@ -176,6 +176,6 @@ fn a_check_finds_a_type_without_a_base_case() {
     let problems = catalog![endless, endless_inside, ends].unwrap().check(Default::default()).unwrap_err();
     let found: Vec<_> =
         problems.iter().flat_map(|problem| problem.tools().map(|(id, _)| (problem.kind(), id.to_owned()))).collect();
-    let expect = ["inputs:endless", "inputs:endless_inside"].map(|id| (ProblemKind::InvalidSchema, id.to_owned()));
+    let expect = ["inputs:endless", "inputs:endless_inside"].map(|id| (DiagnosticKind::InvalidSchema, id.to_owned()));
     assert_eq!(found, expect, "{problems}");
 }

@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolkit::call::ErrorKind;
-use toolkit::catalog::ProblemKind;
+use toolkit::catalog::DiagnosticKind;
 use toolkit::{Catalog, Dispatcher, catalog, tool};
 use uuid::Uuid;
 
@@ -91,7 +91,7 @@ fn a_map_whose_keys_json_cannot_have_is_found_with_its_place() {
     let found: Vec<(String, String)> = problems
         .iter()
         .map(|problem| {
-            assert_eq!(problem.kind(), ProblemKind::ImpossibleKey, "{problem}");
+            assert_eq!(problem.kind(), DiagnosticKind::ImpossibleKey, "{problem}");
             let (tool, location) = problem.tools().next().unwrap();
             assert!(location.is_some());
             let place = problem.message().split('`').nth(1).unwrap();

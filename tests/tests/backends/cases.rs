@@ -23,7 +23,7 @@ fn list<'d>(document: &'d Value, key: &str) -> &'d [Value] {
 
 async fn builder(backends: &Backends) -> DispatcherBuilder {
     let collected = backends.collect(Catalog::new([]).unwrap()).await;
-    assert!(collected.problems.is_empty() && collected.failures.is_empty());
+    assert!(collected.diagnostics.is_empty() && collected.failures.is_empty());
     Dispatcher::builder(collected.catalog).routes(collected.routes)
 }
 

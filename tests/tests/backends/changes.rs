@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use toolkit::backend::{Backend, LocalBackend};
-use toolkit::catalog::ProblemKind;
+use toolkit::catalog::DiagnosticKind;
 use toolkit::dispatch::Call;
 use tower::util::MapRequestLayer;
 
@@ -177,7 +177,7 @@ async fn a_call_that_runs_is_undisturbed_and_its_place_counts_for_both() {
 fn other_tools_need_state_that_is_there() {
     let before = Dispatcher::new(base()).unwrap();
     let problems = before.with_catalog(counting(), Default::default()).unwrap_err();
-    assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [ProblemKind::MissingState]);
+    assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [DiagnosticKind::MissingState]);
 }
 
 #[tokio::test]

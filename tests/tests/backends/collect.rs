@@ -2,7 +2,7 @@
 
 use toolkit::Tool;
 use toolkit::backend::LocalBackend;
-use toolkit::catalog::ProblemKind;
+use toolkit::catalog::DiagnosticKind;
 use toolkit::tool::ToolBackend;
 
 use super::*;
@@ -38,7 +38,7 @@ async fn a_tool_of_one_contract_in_several_places_is_one_tool_with_several_backe
         twin("l", BackendKind::Local),
     ]);
     let collected = registry.collect(base()).await;
-    assert!(collected.problems.is_empty());
+    assert!(collected.diagnostics.is_empty());
     let tool = collected.catalog.get("http:get").unwrap().id().clone();
     let routes: Vec<String> = collected.routes.of(&tool).map(ToString::to_string).collect();
     assert_eq!(routes, ["local `get-handler`", "provider `p` with `http:get`", "mcp `m`", "mcp `m2`"]);
@@ -52,12 +52,12 @@ async fn a_tool_of_another_contract_is_left_out_and_told_never_swapped() {
         Scripted::new("other", BackendKind::Mcp, [named("shared", "there"), open("own")]),
     ]);
     let collected = registry.collect(base()).await;
-    let told: Vec<String> = collected.problems.iter().map(|problem| problem.message().to_owned()).collect();
+    let told: Vec<String> = collected.diagnostics.iter().map(|problem| problem.message().to_owned()).collect();
     assert_eq!(
         told,
         ["the backend `other` has another tool `there:shared`, which is left out: it takes or gives something else"]
     );
-    assert_eq!(collected.problems[0].kind(), ProblemKind::DuplicateId);
+    assert_eq!(collected.diagnostics[0].kind(), DiagnosticKind::DuplicateId);
     assert!(collected.catalog.get("other:own").is_some(), "its other tools are there");
     let shared = collected.catalog.get("there:shared").unwrap();
     assert!(shared.location().is_some(), "the function stays");
@@ -78,7 +78,7 @@ async fn the_form_of_a_number_makes_no_other_contract() {
     let tool = collected.catalog.get("http:get").unwrap().id().clone();
     let routes: Vec<String> = collected.routes.of(&tool).map(ToString::to_string).collect();
     assert_eq!(routes, ["mcp `a`", "mcp `b`", "mcp `c`"]);
-    assert_eq!(collected.problems.len(), 1, "another number is another contract");
+    assert_eq!(collected.diagnostics.len(), 1, "another number is another contract");
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn a_higher_version_of_somebody_elses_tool_is_left_out_and_told() {
     let taking = Tool::builder("increment").namespace("here").version("7.0.0").description("…");
     registry.register(Scripted::new("taking", BackendKind::Local, [taking.build().unwrap()])).unwrap();
     let collected = registry.collect(base()).await;
-    let told: Vec<&str> = collected.problems.iter().map(|problem| problem.message()).collect();
+    let told: Vec<&str> = collected.diagnostics.iter().map(|problem| problem.message()).collect();
     assert_eq!(
         told,
         [
@@ -116,7 +116,7 @@ async fn a_stranger_cannot_claim_names_by_aliases() {
     let claiming = claiming.input(json!({ "type": "object" })).build().unwrap();
     let registry = registered([Scripted::new("stranger", BackendKind::Mcp, [claiming])]);
     let collected = registry.collect(base()).await;
-    assert!(collected.problems.is_empty());
+    assert!(collected.diagnostics.is_empty());
     assert!(collected.catalog.get("rm").is_none());
     assert!(collected.catalog.get("here:increment").unwrap().location().is_some());
 }
@@ -124,9 +124,9 @@ async fn a_stranger_cannot_claim_names_by_aliases() {
 #[tokio::test]
 async fn problems_that_a_backend_tells_itself_are_told() {
     let malformed = toolkit::Manifest::from_mcp_json(r#"{"tools": [{"title": "nobody"}]}"#).unwrap();
-    let problems: Vec<_> = malformed.listings().flat_map(|listing| listing.problems().to_vec()).collect();
+    let problems: Vec<_> = malformed.listings().flat_map(|listing| listing.diagnostics().to_vec()).collect();
     assert!(!problems.is_empty());
-    struct Telling(Vec<toolkit::catalog::Problem>);
+    struct Telling(Vec<toolkit::catalog::Diagnostic>);
     impl toolkit::backend::Backend for Telling {
         fn name(&self) -> &str {
             "telling"
@@ -135,7 +135,7 @@ async fn problems_that_a_backend_tells_itself_are_told() {
             BackendKind::Mcp
         }
         fn tools(&self) -> toolkit::dispatch::BoxFuture<'_, Result<toolkit::backend::Offers, ToolError>> {
-            let offers = toolkit::backend::Offers::default().with_problems(self.0.clone());
+            let offers = toolkit::backend::Offers::default().with_diagnostics(self.0.clone());
             Box::pin(async { Ok(offers) })
         }
         fn call<'a>(
@@ -147,7 +147,7 @@ async fn problems_that_a_backend_tells_itself_are_told() {
     }
     let registry = Backends::new();
     registry.register(Telling(problems.clone())).unwrap();
-    assert_eq!(registry.collect(base()).await.problems, problems);
+    assert_eq!(registry.collect(base()).await.diagnostics, problems);
 }
 
 #[tokio::test]

@@ -35,7 +35,7 @@ fn base() -> Catalog {
 /// A dispatcher over `base` and these backends, all of whose tools fit together.
 async fn dispatcher(backends: &Backends) -> Dispatcher {
     let collected = backends.collect(base()).await;
-    assert!(collected.problems.is_empty() && collected.failures.is_empty(), "{collected:?}");
+    assert!(collected.diagnostics.is_empty() && collected.failures.is_empty(), "{collected:?}");
     Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap()
 }
 

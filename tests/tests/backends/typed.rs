@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolkit::backend::{Backends, LocalBackend};
 use toolkit::call::{ErrorKind, Stage};
-use toolkit::catalog::ProblemKind;
+use toolkit::catalog::DiagnosticKind;
 use toolkit::{Context, Dispatcher, Tool, ToolError, catalog, tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -76,7 +76,7 @@ async fn dispatcher() -> Dispatcher {
     let backends = Backends::new();
     backends.register(plugins()).unwrap();
     let collected = backends.collect(catalog![by_function].unwrap()).await;
-    assert!(collected.problems.is_empty() && collected.failures.is_empty());
+    assert!(collected.diagnostics.is_empty() && collected.failures.is_empty());
     Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap()
 }
 
@@ -139,8 +139,8 @@ fn arguments_that_are_no_object_are_an_error_when_the_tool_is_added() {
     let plugins = LocalBackend::new("plugins");
     let tool = Tool::builder("double").description("Doubles a number.");
     let problems = plugins.add_typed(tool, async |n: u8, _: Context| Ok(n * 2)).unwrap_err();
-    assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [ProblemKind::NotAnObject]);
+    assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [DiagnosticKind::NotAnObject]);
     let tool = Tool::builder("a b").description("Doubles a number.");
     let problems = plugins.add_typed(tool, async |_: Shout, _: Context| Ok(1)).unwrap_err();
-    assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [ProblemKind::InvalidName]);
+    assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [DiagnosticKind::InvalidName]);
 }

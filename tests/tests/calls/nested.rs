@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolkit::call::ErrorKind;
-use toolkit::catalog::ProblemKind;
+use toolkit::catalog::DiagnosticKind;
 use toolkit::chain::{Chain, Step};
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Chunks, Context, Dispatcher, RunResult, ToolError, catalog, handle, tool};
@@ -251,8 +251,8 @@ async fn a_stream_that_nobody_reads_on_holds_its_permit_and_no_call_waits_for_it
 #[test]
 fn a_limit_of_no_calls_is_an_error_of_the_builder() {
     let problems = Dispatcher::builder(catalog![add_one].unwrap()).concurrency(0).build().unwrap_err();
-    let kinds: Vec<ProblemKind> = problems.iter().map(|problem| problem.kind()).collect();
-    assert_eq!(kinds, [ProblemKind::InvalidSetting]);
+    let kinds: Vec<DiagnosticKind> = problems.iter().map(|problem| problem.kind()).collect();
+    assert_eq!(kinds, [DiagnosticKind::InvalidSetting]);
     assert!(problems.to_string().contains("the concurrency limit is 0"), "{problems}");
 }
 

@@ -69,7 +69,7 @@ fn the_other_cases_differ_only_as_decided() {
         let context = Context::new().with(Script::new(&handlers));
         match (id, chain.run_sync(&dispatcher(), &context)) {
             ("unknown_tool_in_chain", Err(problems)) => {
-                assert_eq!(problems[0].kind(), ChainProblemKind::UnknownTool);
+                assert_eq!(problems[0].kind(), ChainDiagnosticKind::UnknownTool);
             }
             (_, Ok(outcome)) => {
                 let expect = &case["expect"];

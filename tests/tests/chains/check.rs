@@ -237,7 +237,7 @@ fn a_chain_has_no_more_steps_than_are_taken() {
     assert!(most.check(&dispatcher()).is_ok());
     let problems = most.then(Step::new("nobody")).check(&dispatcher()).unwrap_err();
     assert_eq!(problems.to_string(), "the chain cannot run:\nthe chain has 257 steps; at most 256 are taken");
-    assert_eq!((problems[0].step(), problems[0].kind()), (None, ChainProblemKind::TooManySteps));
+    assert_eq!((problems[0].step(), problems[0].kind()), (None, ChainDiagnosticKind::TooManySteps));
 }
 
 #[test]

@@ -102,12 +102,12 @@ proptest! {
         let start = if parallel { Chain::parallel() } else { Chain::new() };
         let last = Step::new("run:mix").named("last").arg("a", 1);
         let (last, kind) = match fault {
-            0 => (last, ChainProblemKind::InvalidArguments),
-            1 => (last.arg("b", "two"), ChainProblemKind::InvalidArguments),
-            2 => (last.take("b", "last", "/sum"), ChainProblemKind::UnknownStep),
-            3 => (last.take("b", "s0", "sum"), ChainProblemKind::InvalidPointer),
-            4 => (last.take("b", "s0", "/terms"), ChainProblemKind::TypeMismatch),
-            _ => (last.take("b", "s0", "/sums"), ChainProblemKind::NothingThere),
+            0 => (last, ChainDiagnosticKind::InvalidArguments),
+            1 => (last.arg("b", "two"), ChainDiagnosticKind::InvalidArguments),
+            2 => (last.take("b", "last", "/sum"), ChainDiagnosticKind::UnknownStep),
+            3 => (last.take("b", "s0", "sum"), ChainDiagnosticKind::InvalidPointer),
+            4 => (last.take("b", "s0", "/terms"), ChainDiagnosticKind::TypeMismatch),
+            _ => (last.take("b", "s0", "/sums"), ChainDiagnosticKind::NothingThere),
         };
         let chain = chain_of(&terms, start).then(last);
         let script = Script::default();

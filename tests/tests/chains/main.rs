@@ -12,7 +12,7 @@ mod typed;
 
 use serde_json::{Value, json};
 use toolkit::call::ErrorKind;
-use toolkit::chain::{Chain, ChainProblemKind, Step};
+use toolkit::chain::{Chain, ChainDiagnosticKind, Step};
 use toolkit::{CancelToken, Context, ToolError};
 use toolkit_tests::ran;
 

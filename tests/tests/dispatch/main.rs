@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolkit::call::{ErrorKind, Progress, Stage};
-use toolkit::catalog::ProblemKind;
+use toolkit::catalog::DiagnosticKind;
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{CancelToken, Catalog, Context, Dispatcher, ToolError, catalog, handle, tool};
 
@@ -179,11 +179,14 @@ fn without_a_runtime_nobody_waits_for_a_permit() {
 #[test]
 fn all_missing_state_is_named_with_all_who_borrow_it() {
     let problems = Dispatcher::new(Catalog::linked().unwrap()).unwrap_err();
-    let found: Vec<(ProblemKind, usize)> =
+    let found: Vec<(DiagnosticKind, usize)> =
         problems.iter().map(|problem| (problem.kind(), problem.tools().count())).collect();
     assert_eq!(
         found,
-        [(ProblemKind::MissingState, 2); 3].into_iter().chain([(ProblemKind::MissingState, 1)]).collect::<Vec<_>>()
+        [(DiagnosticKind::MissingState, 2); 3]
+            .into_iter()
+            .chain([(DiagnosticKind::MissingState, 1)])
+            .collect::<Vec<_>>()
     );
     let text = problems.to_string();
     for part in

@@ -12,7 +12,7 @@ async fn dispatcher(backend: impl Backend + 'static) -> Dispatcher {
     let backends = Backends::new();
     backends.register(backend).unwrap();
     let collected = backends.collect(Catalog::new([]).unwrap()).await;
-    assert!(collected.problems.is_empty() && collected.failures.is_empty(), "{collected:?}");
+    assert!(collected.diagnostics.is_empty() && collected.failures.is_empty(), "{collected:?}");
     Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap()
 }
 

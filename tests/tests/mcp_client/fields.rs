@@ -116,7 +116,7 @@ async fn listed(backend: &McpBackend) -> (Value, Vec<String>) {
     let collected = collected(backend).await;
     assert!(collected.failures.is_empty(), "{:?}", collected.failures);
     let list = list_tools(&collected.catalog, Revision::V2026_07_28, Naming::Name).unwrap();
-    (list["tools"].clone(), collected.problems.iter().map(ToString::to_string).collect())
+    (list["tools"].clone(), collected.diagnostics.iter().map(ToString::to_string).collect())
 }
 
 #[tokio::test]

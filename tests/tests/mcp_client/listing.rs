@@ -24,7 +24,8 @@ async fn a_bad_tool_is_told_and_hides_no_other() {
     let collected = collected(&peer(&["usual", "bad"])).await;
     let ids: Vec<String> = collected.catalog.iter().map(|tool| tool.id().to_string()).collect();
     assert_eq!(ids, ["peer:good", "peer:persian"]);
-    let told: Vec<&str> = collected.problems.iter().map(|problem| problem.message().lines().next().unwrap()).collect();
+    let told: Vec<&str> =
+        collected.diagnostics.iter().map(|problem| problem.message().lines().next().unwrap()).collect();
     let expected = [
         "`no_schema`, which is left out: /inputSchema is required",
         "`unsound`, which is left out: the input schema is not sound: at /type: ",

@@ -36,7 +36,7 @@ async fn collected(backend: &McpBackend) -> Collected {
 /// A dispatcher over the tools of this server, all of which are sound.
 async fn dispatcher(backend: &McpBackend) -> Dispatcher {
     let collected = collected(backend).await;
-    assert!(collected.problems.is_empty() && collected.failures.is_empty(), "{collected:?}");
+    assert!(collected.diagnostics.is_empty() && collected.failures.is_empty(), "{collected:?}");
     Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap()
 }
 

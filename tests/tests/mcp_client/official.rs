@@ -59,7 +59,7 @@ async fn official_servers_are_one_catalogue() {
     let collected = in_the_end(backends.collect(Catalog::new([]).unwrap())).await;
     assert!(collected.failures.is_empty(), "{:?}", collected.failures);
     // One tool of `everything` can only be called as a task.
-    let problems: Vec<String> = collected.problems.iter().map(ToString::to_string).collect();
+    let problems: Vec<String> = collected.diagnostics.iter().map(ToString::to_string).collect();
     let [problem] = &problems[..] else { panic!("{problems:?}") };
     assert!(problem.contains("simulate-research-query") && problem.contains("taskSupport"), "{problem}");
     for server in backends.names() {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use toolkit::adapter::mcp::{Revision, list_tools};
 use toolkit::backend::{Backends, Collected};
 use toolkit::call::ErrorKind;
-use toolkit::catalog::{Naming, ProblemKind};
+use toolkit::catalog::{DiagnosticKind, Naming};
 use toolkit::lock::Lock;
 use toolkit::{Catalog, Dispatcher, tool};
 use toolkit_mcp::client::McpBackend;
@@ -91,7 +91,7 @@ fn counting(answer: Answer) -> (Approval, Arc<AtomicUsize>) {
 async fn hints_of_a_server_that_nobody_trusts_count_as_absent_everywhere() {
     let listing = Listing::new(&[harmless("echo")]);
     let collected = collected(&registered(listing.peer())).await;
-    assert!(collected.problems.is_empty(), "{:?}", collected.problems);
+    assert!(collected.diagnostics.is_empty(), "{:?}", collected.diagnostics);
     let tool = collected.catalog.get("peer:echo").unwrap();
     for rule in ["hint=read-only", "hint=idempotent", "tag=safe"] {
         assert!(!Filter::all().allow(rule.parse().unwrap()).admits(tool), "{rule}");
@@ -182,7 +182,7 @@ async fn of_a_lock_only_what_it_holds_is_collected_and_each_difference_is_named(
     let backends = Backends::new().with_lock(lock);
     backends.register(listing.peer()).unwrap();
     let unchanged = collected(&backends).await;
-    assert!(unchanged.problems.is_empty(), "{:?}", unchanged.problems);
+    assert!(unchanged.diagnostics.is_empty(), "{:?}", unchanged.diagnostics);
     assert!(Filter::all().read_only().admits(unchanged.catalog.get("peer:echo").unwrap()), "it was reviewed");
 
     let mut changed = harmless("echo");
@@ -193,8 +193,8 @@ async fn of_a_lock_only_what_it_holds_is_collected_and_each_difference_is_named(
     listing.list(&[changed, emboldened, harmless("environment")]);
     let collected = collected(&backends).await;
     assert_eq!(collected.catalog.len(), 0);
-    assert!(collected.problems.iter().all(|problem| problem.kind() == ProblemKind::NotReviewed));
-    let told: Vec<&str> = collected.problems.iter().map(|problem| problem.message()).collect();
+    assert!(collected.diagnostics.iter().all(|problem| problem.kind() == DiagnosticKind::NotReviewed));
+    let told: Vec<&str> = collected.diagnostics.iter().map(|problem| problem.message()).collect();
     assert_eq!(
         told,
         [
@@ -271,7 +271,7 @@ async fn texts_of_a_server_are_cut_and_what_cannot_be_cut_is_left_out() {
         assert_eq!(constant.len(), 5_000, "what values are compared with is not cut");
         assert!(collected.catalog.get("peer:titled").unwrap().display_name().len() <= 512);
         assert!(list.to_string().len() < 64 << 10);
-        let told: Vec<&str> = collected.problems.iter().map(|problem| problem.message()).collect();
+        let told: Vec<&str> = collected.diagnostics.iter().map(|problem| problem.message()).collect();
         let left_out =
             |name: &str, why: &str| format!("the MCP server `peer` lists `{name}`, which is left out: {why}");
         assert_eq!(
@@ -301,7 +301,7 @@ async fn a_tool_that_can_only_be_called_as_a_task_is_left_out() {
     let shown: Vec<_> =
         list["tools"].as_array().unwrap().iter().map(|tool| (&tool["name"], &tool["execution"])).collect();
     assert_eq!(shown, [(&json!("echo"), &Value::Null), (&json!("x"), &Value::Null)]);
-    let told: Vec<&str> = collected.problems.iter().map(|problem| problem.message()).collect();
+    let told: Vec<&str> = collected.diagnostics.iter().map(|problem| problem.message()).collect();
     assert_eq!(
         told,
         ["the MCP server `peer` lists `pid`, which is left out: it can only be called as a task \

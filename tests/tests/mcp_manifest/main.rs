@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolkit::adapter::mcp::{META_KEY, Revision, list_tools, wrap_result};
 use toolkit::call::{Context, Credentials};
-use toolkit::catalog::{Naming, Problem, ProblemKind, WireNames};
+use toolkit::catalog::{Diagnostic, DiagnosticKind, Naming, WireNames};
 use toolkit::tool::ToolId;
 use toolkit::{Catalog, Content, Dispatcher, Structured, Tool, ToolError, catalog, tool};
 use toolkit_tests::{ran, shared_json};

@@ -21,12 +21,12 @@ fn check_names(ids: &[&'static str], naming: Naming, expected: &[(&[&str], &str)
     let listed = list_tools(&catalog, Revision::V2026_07_28, naming);
     let problems = match listed {
         Ok(_) => Vec::new(),
-        Err(problems) => problems.iter().cloned().collect::<Vec<Problem>>(),
+        Err(problems) => problems.iter().cloned().collect::<Vec<Diagnostic>>(),
     };
     let found: Vec<(Vec<&str>, &str)> = problems
         .iter()
         .map(|problem| {
-            assert_eq!(problem.kind(), ProblemKind::WireName);
+            assert_eq!(problem.kind(), DiagnosticKind::WireName);
             (problem.tools().map(|(id, _)| id).collect(), problem.message())
         })
         .collect();
@@ -115,12 +115,16 @@ fn what_cannot_be_listed_is_told_for_every_tool_at_once() {
     ];
     let catalog = Catalog::new(tools.map(read)).unwrap();
     let problems = list_tools(&catalog, Revision::V2026_07_28, Naming::Name).unwrap_err();
-    let mut found: Vec<(&str, ProblemKind)> =
+    let mut found: Vec<(&str, DiagnosticKind)> =
         problems.iter().map(|problem| (problem.tools().next().unwrap().0, problem.kind())).collect();
     found.sort_by_key(|(id, _)| *id);
     assert_eq!(
         found,
-        [("2", ProblemKind::WireName), ("no_object", ProblemKind::NotAnObject), ("our_meta", ProblemKind::InvalidMeta),]
+        [
+            ("2", DiagnosticKind::WireName),
+            ("no_object", DiagnosticKind::NotAnObject),
+            ("our_meta", DiagnosticKind::InvalidMeta),
+        ]
     );
 }
 

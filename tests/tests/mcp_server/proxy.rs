@@ -175,7 +175,7 @@ async fn of_tools_in_each_others_way_the_first_stays() {
     add_tool(&first, clash("add", "math.x"));
     add_tool(&first, clash("x_add", "math"));
     let left_out = proxy.collect().await;
-    let told: Vec<&str> = left_out.problems.iter().map(|problem| problem.message()).collect();
+    let told: Vec<&str> = left_out.diagnostics.iter().map(|problem| problem.message()).collect();
     assert_eq!(told.len(), 3, "{told:#?}");
     assert!(told.iter().all(|told| told.contains("would all be called")), "{told:#?}");
     let names = names(&client).await;

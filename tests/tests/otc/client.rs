@@ -217,7 +217,7 @@ async fn definitions_that_are_none_are_left_out_and_told() {
     let offers = OtcBackend::new("odd", &url).unwrap().tools().await.unwrap();
     let ids: Vec<String> = offers.tools.iter().map(|(tool, _)| tool.id().to_string()).collect();
     assert_eq!(ids, ["Calculator:Add:1.0.0"]);
-    let told: Vec<&str> = offers.problems.iter().map(|problem| problem.message()).collect();
+    let told: Vec<&str> = offers.diagnostics.iter().map(|problem| problem.message()).collect();
     assert_eq!(told.len(), 3, "{told:?}");
     assert!(told[1].contains("(`A.B@1.0.0`): missing field `name`"), "{told:?}");
     assert!(told[2].starts_with("the input schema is not sound"), "{told:?}");

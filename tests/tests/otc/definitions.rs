@@ -77,7 +77,7 @@ fn what_cannot_be_said_is_told_and_left_out() {
     let server = Server::new(dispatcher());
     let offered: Vec<String> = server.published().definitions().map(|definition| definition.id().to_string()).collect();
     assert_eq!(offered, ["geo_2d.move_all@1.2.0"]);
-    let told: Vec<String> = server.published().problems().iter().map(ToString::to_string).collect();
+    let told: Vec<String> = server.published().diagnostics().iter().map(ToString::to_string).collect();
     for (tool, reason) in [
         ("homeless", "the tool has no namespace for it"),
         ("wood:timeless", "this one has none"),

@@ -43,7 +43,7 @@ async fn dispatcher_on(backend: impl Backend) -> Dispatcher {
     let backends = Backends::new();
     backends.register(backend).unwrap();
     let collected = backends.collect(Catalog::new([]).unwrap()).await;
-    assert!(collected.problems.is_empty(), "{:?}", collected.problems);
+    assert!(collected.diagnostics.is_empty(), "{:?}", collected.diagnostics);
     assert!(collected.failures.is_empty(), "{:?}", collected.failures);
     Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap()
 }

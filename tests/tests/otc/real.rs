@@ -15,7 +15,7 @@ fn every_definition_of_a_real_catalogue_comes_back_as_it_was() {
     let catalog = Catalog::new(tools).unwrap();
     catalog.check(toolkit::catalog::Naming::NamespaceName).unwrap();
     let published = Published::of(&catalog, &Naming::default());
-    assert!(published.problems().is_empty(), "{:?}", published.problems());
+    assert!(published.diagnostics().is_empty(), "{:?}", published.diagnostics());
     let listed = published.to_json();
     let listed = listed["tools"].as_array().unwrap();
     let (mut n_equal, mut n_scopeless) = (0, 0);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toolkit::catalog::{ProblemKind, Problems};
+use toolkit::catalog::{DiagnosticKind, Diagnostics};
 
 use super::*;
 
@@ -103,7 +103,7 @@ fn the_name_for_people_is_the_title_or_that_of_the_annotations_or_the_name() {
 
 #[test]
 fn every_problem_of_a_built_tool_is_told_at_once() {
-    let problems: Problems = Tool::builder("a b")
+    let problems: Diagnostics = Tool::builder("a b")
         .namespace("x:y")
         .version("one")
         .examples([json!({ "n": "1" }), json!({})])
@@ -112,17 +112,17 @@ fn every_problem_of_a_built_tool_is_told_at_once() {
         .output(json!({ "type": "any" }))
         .build()
         .unwrap_err();
-    let kinds: Vec<ProblemKind> = problems.iter().map(|problem| problem.kind()).collect();
+    let kinds: Vec<DiagnosticKind> = problems.iter().map(|problem| problem.kind()).collect();
     assert_eq!(
         kinds,
         [
-            ProblemKind::InvalidName,
-            ProblemKind::InvalidName,
-            ProblemKind::InvalidVersion,
-            ProblemKind::InvalidSchema,
-            ProblemKind::NotAnObject,
-            ProblemKind::InvalidExample,
-            ProblemKind::InvalidMeta,
+            DiagnosticKind::InvalidName,
+            DiagnosticKind::InvalidName,
+            DiagnosticKind::InvalidVersion,
+            DiagnosticKind::InvalidSchema,
+            DiagnosticKind::NotAnObject,
+            DiagnosticKind::InvalidExample,
+            DiagnosticKind::InvalidMeta,
         ]
     );
     let text = problems.to_string();
@@ -169,6 +169,6 @@ fn a_time_limit_is_what_is_published() {
 fn a_former_name_of_a_built_tool_is_a_name_or_an_id() {
     let build = |alias: &'static str| Tool::builder("x").aliases([alias]).build();
     let problems = build("a b").unwrap_err();
-    assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [ProblemKind::InvalidName]);
+    assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [DiagnosticKind::InvalidName]);
     build("ns:x:1.0.0").unwrap();
 }

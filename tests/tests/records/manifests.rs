@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use toolkit::catalog::ProblemKind;
+use toolkit::catalog::DiagnosticKind;
 use toolkit::{Catalog, Manifest};
 use toolkit_tests::{shared, shared_json};
 
@@ -73,20 +73,20 @@ fn one_bad_tool_hides_no_other() {
     let sound: Vec<&str> = manifest.tools().map(Tool::name).collect();
     assert_eq!(sound, ["good", "also_good"]);
     assert_eq!(manifest.unknown().get("nextCursor"), Some(&json!("2")));
-    let kinds: Vec<(usize, ProblemKind)> = manifest
+    let kinds: Vec<(usize, DiagnosticKind)> = manifest
         .listings()
-        .flat_map(|listing| listing.problems().iter().map(|problem| (listing.index(), problem.kind())))
+        .flat_map(|listing| listing.diagnostics().iter().map(|problem| (listing.index(), problem.kind())))
         .collect();
     assert_eq!(
         kinds,
         [
-            (0, ProblemKind::Malformed),
-            (2, ProblemKind::InvalidSchema),
-            (3, ProblemKind::InvalidSchema),
-            (4, ProblemKind::NotAnObject),
-            (5, ProblemKind::DuplicateId),
-            (6, ProblemKind::InvalidName),
-            (7, ProblemKind::Malformed),
+            (0, DiagnosticKind::Malformed),
+            (2, DiagnosticKind::InvalidSchema),
+            (3, DiagnosticKind::InvalidSchema),
+            (4, DiagnosticKind::NotAnObject),
+            (5, DiagnosticKind::DuplicateId),
+            (6, DiagnosticKind::InvalidName),
+            (7, DiagnosticKind::Malformed),
         ]
     );
     // What MCP only recommends is a problem that is told, and no reason to lose the tool.
@@ -137,11 +137,11 @@ fn the_tools_of_two_servers_stand_side_by_side_under_namespaces() {
 fn doubles_are_those_of_the_namespace_that_tools_are_in() {
     let tool = |namespace: Value, version: &str| json!({ "name": "x", "namespace": namespace, "version": version, "inputSchema": { "type": "object" } });
     let under = |json: Value| Manifest::from_json(json).unwrap().in_namespace(&Namespace::new("c").unwrap());
-    let kinds = |manifest: &Manifest| -> Vec<ProblemKind> {
-        manifest.listings().flat_map(|listing| listing.problems().iter().map(|problem| problem.kind())).collect()
+    let kinds = |manifest: &Manifest| -> Vec<DiagnosticKind> {
+        manifest.listings().flat_map(|listing| listing.diagnostics().iter().map(|problem| problem.kind())).collect()
     };
     let moved_together = under(json!([tool(json!("a"), "1.0.0"), tool(json!("b"), "1.0.0")]));
-    assert_eq!(kinds(&moved_together), [ProblemKind::DuplicateId]);
+    assert_eq!(kinds(&moved_together), [DiagnosticKind::DuplicateId]);
     // Without a namespace the version is no part of the id.
     let moved_apart = under(json!([tool(Value::Null, "1.0.0"), tool(Value::Null, "2.0.0")]));
     assert_eq!(kinds(&moved_apart), []);
@@ -174,7 +174,7 @@ fn a_manifest_takes_no_more_memory_than_its_text_warrants() {
     assert_eq!(error, "not a manifest: it has 100001 tools; at most 100000 are read");
     let icons = vec![json!({ "k": 1 }); 300];
     let manifest = Manifest::from_mcp_json(json!([{ "icons": icons }])).unwrap();
-    assert_eq!(manifest.listings().next().unwrap().problems().len(), 16);
+    assert_eq!(manifest.listings().next().unwrap().diagnostics().len(), 16);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Functions of this program and tools that were read, in one catalogue.
 
 use toolkit::call::{ErrorKind, Stage};
-use toolkit::catalog::ProblemKind;
+use toolkit::catalog::DiagnosticKind;
 use toolkit::version::parse_req;
 use toolkit::{Catalog, Dispatcher, tool};
 
@@ -34,7 +34,7 @@ fn a_tool_that_is_only_described_is_found_and_not_run() {
 fn two_tools_with_one_id_are_refused_wherever_they_come_from() {
     let read = Tool::from_json(json!({ "name": "double", "namespace": "mixed", "inputSchema": { "type": "object" } }));
     let problems = toolkit::catalog![double].unwrap().with([read.unwrap()]).unwrap_err();
-    assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [ProblemKind::DuplicateId]);
+    assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [DiagnosticKind::DuplicateId]);
     let text = problems.to_string();
     assert!(text.starts_with("two tools have the id `mixed:double`\n  mixed:double\n  mixed:double at "), "{text}");
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolkit::catalog::{ProblemKind, Problems};
+use toolkit::catalog::{DiagnosticKind, Diagnostics};
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Dispatcher, catalog, tool};
 
@@ -24,10 +24,10 @@ fn unsized_state(_store: &dyn Store) {}
 fn arc(_db: &Arc<Db>) {}
 
 #[track_caller]
-fn message(catalog: Result<Catalog, Problems>, with: impl FnOnce(DispatcherBuilder) -> DispatcherBuilder) -> String {
+fn message(catalog: Result<Catalog, Diagnostics>, with: impl FnOnce(DispatcherBuilder) -> DispatcherBuilder) -> String {
     let problems = with(Dispatcher::builder(catalog.unwrap())).build().unwrap_err();
     let all: Vec<_> = problems.iter().collect();
-    assert_eq!((all.len(), all[0].kind()), (1, ProblemKind::MissingState), "{problems}");
+    assert_eq!((all.len(), all[0].kind()), (1, DiagnosticKind::MissingState), "{problems}");
     all[0].message().to_owned()
 }
 
@@ -86,7 +86,7 @@ fn a_second_value_of_one_type_is_an_error_that_names_the_type_and_both_places() 
     let twice = Dispatcher::builder(catalog![sized].unwrap()).state(Db).shared_state(Arc::new(Db)).build();
     let problems = twice.unwrap_err();
     let problem = problems.iter().next().unwrap();
-    assert_eq!((problem.kind(), problem.tools().count()), (ProblemKind::DuplicateState, 1));
+    assert_eq!((problem.kind(), problem.tools().count()), (DiagnosticKind::DuplicateState, 1));
     let message = problem.message();
     assert!(message.starts_with("two values of type `state::advice::Db` were given, at "), "{message}");
     assert_eq!(message.matches(&format!("tests/state/advice.rs:{line}")).count(), 2, "{message}");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use toolkit::adapter::mcp::{Revision, list_tools};
 use toolkit::call::ErrorKind;
-use toolkit::catalog::{Instances, Naming, ProblemKind, Problems};
+use toolkit::catalog::{DiagnosticKind, Diagnostics, Instances, Naming};
 use toolkit::discovery::Index;
 use toolkit::{Catalog, Dispatcher, Lock, catalog, handle, tool, toolset};
 
@@ -64,7 +64,7 @@ fn ids(catalog: &Catalog) -> Vec<String> {
 }
 
 #[track_caller]
-fn only(problems: &Problems) -> (ProblemKind, String) {
+fn only(problems: &Diagnostics) -> (DiagnosticKind, String) {
     let all: Vec<_> = problems.iter().collect();
     assert_eq!(all.len(), 1, "{problems}");
     (all[0].kind(), all[0].to_string())
@@ -190,21 +190,21 @@ fn mistakes_with_instances_are_errors_of_build() {
     let first = line!() + 1;
     let twice = builder().instance("jira_eu", EU).instance("jira_eu", US).build().unwrap_err();
     let (kind, message) = only(&twice);
-    assert_eq!(kind, ProblemKind::DuplicateState);
+    assert_eq!(kind, DiagnosticKind::DuplicateState);
     let place = format!("tests/state/instances.rs:{first}");
     assert_eq!(message.matches(&place).count(), 2, "{message}");
     assert!(message.starts_with("the instance `jira_eu` has two values of type `state::instances::Jira`"), "{message}");
 
     let (kind, message) = only(&builder().state(EU).instance("a", Db(1)).build().unwrap_err());
-    assert_eq!(kind, ProblemKind::InvalidInstance);
+    assert_eq!(kind, DiagnosticKind::InvalidInstance);
     assert!(message.starts_with("the instance `a` has no tools"), "{message}");
 
     let (kind, message) = only(&builder().state(EU).instance("a b", US).build().unwrap_err());
-    assert_eq!(kind, ProblemKind::InvalidInstance);
+    assert_eq!(kind, DiagnosticKind::InvalidInstance);
     assert!(message.contains("the name of an instance is the namespace of its tools"), "{message}");
 
     // The namespace of the static tool is taken only while that is there.
     let taken = builder().state(EU).instance("jira", US).build().unwrap_err();
-    assert_eq!(only(&taken).0, ProblemKind::DuplicateId);
+    assert_eq!(only(&taken).0, DiagnosticKind::DuplicateId);
     assert!(builder().instance("jira", US).build().is_ok());
 }

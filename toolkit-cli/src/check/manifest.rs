@@ -84,7 +84,7 @@ fn write(path: &str, manifest: &Manifest) -> io::Result<()> {
     }
     let mut err = anstream::stderr();
     for listing in unsound(manifest) {
-        for problem in listing.problems() {
+        for problem in listing.diagnostics() {
             writeln!(err, "{} {}", style::ERROR, printable(problem.message()))?;
         }
         // Somebody else's text, which may be long, and hold what forges a line or turns it around.
@@ -93,13 +93,13 @@ fn write(path: &str, manifest: &Manifest) -> io::Result<()> {
         let (place, end) = (style::PLACE, style::PLACE.clear());
         writeln!(err, "  {place}-->{end} {}: tools/{}{name}", printable(path), listing.index())?;
     }
-    let n_problems = manifest.listings().map(|listing| listing.problems().len()).sum();
+    let n_problems = manifest.listings().map(|listing| listing.diagnostics().len()).sum();
     writeln!(err, "{}: {tools}, {}", printable(path), counted(n_problems, "problem"))
 }
 
 fn report(path: &str, manifest: &Manifest, findings: &[Finding]) -> Value {
     let problems = unsound(manifest).flat_map(|listing| {
-        listing.problems().iter().map(|problem| {
+        listing.diagnostics().iter().map(|problem| {
             json!({
                 "tool": listing.index(),
                 "name": listing.name(),

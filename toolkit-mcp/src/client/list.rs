@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 use toolkit::backend::Offers;
 use toolkit::call::ErrorKind;
-use toolkit::catalog::{Problem, ProblemKind};
+use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::lint::{Finding, Level, lint};
 use toolkit::manifest::Listing;
 use toolkit::tool::{META_KEY, Namespace, ToolBackend, bound_mcp_json};
@@ -30,15 +30,15 @@ pub(super) async fn offers(backend: &McpBackend) -> Result<Offers, ToolError> {
     let target = ToolBackend::mcp(&*backend.name).map_err(ToolError::internal)?;
     let connection = backend.link.connection(backend).await?;
     let mut listed = pages(backend, &connection).await?;
-    let (mut tools, mut problems) = (Vec::new(), Vec::new());
+    let (mut tools, mut diagnostics) = (Vec::new(), Vec::new());
     listed.retain_mut(|tool| {
         name_as_listed(tool);
         let why = match needs_task(tool) {
-            true => Some((ProblemKind::MissingFeature, NEEDS_TASK.to_owned())),
-            false => bound_mcp_json(tool).err().map(|why| (ProblemKind::TooLong, why)),
+            true => Some((DiagnosticKind::MissingFeature, NEEDS_TASK.to_owned())),
+            false => bound_mcp_json(tool).err().map(|why| (DiagnosticKind::TooLong, why)),
         };
         if let Some((kind, why)) = &why {
-            problems.push(left_out(backend, *kind, tool["name"].as_str().unwrap_or_default(), why, None));
+            diagnostics.push(left_out(backend, *kind, tool["name"].as_str().unwrap_or_default(), why, None));
         }
         why.is_none()
     });
@@ -47,22 +47,22 @@ pub(super) async fn offers(backend: &McpBackend) -> Result<Offers, ToolError> {
         .map_err(|error| backend.unreadable("with a list of tools that cannot be read").caused_by(error))?;
     for listing in manifest.in_namespace(&namespace).listings() {
         let deceptions = listing.tool().map(deceptions).unwrap_or_default();
-        let wrong: Vec<&Problem> = listing.problems().iter().chain(&deceptions).collect();
+        let wrong: Vec<&Diagnostic> = listing.diagnostics().iter().chain(&deceptions).collect();
         match listing.tool() {
             Some(tool) if wrong.is_empty() => tools.push((tool.clone(), target.clone())),
-            _ => problems.extend(wrong.into_iter().map(|problem| told(backend, listing, problem))),
+            _ => diagnostics.extend(wrong.into_iter().map(|diagnostic| told(backend, listing, diagnostic))),
         }
     }
-    Ok(Offers::new(tools).with_problems(problems))
+    Ok(Offers::new(tools).with_diagnostics(diagnostics))
 }
 
 /// What no honest tool has: invisible text, orders to the model.
-fn deceptions(tool: &Tool) -> Vec<Problem> {
+fn deceptions(tool: &Tool) -> Vec<Diagnostic> {
     let findings = lint([tool], &[]).into_iter().filter(|finding| finding.level == Level::Error);
-    let problem = |finding: Finding| {
-        Problem::new(ProblemKind::Deceptive, format!("{} {}", finding.place, finding.message), [tool])
+    let diagnostic = |finding: Finding| {
+        Diagnostic::new(DiagnosticKind::Deceptive, format!("{} {}", finding.place, finding.message), [tool])
     };
-    findings.map(problem).collect()
+    findings.map(diagnostic).collect()
 }
 
 /// Whether the server answers.
@@ -177,13 +177,13 @@ fn needs_task(tool: &mut Value) -> bool {
 const NEEDS_TASK: &str =
     "it can only be called as a task (`execution.taskSupport` is `required`), and tasks are not supported";
 
-fn told(backend: &McpBackend, listing: &Listing, problem: &Problem) -> Problem {
-    left_out(backend, problem.kind(), listing.name().unwrap_or_default(), problem.message(), listing.tool())
+fn told(backend: &McpBackend, listing: &Listing, diagnostic: &Diagnostic) -> Diagnostic {
+    left_out(backend, diagnostic.kind(), listing.name().unwrap_or_default(), diagnostic.message(), listing.tool())
 }
 
-fn left_out(backend: &McpBackend, kind: ProblemKind, name: &str, why: &str, tool: Option<&Tool>) -> Problem {
+fn left_out(backend: &McpBackend, kind: DiagnosticKind, name: &str, why: &str, tool: Option<&Tool>) -> Diagnostic {
     let name: String = name.chars().take(128).collect();
-    Problem::new(kind, format!("{backend} lists `{}`, which is left out: {why}", name.escape_debug()), tool)
+    Diagnostic::new(kind, format!("{backend} lists `{}`, which is left out: {why}", name.escape_debug()), tool)
 }
 
 /// How long it is as JSON.

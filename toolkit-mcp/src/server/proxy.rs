@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 use toolkit::backend::{Backends, Collected, ContractChange, Failure, Routes};
-use toolkit::catalog::{Problem, ProblemKind};
+use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::tool::{ToolBackend, ToolId};
 use toolkit::{Catalog, Tool};
 
@@ -66,8 +66,8 @@ pub struct Proxy {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct LeftOut {
-    /// Problems of tools that were left out, and differences from the lock, if there is one.
-    pub problems: Vec<Problem>,
+    /// Diagnostics of tools that were left out, and differences from the lock, if there is one.
+    pub diagnostics: Vec<Diagnostic>,
     /// The backends that could not be asked. Their tools are those that they had last, for a while, and then none.
     pub failures: Vec<Failure>,
     /// The tools of backends whose contract has changed since they were collected last.
@@ -144,7 +144,7 @@ impl Proxy {
     }
 
     fn serve(&self, collected: Collected, offered: &mut HashMap<ToolId, Tool>) -> LeftOut {
-        let Collected { catalog, routes, mut problems, failures, offered: now, .. } = collected;
+        let Collected { catalog, routes, mut diagnostics, failures, offered: now, .. } = collected;
         let mut changes = Vec::new();
         // A tool that comes back is compared with what it was, as far as there is room for what has gone.
         if offered.len() > 2 * now.tools().count() + MAX_GONE {
@@ -158,35 +158,35 @@ impl Proxy {
         let is_incomplete = failures.iter().any(|failure| failure.error.is_retryable());
         self.server.shared.is_incomplete.store(is_incomplete, Ordering::Release);
         let mut tools: Vec<Tool> = catalog.iter().cloned().collect();
-        problems.extend(self.leave_out_reserved(&mut tools));
+        diagnostics.extend(self.leave_out_reserved(&mut tools));
         while let Err(error) = self.try_to_serve(&tools, &routes) {
-            let losers = self.losers(&tools, &routes, error.problems());
-            problems.extend(error.problems().cloned());
+            let losers = self.losers(&tools, &routes, error.diagnostics());
+            diagnostics.extend(error.diagnostics().cloned());
             if losers.is_empty() {
                 // There is something wrong with what the server has of its own; it stays as it is.
                 break;
             }
             tools.retain(|tool| !losers.contains(tool.id()));
         }
-        LeftOut { problems, failures, changes }
+        LeftOut { diagnostics, failures, changes }
     }
 
     /// Leaves out the tools of backends that clients would call by the name of one of the three that stand for many: the
     /// model would search with, or send its arguments to, a tool of another program.
-    fn leave_out_reserved(&self, tools: &mut Vec<Tool>) -> Vec<Problem> {
+    fn leave_out_reserved(&self, tools: &mut Vec<Tool>) -> Vec<Diagnostic> {
         let own: HashSet<&ToolId> = self.own.iter().map(Tool::id).collect();
-        let mut problems = Vec::new();
+        let mut diagnostics = Vec::new();
         tools.retain(|tool| {
             let name = self.server.shared.naming.wire_name(tool.id());
             let is_reserved = search_tools().iter().any(|reserved| reserved.name() == name);
             let is_left_out = is_reserved && !own.contains(tool.id());
             if is_left_out {
                 let message = format!("`{}` is left out: `{name}` is a tool of this server itself", tool.id());
-                problems.push(Problem::new(ProblemKind::WireName, message, [tool]));
+                diagnostics.push(Diagnostic::new(DiagnosticKind::WireName, message, [tool]));
             }
             !is_left_out
         });
-        problems
+        diagnostics
     }
 
     fn try_to_serve(&self, tools: &[Tool], routes: &Routes) -> Result<(), ServeError> {
@@ -201,7 +201,7 @@ impl Proxy {
         &self,
         tools: &[Tool],
         routes: &Routes,
-        problems: impl Iterator<Item = &'p Problem>,
+        diagnostics: impl Iterator<Item = &'p Diagnostic>,
     ) -> HashSet<ToolId> {
         let names = self.backends.names();
         let own: HashSet<&ToolId> = self.own.iter().map(Tool::id).collect();
@@ -212,8 +212,8 @@ impl Proxy {
             (!own.contains(tool.id()), kind, place)
         };
         let mut losers = HashSet::new();
-        for problem in problems {
-            let mut concerned: Vec<&Tool> = problem.tools().filter_map(|(id, _)| by_id.get(id).copied()).collect();
+        for diagnostic in diagnostics {
+            let mut concerned: Vec<&Tool> = diagnostic.tools().filter_map(|(id, _)| by_id.get(id).copied()).collect();
             concerned.sort_by_key(trust);
             let n_stay = usize::from(concerned.len() > 1);
             let leave = concerned.into_iter().skip(n_stay).map(Tool::id).filter(|id| !own.contains(id));
@@ -227,7 +227,7 @@ impl LeftOut {
     /// Whether everything is served.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.problems.is_empty() && self.failures.is_empty()
+        self.diagnostics.is_empty() && self.failures.is_empty()
     }
 }
 
@@ -236,7 +236,8 @@ impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let failures = self.failures.iter().map(|failure| failure.to_string());
         let changes = self.changes.iter().map(ToString::to_string);
-        let texts: Vec<String> = failures.chain(self.problems.iter().map(ToString::to_string)).chain(changes).collect();
+        let texts: Vec<String> =
+            failures.chain(self.diagnostics.iter().map(ToString::to_string)).chain(changes).collect();
         f.write_str(&texts.join("\n"))
     }
 }

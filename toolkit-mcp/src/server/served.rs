@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use toolkit::adapter::mcp::{META_KEY, Revision, list_tools};
-use toolkit::catalog::{Naming, Problem, ProblemKind, Problems, WireNames};
+use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming, WireNames};
 use toolkit::discovery::Index;
 use toolkit::{Dispatcher, Tool};
 
@@ -57,7 +57,7 @@ impl Served {
             let id = tool.id().to_string();
             debug_assert_eq!(shown["_meta"][META_KEY]["id"], *id);
             let mirrored = Mirrored::all_of(&shown["inputSchema"]).unwrap_or_else(|reason| {
-                wrong.push(Problem::new(ProblemKind::InvalidSchema, format!("`{id}`: {reason}"), [tool]));
+                wrong.push(Diagnostic::new(DiagnosticKind::InvalidSchema, format!("`{id}`: {reason}"), [tool]));
                 Vec::new()
             });
             offers.push(Offer {
@@ -137,17 +137,17 @@ impl Served {
 #[non_exhaustive]
 pub enum ServeError {
     /// Its catalogue cannot be listed; see [`list_tools`].
-    Catalog(Problems),
+    Catalog(Diagnostics),
     /// Tools with an `x-mcp-header` that clients must not accept: they would leave the tools out.
-    Headers(Vec<Problem>),
+    Headers(Vec<Diagnostic>),
 }
 
 impl ServeError {
     /// What is wrong with which tools.
-    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+    pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         match self {
-            ServeError::Catalog(problems) => problems.iter(),
-            ServeError::Headers(problems) => problems.iter(),
+            ServeError::Catalog(diagnostics) => diagnostics.iter(),
+            ServeError::Headers(diagnostics) => diagnostics.iter(),
         }
     }
 }
@@ -155,9 +155,9 @@ impl ServeError {
 impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ServeError::Catalog(problems) => problems.fmt(f),
-            ServeError::Headers(problems) => {
-                let messages: Vec<&str> = problems.iter().map(Problem::message).collect();
+            ServeError::Catalog(diagnostics) => diagnostics.fmt(f),
+            ServeError::Headers(diagnostics) => {
+                let messages: Vec<&str> = diagnostics.iter().map(Diagnostic::message).collect();
                 f.write_str(&messages.join("\n"))
             }
         }
@@ -166,8 +166,8 @@ impl fmt::Display for ServeError {
 
 impl std::error::Error for ServeError {}
 
-impl From<Problems> for ServeError {
-    fn from(problems: Problems) -> Self {
-        ServeError::Catalog(problems)
+impl From<Diagnostics> for ServeError {
+    fn from(diagnostics: Diagnostics) -> Self {
+        ServeError::Catalog(diagnostics)
     }
 }

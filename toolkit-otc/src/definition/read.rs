@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolkit::Tool;
-use toolkit::catalog::Problems;
+use toolkit::catalog::Diagnostics;
 use toolkit::tool::ToolBuilder;
 
 use super::schema::reference_in;
@@ -76,7 +76,7 @@ impl Definition {
     /// # Errors
     ///
     /// What [`ToolBuilder::build`](toolkit::tool::ToolBuilder::build) refuses, such as a schema that is not sound.
-    pub fn to_tool(&self) -> Result<Tool, Problems> {
+    pub fn to_tool(&self) -> Result<Tool, Diagnostics> {
         let tool = self.builder().build()?;
         let json = serde_json::to_value(self).unwrap_or_default();
         let is_kept =

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toolkit::Tool;
 use toolkit::adapter::{Effect, Loss, Side, description, unsaid};
-use toolkit::catalog::{Problem, ProblemKind, Problems};
+use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics};
 
 use super::schema::{describe_parameters, is_nothing, say_as_published, written_out};
 use super::{AS_READ, Definition, Input, MAX_NAME_LEN, is_definition_name};
@@ -38,13 +38,17 @@ impl Definition {
     ///
     /// It cannot be said: the tool has no namespace or no version and `naming` has none for it either, its version is
     /// more than three numbers, a schema contains itself, or no name has room.
-    pub fn of(tool: &Tool, naming: &Naming) -> Result<Self, Problems> {
+    pub fn of(tool: &Tool, naming: &Naming) -> Result<Self, Diagnostics> {
         if let Some(read) = Self::as_read(tool) {
             return Ok(read);
         }
         let id = id_of(tool, naming)?;
         let wrong = |which: &str, reason: String| {
-            Problems::from(Problem::new(ProblemKind::InvalidSchema, format!("its {which} schema {reason}"), [tool]))
+            Diagnostics::from(Diagnostic::new(
+                DiagnosticKind::InvalidSchema,
+                format!("its {which} schema {reason}"),
+                [tool],
+            ))
         };
         let mut parameters = written_out(tool.input().as_value()).map_err(|reason| wrong("input", reason))?;
         describe_parameters(&mut parameters);
@@ -105,19 +109,19 @@ impl Definition {
     }
 }
 
-fn id_of(tool: &Tool, naming: &Naming) -> Result<OtcId, Problems> {
-    let wrong = |kind, message: String| Problems::from(Problem::new(kind, message, [tool]));
+fn id_of(tool: &Tool, naming: &Naming) -> Result<OtcId, Diagnostics> {
+    let wrong = |kind, message: String| Diagnostics::from(Diagnostic::new(kind, message, [tool]));
     let id = tool.id();
     let toolkit = id.namespace().map(as_name).or_else(|| naming.toolkit.clone());
     let toolkit = toolkit.filter(|toolkit| is_name(toolkit)).ok_or_else(|| {
         let message = "an id in Open Tool Calling has a toolkit of letters, digits and `_`, and the tool has no namespace \
                        for it; give it one, or say what to call it with `Naming::toolkit`";
-        wrong(ProblemKind::InvalidName, message.to_owned())
+        wrong(DiagnosticKind::InvalidName, message.to_owned())
     })?;
     let name = as_name(id.name());
     if !is_name(&name) {
         let message = "an id in Open Tool Calling has only letters, digits and `_`, and the tool's name has others";
-        return Err(wrong(ProblemKind::InvalidName, message.to_owned()));
+        return Err(wrong(DiagnosticKind::InvalidName, message.to_owned()));
     }
     let version = match id.version() {
         Some(version) => release(version.strip_prefix('v').unwrap_or(version)),
@@ -131,7 +135,7 @@ fn id_of(tool: &Tool, naming: &Naming) -> Result<OtcId, Problems> {
                  with `Naming::version`"
             }
         };
-        wrong(ProblemKind::InvalidVersion, message.to_owned())
+        wrong(DiagnosticKind::InvalidVersion, message.to_owned())
     })?;
     Ok(OtcId::new(toolkit, name, Some(version)))
 }
@@ -141,12 +145,12 @@ fn as_name(name: &str) -> String {
     name.replace(['-', '.'], "_")
 }
 
-fn name_of(tool: &Tool, id: &OtcId) -> Result<String, Problems> {
+fn name_of(tool: &Tool, id: &OtcId) -> Result<String, Diagnostics> {
     let names = [tool.title().map(str::to_owned), Some(id.default_name()), Some(id.tool().to_owned())];
     names.into_iter().flatten().find(|name| is_definition_name(name)).ok_or_else(|| {
         let message =
             format!("a name in Open Tool Calling has at most {MAX_NAME_LEN} characters, and the tool's has more");
-        Problem::new(ProblemKind::InvalidName, message, [tool]).into()
+        Diagnostic::new(DiagnosticKind::InvalidName, message, [tool]).into()
     })
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::catalog::{Catalog, Problems};
+use crate::catalog::{Catalog, Diagnostics};
 use crate::dispatch::TypedCall;
 use crate::dispatch::encode::Encode;
 use crate::dispatch::run::{AsyncFunction, Function, Run, SyncFunction, run_async, run_sync, run_waiting};
@@ -16,7 +16,7 @@ use crate::tool::{Location, Metadata};
 /// # Errors
 ///
 /// As for [`Catalog::linked`].
-pub fn catalog_of(entries: &[&'static Entry]) -> Result<Catalog, Problems> {
+pub fn catalog_of(entries: &[&'static Entry]) -> Result<Catalog, Diagnostics> {
     Catalog::from_entries(entries)
 }
 

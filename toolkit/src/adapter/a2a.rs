@@ -23,7 +23,7 @@ use crate::tool::{InvalidTool, META_KEY, Tool, ToolId};
 ///     a + b
 /// }
 ///
-/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
 /// let export = skills(&toolkit::catalog![add]?);
 /// assert_eq!(export.json[0]["id"], "math:add:1.0.0");
 /// # Ok(())

@@ -7,7 +7,7 @@ use super::dialect::Dialect;
 use super::reading::{Fields, read_function};
 use super::request::{Member, RequestLimits, hold_to};
 use super::strictly::{Strictly, strictly, wanted};
-use crate::catalog::{Catalog, Naming, Problems};
+use crate::catalog::{Catalog, Diagnostics, Naming};
 use crate::tool::{InvalidTool, Tool};
 
 /// Options of the export.
@@ -52,7 +52,7 @@ impl Options {
 ///     a + b
 /// }
 ///
-/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
 /// let export = tools(&toolkit::catalog![add]?, Naming::Name, Options::default().strict())?;
 /// assert_eq!(export.json[0]["strict"], true);
 /// assert_eq!(export.json[0]["input_schema"]["required"], serde_json::json!(["a", "b"]));
@@ -63,7 +63,7 @@ impl Options {
 /// # Errors
 ///
 /// Returns the errors of [`list_tools`](crate::adapter::mcp::list_tools).
-pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Export, Problems> {
+pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Export, Diagnostics> {
     tools_within(&RequestLimits::ANTHROPIC, catalog, naming, options)
 }
 
@@ -73,7 +73,7 @@ pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Expo
 /// # use toolkit::adapter::RequestLimits;
 /// # use toolkit::adapter::anthropic::{Options, tools_within};
 /// # use toolkit::catalog::Naming;
-/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
 /// # let tool = |name| toolkit::Tool::builder(name).input(serde_json::json!({ "type": "object", "properties": {},
 /// #     "additionalProperties": false })).build();
 /// # let catalog = toolkit::Catalog::new([tool("look")?, tool("write")?])?;
@@ -95,7 +95,7 @@ pub fn tools_within(
     catalog: &Catalog,
     naming: Naming,
     options: Options,
-) -> Result<Export, Problems> {
+) -> Result<Export, Diagnostics> {
     let names = catalog.listed(naming)?;
     let mut members = Member::all(&names, |tool, name| describe(tool, name, options));
     // Tools that were read as strict count like the others.
@@ -120,7 +120,7 @@ const OWN: [&str; 2] = ["cache_control", "eager_input_streaming"];
 /// let tool = Tool::builder("now").description("Returns the time.").build()?;
 /// let export = describe(&tool, "now", Options::default());
 /// assert_eq!(export.json["input_schema"]["type"], "object");
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {

@@ -51,7 +51,7 @@ impl Cost {
     /// # use toolkit::adapter::cost::{Cost, Estimate};
     /// # use toolkit::adapter::openai::{Options, describe};
     /// # use toolkit::Tool;
-    /// # fn main() -> Result<(), toolkit::catalog::Problems> {
+    /// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
     /// let tool = Tool::builder("add").description("Adds two integers.").build()?;
     /// let cost = Cost::of(&describe(&tool, "add", Options::responses()).json, &Estimate);
     /// assert!(cost.description < cost.total);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::loss::{Effect, Loss, Side};
 use super::request::{self, Member, RequestLimits, Usage};
-use crate::catalog::{Catalog, Naming, Problems};
+use crate::catalog::{Catalog, Diagnostics, Naming};
 use crate::schema::child;
 use crate::tool::{Tool, ToolId};
 
@@ -18,7 +18,7 @@ use crate::tool::{Tool, ToolId};
 /// let export = describe(&tool, "add", Options::responses());
 /// assert_eq!(export.json["name"], "add");
 /// assert_eq!(export.losses[0].to_string(), "`version` is not supported");
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -43,7 +43,7 @@ pub struct Described {
 ///     a + b
 /// }
 ///
-/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
 /// let export = tools(&toolkit::catalog![add]?, Naming::Name, Form::JsonSchema)?;
 /// assert_eq!(export.json[0]["functionDeclarations"][0]["name"], "add");
 ///
@@ -78,7 +78,7 @@ impl Export {
         naming: Naming,
         limits: &RequestLimits,
         describe: impl Fn(&Tool, &str) -> Described,
-    ) -> Result<Self, Problems> {
+    ) -> Result<Self, Diagnostics> {
         let names = catalog.listed(naming)?;
         Ok(Self::of_members(limits, Member::all(&names, describe)))
     }
@@ -124,7 +124,7 @@ pub(super) fn named(mut described: Described, tool: &Tool, name: &str) -> Descri
 ///
 /// let tool = Tool::builder("sum").description("Adds integers.").deprecated("use `add`").build()?;
 /// assert_eq!(description(&tool), "Adds integers.\n\nDeprecated: use `add`");
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[must_use]
 pub fn description(tool: &Tool) -> String {
@@ -153,7 +153,7 @@ pub(super) fn described(tool: &Tool) -> Option<String> {
 /// let tool = Tool::builder("add").version("1.0.0").tags(["sum"]).build()?;
 /// let losses: Vec<String> = unsaid(&tool, &["version"]).iter().map(ToString::to_string).collect();
 /// assert_eq!(losses, ["`tags` is not supported"]);
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[must_use]
 pub fn unsaid(tool: &Tool, said: &[&str]) -> Vec<Loss> {

@@ -8,7 +8,7 @@ use super::loss::Side;
 use super::lower::lower;
 use super::reading::{Fields, read_function};
 use super::request::RequestLimits;
-use crate::catalog::{Catalog, Naming, Problems};
+use crate::catalog::{Catalog, Diagnostics, Naming};
 use crate::tool::{InvalidTool, Tool};
 
 /// The schema language of the declarations.
@@ -34,7 +34,7 @@ pub enum Form {
 ///     a + b
 /// }
 ///
-/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
 /// let export = tools(&toolkit::catalog![add]?, Naming::Name, Form::JsonSchema)?;
 /// assert_eq!(export.json[0]["functionDeclarations"][0]["name"], "add");
 /// # Ok(())
@@ -44,7 +44,7 @@ pub enum Form {
 /// # Errors
 ///
 /// Returns the errors of [`list_tools`](crate::adapter::mcp::list_tools).
-pub fn tools(catalog: &Catalog, naming: Naming, form: Form) -> Result<Export, Problems> {
+pub fn tools(catalog: &Catalog, naming: Naming, form: Form) -> Result<Export, Diagnostics> {
     let mut export = Export::of(catalog, naming, &RequestLimits::GEMINI, |tool, name| describe(tool, name, form))?;
     export.json = json!([{ "functionDeclarations": export.json }]);
     Ok(export)
@@ -59,7 +59,7 @@ pub fn tools(catalog: &Catalog, naming: Naming, form: Form) -> Result<Export, Pr
 /// let tool = Tool::builder("now").description("Returns the time.").build()?;
 /// let export = describe(&tool, "now", Form::OpenApi);
 /// assert_eq!(export.json, serde_json::json!({ "name": "now", "description": "Returns the time." }));
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, form: Form) -> Described {

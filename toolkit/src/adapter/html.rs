@@ -71,7 +71,7 @@ const MAX_UNFOLDED: usize = 120;
 ///     a + b
 /// }
 ///
-/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
 /// let page = document(&Page::new("Tools").program("tools"), &toolkit::catalog![add]?);
 /// assert!(page.contains(r#"<article id="math:add""#));
 /// assert!(page.contains("<p>Adds two integers, <em>exactly</em>.</p>"));

@@ -24,7 +24,7 @@ use crate::tool::Tool;
 ///     a + b
 /// }
 ///
-/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
 /// let text = markdown::document("Tools", &toolkit::catalog![add]?);
 /// assert!(text.contains("## `math:add:1.0.0`\n\nAdds two integers.\n\nread-only"));
 /// assert!(text.contains("| `a` | integer | yes | First addend. |"));

@@ -17,7 +17,7 @@ pub use self::list::ToolList;
 use self::listed::listed;
 pub use self::params::CallParams;
 pub use self::result::wrap_result;
-use crate::catalog::{Catalog, Naming, Problems};
+use crate::catalog::{Catalog, Diagnostics, Naming};
 pub use crate::tool::META_KEY;
 
 /// A revision of the protocol.
@@ -80,7 +80,7 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 ///     a + b
 /// }
 ///
-/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
 /// let catalog = toolkit::catalog![add]?;
 /// let list = list_tools(&catalog, Revision::V2026_07_28, Naming::NamespaceName)?;
 /// let tool = &list["tools"][0];
@@ -90,7 +90,7 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 /// # Ok(())
 /// # }
 /// ```
-pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Value, Problems> {
+pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Value, Diagnostics> {
     let tools = tools(catalog, revision, naming)?;
     let mut list = match revision {
         Revision::V2025_11_25 => json!({ "tools": tools }),
@@ -107,7 +107,7 @@ pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Resu
     Ok(list)
 }
 
-fn tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Vec<Value>, Problems> {
+fn tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Vec<Value>, Diagnostics> {
     let names = catalog.listed(naming)?;
     Ok(names.iter().map(|(name, tool)| Value::Object(listed(name, tool, revision))).collect())
 }

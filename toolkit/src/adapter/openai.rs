@@ -27,7 +27,7 @@ use super::dialect::Dialect;
 use super::reading::{Fields, read_function};
 use super::request::{Member, RequestLimits, Usage, of_schemas};
 use super::strictly::{Strictly, strictly, wanted};
-use crate::catalog::{Catalog, Naming, Problems};
+use crate::catalog::{Catalog, Diagnostics, Naming};
 use crate::tool::{InvalidTool, Tool};
 
 pub use self::namespaces::{find, read_all};
@@ -101,7 +101,7 @@ impl Options {
 ///     format!("Hello, {} {name}!", title.unwrap_or_default())
 /// }
 ///
-/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
 /// let export = tools(&toolkit::catalog![greet]?, Naming::Name, Options::responses().strict())?;
 /// let tool = &export.json[0];
 /// assert_eq!(tool["strict"], true);
@@ -118,7 +118,7 @@ impl Options {
 /// # Errors
 ///
 /// Returns the errors of [`list_tools`](crate::adapter::mcp::list_tools).
-pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Export, Problems> {
+pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Export, Diagnostics> {
     if options.namespaces && options.interface == Interface::Responses {
         return namespaces::grouped(catalog, options);
     }
@@ -146,7 +146,7 @@ fn of_strict_schemas(members: &[Member<'_>], options: Options) -> Vec<Usage> {
 /// let tool = Tool::builder("now").description("Returns the time.").build()?;
 /// let export = describe(&tool, "now", Options::responses());
 /// assert_eq!(export.json["type"], "function");
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {

@@ -87,7 +87,7 @@ impl RequestLimits {
 ///     a + b
 /// }
 ///
-/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
 /// let export = tools(&toolkit::catalog![add]?, Naming::Name, Options::responses())?;
 /// assert_eq!(export.usage[0].to_string(), "OpenAI: 1 tools, of at most 128");
 /// assert!(!export.usage[0].is_over());

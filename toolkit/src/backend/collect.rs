@@ -8,7 +8,7 @@ use super::registry::Registered;
 use super::review::{Review, is_host_code, without_backend};
 use super::{Offers, Route, Routes};
 use crate::call::ToolError;
-use crate::catalog::{Catalog, Problem, ProblemKind};
+use crate::catalog::{Catalog, Diagnostic, DiagnosticKind};
 use crate::lock::Lock;
 use crate::schema::shown_id;
 use crate::tool::{Tool, ToolId};
@@ -21,8 +21,8 @@ pub struct Collected {
     pub catalog: Catalog,
     /// Which backends run which of them.
     pub routes: Routes,
-    /// Problems of the tools that were left out, and differences from the lock.
-    pub problems: Vec<Problem>,
+    /// Diagnostics of the tools that were left out, and differences from the lock.
+    pub diagnostics: Vec<Diagnostic>,
     /// The backends that could not be asked. For a while their tools stay as they were; see
     /// [`Backends::with_grace`](super::Backends::with_grace).
     pub failures: Vec<Failure>,
@@ -67,7 +67,7 @@ impl Collected {
         let review = Review::new(&base, lock);
         let mut gathered = Gathered::default();
         if let Some(lock) = lock {
-            gathered.problems = without_backend(lock, asked.iter().map(|asked| asked.backend.name()));
+            gathered.diagnostics = without_backend(lock, asked.iter().map(|asked| asked.backend.name()));
         }
         let mut failures = Vec::new();
         for Asked { backend, offers, error, is_pending } in asked {
@@ -79,9 +79,9 @@ impl Collected {
             }
         }
         drop(review);
-        let Gathered { tools, routes, mut problems, offered, .. } = gathered;
-        let catalog = join(base, tools, &mut problems);
-        Self { catalog, routes, problems, failures, offered: Lock::from_tools(offered) }
+        let Gathered { tools, routes, mut diagnostics, offered, .. } = gathered;
+        let catalog = join(base, tools, &mut diagnostics);
+        Self { catalog, routes, diagnostics, failures, offered: Lock::from_tools(offered) }
     }
 }
 
@@ -93,13 +93,13 @@ struct Gathered {
     /// Whose a tool is, by its id without a version.
     owner_of: HashMap<ToolId, Arc<Registered>>,
     routes: Routes,
-    problems: Vec<Problem>,
+    diagnostics: Vec<Diagnostic>,
     offered: Vec<Tool>,
 }
 
 impl Gathered {
     fn add_all(&mut self, base: &Catalog, review: &Review<'_>, backend: &Arc<Registered>, offers: Offers) {
-        self.problems.extend(offers.problems);
+        self.diagnostics.extend(offers.diagnostics);
         let mut offered = HashSet::new();
         for (tool, target) in offers.tools {
             let tool = placed(tool, backend);
@@ -112,19 +112,19 @@ impl Gathered {
                 review.admit(backend, tool)
             });
             let route = Route { backend: Arc::clone(backend), target };
-            if let Err(problem) = admitted.and_then(|tool| self.add(base, tool, route)) {
-                self.problems.push(problem);
+            if let Err(diagnostic) = admitted.and_then(|tool| self.add(base, tool, route)) {
+                self.diagnostics.push(diagnostic);
             }
         }
-        self.problems.extend(review.removed(backend, &offered));
+        self.diagnostics.extend(review.removed(backend, &offered));
     }
 
-    fn add(&mut self, base: &Catalog, tool: Tool, route: Route) -> Result<(), Problem> {
+    fn add(&mut self, base: &Catalog, tool: Tool, route: Route) -> Result<(), Diagnostic> {
         let backend = &route.backend;
         let there = base.exact(tool.id()).or_else(|| self.place_of.get(tool.id()).map(|&place| &self.tools[place]));
         let left_out = |what: &str, why: &str, tool: &Tool| {
             let message = format!("the backend `{}` has another {what}, which is left out: {why}", backend.name());
-            Err(Problem::new(ProblemKind::DuplicateId, message, [tool]))
+            Err(Diagnostic::new(DiagnosticKind::DuplicateId, message, [tool]))
         };
         let id = shown_id(tool.id());
         match there {
@@ -168,12 +168,12 @@ fn placed(tool: Tool, backend: &Registered) -> Tool {
 }
 
 /// The tool with texts of a bounded length.
-fn bounded(tool: Tool, backend: &Registered) -> Result<Tool, Problem> {
+fn bounded(tool: Tool, backend: &Registered) -> Result<Tool, Diagnostic> {
     let id = tool.id().clone();
     tool.bounded().map_err(|reason| {
         let message =
             format!("the backend `{}` offers `{}`, which is left out: {reason}", backend.name(), shown_id(&id));
-        Problem::new(ProblemKind::TooLong, message, [])
+        Diagnostic::new(DiagnosticKind::TooLong, message, [])
     })
 }
 
@@ -188,16 +188,16 @@ fn is_same_contract(a: &Tool, b: &Tool) -> bool {
 }
 
 /// The catalogue of all tools that can stand in one. What cannot stand beside `base` is left out, and a problem.
-fn join(base: Catalog, mut tools: Vec<Tool>, problems: &mut Vec<Problem>) -> Catalog {
+fn join(base: Catalog, mut tools: Vec<Tool>, diagnostics: &mut Vec<Diagnostic>) -> Catalog {
     loop {
         let wrong = match Catalog::new(base.iter().chain(&tools).cloned()) {
             Ok(catalog) => return catalog,
             Err(wrong) => wrong,
         };
-        let concerned: HashSet<&str> = wrong.iter().flat_map(Problem::tools).map(|(id, _)| id).collect();
+        let concerned: HashSet<&str> = wrong.iter().flat_map(Diagnostic::tools).map(|(id, _)| id).collect();
         let before = tools.len();
         tools.retain(|tool| !concerned.contains(&*tool.id().to_string()));
-        problems.extend(wrong.iter().cloned());
+        diagnostics.extend(wrong.iter().cloned());
         if tools.len() == before {
             return base;
         }

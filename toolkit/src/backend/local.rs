@@ -15,7 +15,7 @@ use super::changes::Changes;
 use super::{Answer, Backend, BackendCall, Offers};
 use crate::call::{BoxFuture, typed_arguments};
 use crate::call::{Context, ErrorKind, ToolError};
-use crate::catalog::Problems;
+use crate::catalog::Diagnostics;
 use crate::tool::{BackendKind, Tool, ToolBackend, ToolBuilder};
 
 /// Each tool under its id, with what runs it.
@@ -99,7 +99,7 @@ impl LocalBackend {
         &self,
         tool: ToolBuilder,
         handler: impl Fn(A, Context) -> F + Send + Sync + 'static,
-    ) -> Result<(), Problems>
+    ) -> Result<(), Diagnostics>
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
         T: Serialize + JsonSchema + Send + 'static,

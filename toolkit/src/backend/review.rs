@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::registry::Registered;
-use crate::catalog::{Catalog, Problem, ProblemKind};
+use crate::catalog::{Catalog, Diagnostic, DiagnosticKind};
 use crate::lock::Lock;
 use crate::schema::shown_id;
 use crate::tool::{BackendKind, Tool, ToolId};
@@ -28,7 +28,7 @@ impl<'r> Review<'r> {
     }
 
     /// The tool as it may stand in a catalog, or why it may not.
-    pub(super) fn admit(&self, backend: &Registered, tool: Tool) -> Result<Tool, Problem> {
+    pub(super) fn admit(&self, backend: &Registered, tool: Tool) -> Result<Tool, Diagnostic> {
         if is_host_code(backend) {
             return Ok(tool);
         }
@@ -38,7 +38,7 @@ impl<'r> Review<'r> {
                 backend.name(),
                 shown_id(tool.id()),
             );
-            return Err(Problem::new(ProblemKind::NamespaceTaken, message, [&tool]));
+            return Err(Diagnostic::new(DiagnosticKind::NamespaceTaken, message, [&tool]));
         }
         match &self.locked {
             // As it was reviewed, with the title and the tags that it had then.
@@ -54,33 +54,33 @@ impl<'r> Review<'r> {
     }
 
     /// The tools of the lock that a backend no longer offers.
-    pub(super) fn removed(&self, backend: &Registered, offered: &HashSet<ToolId>) -> Vec<Problem> {
+    pub(super) fn removed(&self, backend: &Registered, offered: &HashSet<ToolId>) -> Vec<Diagnostic> {
         let locked = self.locked.iter().flat_map(HashMap::values).copied();
         let mut removed: Vec<&Tool> = locked
             .filter(|tool| tool.id().namespace() == Some(backend.name()) && !offered.contains(tool.id()))
             .collect();
         removed.sort_by_key(|tool| tool.id());
-        let problem = |tool: &Tool| {
+        let diagnostic = |tool: &Tool| {
             let message = format!(
                 "`{}` is in the lock, and the backend `{}` does not offer it any more",
                 shown_id(tool.id()),
                 backend.name(),
             );
-            Problem::new(ProblemKind::NotReviewed, message, [tool])
+            Diagnostic::new(DiagnosticKind::NotReviewed, message, [tool])
         };
-        removed.into_iter().map(problem).collect()
+        removed.into_iter().map(diagnostic).collect()
     }
 }
 
 /// The tools of a lock that no backend can offer, because none has the name.
-pub(super) fn without_backend<'n>(lock: &Lock, names: impl Iterator<Item = &'n str>) -> Vec<Problem> {
+pub(super) fn without_backend<'n>(lock: &Lock, names: impl Iterator<Item = &'n str>) -> Vec<Diagnostic> {
     let names: HashSet<&str> = names.collect();
     let orphans = lock.tools().filter(|tool| tool.id().namespace().is_none_or(|name| !names.contains(name)));
-    let problem = |tool: &Tool| {
+    let diagnostic = |tool: &Tool| {
         let message = format!("`{}` is in the lock, and no backend has this namespace", shown_id(tool.id()));
-        Problem::new(ProblemKind::NotReviewed, message, [tool])
+        Diagnostic::new(DiagnosticKind::NotReviewed, message, [tool])
     };
-    orphans.map(problem).collect()
+    orphans.map(diagnostic).collect()
 }
 
 /// A namespace as it is told apart from others: case and punctuation may be lost in a name on the wire.
@@ -94,7 +94,7 @@ pub(super) fn is_host_code(backend: &Registered) -> bool {
 }
 
 /// The tool in the lock, if it has the same contract.
-fn reviewed<'l>(backend: &Registered, locked: Option<&'l Tool>, tool: &Tool) -> Result<&'l Tool, Problem> {
+fn reviewed<'l>(backend: &Registered, locked: Option<&'l Tool>, tool: &Tool) -> Result<&'l Tool, Diagnostic> {
     let message = match locked {
         Some(locked) if locked == tool || locked.contract_hash() == tool.contract_hash() => return Ok(locked),
         Some(locked) => {
@@ -107,7 +107,7 @@ fn reviewed<'l>(backend: &Registered, locked: Option<&'l Tool>, tool: &Tool) -> 
             shown_id(tool.id()),
         ),
     };
-    Err(Problem::new(ProblemKind::NotReviewed, message, [tool]))
+    Err(Diagnostic::new(DiagnosticKind::NotReviewed, message, [tool]))
 }
 
 /// A change of a tool: of its description, its schemas, its annotations or any other field.

@@ -345,7 +345,7 @@ impl From<Infallible> for ToolError {
 /// let dispatcher = toolkit::Dispatcher::new(toolkit::catalog![country]?)?;
 /// let error = dispatcher.call_sync("country", r#"{"city": "Atlantis"}"#).unwrap_err();
 /// assert_eq!(error.message(), "no city is called Atlantis");
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 pub trait ShowError: std::error::Error + Send + Sync + 'static {}
 

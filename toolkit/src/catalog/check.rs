@@ -3,7 +3,7 @@
 use super::Catalog;
 use super::wire::{Naming, WireNames};
 use crate::tool::check::{brief, check_meta, check_object, check_tool};
-use crate::tool::{Problem, ProblemKind, Problems, Tool};
+use crate::tool::{Diagnostic, DiagnosticKind, Diagnostics, Tool};
 
 impl Catalog {
     /// Checks everything about every tool: that its id is one, that its schemas are sound and take an object, that its
@@ -22,13 +22,13 @@ impl Catalog {
     ///
     /// Every problem, each with the place of its tool.
     #[expect(clippy::test_attr_in_doctest, reason = "the example is a test, and stands where a user puts it")]
-    pub fn check(&self, naming: Naming) -> Result<(), Problems> {
-        let mut problems = Vec::new();
+    pub fn check(&self, naming: Naming) -> Result<(), Diagnostics> {
+        let mut diagnostics = Vec::new();
         for tool in self {
-            check_tool(tool, &mut problems);
+            check_tool(tool, &mut diagnostics);
         }
-        WireNames::collect(self, naming, &mut problems);
-        Problems::none_or(problems)
+        WireNames::collect(self, naming, &mut diagnostics);
+        Diagnostics::none_or(diagnostics)
     }
 
     /// What others may see: the highest version of every tool, under its name on the wire.
@@ -38,19 +38,19 @@ impl Catalog {
     /// What an adapter cannot pass over in silence, for every tool at once: a name that does not work, arguments that
     /// are no object, a `meta` that is none. Whether the schemas are sound is left to [`Catalog::check`], since it
     /// takes a validator for each.
-    pub(crate) fn listed(&self, naming: Naming) -> Result<WireNames<'_>, Problems> {
-        let mut problems = Vec::new();
+    pub(crate) fn listed(&self, naming: Naming) -> Result<WireNames<'_>, Diagnostics> {
+        let mut diagnostics = Vec::new();
         for tool in self.latest() {
-            check_object(tool, &mut problems);
-            check_meta(tool, &mut problems);
+            check_object(tool, &mut diagnostics);
+            check_meta(tool, &mut diagnostics);
         }
-        let names = WireNames::collect(self, naming, &mut problems);
-        Problems::none_or(problems).map(|()| names)
+        let names = WireNames::collect(self, naming, &mut diagnostics);
+        Diagnostics::none_or(diagnostics).map(|()| names)
     }
 }
 
 /// What keeps two tools whose ids are neighbours from being two versions of one: no name would lead to one of them.
-pub(super) fn versions_of_one(a: &Tool, b: &Tool) -> Option<Problem> {
+pub(super) fn versions_of_one(a: &Tool, b: &Tool) -> Option<Diagnostic> {
     let (one, other) = (a.id(), b.id());
     if (one.namespace(), one.name()) != (other.namespace(), other.name()) {
         return None;
@@ -64,5 +64,5 @@ pub(super) fn versions_of_one(a: &Tool, b: &Tool) -> Option<Problem> {
         }
         _ => return None,
     };
-    Some(Problem::new(ProblemKind::DuplicateId, message, [a, b]))
+    Some(Diagnostic::new(DiagnosticKind::DuplicateId, message, [a, b]))
 }

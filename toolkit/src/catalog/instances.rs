@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::Catalog;
 use crate::state::{StateType, States};
-use crate::tool::{Instance, Namespace, Problem, ProblemKind, Problems, Tool};
+use crate::tool::{Diagnostic, DiagnosticKind, Diagnostics, Instance, Namespace, Tool};
 
 /// Several instances of one toolset, such as two sites of an issue tracker or two databases.
 ///
@@ -97,14 +97,14 @@ impl Catalog {
     ///
     /// As for [`Catalog::linked`]; a namespace that is not one, an instance that got two values of one type, and an
     /// instance that no tool borrows from.
-    pub fn with_instances(self, instances: Instances) -> Result<Self, Problems> {
+    pub fn with_instances(self, instances: Instances) -> Result<Self, Diagnostics> {
         self.with_instances_beside(instances, &States::default())
     }
 
     /// As [`Catalog::with_instances`]. A tool stays in its own namespace too where `shared` has all that it borrows.
-    pub(crate) fn with_instances_beside(self, instances: Instances, shared: &States) -> Result<Self, Problems> {
-        let mut problems = Vec::new();
-        let instances = checked(instances, &mut problems);
+    pub(crate) fn with_instances_beside(self, instances: Instances, shared: &States) -> Result<Self, Diagnostics> {
+        let mut diagnostics = Vec::new();
+        let instances = checked(instances, &mut diagnostics);
         let mut is_used = vec![false; instances.len()];
         let mut tools = Vec::with_capacity(self.tools.len());
         for tool in self.tools {
@@ -118,21 +118,21 @@ impl Catalog {
             }
         }
         let unused = instances.iter().zip(is_used).filter(|(_, is_used)| !is_used);
-        problems.extend(unused.map(|(instance, _)| {
+        diagnostics.extend(unused.map(|(instance, _)| {
             let message = format!(
                 "the instance `{}` has no tools: no tool of the catalog borrows state of its type; if its toolset is \
                  in another crate, link that with `toolkit::link!`",
                 instance.namespace
             );
-            Problem::new(ProblemKind::InvalidInstance, message, [])
+            Diagnostic::new(DiagnosticKind::InvalidInstance, message, [])
         }));
-        Problems::none_or(problems)?;
+        Diagnostics::none_or(diagnostics)?;
         Self::new(tools)
     }
 }
 
 /// The instances whose namespaces are sound and that hold one value of each type.
-fn checked(instances: Instances, problems: &mut Vec<Problem>) -> Vec<Arc<Instance>> {
+fn checked(instances: Instances, diagnostics: &mut Vec<Diagnostic>) -> Vec<Arc<Instance>> {
     let mut sound = Vec::new();
     for (namespace, states) in instances.by_namespace {
         for duplicate in states.duplicates() {
@@ -143,13 +143,13 @@ fn checked(instances: Instances, problems: &mut Vec<Problem>) -> Vec<Arc<Instanc
                 namespace.escape_debug(),
                 duplicate.type_name,
             );
-            problems.push(Problem::new(ProblemKind::DuplicateState, message, []));
+            diagnostics.push(Diagnostic::new(DiagnosticKind::DuplicateState, message, []));
         }
         match Namespace::new(namespace) {
             Ok(namespace) => sound.push(Arc::new(Instance { namespace, states })),
             Err(error) => {
                 let message = format!("the name of an instance is the namespace of its tools: {error}");
-                problems.push(Problem::new(ProblemKind::InvalidInstance, message, []));
+                diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidInstance, message, []));
             }
         }
     }

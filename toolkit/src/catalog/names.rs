@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 
-use crate::tool::{Problem, Text, Tool};
+use crate::tool::{Diagnostic, Text, Tool};
 
 /// From ids, ids without version, bare names and former names to tools.
 ///
@@ -43,7 +43,7 @@ enum Form {
 
 impl Names {
     /// Indexes tools that are in the order of their ids; a former name that something else has is a problem.
-    pub(crate) fn of(tools: &[Tool], problems: &mut Vec<Problem>) -> Self {
+    pub(crate) fn of(tools: &[Tool], diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut names = Self::default();
         // With a namespace: the id, the id without its version, the name alone.
         let n_ids = |tool: &Tool| if tool.id().namespace().is_some() { 3 } else { 1 };
@@ -51,7 +51,7 @@ impl Names {
         let hasher = names.hasher.clone();
         names.table.reserve(n_names, |name| hash(&hasher, &name.text(tools)));
         for idx in 0..tools.len() {
-            names.add_id(tools, idx, problems);
+            names.add_id(tools, idx, diagnostics);
         }
         // The versions of one tool stand next to each other, in ascending order.
         let mut start = 0;
@@ -67,7 +67,7 @@ impl Names {
         }
         for (idx, tool) in tools.iter().enumerate() {
             for nth in 0..tool.n_aliases() {
-                names.add_alias(tools, idx, nth, problems);
+                names.add_alias(tools, idx, nth, diagnostics);
             }
         }
         names
@@ -114,7 +114,7 @@ impl Names {
     }
 
     /// Gives a tool its id. Only a name that is none, with a colon in it, makes an id of other parts print the same.
-    fn add_id(&mut self, tools: &[Tool], idx: usize, problems: &mut Vec<Problem>) {
+    fn add_id(&mut self, tools: &[Tool], idx: usize, diagnostics: &mut Vec<Diagnostic>) {
         let name = Name::of(idx, Form::Id);
         match self.slot(tools, &name.text(tools)) {
             Slot::Vacant(slot) => {
@@ -123,7 +123,7 @@ impl Names {
             Slot::Occupied(slot) => {
                 let other = slot.get().tool as usize;
                 if !tools[other].id().prints_as(tools[idx].id()) {
-                    problems.push(Problem::duplicate_id(&tools[other], &tools[idx]));
+                    diagnostics.push(Diagnostic::duplicate_id(&tools[other], &tools[idx]));
                 }
             }
         }
@@ -153,7 +153,7 @@ impl Names {
         }
     }
 
-    fn add_alias(&mut self, tools: &[Tool], idx: usize, nth: usize, problems: &mut Vec<Problem>) {
+    fn add_alias(&mut self, tools: &[Tool], idx: usize, nth: usize, diagnostics: &mut Vec<Diagnostic>) {
         let alias = tools[idx].alias(nth);
         match self.slot(tools, alias) {
             Slot::Vacant(slot) => {
@@ -163,7 +163,7 @@ impl Names {
                 let other = slot.get().tool as usize;
                 // Two versions of one tool may share their former name; the higher one has it.
                 if !is_same_tool(&tools[other], &tools[idx]) {
-                    problems.push(Problem::alias_taken(alias, &tools[idx], &tools[other]));
+                    diagnostics.push(Diagnostic::alias_taken(alias, &tools[idx], &tools[other]));
                 } else if idx > other {
                     *slot.get_mut() = Name::of(idx, Form::Alias(u32_of(nth)));
                 }

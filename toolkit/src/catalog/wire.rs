@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::Catalog;
 use crate::schema::quoted;
-use crate::tool::problem::ids_of;
-use crate::tool::{Problem, ProblemKind, Problems, Tool, ToolId};
+use crate::tool::diagnostic::ids_of;
+use crate::tool::{Diagnostic, DiagnosticKind, Diagnostics, Tool, ToolId};
 
 /// How a tool's id becomes the one name that a protocol has room for.
 ///
@@ -67,20 +67,20 @@ impl<'c> WireNames<'c> {
     /// Every name that several tools would get, and every name outside `[A-Za-z_][A-Za-z0-9_-]{0,63}`, which is what
     /// all known clients and providers take: OpenAI and the MCP conformance suite stop at 64 characters, OpenAI and
     /// Anthropic refuse the dots that MCP allows, Gemini refuses a digit or `-` at the start.
-    pub fn of(catalog: &'c Catalog, naming: Naming) -> Result<Self, Problems> {
-        let mut problems = Vec::new();
-        let names = Self::collect(catalog, naming, &mut problems);
-        Problems::none_or(problems).map(|()| names)
+    pub fn of(catalog: &'c Catalog, naming: Naming) -> Result<Self, Diagnostics> {
+        let mut diagnostics = Vec::new();
+        let names = Self::collect(catalog, naming, &mut diagnostics);
+        Diagnostics::none_or(diagnostics).map(|()| names)
     }
 
     /// As [`WireNames::of`]; names are only good for use where there was no problem.
-    pub(super) fn collect(catalog: &'c Catalog, naming: Naming, problems: &mut Vec<Problem>) -> Self {
+    pub(super) fn collect(catalog: &'c Catalog, naming: Naming, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let tools = named(catalog, naming);
         let faults = faults(&tools);
         if !faults.is_empty() {
             let fits = |other: &Naming| self::faults(&named(catalog, *other)).is_empty();
             let other = Naming::ALL.into_iter().find(fits);
-            problems.extend(faults.into_iter().map(|(fault, tools)| {
+            diagnostics.extend(faults.into_iter().map(|(fault, tools)| {
                 let is_joined = naming == Naming::NamespaceName && tools[0].id().namespace().is_some();
                 let is_long = naming.wire_name(tools[0].id()).len() > MAX_WIRE_NAME_LEN;
                 let shorten = is_joined && is_long && tools.len() == 1;
@@ -93,7 +93,7 @@ impl<'c> WireNames<'c> {
                     None if tools.len() > 1 => format!("rename one, {NO_OTHER}"),
                     None => format!("rename it, {NO_OTHER}"),
                 };
-                Problem::new(ProblemKind::WireName, format!("{fault}; {way_out}"), tools)
+                Diagnostic::new(DiagnosticKind::WireName, format!("{fault}; {way_out}"), tools)
             }));
         }
         let names = tools.iter().enumerate();

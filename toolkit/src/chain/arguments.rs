@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, Place};
 use super::plan::{Previous, Wiring};
-use super::problem::{ChainProblem, ChainProblemKind, Place};
 use super::{PREVIOUS, Step};
 use crate::schema::is_too_deep;
 use crate::schema::{Schema, Violation};
 use crate::tool::Tool;
 
 /// Everything for which `tool` would refuse the step's arguments, whatever the earlier steps return.
-pub(super) fn check(place: Place<'_>, step: &Step, wiring: &Wiring<'_>, tool: &Tool, found: &mut Vec<ChainProblem>) {
+pub(super) fn check(place: Place<'_>, step: &Step, wiring: &Wiring<'_>, tool: &Tool, found: &mut Vec<ChainDiagnostic>) {
     let mut known = step.constants().clone();
     let mut open: BTreeSet<&str> = step.references().keys().map(String::as_str).collect();
     match wiring.previous {
@@ -23,7 +23,7 @@ pub(super) fn check(place: Place<'_>, step: &Step, wiring: &Wiring<'_>, tool: &T
     }
     if known.values().any(is_too_deep) {
         let message = "the arguments are nested deeper than 127 levels";
-        found.push(place.problem(ChainProblemKind::InvalidArguments, "/args", message));
+        found.push(place.diagnostic(ChainDiagnosticKind::InvalidArguments, "/args", message));
         return;
     }
     let schema = if open.is_empty() { Cow::Borrowed(tool.input().as_value()) } else { without_outlook(tool.input()) };
@@ -47,7 +47,7 @@ pub(super) fn check(place: Place<'_>, step: &Step, wiring: &Wiring<'_>, tool: &T
         };
         let line = violation.to_string();
         let message = line.strip_prefix(&format!("{} ", violation.pointer)).unwrap_or(&line);
-        found.push(place.problem(ChainProblemKind::InvalidArguments, &pointer, message));
+        found.push(place.diagnostic(ChainDiagnosticKind::InvalidArguments, &pointer, message));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether a chain can run: against the tools' schemas, before its first step does.
 
+use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, MAX_DIAGNOSTICS, Place, shown};
 use super::plan::{Plan, Previous, Taken};
-use super::problem::{ChainProblem, ChainProblemKind, MAX_PROBLEMS, Place, shown};
 use super::reach::{Reach, Types, reach};
 use super::{Chain, PREVIOUS, arguments};
 use crate::catalog::Catalog;
@@ -9,35 +9,35 @@ use crate::schema::child;
 use crate::tool::Tool;
 
 /// The plan of a chain, and everything for which it cannot run with these tools.
-pub(super) fn check<'c>(chain: &'c Chain, catalog: &Catalog) -> (Plan<'c>, Vec<ChainProblem>) {
-    let (plan, mut problems) = Plan::of(chain);
+pub(super) fn check<'c>(chain: &'c Chain, catalog: &Catalog) -> (Plan<'c>, Vec<ChainDiagnostic>) {
+    let (plan, mut diagnostics) = Plan::of(chain);
     let mut tools: Vec<Option<&Tool>> = Vec::new();
     for ((place, step), wiring) in Place::all(chain).zip(&plan.wirings) {
         let tool = match catalog.resolve(step.tool()) {
             Ok(tool) => tool,
             Err(error) => {
-                problems.push(place.problem(ChainProblemKind::UnknownTool, "/toolId", error.message()));
+                diagnostics.push(place.diagnostic(ChainDiagnosticKind::UnknownTool, "/toolId", error.message()));
                 tools.push(None);
                 continue;
             }
         };
-        arguments::check(place, step, wiring, tool, &mut problems);
+        arguments::check(place, step, wiring, tool, &mut diagnostics);
         for taken in &wiring.taken {
             if let Some(source) = tools[taken.step] {
-                check_taken(place, &child("/from", taken.argument), *taken, source, tool, &mut problems);
+                check_taken(place, &child("/from", taken.argument), *taken, source, tool, &mut diagnostics);
             }
         }
         if let Previous::Of(idx) = wiring.previous
             && let Some(source) = tools[idx]
         {
             let taken = Taken { argument: PREVIOUS, step: idx, pointer: "" };
-            check_taken(place, "/usePrevious", taken, source, tool, &mut problems);
+            check_taken(place, "/usePrevious", taken, source, tool, &mut diagnostics);
         }
         tools.push(Some(tool));
     }
-    problems.sort_by_key(ChainProblem::step);
-    problems.truncate(MAX_PROBLEMS);
-    (plan, problems)
+    diagnostics.sort_by_key(ChainDiagnostic::step);
+    diagnostics.truncate(MAX_DIAGNOSTICS);
+    (plan, diagnostics)
 }
 
 /// Compares what `source` promises with what `tool` takes.
@@ -47,7 +47,7 @@ fn check_taken(
     taken: Taken<'_>,
     source: &Tool,
     tool: &Tool,
-    problems: &mut Vec<ChainProblem>,
+    diagnostics: &mut Vec<ChainDiagnostic>,
 ) {
     // Where nothing is promised, anything may come.
     let Some(output) = source.output() else { return };
@@ -57,7 +57,7 @@ fn check_taken(
         Reach::Open => return,
         Reach::Nothing => {
             let message = format!("the result of {} has nothing at {}", source.id(), shown(taken.pointer));
-            problems.push(place.problem(ChainProblemKind::NothingThere, &format!("{at}/pointer"), message));
+            diagnostics.push(place.diagnostic(ChainDiagnosticKind::NothingThere, &format!("{at}/pointer"), message));
             return;
         }
         Reach::Typed(given) => given,
@@ -66,7 +66,7 @@ fn check_taken(
     let may_be_absent = given.meets(Types::NULL) && !is_required(tool, taken.argument);
     if !given.meets(wanted) && !may_be_absent {
         let message = format!("{} gives {given}, and {} takes {wanted}", source.id(), shown(taken.argument));
-        problems.push(place.problem(ChainProblemKind::TypeMismatch, at, message));
+        diagnostics.push(place.diagnostic(ChainDiagnosticKind::TypeMismatch, at, message));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::problem::{ChainProblem, ChainProblemKind, MAX_PROBLEMS, Place, shown};
+use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, MAX_DIAGNOSTICS, Place, shown};
 use super::{Chain, MAX_STEPS, Order, PREVIOUS, Step};
 use crate::schema::child;
 use crate::schema::suggest::suggest;
@@ -54,23 +54,23 @@ pub(super) enum Previous {
 
 impl<'c> Plan<'c> {
     /// The plan of a chain, and everything that is wrong with it, whatever the tools are. What is wrong is left out.
-    pub(super) fn of(chain: &'c Chain) -> (Self, Vec<ChainProblem>) {
-        let mut problems = Vec::new();
+    pub(super) fn of(chain: &'c Chain) -> (Self, Vec<ChainDiagnostic>) {
+        let mut diagnostics = Vec::new();
         if chain.steps().len() > MAX_STEPS {
             let message = format!("the chain has {} steps; at most {MAX_STEPS} are taken", chain.steps().len());
-            problems.push(ChainProblem::of_chain(ChainProblemKind::TooManySteps, message));
-            return (Self { wirings: Vec::new(), is_read: Vec::new() }, problems);
+            diagnostics.push(ChainDiagnostic::of_chain(ChainDiagnosticKind::TooManySteps, message));
+            return (Self { wirings: Vec::new(), is_read: Vec::new() }, diagnostics);
         }
         let mut earlier = Earlier { ids: HashMap::new(), chain };
         let mut is_read = vec![false; chain.steps().len()];
         let mut wirings = Vec::new();
         for (place, step) in Place::all(chain) {
-            let wiring = wire(place, step, &earlier, chain.order, &mut problems);
+            let wiring = wire(place, step, &earlier, chain.order, &mut diagnostics);
             wiring.sources().for_each(|idx| is_read[idx] = true);
             wirings.push(wiring);
-            earlier.add(place, step, &mut problems);
+            earlier.add(place, step, &mut diagnostics);
         }
-        (Self { wirings, is_read }, problems)
+        (Self { wirings, is_read }, diagnostics)
     }
 }
 
@@ -81,11 +81,11 @@ struct Earlier<'c> {
 }
 
 impl<'c> Earlier<'c> {
-    fn add(&mut self, place: Place<'c>, step: &'c Step, problems: &mut Vec<ChainProblem>) {
+    fn add(&mut self, place: Place<'c>, step: &'c Step, diagnostics: &mut Vec<ChainDiagnostic>) {
         let Some(id) = step.id() else { return };
         if let Some(first) = self.ids.get(id) {
             let message = format!("step {first} is named {} too", shown(id));
-            problems.push(place.problem(ChainProblemKind::DuplicateId, "/id", message));
+            diagnostics.push(place.diagnostic(ChainDiagnosticKind::DuplicateId, "/id", message));
         } else {
             self.ids.insert(id, place.idx);
         }
@@ -110,21 +110,21 @@ fn wire<'c>(
     step: &'c Step,
     earlier: &Earlier<'c>,
     order: Order,
-    problems: &mut Vec<ChainProblem>,
+    diagnostics: &mut Vec<ChainDiagnostic>,
 ) -> Wiring<'c> {
     let mut wiring = Wiring::default();
     for (argument, reference) in step.references() {
-        if problems.len() >= MAX_PROBLEMS {
+        if diagnostics.len() >= MAX_DIAGNOSTICS {
             return wiring;
         }
         let at = child("/from", argument);
         if step.constants().contains_key(argument) {
             let message = format!("the argument {} stands in `args` too; keep one of the two", shown(argument));
-            problems.push(place.problem(ChainProblemKind::ArgumentTwice, &at, message));
+            diagnostics.push(place.diagnostic(ChainDiagnosticKind::ArgumentTwice, &at, message));
         }
         if argument == PREVIOUS && step.uses_previous() {
             let message = format!("`usePrevious` gives the argument `{PREVIOUS}` too; keep one of the two");
-            problems.push(place.problem(ChainProblemKind::ArgumentTwice, &at, message));
+            diagnostics.push(place.diagnostic(ChainDiagnosticKind::ArgumentTwice, &at, message));
         }
         let is_pointer = is_pointer(&reference.pointer);
         if !is_pointer {
@@ -132,13 +132,13 @@ fn wire<'c>(
                 "{} is no JSON Pointer; write `/key`, with `~1` for `/` and `~0` for `~` in a key",
                 shown(&reference.pointer)
             );
-            problems.push(place.problem(ChainProblemKind::InvalidPointer, &format!("{at}/pointer"), message));
+            diagnostics.push(place.diagnostic(ChainDiagnosticKind::InvalidPointer, &format!("{at}/pointer"), message));
         }
         match earlier.find(&reference.step) {
             Ok(idx) if is_pointer => wiring.taken.push(Taken { argument, step: idx, pointer: &reference.pointer }),
             Ok(_) => {}
             Err(message) => {
-                problems.push(place.problem(ChainProblemKind::UnknownStep, &format!("{at}/step"), message));
+                diagnostics.push(place.diagnostic(ChainDiagnosticKind::UnknownStep, &format!("{at}/step"), message));
             }
         }
     }
@@ -146,13 +146,13 @@ fn wire<'c>(
         wiring.previous = place.idx.checked_sub(1).map_or(Previous::Null, Previous::Of);
     }
     for (nth, id) in step.predecessors().iter().enumerate() {
-        if problems.len() >= MAX_PROBLEMS {
+        if diagnostics.len() >= MAX_DIAGNOSTICS {
             return wiring;
         }
         match earlier.find(id) {
             Ok(idx) => wiring.needs.push(idx),
             Err(message) => {
-                problems.push(place.problem(ChainProblemKind::UnknownStep, &format!("/after/{nth}"), message));
+                diagnostics.push(place.diagnostic(ChainDiagnosticKind::UnknownStep, &format!("/after/{nth}"), message));
             }
         }
     }
@@ -160,7 +160,7 @@ fn wire<'c>(
         Order::Sequential => {
             if !step.predecessors().is_empty() {
                 let message = "the steps run one after another anyway; `after` is for `\"parallel\": true`";
-                problems.push(place.problem(ChainProblemKind::MisplacedAfter, "/after", message));
+                diagnostics.push(place.diagnostic(ChainDiagnosticKind::MisplacedAfter, "/after", message));
             }
             wiring.needs = place.idx.checked_sub(1).into_iter().collect();
         }

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
+use super::diagnostic::shown;
 use super::memory::{self, Budget, ChainLimits, Size};
 use super::meter::Meter;
 use super::outcome::{ChainOutcome, StepResult};
 use super::plan::{Plan, Previous, Wiring};
-use super::problem::shown;
 use super::{Chain, MAX_TAKEN_BYTES, Order, PREVIOUS};
 use crate::call::{Context, ErrorKind, RunResult, ToolError};
 use crate::dispatch::{BoxFuture, Dispatcher};

@@ -19,7 +19,7 @@ use crate::tool::Tool;
 /// let list = Tool::builder("list").namespace("mail").description("Lists mails.").build()?;
 /// assert_eq!(Fingerprint::of([&send, &list]), Fingerprint::of([&list, &send]));
 /// assert_ne!(Fingerprint::of([&send, &list]), Fingerprint::of([&send]));
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(u64);

@@ -33,7 +33,7 @@ use crate::tool::{Tool, ToolBackend};
 /// let catalog = Catalog::new([tool("send", "Sends an email.")?, tool("list", "Lists the mails of a folder.")?])?;
 /// let hits = Index::of(&catalog).search("send an email", 5);
 /// assert_eq!(hits[0].summary.id, "mail:send");
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 pub struct Index {
     /// Locked for no longer than it takes to copy a pointer.

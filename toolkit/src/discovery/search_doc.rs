@@ -25,7 +25,7 @@ impl SearchDoc {
     /// # use toolkit::{Tool, discovery::SearchDoc};
     /// let tool = Tool::builder("Add").namespace("math").description("Adds  two integers.").tags(["sums"]).build()?;
     /// assert_eq!(SearchDoc::of(&tool).text, "add math adds two integers. sums");
-    /// # Ok::<(), toolkit::catalog::Problems>(())
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
     /// ```
     #[must_use]
     pub fn of(tool: &Tool) -> Self {

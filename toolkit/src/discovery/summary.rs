@@ -12,7 +12,7 @@ use crate::tool::Tool;
 /// let tool = Tool::builder("add").namespace("math").description("Adds two integers.").tags(["Sums"]).build()?;
 /// let summary = Summary::of(&tool);
 /// assert_eq!((&*summary.id, &*summary.short_description), ("math:add", "Adds two integers."));
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -10,7 +10,7 @@ use super::{Dispatcher, Run, Shared, missing};
 use crate::backend::{Routes, Selector};
 use crate::call::Coercion;
 use crate::call::permit::Limiter;
-use crate::catalog::{Catalog, Instances, Problem, ProblemKind, Problems};
+use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Instances};
 use crate::state::States;
 use crate::tool::entry::Entry;
 use crate::tool::{Tool, ToolBackend};
@@ -44,7 +44,7 @@ impl Dispatcher {
     /// # Errors
     ///
     /// Every tool that borrows something; see [`Dispatcher::builder`].
-    pub fn new(catalog: Catalog) -> Result<Self, Problems> {
+    pub fn new(catalog: Catalog) -> Result<Self, Diagnostics> {
         Self::builder(catalog).build()
     }
 
@@ -59,7 +59,7 @@ impl Dispatcher {
     /// # Errors
     ///
     /// As for [`DispatcherBuilder::build`].
-    pub fn with_catalog(&self, catalog: Catalog, routes: Routes) -> Result<Self, Problems> {
+    pub fn with_catalog(&self, catalog: Catalog, routes: Routes) -> Result<Self, Diagnostics> {
         check(&catalog, &self.shared.states, &self.shared.limiter)?;
         let Shared { selector, states, policy, limiter, .. } = &*self.shared;
         let shared = Shared {
@@ -281,15 +281,15 @@ impl DispatcherBuilder {
     /// Every problem at once: state that tools borrow and the host has not passed, two values of one type, an instance
     /// without tools or in a namespace that is taken, tools that need a feature which is switched off, and a concurrency
     /// limit of zero.
-    pub fn build(self) -> Result<Dispatcher, Problems> {
+    pub fn build(self) -> Result<Dispatcher, Diagnostics> {
         let duplicates = missing::duplicate_states(&self.catalog, &self.states);
         let catalog = match self.instances.is_empty() {
             true => Ok(self.catalog),
             false => self.catalog.with_instances_beside(self.instances, &self.states),
         };
-        let catalog = match (catalog, Problems::none_or(duplicates)) {
+        let catalog = match (catalog, Diagnostics::none_or(duplicates)) {
             (Ok(catalog), Ok(())) => catalog,
-            (Err(problems), Ok(())) | (Ok(_), Err(problems)) => return Err(problems),
+            (Err(diagnostics), Ok(())) | (Ok(_), Err(diagnostics)) => return Err(diagnostics),
             (Err(first), Err(second)) => return Err(first.and(second)),
         };
         check(&catalog, &self.states, &self.limiter)?;
@@ -324,21 +324,21 @@ impl fmt::Debug for DispatcherBuilder {
 }
 
 /// Checks that a host with these states and this limit can run these tools.
-pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Result<(), Problems> {
-    let mut problems = missing::missing_states(catalog, states);
+pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Result<(), Diagnostics> {
+    let mut diagnostics = missing::missing_states(catalog, states);
     if limiter.is_zero() {
         let message = "the concurrency limit is 0, so that no call could ever run; it must be at least 1";
-        problems.push(Problem::new(ProblemKind::InvalidSetting, message, []));
+        diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidSetting, message, []));
     }
     if cfg!(not(feature = "async")) {
         let needs = |tool: &&Tool| {
             let blocks = |entry: &Entry| matches!(Run::of(entry), Run::Blocking(_));
             tool.timeout().is_some() || tool.entry().is_some_and(blocks)
         };
-        problems.extend(catalog.iter().filter(needs).map(|tool| {
+        diagnostics.extend(catalog.iter().filter(needs).map(|tool| {
             let message = "`timeout` and `blocking` need the feature `async` of `toolkit`";
-            Problem::new(ProblemKind::MissingFeature, message, [tool])
+            Diagnostic::new(DiagnosticKind::MissingFeature, message, [tool])
         }));
     }
-    Problems::none_or(problems)
+    Diagnostics::none_or(diagnostics)
 }

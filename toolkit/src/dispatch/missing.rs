@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::catalog::{Catalog, Problem, ProblemKind, namespaces_with};
+use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, namespaces_with};
 use crate::state::{StateType, States};
 use crate::tool::Tool;
 
 /// One problem for each type that is missing, with all tools that borrow it.
-pub(super) fn missing_states(catalog: &Catalog, states: &States) -> Vec<Problem> {
+pub(super) fn missing_states(catalog: &Catalog, states: &States) -> Vec<Diagnostic> {
     let mut missing: BTreeMap<&str, (StateType, Vec<&Tool>)> = BTreeMap::new();
     for tool in catalog {
         let own = tool.instance().map(|instance| &instance.states);
@@ -17,12 +17,12 @@ pub(super) fn missing_states(catalog: &Catalog, states: &States) -> Vec<Problem>
             }
         }
     }
-    let problem = |(name, (state, tools)): (&str, (StateType, Vec<&Tool>))| {
+    let diagnostic = |(name, (state, tools)): (&str, (StateType, Vec<&Tool>))| {
         let advice = advice(catalog, states, state);
         let message = format!("no `{name}` was given, which tools borrow; {advice}");
-        Problem::new(ProblemKind::MissingState, message, tools)
+        Diagnostic::new(DiagnosticKind::MissingState, message, tools)
     };
-    missing.into_iter().map(problem).collect()
+    missing.into_iter().map(diagnostic).collect()
 }
 
 fn state_types(tool: &Tool) -> impl Iterator<Item = StateType> {
@@ -61,8 +61,8 @@ fn advice(catalog: &Catalog, states: &States, wanted: StateType) -> String {
 }
 
 /// One problem for each type of which the host has passed two values.
-pub(super) fn duplicate_states(catalog: &Catalog, states: &States) -> Vec<Problem> {
-    let problem = |duplicate: &crate::state::Duplicate| {
+pub(super) fn duplicate_states(catalog: &Catalog, states: &States) -> Vec<Diagnostic> {
+    let diagnostic = |duplicate: &crate::state::Duplicate| {
         let [first, second] = duplicate.locations;
         let message = format!(
             "two values of type `{}` were given, at {first} and at {second}; tools borrow one value of each type. For \
@@ -70,7 +70,7 @@ pub(super) fn duplicate_states(catalog: &Catalog, states: &States) -> Vec<Proble
             duplicate.type_name
         );
         let tools = catalog.iter().filter(|tool| state_types(tool).any(|state| state.info().id == duplicate.id));
-        Problem::new(ProblemKind::DuplicateState, message, tools)
+        Diagnostic::new(DiagnosticKind::DuplicateState, message, tools)
     };
-    states.duplicates().iter().map(problem).collect()
+    states.duplicates().iter().map(diagnostic).collect()
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-use super::check::problems_of;
-use super::problem::Problems;
+use super::check::validate_tool;
+use super::diagnostic::Diagnostics;
 use super::{Annotations, Icon, Literal, Metadata, Requirements, Text, Tool, ToolId, normalize_tags};
 use crate::schema;
 
@@ -26,7 +26,7 @@ use crate::schema;
 /// assert_eq!(tool.id().to_string(), "docs:search:1.0.0");
 /// assert_eq!(tool.tags(), ["full-text"]);
 /// assert!(tool.validate_input(&json!({})).is_err());
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
@@ -204,9 +204,9 @@ impl ToolBuilder {
     ///
     /// Every problem at once: a name, namespace, version or former name that is none, a schema that is not sound or takes no
     /// object, an example that does not fit, a `_meta` with the key that is ours.
-    pub fn build(self) -> Result<Tool, Problems> {
+    pub fn build(self) -> Result<Tool, Diagnostics> {
         let id = ToolId::unchecked(self.namespace, self.name, self.version);
         let tool = Tool::given(id, self.metadata, self.input, self.output);
-        problems_of(&tool).map(|()| tool)
+        validate_tool(&tool).map(|()| tool)
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::problem::{Problem, ProblemKind, Problems};
+use super::diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
 use super::{Literal, META_KEY, Tool, check_alias, check_name};
 use crate::schema::{SchemaError, finite, quoted, root};
 
@@ -11,39 +11,39 @@ use crate::schema::{SchemaError, finite, quoted, root};
 /// # Errors
 ///
 /// Returns every problem.
-pub(crate) fn problems_of(tool: &Tool) -> Result<(), Problems> {
-    let mut problems = Vec::new();
-    check_tool(tool, &mut problems);
-    Problems::none_or(problems)
+pub(crate) fn validate_tool(tool: &Tool) -> Result<(), Diagnostics> {
+    let mut diagnostics = Vec::new();
+    check_tool(tool, &mut diagnostics);
+    Diagnostics::none_or(diagnostics)
 }
 
-pub(crate) fn check_tool(tool: &Tool, problems: &mut Vec<Problem>) {
-    check_id(tool, problems);
-    check_schemas(tool, problems);
-    check_keys(tool, problems);
-    check_object(tool, problems);
-    check_examples(tool, problems);
-    check_meta(tool, problems);
+pub(crate) fn check_tool(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
+    check_id(tool, diagnostics);
+    check_schemas(tool, diagnostics);
+    check_keys(tool, diagnostics);
+    check_object(tool, diagnostics);
+    check_examples(tool, diagnostics);
+    check_meta(tool, diagnostics);
 }
 
 /// Checks names and version. The macro has checked those of a function; those of a tool that was read are unchecked.
-fn check_id(tool: &Tool, problems: &mut Vec<Problem>) {
+fn check_id(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
     let id = tool.id();
     let names = [("name", Some(id.name())), ("namespace", id.namespace())];
     for (what, name) in names {
         if let Some(Err(reason)) = name.map(check_name) {
-            problems.push(Problem::new(ProblemKind::InvalidName, format!("its {what} {reason}"), [tool]));
+            diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidName, format!("its {what} {reason}"), [tool]));
         }
     }
     for alias in tool.aliases() {
         if let Err(reason) = check_alias(alias) {
             let message = format!("its former name {} {reason}", quoted(alias));
-            problems.push(Problem::new(ProblemKind::InvalidName, message, [tool]));
+            diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidName, message, [tool]));
         }
     }
     if let (Some(version), None) = (id.version(), id.semver()) {
         let message = format!("its version must be a semantic version such as `1.0.0`, and is `{}`", brief(version));
-        problems.push(Problem::new(ProblemKind::InvalidVersion, message, [tool]));
+        diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidVersion, message, [tool]));
     }
 }
 
@@ -52,11 +52,11 @@ pub(crate) fn brief(text: &str) -> String {
     text.chars().take(64).collect::<String>().escape_debug().to_string()
 }
 
-fn check_schemas(tool: &Tool, problems: &mut Vec<Problem>) {
+fn check_schemas(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
     let mut invalid = |which: &str, error: SchemaError| {
-        problems.extend(error.faults().iter().map(|fault| {
+        diagnostics.extend(error.faults().iter().map(|fault| {
             let message = format!("the {which} schema is not sound: {fault}");
-            Problem::new(ProblemKind::InvalidSchema, message, [tool])
+            Diagnostic::new(DiagnosticKind::InvalidSchema, message, [tool])
         }));
     };
     if let Err(error) = tool.input().check_alone() {
@@ -67,12 +67,12 @@ fn check_schemas(tool: &Tool, problems: &mut Vec<Problem>) {
     }
     if !finite::has_finite_value(tool.input().as_value()) {
         let message = "no arguments fit the input schema: a type contains itself in a field that is required";
-        problems.push(Problem::new(ProblemKind::InvalidSchema, message, [tool]));
+        diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidSchema, message, [tool]));
     }
 }
 
 /// Reports maps whose keys cannot be read from a string: the schema accepts what no call can read.
-fn check_keys(tool: &Tool, problems: &mut Vec<Problem>) {
+fn check_keys(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
     for place in tool.explored().impossible_maps {
         let message = format!(
             "{} is a map whose keys are not strings in JSON, so that no call can send an entry; use a list of pairs, \
@@ -82,18 +82,18 @@ fn check_keys(tool: &Tool, problems: &mut Vec<Problem>) {
                 place => format!("the argument {}", quoted(place)),
             },
         );
-        problems.push(Problem::new(ProblemKind::ImpossibleKey, message, [tool]));
+        diagnostics.push(Diagnostic::new(DiagnosticKind::ImpossibleKey, message, [tool]));
     }
 }
 
-pub(crate) fn check_object(tool: &Tool, problems: &mut Vec<Problem>) {
+pub(crate) fn check_object(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
     if !root::is_object(tool.input().as_value()) {
         let message = "its arguments are no object: the root of the input schema must say `\"type\": \"object\"`";
-        problems.push(Problem::new(ProblemKind::NotAnObject, message, [tool]));
+        diagnostics.push(Diagnostic::new(DiagnosticKind::NotAnObject, message, [tool]));
     }
 }
 
-pub(crate) fn check_meta(tool: &Tool, problems: &mut Vec<Problem>) {
+pub(crate) fn check_meta(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
     let message = match tool.metadata().meta.as_ref().map(Literal::parse) {
         None => return,
         Some(Ok(Value::Object(meta))) if !meta.contains_key(META_KEY) => return,
@@ -102,10 +102,10 @@ pub(crate) fn check_meta(tool: &Tool, problems: &mut Vec<Problem>) {
         }
         Some(_) => "`meta` must be a JSON object".to_owned(),
     };
-    problems.push(Problem::new(ProblemKind::InvalidMeta, message, [tool]));
+    diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidMeta, message, [tool]));
 }
 
-fn check_examples(tool: &Tool, problems: &mut Vec<Problem>) {
+fn check_examples(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
     for (idx, example) in tool.metadata().examples.iter().enumerate() {
         let wrong = match example.parse() {
             Err(error) => error.to_string(),
@@ -115,6 +115,6 @@ fn check_examples(tool: &Tool, problems: &mut Vec<Problem>) {
             },
         };
         let message = format!("example {} does not fit: {wrong}", idx + 1);
-        problems.push(Problem::new(ProblemKind::InvalidExample, message, [tool]));
+        diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidExample, message, [tool]));
     }
 }

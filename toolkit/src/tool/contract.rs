@@ -45,7 +45,7 @@ impl Tool {
     /// assert_eq!(reviewed, tool(json!(100.0))?.contract_hash());
     /// assert_ne!(reviewed, tool(json!(1000))?.contract_hash());
     /// assert_eq!(reviewed.to_string().len(), 64);
-    /// # Ok::<(), toolkit::catalog::Problems>(())
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
     /// ```
     #[must_use]
     pub fn contract_hash(&self) -> ContractHash {

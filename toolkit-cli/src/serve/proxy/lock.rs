@@ -31,7 +31,7 @@ pub(super) async fn update(path: &Path, backends: &Backends, own: Catalog) -> Re
     for failure in &collected.failures {
         let _ = writeln!(err, "{} {}", style::ERROR, printable(&failure.to_string()));
     }
-    for problem in &collected.problems {
+    for problem in &collected.diagnostics {
         let _ = writeln!(err, "{} {}", style::WARNING, printable(problem.message()));
     }
     let is_missing = |tool: &&Tool| {

@@ -53,7 +53,7 @@ impl Told {
             }
             now.insert(key);
         }
-        for problem in &left_out.problems {
+        for problem in &left_out.diagnostics {
             if !self.now.contains(problem.message()) {
                 let _ = writeln!(err, "{} {}", style::WARNING, printable(problem.message()));
             }

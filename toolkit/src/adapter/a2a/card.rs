@@ -18,7 +18,7 @@ use crate::tool::{InvalidTool, Tool};
 /// let agent = agent.field("documentationUrl", "https://example.com/docs");
 /// let json = card(&agent, &toolkit::Catalog::new([])?).json;
 /// assert_eq!((&json["name"], &json["documentationUrl"]), (&"Clerk".into(), &"https://example.com/docs".into()));
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -114,7 +114,7 @@ pub fn card(agent: &Agent, catalog: &Catalog) -> Export {
 /// assert_eq!(card.agent.url, "https://example.com/a2a");
 /// let catalog = toolkit::Catalog::new(card.skills.into_iter().flatten())?;
 /// assert_eq!(a2a::card(&card.agent, &catalog).json, json);
-/// # Ok::<(), toolkit::catalog::Problems>(())
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 ///
 /// # Errors

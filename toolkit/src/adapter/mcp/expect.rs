@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{Revision, list_tools};
-use crate::catalog::{Catalog, Naming, Problem, ProblemKind, Problems};
+use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
 
 impl Catalog {
     /// Fails unless the file at `path` is the MCP manifest of the catalog, as `export` writes it.
@@ -15,9 +15,14 @@ impl Catalog {
     ///
     /// Returns the first line that differs, or the reason why the file cannot be read or written, or the manifest not be
     /// built.
-    pub fn expect_manifest(self, path: impl AsRef<Path>, revision: Revision, naming: Naming) -> Result<Self, Problems> {
+    pub fn expect_manifest(
+        self,
+        path: impl AsRef<Path>,
+        revision: Revision,
+        naming: Naming,
+    ) -> Result<Self, Diagnostics> {
         let path = path.as_ref();
-        let failed = |message: String| Problems::from(Problem::new(ProblemKind::Unexpected, message, []));
+        let failed = |message: String| Diagnostics::from(Diagnostic::new(DiagnosticKind::Unexpected, message, []));
         let manifest = format!("{:#}\n", list_tools(&self, revision, naming)?);
         if std::env::var_os("TOOLKIT_BLESS").is_some_and(|value| value == "1") {
             fs::write(path, manifest).map_err(|error| failed(format!("{}: {error}", path.display())))?;

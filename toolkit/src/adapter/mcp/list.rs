@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::num::NonZeroUsize;
 
 use super::{LIST_TTL_MS, Revision, tools};
-use crate::catalog::{Catalog, Naming, Problems};
+use crate::catalog::{Catalog, Diagnostics, Naming};
 
 /// The tools of a catalogue as [`list_tools`](super::list_tools) shows them, as text.
 ///
@@ -20,7 +20,7 @@ use crate::catalog::{Catalog, Naming, Problems};
 ///     a + b
 /// }
 ///
-/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
 /// let catalog = toolkit::catalog![add]?;
 /// let list = ToolList::of(&catalog, Revision::V2025_11_25, Naming::Name)?;
 /// assert_eq!(list.to_json(), list_tools(&catalog, Revision::V2025_11_25, Naming::Name)?.to_string());
@@ -42,7 +42,7 @@ impl ToolList {
     /// # Errors
     ///
     /// As for [`list_tools`](super::list_tools).
-    pub fn of(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Self, Problems> {
+    pub fn of(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Self, Diagnostics> {
         let mut list = Self { revision, tools: String::new(), starts: vec![0] };
         for mut tool in tools(catalog, revision, naming)? {
             tool.sort_all_objects();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Options, describe, of_strict_schemas, read};
 use crate::adapter::described::Export;
 use crate::adapter::request::{Member, RequestLimits, of_all};
-use crate::catalog::{Catalog, Naming, Problem, ProblemKind, Problems};
+use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use crate::schema::quoted;
 use crate::tool::{InvalidTool, Namespace, Tool};
 
@@ -17,24 +17,24 @@ const MAX_LEN: usize = 64;
 /// The number of tools that the description of a namespace lists.
 const MAX_NAMED: usize = 32;
 
-pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Problems> {
-    let mut problems = Vec::new();
-    check_namespaces(catalog, &mut problems);
+pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Diagnostics> {
+    let mut diagnostics = Vec::new();
+    check_namespaces(catalog, &mut diagnostics);
     let mut groups: BTreeMap<Option<&str>, Vec<Tool>> = BTreeMap::new();
     for tool in catalog.latest() {
         groups.entry(tool.id().namespace()).or_default().push(tool.clone());
     }
     // Names are unique within a namespace, as within a catalog.
     let groups = groups.into_iter().map(|(namespace, tools)| Ok((namespace, Catalog::new(tools)?)));
-    let groups: Vec<(Option<&str>, Catalog)> = groups.collect::<Result<_, Problems>>()?;
+    let groups: Vec<(Option<&str>, Catalog)> = groups.collect::<Result<_, Diagnostics>>()?;
     let mut listed = Vec::new();
     for (namespace, group) in &groups {
         match group.listed(Naming::Name) {
             Ok(names) => listed.push((*namespace, names)),
-            Err(wrong) => problems.extend(wrong.iter().cloned()),
+            Err(wrong) => diagnostics.extend(wrong.iter().cloned()),
         }
     }
-    Problems::none_or(problems)?;
+    Diagnostics::none_or(diagnostics)?;
 
     let described = |tool: &Tool, name: &str| {
         let mut described = describe(tool, name, options);
@@ -75,7 +75,7 @@ pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Pro
 ///     text
 /// }
 ///
-/// # fn main() -> Result<(), toolkit::catalog::Problems> {
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
 /// let catalog = toolkit::catalog![search]?;
 /// let tool = find(&catalog, Some("my_notes"), "search").map(|tool| tool.id().to_string());
 /// assert_eq!(tool.as_deref(), Some("my.notes:search"));
@@ -143,7 +143,7 @@ fn wire(namespace: &str) -> String {
     namespace.replace('.', "_")
 }
 
-fn check_namespaces(catalog: &Catalog, problems: &mut Vec<Problem>) {
+fn check_namespaces(catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) {
     let mut first: BTreeMap<String, &Tool> = BTreeMap::new();
     for tool in catalog.latest() {
         let Some(namespace) = tool.id().namespace() else { continue };
@@ -155,14 +155,14 @@ fn check_namespaces(catalog: &Catalog, problems: &mut Vec<Problem>) {
                         "the namespace {} has more than the {MAX_LEN} characters that OpenAI takes",
                         quoted(namespace)
                     );
-                    problems.push(Problem::new(ProblemKind::WireName, message, [tool]));
+                    diagnostics.push(Diagnostic::new(DiagnosticKind::WireName, message, [tool]));
                 }
                 first.insert(name, tool);
             }
             Some(other) if other.id().namespace() == Some(namespace) => {}
             Some(other) => {
                 let message = format!("two namespaces would both be called {}; rename one", quoted(&name));
-                problems.push(Problem::new(ProblemKind::WireName, message, [*other, tool]));
+                diagnostics.push(Diagnostic::new(DiagnosticKind::WireName, message, [*other, tool]));
             }
         }
     }

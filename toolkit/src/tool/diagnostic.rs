@@ -1,4 +1,4 @@
-//! Problems of a catalog.
+//! Diagnostics of a catalog.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use crate::schema::{quoted, shown_id};
 
 /// A problem of a catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    kind: ProblemKind,
+pub struct Diagnostic {
+    kind: DiagnosticKind,
     message: String,
     tools: Vec<(String, Option<Location>)>,
 }
@@ -17,7 +17,7 @@ pub struct Problem {
 /// The kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum ProblemKind {
+pub enum DiagnosticKind {
     /// Two tools have one id.
     DuplicateId,
     /// A former name is the name of something else.
@@ -64,9 +64,13 @@ pub enum ProblemKind {
     TooLong,
 }
 
-impl Problem {
+impl Diagnostic {
     /// Creates a problem of these tools, or of a document that is not a tool yet.
-    pub fn new<'t>(kind: ProblemKind, message: impl Into<String>, tools: impl IntoIterator<Item = &'t Tool>) -> Self {
+    pub fn new<'t>(
+        kind: DiagnosticKind,
+        message: impl Into<String>,
+        tools: impl IntoIterator<Item = &'t Tool>,
+    ) -> Self {
         let tools = tools.into_iter();
         Self {
             kind,
@@ -77,17 +81,17 @@ impl Problem {
 
     pub(crate) fn duplicate_id(a: &Tool, b: &Tool) -> Self {
         let message = format!("two tools have the id `{}`", shown_id(a.id()));
-        Self::new(ProblemKind::DuplicateId, message, [a, b])
+        Self::new(DiagnosticKind::DuplicateId, message, [a, b])
     }
 
     pub(crate) fn alias_taken(alias: &str, tool: &Tool, other: &Tool) -> Self {
         let message = format!("the alias {} is taken", quoted(alias));
-        Self::new(ProblemKind::AliasTaken, message, [tool, other])
+        Self::new(DiagnosticKind::AliasTaken, message, [tool, other])
     }
 
     /// Returns the kind.
     #[must_use]
-    pub fn kind(&self) -> ProblemKind {
+    pub fn kind(&self) -> DiagnosticKind {
         self.kind
     }
 
@@ -103,7 +107,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         for (id, location) in &self.tools {
@@ -131,11 +135,11 @@ pub(crate) fn ids_of<'t>(tools: impl ExactSizeIterator<Item = &'t Tool>, between
 
 /// All problems of a catalog; at least one.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Problems(Vec<Problem>);
+pub struct Diagnostics(Vec<Diagnostic>);
 
-impl Problems {
-    pub(crate) fn none_or(problems: Vec<Problem>) -> Result<(), Self> {
-        if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }
+impl Diagnostics {
+    pub(crate) fn none_or(diagnostics: Vec<Diagnostic>) -> Result<(), Self> {
+        if diagnostics.is_empty() { Ok(()) } else { Err(Self(diagnostics)) }
     }
 
     /// Appends other problems.
@@ -145,32 +149,32 @@ impl Problems {
     }
 
     /// Returns an iterator over the problems.
-    pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.0.iter()
     }
 }
 
-impl From<Problem> for Problems {
-    fn from(problem: Problem) -> Self {
-        Self(vec![problem])
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self(vec![diagnostic])
     }
 }
 
-impl fmt::Display for Problems {
+impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (idx, problem) in self.0.iter().enumerate() {
+        for (idx, diagnostic) in self.0.iter().enumerate() {
             let separator = if idx == 0 { "" } else { "\n" };
-            write!(f, "{separator}{problem}")?;
+            write!(f, "{separator}{diagnostic}")?;
         }
         Ok(())
     }
 }
 
 // `unwrap` in a test prints the `Debug` form.
-impl fmt::Debug for Problems {
+impl fmt::Debug for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl std::error::Error for Problems {}
+impl std::error::Error for Diagnostics {}

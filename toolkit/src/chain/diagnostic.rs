@@ -7,8 +7,8 @@ use crate::schema::shown_pointer;
 
 /// One thing for which a chain is not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChainProblem {
-    kind: ChainProblemKind,
+pub struct ChainDiagnostic {
+    kind: ChainDiagnosticKind,
     step: Option<usize>,
     label: Option<String>,
     pointer: String,
@@ -18,7 +18,7 @@ pub struct ChainProblem {
 /// What kind of thing is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum ChainProblemKind {
+pub enum ChainDiagnosticKind {
     /// There are more than [`MAX_STEPS`](super::MAX_STEPS) steps.
     TooManySteps,
     /// Two steps have one id.
@@ -41,15 +41,15 @@ pub enum ChainProblemKind {
     TypeMismatch,
 }
 
-impl ChainProblem {
+impl ChainDiagnostic {
     /// A problem of the chain as a whole.
-    pub(super) fn of_chain(kind: ChainProblemKind, message: String) -> Self {
+    pub(super) fn of_chain(kind: ChainDiagnosticKind, message: String) -> Self {
         Self { kind, step: None, label: None, pointer: String::new(), message }
     }
 
     /// What kind of thing is wrong.
     #[must_use]
-    pub fn kind(&self) -> ChainProblemKind {
+    pub fn kind(&self) -> ChainDiagnosticKind {
         self.kind
     }
 
@@ -72,7 +72,7 @@ impl ChainProblem {
     }
 }
 
-impl fmt::Display for ChainProblem {
+impl fmt::Display for ChainDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A key may hold what forges a line, or hides one.
         match &self.label {
@@ -83,48 +83,48 @@ impl fmt::Display for ChainProblem {
 }
 
 /// More than this help nobody, and each may cost a search for the nearest name.
-pub(super) const MAX_PROBLEMS: usize = 100;
+pub(super) const MAX_DIAGNOSTICS: usize = 100;
 
 /// Everything for which a chain is not run, in the order of the steps; of very many the first hundred.
 #[derive(Clone, PartialEq, Eq)]
-pub struct ChainProblems(Vec<ChainProblem>);
+pub struct ChainDiagnostics(Vec<ChainDiagnostic>);
 
-impl ChainProblems {
+impl ChainDiagnostics {
     /// `Ok` if nothing is wrong.
-    pub(super) fn none_or(problems: Vec<ChainProblem>) -> Result<(), Self> {
-        if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }
+    pub(super) fn none_or(diagnostics: Vec<ChainDiagnostic>) -> Result<(), Self> {
+        if diagnostics.is_empty() { Ok(()) } else { Err(Self(diagnostics)) }
     }
 
     /// The problems.
     #[must_use]
-    pub fn into_vec(self) -> Vec<ChainProblem> {
+    pub fn into_vec(self) -> Vec<ChainDiagnostic> {
         self.0
     }
 }
 
-impl std::ops::Deref for ChainProblems {
-    type Target = [ChainProblem];
+impl std::ops::Deref for ChainDiagnostics {
+    type Target = [ChainDiagnostic];
 
-    fn deref(&self) -> &[ChainProblem] {
+    fn deref(&self) -> &[ChainDiagnostic] {
         &self.0
     }
 }
 
-impl fmt::Display for ChainProblems {
+impl fmt::Display for ChainDiagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the chain cannot run:")?;
-        self.0.iter().try_for_each(|problem| write!(f, "\n{problem}"))
+        self.0.iter().try_for_each(|diagnostic| write!(f, "\n{diagnostic}"))
     }
 }
 
 // `unwrap` in a test prints this, and the reader of a failed test is a person too.
-impl fmt::Debug for ChainProblems {
+impl fmt::Debug for ChainDiagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl std::error::Error for ChainProblems {}
+impl std::error::Error for ChainDiagnostics {}
 
 /// Where a problem is found: a step, and what it is called.
 #[derive(Clone, Copy)]
@@ -139,9 +139,14 @@ impl<'c> Place<'c> {
     }
 
     /// A problem of this step, at `pointer` within its JSON.
-    pub(super) fn problem(self, kind: ChainProblemKind, pointer: &str, message: impl Into<String>) -> ChainProblem {
+    pub(super) fn diagnostic(
+        self,
+        kind: ChainDiagnosticKind,
+        pointer: &str,
+        message: impl Into<String>,
+    ) -> ChainDiagnostic {
         let step = &self.chain.steps()[self.idx];
-        ChainProblem {
+        ChainDiagnostic {
             kind,
             step: Some(self.idx),
             label: Some(shown(step.id().unwrap_or(step.tool()))),
