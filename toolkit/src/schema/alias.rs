@@ -1,11 +1,11 @@
-//! Other names of properties, as serde's `alias` has them.
+//! Aliases of properties, as declared by serde's `alias`.
 
 use serde_json::{Map, Value, json};
 
-/// Adds the aliases of properties to a closed object schema: each is a property of its own, and of all names of one
-/// property at most one may be sent.
+/// Adds the aliases of properties to a closed object schema. Each alias becomes a property, and at most one of the
+/// names of a property may be present.
 ///
-/// serde reads an alias, and derived schemas do not have it, so that a closed schema would refuse it.
+/// serde reads aliases, but derived schemas do not contain them, so a closed schema would reject them.
 pub(crate) fn with_aliases(mut schema: Value, aliases: &[(&str, &[&str])]) -> Value {
     if let Value::Object(object) = &mut schema {
         for (name, aliases) in aliases {

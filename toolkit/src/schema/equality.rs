@@ -1,11 +1,11 @@
-//! JSON by value: equality and canonical text in which `100`, `100.0` and `1e2` are one number.
+//! Equality and canonical text of JSON by value, where `100`, `100.0` and `1e2` are the same number.
 
 use std::fmt::Write as _;
 
 use serde_json::{Number, Value};
 
-/// Returns true if two values are equal as JSON Schema defines it: numbers by value, objects without regard to the
-/// order of their keys.
+/// Returns true if two values are equal as JSON Schema defines it: numbers compare by value, and the order of keys does
+/// not matter.
 pub(crate) fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a == b || number(a) == number(b),
@@ -68,10 +68,10 @@ fn write_string(value: &str, text: &mut String) {
     text.push('"');
 }
 
-/// The canonical text of a number. An integer in a 64-bit type is exact; every other number is the `f64` that a
+/// Returns the canonical text of a number. An integer in a 64-bit type is exact; every other number is the `f64` that a
 /// validator compares.
 fn number(number: &Number) -> String {
-    /// 2⁶⁴, from which on no number is an integer of `serde_json`.
+    /// 2⁶⁴, the lower bound of the integers that `serde_json` stores as floats.
     const END: f64 = 18_446_744_073_709_551_616.0;
 
     if number.as_i64().is_some() || number.as_u64().is_some() {

@@ -1,4 +1,4 @@
-//! The smallest value that a schema is likely to accept.
+//! Generation of small values that a schema is likely to accept.
 
 mod text;
 
@@ -8,15 +8,15 @@ use serde_json::{Map, Value, json};
 
 use super::walk;
 
-/// How deep references and objects are followed; a value that needs more is not a small one.
+/// The maximum depth to which references and objects are followed. A value that needs more is not small.
 const MAX_DEPTH: usize = 8;
 
-/// A small value for `schema`, from its own examples and defaults where it has any; the caller checks that it fits.
+/// Returns a small value for `schema`, preferably from its examples and defaults. The caller checks that it matches.
 pub(super) fn minimal(schema: &Value) -> Option<Value> {
     value(schema, schema, 0)
 }
 
-/// A small value for a part of a document.
+/// Returns a small value for a part of a document.
 pub(super) fn within(document: &Value, part: &Value) -> Option<Value> {
     value(document, part, 0)
 }

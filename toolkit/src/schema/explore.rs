@@ -1,9 +1,11 @@
-//! Explores what a type reads, to find what its schema does not say: aliases, and maps whose keys JSON cannot have.
+//! Exploration of a type through its `Deserialize`, to find what its schema lacks: aliases, and maps whose keys cannot
+//! be JSON strings.
 //!
-//! A derived schema has neither. The type shows both when it is asked to read: it names the fields and variants that it
-//! knows, and asks a key for something that a string cannot be. So texts are grown from nothing, each by what the type
-//! asks for at its end ([`Asked`]). What is read through [`deserialize_any`](serde::Deserializer::deserialize_any), as
-//! the variants of an internally tagged enum are, shows nothing, and stays undecided.
+//! Derived schemas contain neither. The type reveals both while it reads: it passes the names of its fields and
+//! variants to the deserializer, and requests a key of a type that a string cannot be. Therefore texts are grown from
+//! nothing, each extended by what the type requests at its end ([`Asked`]). A type that is read through
+//! [`deserialize_any`](serde::Deserializer::deserialize_any), such as the variants of an internally tagged enum,
+//! reveals nothing and stays undecided.
 
 mod place;
 
@@ -17,40 +19,40 @@ use super::plan::{Answer, Asked};
 use super::{alias, child, example};
 use crate::unwind;
 
-/// Reads the front of a text as a type, and returns what the type asks for.
+/// Reads the start of a text as a type, and returns what the type requests.
 pub(crate) type Ask = fn(&[u8]) -> Answer;
 
-/// The most texts that are tried for one type.
+/// The maximum number of texts that are tried for one type.
 const MAX_TEXTS: usize = 2_000;
-/// The deepest place that is looked at.
+/// The maximum depth of a location that is explored.
 const MAX_DEPTH: usize = 24;
 
-/// A field, and its aliases.
+/// The name of a field and its aliases.
 type Aliases = (&'static str, Vec<&'static str>);
 
-/// What a type reads, as far as it differs from its schema.
+/// The differences between what a type reads and what its schema describes.
 #[derive(Debug, Default)]
 pub(crate) struct Explored {
-    /// The aliases of properties, by the place of their object in the schema.
+    /// The aliases of properties, by the location of their object in the schema.
     pub(crate) aliases: Vec<(String, Vec<Aliases>)>,
-    /// The maps whose keys cannot be read from a string, by their place in a value.
+    /// The maps whose keys cannot be read from a string, by their location in a value.
     pub(crate) impossible_maps: Vec<String>,
-    /// Names that the type reads and the schema refuses, each with its place in a value.
+    /// The names that the type reads and the schema rejects, with their location in a value.
     pub(crate) unlisted: Vec<(String, Unlisted)>,
 }
 
-/// A name that a type reads and its schema refuses.
+/// A name that a type reads and its schema rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unlisted {
     /// A field that may be an alias.
     Field(&'static str),
-    /// A variant, or the alias of one.
+    /// A variant, or an alias of one.
     Variant(&'static str),
-    /// Any name, which stands for the variant that is `#[serde(other)]`.
+    /// Any other name, which selects the variant with `#[serde(other)]`.
     OtherVariants,
 }
 
-/// Explores a type with this schema.
+/// Explores the type that this schema was derived from.
 pub(crate) fn explore(schema: &Value, ask: Ask) -> Explored {
     let root = Stop {
         front: String::new(),
@@ -72,9 +74,9 @@ pub(crate) fn explore(schema: &Value, ask: Ask) -> Explored {
     explorer.found
 }
 
-/// Adds the aliases of fields, wherever they are, to a schema.
+/// Adds the aliases of all fields to a schema.
 pub(crate) fn with_aliases(mut schema: Value, ask: Ask) -> Value {
-    // The inner ones first, since an alias has a copy of the schema of its property.
+    // The inner objects come first, since an alias copies the schema of its property.
     for (place, aliases) in explore(&schema, ask).aliases.into_iter().rev() {
         if let Some(object) = schema.pointer_mut(&place) {
             let aliases: Vec<(&str, &[&str])> = aliases.iter().map(|(name, others)| (*name, &others[..])).collect();
@@ -84,14 +86,14 @@ pub(crate) fn with_aliases(mut schema: Value, ask: Ask) -> Value {
     schema
 }
 
-/// A place in a value at which the type asks for the next value.
+/// A location in a value at which the type requests the next value.
 struct Stop {
-    /// The text up to there.
+    /// The text before it.
     front: String,
     pointer: String,
-    /// The places in the schema that describe it; none where that is not known.
+    /// The locations in the schema that describe it. Empty if they are unknown.
     schemas: Vec<String>,
-    /// The structs and enums around it, by the names of their parts: a recursive type is entered once.
+    /// The structs and enums around it, identified by their lists of names, so that a recursive type is entered once.
     inside: Vec<&'static [&'static str]>,
     depth: usize,
 }
@@ -126,7 +128,7 @@ struct Explorer<'s> {
 }
 
 impl Explorer<'_> {
-    /// Asks the type, which may do anything.
+    /// Runs the type's deserializer, which may panic.
     fn ask(&mut self, front: &str) -> Answer {
         if self.left == 0 {
             return Answer::default();
@@ -167,10 +169,10 @@ impl Explorer<'_> {
         }
     }
 
-    /// Finds out which of the fields are aliases of which property.
+    /// Finds out which fields are aliases of which property.
     ///
-    /// serde lists a field and its aliases side by side, and does not tell where one field ends; a field that the author
-    /// hid from the schema stands there too. But serde refuses an alias beside its field, before it reads the value.
+    /// serde lists a field and its aliases side by side without a boundary between fields, and also lists fields that
+    /// are hidden from the schema. But serde rejects an alias beside its field before it reads the value.
     fn find_aliases(&mut self, stop: &Stop, home: String, fields: &'static [&'static str]) {
         let Some(properties) = self.places.properties(&home) else { return };
         let is_declared = |field: &&&'static str| properties.contains_key(**field);
@@ -199,7 +201,7 @@ impl Explorer<'_> {
         }
     }
 
-    /// Returns `None` if the type refuses the value that was made up for the field.
+    /// Returns `None` if the type rejects the generated value of the field.
     fn is_alias(&mut self, stop: &Stop, name: &str, other: &str, value: &Value) -> Option<bool> {
         let (name, other) = (quoted(name), quoted(other));
         let alone = self.ask_after(stop, &format!("{{{other}:"));
@@ -208,7 +210,7 @@ impl Explorer<'_> {
     }
 
     fn look_at_enum(&mut self, stop: &Stop, schemas: &[String], variants: &'static [&'static str]) {
-        /// The name of no variant.
+        /// A name that no variant has.
         const NO_VARIANT: &str = "\u{1}none of the variants";
 
         let listed = self.places.variants(schemas);
@@ -227,7 +229,7 @@ impl Explorer<'_> {
     }
 
     fn look_at_map(&mut self, stop: &Stop, schemas: &[String]) {
-        /// Names that a key of text, and one that is a number, can be.
+        /// Names for a key that is a string, and for one that is a number.
         const KEYS: [&str; 2] = ["a", "0"];
 
         let mut is_impossible = true;
@@ -241,7 +243,7 @@ impl Explorer<'_> {
             is_impossible &= answer.at_end && (answer.is_key_impossible || answer.key_variants.is_some());
             if answer.wants_value {
                 is_impossible = false;
-                // One key that is not declared stands for all of them.
+                // A single undeclared key represents all of them.
                 if !(KEYS.contains(&key) && std::mem::replace(&mut has_any, true)) {
                     self.pending.push_back(inner);
                 }

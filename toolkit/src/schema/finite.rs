@@ -1,21 +1,21 @@
-//! Whether a schema accepts any value that ends.
+//! Detection of schemas that accept only infinite values.
 
 use serde_json::Value;
 
 use super::walk;
 
-/// How many schemas are looked at; what is not decided by then counts as finite.
+/// The maximum number of schemas that are visited. An undecided schema counts as finite.
 const MAX_LOOKS: usize = 10_000;
 
-/// Returns false if every value that `schema` accepts would contain another one without end, as a type does that
-/// contains itself in a field that is required.
+/// Returns false if every value that `schema` accepts would be infinite, as that of a type that contains itself in a
+/// required field.
 pub(crate) fn has_finite_value(schema: &Value) -> bool {
     Search { document: schema, inside: Vec::new(), looks: MAX_LOOKS }.is_finite(schema)
 }
 
 struct Search<'a> {
     document: &'a Value,
-    /// The references that lead here.
+    /// The references that were followed.
     inside: Vec<&'a str>,
     looks: usize,
 }

@@ -1,7 +1,7 @@
-//! JSON text as a tree, refusing an object that has the same key twice.
+//! Parsing of JSON text to a tree, with an error for duplicate keys.
 //!
-//! `serde_json` keeps the last of two equal keys. Two readers that keep different ones disagree about what was
-//! checked and what was run, so neither is kept here.
+//! `serde_json` keeps the last of several equal keys. Two parsers that keep different ones disagree about what was
+//! validated and what was executed, so duplicate keys are rejected.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -15,12 +15,12 @@ use super::plan::read_tree;
 ///
 /// # Errors
 ///
-/// Returns a sentence: the place where the text is not JSON, the duplicate key, or that it is nested too deep.
+/// Returns a message with the position of a syntax error, the duplicate key, or the nesting limit.
 pub(crate) fn parse(text: &[u8]) -> Result<Value, String> {
     read_tree(text, &mut |_| {}).map_err(|_| why_not(text))
 }
 
-/// Explains why a text is not JSON.
+/// Returns a message that explains why a text cannot be parsed.
 #[cold]
 pub(crate) fn why_not(text: &[u8]) -> String {
     if text.trim_ascii().is_empty() {
@@ -30,7 +30,7 @@ pub(crate) fn why_not(text: &[u8]) -> String {
         return "not valid JSON: it starts with a byte order mark".to_owned();
     }
     let Err(error) = serde_json::from_slice::<Checked>(text) else {
-        // `serde_json` may have been built to take numbers of any size.
+        // `serde_json` may be compiled to accept numbers of any size.
         return "not valid JSON: number out of range".to_owned();
     };
     let error = error.to_string();
@@ -40,10 +40,10 @@ pub(crate) fn why_not(text: &[u8]) -> String {
     }
 }
 
-/// The depth to which the parser follows lists and objects.
+/// The maximum depth that the parser accepts.
 const MAX_DEPTH: usize = 127;
 
-/// Returns true if a foreign tree is nested deeper than the parser follows.
+/// Returns true if a tree is nested deeper than the parser accepts.
 pub(crate) fn is_too_deep(value: &Value) -> bool {
     fn exceeds(value: &Value, levels: usize) -> bool {
         match value {
@@ -55,7 +55,7 @@ pub(crate) fn is_too_deep(value: &Value) -> bool {
     exceeds(value, MAX_DEPTH)
 }
 
-/// JSON in which no object has a key twice.
+/// JSON without duplicate keys.
 struct Checked;
 
 impl<'de> Deserialize<'de> for Checked {

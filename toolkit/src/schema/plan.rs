@@ -1,12 +1,12 @@
-//! Validation in step with serde: one pass from bytes to a typed value and back, without a tree between.
+//! Validation during serialization and deserialization: one pass between bytes and a typed value, without a tree.
 //!
-//! A [`Plan`] is a schema compiled into tables that can be consulted while a value goes by. It covers the keywords
-//! that look at one value at a time; a schema that needs more has no plan. A plan never words an error: it says
-//! "certainly valid" or [`Refused`], and after a refusal the caller validates a tree, which decides and explains.
+//! A [`Plan`] is a schema compiled to tables that are consulted while a value is read or written. It covers the
+//! keywords that look at one value at a time; other schemas have no plan. A plan returns no explanation, only success
+//! or [`Refused`]. After a refusal the caller validates a tree, which decides and explains.
 //!
-//! Reading, the checks follow what the JSON text holds, not what the type asks for. Whatever the type's `Deserialize`
-//! does (ignore a value, stop early, swallow an error, ask for a map where the text has an array), a value counts as
-//! valid only once its text has been walked to the end.
+//! While reading, the checks follow the JSON text and not the type. A `Deserialize` may ignore a value, stop early,
+//! swallow an error or request a map where the text has an array. A value counts as valid only once its text has been
+//! read to the end.
 
 mod arena;
 mod array;
@@ -37,36 +37,36 @@ pub use refused::{NotEncoded, Refused};
 pub(crate) use ser::Notes;
 
 impl Plan {
-    /// The plan of a draft 2020-12 schema.
+    /// Compiles a draft 2020-12 or draft-07 schema.
     ///
-    /// `None` where the schema uses something that needs the whole value, or that is unknown here: the caller then
-    /// validates a tree.
+    /// Returns `None` if the schema has an unknown keyword or one that needs the whole value. The caller then validates
+    /// a tree.
     #[must_use]
     pub fn compile(schema: &serde_json::Value) -> Option<Plan> {
         let (nodes, root) = compile::compile(schema).ok()?;
         Some(Plan::new(nodes, root))
     }
 
-    /// Why a schema has no plan: the first thing found that needs the whole value. `None` where it has one.
+    /// Returns the first keyword that prevents a plan, or `None` if the schema has a plan.
     #[must_use]
     pub fn why_not(schema: &serde_json::Value) -> Option<PlanObstacle> {
         compile::compile(schema).err()
     }
 
-    /// The plan that approves of every value.
+    /// Returns the plan that accepts every value.
     pub(crate) fn anything() -> &'static Plan {
         static ANYTHING: LazyLock<Plan> =
             LazyLock::new(|| Plan::compile(&serde_json::Value::Bool(true)).expect("`true` has a plan"));
         &ANYTHING
     }
 
-    /// Reads a value of which the schema certainly approves.
+    /// Deserializes a value from JSON that certainly matches the schema.
     ///
-    /// Beyond the schema, a key that an object has twice is refused, and so is anything after the value.
+    /// In addition to the schema, duplicate keys and trailing characters are rejected.
     ///
     /// # Errors
     ///
-    /// [`Refused`] where the bytes are not certainly valid, or are not a `T`.
+    /// Returns [`Refused`] if the text is not certainly valid or is not a `T`.
     pub fn decode<'de, T: serde::Deserialize<'de>>(&self, json: &'de [u8]) -> Result<T, Refused> {
         let mut cursor = de::Cursor::new(self, json)?;
         let value = de::read(&mut cursor, self.root(), PhantomData)?;
@@ -76,9 +76,8 @@ impl Plan {
         }
     }
 
-    /// Reads a value of any schema: another reader has approved of it. Whole numbers are read as integers where the
-    /// type asks for one, however they are spelled; `whole` is given the places of those that a tree holds
-    /// as floats.
+    /// Deserializes a value that was validated by other means. Whole numbers are read as integers where the type
+    /// requests one, in any notation; the offsets of those that a tree stores as floats are appended to `whole`.
     pub(crate) fn decode_approved<'de, T: serde::Deserialize<'de>>(
         json: &'de [u8],
         whole: &mut Vec<usize>,
@@ -94,7 +93,7 @@ impl Plan {
         Ok(value)
     }
 
-    /// Returns what a `T` asks for after the front of a text, with the code that reads whole texts.
+    /// Returns what a `T` requests after the start of a text. Uses the same code as [`Plan::decode`].
     pub fn ask<T: serde::de::DeserializeOwned>(front: &[u8]) -> Answer {
         let plan = Self::anything();
         de::asked::listen(|| {
@@ -104,22 +103,22 @@ impl Plan {
         })
     }
 
-    /// Appends the JSON of `value` to `out`: the bytes that `serde_json::to_writer` writes.
+    /// Appends the JSON of `value` to `out`: the same bytes that `serde_json::to_writer` writes.
     ///
     /// # Errors
     ///
-    /// [`Refused`] where those bytes are not certainly valid, or `value` can't be written as JSON. What was appended
-    /// to `out` by then is unspecified.
+    /// Returns [`Refused`] if the value does not certainly match the schema, or cannot be represented in JSON. The
+    /// bytes appended to `out` by then are unspecified.
     pub fn encode<T: serde::Serialize + ?Sized>(&self, value: &T, out: &mut Vec<u8>) -> Result<(), Refused> {
         self.encode_at_most(value, out, usize::MAX).map_err(|_| Refused)
     }
 
-    /// As [`Plan::encode`], up to a length. Of a string that is too long no byte is read.
+    /// Does the same as [`Plan::encode`] up to a length. A string that exceeds the rest of it is not read.
     ///
     /// # Errors
     ///
-    /// [`NotEncoded::TooLong`] where the JSON has more than `max_bytes` bytes, though one that exceeds it by little may be
-    /// written; otherwise as for [`Plan::encode`].
+    /// Returns [`NotEncoded::TooLong`] if the JSON has more than `max_bytes` bytes, although a small excess may be
+    /// written. Otherwise the same as [`Plan::encode`].
     #[inline]
     pub fn encode_at_most<T: serde::Serialize + ?Sized>(
         &self,
@@ -138,7 +137,7 @@ impl Plan {
         }
     }
 
-    /// Writes a value. The only place that calls its `Serialize`, so that rustc inlines that here, and here alone.
+    /// Writes a value. `Serialize` is called only here, so that rustc inlines it exactly once.
     #[inline(never)]
     fn write<'p, T: serde::Serialize + ?Sized>(
         &'p self,
@@ -148,12 +147,12 @@ impl Plan {
         value.serialize(ser::Writer { out: output, node: self.root() })
     }
 
-    /// Writes `value` as far as it goes, and notes what JSON cannot represent.
+    /// Writes `value` as far as possible, and records what JSON cannot represent.
     pub(crate) fn note_unwritable<T: serde::Serialize + ?Sized>(value: &T) -> (Vec<u8>, Notes) {
         let plan = Self::anything();
         let mut output = ser::Output::new(plan, Vec::new(), usize::MAX);
         output.notes = Some(Box::default());
-        // What went wrong is in the notes.
+        // The notes contain the error.
         let _ = plan.write(value, &mut output);
         (output.json, output.notes.map_or_else(Notes::default, |notes| *notes))
     }

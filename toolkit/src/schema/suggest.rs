@@ -2,15 +2,16 @@
 
 use super::excerpt::quoted;
 
-/// The maximum number of candidates that are compared: an untrusted schema may have a million names.
+/// The maximum number of candidates that are compared, since an untrusted schema may have a million names.
 const MAX_CANDIDATES: usize = 1024;
 
-/// Returns the candidate nearest to `typed`, if it could be a typing error. Compares only the first [`MAX_CANDIDATES`].
+/// Returns the candidate nearest to `typed`, if `typed` could be a typo of it. Compares only the first
+/// [`MAX_CANDIDATES`].
 pub(crate) fn suggest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     nearest(typed, candidates.take(MAX_CANDIDATES))
 }
 
-/// Like [`suggest`], for any number of candidates.
+/// Does the same as [`suggest`] for any number of candidates.
 pub(crate) fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // The distance takes quadratic time.
     if typed.len() > 128 {
@@ -21,7 +22,7 @@ pub(crate) fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>
     let letters = Letters::of(&lower);
     candidates
         .filter(|candidate| candidate.len() <= 128)
-        // No distance is less than the difference in length, which costs little to know.
+        // The difference in length is a cheap lower bound of the distance.
         .filter(|candidate| {
             let candidate = candidate.chars().count();
             n_chars.abs_diff(candidate) <= candidate / 3 + 2
@@ -37,7 +38,7 @@ pub(crate) fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>
         .map(|(_, candidate)| candidate)
 }
 
-/// How often each letter is in a word, whatever its case; all that is no letter counts as one.
+/// The number of occurrences of each letter in a word, ignoring case. All other bytes are counted together.
 struct Letters([i16; 27]);
 
 impl Letters {
@@ -52,7 +53,8 @@ impl Letters {
         usize::from(place.min(26))
     }
 
-    /// No fewer edits lead to `other`: each adds one letter, takes one, or does both. Beyond ASCII it says nothing.
+    /// Returns a lower bound of the edit distance to `other`: each edit adds at most one letter and removes at most
+    /// one. Returns 0 for text beyond ASCII.
     fn fewest_edits(&self, other: &str) -> usize {
         if !other.is_ascii() {
             return 0;
@@ -65,7 +67,7 @@ impl Letters {
     }
 }
 
-/// Returns `; did you mean …?` if one of `names` is near, or an empty text.
+/// Returns `; did you mean …?` if one of `names` is near, or an empty string.
 pub(crate) fn did_you_mean<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     suggest(name, names).map_or_else(String::new, |near| format!("; did you mean {}?", quoted(near)))
 }

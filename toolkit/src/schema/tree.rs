@@ -1,8 +1,8 @@
-//! Arguments as a tree, with the numbers that a tree cannot hold.
+//! Arguments as a tree, with the text of numbers that the tree cannot represent.
 //!
-//! A tree holds integers of 64 bits and floats. Where that rounds a number (an integer of more bits, an integer that is
-//! written as a float, a fraction that a float makes whole), its text is kept beside the tree, so that a type which asks
-//! for an integer receives exactly that one, or an error.
+//! A tree holds 64-bit integers and floats. If that rounds a number (a wider integer, an integer written as a float, a
+//! fraction that a float makes whole), the text of the number is kept beside the tree. A type that requests an integer
+//! then receives exactly the integer that was sent, or an error.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,9 +17,9 @@ use super::violation::child;
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) value: Value,
-    /// The texts of numbers that would not be read as they are written, by their pointers.
+    /// The texts of numbers that would be read differently from the tree, by pointer.
     odd: BTreeMap<String, Odd>,
-    /// Set if the schema accepts the integers that were sent, and not the floats that stand for them.
+    /// True if the schema accepts the integers that were sent, but not the floats that represent them in the tree.
     pub(crate) fits_exactly: bool,
 }
 
@@ -30,11 +30,11 @@ struct Odd {
 }
 
 impl Tree {
-    /// Reads JSON text.
+    /// Parses JSON text.
     ///
     /// # Errors
     ///
-    /// Returns a sentence: the place where the text is not JSON, the duplicate key, or that it is nested too deep.
+    /// Returns a message with the position of a syntax error, the duplicate key, or the nesting limit.
     pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
         let mut odd = BTreeMap::new();
         let value = read_tree(text, &mut |number| {
@@ -46,7 +46,7 @@ impl Tree {
         value.map(|value| Self { value, odd, fits_exactly: false }).map_err(|_| json::why_not(text))
     }
 
-    /// Creates a tree from a value of the host. Every number is held as a reader of its text would hold it.
+    /// Creates a tree from a value of the host. Every number is stored as a parser of its text would store it.
     ///
     /// # Errors
     ///
@@ -59,27 +59,27 @@ impl Tree {
         Ok(tree)
     }
 
-    /// A value that has no odd numbers.
+    /// Wraps a value in which no number needs its text.
     pub(crate) fn plain(value: Value) -> Self {
         Self { value, odd: BTreeMap::new(), fits_exactly: false }
     }
 
-    /// The text of a number at `pointer`, where the tree holds another.
+    /// Returns the text of the number at `pointer` if the tree rounds it.
     pub(crate) fn rounded(&self, pointer: &str) -> Option<&str> {
         self.odd.get(pointer).filter(|odd| odd.is_rounded).map(|odd| &*odd.text)
     }
 
-    /// The places of all numbers that the tree rounds.
+    /// Returns the pointers of all rounded numbers.
     pub(crate) fn all_rounded(&self) -> Vec<String> {
         self.odd.iter().filter(|(_, odd)| odd.is_rounded).map(|(pointer, _)| pointer.clone()).collect()
     }
 
-    /// Returns true if the number at `pointer` is spelled as an integer, and a float only because it is wide.
+    /// Returns true if the number at `pointer` is written as an integer and is a float only because of its size.
     pub(crate) fn is_wide(&self, pointer: &str) -> bool {
         self.odd.get(pointer).is_some_and(|odd| !odd.text.contains(['.', 'e', 'E']))
     }
 
-    /// The integer that the number at `pointer` is.
+    /// Returns the integer value of the number at `pointer`.
     pub(crate) fn whole(&self, pointer: &str) -> Whole {
         match (self.odd.get(pointer), self.value.pointer(pointer)) {
             (Some(odd), _) => Whole::read(&odd.text),
@@ -88,7 +88,7 @@ impl Tree {
         }
     }
 
-    /// Puts a tree in the place of the value at `pointer`.
+    /// Replaces the value at `pointer` with a tree.
     pub(crate) fn put(&mut self, pointer: &str, tree: Self) {
         if let Some(slot) = self.value.pointer_mut(pointer) {
             *slot = tree.value;
@@ -97,7 +97,7 @@ impl Tree {
         }
     }
 
-    /// Makes a list of the value at `pointer`, with nothing else in it.
+    /// Wraps the value at `pointer` in an array.
     pub(crate) fn wrap(&mut self, pointer: &str) {
         if let Some(slot) = self.value.pointer_mut(pointer) {
             *slot = Value::Array(vec![slot.take()]);
@@ -109,14 +109,14 @@ impl Tree {
         }
     }
 
-    /// The tree as JSON text, every number with its own.
+    /// Serializes the tree to JSON text, with the original text of rounded numbers.
     pub(crate) fn to_text(&self) -> Vec<u8> {
         let mut text = Vec::new();
         self.write(&self.value, "", &mut text);
         text
     }
 
-    /// Returns true if JSON text says something that the value does not.
+    /// Returns true if the tree rounds a number.
     pub(crate) fn is_rounded(&self) -> bool {
         self.odd.values().any(|odd| odd.is_rounded)
     }
@@ -151,7 +151,7 @@ impl Tree {
     }
 }
 
-/// The pointers of the numbers that start at these places of JSON text.
+/// Returns the pointers of the numbers that start at these offsets of a JSON text.
 pub(crate) fn pointers(text: &[u8], mut starts: Vec<usize>) -> Vec<String> {
     let mut pointers = Vec::new();
     starts.sort_unstable();
@@ -165,17 +165,17 @@ pub(crate) fn pointers(text: &[u8], mut starts: Vec<usize>) -> Vec<String> {
     pointers
 }
 
-/// The value, in which every number is held as any reader of its text would hold it. One that is too large for a float
-/// stays as it is, and so does a value that is nested too deep to be walked.
+/// Returns the value with every number stored as a parser of its text would store it. Numbers that are too large for a
+/// float are not changed, nor is a value that is nested too deep to be walked.
 pub(crate) fn held(mut value: Value) -> Value {
     if *NUMBERS_ARE_TEXTS && !json::is_too_deep(&value) {
-        // What is too large stays.
+        // Numbers that are too large are not changed.
         let _ = hold(&mut value, "", &mut BTreeMap::new());
     }
     value
 }
 
-/// Like [`held`], for a borrowed value.
+/// Does the same as [`held`] for a borrowed value.
 pub(crate) fn held_copy(value: &Value) -> Cow<'_, Value> {
     match *NUMBERS_ARE_TEXTS && !json::is_too_deep(value) {
         true => Cow::Owned(held(value.clone())),
@@ -183,7 +183,8 @@ pub(crate) fn held_copy(value: &Value) -> Cow<'_, Value> {
     }
 }
 
-/// Any crate of a program may switch on `serde_json/arbitrary_precision`, and then `1.0` and `1e0` are two numbers.
+/// True if any crate of the program enables `serde_json/arbitrary_precision`, where `1.0` and `1e0` are different
+/// numbers.
 static NUMBERS_ARE_TEXTS: LazyLock<bool> = LazyLock::new(|| {
     let number = serde_json::from_str::<Number>("1.50");
     number.is_ok_and(|number| number.to_string() == "1.50")

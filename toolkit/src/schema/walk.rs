@@ -1,4 +1,4 @@
-//! Where a schema's own subschemas are, and where a reference leads.
+//! Traversal of subschemas and resolution of references.
 
 pub(super) mod unused;
 
@@ -6,32 +6,32 @@ use serde_json::{Map, Value};
 
 pub(crate) use super::pointer::pointer;
 
-/// The keywords that hold definitions, of this draft and of those before 2019-09.
+/// The keywords that contain definitions, in current and older drafts.
 pub(crate) const CONTAINERS: [&str; 2] = ["$defs", "definitions"];
 
-/// How deep a document may nest for the rewrites, which recurse, to touch it.
+/// The maximum depth of a document that is rewritten, since the rewrites recurse.
 pub(super) const MAX_DEPTH: usize = 128;
-/// How many JSON values a document may have for the rewrites to touch it.
+/// The maximum number of JSON values in a document that is rewritten.
 pub(super) const MAX_NODES: usize = 100_000;
 
-/// Where a subschema stands under its keyword.
+/// The position of a subschema in the value of its keyword.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Token<'a> {
-    /// It is the keyword's value.
+    /// The value of the keyword itself.
     Only,
     Index(usize),
     Name(&'a str),
 }
 
-/// Calls `visit` with every direct subschema of `schema` and the keyword it stands under.
+/// Calls `visit` with every direct subschema of `schema` and its keyword.
 ///
-/// Positions decide, not names: a property called `items` is visited as a property, and what stands in `default`,
-/// `examples`, `const` or `enum` is an instance and is never visited.
+/// Positions matter, not names: a property called `items` is visited as a property, and the values of `default`,
+/// `examples`, `const` and `enum` are instances and are not visited.
 pub(crate) fn each<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(&'a str, &'a Value)) {
     each_at(schema, |keyword, _, sub| visit(keyword, sub));
 }
 
-/// [`each`], with the place under the keyword.
+/// Does the same as [`each`], and passes the position in the value of the keyword.
 pub(crate) fn each_at<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(&'a str, Token<'a>, &'a Value)) {
     for (keyword, value) in schema {
         match (holds(keyword, value), value) {
@@ -48,7 +48,7 @@ pub(crate) fn each_at<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(
     }
 }
 
-/// [`each`], with the subschemas open to change.
+/// Does the same as [`each`] with mutable subschemas.
 pub(crate) fn each_mut(schema: &mut Map<String, Value>, mut visit: impl FnMut(&str, &mut Value)) {
     for (keyword, value) in schema {
         match (holds(keyword, value), value) {
@@ -65,7 +65,7 @@ pub(crate) fn each_mut(schema: &mut Map<String, Value>, mut visit: impl FnMut(&s
     }
 }
 
-/// A copy of the `value` of `keyword` in which every direct subschema is what `copy` makes of it.
+/// Returns a copy of the `value` of `keyword` with every direct subschema replaced by the result of `copy`.
 pub(crate) fn rebuild(keyword: &str, value: &Value, mut copy: impl FnMut(&Value) -> Value) -> Value {
     match (holds(keyword, value), value) {
         (Holds::One, sub) => copy(sub),
@@ -81,7 +81,7 @@ pub(crate) fn rebuild(keyword: &str, value: &Value, mut copy: impl FnMut(&Value)
     }
 }
 
-/// What stands under a keyword.
+/// The kind of subschemas that a keyword contains.
 pub(crate) enum Holds {
     One,
     List,
@@ -89,10 +89,10 @@ pub(crate) enum Holds {
     None,
 }
 
-/// Returns what stands under a keyword.
+/// Returns the kind of subschemas that a keyword contains.
 pub(crate) fn holds(keyword: &str, value: &Value) -> Holds {
     match keyword {
-        // Before draft 2020-12 this was how to say `prefixItems`.
+        // Before draft 2020-12, an array of `items` had the meaning of `prefixItems`.
         "items" if value.is_array() => Holds::List,
         "additionalProperties"
         | "unevaluatedProperties"
@@ -114,12 +114,12 @@ pub(crate) fn holds(keyword: &str, value: &Value) -> Holds {
     }
 }
 
-// Draft-07's `dependencies` mixes schemas with lists of names.
+// `dependencies` of draft-07 mixes schemas with lists of names.
 pub(crate) fn is_schema(value: &Value) -> bool {
     matches!(value, Value::Object(_) | Value::Bool(_))
 }
 
-/// Whether `keyword` only describes, so that no instance is accepted or refused for it.
+/// Returns true if `keyword` does not affect which values are accepted.
 pub(crate) fn is_annotation(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -135,20 +135,20 @@ pub(crate) fn is_annotation(keyword: &str) -> bool {
     ) || keyword.starts_with("x-")
 }
 
-/// The schema that a `$ref` within `document` points to.
+/// Returns the schema that a `$ref` within `document` points to.
 #[must_use]
 pub fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
     document.pointer(&pointer(reference)?).filter(|v| is_schema(v))
 }
 
-/// Returns true if a reference leads to a branch of a choice by its place, which moves with the choice.
+/// Returns true if a reference points into a branch of a choice, so that rewriting the choice would break it.
 pub(super) fn leads_into_a_choice(reference: &str) -> bool {
     pointer(reference).is_some_and(|to| to.contains("/oneOf/") || to.contains("/anyOf/"))
 }
 
-/// Returns the schema that carries `name` as its `$anchor` or `$dynamicAnchor`.
+/// Returns the schema with the `$anchor` or `$dynamicAnchor` `name`.
 ///
-/// A document with an `$id` below its root has several name spaces; there, no anchor is found.
+/// Returns `None` if a subschema has an `$id`, since the document then has several namespaces.
 pub(crate) fn anchored<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
     let mut found = None;
     let mut pending = vec![(document, 0_usize)];
@@ -167,7 +167,7 @@ pub(crate) fn anchored<'a>(document: &'a Value, name: &str) -> Option<&'a Value>
     found
 }
 
-/// The reference to the definition `name` of `container`, which is `$defs` or `definitions`.
+/// Returns the reference to the definition `name` of `container`, which is `$defs` or `definitions`.
 pub(crate) fn reference(container: &str, name: &str) -> String {
     let mut reference = format!("#/{container}/");
     for byte in name.replace('~', "~0").replace('/', "~1").bytes() {
@@ -180,8 +180,8 @@ pub(crate) fn reference(container: &str, name: &str) -> String {
     reference
 }
 
-/// Whether `document` is one the rewrites understand and can finish: not too large or deep, and naming its schemas by
-/// JSON pointers only, not by `$anchor`, `$dynamicRef` or an `$id` below the root.
+/// Returns true if the rewrites support `document`: its size and depth are within the limits, and it has no `$anchor`,
+/// `$dynamicRef` or nested `$id`.
 pub(crate) fn is_tractable(document: &Value) -> bool {
     let mut nodes = 0;
     let mut pending = vec![(document, 0)];
@@ -212,7 +212,7 @@ fn renames(keyword: &str, depth: usize) -> bool {
     }
 }
 
-/// The JSON values in `value`.
+/// Returns the number of JSON values in `value`.
 pub(crate) fn size(value: &Value) -> usize {
     match value {
         Value::Array(list) => 1 + list.iter().map(size).sum::<usize>(),
@@ -221,7 +221,7 @@ pub(crate) fn size(value: &Value) -> usize {
     }
 }
 
-/// The type that JSON Schema gives a value: of the numbers, an integer is what is written as one.
+/// Returns the JSON Schema type of a value. A number is an integer only if it is written as one.
 pub(crate) fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

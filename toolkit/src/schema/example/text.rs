@@ -1,12 +1,12 @@
-//! A short text that a pattern matches, or that has a format.
+//! Short strings for patterns and formats.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// The longest text that is still an example.
+/// The maximum length of an example.
 const MAX_LEN: usize = 64;
 
-/// A short text that `pattern` probably matches; the caller checks whether it does.
+/// Returns a short string that `pattern` probably matches. The caller checks that it does.
 pub(super) fn matching(pattern: &str) -> Option<String> {
     let hir = ParserBuilder::new().unicode(false).utf8(false).nest_limit(64).build().parse(pattern).ok()?;
     let mut text = Vec::new();
@@ -14,7 +14,8 @@ pub(super) fn matching(pattern: &str) -> Option<String> {
     String::from_utf8(text).ok()
 }
 
-/// A text of that format (JSON Schema 2020-12, Validation 7.3): the schema does not ask for it, but a type may.
+/// Returns a string of the format (JSON Schema 2020-12, Validation 7.3). Schemas do not assert formats, but Rust types
+/// may.
 pub(in crate::schema) fn of_format(format: &str) -> Option<&'static str> {
     Some(match format {
         "date" => "2024-05-06",
@@ -35,7 +36,7 @@ pub(in crate::schema) fn of_format(format: &str) -> Option<&'static str> {
 
 fn append(hir: &Hir, text: &mut Vec<u8>) -> Option<()> {
     match hir.kind() {
-        // Where the text begins or ends need not be said: it is the whole value.
+        // Anchors need no characters, since the text is the whole value.
         HirKind::Empty | HirKind::Look(_) => {}
         HirKind::Literal(literal) => text.extend_from_slice(&literal.0),
         HirKind::Class(Class::Bytes(class)) => {
@@ -48,7 +49,7 @@ fn append(hir: &Hir, text: &mut Vec<u8>) -> Option<()> {
             text.extend_from_slice(first.encode_utf8(&mut [0; 4]).as_bytes());
         }
         HirKind::Repetition(repetition) => {
-            // What is repeated may be empty, and then its length bounds nothing.
+            // The repeated part may be empty, and then the length does not bound the loop.
             for _ in 0..repetition.min.min(MAX_LEN as u32 + 1) {
                 append(&repetition.sub, text)?;
             }

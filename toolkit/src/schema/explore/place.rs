@@ -1,4 +1,4 @@
-//! Places in a schema, as JSON Pointers: which of them describe a part of a value.
+//! Locations in a schema, as JSON Pointers, and the parts of a value that they describe.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,16 @@ use serde_json::{Map, Value};
 
 use super::super::{child, walk};
 
-/// The most places that are followed from one.
+/// The maximum number of locations that are reached from one.
 const MAX_PLACES: usize = 128;
-/// The most properties of a map that are tried as keys.
+/// The maximum number of properties of a map that are tried as keys.
 const MAX_KEYS: usize = 32;
 
-/// A schema, whose places these are.
+/// A schema in which locations are looked up.
 pub(super) struct Places<'s>(pub(super) &'s Value);
 
 impl<'s> Places<'s> {
-    /// Returns these places and those that they refer to, choose from or join.
+    /// Returns the given locations and those of the schemas that they refer to or combine.
     pub(super) fn alternatives(&self, places: &[String]) -> Vec<String> {
         let mut found = places.to_vec();
         let mut idx = 0;
@@ -42,7 +42,8 @@ impl<'s> Places<'s> {
         self.0.pointer(place)?.get("properties")?.as_object()
     }
 
-    /// Returns the place of the object with properties that are fields of a struct, if there is one and no other.
+    /// Returns the location of the object whose properties are all fields of a struct. Returns `None` unless it is
+    /// unique.
     pub(super) fn object_of(&self, places: &[String], fields: &[&str]) -> Option<String> {
         let mut homes = places.iter().filter(|place| {
             let properties = self.properties(place);
@@ -51,7 +52,7 @@ impl<'s> Places<'s> {
         homes.next().filter(|_| homes.next().is_none()).cloned()
     }
 
-    /// Returns the places that describe the member `key` of an object.
+    /// Returns the locations that describe the value of `key` in an object.
     pub(super) fn member(&self, places: &[String], key: &str) -> Vec<String> {
         let of = |place: &String| {
             let Some(schema) = self.0.pointer(place) else { return Vec::new() };
@@ -70,13 +71,13 @@ impl<'s> Places<'s> {
         places.iter().flat_map(of).collect()
     }
 
-    /// Returns the names of properties that a map declares.
+    /// Returns the names of the properties that a map declares.
     pub(super) fn keys(&self, places: &[String]) -> BTreeSet<String> {
         let names = places.iter().filter_map(|place| self.properties(place)).flat_map(Map::keys);
         names.take(MAX_KEYS).cloned().collect()
     }
 
-    /// Returns the variants that the schema of an enum has: texts, and objects with one property.
+    /// Returns the variants in the schema of an enum: strings, and objects with one property.
     pub(super) fn variants(&self, places: &[String]) -> BTreeSet<&'s str> {
         let mut found = BTreeSet::new();
         for schema in places.iter().filter_map(|place| self.0.pointer(place)) {
@@ -88,13 +89,13 @@ impl<'s> Places<'s> {
         found
     }
 
-    /// Returns how many items of a list have a schema of their own.
+    /// Returns the number of items that have a schema of their own.
     pub(super) fn n_items(&self, places: &[String]) -> usize {
         let prefix = |place: &String| self.0.pointer(place)?.get("prefixItems")?.as_array().map(Vec::len);
         places.iter().filter_map(prefix).max().unwrap_or(0)
     }
 
-    /// Returns the places that describe an item of a list.
+    /// Returns the locations that describe an item of an array.
     pub(super) fn item(&self, places: &[String], idx: usize) -> Vec<String> {
         let of = |place: &String| {
             let schema = self.0.pointer(place)?;

@@ -1,10 +1,10 @@
-//! The nodes of a plan.
+//! The compiled form of a schema.
 
 use std::fmt;
 
 use super::node::{Node, NodeId};
 
-/// A compiled form of the keywords that can be checked while serde walks a value.
+/// A schema compiled to a form that is checked while serde walks a value.
 pub struct Plan {
     nodes: Box<[Node]>,
     root: NodeId,

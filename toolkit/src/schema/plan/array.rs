@@ -1,10 +1,10 @@
-//! The rules for an array and the walk over one.
+//! The rules for arrays, and their state while one is walked.
 
 use super::arena::Plan;
 use super::node::{ANY, NEVER, Node, NodeId};
 use super::refused::{Refused, ok};
 
-/// `prefixItems`, `items`, `minItems`, `maxItems` and `uniqueItems`.
+/// The rules of `prefixItems`, `items`, `minItems`, `maxItems` and `uniqueItems`.
 pub(super) struct Array {
     pub(super) prefix: Box<[NodeId]>,
     pub(super) items: NodeId,
@@ -13,7 +13,7 @@ pub(super) struct Array {
     pub(super) unique: bool,
 }
 
-/// How far into an array the walk is.
+/// The state of walking an array.
 pub(super) struct Items<'p> {
     rule: Option<&'p Array>,
     count: usize,
@@ -30,7 +30,7 @@ impl<'p> Items<'p> {
         self.count
     }
 
-    /// What holds for the item that comes next: past `maxItems`, nothing is allowed.
+    /// Returns the rules for the next item. Beyond `maxItems`, nothing is allowed.
     #[inline]
     pub(super) fn next(&mut self, plan: &'p Plan) -> &'p Node {
         let id = match self.rule {
@@ -42,7 +42,7 @@ impl<'p> Items<'p> {
         plan.node(id)
     }
 
-    /// Whether the items met are as many as there have to be, and differ if they must; `json` is the whole array.
+    /// Checks the number of items and their uniqueness. `json` returns the text of the whole array.
     #[inline]
     pub(super) fn finish<'j>(&self, json: impl FnOnce() -> &'j [u8]) -> Result<(), Refused> {
         ok(self.rule.is_none_or(|rule| {
@@ -51,8 +51,8 @@ impl<'p> Items<'p> {
     }
 }
 
-/// Whether the items of an array certainly differ. Other items than strings or integers are left to a tree, where `1`
-/// and `1.0` are found to be one.
+/// Returns true if the items of an array certainly differ. Only strings and integers are compared; for others a tree is
+/// needed, where `1` equals `1.0`.
 #[inline(never)]
 fn certainly_differ(json: &[u8]) -> bool {
     fn differ<T: Ord>(mut items: Vec<T>) -> bool {

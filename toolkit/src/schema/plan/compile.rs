@@ -1,4 +1,4 @@
-//! From a schema to the nodes of a plan.
+//! Compilation of a schema to the nodes of a plan.
 
 mod keyword;
 mod reference;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::node::{ANY, Kinds, NEVER, Node, NodeId};
 use super::reason::{self, PlanObstacle};
 
-/// The nodes of a schema and the one to start from, or what needs the whole value.
+/// Compiles a schema to nodes and the id of its root, or returns the keyword that prevents a plan.
 pub(super) fn compile(schema: &Value) -> Result<(Box<[Node]>, NodeId), PlanObstacle> {
     let mut compiler = Compiler {
         root: schema,
@@ -31,28 +31,28 @@ pub(super) fn compile(schema: &Value) -> Result<(Box<[Node]>, NodeId), PlanObsta
     }
 }
 
-/// Compiles each schema once, however often it is referred to.
+/// Compiles each schema once, regardless of the number of references to it.
 struct Compiler<'s> {
     root: &'s Value,
-    /// Else 2020-12. What has a plan means the same in both, but for a few keywords.
+    /// True for draft-07, false for 2020-12. Most keywords that a plan supports have the same meaning in both.
     is_draft_07: bool,
     nodes: Vec<Node>,
-    /// Nodes that others stand in for, by the kind of the value.
+    /// The nodes that decide for a union, by the kind of the value.
     unions: HashMap<NodeId, Union>,
-    /// By the address of the schema, so that a recursive schema finds the node that is still being made.
+    /// The nodes by the address of the schema, so that a recursive schema finds the node that is being compiled.
     done: HashMap<*const Value, NodeId>,
-    /// How many schemas the one in hand is nested in, references included.
+    /// The nesting depth of the current schema, including references.
     depth: usize,
-    /// How often a branch was looked into.
+    /// The number of branches visited so far.
     looks: Cell<usize>,
-    /// What there is no plan for, and the keyword; the innermost is found first.
+    /// The first keyword found to prevent a plan, which is the innermost.
     blamed: OnceCell<(&'s Map<String, Value>, &'s str)>,
 }
 
-/// The node that decides about a value, by its kind: the branches of a union share none.
+/// The nodes that decide for a value, by its kind. No two branches of a union share a kind.
 type Union = [NodeId; 8];
 
-/// The schemas of strangers are compiled too, and must not cost the stack.
+/// The maximum depth of compilation. Untrusted schemas are compiled too, and must not overflow the stack.
 const MAX_DEPTH: usize = 128;
 
 impl<'s> Compiler<'s> {
@@ -72,7 +72,7 @@ impl<'s> Compiler<'s> {
         Some(root)
     }
 
-    /// Takes note of the keyword that there is no plan for, unless one inside it is known.
+    /// Records the keyword that prevents a plan, unless one inside it is already recorded.
     fn or_blame<T>(&self, keywords: &'s Map<String, Value>, keyword: &'s str, plan: Option<T>) -> Option<T> {
         if plan.is_none() {
             self.blamed.get_or_init(|| (keywords, keyword));
@@ -88,7 +88,7 @@ impl<'s> Compiler<'s> {
         PlanObstacle { pointer, keyword: (*keyword).to_owned() }
     }
 
-    /// The node for a schema.
+    /// Returns the node of a schema, which is compiled if it is new.
     fn node(&mut self, schema: &'s Value) -> Option<NodeId> {
         let schema = self.follow(schema)?;
         match schema {

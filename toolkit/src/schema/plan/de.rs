@@ -1,7 +1,7 @@
-//! Reading: a deserializer of JSON text that checks what it reads, whatever the type asks for.
+//! A deserializer of JSON text that validates what it reads, regardless of the type.
 //!
-//! It behaves as `serde_json` does at the same place, as far as it goes; anything unusual is refused, and read again
-//! from a tree. Nothing is read twice here: what says that a value is a string also finds its end.
+//! It behaves like `serde_json` where it succeeds. Unusual input is refused, and read again from a tree. Nothing is
+//! scanned twice: the scan that finds a string also finds its end.
 
 pub(crate) mod asked;
 mod cursor;
@@ -28,14 +28,14 @@ use text::{Text, Word};
 use super::node::Node;
 use super::refused::{PRIVATE, Refused};
 
-/// The value that comes next, with what the schema says about it.
+/// The next value, with the rules that apply to it.
 pub(super) struct Value<'c, 'p, 'de> {
     cursor: &'c mut Cursor<'p, 'de>,
     node: &'p Node,
 }
 
-/// Reads one value with a seed of the type's and makes sure that it was read: it is not enough that no error comes
-/// back, since a `Deserialize` may never look at the value.
+/// Reads one value with a seed and checks that it was consumed. The absence of an error is not sufficient, since a
+/// `Deserialize` may ignore the value.
 #[inline]
 pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
     cursor: &mut Cursor<'p, 'de>,
@@ -44,7 +44,7 @@ pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
 ) -> Result<S::Value, Refused> {
     cursor.peek();
     let start = cursor.place();
-    // Whoever swallows the error would go on in the middle of the value, or before it.
+    // A type that swallows an error would continue in the middle of the value, or before it.
     let value = seed.deserialize(Value { cursor: &mut *cursor, node });
     let value = cursor.sure_from(start, value)?;
     match cursor.place() == start {
@@ -54,7 +54,7 @@ pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
 }
 
 impl<'de> Value<'_, '_, 'de> {
-    /// A string that stands for itself and that the schema allows; `None` where that takes a closer look.
+    /// Reads a string without escapes that the schema accepts. Returns `None` if the string needs a closer look.
     fn plain_string(&mut self) -> Option<&'de str> {
         let start = self.cursor.place();
         let text = self.cursor.plain_string()?;
@@ -128,7 +128,7 @@ impl<'de> Value<'_, '_, 'de> {
     }
 }
 
-/// One kind of JSON value for each kind of type: `serde_json` refuses others too.
+/// Forwards each type to one kind of JSON value, as `serde_json` does.
 macro_rules! only {
     ($($method:ident($($arg:ty),*) => $read:ident;)*) => {$(
         #[inline]
@@ -155,7 +155,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         deserialize_map() => object;
     }
 
-    /// `serde_json` reads a struct from an array too; a schema that allows that is rare, and a tree will do.
+    /// `serde_json` also reads a struct from an array. Schemas that allow this are rare and use a tree.
     #[inline]
     fn deserialize_struct<V: Visitor<'de>>(
         self,
@@ -198,7 +198,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
 
     #[inline]
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Refused> {
-        // Raw JSON would be handed over unread.
+        // Raw JSON would be passed on without validation.
         if name.as_bytes().starts_with(PRIVATE) {
             return Err(self.cursor.refuse());
         }
@@ -237,7 +237,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         }
     }
 
-    /// What the type ignores, the schema does not.
+    /// The value is validated although the type ignores it.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         self.deserialize_any(IgnoredAny)?;
         visitor.visit_unit()

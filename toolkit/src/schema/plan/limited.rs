@@ -1,8 +1,8 @@
-//! JSON up to a length.
+//! A writer with a length limit.
 
 use std::io;
 
-/// Appends to JSON up to a length, and fails beyond it.
+/// Appends to a JSON text up to a length. Longer writes fail.
 pub(crate) struct Limited<'j> {
     json: &'j mut Vec<u8>,
     max_bytes: usize,
@@ -14,7 +14,7 @@ impl<'j> Limited<'j> {
         Self { json, max_bytes, is_exceeded: false }
     }
 
-    /// Returns true if something was longer than the rest of the length.
+    /// Returns true if a write exceeded the limit.
     pub(crate) fn is_exceeded(&self) -> bool {
         self.is_exceeded
     }

@@ -1,4 +1,4 @@
-//! What one schema says, sorted by the type of JSON value it says it about.
+//! The rules of a schema, by the type of the JSON value.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use super::object::{Members, Object};
 use super::refused::{Refused, ok};
 use super::string::Text;
 
-/// A node's place in the plan: schemas may be recursive, so nodes name each other by number.
+/// The index of a node. Schemas may be recursive, so nodes refer to each other by index.
 pub(super) type NodeId = u32;
 
-/// The node of `true`.
+/// The node of the schema `true`.
 pub(super) const ANY: NodeId = 0;
-/// The node of `false`.
+/// The node of the schema `false`.
 pub(super) const NEVER: NodeId = 1;
 
-/// The rules for a value, by its type. An absent rule says nothing beyond the type.
+/// The rules for a value, by its type. A missing rule restricts only the type.
 pub(super) struct Node {
     pub(super) kinds: Kinds,
     pub(super) number: Option<Arc<Number>>,
@@ -45,21 +45,21 @@ impl Node {
         self.allow(if value { Kinds::TRUE } else { Kinds::FALSE })
     }
 
-    /// An integer that `serde_json` keeps as one, and that is not below nought.
+    /// Checks a non-negative integer that `serde_json` stores as an integer.
     #[inline]
     pub(super) fn unsigned(&self, value: u64) -> Result<(), Refused> {
         self.allow(Kinds::INTEGER)?;
         ok(self.number.as_ref().is_none_or(|rule| rule.admits_unsigned(value)))
     }
 
-    /// An integer that `serde_json` keeps as one, below nought.
+    /// Checks a negative integer that `serde_json` stores as an integer.
     #[inline]
     pub(super) fn negative(&self, value: i64) -> Result<(), Refused> {
         self.allow(Kinds::INTEGER)?;
         ok(self.number.as_ref().is_none_or(|rule| rule.admits_negative(value)))
     }
 
-    /// A finite number that `serde_json` reads as a float.
+    /// Checks a finite number that `serde_json` reads as a float.
     #[inline]
     pub(super) fn float(&self, value: f64) -> Result<(), Refused> {
         self.allow(Kinds::FLOAT)?;
@@ -85,7 +85,7 @@ impl Node {
     }
 }
 
-/// A set of kinds of JSON value. Finer than JSON's types, so that `const` on a boolean and `integer` are sets too.
+/// A set of kinds of JSON values, finer than JSON types so that it includes boolean constants and `integer`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kinds(u8);
 
@@ -95,15 +95,15 @@ impl Kinds {
     pub(super) const TRUE: Kinds = Kinds(1 << 1);
     pub(super) const FALSE: Kinds = Kinds(1 << 2);
     pub(super) const INTEGER: Kinds = Kinds(1 << 3);
-    /// A number that `serde_json` keeps as a float. `1.0` is one, although it is also an `integer`: where only
-    /// integers are allowed it is refused, which is safe.
+    /// A number that `serde_json` stores as a float. `1.0` is one although it is also an `integer`. Where only integers
+    /// are allowed it is refused, which is safe.
     pub(super) const FLOAT: Kinds = Kinds(1 << 4);
     pub(super) const STRING: Kinds = Kinds(1 << 5);
     pub(super) const ARRAY: Kinds = Kinds(1 << 6);
     pub(super) const OBJECT: Kinds = Kinds(1 << 7);
     pub(super) const ALL: Kinds = Kinds(u8::MAX);
 
-    /// The kinds of a type as `type` names it.
+    /// Returns the kinds of a type named by `type`.
     pub(super) fn of_type(name: &str) -> Option<Kinds> {
         Some(match name {
             "null" => Kinds::NULL,
@@ -130,13 +130,13 @@ impl Kinds {
         self.0 & other.0 != 0
     }
 
-    /// The place of a single kind among the eight.
+    /// Returns the index of a single kind, from 0 to 7.
     #[inline]
     pub(super) const fn index(self) -> usize {
         (self.0.trailing_zeros() & 7) as usize
     }
 
-    /// The kinds of this set, one at a time.
+    /// Iterates over the kinds of the set.
     pub(super) fn each(self) -> impl Iterator<Item = Kinds> {
         (0..8).map(|bit| Kinds(1 << bit)).filter(move |kind| self.meets(*kind))
     }

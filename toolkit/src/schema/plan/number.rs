@@ -1,30 +1,30 @@
-//! The rules for a number, exact across integers and floats.
+//! The rules for numbers, exact across integers and floats.
 
 use std::cmp::Ordering;
 
 use serde_json::Value;
 
-/// `minimum`, `maximum`, their exclusive forms, `multipleOf`, and the numbers of `enum` or `const`.
+/// The rules of `minimum`, `maximum`, their exclusive forms, `multipleOf`, and the numbers of `enum` or `const`.
 pub(super) struct Number {
-    /// The integers within all bounds, and those of them that a word holds.
+    /// The range of integers within all bounds, and the same range for 64-bit integers.
     least: i128,
     most: i128,
     unsigned: Bounds<u64>,
     negative: Bounds<i64>,
-    /// The same bounds for a float.
+    /// The bounds for floats.
     bounds: Vec<Bound>,
-    /// Between these a float is within all bounds, and stays there if it is read back a little wrong.
+    /// The open interval in which a float satisfies all bounds, even if it is read back with a small error.
     surely: (f64, f64),
     pub(super) multiple_of: Option<i128>,
     pub(super) one_of: Option<Box<[i128]>>,
 }
 
-/// From the least to the most, both allowed. A `RangeInclusive` has to be asked whether it was iterated over too.
+/// An inclusive range. Unlike `RangeInclusive`, it has no flag for an exhausted iterator.
 struct Bounds<T>(T, T);
 
 struct Bound {
     limit: Limit,
-    /// What a number may be, compared with the limit.
+    /// The accepted ordering of a number relative to the limit.
     side: Ordering,
     inclusive: bool,
 }
@@ -48,7 +48,7 @@ impl Number {
         }
     }
 
-    /// Adds the bound that this keyword sets.
+    /// Adds the bound of a keyword.
     pub(super) fn bound(&mut self, keyword: &str, limit: &Value) -> Option<()> {
         let (side, inclusive) = match keyword {
             "minimum" => (Ordering::Greater, true),
@@ -65,7 +65,7 @@ impl Number {
             Limit::Integer(limit) => limit as f64,
             Limit::Float(limit) => limit,
         };
-        // Far more than a careless parser is off by, far less than matters away from a limit.
+        // Far more than the error of an inexact parser, and far less than matters away from a limit.
         let slack = (near.abs() * 1e-9).max(f64::MIN_POSITIVE);
         if side == Ordering::Greater {
             self.surely.0 = self.surely.0.max(near + slack);
@@ -97,7 +97,7 @@ impl Number {
         self.unsigned.hold(value) && (self.compares_only() || self.admits_exactly(value.into()))
     }
 
-    /// Whether an integer below nought is allowed.
+    /// Returns true if a negative integer is allowed.
     #[inline]
     pub(super) fn admits_negative(&self, value: i64) -> bool {
         self.negative.hold(value) && (self.compares_only() || self.admits_exactly(value.into()))
@@ -108,13 +108,13 @@ impl Number {
         self.multiple_of.is_none_or(|of| value % of == 0) && self.one_of.as_ref().is_none_or(|all| all.contains(&value))
     }
 
-    /// Whether a float is certainly allowed. Division and equality are left to the slow path.
+    /// Returns true if a float is certainly allowed. Division and equality are left to the slow path.
     #[inline]
     pub(super) fn admits_float(&self, value: f64) -> bool {
         self.admits_around(value) || (self.compares_only() && self.bounds.iter().all(|bound| bound.admits(value)))
     }
 
-    /// Whether a float is allowed even if it is not read back as exactly the one that was written.
+    /// Returns true if a float is allowed even if it is not read back exactly as written.
     #[inline]
     pub(super) fn admits_around(&self, value: f64) -> bool {
         self.surely.0 < value && value < self.surely.1 && self.compares_only()
@@ -137,7 +137,7 @@ impl Bound {
     fn admits(&self, value: f64) -> bool {
         let found = match self.limit {
             Limit::Float(limit) => value.partial_cmp(&limit),
-            // The cast is exact or saturates beyond any limit that a schema can state as an integer.
+            // The cast is exact, or saturates beyond any limit that a schema can express as an integer.
             Limit::Integer(limit) => match (value.trunc() as i128).cmp(&limit) {
                 Ordering::Equal => value.fract().partial_cmp(&0.0),
                 unequal => Some(unequal),
@@ -147,7 +147,7 @@ impl Bound {
     }
 }
 
-/// The value as the integer that `serde_json` keeps it as.
+/// Returns the value as an integer, if `serde_json` stores it as one.
 pub(super) fn integer(value: &Value) -> Option<i128> {
     let signed = value.as_i64().map(i128::from);
     signed.or_else(|| value.as_u64().map(i128::from))

@@ -1,4 +1,4 @@
-//! The rules for an object and the walk over one.
+//! The rules for objects, and their state while one is walked.
 
 use super::arena::Plan;
 use super::node::{ANY, NEVER, NodeId};
@@ -6,20 +6,21 @@ use super::property::{Properties, Property};
 use super::refused::{PRIVATE, Refused, ok};
 use super::special::head;
 
-/// `properties`, `required`, `additionalProperties`, `minProperties` and `maxProperties`; or a tagged union of such.
+/// The rules of `properties`, `required`, `additionalProperties`, `minProperties` and `maxProperties`, or those of a
+/// tagged union of objects.
 pub(super) struct Object {
     pub(super) properties: Properties,
     pub(super) required: u64,
-    /// What holds for every other key.
+    /// The rules for all other keys.
     pub(super) rest: NodeId,
     pub(super) least: usize,
     pub(super) most: usize,
-    /// Where this is set, it is all there is: the branch that the tag names says the rest.
+    /// If present, all other fields are unused, and the branch selected by the tag contains the rules.
     pub(super) tag: Option<Tag>,
 }
 
-/// The property whose value tells the branches of a union apart. It has to come first, since the checks of what comes
-/// before it would be unknown.
+/// The property whose value selects the branch of a union. It has to be the first property, since the rules for
+/// preceding ones would be unknown.
 pub(super) struct Tag {
     pub(super) name: Box<str>,
     pub(super) branches: Box<[Branch]>,
@@ -32,17 +33,17 @@ pub(super) struct Branch {
     pub(super) node: NodeId,
 }
 
-/// What a key announces.
+/// The meaning of a key.
 pub(super) enum Member<'p> {
-    /// A property of the schema; that it comes twice has been ruled out.
+    /// A declared property that has not occurred before.
     Known(&'p Property),
-    /// Some other key; it may be one that was there before.
+    /// Any other key, which may have occurred before.
     Other(NodeId),
-    /// The tag, which chooses the branch.
+    /// The tag that selects the branch.
     Tag(&'p Tag),
 }
 
-/// How far into an object the walk is.
+/// The state of walking an object.
 pub(super) struct Members<'p> {
     rule: Option<&'p Object>,
     met: u64,
@@ -61,8 +62,8 @@ impl<'p> Members<'p> {
         self.count
     }
 
-    /// Takes note of the next key if JSON text goes on with it just as `serde_json` would write it, and it is the one
-    /// that is likely; says how many bytes that takes, the colon and the comma before it included.
+    /// Enters the predicted property if the JSON text continues with its key exactly as `serde_json` writes it. Returns
+    /// the property and the length of the key, including the colon and a preceding comma.
     #[inline]
     pub(super) fn enter_likely(&mut self, text: &[u8]) -> Option<(&'p Property, usize)> {
         let property = self.rule?.properties.likely_after(self.last)?;
@@ -70,7 +71,7 @@ impl<'p> Members<'p> {
         self.meet(property).map(|property| (property, length))
     }
 
-    /// Takes note of the next key if it is a property that has not come before. Next time it is the likely one.
+    /// Enters a property that has not occurred before, and predicts it for the next object.
     #[inline]
     pub(super) fn enter_read(&mut self, key: &[u8], head: u64) -> Option<&'p Property> {
         let properties = &self.rule?.properties;
@@ -79,7 +80,7 @@ impl<'p> Members<'p> {
         self.meet(property)
     }
 
-    /// Takes note of the next key if it is a property that has not come before.
+    /// Enters a property that has not occurred before.
     #[inline]
     pub(super) fn enter_known(&mut self, key: &[u8], head: u64) -> Option<&'p Property> {
         let property = self.rule?.properties.find(key, head)?;
@@ -97,7 +98,7 @@ impl<'p> Members<'p> {
         self.last
     }
 
-    /// Takes note of the next key.
+    /// Enters the next key.
     pub(super) fn enter(&mut self, key: &[u8]) -> Result<Member<'p>, Refused> {
         if let Some(property) = self.enter_known(key, head(key)) {
             return Ok(Member::Known(property));
@@ -115,7 +116,7 @@ impl<'p> Members<'p> {
         Ok(Member::Other(rest))
     }
 
-    /// Goes on with the branch whose tag `is_it`, once the tag's value is known.
+    /// Continues with the branch whose tag matches `is_it`.
     pub(super) fn choose(
         &mut self,
         plan: &'p Plan,
@@ -124,7 +125,7 @@ impl<'p> Members<'p> {
     ) -> Result<(), Refused> {
         let branch = tag.branches.iter().find(|branch| is_it(branch));
         *self = plan.node(branch.ok_or(Refused)?.node).object()?;
-        // The value is the constant that the property asks for, which was all it asked for.
+        // The value is the constant that the property requires, and the property has no other rules.
         match self.enter(tag.name.as_bytes())? {
             Member::Known(_) => Ok(()),
             Member::Other(_) | Member::Tag(_) => Err(Refused),
@@ -138,7 +139,7 @@ impl<'p> Members<'p> {
         }))
     }
 
-    /// Whether it matters to `minProperties` that no key was counted twice. Where at most one is asked for, it doesn't.
+    /// Returns true if `minProperties` requires that duplicate keys are detected, which is the case if it is above one.
     #[inline]
     pub(super) fn counts(&self) -> bool {
         self.rule.is_some_and(|rule| rule.least > 1)

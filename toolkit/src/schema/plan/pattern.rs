@@ -1,17 +1,17 @@
-//! The part of `pattern` that means the same to everyone who reads it.
+//! The subset of `pattern` that means the same in every regex engine.
 //!
-//! A schema's patterns are ECMAScript, the validator translates them for a Rust engine, and engines differ at the
-//! edges. Here only constructs without such edges are taken: literals, ASCII classes, groups, alternation, `^`, `$`,
-//! `.` and quantifiers. `\d`, `\w`, `\s` and their opposites are spelled out as ECMAScript defines them.
+//! Patterns of a schema are ECMAScript, the validator translates them for a Rust engine, and engines differ in details.
+//! Only constructs without differences are supported here: literals, ASCII classes, groups, alternation, `^`, `$`, `.`
+//! and quantifiers. `\d`, `\w`, `\s` and their negations are expanded as ECMAScript defines them.
 
 mod steps;
 
 use regex::Regex;
 use steps::Steps;
 
-/// A compiled pattern, searched for anywhere in the string as JSON Schema has it.
+/// A compiled pattern, which matches anywhere in a string as JSON Schema requires.
 pub(super) enum Pattern {
-    /// One of the many patterns that need no search: `^[a-z]{2}$` and the like.
+    /// A simple pattern such as `^[a-z]{2}$`, which needs no search.
     Steps(Steps),
     Search(Regex),
 }
@@ -39,14 +39,13 @@ const DIGIT: &str = "0-9";
 const WORD: &str = "A-Za-z0-9_";
 const SPACE: &str = r"\x{9}-\x{D} \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
 
-/// The pattern for the Rust engine, or `None` where it uses anything that might be read in two ways.
+/// Translates a pattern for the Rust engine. Returns `None` if it uses an ambiguous construct.
 fn translate(pattern: &str) -> Option<String> {
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut rest = pattern.chars().peekable();
-    // Whether a quantifier may follow.
+    // True if a quantifier may follow.
     let mut atom = false;
-    // For each open group, whether it holds anything that takes a character: repeating a group that doesn't is
-    // allowed by some engines only.
+    // For each open group, true if it consumes a character. Only some engines allow to repeat a group that does not.
     let mut groups = vec![false];
     while let Some(c) = rest.next() {
         match c {
@@ -55,7 +54,7 @@ fn translate(pattern: &str) -> Option<String> {
                 atom = false;
             }
             '$' => {
-                // The very end: in this engine `$` is that only as long as nobody turns lines on.
+                // `\z` is the end of the text in every mode, unlike `$`.
                 out.push_str(r"\z");
                 atom = false;
             }
@@ -114,7 +113,7 @@ fn translate(pattern: &str) -> Option<String> {
 
 type Rest<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-/// The rest of `{n}`, `{n,}` or `{n,m}`.
+/// Translates the rest of `{n}`, `{n,}` or `{n,m}`.
 fn counts(rest: &mut Rest<'_>, out: &mut String) -> Option<()> {
     let start = out.len();
     loop {
@@ -129,7 +128,7 @@ fn counts(rest: &mut Rest<'_>, out: &mut String) -> Option<()> {
     }
 }
 
-/// The rest of `[...]`: single characters and ranges of letters or of digits.
+/// Translates the rest of `[...]`: single characters and ranges of letters or digits.
 fn class(rest: &mut Rest<'_>, out: &mut String) -> Option<()> {
     out.push('[');
     if rest.next_if_eq(&'^').is_some() {
@@ -142,7 +141,7 @@ fn class(rest: &mut Rest<'_>, out: &mut String) -> Option<()> {
                 out.push(']');
                 return Some(());
             }
-            // A hyphen that can only be itself: at either end.
+            // A hyphen at either end is a literal.
             '-' if out.len() == start || rest.peek() == Some(&']') => out.push_str(r"\-"),
             '\\' => {
                 let escaped = rest.next()?;
@@ -152,7 +151,7 @@ fn class(rest: &mut Rest<'_>, out: &mut String) -> Option<()> {
                 }
                 if rest.peek() == Some(&'-') {
                     rest.next();
-                    // `[\w-]` is a hyphen, `[\w-z]` is an argument.
+                    // `[\w-]` contains a hyphen, but engines disagree about `[\w-z]`.
                     if rest.peek() != Some(&']') {
                         return None;
                     }
@@ -178,7 +177,7 @@ fn class(rest: &mut Rest<'_>, out: &mut String) -> Option<()> {
                     _ => return None,
                 }
             }
-            // Two of them are an operator to the Rust engine.
+            // `~~` is an operator in the Rust engine.
             '~' if rest.peek() == Some(&'~') => return None,
             c => {
                 if rest.peek() == Some(&'-') {
@@ -205,7 +204,7 @@ fn spelled_out(escaped: char) -> Option<&'static str> {
     })
 }
 
-/// One character that stands for itself: a letter, a digit or one of `marks`.
+/// Translates a literal character: a letter, a digit or one of `marks`.
 fn literal(c: char, marks: &str, out: &mut String) -> Option<()> {
     if c.is_ascii_alphanumeric() && !marks.starts_with('\\') {
         out.push(c);

@@ -1,4 +1,4 @@
-//! The properties of an object, found by their names or by what usually comes next.
+//! The properties of an object, found by name or by prediction.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -6,11 +6,11 @@ use super::node::NodeId;
 use super::refused::PRIVATE;
 use super::special::head;
 
-/// At most 64, so that the ones met fit one word.
+/// The properties of an object, at most 64 so that a set of them fits in one word.
 pub(super) struct Properties {
-    /// A hash table, at most half of it taken.
+    /// A hash table, at most half full.
     slots: Box<[Option<Property>]>,
-    /// What leaves a slot of a hash.
+    /// The shift that reduces a hash to a slot.
     shift: u32,
     first: Likely,
 }
@@ -18,24 +18,24 @@ pub(super) struct Properties {
 pub(super) struct Property {
     name: Box<str>,
     head: u64,
-    /// Its own among the properties met.
+    /// The bit of the property in a set.
     pub(super) bit: u64,
     pub(super) node: NodeId,
-    /// The name as JSON between a comma and a colon: most keys are written more often than they are looked at.
+    /// The name as JSON between a comma and a colon, since most keys are written more often than they are looked up.
     json: Box<[u8]>,
-    /// The head of that, and the bits of it that count.
+    /// The first eight bytes of `json`, and a mask of those that count.
     written: (u64, u64),
     next: Likely,
 }
 
-/// The slot of the property that came after this one when it first did. Callers differ in the order of their keys, and
-/// each keeps to its own.
+/// The slot of the property that followed this one at its first occurrence. Callers differ in the order of their keys,
+/// but each of them keeps it.
 struct Likely(AtomicU8);
 
 const UNKNOWN: u8 = u8::MAX;
 
 impl Properties {
-    /// `None` where there are too many.
+    /// Returns `None` if there are too many properties.
     pub(super) fn new(all: Vec<Property>) -> Option<Properties> {
         let n_slots = (2 * all.len()).next_power_of_two().max(2);
         let mut slots: Box<[Option<Property>]> = (0..n_slots).map(|_| None).collect();
@@ -51,7 +51,7 @@ impl Properties {
         Some(Properties { slots, shift, first: Likely::unknown() })
     }
 
-    /// The property named `key`, of which `head` is the head.
+    /// Returns the property named `key`. `head` contains the first bytes of `key`.
     #[inline]
     pub(super) fn find(&self, key: &[u8], head: u64) -> Option<&Property> {
         let mut slot = slot(head, self.shift);
@@ -64,14 +64,14 @@ impl Properties {
         }
     }
 
-    /// The property that came after this one, or first, when one first did.
+    /// Returns the property that is predicted after this one, or at the start.
     #[inline]
     pub(super) fn likely_after(&self, property: Option<&Property>) -> Option<&Property> {
         let Likely(slot) = property.map_or(&self.first, |property| &property.next);
         self.slots.get(usize::from(slot.load(Ordering::Relaxed)))?.as_ref()
     }
 
-    /// Remembers what came after this one, or first, unless that is known.
+    /// Stores the prediction after a property, or at the start, unless there is one.
     pub(super) fn learn(&self, after: Option<&Property>, property: &Property) {
         let Likely(likely) = after.map_or(&self.first, |after| &after.next);
         if likely.load(Ordering::Relaxed) == UNKNOWN {
@@ -84,12 +84,12 @@ impl Properties {
 
 #[inline]
 fn slot(head: u64, shift: u32) -> usize {
-    // An odd number without a pattern; the upper bits of the product depend on every bit of the head.
+    // An odd number without a pattern. The upper bits of the product depend on every bit of the head.
     (head.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift) as usize
 }
 
 impl Property {
-    /// `None` where the name is one that `serde_json` keeps to itself.
+    /// Returns `None` for the names that `serde_json` reserves.
     pub(super) fn new(name: &str, node: NodeId) -> Option<Property> {
         if name.as_bytes().starts_with(PRIVATE) {
             return None;
@@ -115,17 +115,17 @@ impl Property {
     #[inline]
     fn is_named(&self, key: &[u8], head: u64) -> bool {
         let name = self.name.as_bytes();
-        // Up to eight bytes, length and head tell everything; a call to compare memory costs more than they do.
+        // Up to eight bytes, length and head are sufficient, and cheaper than a call to `memcmp`.
         self.head == head && name.len() == key.len() && (key.len() <= 8 || *name == *key)
     }
 
-    /// Appends the name as JSON with a colon behind it, and a comma before it unless it is the first.
+    /// Appends the name as JSON with a colon, and with a comma unless it is the first.
     #[inline]
     pub(super) fn write(&self, is_first: bool, out: &mut Vec<u8>) {
         if self.json.len() > 8 {
             return out.extend_from_slice(self.json(is_first));
         }
-        // A whole word costs less to copy than a few bytes of it.
+        // Copying a whole word is cheaper than copying a few bytes.
         let comma = usize::from(is_first);
         let end = out.len() + self.json.len() - comma;
         out.extend_from_slice(&(self.written.0 >> (8 * comma)).to_le_bytes());
@@ -136,7 +136,7 @@ impl Property {
         self.json.get(usize::from(is_first)..).unwrap_or_default()
     }
 
-    /// How long that is, if `text` begins with it.
+    /// Returns the length of the written name if `text` starts with it.
     #[inline]
     pub(super) fn is_written_at(&self, text: &[u8], is_first: bool) -> Option<usize> {
         let (written, counts) = self.written;

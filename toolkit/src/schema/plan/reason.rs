@@ -1,4 +1,4 @@
-//! How a schema is checked, and why.
+//! Reports of how a schema is validated.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 
 use crate::schema::child;
 
-/// The way in which values are checked against a schema.
+/// The way in which values are validated against a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CheckPath {
-    /// By a plan, in step with reading and writing. What the plan is not sure of is checked as a tree.
+    /// By a plan, during deserialization and serialization. Values that the plan refuses are validated as a tree.
     Plan,
-    /// As a tree of the whole value, always.
+    /// Always as a tree of the whole value.
     Tree(PlanObstacle),
 }
 
@@ -25,13 +25,13 @@ impl fmt::Display for CheckPath {
     }
 }
 
-/// The first part of a schema that no plan covers.
+/// The first part of a schema that a plan does not support.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanObstacle {
-    /// The first place in the schema that there is no plan for, as a JSON Pointer.
+    /// The location in the schema, as a JSON Pointer.
     pub pointer: String,
-    /// The keyword there; empty where the schema is too large or too deep.
+    /// The keyword. Empty if the schema is too large or too deep.
     pub keyword: String,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for PlanObstacle {
     }
 }
 
-/// Where in `root` these keywords stand.
+/// Returns the pointer to a schema, identified by its keywords.
 pub(super) fn pointer_to(root: &Value, keywords: &Map<String, Value>) -> Option<String> {
     let mut left = vec![(root, String::new())];
     while let Some((value, pointer)) = left.pop() {

@@ -1,15 +1,15 @@
-//! Errors of a plan. They carry no reason, so that they cost nothing.
+//! The errors of a plan. They contain no details, so that they cost nothing.
 
 use std::fmt;
 
-/// The value is not certainly valid. Validation of the whole value decides, and explains.
+/// The value is not certainly valid. Validation of the whole value decides and explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
 
-/// A value that was not written.
+/// The reason why a value was not encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotEncoded {
-    /// See [`Refused`].
+    /// The value was refused. See [`Refused`].
     Refused,
     /// The JSON exceeds the limit.
     TooLong,
@@ -23,7 +23,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-// The message of serde quotes the value, so it is dropped and reaches no log.
+// serde's message quotes the value. It is dropped so that the value does not reach any log.
 impl serde::de::Error for Refused {
     fn custom<T: fmt::Display>(_: T) -> Self {
         Refused
@@ -41,5 +41,5 @@ pub(super) fn ok(holds: bool) -> Result<(), Refused> {
     if holds { Ok(()) } else { Err(Refused) }
 }
 
-/// The prefix of the keys under which `serde_json` hides numbers and raw JSON. No ordinary member has it.
+/// The prefix of the keys that `serde_json` reserves for numbers and raw JSON. No ordinary key has it.
 pub(super) const PRIVATE: &[u8] = b"$serde_json::private::";

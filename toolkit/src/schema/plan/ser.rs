@@ -1,8 +1,7 @@
-//! Writing: a serializer that checks what it writes.
+//! A serializer that validates what it writes.
 //!
-//! Numbers and strings with escapes are written by `serde_json`. What stands between them is written here, because the
-//! text of a key or a tag has to be looked at once it is written, and `serde_json` lets nobody see its output before it
-//! is done.
+//! Numbers and strings with escapes are written by `serde_json`. Punctuation is written here, because the text of a key
+//! or tag has to be inspected once it is written, and `serde_json` does not expose its output before it is complete.
 
 mod compound;
 mod key;
@@ -19,7 +18,7 @@ use compound::{Fields, Items};
 pub(crate) use output::Notes;
 pub(super) use output::Output;
 
-/// Writes one value, of which the schema says what is found in `node`.
+/// Writes one value, to which the rules of `node` apply.
 pub(super) struct Writer<'w, 'p> {
     pub(super) out: &'w mut Output<'p>,
     pub(super) node: &'p Node,
@@ -40,7 +39,7 @@ impl<'w, 'p> Writer<'w, 'p> {
         Ok(Fields::new(self.out, members, tail))
     }
 
-    /// Writes `null`, as `serde_json` does.
+    /// Writes `null`, as `serde_json` does for such a number.
     #[cold]
     fn non_finite(self, value: f64) -> Result<(), Refused> {
         self.out.note_float(value);
@@ -101,7 +100,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     fn serialize_i128(self, value: i128) -> Result<(), Refused> {
         match i64::try_from(value) {
             Ok(value) => self.serialize_i64(value),
-            // Beyond 64 bits it would be read as a float.
+            // A wider integer would be read as a float.
             Err(_) => self.serialize_u64(u64::try_from(value).map_err(|_| Refused)?),
         }
     }
@@ -144,7 +143,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<(), Refused> {
-        // First what bounds its length: the rules for a string look at all of it.
+        // The length limit is checked first, since the rules for a string read all of it.
         self.out.string(value)?;
         self.node.string(value)
     }
@@ -227,7 +226,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
 
     #[inline]
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'w, 'p>, Refused> {
-        // Raw JSON, which nobody has looked at.
+        // Raw JSON is not validated.
         if name.as_bytes().starts_with(PRIVATE) {
             return Err(Refused);
         }
@@ -257,7 +256,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     }
 }
 
-/// The number as it will be read: not always the one that was written, in the last digit.
+/// Parses the number as a reader will, which can differ from the original in the last digit.
 fn read_back(json: &[u8]) -> Result<f64, Refused> {
     serde_json::from_slice(json).map_err(|_| Refused)
 }

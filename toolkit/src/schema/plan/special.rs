@@ -1,9 +1,9 @@
-//! Finding what does not stand for itself in a JSON string.
+//! Search for the characters of a JSON string that need attention.
 
 const LOWEST: u64 = u64::from_ne_bytes([1; 8]);
 const HIGHEST: u64 = LOWEST << 7;
 
-/// The first eight bytes, the first of them lowest; nought for each that is not there.
+/// Returns the first eight bytes as a little-endian word, padded with zeros.
 #[inline]
 pub(super) fn head(bytes: &[u8]) -> u64 {
     match bytes.first_chunk() {
@@ -12,7 +12,7 @@ pub(super) fn head(bytes: &[u8]) -> u64 {
     }
 }
 
-/// The place of the first quote, backslash or control character, or the length where there is none.
+/// Returns the index of the first quote, backslash or control character, or the length if there is none.
 #[inline]
 pub(crate) fn position(bytes: &[u8]) -> usize {
     let mut rest = bytes;
@@ -27,7 +27,7 @@ pub(crate) fn position(bytes: &[u8]) -> usize {
     bytes.len() - rest.len() + found.unwrap_or(rest.len())
 }
 
-/// The same for the bytes of one word: 8 where there is none.
+/// Does the same for the bytes of one word. Returns 8 if there is none.
 #[inline]
 pub(super) fn in_head(head: u64) -> usize {
     let equal = |byte: u8| {
@@ -35,7 +35,7 @@ pub(super) fn in_head(head: u64) -> usize {
         differs.wrapping_sub(LOWEST) & !differs
     };
     let control = head.wrapping_sub(LOWEST * u64::from(b' ')) & !head;
-    // A borrow can set bits only behind the first that is rightly set.
+    // A borrow can only set bits after the first one that is set correctly.
     let found = (equal(b'"') | equal(b'\\') | control) & HIGHEST;
     (found.trailing_zeros() / 8) as usize
 }

@@ -1,8 +1,8 @@
-//! The rules for a string.
+//! The rules for strings.
 
 use super::pattern::Pattern;
 
-/// `minLength`, `maxLength`, `pattern`, and the strings of `enum` or `const`.
+/// The rules of `minLength`, `maxLength`, `pattern`, and the strings of `enum` or `const`.
 pub(super) struct Text {
     pub(super) least: usize,
     pub(super) most: usize,
@@ -24,7 +24,7 @@ impl Text {
 
     #[inline]
     fn admits_length(&self, value: &str) -> bool {
-        // A character is one to four bytes, so the bytes often decide without counting.
+        // A character has one to four bytes, so the number of bytes is often sufficient.
         let bytes = value.len();
         let surely_enough = bytes.div_ceil(4) >= self.least;
         let surely_few = bytes <= self.most;

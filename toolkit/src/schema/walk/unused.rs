@@ -1,4 +1,4 @@
-//! Definitions that nothing uses.
+//! Removal of unused definitions.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{CONTAINERS, pointer};
 
-/// Removes the definitions that nothing leads to.
+/// Removes the definitions that are not reachable from the root.
 pub(crate) fn remove_unused(document: &mut Value) {
     let mut used = BTreeSet::new();
     let mut pending: Vec<String> = match document.as_object() {
@@ -19,7 +19,7 @@ pub(crate) fn remove_unused(document: &mut Value) {
         None => return,
     };
     while let Some(target) = pending.pop() {
-        // A reference into a definition needs the whole of it.
+        // A reference into a definition keeps all of it.
         let mut parts = target.splitn(4, '/').skip(1);
         let (Some(container), Some(name)) = (parts.next(), parts.next()) else {
             continue;
@@ -48,7 +48,7 @@ pub(crate) fn remove_unused(document: &mut Value) {
     }
 }
 
-// Anywhere, since a pointer may lead to a schema under a keyword that nobody knows.
+// Searches everywhere, since a pointer may lead to a schema under an unknown keyword.
 fn references_at_any_place(value: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut pending = vec![value];

@@ -1,21 +1,21 @@
-//! Which keywords assert something, and which of those a plan can check.
+//! The role of each keyword in a plan.
 
 use serde_json::{Map, Value};
 
 use super::Compiler;
 
-/// What a keyword is to a plan.
+/// The role of a keyword in a plan.
 #[derive(PartialEq, Eq)]
 pub(super) enum Role {
-    /// Says nothing about validity.
+    /// Does not affect validity.
     Annotation,
-    /// Can be checked while the value goes by.
+    /// Can be checked while the value is read or written.
     Checked,
-    /// Needs the whole value, or changes what other keywords mean.
+    /// Needs the whole value, or changes the meaning of other keywords.
     Unsupported,
 }
 
-/// The role of a keyword. What the standard does not know is an annotation, as the standard says.
+/// Returns the role of a keyword. Unknown keywords are annotations, as the standard requires.
 pub(super) fn role(keyword: &str) -> Role {
     match keyword {
         "$comment" | "$defs" | "definitions" | "title" | "description" | "default" | "examples" | "format"
@@ -69,15 +69,15 @@ pub(super) fn role(keyword: &str) -> Role {
 }
 
 impl<'s> Compiler<'s> {
-    /// The keywords that assert something, or `None` where one of them can't be checked.
+    /// Returns the keywords that assert something, or `None` if one of them is not supported.
     pub(super) fn asserting(&self, keywords: &'s Map<String, Value>) -> Option<Vec<(&'s str, &'s Value)>> {
         let mut asserting = Vec::new();
         for (keyword, value) in keywords {
-            // The dialect is named, and has been checked, at the root alone.
+            // `$schema` is allowed at the root, where it has been checked.
             if keyword == "$schema" && self.root.as_object().is_some_and(|root| std::ptr::eq(root, keywords)) {
                 continue;
             }
-            // Unknown to the older dialect.
+            // Draft-07 does not define this keyword.
             let differs = keyword == "prefixItems";
             match role(keyword) {
                 _ if differs && self.is_draft_07 => return self.or_blame(keywords, keyword, None),
@@ -89,7 +89,7 @@ impl<'s> Compiler<'s> {
         Some(asserting)
     }
 
-    /// The one keyword that asserts something, if there is exactly one.
+    /// Returns the only keyword that asserts something, or `Some(None)` unless there is exactly one.
     pub(super) fn only_keyword(&self, keywords: &'s Map<String, Value>) -> Option<Option<(&'s str, &'s Value)>> {
         let asserting = self.asserting(keywords)?;
         Some(match *asserting.as_slice() {

@@ -1,4 +1,4 @@
-//! What a schema stands for: references followed, types foreseen.
+//! Resolution of references, and the kinds of values that a schema accepts.
 
 use serde_json::{Map, Value};
 
@@ -7,14 +7,14 @@ use super::super::number::integer;
 use super::Compiler;
 use crate::schema::walk;
 
-/// How many references in a row are followed: more is a circle, or might as well be.
+/// The maximum number of consecutive references. More are a cycle, or are treated as one.
 const HOPS: usize = 32;
 
-/// How many branches are looked into for one plan: unions of unions can double at every step.
+/// The maximum number of branches visited for one plan, since nested unions can double at every step.
 const MAX_LOOKS: usize = 10_000;
 
 impl<'s> Compiler<'s> {
-    /// The schema behind any number of lone `$ref`s and lone one-element `allOf`s.
+    /// Follows a `$ref` and an `allOf` with one element, if they are the only keyword of their schema.
     pub(super) fn follow(&self, mut schema: &'s Value) -> Option<&'s Value> {
         for _ in 0..HOPS {
             let Value::Object(keywords) = schema else {
@@ -32,8 +32,8 @@ impl<'s> Compiler<'s> {
         None
     }
 
-    /// The schema a reference names. Only the root and the definitions at the root: a longer path might pass through
-    /// something that is no schema, or that moves the base.
+    /// Resolves a reference to the root or to a definition of the root. A longer path might pass through a value that
+    /// is not a schema, or that changes the base URI.
     fn target(&self, reference: &str) -> Option<&'s Value> {
         let pointer = walk::pointer(reference)?;
         if pointer.is_empty() {
@@ -46,7 +46,8 @@ impl<'s> Compiler<'s> {
         self.root.pointer(&pointer)
     }
 
-    /// The kinds of value that a schema may allow: maybe too many, never too few (but see [`Kinds::FLOAT`]).
+    /// Returns the kinds of values that a schema may accept: possibly too many, but never too few (except for
+    /// [`Kinds::FLOAT`]).
     pub(super) fn kinds(&self, schema: &'s Value, hops: usize) -> Option<Kinds> {
         let hops = hops.checked_sub(1)?;
         self.looks.set(self.looks.get() + 1);
@@ -68,7 +69,7 @@ impl<'s> Compiler<'s> {
     }
 }
 
-/// The kinds of value that `type`, `enum` and `const` leave.
+/// Returns the kinds of values that `type`, `enum` and `const` allow.
 pub(super) fn declared_kinds(keywords: &Map<String, Value>) -> Option<Kinds> {
     let types = match keywords.get("type") {
         None => Kinds::ALL,
@@ -85,7 +86,7 @@ pub(super) fn declared_kinds(keywords: &Map<String, Value>) -> Option<Kinds> {
     Some(types.and(values))
 }
 
-/// The values that `enum` or `const` lists: `Some(None)` where neither is there.
+/// Returns the values of `enum` or `const`, or `Some(None)` without either.
 pub(super) fn allowed_values(keywords: &Map<String, Value>) -> Option<Option<&[Value]>> {
     match (keywords.get("enum"), keywords.get("const")) {
         (None, None) => Some(None),
@@ -95,7 +96,7 @@ pub(super) fn allowed_values(keywords: &Map<String, Value>) -> Option<Option<&[V
     }
 }
 
-/// The kind of a value that can be compared as it goes by: `None` for floats, arrays and objects.
+/// Returns the kind of a value that can be compared during reading, or `None` for floats, arrays and objects.
 fn kind_of(value: &Value) -> Option<Kinds> {
     match value {
         Value::Null => Some(Kinds::NULL),

@@ -1,4 +1,4 @@
-//! The rules of a schema that is no union, one type of value after another.
+//! The rules of a schema that is not a union, by the type of the value.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::super::string::Text;
 use super::Compiler;
 use super::reference::{allowed_values, declared_kinds};
 
-/// Divisors up to here are divided by exactly.
+/// The largest divisor that is supported.
 const MAX_DIVISOR: i128 = 1 << 53;
 
 impl<'s> Compiler<'s> {
@@ -37,7 +37,7 @@ impl<'s> Compiler<'s> {
         Some(node)
     }
 
-    /// Adds what one keyword says.
+    /// Adds the rule of one keyword.
     fn rule(
         &mut self,
         keywords: &'s Map<String, Value>,
@@ -69,7 +69,7 @@ impl<'s> Compiler<'s> {
                     node.array = Some(Arc::new(self.array(keywords)?));
                 }
             }
-            // Beside other keywords these would have to be merged with them.
+            // Other keywords would have to be merged with those beside them.
             _ => return None,
         }
         Some(())
@@ -133,7 +133,7 @@ impl<'s> Compiler<'s> {
     }
 }
 
-/// The strings among some values.
+/// Returns the strings among the values.
 pub(super) fn strings(values: &[Value]) -> Box<[Box<str>]> {
     let strings = values.iter().filter_map(Value::as_str);
     strings.map(Box::from).collect()

@@ -1,9 +1,9 @@
-//! `anyOf` and `oneOf`, where the value shows which branch is meant before it has been read.
+//! Unions (`anyOf` and `oneOf`) whose branch is determined before the value is read.
 //!
-//! Branches are told apart by the type of the value. Those that share a type are merged if they list strings, if each
-//! is an object with one key of its own (an externally tagged enum), or if a required property has a constant of its
-//! own in each (an internally or adjacently tagged one). In none of these can a value match two branches, so `oneOf`
-//! says the same as `anyOf`.
+//! The branch is selected by the type of the value. Branches for the same type are merged if they list strings, if each
+//! describes objects with a distinct single key (an externally tagged enum), or if a required property has a distinct
+//! constant in each (an internally or adjacently tagged enum). In all of these cases a value matches at most one
+//! branch, so `oneOf` is equivalent to `anyOf`.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl<'s> Compiler<'s> {
         Some(decider)
     }
 
-    /// Gives each union the rules of its branches: one node then says all that there is to say of a value.
+    /// Gives each union the rules of its branches, so that a single node decides about a value.
     pub(super) fn settle_unions(&mut self) -> Option<()> {
         for (id, union) in &self.unions {
             let mut settled = Node::plain(Kinds::NONE);
@@ -63,7 +63,7 @@ impl<'s> Compiler<'s> {
                     }
                 }
             }
-            // No branch takes floats and leaves integers to another, so that one rule does for both.
+            // Floats and integers must be decided by the same branch, since a node has one rule for numbers.
             let number = [Kinds::INTEGER, Kinds::FLOAT].map(|kind| self.decider(union, kind));
             (number[0] == number[1] || number.contains(&Some(NEVER))).then_some(())?;
             self.nodes[*id as usize] = settled;
@@ -71,7 +71,7 @@ impl<'s> Compiler<'s> {
         Some(())
     }
 
-    /// The node that decides about this kind of value in the end: unions may be nested.
+    /// Returns the node that decides for a kind of value, through nested unions.
     fn decider(&self, union: &Union, kind: Kinds) -> Option<NodeId> {
         let mut id = union[kind.index()];
         for _ in 0..=self.unions.len() {
@@ -90,7 +90,7 @@ impl<'s> Compiler<'s> {
         let mut all: Vec<Box<str>> = Vec::new();
         for branch in branches {
             for value in self.listed_strings(branch)? {
-                // Twice within one branch would do no harm, but nobody writes that.
+                // A duplicate within one branch would be harmless, but does not occur in practice.
                 if exactly_one && all.contains(&value) {
                     return None;
                 }
@@ -102,7 +102,7 @@ impl<'s> Compiler<'s> {
         self.add(node)
     }
 
-    /// The strings of a schema that does nothing but list strings.
+    /// Returns the strings of a schema that only lists strings.
     fn listed_strings(&self, schema: &'s Value) -> Option<Box<[Box<str>]>> {
         let keywords = schema.as_object()?;
         let listing = |(keyword, _): &(&str, _)| matches!(*keyword, "type" | "enum" | "const");
@@ -127,7 +127,7 @@ impl<'s> Compiler<'s> {
         self.add(node)
     }
 
-    /// The one property of each branch, where each has exactly one, has to have it, and they differ.
+    /// Returns the property of each branch, if each has exactly one, requires it, and all names differ.
     fn one_key_each(&self, branches: &[&'s Map<String, Value>]) -> Option<Vec<(&'s str, &'s Value)>> {
         let mut properties: Vec<(&str, &Value)> = Vec::new();
         for keywords in branches {
@@ -186,7 +186,7 @@ impl<'s> Compiler<'s> {
         })
     }
 
-    /// The constants of this property in each branch, where it is required in each and no two share one.
+    /// Returns the constants of a property in each branch, if it is required in each and the constants are distinct.
     fn tag_values(&self, name: &str, branches: &[&'s Map<String, Value>]) -> Option<Vec<Box<[Box<str>]>>> {
         let mut all: Vec<Box<[Box<str>]>> = Vec::new();
         for keywords in branches {
@@ -204,7 +204,7 @@ impl<'s> Compiler<'s> {
     }
 }
 
-/// Lets a node decide for some kinds of value, unless another does already.
+/// Assigns a node to some kinds of values, unless one of them already has a node.
 fn claim(decider: &mut [NodeId; 8], all: &mut Kinds, kinds: Kinds, node: NodeId) -> Option<()> {
     (!all.meets(kinds)).then_some(())?;
     *all = all.or(kinds);

@@ -1,17 +1,17 @@
-//! Records what a type asks a deserializer for where the text ends.
+//! Records what a type requests from a deserializer at the end of a text.
 //!
-//! A type is explored without a value of it: the same code that reads arguments reads the front of a text, and what the
-//! type asks for at its end shows which text comes next. Everything is recorded where reading has already failed, so
-//! that a call takes no step more.
+//! A type is explored without a value of it: the code that reads arguments reads the start of a text, and the request
+//! of the type at its end shows how to continue the text. Recording happens only on error paths, so that calls do not
+//! pay for it.
 
 use std::cell::Cell;
 
-/// The request of a type for a value that has inner values.
+/// A request of a type for a value with inner values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// A struct: the names of its fields, with their aliases.
+    /// A struct, with the names of its fields and their aliases.
     Struct(&'static [&'static str]),
-    /// An enum: the names of its variants, with their aliases.
+    /// An enum, with the names of its variants and their aliases.
     Enum(&'static [&'static str]),
     /// A map.
     Map,
@@ -19,18 +19,18 @@ pub enum Asked {
     List,
 }
 
-/// The outcome of reading the front of a text.
+/// The outcome of reading the start of a text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Answer {
-    /// The type read the text as far as it goes.
+    /// True if the type read the text to its end.
     pub at_end: bool,
-    /// A value was asked for at the end of the text.
+    /// True if a value was requested at the end of the text.
     pub wants_value: bool,
-    /// What was asked for, unless it has no inner values, or the type asked in several ways.
+    /// The request. `None` if the value has no inner values, or if the type made several requests.
     pub asked: Option<Asked>,
-    /// The last key was asked for as something that a string cannot be, and refused.
+    /// True if the last key was requested as a type that a string cannot be, and was rejected.
     pub is_key_impossible: bool,
-    /// The variants of the enum that the last key was asked for as, and that refused it.
+    /// The variants of the enum that rejected the last key.
     pub key_variants: Option<&'static [&'static str]>,
     n_asked: usize,
 }
@@ -39,7 +39,7 @@ thread_local! {
     static NOTES: Cell<Option<Answer>> = const { Cell::new(None) };
 }
 
-/// Returns what was recorded while `read` ran, which returns true if it came to the end of its text.
+/// Returns the requests recorded during `read`, which returns true at the end of its text.
 pub(in super::super) fn listen(read: impl FnOnce() -> bool) -> Answer {
     let outer = NOTES.replace(Some(Answer::default()));
     let at_end = read();
@@ -57,7 +57,7 @@ fn note(change: impl FnOnce(&mut Answer)) {
     });
 }
 
-/// Records what was asked for where something else stands, or nothing.
+/// Records a request at a place where the text has another value, or none.
 #[cold]
 pub(super) fn note_asked(asked: Asked) {
     note(|answer| {
@@ -66,19 +66,19 @@ pub(super) fn note_asked(asked: Asked) {
     });
 }
 
-/// Records that a value was asked for where the text ends.
+/// Records that a value was requested at the end of the text.
 #[cold]
 pub(super) fn note_missing_value() {
     note(|answer| answer.wants_value = true);
 }
 
-/// Records that a key was asked for as something that a string cannot be.
+/// Records that a key was requested as a type that a string cannot be.
 #[cold]
 pub(super) fn note_impossible_key() {
     note(|answer| answer.is_key_impossible = true);
 }
 
-/// Records that a key is none of these variants, or one that has content.
+/// Records that a key is not a variant of the enum, or is one with content.
 #[cold]
 pub(super) fn note_key_variants(variants: &'static [&'static str]) {
     note(|answer| answer.key_variants = Some(variants));

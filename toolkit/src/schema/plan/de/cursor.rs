@@ -1,4 +1,4 @@
-//! JSON text, and how far it has been read.
+//! A position in JSON text.
 
 use std::borrow::Cow;
 
@@ -8,39 +8,40 @@ use super::super::special;
 use super::asked;
 use super::escapes;
 
-/// A place in JSON text. It moves past a value only once that is read and approved of, and on to the inside of an
-/// array or an object.
+/// A position in JSON text. It moves past a value only after the value was read and accepted, and it moves into arrays
+/// and objects.
 pub(in super::super) struct Cursor<'p, 'de> {
     pub(super) plan: &'p Plan,
     bytes: &'de [u8],
-    /// The same as text, where looking at all of it once is cheaper than at each string in it.
+    /// The same as text, if validating all of it once is cheaper than validating each string.
     text: Option<&'de str>,
     place: usize,
-    /// How many arrays and objects are open.
+    /// The number of open arrays and objects.
     depth: u8,
-    /// Set for good once something went wrong: who asked may swallow the error and go on.
+    /// Set permanently by the first error, since a `Deserialize` may swallow the error and continue.
     failed: bool,
-    /// Room for strings with escapes.
+    /// A buffer for strings with escapes.
     scratch: String,
-    /// Where floats were that were read as integers: whole, and spelled as floats or wide; `None` where none may be.
+    /// The offsets of floats that were read as integers: whole numbers that are written as floats, or are wide. `None`
+    /// if floats must not be read as integers.
     pub(in super::super) whole: Option<Vec<usize>>,
 }
 
-/// How deep `serde_json` reads.
+/// The maximum depth, the same as that of `serde_json`.
 const MAX_DEPTH: u8 = 127;
 
-/// From here on it is cheaper to make sure of the whole text that it is UTF-8.
+/// From this length on it is cheaper to validate the UTF-8 of the whole text.
 const LONG: usize = 64;
 
 impl<'p, 'de> Cursor<'p, 'de> {
     #[inline]
     pub(in super::super) fn new(plan: &'p Plan, bytes: &'de [u8]) -> Result<Self, Refused> {
-        // Outside of strings there is no JSON but ASCII, so that nothing else can be wrong with it.
+        // Outside of strings JSON is ASCII, so invalid UTF-8 is always an error.
         let text = if bytes.len() < LONG { None } else { Some(str::from_utf8(bytes).map_err(|_| Refused)?) };
         Ok(Cursor { plan, bytes, text, place: 0, depth: 0, failed: false, scratch: String::new(), whole: None })
     }
 
-    /// Whether all of the text has been read, and nothing went wrong on the way.
+    /// Returns true if all of the text was read without an error.
     #[inline]
     pub(in super::super) fn is_through(&mut self) -> bool {
         let is_at_end = |cursor: &Self| cursor.place == cursor.bytes.len();
@@ -50,7 +51,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
         is_at_end(self) && !self.failed
     }
 
-    /// Returns true if the text was moved past as far as it goes.
+    /// Returns true if the cursor is at the end of the text.
     pub(in super::super) fn is_at_end(&self) -> bool {
         self.place == self.bytes.len()
     }
@@ -60,7 +61,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
         self.place
     }
 
-    /// The next byte that is no white space, which stays there; [`END`] at the end.
+    /// Returns the next byte after white space without consuming it, or [`END`] at the end.
     #[inline]
     pub(super) fn peek(&mut self) -> u8 {
         match self.bytes.get(self.place) {
@@ -78,13 +79,13 @@ impl<'p, 'de> Cursor<'p, 'de> {
         rest.get(length).copied().unwrap_or(END)
     }
 
-    /// Moves past bytes that have been looked at.
+    /// Moves past bytes that were inspected.
     #[inline]
     pub(super) fn skip(&mut self, n_bytes: usize) {
         self.place += n_bytes;
     }
 
-    /// Goes back, or on, to a place.
+    /// Moves to a position.
     #[inline]
     pub(super) fn go_to(&mut self, place: usize) {
         self.place = place;
@@ -95,18 +96,18 @@ impl<'p, 'de> Cursor<'p, 'de> {
         self.bytes
     }
 
-    /// What has been read from a place on.
+    /// Returns the text between `start` and the current position.
     pub(super) fn read_since(&self, start: usize) -> &'de [u8] {
         self.bytes.get(start..self.place).unwrap_or_default()
     }
 
-    /// What has not been read.
+    /// Returns the text that has not been read.
     #[inline]
     pub(super) fn rest(&self) -> &'de [u8] {
         self.bytes.get(self.place..).unwrap_or_default()
     }
 
-    /// The text of the number that comes next, and perhaps of what is none.
+    /// Returns the text of the next number, which may be malformed.
     pub(super) fn number_text(&self) -> &'de [u8] {
         let rest = self.rest();
         let belongs = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
@@ -128,7 +129,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
         Ok(())
     }
 
-    /// Goes into an array or an object.
+    /// Enters an array or an object.
     #[inline]
     pub(super) fn open(&mut self, bracket: u8) -> Result<(), Refused> {
         if self.peek() != bracket || self.depth == MAX_DEPTH {
@@ -139,7 +140,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
         Ok(())
     }
 
-    /// Goes out of an array or an object, if it ends here.
+    /// Leaves an array or an object, if it ends here.
     #[inline]
     pub(super) fn close(&mut self, bracket: u8) -> Result<(), Refused> {
         if self.peek() != bracket {
@@ -150,7 +151,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
         Ok(())
     }
 
-    /// A string that stands for itself. Nothing else is moved past, or refused.
+    /// Reads a string without escapes. Consumes nothing and reports no error if the next value is anything else.
     #[inline]
     pub(super) fn plain_string(&mut self) -> Option<&'de str> {
         if self.peek() != b'"' {
@@ -169,7 +170,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
         Some(plain)
     }
 
-    /// A string, its escapes resolved.
+    /// Reads a string and resolves its escapes.
     #[inline(never)]
     pub(super) fn any_string(&mut self) -> Result<Cow<'de, str>, Refused> {
         if let Some(plain) = self.plain_string() {
@@ -187,19 +188,19 @@ impl<'p, 'de> Cursor<'p, 'de> {
         }
     }
 
-    /// Takes back the room for strings with escapes.
+    /// Returns the buffer for strings with escapes.
     #[inline]
     pub(super) fn give_back(&mut self, scratch: String) {
         self.scratch = scratch;
     }
 
-    /// Makes sure that an error stays one.
+    /// Marks the text as failed if `result` is an error, so that the error cannot be swallowed.
     #[inline]
     pub(super) fn sure<T>(&mut self, result: Result<T, Refused>) -> Result<T, Refused> {
         result.map_err(|Refused| self.refuse())
     }
 
-    /// As [`Cursor::sure`], for a value that begins at `start`.
+    /// Does the same as [`Cursor::sure`] for a value that starts at `start`.
     #[inline]
     pub(super) fn sure_from<T>(&mut self, start: usize, result: Result<T, Refused>) -> Result<T, Refused> {
         result.map_err(|Refused| self.refuse_from(start))
@@ -220,5 +221,5 @@ impl<'p, 'de> Cursor<'p, 'de> {
     }
 }
 
-/// What is peeked at where there is nothing more: no JSON has it outside of strings, and inside it is escaped.
+/// The byte that represents the end. JSON has no such byte outside of strings, and escapes it inside.
 const END: u8 = 0;

@@ -1,25 +1,25 @@
-//! Numbers in the text of JSON, exactly.
+//! Exact numbers in JSON text.
 
 use std::fmt;
 
 use serde::de::{Deserializer, Visitor};
 use serde_json::Number;
 
-/// The integer that a number is in JSON, whatever its spelling: `3`, `3.0`, `30e-1`.
+/// The integer value of a number in JSON, in any notation: `3`, `3.0`, `30e-1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whole {
-    /// An integer of 128 bits that is not below zero.
+    /// A non-negative integer of up to 128 bits.
     Natural(u128),
-    /// An integer of 128 bits below zero.
+    /// A negative integer of up to 128 bits.
     Negative(i128),
-    /// An integer of more bits.
+    /// An integer that needs more bits.
     Wider,
-    /// No integer.
+    /// Not an integer.
     Fraction,
 }
 
 impl Whole {
-    /// Reads the text of a number, as JSON spells it.
+    /// Parses the JSON text of a number.
     pub(crate) fn read(text: &str) -> Self {
         let (is_negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -29,7 +29,7 @@ impl Whole {
             return Self::Natural(0);
         };
         let n_digits = integer.len() + fraction.len() - digits().rev().position(|digit| digit != 0).unwrap_or(0);
-        // An exponent of so many digits moves the point out of sight.
+        // An exponent with so many digits moves the point beyond any digit.
         let exponent = exponent.parse().unwrap_or(if exponent.starts_with('-') { i64::MIN / 2 } else { i64::MAX / 2 });
         let point = exponent.saturating_add(integer.len() as i64);
         if point < n_digits as i64 {
@@ -47,7 +47,7 @@ impl Whole {
         }
     }
 
-    /// The same integer, if a tree holds it.
+    /// Returns the integer as a number of a tree, if it fits.
     pub(crate) fn of_tree(self) -> Option<Number> {
         match self {
             Self::Natural(value) => u64::try_from(value).ok().map(Number::from),
@@ -57,24 +57,25 @@ impl Whole {
     }
 }
 
-/// No integer of 128 bits has more.
+/// The number of digits of the largest 128-bit integer.
 const MAX_DIGITS: i64 = 39;
 
 fn append(value: u128, digit: u8) -> Option<u128> {
     value.checked_mul(10)?.checked_add(digit.into())
 }
 
-/// A number as a tree holds it: an integer of 64 bits, or a float.
+/// A number as a tree stores it: a 64-bit integer or a float.
 pub(crate) struct Held {
     pub(crate) number: Number,
-    /// Set if the text says something else: another integer, or a fraction that is lost.
+    /// True if the text has another value: a different integer, or a fraction that is lost.
     pub(crate) is_rounded: bool,
-    /// Set if the number, written and read again, could be another, or is an integer that would be written as a float.
+    /// True if the number could change when it is written and read again, or is an integer that would be written as a
+    /// float.
     pub(crate) is_fragile: bool,
 }
 
 impl Held {
-    /// Reads the text of a number; `None` if it is no JSON, or too large for a float.
+    /// Parses the text of a number. Returns `None` if it is not JSON, or too large for a float.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let exactly = |number| Some(Self { number, is_rounded: false, is_fragile: false });
         if let Some(number) = integer(text) {
@@ -99,7 +100,7 @@ impl Held {
     }
 }
 
-/// The integer that is spelled as one, and that a tree holds. Minus zero is a float.
+/// Returns the value of text that is written as an integer, if a tree can store it. Minus zero is a float.
 fn integer(text: &str) -> Option<Number> {
     let digits = integer_digits(text)?;
     if (digits.len() > 1 && digits.starts_with('0')) || text == "-0" {
@@ -108,14 +109,14 @@ fn integer(text: &str) -> Option<Number> {
     text.parse::<u64>().map(Number::from).or_else(|_| text.parse::<i64>().map(Number::from)).ok()
 }
 
-/// The digits of what is spelled as an integer.
+/// Returns the digits of text that is written as an integer.
 fn integer_digits(text: &str) -> Option<&str> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_integer.then_some(digits)
 }
 
-/// A float as `serde_json` reads it: all readers have to round alike.
+/// Parses a float with `serde_json`, since all parsers must round equally.
 fn float(text: &str) -> Option<f64> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let float = reader.deserialize_f64(Float).ok()?;

@@ -1,11 +1,11 @@
-//! Reading an enum from an object: its one key names a variant, and the value is the content.
+//! Deserialization of an enum from an object: its only key is the variant, and the value is the content.
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, VariantAccess, Visitor};
 
 use super::super::refused::Refused;
 use super::map::Entries;
 
-/// An object's one key as a variant, and its value as the content.
+/// The only key of an object as a variant, and its value as the content.
 pub(super) struct Variant<'e, 'c, 'p, 'de>(pub(super) &'e mut Entries<'c, 'p, 'de>);
 
 impl<'de> EnumAccess<'de> for Variant<'_, '_, '_, 'de> {
@@ -48,7 +48,7 @@ impl<'de> VariantAccess<'de> for Variant<'_, '_, '_, 'de> {
     }
 }
 
-/// The content of a variant, read as a struct where it has named fields and as an array where it has not.
+/// The content of a variant, read as a struct if it has named fields and as an array otherwise.
 struct Content<V> {
     visitor: V,
     fields: Option<&'static [&'static str]>,

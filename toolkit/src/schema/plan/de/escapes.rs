@@ -1,9 +1,9 @@
-//! What escapes in a JSON string stand for.
+//! Escapes in JSON strings.
 
 use super::super::special;
 
-/// Appends the string that `text` begins with, up to its closing quote, to `out`; says how many bytes it takes, the
-/// quote included. `None` where the string has no end, or something in it stands for no character.
+/// Appends the string at the start of `text`, up to its closing quote, to `out`. Returns its length in bytes, including
+/// the quote, or `None` if the string is not terminated or has an invalid escape.
 pub(super) fn resolve(text: &[u8], out: &mut String) -> Option<usize> {
     let mut rest = text;
     loop {
@@ -35,7 +35,7 @@ pub(super) fn resolve(text: &[u8], out: &mut String) -> Option<usize> {
     }
 }
 
-/// The character of one `\u`, or of two that belong together, and what comes after.
+/// Parses the character of a `\u` escape, or of a surrogate pair, and returns the rest of the text.
 fn character(text: &[u8]) -> Option<(char, &[u8])> {
     let (unit, rest) = unit(text)?;
     if !(0xD800..=0xDBFF).contains(&unit) {
@@ -46,7 +46,7 @@ fn character(text: &[u8]) -> Option<(char, &[u8])> {
     Some((char::from_u32(0x10000 + ((unit - 0xD800) << 10 | low))?, rest))
 }
 
-/// Four hexadecimal digits, and what comes after.
+/// Parses four hexadecimal digits and returns the rest of the text.
 fn unit(text: &[u8]) -> Option<(u32, &[u8])> {
     let (digits, rest) = text.split_first_chunk::<4>()?;
     let unit = digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))?;

@@ -1,4 +1,4 @@
-//! Walking an object.
+//! Reading of objects.
 
 use std::borrow::Cow;
 use std::mem;
@@ -22,18 +22,18 @@ pub(super) struct Entries<'c, 'p, 'de> {
     next: Next<'p>,
 }
 
-/// What may be read next.
+/// The part of an object that may be read next.
 enum Next<'p> {
     Key,
     Value(&'p Node),
     Tag(&'p Tag),
 }
 
-/// What stands where a key may stand.
+/// The outcome of looking for a key.
 enum Step<'p> {
     Property(&'p Property),
     End,
-    /// A closer look will tell.
+    /// Needs a closer look.
     Other,
 }
 
@@ -45,7 +45,7 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
         Ok(Entries { cursor, members, names: Names::default(), next: Next::Key })
     }
 
-    /// The type's value, if the object ends here and nothing went wrong in it.
+    /// Returns `value` if the object ends here and had no error.
     #[inline]
     pub(super) fn close<T>(&mut self, value: Result<T, Refused>) -> Result<T, Refused> {
         let value = self.cursor.sure(value)?;
@@ -61,14 +61,14 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
         self.cursor.sure(complete)
     }
 
-    /// The next key, if it is written without escapes and is a property that has not come before, or the end.
-    /// Anything else is neither moved past nor refused.
+    /// Reads the next key if it has no escapes and is a declared property that has not occurred before, or finds the
+    /// end. Consumes nothing and reports no error otherwise.
     fn property(&mut self) -> Step<'p> {
         if !matches!(self.next, Next::Key) {
             return Step::Other;
         }
         let rest = self.cursor.rest();
-        // Nothing else begins like this, and what is likely need not be compared with it.
+        // This check is unambiguous, and avoids the comparison with the predicted key.
         if rest.first() == Some(&b'}') {
             return Step::End;
         }
@@ -123,7 +123,7 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
         }
         let property = self.members.enter_read(&text[..length], head)?;
         cursor.skip(length + 1);
-        // A key without a colon is refused later.
+        // A missing colon is an error.
         if cursor.peek() == b':' {
             cursor.skip(1);
             return Some(property);
@@ -132,7 +132,7 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
         None
     }
 
-    /// The next key, if there is one; after it stands its value.
+    /// Reads the next key if there is one, and its colon.
     #[inline(never)]
     fn key(&mut self) -> Result<Option<Cow<'de, str>>, Refused> {
         let is_first = self.members.count() == 0;
@@ -161,7 +161,7 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
         Ok(Some(key))
     }
 
-    /// Reads the value of a tag and goes on with the branch it names.
+    /// Reads the value of a tag and continues with the branch that it selects.
     #[inline(never)]
     fn tag(&mut self, tag: &'p Tag) -> Result<Cow<'de, str>, Refused> {
         let value = self.cursor.any_string()?;

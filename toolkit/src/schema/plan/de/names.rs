@@ -1,4 +1,4 @@
-//! The keys of an object that its schema does not name, to find the one that comes twice.
+//! The undeclared keys of an object, to detect duplicates.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -6,20 +6,20 @@ use std::collections::HashSet;
 use super::super::refused::Refused;
 use super::super::refused::ok;
 
-/// How many keys are compared one by one, without allocating.
+/// The number of keys that are compared linearly, without allocation.
 const FEW: usize = 8;
 
-/// The keys met so far.
+/// The keys that have occurred.
 #[derive(Default)]
 pub(super) struct Names<'de> {
     few: Option<[&'de str; FEW]>,
     count: usize,
-    /// Keys beyond the first few, and those with escapes, which are not in the input as they read.
+    /// Keys beyond the first few, and keys with escapes, which are not contained in the input verbatim.
     more: Option<HashSet<Cow<'de, str>>>,
 }
 
 impl<'de> Names<'de> {
-    /// Takes note of a key, unless it was there before.
+    /// Adds a key. Returns an error if it is a duplicate.
     #[expect(clippy::ptr_arg, reason = "only what is borrowed from the input can be kept without a copy")]
     pub(super) fn add(&mut self, key: &Cow<'de, str>) -> Result<(), Refused> {
         let few = self.few.get_or_insert([""; FEW]);

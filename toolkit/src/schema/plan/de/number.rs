@@ -1,4 +1,4 @@
-//! Reading numbers.
+//! Reading of numbers.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::Value;
 use super::cursor::Cursor;
 use super::decimal::Whole;
 
-/// A number as `serde_json` sorts them: an integer within 64 bits, or a float.
+/// A number in the classification of `serde_json`: a 64-bit integer or a float.
 #[derive(Clone, Copy)]
 enum Number {
     Unsigned(u64),
@@ -17,13 +17,13 @@ enum Number {
     Float(f64),
 }
 
-/// An integer within 64 bits.
+/// A 64-bit integer.
 pub(super) enum Integer {
     Unsigned(u64),
     Negative(i64),
 }
 
-/// The integer that `text` is, as JSON writes it.
+/// Parses an integer in JSON notation.
 pub(super) fn integer(text: &str) -> Result<Integer, Refused> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_json = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits.len() == 1 || !digits.starts_with('0'));
@@ -34,17 +34,17 @@ pub(super) fn integer(text: &str) -> Result<Integer, Refused> {
     }
 }
 
-/// With this many digits an integer is a float too, exactly, and so is this power of ten.
+/// The number of digits up to which integers and powers of ten are exact as floats.
 const EXACT_DIGITS: usize = 15;
 
-/// No integer of so many digits is too large for 64 bits.
+/// The number of digits up to which an integer cannot overflow 64 bits.
 const MAX_DIGITS: usize = 19;
 
 const POWERS_OF_TEN: [f64; EXACT_DIGITS + 1] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
 impl<'de> Value<'_, '_, 'de> {
-    /// A plain integer that is not below nought and that the schema allows; `None` where that takes a closer look.
+    /// Reads a plain non-negative integer that the schema accepts. Returns `None` if the number needs a closer look.
     #[inline]
     fn plain_natural(&mut self) -> Option<u64> {
         let start = self.cursor.place();
@@ -61,7 +61,7 @@ impl<'de> Value<'_, '_, 'de> {
         Some(value)
     }
 
-    /// The number that comes next, if the schema allows it.
+    /// Reads the next number and checks it against the schema.
     #[inline(never)]
     fn checked_number(&mut self) -> Result<Number, Refused> {
         let number = number(self.cursor)?;
@@ -85,7 +85,7 @@ impl<'de> Value<'_, '_, 'de> {
         }
     }
 
-    /// A number for a type that asks for an integer of up to 64 bits.
+    /// Reads a number for a type that requests an integer of up to 64 bits.
     #[inline]
     pub(super) fn integer<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
         if let Some(value) = self.plain_natural() {
@@ -109,7 +109,7 @@ impl<'de> Value<'_, '_, 'de> {
         }
     }
 
-    /// A float of 32 bits, which `serde_json` can be built to round once instead of twice.
+    /// Reads a 32-bit float, which `serde_json` can be compiled to round once instead of twice.
     pub(super) fn short_float<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
         let text = self.cursor.rest();
         match self.checked_number()? {
@@ -125,7 +125,7 @@ impl<'de> Value<'_, '_, 'de> {
         }
     }
 
-    /// An integer of 128 bits, beyond 64 as exactly as within.
+    /// Reads an integer of up to 128 bits exactly.
     pub(super) fn wide_integer<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
         let start = self.cursor.place();
         match self.checked_number()? {
@@ -154,7 +154,7 @@ impl<'de> Value<'_, '_, 'de> {
         }
     }
 
-    /// The integer that was read since `start`, if its type asks for one and numbers of any spelling are welcome.
+    /// Returns the integer that was read since `start`, if floats may be read as integers.
     #[cold]
     fn whole(&mut self, start: usize) -> Result<Whole, Refused> {
         let read = self.cursor.read_since(start).trim_ascii_start();
@@ -168,7 +168,7 @@ impl<'de> Value<'_, '_, 'de> {
     }
 }
 
-/// Reads a number. The ordinary ones are read here; the others `serde_json` reads, so that both round alike.
+/// Parses a number. Unusual ones are parsed by `serde_json`, so that both round equally.
 fn number(cursor: &mut Cursor<'_, '_>) -> Result<Number, Refused> {
     let is_negative = cursor.peek() == b'-';
     let bytes = cursor.bytes();
@@ -194,7 +194,7 @@ fn number(cursor: &mut Cursor<'_, '_>) -> Result<Number, Refused> {
     }
     let number = match is_negative {
         false => Number::Unsigned(value),
-        // Minus nought is a float, and so is what is less than the least integer.
+        // Minus zero is a float, and so are integers below the minimum.
         true if value == 0 || value > 1 << 63 => return unusual(cursor),
         true => Number::Negative((value as i64).wrapping_neg()),
     };
@@ -202,7 +202,8 @@ fn number(cursor: &mut Cursor<'_, '_>) -> Result<Number, Refused> {
     Ok(number)
 }
 
-/// `value` with the digits from `start` on behind it, and where they end. Of more than [`MAX_DIGITS`] it says nothing.
+/// Appends the digits at `start` to `value`, and returns the result and the end of the digits. The result is
+/// meaningless for more than [`MAX_DIGITS`] digits.
 #[inline]
 fn digits(bytes: &[u8], start: usize, mut value: u64) -> (u64, usize) {
     let mut end = start;
@@ -230,7 +231,7 @@ fn unusual(cursor: &mut Cursor<'_, '_>) -> Result<Number, Refused> {
     }
 }
 
-/// Takes a number as `serde_json` sorts it.
+/// A visitor that classifies a number as `serde_json` does.
 struct Sort;
 
 impl Visitor<'_> for Sort {

@@ -1,4 +1,4 @@
-//! Walking an array.
+//! Reading of arrays.
 
 use serde::de::{DeserializeSeed, SeqAccess};
 
@@ -22,7 +22,7 @@ impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
         Ok(Elements { cursor, items, start })
     }
 
-    /// The type's value, if the array ends here and nothing went wrong in it.
+    /// Returns `value` if the array ends here and had no error.
     #[inline]
     pub(super) fn close<T>(&mut self, value: Result<T, Refused>) -> Result<T, Refused> {
         let value = self.cursor.sure(value)?;
@@ -31,7 +31,7 @@ impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
         self.cursor.sure(complete).map(|()| value)
     }
 
-    /// What holds for the next item, if there is one.
+    /// Returns the rules for the next item, or `None` at the end.
     fn next(&mut self) -> Result<Option<&'p Node>, Refused> {
         let is_first = self.items.count() == 0;
         match self.cursor.peek() {

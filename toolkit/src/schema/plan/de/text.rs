@@ -1,4 +1,4 @@
-//! Text that has been read and checked, as a deserializer that behaves as `serde_json` does at the same place.
+//! Deserializers of strings that have been read and validated. They behave like those of `serde_json`.
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, VariantAccess, Visitor};
 use serde::forward_to_deserialize_any;
@@ -7,13 +7,13 @@ use super::super::refused::{PRIVATE, Refused};
 use super::asked;
 use super::number::{self, Integer};
 
-/// A string of the input: part of it, or a copy that is soon gone.
+/// A string of the input: borrowed from it, or a short-lived copy.
 #[derive(Clone, Copy)]
 pub(super) enum Text<'de, 'a> {
     Borrowed(&'de str),
-    /// The schema's copy of a name that the input has as it is.
+    /// The schema's copy of a name that occurs verbatim in the input.
     Named(&'a str),
-    /// What a string with escapes stands for.
+    /// A string with resolved escapes.
     Resolved(&'a str),
 }
 
@@ -34,13 +34,13 @@ impl<'de, 'a> Text<'de, 'a> {
     }
 }
 
-/// A key of an object: it may be asked for as a number or a boolean too.
+/// A key of an object. It may also be requested as a number or a boolean.
 pub(super) struct Key<'de, 'a>(pub(super) Text<'de, 'a>);
 
-/// A string that is a value.
+/// A string value.
 pub(super) struct Word<'de, 'a>(pub(super) Text<'de, 'a>);
 
-/// What keys and values have in common.
+/// The methods shared by keys and values.
 macro_rules! like_text {
     () => {
         type Error = Refused;
@@ -77,7 +77,7 @@ macro_rules! like_text {
     };
 }
 
-/// A key as an integer: what stands between the quotes is exactly a JSON number.
+/// Reads a key as an integer. Its text must be a JSON number.
 macro_rules! integer_key {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
@@ -92,7 +92,7 @@ macro_rules! integer_key {
     )*};
 }
 
-/// Where the type asks for something that a string is not, or that is rare enough to be left to the tree.
+/// Refuses requests that a string cannot satisfy, or that are rare enough to be left to the tree.
 macro_rules! refuse {
     ($($method:ident($($arg:ty),*))*) => {$(
         fn $method<V: Visitor<'de>>(self, $(_: $arg,)* _: V) -> Result<V::Value, Refused> {
@@ -101,7 +101,7 @@ macro_rules! refuse {
     )*};
 }
 
-/// A key as something that is no string: `serde_json` offers the string all the same.
+/// Requests for a key that a string cannot satisfy. Like `serde_json`, passes the string to the visitor anyway.
 macro_rules! impossible {
     ($($method:ident($($arg:ty),*))*) => {$(
         fn $method<V: Visitor<'de>>(self, $(_: $arg,)* visitor: V) -> Result<V::Value, Refused> {
@@ -177,7 +177,7 @@ impl<'de> Deserializer<'de> for Word<'de, '_> {
     forward_to_deserialize_any! { char str string identifier }
 }
 
-/// A string as the name of a variant without content.
+/// A string as the name of a unit variant.
 impl<'de> EnumAccess<'de> for Word<'de, '_> {
     type Error = Refused;
     type Variant = NoContent;

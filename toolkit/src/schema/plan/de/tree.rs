@@ -1,4 +1,4 @@
-//! Reading JSON text as a tree.
+//! Parsing of JSON text to a tree.
 
 use std::fmt::Write as _;
 
@@ -14,18 +14,18 @@ use crate::schema::child;
 /// A number in JSON text.
 pub(crate) struct Spelled<'a> {
     pub(crate) pointer: &'a str,
-    /// Where its text starts.
+    /// The offset of its text.
     pub(crate) start: usize,
     pub(crate) text: &'a str,
     pub(crate) held: &'a Held,
 }
 
-/// Reads JSON text, and shows each number in it to `see`.
+/// Parses JSON text and passes each number in it to `see`.
 ///
 /// # Errors
 ///
-/// [`Refused`] where it is no JSON, has a key twice in one object, is nested too deep, or has a number that is too
-/// large for a float.
+/// Returns [`Refused`] if the text is not JSON, has a duplicate key, is nested too deep, or contains a number that is
+/// too large for a float.
 pub(crate) fn read_tree(json: &[u8], see: &mut dyn FnMut(Spelled<'_>)) -> Result<Value, Refused> {
     let mut cursor = Cursor::new(Plan::anything(), json)?;
     let value = Reader { cursor: &mut cursor, pointer: String::new(), see }.value()?;
@@ -90,7 +90,7 @@ impl Reader<'_, '_, '_, '_> {
             return Ok(());
         }
         self.cursor.literal(b",")?;
-        // Nothing ends behind a comma.
+        // JSON allows no trailing comma.
         match self.cursor.peek() {
             b']' | b'}' => Err(self.cursor.refuse()),
             _ => Ok(()),

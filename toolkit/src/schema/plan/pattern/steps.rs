@@ -1,20 +1,20 @@
-//! Patterns that are matched from the first byte to the last without ever going back.
+//! Patterns that match in a single pass without backtracking.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
-/// A pattern anchored at both ends: sets of ASCII characters, each a number of times.
+/// A pattern anchored at both ends: a sequence of ASCII character sets, each with a repetition count.
 pub(in super::super) struct Steps(Box<[Step]>);
 
 struct Step {
-    /// One bit for each ASCII character.
+    /// A bit for each ASCII character.
     set: u128,
     least: usize,
     most: usize,
 }
 
 impl Steps {
-    /// `None` where the pattern is of another kind, or where taking as many characters as possible at each step might
-    /// take one too many.
+    /// Returns `None` if the pattern has another form, or if a greedy step might consume a character that a later one
+    /// needs.
     pub(super) fn of(pattern: &Hir) -> Option<Steps> {
         let HirKind::Concat(parts) = pattern.kind() else {
             return None;
@@ -46,7 +46,7 @@ impl Steps {
     }
 }
 
-/// Whether nothing that a step can take could be meant for one that follows.
+/// Returns true if no character that a step consumes could belong to a following step.
 fn takes_only_its_own(step: &Step, following: &[Step]) -> bool {
     if step.least == step.most {
         return true;
@@ -83,7 +83,7 @@ fn once(set: u128) -> Step {
     Step { set, least: 1, most: 1 }
 }
 
-/// The characters that stand for one place in the pattern, if all are ASCII.
+/// Returns the characters that match at one position of the pattern, if all are ASCII.
 fn set(part: &Hir) -> Option<u128> {
     match part.kind() {
         HirKind::Literal(literal) => match *literal.0 {

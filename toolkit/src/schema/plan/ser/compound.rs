@@ -1,4 +1,4 @@
-//! Writing arrays and objects.
+//! Writing of arrays and objects.
 
 use serde::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
@@ -41,7 +41,7 @@ impl<'w, 'p> Items<'w, 'p> {
     #[inline(never)]
     fn close(&mut self) -> Result<(), Refused> {
         self.out.close(self.tail);
-        // A variant's array stands in an object, whose bracket comes behind.
+        // The array of a variant is inside an object, whose closing bracket follows.
         let end = self.out.json.len() + 1 - self.tail.len();
         self.items.finish(|| &self.out.json[self.start..end])
     }
@@ -52,11 +52,11 @@ pub(in super::super) struct Fields<'w, 'p> {
     out: &'w mut Output<'p>,
     members: Members<'p>,
     tail: &'static [u8],
-    /// The value that has to come next: its key is written.
+    /// The value that must follow, since its key has been written.
     next: Option<Next<'p>>,
 }
 
-/// What may be written next.
+/// The part of an object that may be written next.
 enum Next<'p> {
     Value(&'p Node),
     Tag(&'p Tag),
@@ -77,7 +77,7 @@ impl<'w, 'p> Fields<'w, 'p> {
         self.value(next, value)
     }
 
-    /// Writes a key that the schema names. Nothing is written of others.
+    /// Writes a key that the schema declares. Writes nothing for other keys.
     fn property(&mut self, key: &'static str, head: u64) -> Option<&'p Node> {
         let is_first = self.members.count() == 0;
         let property = self.members.enter_known(key.as_bytes(), head)?;
@@ -95,7 +95,7 @@ impl<'w, 'p> Fields<'w, 'p> {
         self.next(member)
     }
 
-    /// Says where the key will begin.
+    /// Writes a comma if necessary, and returns the offset at which the key starts.
     fn begin_key(&mut self) -> usize {
         if self.members.count() > 0 {
             self.out.json.push(b',');
@@ -103,12 +103,12 @@ impl<'w, 'p> Fields<'w, 'p> {
         self.out.json.len()
     }
 
-    /// What may come after a key.
+    /// Returns the rules for the value of a key.
     fn next(&mut self, member: Result<Member<'p>, Refused>) -> Result<Next<'p>, Refused> {
         let node = match self.out.sure(member)? {
             Member::Known(property) => property.node,
             Member::Tag(tag) => return Ok(Next::Tag(tag)),
-            // Nothing keeps a `Serialize` from writing a key twice, which counts once.
+            // A `Serialize` may write a key twice, which would count as one property.
             Member::Other(_) if self.members.counts() => return self.out.sure(Err(Refused)),
             Member::Other(node) => node,
         };

@@ -1,4 +1,4 @@
-//! Writing keys: numbers and booleans become strings, everything else but strings is no key.
+//! Writing of keys: numbers and booleans become strings, and other types except strings are refused.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -8,10 +8,10 @@ use serde::ser::{Impossible, Serialize, Serializer};
 use super::super::refused::Refused;
 use super::Output;
 
-/// Writes one key as `serde_json` writes it.
+/// Writes a key as `serde_json` writes it.
 pub(super) struct WriteKey<'w, 'p>(pub(super) &'w mut Output<'p>);
 
-/// Calls `f` with the text of a string in JSON, quotes and escapes taken off.
+/// Calls `f` with the unescaped content of a JSON string.
 #[inline]
 pub(super) fn with_text<T>(json: &[u8], f: impl FnOnce(&[u8]) -> Result<T, Refused>) -> Result<T, Refused> {
     let [b'"', text @ .., b'"'] = json else {

@@ -1,4 +1,4 @@
-//! The JSON that is being written.
+//! The JSON output.
 
 use std::fmt::Display;
 
@@ -9,33 +9,34 @@ use super::super::limited::Limited;
 use super::super::refused::Refused;
 use super::super::special;
 
-/// How deep `serde_json` reads.
+/// The maximum depth, the same as that of `serde_json`.
 const MAX_DEPTH: u8 = 127;
 
-/// JSON written so far.
+/// The JSON written so far.
 pub(in super::super) struct Output<'p> {
     pub(super) plan: &'p Plan,
     pub(in super::super) json: Vec<u8>,
-    /// How long the JSON may become. It is asked before each string and each bracket, so that it is exceeded by little.
+    /// The maximum length of the JSON. It is checked before each string and bracket, so the output exceeds it by
+    /// little.
     max_bytes: usize,
-    /// How many arrays and objects are open.
+    /// The number of open arrays and objects.
     depth: u8,
-    /// Set for good once something went wrong: a `Serialize` may swallow the error and go on.
+    /// Set permanently by the first error, since a `Serialize` may swallow the error and continue.
     failed: bool,
-    /// Set for good once the JSON would become too long.
+    /// Set permanently once the JSON would exceed the maximum length.
     is_exceeded: bool,
-    /// What JSON cannot represent, where it is asked for.
+    /// If present, records what JSON cannot represent.
     pub(in super::super) notes: Option<Box<Notes>>,
 }
 
-/// The most floats that are noted.
+/// The maximum number of recorded floats.
 const MAX_FLOATS: usize = 16;
 
-/// What JSON cannot represent, by where it would begin in the text.
+/// Values that JSON cannot represent, with their offset in the text.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     pub(crate) floats: Vec<(usize, f64)>,
-    /// A key that is not a string.
+    /// The offset of a key that is not a string.
     pub(crate) key: Option<usize>,
 }
 
@@ -55,7 +56,7 @@ impl<'p> Output<'p> {
         self.is_exceeded
     }
 
-    /// Makes sure that there is room for `n_bytes` more.
+    /// Checks that there is room for `n_bytes` more.
     #[inline]
     fn check_room(&mut self, n_bytes: usize) -> Result<(), Refused> {
         if n_bytes > self.max_bytes.saturating_sub(self.json.len()) {
@@ -76,11 +77,11 @@ impl<'p> Output<'p> {
         Ok(())
     }
 
-    /// Writes as many brackets as are closed.
+    /// Writes closing brackets.
     #[inline]
     pub(super) fn close(&mut self, brackets: &'static [u8]) {
         self.depth = self.depth.saturating_sub(brackets.len() as u8);
-        // One or two: less than it is worth calling for a copy.
+        // For one or two bytes, a call to copy memory is not worthwhile.
         brackets.iter().for_each(|bracket| self.json.push(*bracket));
     }
 
@@ -98,7 +99,7 @@ impl<'p> Output<'p> {
         Ok(())
     }
 
-    /// Lets `serde_json` write one scalar.
+    /// Writes a scalar with `serde_json`.
     #[inline]
     pub(super) fn write(
         &mut self,
@@ -139,7 +140,7 @@ impl<'p> Output<'p> {
         written
     }
 
-    /// Makes sure that an error stays one.
+    /// Marks the output as failed if `result` is an error, so that the error cannot be swallowed.
     #[inline]
     pub(super) fn sure<T>(&mut self, result: Result<T, Refused>) -> Result<T, Refused> {
         if result.is_err() {
