@@ -9,7 +9,7 @@ use super::leaf::count;
 use super::{Proof, Prover};
 
 impl<'s> Prover<'s, '_> {
-    /// Returns true if arrays keep to a keyword of a goal.
+    /// Returns true if arrays satisfy a keyword of a goal.
     pub(super) fn keeps_array(&mut self, facts: &Facts<'s>, goal: Node<'s>, keyword: &str, value: &'s Value) -> Proof {
         let (least, most) = self.item_counts(facts);
         self.budget.spend(facts.schemas.len() as u64)?;
@@ -23,7 +23,7 @@ impl<'s> Prover<'s, '_> {
             "contains" => self.keeps_contains(facts, goal, goal.at(value)),
             "prefixItems" => self.keeps_prefix(facts, goal, value),
             "items" if value.is_array() => self.keeps_prefix(facts, goal, value),
-            // Without an array beside it, draft-07 ignores it.
+            // Draft-07 ignores it unless `items` is an array.
             "additionalItems" if !goal.get("items").is_some_and(Value::is_array) => Ok(true),
             "unevaluatedItems" => match self.evaluated_items(goal, true)? {
                 Some(start) => self.keeps_rest(facts, goal.at(value), start),
@@ -47,7 +47,7 @@ impl<'s> Prover<'s, '_> {
         Ok(true)
     }
 
-    /// Returns true if a schema accepts every item from `start` on.
+    /// Returns true if a schema accepts every item from index `start`.
     fn keeps_rest(&mut self, facts: &Facts<'s>, schema: Node<'s>, start: usize) -> Proof {
         let (_, most) = self.item_counts(facts);
         let prefix = self.prefix_len(facts).max(start);
@@ -63,7 +63,7 @@ impl<'s> Prover<'s, '_> {
         Ok(true)
     }
 
-    /// The index up to which other keywords evaluate all items whenever the schema accepts; `None` if they evaluate all.
+    /// Returns the number of leading items that other keywords always evaluate, or `None` if they evaluate all items.
     fn evaluated_items(&mut self, node: Node<'s>, is_outer: bool) -> Result<Option<usize>, Stop> {
         self.budget.spend(1)?;
         if node.get("items").is_some() || !is_outer && node.get("unevaluatedItems").is_some() {

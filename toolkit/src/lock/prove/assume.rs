@@ -1,4 +1,4 @@
-//! From schemas to facts.
+//! Conversion of schemas to facts.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,17 +13,17 @@ use super::leaf::{exact_text, has_large_number};
 use super::types::Types;
 use crate::schema::{Dialect, walk};
 
-/// Up to so many branches of a `oneOf`, a case assumes that the other ones fail.
+/// The maximum number of branches of a `oneOf` for which a case assumes that the others fail.
 const MAX_EXCLUSIVE: usize = 64;
 
 impl<'s> Prover<'s, '_> {
-    /// Adds that a schema accepts the value.
+    /// Assumes that a schema accepts the value.
     pub(super) fn assume(&mut self, facts: &mut Facts<'s>, node: Node<'s>) -> Result<(), Stop> {
         facts.note_origin(node.schema, true);
         self.add(facts, node)
     }
 
-    /// Adds that a schema refuses the value.
+    /// Assumes that a schema rejects the value.
     pub(super) fn assume_not(&mut self, facts: &mut Facts<'s>, node: Node<'s>) -> Result<(), Stop> {
         facts.note_origin(node.schema, false);
         self.add_refuted(facts, node)
@@ -177,7 +177,7 @@ impl<'s> Prover<'s, '_> {
         Ok(())
     }
 
-    /// Adds that the value is one of these.
+    /// Assumes that the value is one of `values`.
     pub(super) fn restrict(&mut self, facts: &mut Facts<'s>, values: Vec<Cow<'s, Value>>) -> Result<(), Stop> {
         self.budget.spend(values.len() as u64)?;
         if values.iter().any(|value| has_large_number(value)) {

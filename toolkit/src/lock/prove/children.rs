@@ -1,4 +1,4 @@
-//! From facts about a value to facts about what is inside it.
+//! Conversion of facts about a value to facts about the values inside it.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use super::{Proof, Prover};
 use crate::schema::Dialect;
 
 impl<'s> Prover<'s, '_> {
-    /// [`Prover::entails`] for facts about a value inside.
+    /// Does the same as [`Prover::entails`] for facts about a value inside.
     pub(super) fn entails_below(&mut self, facts: &Facts<'s>, goal: Node<'s>) -> Proof {
         self.level += 1;
         let proof = self.entails(facts, goal);
@@ -45,8 +45,8 @@ impl<'s> Prover<'s, '_> {
         Ok(inner)
     }
 
-    /// Returns the facts about the value of a key that no schema names. It matches `matched` and none of `unmatched`;
-    /// whether it matches any other pattern is unknown.
+    /// Returns the facts about the value of a key that no schema declares. The key matches `matched` and none of
+    /// `unmatched`; it may match any other pattern.
     pub(super) fn at_other_key(
         &mut self,
         facts: &Facts<'s>,
@@ -54,7 +54,7 @@ impl<'s> Prover<'s, '_> {
         unmatched: &[&str],
     ) -> Result<Facts<'s>, Stop> {
         let mut inner = Facts::any();
-        // All keys of known values have names.
+        // All keys of known values are named.
         inner.is_contradictory = facts.values.is_some();
         for node in &facts.schemas {
             self.budget.spend(1)?;
@@ -86,7 +86,7 @@ impl<'s> Prover<'s, '_> {
         Ok(inner)
     }
 
-    /// The keys that the facts name.
+    /// Returns the keys that occur in the facts.
     pub(super) fn named_keys(&mut self, facts: &Facts<'s>) -> Result<BTreeSet<&'s str>, Stop> {
         let mut keys: BTreeSet<&'s str> = BTreeSet::new();
         for node in &facts.schemas {
@@ -101,13 +101,13 @@ impl<'s> Prover<'s, '_> {
         Ok(keys)
     }
 
-    /// The schema of the keys that neither `properties` nor `patternProperties` beside it name.
+    /// Returns the schema of the keys that the adjacent `properties` and `patternProperties` do not declare.
     pub(super) fn other_keys(&self, node: Node<'s>) -> Option<&'s Value> {
         let unevaluated = || self.unevaluated(node, "unevaluatedProperties");
         node.get("additionalProperties").or_else(unevaluated)
     }
 
-    /// An `unevaluated…` that no other schema has a say in, so that it is about what its own neighbors leave.
+    /// Returns an `unevaluated…` keyword that depends only on the keywords of its own schema.
     fn unevaluated(&self, node: Node<'s>, keyword: &str) -> Option<&'s Value> {
         const APPLICATORS: [&str; 11] = [
             "$ref",
@@ -140,7 +140,7 @@ impl<'s> Prover<'s, '_> {
         Ok(inner)
     }
 
-    /// Returns the facts about every item from [`Prover::prefix_len`] on.
+    /// Returns the facts about every item from index [`Prover::prefix_len`].
     pub(super) fn at_rest(&mut self, facts: &Facts<'s>) -> Result<Facts<'s>, Stop> {
         let mut inner = Facts::any();
         inner.is_contradictory = facts.values.is_some();
@@ -153,7 +153,7 @@ impl<'s> Prover<'s, '_> {
         Ok(inner)
     }
 
-    /// Returns the facts about every item, wherever it stands.
+    /// Returns the facts about every item, regardless of its index.
     pub(super) fn at_any_index(&mut self, facts: &Facts<'s>) -> Result<Facts<'s>, Stop> {
         let mut inner = Facts::any();
         for node in &facts.schemas {
@@ -165,14 +165,14 @@ impl<'s> Prover<'s, '_> {
         Ok(inner)
     }
 
-    /// The index from which on all items are alike to the facts.
+    /// Returns the index from which the facts do not distinguish items.
     pub(super) fn prefix_len(&self, facts: &Facts<'s>) -> usize {
         let prefixes = facts.schemas.iter().map(|node| self.items(*node).0.len());
         let values = facts.values.iter().flatten().filter_map(|value| Some(value.as_array()?.len()));
         prefixes.chain(values).max().unwrap_or(0)
     }
 
-    /// The schemas of the first items, and of the rest.
+    /// Returns the schemas of the first items, and that of the others.
     pub(super) fn items(&self, node: Node<'s>) -> (&'s [Value], Option<&'s Value>) {
         let items = node.get("items");
         match (self.documents[node.document].dialect, items) {
@@ -186,7 +186,7 @@ impl<'s> Prover<'s, '_> {
         }
     }
 
-    /// The least and the greatest number of items.
+    /// Returns the minimum and maximum number of items.
     pub(super) fn item_counts(&self, facts: &Facts<'s>) -> (u64, Option<u64>) {
         let (mut least, mut most) = (0, None);
         let mut at_most = |n: u64| most = Some(most.map_or(n, |most: u64| most.min(n)));
@@ -205,7 +205,7 @@ impl<'s> Prover<'s, '_> {
         (least, most)
     }
 
-    /// How often an item of the kind that `contains` describes has to be there, and may be.
+    /// Returns the minimum and maximum number of items that match `contains`.
     pub(super) fn contains_counts(&self, node: Node<'s>) -> (u64, Option<u64>) {
         match self.documents[node.document].dialect {
             Dialect::Draft7 => (1, None),
@@ -213,7 +213,7 @@ impl<'s> Prover<'s, '_> {
         }
     }
 
-    /// Facts from what is inside the known values.
+    /// Returns the facts about parts of the known values.
     fn picked(&mut self, facts: &Facts<'s>, pick: impl Fn(&Value) -> Option<&Value>) -> Result<Facts<'s>, Stop> {
         let mut inner = Facts::any();
         if let Some(values) = &facts.values {

@@ -1,16 +1,16 @@
-//! A schema document and the places in it.
+//! Schema documents and the schemas in them.
 
 use serde_json::{Map, Value};
 
 use crate::schema::Dialect;
 use crate::schema::walk;
 
-/// A document, which decides what `#` means and what a keyword does.
+/// A document, which determines the meaning of `#` and of keywords.
 #[derive(Clone, Copy)]
 pub(in crate::lock) struct Document<'s> {
     pub(super) root: &'s Value,
     pub(super) dialect: Dialect,
-    /// True if it names its schemas by JSON Pointers only.
+    /// True if its schemas are referenced only by JSON Pointers.
     pub(super) is_tractable: bool,
 }
 
@@ -26,7 +26,7 @@ impl<'s> Document<'s> {
         Self { root, dialect, is_tractable: walk::is_tractable(root) }
     }
 
-    /// Returns the keywords of a schema that count: in draft-07, a reference hides what stands beside it.
+    /// Returns the keywords of a schema that assert something. In draft-07, a `$ref` hides the keywords beside it.
     pub(super) fn asserting(
         self,
         keywords: &'s Map<String, Value>,
@@ -40,19 +40,19 @@ impl<'s> Document<'s> {
         })
     }
 
-    /// The target of a reference; `None` if it is none of the document's own schemas.
+    /// Resolves a reference. Returns `None` if it does not point to a schema of the document.
     pub(super) fn resolve(self, reference: &str) -> Option<&'s Value> {
         walk::resolve(self.root, reference)
     }
 }
 
 impl<'s> Node<'s> {
-    /// A schema below this one, in the same document.
+    /// Returns another schema of the same document.
     pub(super) fn at(self, schema: &'s Value) -> Self {
         Self { schema, ..self }
     }
 
-    /// A keyword of a schema that has keywords.
+    /// Returns the value of a keyword, if the schema is an object.
     pub(super) fn get(self, keyword: &str) -> Option<&'s Value> {
         self.schema.as_object()?.get(keyword)
     }
@@ -67,7 +67,7 @@ impl<'s> Node<'s> {
     }
 }
 
-/// Returns true if values are accepted or refused for the keyword. Every other keyword is an annotation.
+/// Returns true if the keyword affects which values are accepted. All others are annotations.
 fn asserts(dialect: Dialect, keyword: &str) -> bool {
     match keyword {
         "$ref"

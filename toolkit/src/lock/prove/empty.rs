@@ -1,4 +1,4 @@
-//! Facts that hold for no value.
+//! Detection of facts that hold for no value.
 
 use super::document::Node;
 use super::facts::Facts;
@@ -7,13 +7,13 @@ use super::number;
 use super::types::Types;
 use super::{Proof, Prover};
 
-/// How many levels of a value are looked into.
+/// The maximum number of levels of a value that are examined.
 pub(super) const EFFORT: usize = 4;
-/// How many of its first items.
+/// The maximum number of items that are examined.
 const MAX_ITEMS: u64 = 8;
 
 impl<'s> Prover<'s, '_> {
-    /// Returns true if a schema refuses every value for which the facts hold.
+    /// Returns true if a schema rejects every value for which the facts hold.
     pub(super) fn refutes(&mut self, facts: &Facts<'s>, node: Node<'s>) -> Proof {
         for refuting in &facts.refuting {
             if self.is_same(*refuting, node)? {
@@ -26,7 +26,7 @@ impl<'s> Prover<'s, '_> {
         self.is_empty(&both, EFFORT)
     }
 
-    /// Returns true if the facts hold for no value. With an effort above 1, the cases that they leave are looked at.
+    /// Returns true if the facts hold for no value. With an effort above 1, the cases of the facts are examined too.
     pub(super) fn is_empty(&mut self, facts: &Facts<'s>, effort: usize) -> Proof {
         self.budget.spend(facts.size())?;
         if facts.is_contradictory || facts.types.is_empty() {
@@ -108,7 +108,7 @@ impl<'s> Prover<'s, '_> {
             self.budget.spend(facts.size())?;
             let mut others = facts.clone();
             let refuting = others.refuting.swap_remove(idx);
-            // The facts are no longer those of their origin.
+            // The facts are no longer identified by their origin.
             others.forget_origin();
             if self.entails(&others, refuting)? {
                 return Ok(true);
@@ -117,7 +117,7 @@ impl<'s> Prover<'s, '_> {
         Ok(false)
     }
 
-    /// Returns true if a keyword of the facts refuses a value.
+    /// Returns true if a keyword of the facts rejects a value.
     fn is_refuted(&mut self, facts: &Facts<'s>, value: &serde_json::Value) -> Proof {
         for node in &facts.schemas {
             let Some(keywords) = node.schema.as_object() else { continue };

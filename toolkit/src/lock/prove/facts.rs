@@ -9,36 +9,36 @@ use serde_json::Value;
 use super::document::Node;
 use super::types::Types;
 
-/// Facts about a value at one place. All of it holds at once.
+/// Facts about the value at one location. All of them hold.
 #[derive(Clone)]
 pub(super) struct Facts<'s> {
-    /// The schemas that accept the value, references and `allOf` written out.
+    /// The schemas that accept the value, with references and `allOf` expanded.
     pub(super) schemas: Vec<Node<'s>>,
-    /// The schemas that refuse it.
+    /// The schemas that reject the value.
     pub(super) refuting: Vec<Node<'s>>,
-    /// Of each of these at least one case holds.
+    /// Choices, of each of which at least one case holds.
     pub(super) choices: Vec<Rc<[Case<'s>]>>,
     pub(super) types: Types,
-    /// The value is one of these.
+    /// If present, the value is one of these.
     pub(super) values: Option<Vec<Cow<'s, Value>>>,
-    /// An object has these keys.
+    /// If the value is an object, it has these keys.
     pub(super) required: BTreeSet<&'s str>,
-    /// An object has none of these keys.
+    /// If the value is an object, it has none of these keys.
     pub(super) absent: BTreeSet<&'s str>,
-    /// A string matches these patterns.
+    /// If the value is a string, it matches these patterns.
     pub(super) patterns: Vec<&'s str>,
-    /// There is no such value.
+    /// True if no value satisfies the facts.
     pub(super) is_contradictory: bool,
-    /// The schemas that were assumed to hold or to fail, if nothing else was.
+    /// The schemas that were assumed to hold or to fail, if the facts consist of nothing else.
     origin: Option<Vec<usize>>,
 }
 
-/// One of several possibilities.
+/// A case of a choice.
 #[derive(Clone)]
 pub(super) enum Case<'s> {
     Holds(Node<'s>),
     Fails(Node<'s>),
-    /// Of these branches, the one at this place holds, and no other.
+    /// The branch at this index holds, and all others fail.
     Only(Node<'s>, &'s [Value], usize),
     All(Vec<Case<'s>>),
     Type(Types),
@@ -48,7 +48,7 @@ pub(super) enum Case<'s> {
     Matches(&'s str),
 }
 
-/// Facts and a goal.
+/// The key of a cached result: facts and a goal.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) facts: Vec<usize>,
@@ -56,7 +56,7 @@ pub(super) struct Key {
 }
 
 impl<'s> Facts<'s> {
-    /// Returns the facts about any value.
+    /// Returns the facts about an arbitrary value.
     pub(super) fn any() -> Self {
         Self {
             schemas: Vec::new(),
@@ -72,23 +72,23 @@ impl<'s> Facts<'s> {
         }
     }
 
-    /// Returns the number of steps that a clone takes.
+    /// Returns the cost of a clone in steps.
     pub(super) fn size(&self) -> u64 {
         let lists = self.schemas.len() + self.refuting.len() + self.choices.len() + self.patterns.len();
         let sets = self.required.len() + self.absent.len() + self.values.as_ref().map_or(0, Vec::len);
         1 + (lists + sets) as u64
     }
 
-    /// Notes that a schema was assumed to hold, or to fail.
+    /// Records that a schema was assumed to hold or to fail.
     pub(super) fn note_origin(&mut self, schema: &Value, holds: bool) {
-        // No schema stands at an odd address.
+        // Schemas have even addresses.
         let address = std::ptr::from_ref(schema).addr();
         if let Some(origin) = &mut self.origin {
             origin.push(if holds { address } else { address | 1 });
         }
     }
 
-    /// Notes that something else than a schema was assumed.
+    /// Records that something other than a schema was assumed.
     pub(super) fn forget_origin(&mut self) {
         self.origin = None;
     }
@@ -101,7 +101,7 @@ impl<'s> Facts<'s> {
         Some(Key { facts, goal: std::ptr::from_ref(goal).addr() })
     }
 
-    /// The one value that the facts leave.
+    /// Returns the only value that the facts allow, if there is one.
     pub(super) fn value(&self) -> Option<&Value> {
         match self.values.as_deref() {
             Some([value]) => Some(value),

@@ -1,4 +1,4 @@
-//! A goal, keyword by keyword.
+//! Proofs of goals, keyword by keyword.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ use super::types::Types;
 use super::{MAX_KEY, MAX_KNOWN, Proof, Prover};
 
 impl<'s> Prover<'s, '_> {
-    /// Returns true if every value for which the facts hold is accepted by `goal`.
+    /// Returns true if `goal` accepts every value for which the facts hold.
     pub(super) fn entails(&mut self, facts: &Facts<'s>, goal: Node<'s>) -> Proof {
         self.budget.spend(1)?;
         if facts.is_contradictory || facts.types.is_empty() {
@@ -35,7 +35,7 @@ impl<'s> Prover<'s, '_> {
                 return Ok(*known);
             }
             if let Some(place) = self.open.iter().rposition(|(open, _)| open == key) {
-                // A smaller value, and the proof for values of its size does not need this one.
+                // The value is smaller, and the proof for values of its size does not depend on this one.
                 let is_smaller = self.open[place].1 < self.level;
                 self.lowest_used = self.lowest_used.min(if is_smaller { place } else { usize::MAX });
                 return Ok(is_smaller);
@@ -81,7 +81,7 @@ impl<'s> Prover<'s, '_> {
         Ok(true)
     }
 
-    /// Returns true if a keyword follows from the facts, or from each of the cases that they leave.
+    /// Returns true if a keyword follows from the facts, or from each of their cases.
     fn follows(&mut self, facts: &Facts<'s>, goal: Node<'s>, keyword: &str, value: &'s Value) -> Proof {
         self.budget.spend(1)?;
         if self.is_given(facts, goal, keyword, value)? || self.follows_at_once(facts, goal, keyword, value)? {
@@ -160,7 +160,7 @@ impl<'s> Prover<'s, '_> {
                 }
                 Ok(self.entails(&facts, goal.at(value))? || self.is_empty(&facts, 1)?)
             }
-            // What they mean is said by the keyword that they go with.
+            // The keyword that they modify takes them into account.
             "if" | "minContains" | "maxContains" => Ok(true),
             _ if is_about == Types::NUMBER => self.keeps_number(facts, keyword, value),
             _ if is_about == Types::STRING => self.keeps_text(facts, keyword, value),
@@ -179,7 +179,7 @@ impl<'s> Prover<'s, '_> {
         Ok(true)
     }
 
-    /// Returns true if one branch is entailed and every other one refuted.
+    /// Returns true if one branch is entailed and all others are refuted.
     fn entails_one(&mut self, facts: &Facts<'s>, goal: Node<'s>, branches: &'s [Value]) -> Proof {
         for (idx, branch) in branches.iter().enumerate() {
             if !self.entails(facts, goal.at(branch))? {
@@ -194,7 +194,7 @@ impl<'s> Prover<'s, '_> {
         Ok(false)
     }
 
-    /// Returns true if every value that the facts leave is one of these.
+    /// Returns true if every value that the facts allow is in `allowed`.
     fn is_one_of(&mut self, facts: &Facts<'s>, allowed: &[Value]) -> Proof {
         let values = match &facts.values {
             Some(values) => Cow::Borrowed(values),
@@ -215,7 +215,7 @@ impl<'s> Prover<'s, '_> {
         Ok(true)
     }
 
-    /// The integers that the facts leave, if they are few.
+    /// Returns the integers that the facts allow, if there are few.
     fn integers(&self, facts: &Facts<'s>) -> Option<Vec<Cow<'s, Value>>> {
         const MAX_INTEGERS: i128 = 64;
 

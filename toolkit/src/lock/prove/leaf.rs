@@ -1,4 +1,4 @@
-//! Keywords without subschemas, for values that are known and for lengths and sizes.
+//! Goals of keywords without subschemas, for known values, lengths and sizes.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ use super::types::Types;
 use super::{Proof, Prover};
 use crate::schema::equality;
 
-/// Returns a text that two values share only if every validator takes them for one.
+/// Returns a text that two values share only if every validator considers them equal.
 ///
-/// A validator may compare an integer with a float as floats, and from 2⁵³ on several integers are one float. So a
-/// large float has the text that it is written with.
+/// A validator may compare an integer with a float as floats, and above 2⁵³ several integers convert to the same float.
+/// Therefore a large float is represented by its original text.
 pub(super) fn exact_text(value: &Value, budget: &Budget) -> Result<String, Stop> {
     let mut text = String::new();
     equality::write_canonical(value, &mut text);
@@ -25,7 +25,7 @@ pub(super) fn exact_text(value: &Value, budget: &Budget) -> Result<String, Stop>
     Ok(text)
 }
 
-/// Returns true if a value has a number so large that validators do not tell it from every other one.
+/// Returns true if a value contains a number so large that validators may consider it equal to another one.
 pub(super) fn has_large_number(value: &Value) -> bool {
     match value {
         Value::Number(number) => number.as_f64().is_none_or(|float| float.abs() >= 9e15),
@@ -35,14 +35,15 @@ pub(super) fn has_large_number(value: &Value) -> bool {
     }
 }
 
-/// The number of a keyword that counts.
+/// Returns the value of a keyword that limits a size.
 pub(super) fn count(value: Option<&Value>) -> Option<u64> {
     let value = value?;
     value.as_u64().or_else(|| value.as_f64().filter(|float| *float >= 0.0).map(|float| float as u64))
 }
 
 impl<'s> Prover<'s, '_> {
-    /// Returns true if a value meets a keyword that holds no schema; `None` if that takes more than the value.
+    /// Returns true if a value satisfies a keyword without subschemas, or `None` if that cannot be decided from the
+    /// value alone.
     pub(super) fn value_meets(&mut self, value: &Value, keyword: &str, limit: &Value) -> Result<Option<bool>, Stop> {
         self.budget.spend(1)?;
         let size = |is_large: fn(u64, u64) -> bool, n: usize| {
@@ -67,7 +68,7 @@ impl<'s> Prover<'s, '_> {
             ("exclusiveMinimum", Value::Number(_)) => number(End::Lower, true),
             ("maximum", Value::Number(_)) => number(End::Upper, false),
             ("exclusiveMaximum", Value::Number(_)) => number(End::Upper, true),
-            // Of a number alone, only whether the limit divides it is known.
+            // Divisibility can be proven here, but not refuted.
             ("multipleOf", Value::Number(_)) => number::is_multiple(value, limit).then_some(true),
             ("minLength", Value::String(text)) => size(is_least, text.chars().count()),
             ("maxLength", Value::String(text)) => size(is_most, text.chars().count()),
@@ -124,7 +125,7 @@ impl<'s> Prover<'s, '_> {
         })
     }
 
-    /// Returns true if the facts keep strings to the limit of a keyword.
+    /// Returns true if the facts keep strings within the limit of a keyword.
     pub(super) fn keeps_text(&mut self, facts: &Facts<'s>, keyword: &str, limit: &Value) -> Proof {
         self.budget.spend(facts.schemas.len() as u64)?;
         let counts = facts.schemas.iter().filter_map(|node| count(node.get(keyword)));

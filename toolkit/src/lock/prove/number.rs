@@ -1,4 +1,4 @@
-//! Numbers, compared exactly.
+//! Exact comparison of numbers.
 
 use std::cmp::Ordering;
 
@@ -8,17 +8,17 @@ use super::document::Node;
 use super::facts::Facts;
 use super::types::Types;
 
-/// A number of a schema. No integer in a 64-bit type is rounded.
+/// A number of a schema. 64-bit integers are exact.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Number {
     Integer(i128),
     Float(f64),
 }
 
-/// The largest float up to which every integer is a float too.
+/// The largest float up to which every integer is representable as a float.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A bound of numbers; `is_strict` if the bound itself is outside.
+/// A bound of numbers. The bound itself is excluded if `is_strict` is set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bound {
     pub(super) at: Number,
@@ -48,7 +48,7 @@ impl Number {
         }
     }
 
-    /// The least integer that is not below, if it is small enough to be exact.
+    /// Returns the smallest integer that is not below the number, if the result is exact.
     fn ceil(self) -> Option<i128> {
         match self {
             Self::Integer(integer) => Some(integer),
@@ -64,7 +64,7 @@ impl Number {
     }
 }
 
-/// Compares an integer with a float that has a fraction, or is beyond every integer of a schema.
+/// Compares an integer with a float that has a fraction or exceeds every integer of a schema.
 fn compare_mixed(integer: i128, float: f64) -> Ordering {
     if float.abs() >= 1e30 {
         return if float > 0.0 { Ordering::Less } else { Ordering::Greater };
@@ -75,7 +75,7 @@ fn compare_mixed(integer: i128, float: f64) -> Ordering {
     }
 }
 
-/// One end of the numbers that are left.
+/// The lower or upper end of a range of numbers.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum End {
     Lower,
@@ -98,7 +98,7 @@ impl End {
         }
     }
 
-    /// The bound as the outermost integer within it.
+    /// Returns the outermost integer within the bound.
     fn integer(self, bound: Bound) -> Option<Bound> {
         let at = match (self, bound.is_strict) {
             (End::Lower, false) => bound.at.ceil()?,
@@ -110,7 +110,7 @@ impl End {
     }
 }
 
-/// The tightest bound that the facts have at one end.
+/// Returns the tightest bound of the facts at one end.
 pub(super) fn bound(facts: &Facts<'_>, end: End) -> Option<Bound> {
     let is_integer = facts.types.and(Types::NUMBER) == Types::INTEGER;
     let bounds = facts.schemas.iter().flat_map(|node| bounds_of(*node, end));

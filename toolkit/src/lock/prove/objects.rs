@@ -12,17 +12,17 @@ use super::types::Types;
 use super::{Proof, Prover};
 use crate::schema::{Dialect, walk};
 
-/// The keys that a goal has other keywords for.
+/// The keys that are evaluated by other keywords of a goal.
 #[derive(Default)]
 struct Evaluated<'s> {
     names: HashSet<&'s str>,
     patterns: Vec<&'s str>,
-    /// True if there is a keyword for every key.
+    /// True if all keys are evaluated.
     all: bool,
 }
 
 impl<'s> Prover<'s, '_> {
-    /// Returns true if objects keep to a keyword of a goal.
+    /// Returns true if objects satisfy a keyword of a goal.
     pub(super) fn keeps_object(&mut self, facts: &Facts<'s>, goal: Node<'s>, keyword: &str, value: &'s Value) -> Proof {
         match keyword {
             "properties" => {
@@ -88,7 +88,7 @@ impl<'s> Prover<'s, '_> {
         Ok(true)
     }
 
-    /// Returns true if the values of all keys but the evaluated ones are accepted by a schema.
+    /// Returns true if a schema accepts the values of all keys except the evaluated ones.
     fn keeps_others(&mut self, facts: &Facts<'s>, schema: Node<'s>, evaluated: &Evaluated<'s>) -> Proof {
         if *schema.schema == true {
             return Ok(true);
@@ -109,7 +109,7 @@ impl<'s> Prover<'s, '_> {
         self.entails_below(&inner, schema)
     }
 
-    /// Adds the keys that a schema evaluates whenever it accepts: its own, and those of the schemas that apply always.
+    /// Adds the keys that a schema always evaluates: those of its own keywords and of the schemas that always apply.
     fn evaluate(&mut self, node: Node<'s>, evaluated: &mut Evaluated<'s>, is_outer: bool) -> Result<(), Stop> {
         self.budget.spend(1)?;
         evaluated.add_own(node);
@@ -146,7 +146,7 @@ impl<'s> Prover<'s, '_> {
         self.entails_below(&names, goal)
     }
 
-    /// The keys that every object has for which the facts hold.
+    /// Returns the keys of every object for which the facts hold.
     pub(super) fn required_keys(&mut self, facts: &Facts<'s>) -> Result<BTreeSet<&'s str>, Stop> {
         let mut keys = facts.required.clone();
         if let Some(values) = &facts.values {

@@ -1,26 +1,26 @@
-//! Patterns, matched by the engine that validates.
+//! Matching of patterns by the engine of the validator.
 
 use std::collections::HashMap;
 
 use super::super::budget::{Budget, Stop};
 use crate::schema::Matcher;
 
-/// How many compiled patterns are kept.
+/// The maximum number of cached patterns.
 const MAX_KEPT: usize = 64;
 
-/// The patterns that were compiled.
+/// A cache of compiled patterns.
 #[derive(Default)]
 pub(super) struct Matchers(HashMap<String, Matcher>);
 
 impl Matchers {
-    /// Matches a text against a pattern.
+    /// Returns true if a pattern matches a text.
     ///
     /// # Errors
     ///
-    /// The budget is spent, or the pattern is too large.
+    /// Returns an error if the budget is exhausted or the pattern is too large.
     pub(super) fn is_match(&mut self, pattern: &str, text: &str, budget: &Budget) -> Result<bool, Stop> {
         if !self.0.contains_key(pattern) {
-            // What a pattern takes to be compiled grows with its text, and faster.
+            // The cost of compiling a pattern grows faster than linearly with its text.
             budget.spend(500 + 50 * pattern.len() as u64)?;
             if self.0.len() >= MAX_KEPT {
                 self.0.clear();

@@ -1,4 +1,4 @@
-//! Schemas that assert the same by the same words.
+//! Comparison of schemas by their asserting keywords.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::schema::equality;
 use crate::schema::walk::{self, Holds};
 
 impl<'s> Prover<'s, '_> {
-    /// Returns true if two schemas have the same asserting keywords with the same values, references followed.
+    /// Returns true if two schemas have the same asserting keywords with the same values. References are followed.
     pub(super) fn is_same(&mut self, a: Node<'s>, b: Node<'s>) -> Proof {
         self.is_same_within(a, b, &mut Vec::new())
     }
@@ -84,8 +84,8 @@ impl<'s> Prover<'s, '_> {
         })
     }
 
-    /// Returns true if one of the facts has a keyword with the same value, where that is enough: what the keyword asserts
-    /// does not depend on its neighbors.
+    /// Returns true if a schema of the facts has the keyword with the same value, provided that the keyword does not
+    /// depend on the keywords beside it.
     pub(super) fn is_given(&mut self, facts: &Facts<'s>, goal: Node<'s>, keyword: &str, value: &'s Value) -> Proof {
         const DEPENDENT: [&str; 12] = [
             "additionalProperties",
@@ -115,8 +115,8 @@ impl<'s> Prover<'s, '_> {
         Ok(false)
     }
 
-    /// Returns true if two references lead to the same. Targets that are being compared already count as the same:
-    /// whatever tells them apart is found where they are.
+    /// Returns true if two references resolve to the same schema. Targets that are already being compared are assumed
+    /// to be the same; a difference between them is found by that comparison.
     fn is_same_target(
         &mut self,
         a: Node<'s>,
@@ -130,7 +130,7 @@ impl<'s> Prover<'s, '_> {
             Some(node.at(target))
         };
         let (Some(a), Some(b)) = (target(a, value), target(b, other)) else {
-            // The meta-schema is the one document beside these.
+            // The meta-schema is the only target outside of the documents.
             return Ok(value == other && value.as_str().is_some_and(|reference| !reference.starts_with('#')));
         };
         let pair = (std::ptr::from_ref(a.schema), std::ptr::from_ref(b.schema));
@@ -140,18 +140,18 @@ impl<'s> Prover<'s, '_> {
         }
         open.push(pair);
         let is_same = self.is_same_within(a, b, open)?;
-        // Compared once, a pair need not be compared again: if it differs, so does the whole.
+        // The pair stays in `open`: if the schemas differ, the whole comparison fails anyway.
         Ok(is_same)
     }
 }
 
-/// Returns true if two documents have the same text but for annotations.
+/// Returns true if two documents have the same text except for annotations.
 pub(super) fn text(a: &Value, b: &Value, budget: &Budget) -> Result<bool, Stop> {
     fn without_annotations(schema: &Value, budget: &Budget) -> Result<Value, Stop> {
         budget.spend(1)?;
         let Value::Object(keywords) = schema else { return Ok(schema.clone()) };
         let mut kept = serde_json::Map::new();
-        // A text is never what a reference leads to; any other annotation may be.
+        // A reference cannot resolve to a string, but it can resolve to any other annotation.
         let is_text = |keyword: &str, value: &Value| walk::is_annotation(keyword) && value.is_string();
         for (keyword, value) in keywords.iter().filter(|(keyword, value)| !is_text(keyword, value)) {
             let mut stop = None;

@@ -1,4 +1,4 @@
-//! The cases that facts leave.
+//! Case distinctions of facts.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -10,11 +10,12 @@ use super::Prover;
 use super::facts::{Case, Facts};
 use super::types::Types;
 
-/// Facts in every case, and the cases.
+/// The facts common to all cases, and the cases.
 pub(super) type Split<'s> = (Facts<'s>, Rc<[Case<'s>]>);
 
 impl<'s> Prover<'s, '_> {
-    /// Cases of which at least one holds, and what is known in all of them; `None` if there is but one case.
+    /// Returns cases of which at least one holds, and the facts common to all. Returns `None` if there is a single
+    /// case.
     pub(super) fn cases(&mut self, facts: &Facts<'s>) -> Result<Option<Split<'s>>, Stop> {
         self.budget.spend(facts.size())?;
         let mut rest = facts.clone();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// A set of JSON types, with the numbers divided into those with a fraction and those without.
+/// A set of JSON types, in which numbers with and without a fraction are distinct.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Types(u8);
 
@@ -18,7 +18,7 @@ impl Types {
     pub(super) const OBJECT: Self = Self(64);
     pub(super) const ALL: Self = Self(127);
 
-    /// The types that a `type` names.
+    /// Returns the types named by the value of `type`.
     pub(super) fn named(names: &Value) -> Self {
         match names {
             Value::String(name) => Self::of_name(name),
@@ -76,7 +76,7 @@ impl Types {
         !self.and(other).is_empty()
     }
 
-    /// The types one by one.
+    /// Iterates over the types of the set.
     pub(super) fn each(self) -> impl Iterator<Item = Self> {
         (0..7).map(|bit| Self(1 << bit)).filter(move |one| self.meets(*one))
     }
