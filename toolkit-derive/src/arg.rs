@@ -1,4 +1,4 @@
-//! `#[arg(…)]` on a parameter.
+//! Parser of `#[arg(…)]` on a parameter.
 
 use proc_macro2::TokenStream;
 use syn::parse::Parser;
@@ -9,20 +9,20 @@ use syn::{Attribute, Expr, Meta, Token};
 use crate::report::{Report, suggest};
 use crate::value::key_of;
 
-/// What `#[arg(…)]` declares.
+/// The arguments of `#[arg(…)]`.
 pub(crate) struct Arg {
     pub(crate) default: Option<ArgDefault>,
 }
 
-/// The value of an argument that the caller leaves out.
+/// The value of an absent argument.
 pub(crate) enum ArgDefault {
-    /// `default`: that of the type.
-    OfType(proc_macro2::Span),
+    /// `default`: the `Default` of the type.
+    Type(proc_macro2::Span),
     /// `default = 3`.
     Value(Box<Expr>),
 }
 
-/// Reads `#[arg]` among the attributes of a parameter, and what is wrong with it.
+/// Parses `#[arg]` among the attributes of a parameter, and reports its errors.
 // #[arg]
 // #[arg(default)]
 // #[arg(default = 3)]
@@ -30,7 +30,7 @@ pub(crate) fn arg(attrs: &[Attribute], report: &mut Report) -> Option<Arg> {
     let mut args = attrs.iter().filter(|attr| attr.path().is_ident("arg"));
     let attr = args.next()?;
     if let Some(twice) = args.next() {
-        report.error(twice, "duplicate `#[arg]`; write one with everything in it");
+        report.error(twice, "duplicate `#[arg]`; merge the two");
     }
     let mut arg = Arg { default: None };
     let metas = match &attr.meta {
@@ -60,14 +60,14 @@ pub(crate) fn arg(attrs: &[Attribute], report: &mut Report) -> Option<Arg> {
     if arg.default.is_some()
         && let Some(other) = attrs.iter().find(|attr| attr.path().is_ident("serde") && names_default(attr))
     {
-        report.error(other, "the argument has a default already, by `#[arg(default)]`; remove one of the two");
+        report.error(other, "the argument already has a default by `#[arg(default)]`; remove one of the two");
     }
     Some(arg)
 }
 
 fn default(meta: Meta, report: &mut Report) -> Option<ArgDefault> {
     match meta {
-        Meta::Path(path) => Some(ArgDefault::OfType(path.span())),
+        Meta::Path(path) => Some(ArgDefault::Type(path.span())),
         Meta::NameValue(pair) => Some(ArgDefault::Value(Box::new(pair.value))),
         Meta::List(list) => {
             report.error(&list, "write the default after `=`, as in `default = 3`");
@@ -76,12 +76,12 @@ fn default(meta: Meta, report: &mut Report) -> Option<ArgDefault> {
     }
 }
 
-/// Where what was meant belongs.
+/// Returns the message for an unknown argument of `#[arg]`, with the attribute that has it.
 fn unknown(key: &str) -> String {
     const SCHEMARS: &[&str] = &["range", "length", "regex", "pattern", "extend", "inner", "schema_with"];
     match key {
         "description" | "doc" | "desc" | "help" => {
-            format!("`#[arg]` takes no `{key}`; describe the argument by a doc comment, `/// …` above it")
+            format!("`#[arg]` takes no `{key}`; describe the argument in a doc comment, `/// …`, above it")
         }
         "name" | "rename" => {
             format!("`#[arg]` takes no `{key}`; name the argument with `#[serde(rename = \"…\")]`")
@@ -102,7 +102,7 @@ fn unknown(key: &str) -> String {
 
 fn names_default(attr: &Attribute) -> bool {
     let mut found = false;
-    // Whatever is wrong in it, serde reports.
+    // `field` reports a malformed attribute.
     let _ = attr.parse_nested_meta(|meta| {
         found |= meta.path.is_ident("default");
         if meta.input.peek(Token![=]) {

@@ -1,4 +1,4 @@
-//! What stands in `#[tool(…)]` and `#[toolset(…)]`.
+//! Parser of the arguments of `#[tool(…)]` and `#[toolset(…)]`.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::requirements::{self, Icon, Requirements};
 use crate::tags::{MAX_TAGS, normalize_tag};
 use crate::value::{duration, flag, key_of, metas, text, texts, value_of};
 
-/// The arguments of one attribute, checked.
+/// The checked arguments of one attribute.
 #[derive(Clone, Default)]
 pub(crate) struct Attribute {
     pub(crate) krate: Option<Path>,
@@ -22,7 +22,7 @@ pub(crate) struct Attribute {
     pub(crate) version: Option<String>,
     pub(crate) title: Option<LitStr>,
     pub(crate) description: Option<LitStr>,
-    /// Whether there is one at all, right or wrong.
+    /// True if `description` is given, also if its value is invalid.
     pub(crate) names_description: bool,
     pub(crate) category: Option<LitStr>,
     pub(crate) tags: Vec<String>,
@@ -37,7 +37,7 @@ pub(crate) struct Attribute {
     pub(crate) examples: Vec<LitStr>,
     pub(crate) requirements: Requirements,
     pub(crate) timeout: Option<Duration>,
-    /// The word itself, where it is said.
+    /// The path `blocking`, if the flag is set; errors point to it.
     pub(crate) blocking: Option<Path>,
     pub(crate) show_errors: Option<bool>,
 }
@@ -96,10 +96,10 @@ impl Attribute {
         let mut parsed = Self::default();
         let first = arguments.clone().into_iter().next();
         if let Ok(text) = syn::parse2::<LitStr>(first.into_iter().collect()) {
-            report.error(&text, format!("arguments have names; write `{} = …`", keys[0]));
+            report.error(&text, format!("positional arguments are not supported; write `{} = …`", keys[0]));
             return parsed;
         }
-        // A malformed one is reported as such, and not as a missing one too.
+        // A malformed description is reported once, and not as a missing description too.
         parsed.names_description = arguments.clone().into_iter().any(|token| token.to_string() == "description");
         let metas = metas(arguments, report);
         let mut seen: Vec<String> = Vec::new();
@@ -109,7 +109,7 @@ impl Attribute {
             if let Meta::List(list) = meta
                 && key == MODULE
             {
-                // The module's own attribute reports what is wrong there.
+                // `#[toolset]` on the module has reported errors in these arguments.
                 module = Some(Self::toolset(list.tokens.clone(), &mut Report::default()));
             } else if seen.contains(&key) {
                 report.error(meta.path(), format!("duplicate `{attribute}` argument `{key}`"));
@@ -122,8 +122,7 @@ impl Attribute {
         }
         if parsed.read_only == Some(true) && parsed.destructive == Some(true) {
             let destructive = metas.iter().find(|meta| meta.path().is_ident("destructive"));
-            report
-                .error(destructive.map(Meta::path), "`destructive` contradicts `read_only`; keep the one that is true");
+            report.error(destructive.map(Meta::path), "`destructive` contradicts `read_only`; remove one of the two");
         }
         match module {
             Some(module) => parsed.inherit(&module),
@@ -200,18 +199,18 @@ fn tags(meta: &Meta, report: &mut Report) -> Vec<String> {
     for text in texts(meta, "forecast", report).unwrap_or_default() {
         let written = text.value();
         let Some(tag) = normalize_tag(&written) else {
-            let message = format!("nothing is left of the tag `{written}`; use letters, digits, `-`, `_` and `.`");
+            let message = format!("the tag `{written}` has no valid characters; use letters, digits, `-`, `_` and `.`");
             report.error(&text, message);
             continue;
         };
-        // What the cut at the limit left is as long as the limit; without it there was more.
+        // A truncated tag is as long as the limit, and the original text was longer.
         if written.chars().filter(|c| !c.is_whitespace()).count() > tag.len() && tag.len() == crate::tags::MAX_TAG_LEN {
-            let message = format!("the tag is too long; at most {} characters are kept", crate::tags::MAX_TAG_LEN);
+            let message = format!("the tag is too long; a tag has at most {} characters", crate::tags::MAX_TAG_LEN);
             report.error(&text, message);
         } else if kept.contains(&tag) {
-            report.error(&text, format!("the tag `{tag}` stands here already"));
+            report.error(&text, format!("duplicate tag `{tag}`"));
         } else if kept.len() == MAX_TAGS {
-            report.error(&text, format!("a tool has at most {MAX_TAGS} tags; drop this one"));
+            report.error(&text, format!("a tool has at most {MAX_TAGS} tags; remove this one"));
         } else {
             kept.push(tag);
         }
@@ -223,7 +222,7 @@ fn aliases(meta: &Meta, report: &mut Report) -> Vec<LitStr> {
     let mut kept = Vec::new();
     for text in texts(meta, "weather:outlook", report).unwrap_or_default() {
         match check_alias(&text.value()) {
-            Err(reason) => report.error(&text, format!("an alias is a former name or id, and this {reason}")),
+            Err(reason) => report.error(&text, format!("an alias {reason}")),
             Ok(()) => kept.push(text),
         }
     }

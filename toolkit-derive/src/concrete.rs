@@ -1,4 +1,4 @@
-//! `#[concrete(Notes<Memory>, namespace = "…")]`: the types for which a generic toolset has tools.
+//! `#[concrete(Notes<Memory>, namespace = "…")]`, which instantiates a generic toolset for one type.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -12,41 +12,44 @@ use crate::attribute::Attribute;
 use crate::report::Report;
 use crate::value::ungrouped_type;
 
-/// One type of which a toolset has tools, and what its attribute declares.
+/// A concrete type of a toolset, and the arguments of its attribute.
 pub(crate) struct Concrete {
     pub(crate) ty: Type,
     pub(crate) attribute: Attribute,
-    /// The parameters of the `impl` block, and what they are for this type.
+    /// The type parameters of the `impl` block with their types.
     pub(crate) parameters: Vec<Parameter>,
 }
 
-/// A parameter of the `impl` block.
+/// A type parameter of the `impl` block and the type that replaces it.
 pub(crate) struct Parameter {
     pub(crate) name: String,
     pub(crate) ty: Type,
-    /// The only trait that it is declared with: what `S::Item` is a type of.
+    /// The only trait bound apart from marker traits, which qualifies associated types such as `S::Item`.
     pub(crate) bound: Option<Path>,
 }
 
-/// The types of the toolset: that of the block itself, or those that `#[concrete]` names.
+/// Returns the types of the toolset: the `Self` type of the block, or the types in `#[concrete]` of a generic block.
 pub(crate) fn concrete_types(imp: &mut ItemImpl, shared: &Attribute, report: &mut Report) -> Vec<Concrete> {
     let (named, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut imp.attrs).into_iter().partition(is_concrete);
     imp.attrs = rest;
     let is_generic = !imp.generics.params.is_empty();
     if !is_generic {
         for attr in named {
-            report.error(attr, "`#[concrete]` names a type of a generic toolset, and this is none");
+            report.error(attr, "`#[concrete]` applies to generic toolsets only, and this `impl` block is not generic");
         }
         return vec![Concrete { ty: (*imp.self_ty).clone(), attribute: shared.clone(), parameters: Vec::new() }];
     }
     if let Some(other) = imp.generics.params.iter().find(|param| !matches!(param, GenericParam::Type(_))) {
-        report.error(other, "a toolset is generic over types only; write one `impl` block per value or lifetime");
+        report.error(
+            other,
+            "a toolset can be generic over types only; write one `impl` block for each value or lifetime",
+        );
         return Vec::new();
     }
     if named.is_empty() {
         let ty = imp.self_ty.to_token_stream().to_string().replace(' ', "");
         let message = format!(
-            "name the concrete types of a generic toolset, one line for each, as in `#[concrete({})]`",
+            "a generic toolset needs one `#[concrete]` attribute for each type, as in `#[concrete({})]`",
             with_example(&ty, &imp.generics)
         );
         report.error(&imp.generics, message);
@@ -56,8 +59,8 @@ pub(crate) fn concrete_types(imp: &mut ItemImpl, shared: &Attribute, report: &mu
         if let Some(concrete) = concrete(attr, imp, shared, report) {
             let namespace = |other: &Concrete| other.attribute.namespace.as_ref().map(syn::LitStr::value);
             if all.iter().any(|other| namespace(other) == namespace(&concrete)) {
-                let message = "the tools of this type would have the ids of those above; give it another namespace, as \
-                               in `namespace = \"archive\"`";
+                let message = "the tools of this type have the same ids as those of a type above; give it another \
+                               namespace, as in `namespace = \"archive\"`";
                 report.error(&concrete.ty, message);
             }
             all.push(concrete);
@@ -66,13 +69,13 @@ pub(crate) fn concrete_types(imp: &mut ItemImpl, shared: &Attribute, report: &mu
     all
 }
 
-/// `Notes<S>` as `Notes<String>`.
+/// Returns `Notes<Memory>` for `Notes<S>`.
 fn with_example(ty: &str, generics: &Generics) -> String {
     let mut ty = ty.to_owned();
     for param in generics.type_params() {
         for (before, after) in [("<", ">"), ("<", ","), (",", ">"), (",", ",")] {
-            let of = |name: &str| format!("{before}{name}{after}");
-            ty = ty.replace(&of(&param.ident.to_string()), &of("Memory"));
+            let enclosed = |name: &str| format!("{before}{name}{after}");
+            ty = ty.replace(&enclosed(&param.ident.to_string()), &enclosed("Memory"));
         }
     }
     ty
@@ -118,7 +121,8 @@ fn concrete(attr: &RustAttribute, imp: &ItemImpl, shared: &Attribute, report: &m
     Some(Concrete { ty, attribute, parameters: parameters? })
 }
 
-/// What the parameters of the block are where its type is `ty`.
+/// Returns the type parameters of the block for `Self` = `ty`, or `None` if `ty` has another form than the type of the
+/// block.
 fn parameters(imp: &ItemImpl, ty: &Type) -> Option<Vec<Parameter>> {
     let (generic, concrete) = (generic_arguments(&imp.self_ty)?, generic_arguments(ty)?);
     let is_same = generic.0 == concrete.0 && generic.1.len() == concrete.1.len();
@@ -134,7 +138,7 @@ fn parameters(imp: &ItemImpl, ty: &Type) -> Option<Vec<Parameter>> {
     is_same.then(|| imp.generics.type_params().map(parameter).collect())?
 }
 
-/// The last name of a path type, and its arguments.
+/// Returns the last segment of a path type, and its generic arguments.
 fn generic_arguments(ty: &Type) -> Option<(String, Vec<&GenericArgument>)> {
     let Type::Path(path) = ungrouped_type(ty) else {
         return None;
@@ -146,7 +150,7 @@ fn generic_arguments(ty: &Type) -> Option<(String, Vec<&GenericArgument>)> {
     Some((last.ident.to_string(), arguments.args.iter().collect()))
 }
 
-/// The trait of a parameter, where it is declared with one.
+/// Returns the trait bound of a parameter, if it has exactly one apart from marker traits.
 fn bound(param: &syn::TypeParam, generics: &Generics) -> Option<Path> {
     let mut bounds: Vec<&TypeParamBound> = param.bounds.iter().collect();
     for predicate in generics.where_clause.iter().flat_map(|clause| &clause.predicates) {
@@ -161,7 +165,7 @@ fn bound(param: &syn::TypeParam, generics: &Generics) -> Option<Path> {
         TypeParamBound::Trait(bound) => Some(&bound.path),
         _ => None,
     });
-    // Marker traits have no items of their own.
+    // Marker traits have no associated items, so they do not make `S::Item` ambiguous.
     let is_marker = |path: &&Path| {
         let name = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
         ["Send", "Sync", "Sized", "Unpin", "Clone", "Copy", "Debug", "Default"].contains(&name.as_str())

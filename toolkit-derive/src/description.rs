@@ -1,4 +1,4 @@
-//! A doc comment as text.
+//! Doc comments as descriptions.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,10 +6,10 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta, Path};
 
 use crate::value::ungrouped;
 
-/// The doc comment as an expression of type `&'static str`, or `None` where there is none or it is blank.
+/// Returns the doc comment as an expression of type `&'static str`, or `None` if it is absent or blank.
 ///
-/// `#[doc = include_str!("…")]` is text that only the compiler can read, so then the expression is a `concat!`.
-pub(crate) fn of(attrs: &[Attribute], krate: &Path) -> Option<TokenStream> {
+/// The value of `#[doc = include_str!("…")]` is unknown to a macro, so the expression is a `concat!` in this case.
+pub(crate) fn from_attrs(attrs: &[Attribute], krate: &Path) -> Option<TokenStream> {
     let docs: Vec<&Expr> = attrs.iter().filter_map(doc).collect();
     let lines: Vec<Option<String>> = docs.iter().map(|doc| literal(doc)).collect();
     if lines.iter().all(Option::is_some) {
@@ -35,13 +35,13 @@ fn doc(attr: &Attribute) -> Option<&Expr> {
     }
 }
 
-/// The lines of a literal, each without the one space that follows `///`.
+/// Returns the text of a doc literal without the space that follows `///`.
 fn literal(doc: &Expr) -> Option<String> {
     let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = doc else {
         return None;
     };
     let text = text.value();
-    // The stars that a block comment has in front of its lines, as rustdoc drops them.
+    // rustdoc also removes the leading stars of a block comment.
     let is_starred = |line: &str| line.trim_start().starts_with('*') || line.trim().is_empty();
     let stars = text.lines().count() > 1 && text.lines().skip(1).all(is_starred);
     let bare = |line: &'_ str| match stars {

@@ -1,4 +1,4 @@
-//! The examples of a tool, as far as the macro knows its arguments.
+//! Checks of the `examples` argument.
 
 use syn::LitStr;
 
@@ -8,12 +8,12 @@ use crate::json_name;
 use crate::parameter::Argument;
 use crate::report::{Report, suggest};
 
-/// Reports examples that are not JSON, or name or hold what no argument takes.
+/// Reports examples that are not JSON objects, or that have an unknown argument or a value of the wrong kind.
 pub(crate) fn check(examples: &[LitStr], arguments: &[&Argument], report: &mut Report) {
     for example in examples {
         match json::members(&example.value()) {
             Err(reason) => report.error(example, reason),
-            // Of other sole arguments only rustc knows whether their fields are the arguments.
+            // The macro cannot see whether any other sole argument is an argument struct.
             Ok(_) if arguments.len() == 1 && !arguments[0].is_named() && kind(&arguments[0].ty).is_none() => {}
             Ok(members) => {
                 for (name, found) in members {
@@ -28,7 +28,7 @@ pub(crate) fn check(examples: &[LitStr], arguments: &[&Argument], report: &mut R
 
 fn check_member(name: &str, found: Json, arguments: &[&Argument]) -> Result<(), String> {
     let names: Option<Vec<Vec<String>>> = arguments.iter().map(|argument| json_name::all(argument)).collect();
-    // Under `flatten` there are names that the macro cannot see.
+    // The macro cannot see the names that `flatten` adds.
     let Some(names) = names else {
         return Ok(());
     };
@@ -40,7 +40,7 @@ fn check_member(name: &str, found: Json, arguments: &[&Argument]) -> Result<(), 
         });
     };
     let argument = arguments[place];
-    let Some(expected) = kind(&argument.ty).filter(|_| !argument.is_converted()) else {
+    let Some(expected) = kind(&argument.ty).filter(|_| !argument.has_conversion()) else {
         return Ok(());
     };
     let (fits, expected) = match expected {
@@ -49,9 +49,9 @@ fn check_member(name: &str, found: Json, arguments: &[&Argument]) -> Result<(), 
         Kind::List => (found == Json::Array, "an array"),
         Kind::Bool => (found == Json::Bool, "a boolean"),
     };
-    // An argument that may be absent may be null.
+    // `null` counts as absent.
     match fits || found == Json::Null {
         true => Ok(()),
-        false => Err(format!("the example has {} for `{name}`, which is {expected}", found.name())),
+        false => Err(format!("the example has {} for `{name}`, which must be {expected}", found.name())),
     }
 }

@@ -1,4 +1,4 @@
-//! Tokens for a function that has been checked. Nothing in here can fail.
+//! Code generation for a checked function, which cannot fail.
 
 mod call;
 mod entry;
@@ -17,18 +17,18 @@ use self::input::Input;
 use crate::function::Function;
 use crate::krate::{at, here, krate};
 
-/// The function, and its tool beside it.
+/// Returns the function and the hidden item beside it.
 pub(crate) fn free(func: &ItemFn, function: &Function) -> TokenStream {
     let tool = tool(function);
     quote! {
-        // Every argument is a parameter, and is owned.
+        // Arguments of a tool are owned parameters.
         #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
         #func
         #tool
     }
 }
 
-/// The one hidden item beside a function:
+/// Returns the hidden item beside a function:
 ///
 /// ```ignore
 /// pub const add_is_not_a_tool_add_tool_attribute_…: Linked<(i64, i64), i64> = {
@@ -50,14 +50,14 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
     let krate: Path = parse_quote!(__toolkit);
     let hidden = hidden_name(&function.ident);
     let (vis, cfgs) = (&function.vis, &function.cfgs);
-    let input = Input::of(function, &krate, &outside);
+    let input = Input::new(function, &krate, &outside);
     let input_type = &input.ty;
     let returned = function.output.as_ref().map_or_else(|| quote!(()), |ty| quote!(#ty));
     let (checks, types) = (checks(function, &krate), types(function, &input, &returned, &krate));
     let (call, entry) = (call(function, &returned, &krate), entry(function, &input, &krate));
     let arguments = &input.declaration;
     let id = id(function);
-    // Where rustc says that the crate has two tools of that id.
+    // The position at which rustc reports a duplicate id in the crate.
     let name_at = at(&krate, function.ident.span());
     let unique = quote_spanned!(here(function.ident.span())=> #name_at::unique! { #id });
     let linked = if function.asyncness.is_some() { quote!(async_linked) } else { quote!(sync_linked) };
@@ -84,7 +84,7 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
                 ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _, OwnsAlone as _, Plain as _,
                 PlainShape as _, Unfit as _, UnfitData as _,
             };
-            // What the derives use as if the prelude were there.
+            // The derives use these names unqualified, and `#![no_implicit_prelude]` removes them.
             use #krate::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
 
             #arguments
@@ -102,18 +102,18 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
     }
 }
 
-/// The name of the hidden item, as in `add_is_not_a_tool_add_tool_attribute_…`.
+/// Returns the name of the hidden item, such as `add_is_not_a_tool_add_tool_attribute_…`.
 ///
-/// rustc prints it only where it does not exist, in "cannot find value `…` in module `…`". There rustc suggests a name
-/// that differs in less than a third of its letters, which must never be the hidden item of another tool: the letters
-/// at the end are a hash of the name, and long enough for that.
+/// rustc prints the name in "cannot find value `…` in module `…`", if the function is not a tool. rustc also suggests
+/// names that differ in less than a third of their letters, which would be the hidden item of another tool. The suffix, a
+/// hash of the name, is long enough to prevent that.
 pub(crate) fn hidden_name(ident: &Ident) -> Ident {
     let name = ident.unraw().to_string();
     let hash = letters(&name, name.len() + 22);
     format_ident!("{name}_is_not_a_tool_add_tool_attribute_{hash}", span = ident.span())
 }
 
-/// Letters that depend on every byte of `text`: FNV-1a, spread by SplitMix64.
+/// Returns `n` letters that depend on every byte of `text` (FNV-1a, then SplitMix64).
 fn letters(text: &str, n: usize) -> String {
     let mut state: u64 = 0xcbf2_9ce4_8422_2325;
     for byte in text.bytes() {
@@ -128,11 +128,11 @@ fn letters(text: &str, n: usize) -> String {
     std::iter::repeat_with(next).take(n).map(|bits| char::from(b'a' + (bits % 26) as u8)).collect()
 }
 
-/// Questions put to rustc, each at the tokens that an answer should point to.
+/// Returns assertions about types, each at the tokens that an error of rustc should point to.
 fn checks(function: &Function, krate: &Path) -> TokenStream {
-    let is_lone = function.arguments().count() == 1;
-    let arguments = function.arguments().map(|argument| argument.checks(is_lone, krate));
-    let states = function.lent().map(|ty| {
+    let is_sole = function.arguments().count() == 1;
+    let arguments = function.arguments().map(|argument| argument.checks(is_sole, krate));
+    let states = function.injected().map(|ty| {
         let krate = at(krate, ty.span());
         quote_spanned!(here(ty.span())=> const _: () = <#ty as #krate::State>::OK;)
     });

@@ -1,7 +1,7 @@
-//! Attributes of serde and schemars on a parameter.
+//! Checks of serde and schemars attributes on a parameter.
 //!
-//! The parameter becomes a field of a struct, whose derives would report a mistake once each, and whatever uses the
-//! derived traits once more.
+//! The parameter becomes a field of a struct. Without these checks, each derive would report the same error, and so would
+//! the uses of the derived traits.
 
 use proc_macro2::TokenTree;
 use quote::ToTokens;
@@ -58,7 +58,7 @@ const SCHEMARS: &[&str] = &[
     "with",
 ];
 
-/// Reports what is wrong with an attribute of a parameter of type `ty`.
+/// Reports errors in an attribute of a parameter of type `ty`.
 pub(crate) fn check(attr: &Attribute, ty: &Type, report: &mut Report) {
     let path = attr.path();
     match &attr.meta {
@@ -68,9 +68,9 @@ pub(crate) fn check(attr: &Attribute, ty: &Type, report: &mut Report) {
             }
         }
         Meta::List(list) if path.is_ident("schemars") => {
-            // `!default` takes back what serde's attribute has.
-            let is_taken_back = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '!');
-            if !list.tokens.clone().into_iter().any(|token| is_taken_back(&token)) {
+            // `!default` overrides `default` of the serde attribute.
+            let is_override = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '!');
+            if !list.tokens.clone().into_iter().any(|token| is_override(&token)) {
                 for meta in metas(list.tokens.clone(), report) {
                     check_schemars(&meta, ty, report);
                 }
@@ -113,7 +113,9 @@ fn check_serde(meta: &Meta, report: &mut Report) {
 fn text(meta: &Meta, example: &str, report: &mut Report) -> Option<LitStr> {
     match value_of(meta) {
         Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => return Some(text.clone()),
-        Some(value) => report.error(value, format!("`{0}` takes text, as in `{0} = {example}`", key_of(meta))),
+        Some(value) => {
+            report.error(value, format!("`{0}` must be a string literal, as in `{0} = {example}`", key_of(meta)))
+        }
         None => report.error(meta, format!("`{0}` needs a value, as in `{0} = {example}`", key_of(meta))),
     }
     None
@@ -151,7 +153,7 @@ fn check_schemars(meta: &Meta, ty: &Type, report: &mut Report) {
             check_kind(meta, &key, ty, report);
         }
         ("pattern" | "regex", _) => {
-            report.error(meta, "a pattern stands in parentheses, as in `regex(pattern = r\"^[a-z]+$\")`");
+            report.error(meta, "write the pattern in parentheses, as in `regex(pattern = r\"^[a-z]+$\")`");
         }
         (key, _) if SCHEMARS.contains(&key) => {}
         (key, _) if SERDE.contains(&key) => {
@@ -168,24 +170,24 @@ fn unknown(attribute: &str, key: &str, keys: &[&str]) -> String {
     }
 }
 
-/// Refuses a keyword that has no meaning for the type, which schemars would leave out of the schema without a word.
+/// Reports a keyword that does not apply to the type, which schemars would silently drop from the schema.
 fn check_kind(meta: &Meta, keyword: &str, ty: &Type, report: &mut Report) {
     let Some(kind) = kind(ty) else {
         return;
     };
     let advice = match (keyword, kind) {
         ("range", Kind::Number) | ("length", Kind::Text | Kind::List) | ("regex" | "pattern", Kind::Text) => return,
-        ("range", Kind::Text | Kind::List) => "`range` bounds numbers; `length` bounds texts and lists",
-        ("length", Kind::Number) => "`length` bounds texts and lists; `range` bounds numbers",
-        ("range", Kind::Bool) => "`range` bounds numbers",
-        ("length", Kind::Bool) => "`length` bounds texts and lists",
-        ("regex" | "pattern", Kind::List) => "a pattern is for texts; for each item of a list, put it into `inner(…)`",
-        _ => "a pattern is for texts",
+        ("range", Kind::Text | Kind::List) => "`range` applies to numbers; use `length` for strings and lists",
+        ("length", Kind::Number) => "`length` applies to strings and lists; use `range` for numbers",
+        ("range", Kind::Bool) => "`range` applies to numbers",
+        ("length", Kind::Bool) => "`length` applies to strings and lists",
+        ("regex" | "pattern", Kind::List) => "a pattern applies to strings; for the items of a list, write `inner(…)`",
+        _ => "a pattern applies to strings",
     };
     report.error(meta, advice);
 }
 
-/// What JSON a type of the standard library is.
+/// The JSON kind of a type of the standard library.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Number,
@@ -194,7 +196,7 @@ pub(crate) enum Kind {
     Bool,
 }
 
-/// The kind of a type, where its name tells.
+/// Returns the kind of a type, if its name determines it.
 pub(crate) fn kind(ty: &Type) -> Option<Kind> {
     let Type::Path(path) = ungrouped_type(ty) else {
         return None;
@@ -218,7 +220,7 @@ pub(crate) fn kind(ty: &Type) -> Option<Kind> {
     Some(kind)
 }
 
-/// Refuses a pattern that no dialect of regular expressions reads.
+/// Reports a pattern that is invalid in every dialect of regular expressions.
 fn check_pattern(value: &Expr, report: &mut Report) {
     let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else {
         return;
@@ -228,8 +230,8 @@ fn check_pattern(value: &Expr, report: &mut Report) {
     }
 }
 
-/// A schema's patterns are ECMA-262's: `regex-syntax` lacks what looks around or back, and escapes in another way, so
-/// only what is wrong in both is reported.
+/// Returns the reason that a pattern is invalid both in ECMA-262, the dialect of JSON Schema, and in `regex-syntax`, which
+/// lacks lookaround and backreferences and has other escapes.
 fn pattern(text: &str) -> Result<(), String> {
     use regex_syntax::ast::ErrorKind;
     let Err(error) = regex_syntax::ast::parse::Parser::new().parse(text) else {
@@ -241,7 +243,7 @@ fn pattern(text: &str) -> Result<(), String> {
         ErrorKind::GroupUnclosed => "`(` is never closed",
         ErrorKind::GroupUnopened => "`)` was never opened",
         ErrorKind::EscapeUnexpectedEof => "it ends in `\\`",
-        ErrorKind::RepetitionMissing => "nothing stands before the repetition",
+        ErrorKind::RepetitionMissing => "the repetition has nothing to repeat",
         ErrorKind::RepetitionCountInvalid => "the repetition `{m,n}` has a minimum above its maximum",
         _ => return Ok(()),
     };
@@ -253,7 +255,7 @@ mod tests {
     use super::pattern;
 
     #[test]
-    fn only_what_is_wrong_in_every_dialect_is_refused() {
+    fn rejects_patterns_that_are_invalid_in_every_dialect() {
         for good in [r"^[a-z]+$", r"(?=x)y", r"(a)\1", r"\/", r"\cA", r"[\d-x]", r"(?<name>x)", r"\p{Letter}", "a{2}"] {
             assert_eq!(pattern(good), Ok(()), "{good}");
         }

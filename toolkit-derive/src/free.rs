@@ -1,4 +1,4 @@
-//! `#[tool]` on a function.
+//! `#[tool]` on a free function.
 
 use proc_macro2::TokenStream;
 use syn::Item;
@@ -21,7 +21,7 @@ pub(crate) fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     let Item::Fn(mut func) = item else {
-        report_no_function(&item, &mut report);
+        report_unsupported_item(&item, &mut report);
         return recover::expand(item, report.into_errors().unwrap_or_default());
     };
     let function = Function::of_free(&func, attribute, &mut report);
@@ -32,14 +32,14 @@ pub(crate) fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand::free(&func, &function)
 }
 
-fn report_no_function(item: &Item, report: &mut Report) {
+fn report_unsupported_item(item: &Item, report: &mut Report) {
     let message = match item {
-        Item::Struct(_) => "put it on the function that takes this struct as its argument",
-        Item::Enum(_) => "put it on the function that takes this enum as its argument",
-        Item::Impl(_) => "an `impl` block takes `#[toolset]`",
-        Item::Mod(_) => "a module takes `#[toolset]`, for what its tools have in common",
-        Item::Trait(_) => "a trait has no body to call, so put it on a function that uses the trait",
-        _ => "call it from one that is the tool",
+        Item::Struct(_) => "put it on a function that takes this struct as its argument",
+        Item::Enum(_) => "put it on a function that takes this enum as its argument",
+        Item::Impl(_) => "put `#[toolset]` on an `impl` block",
+        Item::Mod(_) => "put `#[toolset]` on a module to set arguments of all its tools",
+        Item::Trait(_) => "for a trait, put it on a function that calls its methods",
+        _ => "wrap this item in a function",
     };
-    report.error(keyword(item), format!("`#[tool]` goes on a function; {message}"));
+    report.error(keyword(item), format!("`#[tool]` applies to functions; {message}"));
 }

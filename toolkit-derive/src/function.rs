@@ -1,4 +1,4 @@
-//! A function, as a tool sees it.
+//! The analyzed signature of a tool function.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
@@ -17,7 +17,7 @@ use crate::report::Report;
 use crate::value::ungrouped_type;
 use crate::{description, example, json_name, recover, returned};
 
-/// The word that says what an item is.
+/// Returns the keyword of an item, such as `struct`.
 pub(crate) fn keyword(item: &Item) -> TokenStream {
     match item {
         Item::Const(item) => item.const_token.to_token_stream(),
@@ -31,15 +31,15 @@ pub(crate) fn keyword(item: &Item) -> TokenStream {
     }
 }
 
-/// What is known of a tool before anything is expanded.
+/// A tool function and its attribute, before expansion.
 pub(crate) struct Function {
     pub(crate) attribute: Attribute,
-    /// The type whose method it is.
+    /// The `Self` type, if the function is a method or an associated function.
     pub(crate) owner: Option<Type>,
     pub(crate) takes_self: bool,
     pub(crate) ident: Ident,
     pub(crate) vis: Visibility,
-    /// Where it exists at all.
+    /// The `#[cfg]` attributes, which the generated item needs too.
     pub(crate) cfgs: Vec<RustAttribute>,
     pub(crate) asyncness: Option<syn::Token![async]>,
     pub(crate) parameters: Vec<Parameter>,
@@ -53,8 +53,8 @@ impl Function {
         if let Some(FnArg::Receiver(receiver)) = func.sig.inputs.first() {
             report.error(
                 receiver.self_token,
-                "`#[tool]` on a method needs `#[toolset]` on the surrounding `impl` block, which tells the dispatcher \
-                 where `self` comes from; there, it is written as `#[tool]` and not by a macro",
+                "`#[tool]` on a method requires `#[toolset]` on the surrounding `impl` block, where `#[tool]` must be \
+                 written out: `#[toolset]` does not see attributes that another macro adds",
             );
         }
         Self::of(&func.sig, &func.attrs, func.vis.clone(), None, attribute, report)
@@ -70,24 +70,21 @@ impl Function {
     ) -> Self {
         check_signature(sig, report);
         if let Some(twice) = attrs.iter().filter(|attr| recover::is_tool(attr)).nth(usize::from(owner.is_some())) {
-            report.error(twice, "`#[tool]` stands here already; a function is one tool");
+            report.error(twice, "duplicate `#[tool]`; a function is one tool");
         }
         let name = sig.ident.unraw().to_string();
         if attribute.name.is_none()
             && let Err(reason) = check_name(&name)
         {
-            report.error(&sig.ident, format!("the name of a tool {reason}; give it one with `name = \"…\"`"));
+            report.error(&sig.ident, format!("the name of a tool {reason}; set a valid name with `name = \"…\"`"));
         }
         if let (Some(blocking), Some(_)) = (&attribute.blocking, sig.asyncness) {
-            report.error(
-                blocking,
-                "an `async` function waits without blocking its thread; remove `blocking`, or the `async`",
-            );
+            report.error(blocking, "`blocking` applies to synchronous functions; remove either `blocking` or `async`");
         }
         let krate = krate(&attribute);
         let description = match &attribute.description {
             Some(text) => Some(quote::quote!(#text)),
-            None => description::of(attrs, &krate),
+            None => description::from_attrs(attrs, &krate),
         };
         if description.is_none() && !attribute.names_description {
             report.error(
@@ -104,7 +101,7 @@ impl Function {
         }
         let arguments = parameters.iter().filter_map(|parameter| match parameter {
             Parameter::Argument(argument) => Some(argument),
-            Parameter::Borrowed(_) => None,
+            Parameter::State(_) => None,
         });
         json_name::check(arguments.clone(), report);
         example::check(&attribute.examples, &arguments.collect::<Vec<_>>(), report);
@@ -130,7 +127,7 @@ impl Function {
         }
     }
 
-    /// The tool's name.
+    /// Returns the name of the tool.
     pub(crate) fn name(&self) -> String {
         match &self.attribute.name {
             Some(name) => name.value(),
@@ -141,27 +138,27 @@ impl Function {
     pub(crate) fn arguments(&self) -> impl Iterator<Item = &Argument> {
         self.parameters.iter().filter_map(|parameter| match parameter {
             Parameter::Argument(argument) => Some(argument),
-            Parameter::Borrowed(_) => None,
+            Parameter::State(_) => None,
         })
     }
 }
 
 impl Function {
-    /// The types that the host lends, the instance of a method first.
-    pub(crate) fn lent(&self) -> impl Iterator<Item = &Type> {
+    /// Returns the types of the injected state, starting with the instance of a method.
+    pub(crate) fn injected(&self) -> impl Iterator<Item = &Type> {
         let instance = self.owner.iter().filter(|_| self.takes_self);
         instance.chain(self.parameters.iter().filter_map(|parameter| match parameter {
-            Parameter::Borrowed(ty) => Some(ty),
+            Parameter::State(ty) => Some(ty),
             Parameter::Argument(_) => None,
         }))
     }
 
-    /// Where to say that the returned type is none: the first of `Result<_, _>`, if it is spelled so.
+    /// Returns the span for errors about the returned type: `T` of a type spelled `Result<T, E>`.
     pub(crate) fn output_span(&self) -> Span {
         self.result_span(0)
     }
 
-    /// Where to say that the error is none: the second of `Result<_, _>`, if it is spelled so.
+    /// Returns the span for errors about the error type: `E` of a type spelled `Result<T, E>`.
     pub(crate) fn error_span(&self) -> Span {
         self.result_span(1)
     }
@@ -184,7 +181,10 @@ impl Function {
 fn check_signature(sig: &Signature, report: &mut Report) {
     if !sig.generics.params.is_empty() && sig.generics.type_params().count() + sig.generics.const_params().count() == 0
     {
-        let message = format!("`{}` needs no lifetime; the host lends for one call, and `&T` says that", sig.ident);
+        let message = format!(
+            "`{}` cannot have lifetime parameters; injected state is borrowed for one call, so write `&T`",
+            sig.ident
+        );
         report.error(&sig.generics, message);
     } else if !sig.generics.params.is_empty() {
         let message = format!(
@@ -194,17 +194,17 @@ fn check_signature(sig: &Signature, report: &mut Report) {
         report.error(&sig.generics, message);
     }
     if let Safety::Unsafe(token) = &sig.safety {
-        report.error(token, "a tool cannot be `unsafe`; a model cannot keep the promises that the caller owes");
+        report.error(token, "a tool cannot be `unsafe`; a model cannot uphold safety requirements");
     }
 }
 
-/// The note of `#[deprecated]`.
+/// Returns the note of `#[deprecated]`.
 fn deprecation(attr: &RustAttribute) -> Option<LitStr> {
     if !attr.path().is_ident("deprecated") {
         return None;
     }
     let mut note = None;
-    // Whatever is wrong in it, rustc says.
+    // rustc reports a malformed attribute.
     let _ = attr.parse_nested_meta(|meta| {
         let value: LitStr = meta.value()?.parse()?;
         if meta.path.is_ident("note") {

@@ -1,9 +1,9 @@
-//! The JSON of an example: whether it is JSON, and the kinds of its members.
+//! A JSON parser for examples, which reports the kind of each member.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// What an example has for each argument.
+/// The argument names of an example, each with the kind of its value.
 pub(crate) type Members = Vec<(String, Json)>;
 
 /// The kind of a JSON value.
@@ -19,7 +19,7 @@ pub(crate) enum Json {
 }
 
 impl Json {
-    /// As it reads in a message.
+    /// Returns the kind with its article, for messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -33,13 +33,13 @@ impl Json {
     }
 }
 
-/// The members of the object that `text` is.
+/// Parses a JSON object and returns its members.
 pub(crate) fn members(text: &str) -> Result<Members, String> {
     let mut reader = Reader { rest: text.chars().peekable(), depth: 0 };
     reader.space();
     let mut members = Vec::new();
     if reader.value(&mut members)? != Json::Object {
-        return Err("an example is a JSON object, with the arguments of one call".to_owned());
+        return Err("an example must be a JSON object with the arguments of one call".to_owned());
     }
     reader.space();
     match reader.rest.next() {
@@ -66,7 +66,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One value; the members of an object at the root go into `members`.
+    /// Parses one value; `members` receives the members of an object at the root.
     fn value(&mut self, members: &mut Members) -> Result<Json, String> {
         match self.rest.peek().copied() {
             Some('{') => self.object(members),
@@ -107,7 +107,7 @@ impl Reader<'_> {
                 reader.space();
                 let kind = reader.value(&mut Vec::new())?;
                 if is_root && members.iter().any(|(other, _)| *other == key) {
-                    return Err(format!("the example has `{key}` twice"));
+                    return Err(format!("duplicate key `{key}` in the example"));
                 }
                 if is_root {
                     members.push((key, kind));
@@ -163,11 +163,11 @@ impl Reader<'_> {
             Some('u') => {
                 let digits: String = self.rest.by_ref().take(4).collect();
                 let code = u32::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 4);
-                let code = code.ok_or_else(|| format!("not JSON: `\\u{digits}` is no escape"))?;
-                // Halves of a pair are compared as one unknown character each.
+                let code = code.ok_or_else(|| format!("not JSON: `\\u{digits}` is not a valid escape"))?;
+                // Each half of a surrogate pair becomes one replacement character; the text is only compared with names.
                 char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
             }
-            Some(c) => return Err(format!("not JSON: `\\{c}` is no escape")),
+            Some(c) => return Err(format!("not JSON: `\\{c}` is not a valid escape")),
             None => return Err("not JSON: a string is never closed".to_owned()),
         })
     }
@@ -195,7 +195,7 @@ impl Reader<'_> {
         match is_whole && is_fraction && is_digits(exponent) {
             true if rest.is_empty() => Ok(Json::Integer),
             true => Ok(Json::Number),
-            false => Err(format!("not JSON: `{text}` is no number")),
+            false => Err(format!("not JSON: `{text}` is not a number")),
         }
     }
 }
@@ -209,7 +209,7 @@ mod tests {
     use super::{Json, members};
 
     #[test]
-    fn members_of_an_object_are_read_with_their_kinds() {
+    fn parses_members_with_their_kinds() {
         let text = r#" {"a": -1, "b\u00e9": 1.5e3, "c": [1, {"d": null}], "d": {"e": "\"\ud83d\ude00"}, "f": true} "#;
         let found = members(text).unwrap();
         let expect =
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_object_of_json_is_refused_with_the_reason() {
+    fn rejects_text_that_is_not_a_json_object() {
         let texts =
             ["", "[]", "1", "{", "{a: 1}", "{\"a\": 01}", "{\"a\": 1,}", "{} x", "{\"a\": tru}", "{\"a\": \"\n\"}"];
         for text in texts.into_iter().chain(["{\"a\": 1, \"a\": 2}", "{\"a\": +1}", "{\"a\": 1.}", "{\"a\": \"\\x\"}"])

@@ -1,4 +1,4 @@
-//! The names of arguments in JSON, no two of which may be the same.
+//! The JSON names of arguments, which must be unique.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,9 @@ use syn::{Attribute, LitStr};
 use crate::parameter::Argument;
 use crate::report::Report;
 
-/// Reports each name that an earlier argument has.
+/// Reports each name that an earlier argument already has.
 ///
-/// serde would give the value to the first of them and never fill the second, and rustc has nothing to say about it.
+/// serde would give the value to the first argument and never fill the second, and rustc does not warn.
 pub(crate) fn check<'a>(arguments: impl Iterator<Item = &'a Argument>, report: &mut Report) {
     let mut first: HashMap<String, &Ident> = HashMap::new();
     for argument in arguments {
@@ -21,7 +21,7 @@ pub(crate) fn check<'a>(arguments: impl Iterator<Item = &'a Argument>, report: &
                 Some(other) if **other == argument.ident => {}
                 Some(other) => {
                     let message =
-                        format!("`{other}` is called `{name}` in JSON already; give this argument another name");
+                        format!("the argument `{other}` already has the JSON name `{name}`; rename this argument");
                     report.push(syn::Error::new(span, message));
                 }
             }
@@ -29,42 +29,42 @@ pub(crate) fn check<'a>(arguments: impl Iterator<Item = &'a Argument>, report: &
     }
 }
 
-/// The name of the argument in JSON and its aliases, where it has any.
+/// Returns the JSON name of the argument and its aliases, or `None` if it has no aliases.
 pub(crate) fn aliases(argument: &Argument) -> Option<(String, Vec<String>)> {
     let mut names = all(argument)?.into_iter();
     Some((names.next()?, names.collect())).filter(|(_, aliases): &(String, Vec<String>)| !aliases.is_empty())
 }
 
-/// All names of the argument in JSON; `None` where it has names of its own.
+/// Returns the JSON name of the argument, then its aliases; `None` if it is flattened or skipped.
 pub(crate) fn all(argument: &Argument) -> Option<Vec<String>> {
     let names: Vec<String> = names(argument).into_iter().map(|(name, _)| name).collect();
     (!names.is_empty()).then_some(names)
 }
 
-/// Under which names the argument is read, each where it is written.
+/// Returns the JSON name of the argument, then its aliases, each with its span.
 fn names(argument: &Argument) -> Vec<(String, Span)> {
-    let mut said = Said::default();
+    let mut names = SerdeNames::default();
     for attr in argument.attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
-        // Whatever is wrong in it, serde says.
-        let _ = said.read(attr);
+        // `field` reports a malformed attribute.
+        let _ = names.read(attr);
     }
-    if said.is_unnamed {
+    if names.is_unnamed {
         return Vec::new();
     }
-    let own = said.rename.unwrap_or_else(|| (argument.ident.unraw().to_string(), argument.ident.span()));
-    std::iter::once(own).chain(said.aliases).collect()
+    let own = names.rename.unwrap_or_else(|| (argument.ident.unraw().to_string(), argument.ident.span()));
+    std::iter::once(own).chain(names.aliases).collect()
 }
 
-/// What serde's attributes say of a name.
+/// The names in the serde attributes of an argument.
 #[derive(Default)]
-struct Said {
+struct SerdeNames {
     rename: Option<(String, Span)>,
     aliases: Vec<(String, Span)>,
-    /// It is not read at all, or has names of its own.
+    /// True if the argument is skipped, or flattened into the names of its fields.
     is_unnamed: bool,
 }
 
-impl Said {
+impl SerdeNames {
     fn read(&mut self, attr: &Attribute) -> syn::Result<()> {
         attr.parse_nested_meta(|meta| {
             if meta.path.is_ident("rename") && meta.input.peek(syn::Token![=]) {

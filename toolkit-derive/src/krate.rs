@@ -1,11 +1,11 @@
-//! Where generated code finds `toolkit`.
+//! Paths and spans of generated code.
 
 use proc_macro2::Span;
 use syn::{Path, parse_quote};
 
 use crate::attribute::Attribute;
 
-/// The path that generated code starts from.
+/// Returns the path of `toolkit::__private`, which generated code uses.
 pub(crate) fn krate(attribute: &Attribute) -> Path {
     match &attribute.krate {
         Some(path) => parse_quote!(#path::__private),
@@ -13,13 +13,13 @@ pub(crate) fn krate(attribute: &Attribute) -> Path {
     }
 }
 
-/// The place of `span`, in the scope of what the macro generates: variables of ours are found wherever the author's
-/// tokens come from.
+/// Returns `span` with the hygiene of the macro call, so that generated variables resolve even if the author's tokens
+/// come from another macro.
 pub(crate) fn here(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
-/// The same path, pointing elsewhere: rustc shows where the first token of a path is.
+/// Returns the path located at `span`: rustc reports errors at the first token of a path.
 pub(crate) fn at(krate: &Path, span: Span) -> Path {
     let mut krate = krate.clone();
     for segment in &mut krate.segments {

@@ -1,7 +1,8 @@
 //! Implementation detail of the `toolkit` crate, which documents these macros.
 //!
-//! A function goes through `attribute` (what the author wrote) and `function` (what it means), each of which reports
-//! every mistake it finds; then through `expand`, which cannot fail, or `recover`, which keeps the function.
+//! `attribute` parses the arguments of an attribute, and `function` analyzes the signature; both report every error that
+//! they find. `expand` then generates the tool and cannot fail. If there are errors, `recover` emits the function without
+//! the tool.
 
 mod arg;
 mod attribute;
@@ -18,7 +19,7 @@ mod json_name;
 mod krate;
 mod list;
 mod module;
-#[allow(dead_code, reason = "shared with `toolkit`, which shows more of it")]
+#[allow(dead_code, reason = "shared with `toolkit`, which uses more of it")]
 mod name;
 mod parameter;
 mod recover;
@@ -29,7 +30,7 @@ mod scan;
 #[cfg(test)]
 mod snapshots;
 mod substitute;
-#[allow(dead_code, reason = "shared with `toolkit`, which shows more of it")]
+#[allow(dead_code, reason = "shared with `toolkit`, which uses more of it")]
 mod tags;
 mod toolset;
 mod value;
@@ -48,19 +49,13 @@ pub fn toolset(arguments: TokenStream, item: TokenStream) -> TokenStream {
     toolset::toolset(arguments.into(), item.into()).into()
 }
 
-/// An explicit catalogue: `catalog![math::add, weather::forecast, Notebook::append]?`.
-///
-/// Each path names a function where it is defined: a re-export under another name, or of the function alone, leaves
-/// its tool behind. A tool that stands twice is refused while compiling. For a renamed `toolkit`, the list starts with
-/// `crate = ::path,`.
+/// Expands `catalog!`, which `toolkit` documents.
 #[proc_macro]
 pub fn catalog(input: TokenStream) -> TokenStream {
     list::catalog(input.into()).into()
 }
 
-/// The typed handle of a tool: `handle!(math::add).call(&dispatcher, (1, 2)).await`.
-///
-/// The path is as for `catalog!`.
+/// Expands `handle!`, which `toolkit` documents.
 #[proc_macro]
 pub fn handle(input: TokenStream) -> TokenStream {
     list::handle(input.into()).into()

@@ -1,4 +1,4 @@
-//! `catalog![…]` and `handle!(…)`: from the path of a function to the tool beside it.
+//! `catalog![…]` and `handle!(…)`, which take paths of tool functions.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -56,7 +56,7 @@ pub(crate) fn handle(input: TokenStream) -> TokenStream {
     expression(&krate, handle)
 }
 
-/// The expression, in a macro whose name explains the mistake to somebody who writes it beside functions.
+/// Wraps the expression in a macro whose name explains the error that rustc reports for a use in item position.
 fn expression(krate: &Path, value: TokenStream) -> TokenStream {
     quote!(#krate::only_valid_inside_a_function! { #value })
 }
@@ -81,11 +81,14 @@ impl Parse for Paths {
     }
 }
 
-/// The path of a function, or of a method as in `Notes<Memory>::append`.
+/// Parses the path of a function, or of a method such as `Notes<Memory>::append`.
 fn tool_path(input: ParseStream<'_>) -> syn::Result<Path> {
     let mut path: Path = input.parse()?;
     if let Some(PathArguments::AngleBracketed(arguments)) = path.segments.last().map(|last| &last.arguments) {
-        return Err(syn::Error::new_spanned(arguments, "a tool is not generic; only the type of a method may be"));
+        return Err(syn::Error::new_spanned(
+            arguments,
+            "a tool cannot have generic arguments; only the type of a method can",
+        ));
     }
     for segment in &mut path.segments {
         if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
@@ -95,7 +98,7 @@ fn tool_path(input: ParseStream<'_>) -> syn::Result<Path> {
     Ok(path)
 }
 
-/// The path of the tool beside the function at `path`.
+/// Returns the path of the hidden item beside the function at `path`.
 fn hidden(path: &Path) -> Path {
     let mut path = path.clone();
     if let Some(last) = path.segments.last_mut() {

@@ -1,8 +1,8 @@
-//! `#[toolset]` on a module: what all of its tools have in common, written once.
+//! `#[toolset]` on a module: arguments shared by all of its tools.
 //!
-//! The arguments of the module become the first argument of each attribute inside, `__module(…)`. A constant that each
-//! tool looks up would work across files, but then the id of a tool would not be known while its macro expands, and the
-//! linker could not find two tools with one id.
+//! The arguments of the module become the first argument, `__module(…)`, of each attribute inside. A constant that each
+//! tool reads would work across files, but then the id of a tool would be unknown during its expansion, and rustc and the linker
+//! could not report duplicate ids.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -11,21 +11,21 @@ use syn::{Attribute as RustAttribute, Item, ItemMod, Meta, MetaList, parse_quote
 use crate::recover;
 use crate::report::Report;
 
-/// The argument by which an attribute inside of a module gets those of the module.
+/// The argument that carries the arguments of the module to an attribute inside it.
 pub(crate) const MODULE: &str = "__module";
 
 /// Expands `#[toolset]` on a module, whose arguments have been checked.
 pub(crate) fn expand(arguments: &TokenStream, mut module: ItemMod, mut report: Report) -> TokenStream {
     match &mut module.content {
         None => {
-            let message = "an attribute cannot see into another file; write the module in place, as in \
-                           `mod files { … }`, or put the arguments on each `#[tool]`";
+            let message = "`#[toolset]` needs an inline module, as in `mod files { … }`; for a module in another file, \
+                           put the arguments on each `#[tool]`";
             report.error(module.semi, message);
         }
         Some((_, items)) => {
-            let n_tools = pass_on(arguments, items);
+            let n_tools = propagate(arguments, items);
             if n_tools == 0 {
-                report.error(&module.ident, "no function of this module is a tool; mark those that are with `#[tool]`");
+                report.error(&module.ident, "this module has no tools; mark at least one function with `#[tool]`");
             }
         }
     }
@@ -33,8 +33,8 @@ pub(crate) fn expand(arguments: &TokenStream, mut module: ItemMod, mut report: R
     quote!(#module #errors)
 }
 
-/// Passes the arguments on to all tools and toolsets among the items, and counts them.
-fn pass_on(arguments: &TokenStream, items: &mut [Item]) -> usize {
+/// Adds the arguments to all tools and toolsets among the items, and returns their number.
+fn propagate(arguments: &TokenStream, items: &mut [Item]) -> usize {
     let mut n_tools = 0;
     for item in items {
         let own = match item {
@@ -44,7 +44,7 @@ fn pass_on(arguments: &TokenStream, items: &mut [Item]) -> usize {
                 module.attrs.iter_mut().find(|attr| is_toolset(attr))
             }
             Item::Mod(ItemMod { content: Some((_, items)), .. }) => {
-                n_tools += pass_on(arguments, items);
+                n_tools += propagate(arguments, items);
                 None
             }
             _ => None,
@@ -57,12 +57,12 @@ fn pass_on(arguments: &TokenStream, items: &mut [Item]) -> usize {
     n_tools
 }
 
-/// Puts the arguments of the module before those of the attribute.
+/// Inserts the arguments of the module before those of the attribute.
 fn add(arguments: &TokenStream, attr: &mut RustAttribute) {
     let own = match &attr.meta {
         Meta::Path(_) => TokenStream::new(),
         Meta::List(list) => list.tokens.clone(),
-        // The attribute itself reports it.
+        // The attribute reports this error when it expands.
         Meta::NameValue(_) => return,
     };
     let path = attr.path().clone();

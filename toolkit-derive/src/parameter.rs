@@ -1,4 +1,4 @@
-//! A parameter: an argument from the caller's JSON, or something that the host lends.
+//! The parameters of a tool: arguments from the caller's JSON, and state injected by the host.
 
 use proc_macro2::{Ident, TokenTree};
 use quote::ToTokens;
@@ -12,37 +12,37 @@ use crate::report::Report;
 use crate::scan::{Found, scan};
 use crate::value::ungrouped_type;
 
-/// A parameter.
+/// A parameter of a tool function.
 pub(crate) enum Parameter {
-    /// Owned: it comes from the caller's JSON.
+    /// An owned parameter, decoded from the caller's JSON.
     Argument(Argument),
-    /// Borrowed: it comes from the host. This is the type behind the `&`.
-    Borrowed(Type),
+    /// A `&T` parameter, provided by the host. This is `T`.
+    State(Type),
 }
 
 /// An owned parameter.
 pub(crate) struct Argument {
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
-    /// Doc comments, and attributes of serde and schemars.
+    /// The doc comments and the attributes of serde and schemars.
     pub(crate) attrs: Vec<Attribute>,
-    /// Marked `#[arg]`: never the argument struct.
+    /// True for `#[arg]`: the parameter is never the argument struct.
     pub(crate) is_arg: bool,
-    /// The value where the caller leaves it out.
+    /// The value of an absent argument.
     pub(crate) default: Option<ArgDefault>,
 }
 
-/// What a parameter is, and what is wrong with it.
+/// Classifies a parameter, and reports its errors.
 pub(crate) fn parameter(typed: &PatType, report: &mut Report) -> Option<Parameter> {
     for name in ["cfg", "cfg_attr"] {
         if let Some(cfg) = typed.attrs.iter().find(|attr| attr.path().is_ident(name)) {
             let message =
-                format!("an argument cannot change with `#[{name}]`; put it on the whole function, once for each case");
+                format!("`#[{name}]` is not supported on an argument; write one function for each configuration");
             report.error(cfg, message);
         }
     }
     if let Type::Reference(reference) = ungrouped_type(&typed.ty) {
-        return borrowed(typed, reference, report).map(Parameter::Borrowed);
+        return state(typed, reference, report).map(Parameter::State);
     }
     let ident = match &*typed.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
@@ -80,11 +80,11 @@ pub(crate) fn parameter(typed: &PatType, report: &mut Report) -> Option<Paramete
     }))
 }
 
-fn borrowed(typed: &PatType, reference: &TypeReference, report: &mut Report) -> Option<Type> {
+fn state(typed: &PatType, reference: &TypeReference, report: &mut Report) -> Option<Type> {
     if let Some(mutability) = &reference.mutability {
         report.error(
             mutability,
-            "a tool cannot borrow mutably, since several calls run at once; borrow `&T` and put a lock inside",
+            "a tool cannot borrow mutably, since calls run concurrently; borrow `&T` and put a lock inside",
         );
         return None;
     }
@@ -93,45 +93,45 @@ fn borrowed(typed: &PatType, reference: &TypeReference, report: &mut Report) -> 
         return None;
     }
     if let Some(lifetime) = reference.lifetime.as_ref().filter(|lifetime| lifetime.ident == "static") {
-        report.error(lifetime, "the host lends for one call, not for ever; remove the lifetime");
+        report.error(lifetime, "injected state is borrowed for one call and not for `'static`; remove the lifetime");
         return None;
     }
     if let Some((_, at)) = scan(&reference.elem).iter().find(|(found, _)| *found == Found::ImplTrait) {
-        report.error(at, "state is found by its type; name it, or borrow a `dyn Trait`");
+        report.error(at, "injected state is looked up by its type; name the type, or borrow a `dyn Trait`");
         return None;
     }
     for name in ["arg", "serde", "schemars"] {
         if let Some(attr) = typed.attrs.iter().find(|attr| attr.path().is_ident(name)) {
             report.error(
                 attr,
-                format!("`#[{name}]` means nothing on a borrowed parameter, which the host lends; remove it, or own the argument"),
+                format!("`#[{name}]` has no effect on injected state; remove it, or pass the parameter by value"),
             );
         }
     }
     Some((*reference.elem).clone())
 }
 
-/// What to write instead of an argument that borrows.
+/// Returns the message for an argument whose type borrows.
 fn owned_advice(ty: &Type) -> String {
     let text = "tool arguments are decoded from JSON, so they must be owned";
     if let Some(inner) = optional_reference(ty)
         && owned_form(&inner.elem).is_none()
     {
-        let state = shown(&inner.elem);
+        let state = format_type(&inner.elem);
         return format!(
-            "state is never optional: borrow it as `&{state}`, and the host has to provide it; an optional argument is \
-             owned, as in `Option<{state}>`"
+            "injected state cannot be optional; write `&{state}` for state, or `Option<{state}>` for an optional \
+             argument"
         );
     }
     let mut owned = ty.clone();
     Own.visit_type_mut(&mut owned);
     match scan(&owned).is_empty() {
-        true => format!("{text}; use `{}`", shown(&owned)),
-        false => format!("{text}; use a type that borrows nothing"),
+        true => format!("{text}; use `{}`", format_type(&owned)),
+        false => format!("{text}; use a type without references"),
     }
 }
 
-/// The reference in `Option<&T>`.
+/// Returns the reference in `Option<&T>`.
 fn optional_reference(ty: &Type) -> Option<&TypeReference> {
     let Type::Path(path) = ungrouped_type(ty) else {
         return None;
@@ -146,15 +146,15 @@ fn optional_reference(ty: &Type) -> Option<&TypeReference> {
     }
 }
 
-/// The owned form of what is always an argument and never state: texts and lists.
+/// Returns the owned form of strings and lists, which are always arguments and never state.
 fn owned_form(ty: &Type) -> Option<String> {
     match ungrouped_type(ty) {
-        Type::Slice(slice) => Some(format!("Vec<{}>", shown(&slice.elem))),
+        Type::Slice(slice) => Some(format!("Vec<{}>", format_type(&slice.elem))),
         Type::Path(path) if path.qself.is_none() => {
             let last = path.path.segments.last()?;
             match last.ident.to_string().as_str() {
                 "str" | "String" => Some("String".to_owned()),
-                "Vec" => Some(shown(ty)),
+                "Vec" => Some(format_type(ty)),
                 _ => None,
             }
         }
@@ -162,7 +162,7 @@ fn owned_form(ty: &Type) -> Option<String> {
     }
 }
 
-/// Puts owned types in place of references and borrowed texts.
+/// Replaces references and borrowed strings with owned types.
 struct Own;
 
 impl VisitMut for Own {
@@ -184,8 +184,8 @@ impl VisitMut for Own {
     }
 }
 
-/// The type as an author would write it.
-fn shown(ty: &Type) -> String {
+/// Formats a type with the usual spacing.
+fn format_type(ty: &Type) -> String {
     let tokens = ty.to_token_stream().to_string();
     let tight =
         [(" :: ", "::"), (" < ", "<"), (" > ", ">"), (" >", ">"), (" ,", ","), ("& ", "&"), ("[ ", "["), (" ]", "]")];
@@ -193,18 +193,18 @@ fn shown(ty: &Type) -> String {
 }
 
 impl Argument {
-    /// Whether it goes under its own name, whatever its type.
+    /// Returns true if the argument is a property under its own name, whatever its type.
     pub(crate) fn is_named(&self) -> bool {
         self.is_arg || self.attrs.iter().any(|attr| !is_doc(attr))
     }
 
-    /// The attributes that would do nothing on an argument struct, which has fields of its own.
+    /// Returns an attribute that has no effect if the argument is the argument struct, whose fields are the properties.
     pub(crate) fn field_attribute(&self) -> Option<&Attribute> {
-        self.attrs.iter().find(|attr| !is_doc(attr)).filter(|_| !self.is_arg && !self.is_converted())
+        self.attrs.iter().find(|attr| !is_doc(attr)).filter(|_| !self.is_arg && !self.has_conversion())
     }
 
-    /// Whether an attribute replaces what the type's own derives would do.
-    pub(crate) fn is_converted(&self) -> bool {
+    /// Returns true if an attribute replaces the `Deserialize` or `JsonSchema` implementation of the type.
+    pub(crate) fn has_conversion(&self) -> bool {
         let conversions = ["with", "deserialize_with", "schema_with", "skip", "skip_deserializing"];
         let names =
             |attr: &Attribute| match &attr.meta {

@@ -1,4 +1,4 @@
-//! What is left when there are mistakes: the author's item, so that nothing that uses it breaks too.
+//! Expansion in case of errors: the author's item without the tool, so that its uses cause no further errors.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,13 +7,13 @@ use syn::{Attribute, FnArg, Item, Signature};
 
 use crate::description::is_doc;
 
-/// The item without what only our attributes understand, and the mistakes.
+/// Returns the item without the attributes of this crate, followed by the errors.
 pub(crate) fn expand(mut item: Item, errors: TokenStream) -> TokenStream {
     Strip.visit_item_mut(&mut item);
     quote!(#item #errors)
 }
 
-/// Takes our attributes off parameters and methods; rustc would refuse them there.
+/// Removes the attributes that rustc does not accept on parameters.
 pub(crate) fn strip(signature: &mut Signature) {
     Strip.visit_signature_mut(signature);
 }
@@ -34,11 +34,11 @@ impl VisitMut for Strip {
         visit_mut::visit_impl_item_fn_mut(self, method);
     }
 
-    // Functions inside the body are somebody else's.
+    // Functions inside the body may have attributes of other macros.
     fn visit_block_mut(&mut self, _: &mut syn::Block) {}
 }
 
-/// `#[tool]`, by whatever path.
+/// Returns true for `#[tool]` under any path.
 pub(crate) fn is_tool(attr: &Attribute) -> bool {
     attr.path().segments.last().is_some_and(|segment| segment.ident == "tool")
 }

@@ -1,4 +1,4 @@
-//! `requires(…)` and `icons = […]`: arguments with a grammar of their own.
+//! Parsers of `requires(…)` and `icons = […]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,7 +7,7 @@ use syn::{Expr, ExprLit, Lit, LitStr, Meta, Path};
 use crate::report::{Report, unknown};
 use crate::value::{flag, key_of, metas, text, texts, ungrouped, value_of};
 
-/// What the host must hold.
+/// The credentials that a tool requires.
 #[derive(Clone, Default)]
 pub(crate) struct Requirements {
     authorization: Vec<(LitStr, Vec<LitStr>)>,
@@ -16,7 +16,7 @@ pub(crate) struct Requirements {
 }
 
 impl Requirements {
-    /// The value of the record's field.
+    /// Returns the value of the field `requirements`.
     pub(crate) fn expand(&self, krate: &Path) -> TokenStream {
         let authorization = self.authorization.iter().map(|(id, scopes)| {
             let scopes = quote!(#krate::texts(&[#(#scopes),*]));
@@ -62,7 +62,7 @@ fn oauth2(meta: &Meta, report: &mut Report) -> Option<(LitStr, Vec<LitStr>)> {
         }
     }
     if id.is_none() {
-        report.error(meta.path(), "`oauth2` needs its provider, as in `oauth2(id = \"google\")`");
+        report.error(meta.path(), "`oauth2` needs the id of a provider, as in `oauth2(id = \"google\")`");
     }
     Some((id?, scopes))
 }
@@ -75,7 +75,7 @@ fn nested(meta: &Meta, example: &str, report: &mut Report) -> Vec<Meta> {
     metas(list.tokens.clone(), report)
 }
 
-/// A picture for clients.
+/// An icon that clients show.
 #[derive(Clone)]
 pub(crate) struct Icon {
     src: LitStr,
@@ -85,7 +85,7 @@ pub(crate) struct Icon {
 }
 
 impl Icon {
-    /// The value of the record's item.
+    /// Returns one item of the field `icons`.
     pub(crate) fn expand(&self, krate: &Path) -> TokenStream {
         let option = |text: &Option<LitStr>| match text {
             Some(text) => quote!(#krate::Option::Some(#text)),
@@ -114,7 +114,8 @@ pub(crate) fn icons(meta: &Meta, report: &mut Report) -> Vec<Icon> {
             icon(&meta, &call.func, report)
         }
         other => {
-            report.error(other, format!("an icon is its source or `icon(…)`, as in `{example}`"));
+            report
+                .error(other, format!("an icon must be a string literal (its source) or `icon(…)`, as in `{example}`"));
             None
         }
     });
@@ -133,17 +134,17 @@ fn icon(meta: &Meta, at: &Expr, report: &mut Report) -> Option<Icon> {
         }
     }
     let Some(src) = src else {
-        report.error(at, "an icon needs its source, as in `icon(src = \"https://example.com/a.png\")`");
+        report.error(at, "an icon needs a source, as in `icon(src = \"https://example.com/a.png\")`");
         return None;
     };
     Some(Icon { src, mime_type, sizes, theme })
 }
 
-// The two that MCP knows; a client that checks would refuse the whole list for another.
+// MCP defines these two; a strict client would reject the whole list for any other value.
 fn light_or_dark(theme: LitStr, report: &mut Report) -> Option<LitStr> {
     if matches!(theme.value().as_str(), "light" | "dark") {
         return Some(theme);
     }
-    report.error(&theme, "the theme of an icon is `\"light\"` or `\"dark\"`, for the background that it is made for");
+    report.error(&theme, "`theme` must be `\"light\"` or `\"dark\"`, the background that the icon is designed for");
     None
 }

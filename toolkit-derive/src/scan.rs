@@ -1,14 +1,14 @@
-//! What a type holds that no schema can be derived from.
+//! Finds the parts of a type that no schema can be derived from.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Lifetime, Type, TypeImplTrait, TypeInfer, TypeNever, TypeReference};
 
-/// One thing of that kind.
+/// A part of a type that no schema can be derived from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// `&T`; whether for `'static`.
+    /// `&T`.
     Reference { is_static: bool },
     /// `'a` or `'_`.
     Lifetime,
@@ -20,7 +20,7 @@ pub(crate) enum Found {
     Never,
 }
 
-/// Everything of that kind in a type, with its tokens, from the outside in.
+/// Returns all such parts of a type with their tokens, outermost first.
 pub(crate) fn scan(ty: &Type) -> Vec<(Found, TokenStream)> {
     let mut scan = Scan(Vec::new());
     scan.visit_type(ty);

@@ -1,4 +1,4 @@
-//! What each shape of function expands to; `UPDATE_EXPECT=1 cargo test -p toolkit-derive` writes it anew.
+//! Snapshots of expansions. `UPDATE_EXPECT=1 cargo test -p toolkit-derive` updates them.
 
 use expect_test::{ExpectFile, expect_file};
 use proc_macro2::TokenStream;

@@ -1,20 +1,20 @@
-//! A type in place of its name.
+//! Substitution of types for `Self` and type parameters.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::visit_mut::{self, VisitMut};
 use syn::{ExprPath, LitStr, MetaList, Path, QSelf, Type};
 
-/// Puts a type in place of its name, which is `Self` or a parameter.
+/// Replaces `Self` or a type parameter with a type.
 pub(crate) struct Substitute<'t> {
     pub(crate) name: &'t str,
     pub(crate) ty: &'t Type,
-    /// The trait whose items the name has.
+    /// The trait that qualifies associated items of the name.
     pub(crate) bound: Option<&'t Path>,
 }
 
 impl Substitute<'_> {
-    /// `<Type>::rest` for `Self::rest`.
+    /// Returns `<Type>::rest` for `Self::rest`.
     fn qualified(&self, path: &Path) -> Option<(QSelf, Path)> {
         let is_name =
             path.leading_colon.is_none() && path.segments.first().is_some_and(|first| first.ident == self.name);
@@ -52,7 +52,7 @@ impl VisitMut for Substitute<'_> {
         visit_mut::visit_expr_path_mut(self, expr);
     }
 
-    // Attributes of parameters are copied onto fields of a struct, which is another `Self`.
+    // Attributes of parameters are copied to the fields of a struct, where `Self` is another type.
     fn visit_meta_list_mut(&mut self, list: &mut MetaList) {
         list.tokens = self.in_tokens(list.tokens.clone());
     }
@@ -69,7 +69,7 @@ impl Substitute<'_> {
                 TokenTree::from(inner).into()
             }
             TokenTree::Literal(literal) => match syn::parse_str::<LitStr>(&literal.to_string()) {
-                // serde takes paths as text.
+                // serde takes paths as string literals.
                 Ok(text) if text.value().starts_with(&format!("{}::", self.name)) => {
                     let path = text.value().replacen(self.name, &quote!(<#ty>).to_string(), 1);
                     LitStr::new(&path, literal.span()).to_token_stream()

@@ -30,7 +30,7 @@ pub(crate) fn toolset(arguments: TokenStream, item: TokenStream) -> TokenStream 
         other => {
             report.error(
                 keyword(&other),
-                "`#[toolset]` goes on an `impl` block or a module; a function of its own takes `#[tool]`",
+                "`#[toolset]` applies to `impl` blocks and modules; put `#[tool]` on a free function",
             );
             return recover::expand(other, report.into_errors().unwrap_or_default());
         }
@@ -46,7 +46,7 @@ pub(crate) fn toolset(arguments: TokenStream, item: TokenStream) -> TokenStream 
         {
             method.attrs.retain(|attr| !recover::is_tool(attr));
             recover::strip(&mut method.sig);
-            // Every argument is a parameter, and is owned.
+            // Arguments of a tool are owned parameters.
             method.attrs.insert(0, parse_quote!(#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]));
         }
     }
@@ -57,12 +57,12 @@ pub(crate) fn toolset(arguments: TokenStream, item: TokenStream) -> TokenStream 
     quote!(#imp #(#blocks)*)
 }
 
-/// The tools of each type.
+/// Returns the tools of each type.
 fn tools(imp: &ItemImpl, types: &[Concrete], report: &mut Report) -> Vec<Vec<Function>> {
     if let Some((path, _)) = &imp.trait_ {
         report.error(
             path,
-            "a toolset is an inherent `impl` block; a method of a trait can be called from one of its own",
+            "`#[toolset]` does not apply to trait impls; call the trait method from a method of an inherent `impl` block",
         );
     }
     let methods: Vec<&ImplItemFn> = imp
@@ -74,13 +74,13 @@ fn tools(imp: &ItemImpl, types: &[Concrete], report: &mut Report) -> Vec<Vec<Fun
         })
         .collect();
     if methods.is_empty() {
-        report.error(&imp.self_ty, "no method is a tool; mark those that are with `#[tool]`");
+        report.error(&imp.self_ty, "this `impl` block has no tools; mark at least one method with `#[tool]`");
     }
     let mut all = Vec::new();
     for (idx, concrete) in types.iter().enumerate() {
-        // The methods are the same for each type, and so are their mistakes.
-        let mut repeated = Report::default();
-        let report = if idx == 0 { &mut *report } else { &mut repeated };
+        // The methods are the same for each type, so their errors are reported once.
+        let mut discarded = Report::default();
+        let report = if idx == 0 { &mut *report } else { &mut discarded };
         all.push(methods.iter().map(|method| tool(method, concrete, report)).collect());
     }
     all
@@ -102,10 +102,10 @@ fn tool(method: &ImplItemFn, concrete: &Concrete, report: &mut Report) -> Functi
     {
         report.error(
             receiver,
-            "the dispatcher lends one instance to all calls; take `&self`, and put a lock inside to change it",
+            "a tool must take `&self`, since concurrent calls share one instance; put a lock inside to change it",
         );
     }
-    // Items inside a constant cannot name `Self`.
+    // The generated items are inside a constant, where `Self` is not available.
     let ty = &concrete.ty;
     Substitute { name: "Self", ty, bound: None }.visit_signature_mut(&mut sig);
     for Parameter { name, ty, bound } in &concrete.parameters {
@@ -114,7 +114,7 @@ fn tool(method: &ImplItemFn, concrete: &Concrete, report: &mut Report) -> Functi
     Function::of(&sig, &method.attrs, method.vis.clone(), Some(ty.clone()), attribute, report)
 }
 
-/// `&self`, or `self: &Self`.
+/// Returns true for `&self` and `self: &Self`.
 fn is_shared(kind: &ReceiverKind) -> bool {
     match kind {
         ReceiverKind::Reference(_, _, mutability) => mutability.is_none(),

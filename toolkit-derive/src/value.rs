@@ -1,4 +1,4 @@
-//! The values that attribute arguments take.
+//! Parsers of attribute arguments and their values.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use syn::{Expr, ExprLit, Lit, LitStr, Macro, Meta, Type};
 
 use crate::report::Report;
 
-/// The arguments of an attribute. One that is malformed is reported and left out, so that it hides no mistake in others.
+/// Parses the arguments of an attribute. A malformed argument is reported and omitted, so that errors in the others are
+/// reported too.
 pub(crate) fn metas(tokens: TokenStream, report: &mut Report) -> Vec<Meta> {
     let mut metas = Vec::new();
     let mut argument = TokenStream::new();
@@ -28,7 +29,7 @@ pub(crate) fn metas(tokens: TokenStream, report: &mut Report) -> Vec<Meta> {
     metas
 }
 
-/// One argument, and what follows it where a comma was forgotten.
+/// Parses one argument, and those that follow it after a missing comma.
 fn read(argument: TokenStream, metas: &mut Vec<Meta>, report: &mut Report) {
     let one = |input: ParseStream<'_>| Ok((input.parse::<Meta>()?, input.parse::<TokenStream>()?));
     let has_no_value = argument.clone().into_iter().last().is_some_and(|last| last.to_string() == "=");
@@ -52,7 +53,7 @@ fn read(argument: TokenStream, metas: &mut Vec<Meta>, report: &mut Report) {
     }
 }
 
-/// `key = "text"`.
+/// Parses `key = "text"`.
 pub(crate) fn text(meta: &Meta, example: &str, report: &mut Report) -> Option<LitStr> {
     let key = key_of(meta);
     match value_of(meta) {
@@ -87,7 +88,7 @@ fn env(call: &Macro, report: &mut Report) -> Option<LitStr> {
     }
 }
 
-/// `key`, `key = true` or `key = false`.
+/// Parses `key`, `key = true` or `key = false`.
 pub(crate) fn flag(meta: &Meta, report: &mut Report) -> Option<bool> {
     match (meta, value_of(meta)) {
         (Meta::Path(_), _) => Some(true),
@@ -104,7 +105,7 @@ pub(crate) fn flag(meta: &Meta, report: &mut Report) -> Option<bool> {
     }
 }
 
-/// `key = ["text", "text"]`.
+/// Parses `key = ["text", "text"]`.
 pub(crate) fn texts(meta: &Meta, example: &str, report: &mut Report) -> Option<Vec<LitStr>> {
     let key = key_of(meta);
     let Some(Expr::Array(array)) = value_of(meta) else {
@@ -119,13 +120,15 @@ pub(crate) fn texts(meta: &Meta, example: &str, report: &mut Report) -> Option<V
     for item in &array.elems {
         match ungrouped(item) {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => texts.push(text.clone()),
-            other => report.error(other, format!("`{key}` holds string literals, as in `\"{example}\"`")),
+            other => {
+                report.error(other, format!("the items of `{key}` must be string literals, as in `\"{example}\"`"))
+            }
         }
     }
     Some(texts)
 }
 
-/// `"30s"`, `"500ms"`, `"2m"`.
+/// Parses a duration such as `"30s"`, `"500ms"` or `"2m"`.
 pub(crate) fn duration(text: &LitStr, report: &mut Report) -> Option<Duration> {
     let value = text.value();
     let digits = value.trim_end_matches(|c: char| !c.is_ascii_digit());
@@ -138,7 +141,7 @@ pub(crate) fn duration(text: &LitStr, report: &mut Report) -> Option<Duration> {
     let parsed = digits.parse::<u64>().ok().zip(millis);
     let millis = parsed.and_then(|(n, unit)| n.checked_mul(unit)).filter(|&millis| millis > 0);
     if millis.is_none() {
-        report.error(text, format!("`{value}` is not a time; write `\"500ms\"`, `\"30s\"` or `\"2m\"`"));
+        report.error(text, format!("`{value}` is not a duration; write `\"500ms\"`, `\"30s\"` or `\"2m\"`"));
     }
     millis.map(Duration::from_millis)
 }
@@ -150,7 +153,7 @@ pub(crate) fn value_of(meta: &Meta) -> Option<&Expr> {
     }
 }
 
-/// What `macro_rules!` passes on stands in an invisible group.
+/// Removes the invisible groups around fragments that `macro_rules!` substitutes.
 pub(crate) fn ungrouped(mut value: &Expr) -> &Expr {
     while let Expr::Group(group) = value {
         value = &group.expr;
@@ -162,7 +165,7 @@ pub(crate) fn key_of(meta: &Meta) -> String {
     meta.path().to_token_stream().to_string()
 }
 
-/// What `macro_rules!` passes on stands in an invisible group; parentheses mean nothing either.
+/// Removes parentheses, and the invisible groups around fragments that `macro_rules!` substitutes.
 pub(crate) fn ungrouped_type(mut ty: &Type) -> &Type {
     loop {
         ty = match ty {

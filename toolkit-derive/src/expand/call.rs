@@ -1,4 +1,4 @@
-//! The types of a function, and the call of it.
+//! The types of a function, and its call.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -10,7 +10,7 @@ use crate::function::Function;
 use crate::krate::{at, here};
 use crate::parameter::Parameter;
 
-/// Its types, and how an error of its own becomes a `ToolError`.
+/// Returns the types of the function, and the conversion of its error to a `ToolError`.
 pub(super) fn types(function: &Function, input: &Input, returned: &TokenStream, krate: &Path) -> TokenStream {
     let Input { ty, arguments, taken, .. } = input;
     let convert = convert(function.error_span(), krate);
@@ -43,24 +43,24 @@ pub(super) fn types(function: &Function, input: &Input, returned: &TokenStream, 
     }
 }
 
-/// The call, with what the host lends.
+/// Returns the call of the function with its arguments and injected state.
 pub(super) fn call(function: &Function, returned: &TokenStream, krate: &Path) -> TokenStream {
     let ident = &function.ident;
     let n_arguments = function.arguments().count();
-    let lone = n_arguments == 1;
+    let is_sole = n_arguments == 1;
     let mut n_taken = 0;
     let parameters = function.parameters.iter().map(|parameter| match parameter {
-        Parameter::Argument(_) if lone => quote!(__input),
+        Parameter::Argument(_) if is_sole => quote!(__input),
         Parameter::Argument(_) => {
             let idx = syn::Index::from(n_taken);
             n_taken += 1;
             quote!(__input.#idx)
         }
-        Parameter::Borrowed(ty) => lend(ty, krate),
+        Parameter::State(ty) => inject(ty, krate),
     });
     let callee = match &function.owner {
         Some(ty) => {
-            let instance = function.takes_self.then(|| lend(ty, krate)).into_iter();
+            let instance = function.takes_self.then(|| inject(ty, krate)).into_iter();
             let parameters = instance.chain(parameters);
             quote!(<#ty>::#ident(#(#parameters),*))
         }
@@ -68,7 +68,7 @@ pub(super) fn call(function: &Function, returned: &TokenStream, krate: &Path) ->
     };
     match &function.asyncness {
         Some(token) => {
-            // A future that is not `Send` is reported here, so all of it points to the word that makes it one.
+            // rustc reports a future that is not `Send` here, so these tokens are located at `async`.
             let krate = at(krate, token.span());
             quote_spanned! {here(token.span())=>
                 impl #krate::AsyncFunction for __Tool {
@@ -91,12 +91,12 @@ pub(super) fn call(function: &Function, returned: &TokenStream, krate: &Path) ->
     }
 }
 
-fn lend(ty: &Type, krate: &Path) -> TokenStream {
+fn inject(ty: &Type, krate: &Path) -> TokenStream {
     let krate = at(krate, ty.span());
     quote_spanned!(here(ty.span())=> #krate::Borrowed::<#ty>::lend(__host)?)
 }
 
-/// The body that makes a `Result<_, ToolError>` of `__returned`.
+/// Returns the expression that converts `__returned` to a `Result<_, ToolError>`.
 pub(crate) fn convert(span: Span, krate: &Path) -> TokenStream {
     let krate = at(krate, span);
     quote_spanned! {here(span)=>

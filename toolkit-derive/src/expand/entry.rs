@@ -9,7 +9,7 @@ use super::input::Input;
 use crate::function::Function;
 use crate::krate::{at, here};
 
-/// The record: what the attribute says, over what a function without one has.
+/// Returns the record: the values of the attribute over the defaults.
 pub(super) fn entry(function: &Function, input: &Input, krate: &Path) -> TokenStream {
     let mut fields = vec![metadata(function, krate)];
     let mut field = |name: &str, value: Option<TokenStream>| {
@@ -31,9 +31,9 @@ pub(super) fn entry(function: &Function, input: &Input, krate: &Path) -> TokenSt
             quote!(#krate::Option::Some(#krate::Duration::from_millis(#millis)))
         }),
     );
-    let borrowed: Vec<TokenStream> =
-        function.lent().map(|ty| quote_spanned!(here(ty.span())=> #krate::Borrowed::<#ty>::STATE)).collect();
-    field("states", (!borrowed.is_empty()).then(|| quote!(&[#(#borrowed),*])));
+    let states: Vec<TokenStream> =
+        function.injected().map(|ty| quote_spanned!(here(ty.span())=> #krate::Borrowed::<#ty>::STATE)).collect();
+    field("states", (!states.is_empty()).then(|| quote!(&[#(#states),*])));
 
     let (id, name, schema) = (id(function), function.name(), &input.schema);
     let kind = match (&function.asyncness, attribute.blocking.is_some()) {
@@ -41,7 +41,7 @@ pub(super) fn entry(function: &Function, input: &Input, krate: &Path) -> TokenSt
         (None, true) => quote!(blocking_entry),
         (None, false) => quote!(sync_entry),
     };
-    // The macros tell the place of the tokens that call them.
+    // `file!`, `line!` and `column!` return the position of the tokens that call them.
     let name_at = at(krate, function.ident.span());
     let location = quote_spanned! {function.ident.span()=>
         #name_at::location(#name_at::file!(), #name_at::line!(), #name_at::column!())
@@ -54,7 +54,7 @@ pub(super) fn entry(function: &Function, input: &Input, krate: &Path) -> TokenSt
     }
 }
 
-/// What the attribute and the doc comment say of the tool, over what one has that says nothing.
+/// Returns the metadata: the values of the attribute and the doc comment over the defaults.
 fn metadata(function: &Function, krate: &Path) -> TokenStream {
     let attribute = &function.attribute;
     let some = |value: TokenStream| quote!(#krate::Option::Some(#value));
@@ -98,7 +98,7 @@ fn metadata(function: &Function, krate: &Path) -> TokenStream {
     }
 }
 
-/// The tool's id, as far as it has parts.
+/// Returns the id of the tool, without the parts that it does not have.
 pub(super) fn id(function: &Function) -> String {
     let name = function.name();
     match (&function.attribute.namespace, &function.attribute.version) {

@@ -1,4 +1,4 @@
-//! What becomes of the owned parameters.
+//! Decoding of the owned parameters.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -13,22 +13,22 @@ use crate::json_name;
 use crate::krate::{at, here};
 use crate::parameter::Argument;
 
-/// What the function takes, and what the JSON becomes first.
+/// The types of the input, and the code that decodes it.
 pub(super) struct Input {
-    /// The type of the function's input: a tuple, or the lone argument.
+    /// The type of the function's input: a tuple, or the sole argument.
     pub(super) ty: TokenStream,
-    /// The type that is decoded.
+    /// The type that the JSON is decoded to.
     pub(super) arguments: TokenStream,
-    /// What holds the arguments under their names.
+    /// The declaration of the struct with the arguments.
     pub(super) declaration: TokenStream,
-    /// The input, out of `__arguments`.
+    /// The expression that converts `__arguments` to the input.
     pub(super) taken: TokenStream,
-    /// What builds the input schema.
+    /// The function that builds the input schema.
     pub(super) schema: TokenStream,
 }
 
 impl Input {
-    pub(super) fn of(function: &Function, krate: &Path, outside: &Path) -> Self {
+    pub(super) fn new(function: &Function, krate: &Path, outside: &Path) -> Self {
         let arguments: Vec<&Argument> = function.arguments().collect();
         match &arguments[..] {
             [] => Self {
@@ -38,15 +38,16 @@ impl Input {
                 taken: quote!({}),
                 schema: quote!(#krate::input::<#krate::NoArguments>),
             },
-            [lone] if !lone.is_named() => Self::lone(lone, krate),
+            [sole] if !sole.is_named() => Self::sole(sole, krate),
             _ => Self::named(&arguments, krate, outside),
         }
     }
 
-    /// The argument struct, or one argument under its name: rustc decides as far as it can, and else the schema does.
-    fn lone(lone: &Argument, krate: &Path) -> Self {
-        let (ty, fits, name) = (&lone.ty, lone.fits(), lone.ident.unraw().to_string());
-        let description = description::of(&lone.attrs, krate).unwrap_or_else(|| quote!(""));
+    /// Decodes the sole argument as the argument struct, or as an argument under its name. rustc decides where the type
+    /// is enough, and otherwise the schema at run time.
+    fn sole(sole: &Argument, krate: &Path) -> Self {
+        let (ty, fits, name) = (&sole.ty, sole.fits(), sole.ident.unraw().to_string());
+        let description = description::from_attrs(&sole.attrs, krate).unwrap_or_else(|| quote!(""));
         let choice = quote!(#krate::LoneArgument<{ #krate::Lone::<#ty>::IS_STRUCT }, { #fits::CHOICE }>);
         let choice = quote!(<#choice as #krate::Arguments<__Name, #ty>>);
         Self {
@@ -69,7 +70,7 @@ impl Input {
         }
     }
 
-    /// The schema of the arguments, with the aliases that schemars does not know.
+    /// Returns the function that builds the schema of the arguments, with the aliases, which schemars ignores.
     fn schema(arguments: &[&Argument], krate: &Path) -> TokenStream {
         let mut aliases = arguments.iter().filter_map(|argument| json_name::aliases(argument)).peekable();
         if aliases.peek().is_none() {
@@ -79,14 +80,14 @@ impl Input {
         quote!(|| #krate::with_aliases(#krate::input::<__Arguments>(), &[#(#aliases),*]))
     }
 
-    /// A struct with the arguments as fields.
+    /// Decodes the arguments as fields of a generated struct.
     fn named(arguments: &[&Argument], krate: &Path, outside: &Path) -> Self {
         let types = arguments.iter().map(|argument| &argument.ty);
         let taken = arguments.iter().map(|argument| argument.taken(krate));
         let (ty, taken) = match arguments {
-            [lone] => {
-                let ty = &lone.ty;
-                (quote!(#ty), lone.taken(krate))
+            [sole] => {
+                let ty = &sole.ty;
+                (quote!(#ty), sole.taken(krate))
             }
             _ => (quote!((#(#types,)*)), quote!((#(#taken,)*))),
         };
@@ -125,24 +126,24 @@ fn path_text(krate: &Path, name: &str) -> LitStr {
 }
 
 impl Argument {
-    /// The alias for the type unless it borrows, and else for a stand-in.
+    /// Returns the name of the alias for the type, or for a stand-in if the type borrows.
     fn owned(&self) -> Ident {
         format_ident!("__Owned_{}", self.ident.unraw(), span = self.ty.span())
     }
 
-    /// The alias for whether rustc accepts the type.
+    /// Returns the name of the alias that encodes which bounds the type satisfies.
     fn fits(&self) -> Ident {
         format_ident!("__Fits_{}", self.ident.unraw(), span = self.ty.span())
     }
 
-    /// Declares the alias, and asks what an answer should point to the type for.
-    pub(super) fn checks(&self, is_lone: bool, krate: &Path) -> TokenStream {
-        if self.is_converted() {
+    /// Returns the aliases, and assertions whose errors point to the type.
+    pub(super) fn checks(&self, is_sole: bool, krate: &Path) -> TokenStream {
+        if self.has_conversion() {
             return TokenStream::new();
         }
         let krate = at(krate, self.ty.span());
         let (ty, owned, fits) = (&self.ty, self.owned(), self.fits());
-        let attribute = self.field_attribute().filter(|_| is_lone).map(|attr| {
+        let attribute = self.field_attribute().filter(|_| is_sole).map(|attr| {
             let krate = at(&krate, attr.span());
             let is_struct = quote!(#krate::Lone::<#ty>::IS_STRUCT && #fits::CHOICE);
             quote_spanned!(here(attr.span())=>
@@ -150,7 +151,7 @@ impl Argument {
             )
         });
         quote_spanned! {here(ty.span())=>
-            // Of a reference nothing else is asked, since its lifetime would be one more error.
+            // A reference gets no further assertions, since each would add an error about its lifetime.
             type #owned = <#krate::Pick<{ !#krate::Candidate::<#ty>::BORROWS }> as #krate::OrStandIn<#ty>>::Type;
             type #fits = #krate::Case<{ #krate::argument_case(
                 #krate::Candidate::<#ty>::BORROWS,
@@ -171,22 +172,22 @@ impl Argument {
         }
     }
 
-    /// The type of the field: a stand-in where rustc refuses the type, since the derives would refuse it too.
+    /// Returns the type of the field: a stand-in if a bound is missing, which the derives would report again.
     fn field_type(&self, krate: &Path) -> TokenStream {
         let (ty, fits) = (&self.ty, self.fits());
-        if self.is_converted() { quote!(#ty) } else { quote!(<#fits as #krate::OrStandIn<#ty>>::Type) }
+        if self.has_conversion() { quote!(#ty) } else { quote!(<#fits as #krate::OrStandIn<#ty>>::Type) }
     }
 
-    /// The name of the function that makes the default.
+    /// Returns the name of the function that creates the default.
     fn default_fn(&self) -> Ident {
         format_ident!("__default_{}", self.ident.unraw(), span = Span::call_site())
     }
 
-    /// The function that makes the default, where there is one.
+    /// Returns the function that creates the default, if there is one.
     fn default(&self, krate: &Path) -> Option<TokenStream> {
         let (ty, name, field) = (&self.ty, self.default_fn(), self.field_type(krate));
         let value = match self.default.as_ref()? {
-            ArgDefault::OfType(span) => {
+            ArgDefault::Type(span) => {
                 let krate = at(krate, *span);
                 quote_spanned!(here(*span)=> <#ty as #krate::Default>::default())
             }
@@ -196,7 +197,7 @@ impl Argument {
             }
         };
         let fits = self.fits();
-        let value = match self.is_converted() {
+        let value = match self.has_conversion() {
             true => value,
             false => quote!(<#fits as #krate::OrStandIn<#ty>>::put(|| #value)),
         };
@@ -205,7 +206,7 @@ impl Argument {
 
     fn taken(&self, krate: &Path) -> TokenStream {
         let (ident, ty, fits) = (&self.ident, &self.ty, self.fits());
-        if self.is_converted() {
+        if self.has_conversion() {
             quote!(__arguments.#ident)
         } else {
             quote!(<#fits as #krate::OrStandIn<#ty>>::take(__arguments.#ident))
