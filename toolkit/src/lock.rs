@@ -1,16 +1,16 @@
-//! A catalogue as it was, and what has become of it since.
+//! Snapshots of a catalog, and the compatibility of later changes.
 //!
-//! A [`Lock`] is the catalogue in a file. Comparing it with the code says of every change whether it breaks those who
-//! call the tools: for what goes in, that everything that was accepted still is; for what comes out, that everything
-//! that was promised still holds. It is decided by meaning, not by text: each schema is read as it is validated, by its
-//! own dialect, and `format` is an annotation.
+//! A [`Lock`] stores a catalog in a file. Comparing it with the current catalog reports for each change whether it
+//! breaks callers. An input schema must still accept everything that it accepted, and an output schema must still
+//! guarantee everything that it guaranteed. This is decided by the meaning of the schemas and not by their text: each
+//! schema is interpreted as in validation, by its own dialect, and `format` is an annotation.
 //!
-//! Tools are compared by their names. Where a name, an alias or a version requirement resolves to another version or
-//! another tool than before, the two are compared: a breaking 1.1.0 beside 1.0.0 breaks callers without a version.
+//! Tools are compared by name. If a name, an alias or a version requirement resolves to another version or another tool
+//! than before, the two are compared: a breaking 1.1.0 beside 1.0.0 breaks callers that specify no version.
 //!
-//! Comparing two schemas takes at most 250,000 steps, and comparing two catalogs at most 20,000,000; a step looks at one
-//! keyword, property or item. What is not decided by then has the verdict [`Verdict::Unknown`], which counts as breaking,
-//! and the change names the budget.
+//! Comparing two schemas takes at most 250,000 steps, and comparing two catalogs at most 20,000,000; a step visits one
+//! keyword, property or item. A comparison that exceeds its budget has the verdict [`Verdict::Unknown`], which counts
+//! as breaking, and the change names the budget.
 //!
 //! ```no_run
 //! #[test]
@@ -19,7 +19,7 @@
 //! }
 //! ```
 //!
-//! `TOOLKIT_BLESS=1` writes the file; so does `check --lock tools.lock.json --update` on the command line, where
+//! `TOOLKIT_BLESS=1` writes the file, as does `check --lock tools.lock.json --update` on the command line. The command
 //! `diff OLD NEW` compares two manifests.
 
 mod budget;
@@ -40,29 +40,30 @@ use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics};
 use crate::manifest::{InvalidManifest, Manifest};
 use crate::tool::Tool;
 
-/// The form of the file.
+/// The version of the file format.
 const LOCK_VERSION: u32 = 1;
 
-/// A catalogue as it was.
+/// A snapshot of a catalog.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lock {
-    /// In the order of their ids.
+    /// Sorted by id.
     tools: Vec<Tool>,
 }
 
 impl Lock {
-    /// The catalogue as it is now; all versions of each tool.
+    /// Creates a lock of the catalog, with all versions of each tool.
     #[must_use]
     pub fn of(catalog: &Catalog) -> Self {
         Self { tools: catalog.iter().cloned().collect() }
     }
 
-    /// Reads a lock, or a list of tools in the form of MCP.
+    /// Parses a lock, or a list of tools in the format of MCP.
     ///
     /// # Errors
     ///
-    /// It is no list of tools, or a lock of another version; an entry of it is no tool, or has the id of an earlier one.
-    /// A tool that was left out would count as one that was never there.
+    /// Returns an error if the document is not a list of tools, is a lock of another format version, or contains an
+    /// entry that is not a tool or has a duplicate id. Ignoring such a tool would make it look as if it had never
+    /// existed.
     pub fn from_json(json: &str) -> Result<Self, InvalidManifest> {
         let document = serde_json::from_str::<Value>(json).unwrap_or_default();
         let manifest = match document.get("lockVersion") {
@@ -83,8 +84,9 @@ impl Lock {
         Ok(Self::of_tools(tools))
     }
 
-    /// Locks these tools, such as those that other programs offer
-    /// ([`Collected::offered`](crate::backend::Collected::offered)); of several with one id the first counts.
+    /// Creates a lock of these tools, such as those that other programs offer
+    /// ([`Collected::offered`](crate::backend::Collected::offered)). Of several tools with the same id, the first one
+    /// is kept.
     #[must_use]
     pub fn from_tools(tools: impl IntoIterator<Item = Tool>) -> Self {
         let mut lock = Self::of_tools(tools.into_iter().collect());
@@ -97,7 +99,7 @@ impl Lock {
         Self { tools }
     }
 
-    /// The lock as a file: one tool after the other, all keys sorted, so that a difference reads well.
+    /// Serializes the lock, one tool after the other and with sorted keys, so that diffs are readable.
     #[must_use]
     pub fn to_json(&self) -> String {
         let tools: Vec<Value> = self.tools.iter().map(Tool::to_json).collect();
@@ -106,12 +108,12 @@ impl Lock {
         format!("{lock:#}\n")
     }
 
-    /// The tools, in the order of their ids.
+    /// Returns the tools, sorted by id.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.tools.iter()
     }
 
-    /// What has changed from this to `now`.
+    /// Compares this lock with a later one.
     #[must_use]
     pub fn compare(&self, now: &Lock) -> Comparison {
         compare::compare(&self.tools, &now.tools)
@@ -119,14 +121,16 @@ impl Lock {
 }
 
 impl Catalog {
-    /// Fails if the file at `path` holds a catalogue whose callers this one would break without saying so by a version.
+    /// Checks that the catalog does not break callers of the catalog in the file at `path`, except by a new version.
     ///
-    /// A change that breaks nobody passes, and so does one whose version says that it breaks: the next major version,
-    /// or below 1.0.0 the next minor one. With `TOOLKIT_BLESS=1` in the environment the file is written instead.
+    /// Compatible changes are accepted, and so are breaking ones that are announced by the version of the tool: the
+    /// next major version, or the next minor version below 1.0.0. With `TOOLKIT_BLESS=1` in the environment, the file
+    /// is written instead.
     ///
     /// # Errors
     ///
-    /// Every change that breaks callers; there is no such file, or it cannot be read or written.
+    /// Returns a diagnostic for each unannounced breaking change, or an error if the file does not exist or cannot be
+    /// read or written.
     pub fn expect_lock(self, path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
         let path = path.as_ref();
         let failed = |message: String| Diagnostics::from(Diagnostic::new(DiagnosticKind::Unexpected, message, []));

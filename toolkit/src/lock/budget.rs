@@ -1,26 +1,26 @@
-//! The work that comparing schemas may take.
+//! Budgets for comparing schemas.
 
 use std::cell::Cell;
 
-/// The steps that comparing one pair of schemas may take. A step looks at one keyword, property or item of a schema.
+/// The number of steps for comparing one pair of schemas. A step visits one keyword, property or item of a schema.
 pub(super) const STEPS_PER_PAIR: u64 = 250_000;
 
-/// The steps that comparing two catalogs may take in all.
+/// The number of steps for comparing two catalogs.
 pub(super) const STEPS_IN_ALL: u64 = 20_000_000;
 
-/// A number of steps, and how many of them are left.
+/// A budget of steps.
 pub(super) struct Budget {
     limit: u64,
     initial: u64,
     left: Cell<u64>,
 }
 
-/// The reason for which no answer was found in time.
+/// The reason why a comparison stopped without an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Stop {
-    /// The budget is spent.
+    /// The budget is exhausted.
     Budget(u64),
-    /// A pattern takes too much memory to be matched.
+    /// A pattern exceeds the memory limit of the engine.
     Pattern,
 }
 
@@ -29,7 +29,7 @@ impl Budget {
         Self { limit, initial: limit, left: Cell::new(limit) }
     }
 
-    /// Creates the budget of one pair of schemas, as far as this one allows for it.
+    /// Creates the budget of one pair of schemas, limited by what is left of this one.
     pub(super) fn part(&self) -> Self {
         let left = self.left.get();
         let (limit, initial) =
@@ -37,12 +37,12 @@ impl Budget {
         Self { limit, initial, left: Cell::new(initial) }
     }
 
-    /// Takes the steps that were spent of a part.
+    /// Deducts the steps that were spent from a part.
     pub(super) fn take(&self, part: &Self) {
         self.spend_up_to(part.initial - part.left.get());
     }
 
-    /// Takes so many steps, or all that are left.
+    /// Deducts the given number of steps, or all that are left.
     pub(super) fn spend_up_to(&self, steps: u64) {
         self.left.set(self.left.get().saturating_sub(steps));
     }
@@ -51,9 +51,11 @@ impl Budget {
         self.left.get()
     }
 
+    /// Deducts the given number of steps.
+    ///
     /// # Errors
     ///
-    /// The budget has fewer steps left; then it has none.
+    /// Returns an error if fewer steps are left. The budget is exhausted afterwards.
     pub(super) fn spend(&self, steps: u64) -> Result<(), Stop> {
         match self.left.get().checked_sub(steps) {
             Some(left) => {

@@ -1,62 +1,62 @@
-//! What has changed, and whom it concerns.
+//! Changes between two catalogs.
 
 use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// One change of one tool.
+/// A single change of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Change {
-    /// The id of the tool as it was; of a new one, as it is.
+    /// The id of the tool before the change, or the current id of a new tool.
     pub tool: String,
-    /// What it means for those who call.
+    /// The effect of the change on callers.
     pub verdict: Verdict,
-    /// What of the tool has changed.
+    /// The part of the tool that changed.
     pub part: Part,
-    /// Where: a JSON Pointer into the schema, its definitions written out; or the name of the field.
+    /// The location: a JSON Pointer into the schema with its definitions inlined, or the name of a field.
     pub pointer: String,
-    /// What has changed, as a sentence without a subject.
+    /// The description of the change, as a sentence without its subject.
     pub what: String,
-    /// Something that was accepted and no longer is, or is given and never was, where one was found.
+    /// A value that used to be accepted and no longer is, or that is returned now and was not before, if one was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Value>,
-    /// The least version that would announce it, where the one that is there does not.
+    /// The minimum version that would announce the change, if the current version does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
 }
 
-/// What a change means for those who call.
+/// The effect of a change on callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Nothing that a program could see.
+    /// Programs cannot observe the change.
     Cosmetic,
-    /// More is accepted or promised than before.
+    /// More is accepted or guaranteed than before.
     Additive,
-    /// It could not be decided, and counts as breaking.
+    /// The effect could not be decided. Counts as breaking.
     Unknown,
-    /// Something that worked works no longer.
+    /// Something that worked before no longer works.
     Breaking,
 }
 
-/// What of a tool has changed.
+/// A part of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Part {
-    /// Whether it is there, and what it says of itself.
+    /// The existence of the tool, and its metadata.
     Record,
-    /// What it takes.
+    /// The input schema.
     Input,
-    /// What it gives.
+    /// The output schema.
     Output,
 }
 
-/// All changes from one catalogue to another, by tool, part and place.
+/// The changes between two catalogs, sorted by tool, part and location.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Comparison {
@@ -64,25 +64,25 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The changes.
+    /// Returns the changes.
     pub fn changes(&self) -> impl Iterator<Item = &Change> {
         self.changes.iter()
     }
 
-    /// The worst of them; `None` where nothing has changed.
+    /// Returns the most severe verdict, or `None` if nothing changed.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         self.changes.iter().map(|change| change.verdict).max()
     }
 
-    /// Those that break callers, or may, and whose version does not say so.
+    /// Returns the changes that break callers, or may break them, and are not announced by a version.
     pub fn unannounced(&self) -> impl Iterator<Item = &Change> {
         self.changes.iter().filter(|change| change.verdict >= Verdict::Unknown && change.needs.is_some())
     }
 }
 
 impl Verdict {
-    /// `cosmetic`, `additive`, `unknown` or `breaking`.
+    /// Returns `cosmetic`, `additive`, `unknown` or `breaking`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Two catalogues, tool by tool.
+//! Comparison of two catalogs, tool by tool.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -14,11 +14,12 @@ use crate::catalog::Names;
 use crate::tool::{Authorization, Requirements, Text, Tool, ToolId};
 use crate::version;
 
-/// Compares two lists of tools that are in the order of their ids.
+/// Compares two lists of tools, each sorted by id.
 pub(super) fn compare(old: &[Tool], new: &[Tool]) -> Comparison {
     let compare_on = |stack| compare_within(old, new, &Work { budget: &Budget::new(STEPS_IN_ALL), stack });
     std::thread::scope(|scope| {
-        // A proof goes as deep as the schemas do. On a stack of unknown size, it gives up early.
+        // The depth of a proof follows that of the schemas. On a stack of unknown size, proofs are limited to a small
+        // depth.
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || compare_on(Stack::Large));
         let compared = thread.ok().and_then(|thread| thread.join().ok());
         compared.unwrap_or_else(|| compare_on(Stack::Unknown))
@@ -27,7 +28,7 @@ pub(super) fn compare(old: &[Tool], new: &[Tool]) -> Comparison {
 
 fn compare_within(old: &[Tool], new: &[Tool], work: &Work<'_>) -> Comparison {
     let mut comparer = Comparer { old, new, work, changes: Vec::new(), compared: HashSet::new() };
-    // Diagnostics of a list of tools are reported where it is read.
+    // Diagnostics of a list of tools are reported where it is parsed.
     let names = [old, new].map(|tools| Names::of(tools, &mut Vec::new()));
     let mut seen: BTreeSet<&ToolId> = BTreeSet::new();
     for (idx, tool) in old.iter().enumerate() {
@@ -51,8 +52,8 @@ fn compare_within(old: &[Tool], new: &[Tool], work: &Work<'_>) -> Comparison {
     Comparison { changes: comparer.changes }
 }
 
-/// Returns the tool that answers to the id of an earlier one: itself, what a requirement of its version or its name
-/// without a version resolves to, or one that took its name.
+/// Returns the tool that an earlier id resolves to: the same tool, the tool that a version requirement or the
+/// unversioned name resolves to, or a tool with the id as an alias.
 fn successor(tool: &Tool, new: &[Tool], names: &Names) -> Option<usize> {
     let id = tool.id();
     if let Ok(exact) = new.binary_search_by(|now| now.id().cmp(id)) {
@@ -66,14 +67,14 @@ fn successor(tool: &Tool, new: &[Tool], names: &Names) -> Option<usize> {
     versions.rev().find(is_compatible).or_else(|| {
         let unversioned = id.unversioned().to_string();
         let found = names.get(new, &unversioned).or_else(|| names.get(new, &id.to_string()))?;
-        // The bare name of a tool without a namespace may be that of another tool by now.
+        // The bare name of a tool without a namespace may belong to another tool now.
         let is_same = found.id().unversioned() == id.unversioned();
         let names_it = |alias: &Text| *alias == unversioned || **alias == id.to_string();
         new.element_offset(found).filter(|_| is_same || found.aliases().iter().any(names_it))
     })
 }
 
-/// The places of all versions of a tool, in ascending order.
+/// Returns the indexes of all versions of a tool, in ascending order.
 fn versions_of(id: &ToolId, tools: &[Tool]) -> Range<usize> {
     let key = |id: &ToolId| (id.namespace().map(str::to_owned), id.name().to_owned());
     let wanted = key(id);
@@ -81,13 +82,13 @@ fn versions_of(id: &ToolId, tools: &[Tool]) -> Range<usize> {
     start..start + tools[start..].partition_point(|tool| key(tool.id()) == wanted)
 }
 
-/// Two lists of tools, and what has been found.
+/// Two lists of tools, and the changes found between them.
 struct Comparer<'t> {
     old: &'t [Tool],
     new: &'t [Tool],
     work: &'t Work<'t>,
     changes: Vec<Change>,
-    /// The pairs that were compared, by their places.
+    /// The pairs that were compared, by index.
     compared: HashSet<(usize, usize)>,
 }
 
@@ -97,8 +98,8 @@ impl<'t> Comparer<'t> {
         self.changes.push(Change { tool, verdict, part, pointer, what, example, needs });
     }
 
-    /// Compares each new version with the highest one that it takes over from: a requirement that the earlier one met is
-    /// met by the new one.
+    /// Compares each new version with the highest version that it replaces: a requirement that resolved to the earlier
+    /// version now resolves to the new one.
     fn compare_requirements(&mut self) {
         for (now, tool) in self.new.iter().enumerate() {
             let id = tool.id();
@@ -108,7 +109,8 @@ impl<'t> Comparer<'t> {
             };
             let is_taken_over = |idx: &usize| {
                 let was = self.old[*idx].id().semver();
-                // A requirement by which a pre-release is found names one of the same three numbers.
+                // A requirement matches a pre-release only if it names a pre-release of the same major, minor and patch
+                // numbers.
                 was.is_some_and(|was| was < version && (version.pre.is_empty() || triple(&was) == triple(&version)))
             };
             if let Some(before) = versions.rev().find(is_taken_over) {
@@ -121,7 +123,7 @@ impl<'t> Comparer<'t> {
         }
     }
 
-    /// Compares what each name resolves to.
+    /// Compares the tools that each name resolves to.
     fn compare_names(&mut self, names: &[Names; 2]) {
         let (old, new) = (self.old, self.new);
         let mut all: Vec<Text> = names[0].iter(old).collect();
@@ -129,7 +131,7 @@ impl<'t> Comparer<'t> {
         all.dedup();
         for name in all {
             let Some(was) = names[0].get(old, &name) else { continue };
-            // Ids with a version, and aliases that are gone, are compared above.
+            // Versioned ids and removed aliases are compared above.
             let is_id = *name == *was.id().to_string() && was.id().version().is_some();
             if is_id {
                 continue;
@@ -152,7 +154,7 @@ impl<'t> Comparer<'t> {
         }
     }
 
-    /// Tells what breaks the callers of a name that resolves to another tool than before.
+    /// Records the changes that break the callers of a name that resolves to another tool than before.
     fn compare_moved(&mut self, name: &str, was: usize, is: usize) {
         if !self.compared.insert((was, is)) {
             return;
@@ -210,11 +212,11 @@ impl Comparer<'_> {
     }
 }
 
-/// What a tool says of itself, as far as callers rely on it.
+/// Returns the changes of the metadata that callers rely on.
 fn of_records(old: &Tool, new: &Tool) -> Vec<(Verdict, &'static str, &'static str)> {
     let mut changes = Vec::new();
     let (was, is) = (old.annotations(), new.annotations());
-    // A hint that a host may have trusted, for calling without a question.
+    // A host may have trusted the hint to skip an approval.
     for (field, was, is, trusted) in [
         ("readOnlyHint", was.read_only, is.read_only, true),
         ("destructiveHint", was.destructive, is.destructive, false),
@@ -253,7 +255,7 @@ fn of_records(old: &Tool, new: &Tool) -> Vec<(Verdict, &'static str, &'static st
     changes
 }
 
-/// Returns true if a caller who held all that was required may lack something now.
+/// Returns true if a caller that satisfied the old requirements may not satisfy the new ones.
 fn requires_more(old: &Requirements, new: &Requirements) -> bool {
     let held_token = |wanted: &Authorization| {
         old.authorization.iter().any(|held| {

@@ -1,15 +1,15 @@
-//! Proofs that every value that one schema accepts is accepted by another.
+//! Proofs that one schema accepts every value that another one accepts.
 //!
-//! A proof shows that *facts*, which hold for a value, entail a *goal*. The facts are what a schema asserts and, at a
-//! place within the value, what it asserts of that place. The goal is proven keyword by keyword. Where the facts allow
-//! for several cases (`anyOf`, several types), each case has to entail the goal. A keyword without a rule here is not
-//! proven, so what is proven holds, and what is not proven may hold all the same.
+//! A proof shows that *facts* about a value entail a *goal*. The facts are the assertions of a schema about the value,
+//! or about a location inside it. The goal is proven keyword by keyword. If the facts allow several cases (`anyOf`,
+//! several types), each case must entail the goal. A keyword without a rule here is not proven. Therefore proofs are
+//! sound but not complete: whatever is proven holds, and what is not proven may also hold.
 //!
-//! Each schema is read by the rules of its own dialect and of its own document. Annotations, `format` and the content
-//! keywords among them, are neither facts nor goals, as in validation.
+//! Each schema is interpreted by its own dialect and within its own document. As in validation, annotations (including
+//! `format` and the content keywords) are neither facts nor goals.
 //!
-//! Recursive schemas are compared by induction on the size of the value: a goal that comes up again for the same facts
-//! after a step into the value holds there.
+//! Recursive schemas are compared by induction on the size of the value: a goal that recurs for the same facts after a
+//! step into the value holds there.
 
 mod arrays;
 mod assume;
@@ -36,20 +36,20 @@ use self::facts::{Facts, Key};
 use self::pattern::Matchers;
 use super::budget::{Budget, Stop};
 
-/// The result of an attempt at a proof: true if it succeeds.
+/// The result of a proof attempt. True if it succeeds.
 type Proof = Result<bool, Stop>;
 
-/// How deep a proof may go on a stack of [`STACK`] bytes, and on any other.
+/// The maximum depth of a proof, on a stack of [`STACK`] bytes and on any other.
 const MAX_DEPTH: usize = 512;
 const MAX_SHALLOW_DEPTH: usize = 24;
-/// The stack of a thread that compares schemas.
+/// The stack size of a thread that compares schemas.
 pub(super) const STACK: usize = 64 << 20;
-/// How many answers are kept.
+/// The maximum number of cached results.
 const MAX_KNOWN: usize = 20_000;
-/// How many facts a kept answer may have.
+/// The maximum number of facts in the key of a cached result.
 const MAX_KEY: usize = 16;
 
-/// True if the thread has a stack of [`STACK`] bytes.
+/// The size of the current stack: `Large` for at least [`STACK`] bytes.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Stack {
     Large,
@@ -60,11 +60,11 @@ pub(super) struct Prover<'s, 'b> {
     documents: [Document<'s>; 2],
     budget: &'b Budget,
     matchers: Matchers,
-    /// The goals that are being proven, with the level of the value at which they came up.
+    /// The goals that are being proven, with the level of the value at which they were opened.
     open: Vec<(Key, usize)>,
-    /// The answers that depend on no open goal.
+    /// The results that do not depend on an open goal.
     known: HashMap<Key, bool>,
-    /// The lowest place in `open` that was used since it was last reset.
+    /// The lowest index in `open` that was used since the last reset.
     lowest_used: usize,
     level: usize,
     depth: usize,
@@ -89,8 +89,8 @@ impl<'s, 'b> Prover<'s, 'b> {
         }
     }
 
-    /// Proves that the schema `goal` of one document accepts all that the schema `given` of the other one does. Both
-    /// are parts of their documents.
+    /// Proves that the schema `goal` of one document accepts every value that the schema `given` of the other accepts.
+    /// Both are parts of their documents.
     pub(super) fn accepts_all(&mut self, goal: (usize, &'s Value), given: (usize, &'s Value)) -> Proof {
         let node = |(document, schema)| Node { schema, document };
         let (goal, given) = (node(goal), node(given));
@@ -98,7 +98,8 @@ impl<'s, 'b> Prover<'s, 'b> {
         self.open.clear();
         (self.level, self.depth) = (0, 0);
         if !self.documents.iter().all(|document| document.is_tractable) {
-            // Names other than pointers are not followed, so only a document of the same text is known to be the same.
+            // References other than pointers are not followed, so only documents with equal text are known to be
+            // equivalent.
             let [a, b] = [&self.documents[0], &self.documents[1]];
             let is_whole = std::ptr::eq(goal.schema, self.documents[goal.document].root)
                 && std::ptr::eq(given.schema, self.documents[given.document].root);
@@ -109,7 +110,7 @@ impl<'s, 'b> Prover<'s, 'b> {
         self.entails(&facts, goal)
     }
 
-    /// Returns the first keyword that the last proof failed at.
+    /// Returns the first keyword at which the last proof failed.
     pub(super) fn unproven(&self) -> Option<&str> {
         self.unproven.as_deref()
     }

@@ -1,4 +1,4 @@
-//! Two schemas of one thing, compared by what they accept.
+//! Comparison of two schemas by the values that they accept.
 
 use serde_json::{Map, Value};
 
@@ -9,16 +9,16 @@ use super::witness::witness;
 use crate::schema::equality;
 use crate::schema::{Dialect, Schema, child, inline, walk};
 
-/// Which of two schemas has to accept what the other does.
+/// The direction in which a schema must stay compatible.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Direction {
-    /// What was accepted has to be accepted still.
+    /// For input: every value that was accepted must still be accepted.
     Taken,
-    /// What is given has to have been promised before.
+    /// For output: every value that is returned must have been allowed before.
     Given,
 }
 
-/// A difference at one place.
+/// A difference at one location.
 pub(super) struct Difference {
     pub(super) verdict: Verdict,
     pub(super) pointer: String,
@@ -26,13 +26,13 @@ pub(super) struct Difference {
     pub(super) example: Option<Value>,
 }
 
-/// The work that a comparison of catalogs may still take.
+/// The resources of a comparison of catalogs.
 pub(super) struct Work<'b> {
     pub(super) budget: &'b Budget,
     pub(super) stack: Stack,
 }
 
-/// Every difference between two schemas.
+/// Returns the differences between two schemas.
 pub(super) fn differences(old: &Value, new: &Value, direction: Direction, work: &Work<'_>) -> Vec<Difference> {
     if equality::equal(old, new) {
         return Vec::new();
@@ -57,7 +57,8 @@ pub(super) fn differences(old: &Value, new: &Value, direction: Direction, work: 
     let (old, new) = (&inlined_old, &inlined_new);
     Pair::new(old, new, direction, &budget, work).look(old, new, "", whole, &mut found);
     work.budget.take(&budget);
-    // The whole decides: what looks like a break at its place may be made up for elsewhere, or the other way round.
+    // The verdict on the whole takes precedence: a change that breaks one location may be offset by another, or vice
+    // versa.
     for difference in &mut found {
         difference.verdict = difference.verdict.min(whole);
     }
@@ -81,13 +82,13 @@ fn said(verdict: Verdict, direction: Direction) -> &'static str {
     }
 }
 
-/// Two documents, and which of them has to accept what the other does.
+/// Two documents and their direction of compatibility.
 struct Pair<'s, 'b> {
     old: &'s Value,
     new: &'s Value,
     direction: Direction,
     prover: Prover<'s, 'b>,
-    /// What is left for all pairs, of which looking for an example takes a part.
+    /// The budget of all pairs, which also pays for the search for an example.
     all: &'b Budget,
 }
 
@@ -98,7 +99,7 @@ impl<'s, 'b> Pair<'s, 'b> {
         Self { old, new, direction, prover, all: work.budget }
     }
 
-    /// What the change as a whole means; why that cannot be told; a value that shows it.
+    /// Returns the verdict on the whole change, the reason if it is undecided, and an example if it breaks callers.
     fn verdict(&mut self) -> (Verdict, Option<String>, Option<Value>) {
         let (old, new) = (self.old, self.new);
         let unproven = match self.proven(old, new) {
@@ -123,7 +124,7 @@ impl<'s, 'b> Pair<'s, 'b> {
         }
     }
 
-    /// What a change at one place means, if it is proven to break nobody.
+    /// Returns the verdict on a change at one location, if it is proven to be compatible.
     fn proven(&mut self, old: &'s Value, new: &'s Value) -> Result<Option<Verdict>, Stop> {
         let ((has_to_cover, is_covered), (old, new)) = match self.direction {
             Direction::Taken => (((1, new), (0, old)), ((0, old), (1, new))),
@@ -138,7 +139,7 @@ impl<'s, 'b> Pair<'s, 'b> {
         }))
     }
 
-    /// Looks for the smallest places that differ: along the properties of objects and the items of lists.
+    /// Searches for the smallest locations that differ, along the properties of objects and the items of arrays.
     fn look(&mut self, old: &'s Value, new: &'s Value, at: &str, whole: Verdict, found: &mut Vec<Difference>) {
         if old == new {
             return;
@@ -156,7 +157,7 @@ impl<'s, 'b> Pair<'s, 'b> {
             }
         }
         if found.len() == before {
-            // A place that is not proven to be harmless is as bad as the whole.
+            // A location that is not proven to be compatible gets the verdict of the whole.
             let verdict = self.proven(old, new).ok().flatten().unwrap_or(whole);
             let what = match verdict {
                 // The reason is that of the whole.
@@ -220,7 +221,7 @@ impl<'s, 'b> Pair<'s, 'b> {
     }
 }
 
-/// A schema without the words that only describe.
+/// Returns a schema without its annotations.
 fn only_described(schema: &Map<String, Value>) -> Map<String, Value> {
     let kept = schema.iter().filter(|(keyword, _)| !walk::is_annotation(keyword));
     kept.map(|(keyword, value)| (keyword.clone(), value.clone())).collect()

@@ -1,10 +1,10 @@
-//! Which version announces which change.
+//! Versions that announce changes.
 
 use semver::Version;
 
 use super::Verdict;
 
-/// The least version after `old` that announces a change of this kind.
+/// Returns the minimum version after `old` that announces a change with this verdict.
 pub(super) fn needed(old: &Version, verdict: Verdict) -> Version {
     match (verdict, old.major) {
         (Verdict::Breaking | Verdict::Unknown, 0) | (Verdict::Additive, 1..) => {
@@ -15,14 +15,14 @@ pub(super) fn needed(old: &Version, verdict: Verdict) -> Version {
     }
 }
 
-/// The version that a tool would need to announce a change, where the one that it has does not.
+/// Returns the version that a tool needs to announce a change, unless its current version is sufficient.
 pub(super) fn missing(old: Option<&Version>, new: Option<&Version>, verdict: Verdict) -> Option<String> {
     match (old, new) {
         (Some(old), Some(new)) => {
             let needed = needed(old, verdict);
             (*new < needed).then(|| needed.to_string())
         }
-        // Without a version there is nothing that could announce a break.
+        // A tool without a version cannot announce a breaking change.
         _ if verdict >= Verdict::Unknown => Some("of its own".to_owned()),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! A value that shows what a change breaks.
+//! Search for a value that demonstrates a breaking change.
 
 mod parts;
 mod sample;
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use super::budget::Budget;
 use crate::schema::{Dialect, Schema, walk};
 
-/// A value that `accepts` accepts and `refuses` refuses, if one is found within the budget.
+/// Searches for a value that matches `accepts` and not `refuses`, within the budget.
 pub(super) fn witness(accepts: &Value, refuses: &Value, budget: &Budget) -> Option<Value> {
     let sampler = Sampler::new(accepts, refuses, budget);
     let mut samples = sampler.samples(Side::Accepting, accepts, Some(refuses), MAX_DEPTH);
-    // What one says and the other does not is where they differ, so the samples of both are looked at.
+    // The schemas differ in what only one of them declares, so samples of both are tried.
     samples.extend(sampler.samples(Side::Refusing, refuses, Some(accepts), MAX_DEPTH));
     budget.spend_up_to(sampler.spent());
-    // One after the other: a schema with many patterns takes much memory.
+    // The validators are built one after the other, since a schema with many patterns uses much memory.
     let accepting = Schema::from_value(accepts.clone()).ok()?;
     let mut looks = MAX_LOOKS;
     samples.extend(accepting.example());
@@ -28,22 +28,22 @@ pub(super) fn witness(accepts: &Value, refuses: &Value, budget: &Budget) -> Opti
     samples.into_iter().find(|value| spend(&mut looks, &refusing, value) && !refusing.is_valid(value))
 }
 
-/// Takes what it takes to check a value out of a number of looks.
+/// Deducts the cost of validating a value. Returns false if it exceeds the number of visits that are left.
 fn spend(looks: &mut u64, schema: &Schema, value: &Value) -> bool {
     let left = looks.checked_sub(schema.check_cost(value));
     *looks = left.unwrap_or(*looks);
     left.is_some()
 }
 
-/// How many schemas may look at a part of a sample in all.
+/// The maximum number of visits for validating all samples.
 const MAX_LOOKS: u64 = 5_000_000;
-/// How deep samples are made.
+/// The maximum depth of samples.
 const MAX_DEPTH: usize = 10;
-/// How many samples of one schema are kept.
+/// The maximum number of samples of a schema.
 const MAX_SAMPLES: usize = 48;
-/// How many of one that is the same in both documents.
+/// The maximum number of samples of a schema that is equal in both documents.
 const MAX_SAME: usize = 3;
-/// How many JSON values are made in all.
+/// The maximum number of JSON values in all samples.
 const MAX_VALUES: usize = 400_000;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -52,11 +52,11 @@ enum Side {
     Refusing,
 }
 
-/// Makes values near the places where two schemas differ.
+/// Generates values near the locations where two schemas differ.
 struct Sampler<'s> {
     accepts: &'s Value,
     refuses: &'s Value,
-    /// True if equal references lead to equal schemas.
+    /// True if equal references resolve to equal schemas.
     has_same_definitions: bool,
     initial: usize,
     left: Cell<usize>,
@@ -74,7 +74,7 @@ impl<'s> Sampler<'s> {
         (self.initial - self.left.get()) as u64
     }
 
-    /// Takes so many values out of the budget.
+    /// Deducts `n` values from the budget.
     fn takes(&self, n: usize) -> bool {
         let left = self.left.get().checked_sub(n);
         self.left.set(left.unwrap_or(0));
@@ -89,8 +89,8 @@ impl<'s> Sampler<'s> {
         Dialect::of(self.root(side)) == Ok(Dialect::Draft7)
     }
 
-    /// Values of a schema, at its bounds and just beyond them; not all of them fit. Where the schema is the same as the
-    /// `other` one, a few that fit are enough.
+    /// Returns values at the bounds of a schema and just beyond them, not all of which match. If the schema equals
+    /// `other`, a few that match are sufficient.
     fn samples(&self, side: Side, schema: &Value, other: Option<&Value>, depth: usize) -> Vec<Value> {
         let is_same = self.has_same_definitions && other == Some(schema);
         if is_same && self.left.get() < MAX_VALUES / 4 {
@@ -121,7 +121,7 @@ impl<'s> Sampler<'s> {
         add(&mut found, keywords.get("const").cloned().into_iter().collect());
         let values = keywords.get("enum").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let others = other.and_then(|other| other.get("enum")?.as_array()).map_or(&[][..], Vec::as_slice);
-        // The values that only one of them has come first.
+        // Values that only one of the schemas lists come first.
         let new = values.iter().filter(|value| !others.is_empty() && !others.contains(value)).take(MAX_SAME);
         add(&mut found, new.chain(values.iter().take(MAX_SAMPLES)).cloned().collect());
         for choice in ["anyOf", "oneOf", "allOf"] {
@@ -159,7 +159,7 @@ impl<'s> Sampler<'s> {
         found
     }
 
-    /// The schema that another one refers to, or that one.
+    /// Returns the schema with its reference followed.
     fn target<'v>(&self, side: Side, schema: &'v Value) -> &'v Value
     where
         's: 'v,
@@ -168,12 +168,12 @@ impl<'s> Sampler<'s> {
         reference.and_then(|reference| walk::resolve(self.root(side), reference)).unwrap_or(schema)
     }
 
-    /// The samples of a property, those that fit first.
+    /// Returns the samples of a property, those that match first.
     fn fitting(&self, side: Side, schema: &Value, other: Option<&Value>, depth: usize) -> Vec<Value> {
         let mut values = self.samples(side, schema, other, depth - 1);
         let root = self.root(side);
         let definitions = walk::CONTAINERS.into_iter().filter_map(|container| root.get(container)).map(walk::size);
-        // Building a validator takes much longer than making a value.
+        // Building a validator is much more expensive than creating a value.
         if values.len() > 1
             && self.takes(20 * (walk::size(schema) + definitions.sum::<usize>()))
             && let Ok(schema) = Schema::from_value(sample::alone(schema, root))
@@ -184,7 +184,7 @@ impl<'s> Sampler<'s> {
     }
 }
 
-/// How many samples are kept at a depth: of the root, each shows another place.
+/// Returns the maximum number of samples at a depth. There are more of the root, each for another location.
 fn max_samples(depth: usize) -> usize {
     if depth == MAX_DEPTH { 100 * MAX_SAMPLES } else { MAX_SAMPLES }
 }

@@ -5,15 +5,15 @@ use serde_json::{Map, Value, json};
 use super::{MAX_SAME, MAX_SAMPLES, Sampler, Side, sample};
 use crate::schema::Schema;
 
-/// Up to how many properties an object is made only for their number.
+/// The maximum number of properties of an object that is generated for its size.
 const MAX_COUNT: u64 = 32;
-/// Of how many properties that differ all samples are made.
+/// The maximum number of differing properties for which all samples are generated.
 const MAX_DIFFERING: usize = 100;
-/// Up to so many properties, each is left out once.
+/// The maximum number of properties of which each is omitted once.
 const MAX_LEFT_OUT: usize = 16;
 
 impl Sampler<'_> {
-    /// Arrays of several lengths, and with one item otherwise.
+    /// Returns arrays of several lengths, and arrays that vary in one item.
     pub(super) fn lists(
         &self,
         side: Side,
@@ -74,7 +74,7 @@ impl Sampler<'_> {
         lists
     }
 
-    /// The least object, the fullest one, and both with one property otherwise or left out.
+    /// Returns the smallest and the largest object, and both with one property varied or omitted.
     pub(super) fn objects(
         &self,
         side: Side,
@@ -92,7 +92,7 @@ impl Sampler<'_> {
         for (name, schema) in properties {
             let same = others.get(name);
             n_differing += usize::from(same != Some(schema));
-            // One difference is enough to show.
+            // A single difference is sufficient as an example.
             let same = if n_differing > MAX_DIFFERING { Some(schema) } else { same };
             of_each.push((name, self.fitting(side, schema, same, depth)));
         }
@@ -115,7 +115,7 @@ impl Sampler<'_> {
             }
             objects.push(object);
         };
-        // Alone as well: two values together may be refused for another reason.
+        // Each value is also tried alone, since two values together may be rejected for another reason.
         for (name, schema) in others.iter().filter(|(name, _)| !properties.contains_key(*name)).take(MAX_SAMPLES) {
             let mut values = self.samples(side.opposite(), schema, None, depth - 1);
             values.truncate(MAX_SAME);

@@ -1,10 +1,10 @@
-//! Values of schemas without parts.
+//! Samples of schemas without subschemas.
 
 use serde_json::{Map, Value, json};
 
 use crate::schema::{Schema, walk};
 
-/// Numbers at the bounds of two schemas, and just beyond.
+/// Returns numbers at the bounds of two schemas and just beyond them.
 pub(super) fn numbers(keywords: &Map<String, Value>, other: Option<&Value>, name: &str) -> Vec<Value> {
     const BOUNDS: [&str; 5] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 
@@ -24,9 +24,9 @@ pub(super) fn numbers(keywords: &Map<String, Value>, other: Option<&Value>, name
     numbers
 }
 
-/// Texts of the shortest and the longest lengths.
+/// Returns strings of the minimum and maximum lengths.
 pub(super) fn texts(keywords: &Map<String, Value>, other: Option<&Value>) -> Vec<Value> {
-    /// Longer texts show nothing that shorter ones do not.
+    /// Longer strings demonstrate nothing that shorter ones do not.
     const MAX_LENGTH: u64 = 4096;
 
     let lengths = ["minLength", "maxLength"].into_iter();
@@ -54,13 +54,13 @@ pub(super) fn texts(keywords: &Map<String, Value>, other: Option<&Value>) -> Vec
     texts
 }
 
-/// The names in a list.
+/// Returns the strings of a keyword that is a list.
 pub(super) fn names<'s>(keywords: Option<&'s Map<String, Value>>, keyword: &str) -> Vec<&'s str> {
     let names = keywords.and_then(|keywords| keywords.get(keyword)?.as_array());
     names.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// A part with the definitions that it may refer to.
+/// Returns a part of a document together with the definitions that it may refer to.
 pub(super) fn alone(part: &Value, document: &Value) -> Value {
     let mut part = match part {
         Value::Bool(true) => Value::Object(Map::new()),
