@@ -38,7 +38,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use self::check::Checked;
-use self::cost::Telling;
+use self::cost::ErrorDetail;
 pub(crate) use self::dialect::Dialect;
 pub use self::error::{Invalid, SchemaError, SchemaErrorKind, SchemaFault};
 pub(crate) use self::excerpt::{quoted, shown_id, shown_pointer};
@@ -201,8 +201,8 @@ impl Schema {
         })
     }
 
-    /// Validates a value. On failure, `tell` collects the violations.
-    fn verdict(&self, instance: &Value, tell: Tell) -> Result<(), Violations> {
+    /// Validates a value. On failure, `collect` returns the violations.
+    fn verdict(&self, instance: &Value, collect: Collect) -> Result<(), Violations> {
         let instance = &*held_copy(instance);
         let checked = match self.checked() {
             Ok(checked) => checked,
@@ -212,15 +212,16 @@ impl Schema {
             Some(_) if self.surely_fits(instance) => Ok(()),
             Some(rule) => Err(Violations::of_size(rule)),
             None if checked.validator(instance).is_valid(instance) => Ok(()),
-            None => Err(match checked.cost.telling(instance) {
-                Telling::Whole => tell(&self.value, self.holds_secret(), checked.validator(instance), instance),
-                Telling::ByTag => {
+            None => Err(match checked.cost.error_detail(instance) {
+                ErrorDetail::Full => collect(&self.value, self.holds_secret(), checked.validator(instance), instance),
+                ErrorDetail::Discriminated => {
                     let secret = self.holds_secret();
-                    let told = checked.told_apart(&self.value);
-                    let told = told.map(|(schema, validator)| tell(schema, secret, validator, instance));
-                    told.filter(|violations| !violations.is_empty()).unwrap_or_else(Violations::too_deep)
+                    let alternative = checked.told_apart(&self.value);
+                    let violations =
+                        alternative.map(|(schema, validator)| collect(schema, secret, validator, instance));
+                    violations.filter(|violations| !violations.is_empty()).unwrap_or_else(Violations::too_deep)
                 }
-                Telling::Nothing => Violations::too_deep(),
+                ErrorDetail::None => Violations::too_deep(),
             }),
         }
     }
@@ -338,7 +339,7 @@ impl Serialize for Schema {
     }
 }
 
-type Tell = fn(&Value, bool, &jsonschema::Validator, &Value) -> Violations;
+type Collect = fn(&Value, bool, &jsonschema::Validator, &Value) -> Violations;
 
 /// Drops a value without recursion, since it may be nested too deep for the stack.
 fn dismantle(value: Value) {

@@ -21,7 +21,7 @@ pub(super) struct Cost {
     depth: usize,
     /// The visits to validate a value, and those to explain why it does not match, which include every branch.
     checking: Looks,
-    telling: Looks,
+    explaining: Looks,
 }
 
 /// The number of schemas that can visit one location of a value, by level; the last entry counts for all deeper levels.
@@ -33,7 +33,7 @@ const FEW: u64 = 1024;
 /// The maximum number of visits for validation, which take some seconds.
 const MAX_LOOKS: u64 = 20_000_000;
 /// The maximum number of visits for an explanation, each of which may allocate an error.
-const MAX_TELLING: u64 = 1_000_000;
+const MAX_EXPLAINING_VISITS: u64 = 1_000_000;
 /// The maximum depth of nested schemas, and with it the stack of the validator.
 const MAX_STACK: usize = 384;
 /// The minimum depth that a schema must allow for values. Otherwise the schema is rejected.
@@ -50,8 +50,8 @@ impl Cost {
         let depth = depth(graph, &order)?;
         let checking = Looks::count(graph, &order, false)?;
         let has_tags = graph.nodes.iter().any(|node| !node.tagged.is_empty());
-        let telling = if has_tags { Looks::count(graph, &order, true)? } else { Looks(checking.0.clone()) };
-        Ok(Self { depth, checking, telling })
+        let explaining = if has_tags { Looks::count(graph, &order, true)? } else { Looks(checking.0.clone()) };
+        Ok(Self { depth, checking, explaining })
     }
 
     /// Returns the rule that `instance` violates by its size, or `None` if it may be validated.
@@ -88,25 +88,25 @@ impl Cost {
     }
 
     /// Returns how much detail an explanation of `instance` can have within the limits.
-    pub(super) fn telling(&self, instance: &Value) -> Telling {
+    pub(super) fn error_detail(&self, instance: &Value) -> ErrorDetail {
         if is_deeper(instance, MAX_DEPTH) {
-            Telling::Nothing
-        } else if self.telling.exceed(instance, MAX_TELLING).is_none() {
-            Telling::Whole
-        } else if self.checking.exceed(instance, MAX_TELLING).is_none() {
-            Telling::ByTag
+            ErrorDetail::None
+        } else if self.explaining.exceed(instance, MAX_EXPLAINING_VISITS).is_none() {
+            ErrorDetail::Full
+        } else if self.checking.exceed(instance, MAX_EXPLAINING_VISITS).is_none() {
+            ErrorDetail::Discriminated
         } else {
-            Telling::Nothing
+            ErrorDetail::None
         }
     }
 }
 
 /// The detail in which violations can be reported within the limits.
-pub(super) enum Telling {
-    Whole,
+pub(super) enum ErrorDetail {
+    Full,
     /// By visiting only the branches that match the tags of the value.
-    ByTag,
-    Nothing,
+    Discriminated,
+    None,
 }
 
 /// Returns true if a value is nested in more than `levels` arrays and objects.
