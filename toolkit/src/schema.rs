@@ -216,7 +216,7 @@ impl Schema {
                 ErrorDetail::Full => collect(&self.value, self.holds_secret(), checked.validator(instance), instance),
                 ErrorDetail::Discriminated => {
                     let secret = self.holds_secret();
-                    let alternative = checked.told_apart(&self.value);
+                    let alternative = checked.by_discriminator(&self.value);
                     let violations =
                         alternative.map(|(schema, validator)| collect(schema, secret, validator, instance));
                     violations.filter(|violations| !violations.is_empty()).unwrap_or_else(Violations::too_deep)

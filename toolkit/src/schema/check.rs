@@ -25,7 +25,7 @@ pub(super) struct Checked {
     hasty: Option<Validator>,
     pub(super) cost: Cost,
     /// The schema with choices resolved by their tags, and its validator.
-    by_tag: OnceLock<Option<(Value, Validator)>>,
+    discriminated: OnceLock<Option<(Value, Validator)>>,
 }
 
 impl Checked {
@@ -43,11 +43,11 @@ impl Checked {
 
     /// Returns a variant of the schema that explains violations without visiting every branch of a choice. Returns
     /// `None` if the schema has no such variant.
-    pub(super) fn told_apart(&self, schema: &Value) -> Option<&(Value, Validator)> {
-        let made = self.by_tag.get_or_init(|| {
+    pub(super) fn by_discriminator(&self, schema: &Value) -> Option<&(Value, Validator)> {
+        let made = self.discriminated.get_or_init(|| {
             // This is built on the caller's stack.
             Size::of(schema).ok().filter(|size| size.depth <= MAX_SHALLOW)?;
-            let schema = tagged::told_apart(schema)?;
+            let schema = tagged::by_discriminator(schema)?;
             let validator = Patterns::default().hasty(Dialect::of(&schema).ok()?).build(&schema).ok()?;
             Some((schema, validator))
         });
@@ -106,7 +106,7 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
                 faults.extend(hidden(dialect, &graph));
                 if faults.is_empty() {
                     let hasty = patterns.are_hard().then(|| patterns.hasty(dialect).build(schema).ok()).flatten();
-                    return Ok(Checked { validator, hasty, cost, by_tag: OnceLock::new() });
+                    return Ok(Checked { validator, hasty, cost, discriminated: OnceLock::new() });
                 }
             }
             failed => {

@@ -34,7 +34,7 @@ fn constant<'s>(branch: &'s Value, key: &str) -> Option<&'s str> {
 }
 
 /// Returns the schema with choices rewritten by their tags, or `None` if a reference points into one of them.
-pub(super) fn told_apart(schema: &Value) -> Option<Value> {
+pub(super) fn by_discriminator(schema: &Value) -> Option<Value> {
     let mut schema = schema.clone();
     rewrite(&mut schema)?;
     Some(schema)
@@ -51,17 +51,17 @@ fn rewrite(schema: &mut Value) -> Option<()> {
     }
     for keyword in ["oneOf", "anyOf"] {
         if let Some(Value::Array(branches)) = keywords.get(keyword)
-            && let Some(told) = by_tag(branches)
-            && let Value::Array(joined) = keywords.entry("allOf").or_insert_with(|| json!([]))
+            && let Some(conditions) = conditions_on_tag(branches)
+            && let Value::Array(parts) = keywords.entry("allOf").or_insert_with(|| json!([]))
         {
-            joined.extend(told);
+            parts.extend(conditions);
             keywords.remove(keyword);
         }
     }
     Some(())
 }
 
-fn by_tag(branches: &[Value]) -> Option<Vec<Value>> {
+fn conditions_on_tag(branches: &[Value]) -> Option<Vec<Value>> {
     let (key, texts) = tag(branches)?;
     // A value that is not an object may match several branches.
     branches.iter().all(|branch| branch.get("type").is_some_and(|ty| ty == "object")).then_some(())?;
