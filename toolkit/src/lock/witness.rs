@@ -19,24 +19,24 @@ pub(super) fn witness(accepts: &Value, refuses: &Value, budget: &Budget) -> Opti
     budget.spend_up_to(sampler.spent());
     // The validators are built one after the other, since a schema with many patterns uses much memory.
     let accepting = Schema::from_value(accepts.clone()).ok()?;
-    let mut looks = MAX_LOOKS;
+    let mut visits = VISIT_BUDGET;
     samples.extend(accepting.example());
-    samples.retain(|value| spend(&mut looks, &accepting, value) && accepting.is_valid(value));
+    samples.retain(|value| spend(&mut visits, &accepting, value) && accepting.is_valid(value));
     drop(accepting);
     let refusing = Schema::from_value(refuses.clone()).ok()?;
-    let mut looks = MAX_LOOKS;
-    samples.into_iter().find(|value| spend(&mut looks, &refusing, value) && !refusing.is_valid(value))
+    let mut visits = VISIT_BUDGET;
+    samples.into_iter().find(|value| spend(&mut visits, &refusing, value) && !refusing.is_valid(value))
 }
 
 /// Deducts the cost of validating a value. Returns false if it exceeds the number of visits that are left.
-fn spend(looks: &mut u64, schema: &Schema, value: &Value) -> bool {
-    let left = looks.checked_sub(schema.check_cost(value));
-    *looks = left.unwrap_or(*looks);
+fn spend(visits: &mut u64, schema: &Schema, value: &Value) -> bool {
+    let left = visits.checked_sub(schema.check_cost(value));
+    *visits = left.unwrap_or(*visits);
     left.is_some()
 }
 
 /// The maximum number of visits for validating all samples.
-const MAX_LOOKS: u64 = 5_000_000;
+const VISIT_BUDGET: u64 = 5_000_000;
 /// The maximum depth of samples.
 const MAX_DEPTH: usize = 10;
 /// The maximum number of samples of a schema.

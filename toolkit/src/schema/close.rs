@@ -54,7 +54,7 @@ struct Closer<'a> {
     /// The remaining budget for merging, in JSON values.
     fuel: usize,
     /// The number of schemas that may still be visited. After that, parts are assumed to disagree.
-    looks: Cell<usize>,
+    visits: Cell<usize>,
     depth: usize,
 }
 
@@ -62,7 +62,7 @@ struct Closer<'a> {
 const MERGE_FUEL: usize = 20;
 const MERGE_FUEL_MIN: usize = 5_000;
 /// The maximum number of schemas that are visited to find out whether parts disagree.
-const LOOKS: usize = 100_000;
+const VISIT_BUDGET: usize = 100_000;
 /// The maximum depth of a location at which schemas are merged. Two recursive schemas that disagree can make each merge
 /// lead to a deeper one, without end.
 const MERGE_DEPTH: usize = 64;
@@ -73,7 +73,7 @@ impl<'a> Closer<'a> {
             original,
             copies: Copies::new(original),
             fuel: MERGE_FUEL_MIN + MERGE_FUEL * walk::size(original),
-            looks: Cell::new(LOOKS),
+            visits: Cell::new(VISIT_BUDGET),
             depth: 0,
         }
     }

@@ -20,20 +20,20 @@ pub(super) struct Cost {
     /// The maximum depth of a value. Unlimited if the validator does not recurse with the value.
     depth: usize,
     /// The visits to validate a value, and those to explain why it does not match, which include every branch.
-    checking: Looks,
-    explaining: Looks,
+    checking: Visits,
+    explaining: Visits,
 }
 
 /// The number of schemas that can visit one location of a value, by level; the last entry counts for all deeper levels.
 /// Empty if the numbers are too small to matter.
-struct Looks(Vec<u64>);
+struct Visits(Vec<u64>);
 
 /// Counts up to this number are ignored. A schema can reach it without references, by the length of a list.
-const FEW: u64 = 1024;
+const NEGLIGIBLE: u64 = 1024;
 /// The maximum number of visits for validation, which take some seconds.
-const MAX_LOOKS: u64 = 20_000_000;
+const VISIT_BUDGET: u64 = 20_000_000;
 /// The maximum number of visits for an explanation, each of which may allocate an error.
-const MAX_EXPLAINING_VISITS: u64 = 1_000_000;
+const EXPLANATION_BUDGET: u64 = 1_000_000;
 /// The maximum depth of nested schemas, and with it the stack of the validator.
 const MAX_STACK: usize = 384;
 /// The minimum depth that a schema must allow for values. Otherwise the schema is rejected.
@@ -48,9 +48,9 @@ impl Cost {
     pub(super) fn of(graph: &Graph<'_>) -> Result<Self, SchemaFault> {
         let order = in_order(graph)?;
         let depth = depth(graph, &order)?;
-        let checking = Looks::count(graph, &order, false)?;
+        let checking = Visits::count(graph, &order, false)?;
         let has_tags = graph.nodes.iter().any(|node| !node.tagged.is_empty());
-        let explaining = if has_tags { Looks::count(graph, &order, true)? } else { Looks(checking.0.clone()) };
+        let explaining = if has_tags { Visits::count(graph, &order, true)? } else { Visits(checking.0.clone()) };
         Ok(Self { depth, checking, explaining })
     }
 
@@ -59,7 +59,7 @@ impl Cost {
         if is_deeper(instance, self.depth) {
             return Some(format!("is nested too deep for this schema: at most {} levels", self.depth));
         }
-        self.checking.exceed(instance, MAX_LOOKS).map(|level| {
+        self.checking.exceed(instance, VISIT_BUDGET).map(|level| {
             format!(
                 "takes too long to check: what is nested {level} levels deep is looked at too often; send less of it"
             )
@@ -69,16 +69,16 @@ impl Cost {
     /// Estimates the number of visits to `instance` and its parts.
     pub(super) fn estimate(&self, instance: &Value) -> u64 {
         /// The estimate for schemas whose visits are too few to be counted.
-        const USUAL: u64 = 64;
+        const UNCOUNTED: u64 = 64;
 
-        fn sum(looks: &[u64], value: &Value, level: usize) -> u64 {
-            let here = looks.get(level).or(looks.last()).copied().unwrap_or(USUAL);
+        fn sum(visits: &[u64], value: &Value, level: usize) -> u64 {
+            let here = visits.get(level).or(visits.last()).copied().unwrap_or(UNCOUNTED);
             let inside = match value {
                 Value::Array(items) => {
-                    items.iter().fold(0, |all: u64, item| all.saturating_add(sum(looks, item, level + 1)))
+                    items.iter().fold(0, |all: u64, item| all.saturating_add(sum(visits, item, level + 1)))
                 }
                 Value::Object(object) => {
-                    object.values().fold(0, |all: u64, value| all.saturating_add(sum(looks, value, level + 1)))
+                    object.values().fold(0, |all: u64, value| all.saturating_add(sum(visits, value, level + 1)))
                 }
                 _ => 0,
             };
@@ -91,9 +91,9 @@ impl Cost {
     pub(super) fn error_detail(&self, instance: &Value) -> ErrorDetail {
         if is_deeper(instance, MAX_DEPTH) {
             ErrorDetail::None
-        } else if self.explaining.exceed(instance, MAX_EXPLAINING_VISITS).is_none() {
+        } else if self.explaining.exceed(instance, EXPLANATION_BUDGET).is_none() {
             ErrorDetail::Full
-        } else if self.checking.exceed(instance, MAX_EXPLAINING_VISITS).is_none() {
+        } else if self.checking.exceed(instance, EXPLANATION_BUDGET).is_none() {
             ErrorDetail::Discriminated
         } else {
             ErrorDetail::None
@@ -119,18 +119,18 @@ pub(super) fn is_deeper(value: &Value, levels: usize) -> bool {
     }
 }
 
-impl Looks {
+impl Visits {
     /// Returns the level at which the visits exceed `limit`.
     fn exceed(&self, value: &Value, limit: u64) -> Option<usize> {
-        fn spend(looks: &[u64], value: &Value, level: usize, left: &mut u64) -> Option<usize> {
-            let here = looks.get(level).or(looks.last()).copied().unwrap_or_default();
+        fn spend(visits: &[u64], value: &Value, level: usize, left: &mut u64) -> Option<usize> {
+            let here = visits.get(level).or(visits.last()).copied().unwrap_or_default();
             match left.checked_sub(here) {
                 Some(less) => *left = less,
                 None => return Some(level),
             }
             match value {
-                Value::Array(items) => items.iter().find_map(|item| spend(looks, item, level + 1, left)),
-                Value::Object(object) => object.values().find_map(|value| spend(looks, value, level + 1, left)),
+                Value::Array(items) => items.iter().find_map(|item| spend(visits, item, level + 1, left)),
+                Value::Object(object) => object.values().find_map(|value| spend(visits, value, level + 1, left)),
                 _ => None,
             }
         }
@@ -143,19 +143,19 @@ impl Looks {
         let mut counter = Counter { graph, every_branch, asks, at: vec![1; graph.nodes.len()], work: 0 };
         counter.in_place(order)?;
         let here = counter.at.clone();
-        let mut looks = vec![counter.at[0]];
+        let mut visits = vec![counter.at[0]];
         let mut changed = vec![true; graph.nodes.len()];
-        while looks.len() <= MAX_DEPTH && looks.last().is_some_and(|&last| last <= MAX_LOOKS) {
+        while visits.len() <= MAX_DEPTH && visits.last().is_some_and(|&last| last <= VISIT_BUDGET) {
             changed = counter.level(order, &here, &changed)?;
             if !changed.contains(&true) {
                 break;
             }
-            looks.push(counter.at[0]);
+            visits.push(counter.at[0]);
         }
-        if looks.last().is_some_and(|&last| last <= FEW) {
-            looks.clear();
+        if visits.last().is_some_and(|&last| last <= NEGLIGIBLE) {
+            visits.clear();
         }
-        Ok(Self(looks))
+        Ok(Self(visits))
     }
 }
 
@@ -298,9 +298,9 @@ impl<'s> Inside<'s> {
     }
 
     fn add_everywhere(&mut self, keys: u64, items: u64) {
-        for (label, looks) in &mut self.named {
+        for (label, visits) in &mut self.named {
             let more = if matches!(label, Label::Key(_)) { keys } else { items };
-            *looks = looks.saturating_add(more);
+            *visits = visits.saturating_add(more);
         }
         self.other_keys = self.other_keys.saturating_add(keys);
         self.other_items = self.other_items.saturating_add(items);
@@ -319,13 +319,13 @@ impl<'s> Inside<'s> {
     }
 
     fn join(&mut self, more: &Self, with: fn(u64, u64) -> u64) {
-        for (label, looks) in &mut self.named {
-            *looks = with(*looks, more.named.get(label).copied().unwrap_or_else(|| more.rest(*label)));
+        for (label, visits) in &mut self.named {
+            *visits = with(*visits, more.named.get(label).copied().unwrap_or_else(|| more.rest(*label)));
         }
         let (keys, items) = (self.other_keys, self.other_items);
-        for (label, looks) in &more.named {
+        for (label, visits) in &more.named {
             let rest = if matches!(label, Label::Key(_)) { keys } else { items };
-            self.named.entry(*label).or_insert_with(|| with(rest, *looks));
+            self.named.entry(*label).or_insert_with(|| with(rest, *visits));
         }
         self.other_keys = with(keys, more.other_keys);
         self.other_items = with(items, more.other_items);

@@ -5,19 +5,19 @@ use serde_json::Value;
 use super::walk;
 
 /// The maximum number of schemas that are visited. An undecided schema counts as finite.
-const MAX_LOOKS: usize = 10_000;
+const VISIT_BUDGET: usize = 10_000;
 
 /// Returns false if every value that `schema` accepts would be infinite, as that of a type that contains itself in a
 /// required field.
 pub(crate) fn has_finite_value(schema: &Value) -> bool {
-    Search { document: schema, inside: Vec::new(), looks: MAX_LOOKS }.is_finite(schema)
+    Search { document: schema, inside: Vec::new(), visits: VISIT_BUDGET }.is_finite(schema)
 }
 
 struct Search<'a> {
     document: &'a Value,
     /// The references that were followed.
     inside: Vec<&'a str>,
-    looks: usize,
+    visits: usize,
 }
 
 impl<'a> Search<'a> {
@@ -25,10 +25,10 @@ impl<'a> Search<'a> {
         let Value::Object(object) = schema else {
             return true;
         };
-        if self.looks == 0 || self.inside.len() > walk::MAX_DEPTH {
+        if self.visits == 0 || self.inside.len() > walk::MAX_DEPTH {
             return true;
         }
-        self.looks -= 1;
+        self.visits -= 1;
         if let Some(reference) = object.get("$ref").and_then(Value::as_str)
             && !self.leads_to_an_end(reference)
         {

@@ -8,7 +8,7 @@ use super::super::walk;
 use super::{Closer, mode};
 
 /// The subschemas for values inside, by keyword and property name.
-type Says<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a Value>>;
+type Subschemas<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a Value>>;
 
 const ANY: (&str, &str) = ("patternProperties", "");
 /// The maximum number of references and nested parts that are followed. Beyond it, parts are assumed to disagree.
@@ -18,12 +18,12 @@ impl Closer<'_> {
     /// Returns true if two parts of `map` describe the same inner value differently, or if this cannot be determined.
     pub(super) fn overlaps(&self, map: &Map<String, Value>) -> bool {
         let joined = map.keys().any(|k| mode::is_in_place(k));
-        joined && self.says(map, &mut 0).is_none()
+        joined && self.subschemas(map, &mut 0).is_none()
     }
 
-    fn says<'a>(&'a self, map: &'a Map<String, Value>, depth: &mut usize) -> Option<Says<'a>> {
-        self.look()?;
-        let mut all = Says::new();
+    fn subschemas<'a>(&'a self, map: &'a Map<String, Value>, depth: &mut usize) -> Option<Subschemas<'a>> {
+        self.visit()?;
+        let mut all = Subschemas::new();
         for (keyword, value) in map {
             match (keyword.as_str(), value) {
                 ("properties", Value::Object(named)) => {
@@ -47,28 +47,28 @@ impl Closer<'_> {
             match (keyword.as_str(), value) {
                 ("$ref", Value::String(reference)) => {
                     let target = walk::resolve(self.original, reference)?;
-                    let says = self.says_of(target, depth)?;
-                    all = together(all, says)?;
+                    let subschemas = self.subschemas_of(target, depth)?;
+                    all = merge(all, subschemas)?;
                 }
                 ("anyOf" | "oneOf", Value::Array(branches)) => {
                     // Only one branch describes the value, so the branches may disagree.
-                    let mut either = Says::new();
+                    let mut either = Subschemas::new();
                     for branch in branches {
-                        for (what, schemas) in self.says_of(branch, depth)? {
+                        for (what, schemas) in self.subschemas_of(branch, depth)? {
                             either.entry(what).or_default().extend(schemas);
                         }
                     }
-                    all = together(all, either)?;
+                    all = merge(all, either)?;
                 }
                 ("allOf", Value::Array(joined)) => {
                     for part in joined {
-                        all = together(all, self.says_of(part, depth)?)?;
+                        all = merge(all, self.subschemas_of(part, depth)?)?;
                     }
                 }
-                ("then" | "else", part) => all = together(all, self.says_of(part, depth)?)?,
+                ("then" | "else", part) => all = merge(all, self.subschemas_of(part, depth)?)?,
                 ("dependentSchemas" | "dependencies", Value::Object(named)) => {
                     for part in named.values() {
-                        all = together(all, self.says_of(part, depth)?)?;
+                        all = merge(all, self.subschemas_of(part, depth)?)?;
                     }
                 }
                 _ => {}
@@ -77,7 +77,7 @@ impl Closer<'_> {
         Some(all)
     }
 
-    fn says_of<'a>(&'a self, schema: &'a Value, depth: &mut usize) -> Option<Says<'a>> {
+    fn subschemas_of<'a>(&'a self, schema: &'a Value, depth: &mut usize) -> Option<Subschemas<'a>> {
         match schema {
             Value::Object(map) => {
                 // This also stops at a schema that includes itself.
@@ -85,16 +85,16 @@ impl Closer<'_> {
                 if *depth > MAX_DEPTH {
                     return None;
                 }
-                let says = self.says(map, depth);
+                let subschemas = self.subschemas(map, depth);
                 *depth -= 1;
-                says
+                subschemas
             }
-            _ => Some(Says::new()),
+            _ => Some(Subschemas::new()),
         }
     }
 
-    fn look(&self) -> Option<()> {
-        self.looks.set(self.looks.get().checked_sub(1)?);
+    fn visit(&self) -> Option<()> {
+        self.visits.set(self.visits.get().checked_sub(1)?);
         Some(())
     }
 
@@ -103,7 +103,7 @@ impl Closer<'_> {
         let mut seen = std::collections::BTreeSet::new();
         let mut pending = vec![map];
         while let Some(map) = pending.pop() {
-            if mode::allows_objects(map) || self.look().is_none() {
+            if mode::allows_objects(map) || self.visit().is_none() {
                 return true;
             }
             if let Some(Value::String(reference)) = map.get("$ref")
@@ -124,9 +124,9 @@ impl Closer<'_> {
     }
 }
 
-fn together<'a>(mut all: Says<'a>, more: Says<'a>) -> Option<Says<'a>> {
+fn merge<'a>(mut all: Subschemas<'a>, more: Subschemas<'a>) -> Option<Subschemas<'a>> {
     let is_property = |what: &(&str, &str)| what.0 == "properties";
-    let any = |says: &Says| says.contains_key(&ANY) && says.len() > 1;
+    let any = |subschemas: &Subschemas| subschemas.contains_key(&ANY) && subschemas.len() > 1;
     if any(&all) && more.keys().any(is_property) || any(&more) && all.keys().any(is_property) {
         return None;
     }

@@ -22,7 +22,7 @@ pub(super) fn compile(schema: &Value) -> Result<(Box<[Node]>, NodeId), PlanObsta
         unions: HashMap::new(),
         done: HashMap::new(),
         depth: 0,
-        looks: Cell::new(0),
+        visits: Cell::new(0),
         blamed: OnceCell::new(),
     };
     match compiler.document() {
@@ -44,7 +44,7 @@ struct Compiler<'s> {
     /// The nesting depth of the current schema, including references.
     depth: usize,
     /// The number of branches visited so far.
-    looks: Cell<usize>,
+    visits: Cell<usize>,
     /// The first keyword found to prevent a plan, which is the innermost.
     blamed: OnceCell<(&'s Map<String, Value>, &'s str)>,
 }

@@ -54,7 +54,7 @@ pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
 }
 
 impl<'de> Value<'_, '_, 'de> {
-    /// Reads a string without escapes that the schema accepts. Returns `None` if the string needs a closer look.
+    /// Reads a string without escapes that the schema accepts. Returns `None` if the string needs the slow path.
     fn plain_string(&mut self) -> Option<&'de str> {
         let start = self.cursor.place();
         let text = self.cursor.plain_string()?;

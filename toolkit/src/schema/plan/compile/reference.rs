@@ -11,7 +11,7 @@ use crate::schema::walk;
 const HOPS: usize = 32;
 
 /// The maximum number of branches visited for one plan, since nested unions can double at every step.
-const MAX_LOOKS: usize = 10_000;
+const VISIT_BUDGET: usize = 10_000;
 
 impl<'s> Compiler<'s> {
     /// Follows a `$ref` and an `allOf` with one element, if they are the only keyword of their schema.
@@ -50,8 +50,8 @@ impl<'s> Compiler<'s> {
     /// [`Kinds::FLOAT`]).
     pub(super) fn kinds(&self, schema: &'s Value, hops: usize) -> Option<Kinds> {
         let hops = hops.checked_sub(1)?;
-        self.looks.set(self.looks.get() + 1);
-        (self.looks.get() <= MAX_LOOKS).then_some(())?;
+        self.visits.set(self.visits.get() + 1);
+        (self.visits.get() <= VISIT_BUDGET).then_some(())?;
         let keywords = match self.follow(schema)? {
             Value::Bool(true) => return Some(Kinds::ALL),
             Value::Bool(false) => return Some(Kinds::NONE),

@@ -33,7 +33,7 @@ enum Next<'p> {
 enum Step<'p> {
     Property(&'p Property),
     End,
-    /// Needs a closer look.
+    /// Needs the slow path.
     Other,
 }
 

@@ -44,7 +44,7 @@ const POWERS_OF_TEN: [f64; EXACT_DIGITS + 1] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
 impl<'de> Value<'_, '_, 'de> {
-    /// Reads a plain non-negative integer that the schema accepts. Returns `None` if the number needs a closer look.
+    /// Reads a plain non-negative integer that the schema accepts. Returns `None` if the number needs the slow path.
     #[inline]
     fn plain_natural(&mut self) -> Option<u64> {
         let start = self.cursor.place();
