@@ -193,10 +193,10 @@ impl Schema {
     /// Estimates the cost of validating a value, as a number of visits: pairs of a subschema and a part of the value.
     pub(crate) fn check_cost(&self, instance: &Value) -> u64 {
         /// The factor for patterns that need the backtracking engine.
-        const HARD_PATTERNS: u64 = 50;
+        const BACKTRACKING_FACTOR: u64 = 50;
 
         self.checked().map_or(1, |checked| {
-            let factor = if checked.has_hard_patterns() { HARD_PATTERNS } else { 1 };
+            let factor = if checked.has_backtracking_patterns() { BACKTRACKING_FACTOR } else { 1 };
             checked.cost.estimate(instance).saturating_mul(factor)
         })
     }

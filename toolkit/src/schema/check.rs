@@ -22,7 +22,7 @@ pub(super) struct Checked {
     validator: Validator,
     /// The same validator with a low backtrack limit, for values with much text. Present if a pattern needs
     /// backtracking.
-    hasty: Option<Validator>,
+    low_backtrack_limit: Option<Validator>,
     pub(super) cost: Cost,
     /// The schema with choices resolved by their tags, and its validator.
     discriminated: OnceLock<Option<(Value, Validator)>>,
@@ -30,15 +30,15 @@ pub(super) struct Checked {
 
 impl Checked {
     pub(super) fn validator(&self, instance: &Value) -> &Validator {
-        match &self.hasty {
-            Some(hasty) if patterns::has_much_text(instance) => hasty,
+        match &self.low_backtrack_limit {
+            Some(low_backtrack_limit) if patterns::has_much_text(instance) => low_backtrack_limit,
             _ => &self.validator,
         }
     }
 
     /// Returns true if a pattern needs the backtracking engine.
-    pub(super) fn has_hard_patterns(&self) -> bool {
-        self.hasty.is_some()
+    pub(super) fn has_backtracking_patterns(&self) -> bool {
+        self.low_backtrack_limit.is_some()
     }
 
     /// Returns a variant of the schema that explains violations without visiting every branch of a choice. Returns
@@ -48,7 +48,7 @@ impl Checked {
             // This is built on the caller's stack.
             Size::of(schema).ok().filter(|size| size.depth <= MAX_SHALLOW)?;
             let schema = tagged::by_discriminator(schema)?;
-            let validator = Patterns::default().hasty(Dialect::of(&schema).ok()?).build(&schema).ok()?;
+            let validator = Patterns::default().low_backtrack_limit(Dialect::of(&schema).ok()?).build(&schema).ok()?;
             Some((schema, validator))
         });
         made.as_ref()
@@ -105,8 +105,11 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
                 faults.extend(patterns.broken(&options, &graph, |pattern| !reached[pattern.node]));
                 faults.extend(hidden(dialect, &graph));
                 if faults.is_empty() {
-                    let hasty = patterns.are_hard().then(|| patterns.hasty(dialect).build(schema).ok()).flatten();
-                    return Ok(Checked { validator, hasty, cost, discriminated: OnceLock::new() });
+                    let low_backtrack_limit = patterns
+                        .need_backtracking()
+                        .then(|| patterns.low_backtrack_limit(dialect).build(schema).ok())
+                        .flatten();
+                    return Ok(Checked { validator, low_backtrack_limit, cost, discriminated: OnceLock::new() });
                 }
             }
             failed => {

@@ -28,8 +28,8 @@ const MAX_BYTES: usize = 10 << 20;
 const MAX_TABLE_BYTES: usize = 2 << 20;
 /// The backtrack limit of a pattern with look-around or a back reference. Each step may scan the whole text again. The
 /// second limit applies to values with much text.
-const MAX_STARTS: usize = 20_000;
-const MAX_HASTY_STARTS: usize = 500;
+const BACKTRACK_LIMIT: usize = 20_000;
+const LOW_BACKTRACK_LIMIT: usize = 500;
 /// The amount of text in a value, in bytes, above which the low backtrack limit applies.
 const MUCH_TEXT: usize = 8 << 10;
 
@@ -53,17 +53,17 @@ impl<'s> Patterns<'s> {
 
     /// Returns the options of a validator with these patterns.
     pub(super) fn options(&self, dialect: Dialect) -> ValidationOptions<'static> {
-        self.with(dialect, MAX_STARTS)
+        self.options_with_limit(dialect, BACKTRACK_LIMIT)
     }
 
     /// Returns the options of a validator for values with much text.
-    pub(super) fn hasty(&self, dialect: Dialect) -> ValidationOptions<'static> {
-        self.with(dialect, MAX_HASTY_STARTS)
+    pub(super) fn low_backtrack_limit(&self, dialect: Dialect) -> ValidationOptions<'static> {
+        self.options_with_limit(dialect, LOW_BACKTRACK_LIMIT)
     }
 
-    fn with(&self, dialect: Dialect, starts: usize) -> ValidationOptions<'static> {
+    fn options_with_limit(&self, dialect: Dialect, backtrack_limit: usize) -> ValidationOptions<'static> {
         let bytes = (ALL_BYTES / self.different.max(1)).min(MAX_BYTES);
-        let engine = PatternOptions::fancy_regex().backtrack_limit(starts).size_limit(bytes);
+        let engine = PatternOptions::fancy_regex().backtrack_limit(backtrack_limit).size_limit(bytes);
         let engine = engine.dfa_size_limit(bytes.min(MAX_TABLE_BYTES));
         let options = jsonschema::options().with_draft(dialect.draft()).should_validate_formats(false);
         let options = options.offline().with_pattern_options(engine);
@@ -76,8 +76,8 @@ impl<'s> Patterns<'s> {
     }
 
     /// Returns true if a pattern may need the backtracking engine.
-    pub(super) fn are_hard(&self) -> bool {
-        self.all.iter().any(|pattern| is_hard(pattern.text))
+    pub(super) fn need_backtracking(&self) -> bool {
+        self.all.iter().any(|pattern| needs_backtracking(pattern.text))
     }
 
     /// Returns the defects of the `wanted` patterns that do not compile.
@@ -128,7 +128,7 @@ impl<'i> Keyword<'i> for Annotation {
 /// A compiled pattern that matches as validation does.
 pub(crate) struct Matcher {
     validator: Validator,
-    is_hard: bool,
+    needs_backtracking: bool,
 }
 
 impl Matcher {
@@ -137,11 +137,11 @@ impl Matcher {
 
     /// Compiles a pattern. Returns `None` if it is invalid or exceeds the memory limit.
     pub(crate) fn compile(pattern: &str) -> Option<Self> {
-        let engine = PatternOptions::fancy_regex().backtrack_limit(MAX_STARTS).size_limit(Self::MAX_BYTES);
+        let engine = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT).size_limit(Self::MAX_BYTES);
         let engine = engine.dfa_size_limit(Self::MAX_BYTES);
         let options = jsonschema::options().offline().with_pattern_options(engine);
         let validator = options.build(&serde_json::json!({ "pattern": pattern })).ok()?;
-        Some(Self { validator, is_hard: is_hard(pattern) })
+        Some(Self { validator, needs_backtracking: needs_backtracking(pattern) })
     }
 
     pub(crate) fn is_match(&self, text: &str) -> bool {
@@ -149,14 +149,14 @@ impl Matcher {
     }
 
     /// Returns true if matching may scan a text several times.
-    pub(crate) fn is_hard(&self) -> bool {
-        self.is_hard
+    pub(crate) fn needs_backtracking(&self) -> bool {
+        self.needs_backtracking
     }
 }
 
 /// Returns true if a pattern contains a group other than `(…)` and `(?:…)`, a back reference, or a possessive
 /// quantifier.
-fn is_hard(pattern: &str) -> bool {
+fn needs_backtracking(pattern: &str) -> bool {
     let pairs = pattern.as_bytes().windows(2).zip(2..);
     pairs.into_iter().any(|(pair, next)| match pair {
         [b'(', b'?'] => pattern.as_bytes().get(next) != Some(&b':'),

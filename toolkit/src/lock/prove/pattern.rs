@@ -29,7 +29,7 @@ impl Matchers {
             self.0.insert(pattern.to_owned(), compiled);
         }
         let compiled = &self.0[pattern];
-        let per_byte = if compiled.is_hard() { 100 } else { 1 };
+        let per_byte = if compiled.needs_backtracking() { 100 } else { 1 };
         budget.spend(10 + per_byte * text.len() as u64)?;
         Ok(compiled.is_match(text))
     }
