@@ -186,7 +186,7 @@ impl Schema {
         let instance = &*held_copy(instance);
         self.checked().is_ok_and(|checked| match checked.cost.refusal(instance) {
             None => checked.validator(instance).is_valid(instance),
-            Some(_) => self.surely_fits(instance),
+            Some(_) => self.passes_fast_path(instance),
         })
     }
 
@@ -209,7 +209,7 @@ impl Schema {
             Err(error) => return Err(Violations::broken_schema(error)),
         };
         match checked.cost.refusal(instance) {
-            Some(_) if self.surely_fits(instance) => Ok(()),
+            Some(_) if self.passes_fast_path(instance) => Ok(()),
             Some(rule) => Err(Violations::of_size(rule)),
             None if checked.validator(instance).is_valid(instance) => Ok(()),
             None => Err(match checked.cost.error_detail(instance) {
@@ -228,7 +228,7 @@ impl Schema {
 
     /// Returns true if the plan accepts the value. The plan visits each part of a value once, and so is fast enough for
     /// values that exceed the cost limits of the validator.
-    fn surely_fits(&self, instance: &Value) -> bool {
+    fn passes_fast_path(&self, instance: &Value) -> bool {
         let plan = self.plan().filter(|_| !cost::is_deeper(instance, Self::MAX_DEPTH));
         plan.is_some_and(|plan| plan.encode(instance, &mut Vec::new()).is_ok())
     }
