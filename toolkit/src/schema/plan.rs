@@ -70,7 +70,7 @@ impl Plan {
     pub fn decode<'de, T: serde::Deserialize<'de>>(&self, json: &'de [u8]) -> Result<T, Refused> {
         let mut cursor = de::Cursor::new(self, json)?;
         let value = de::read(&mut cursor, self.root(), PhantomData)?;
-        match cursor.is_through() {
+        match cursor.finish() {
             true => Ok(value),
             false => Err(Refused),
         }
@@ -86,7 +86,7 @@ impl Plan {
         let mut cursor = de::Cursor::new(plan, json)?;
         cursor.whole = Some(Vec::new());
         let value = de::read(&mut cursor, plan.root(), PhantomData)?;
-        if !cursor.is_through() {
+        if !cursor.finish() {
             return Err(Refused);
         }
         whole.extend(cursor.whole.take().unwrap_or_default());

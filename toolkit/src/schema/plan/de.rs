@@ -43,11 +43,11 @@ pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
     seed: S,
 ) -> Result<S::Value, Refused> {
     cursor.peek();
-    let start = cursor.place();
+    let start = cursor.position();
     // A type that swallows an error would continue in the middle of the value, or before it.
     let value = seed.deserialize(Value { cursor: &mut *cursor, node });
-    let value = cursor.sure_from(start, value)?;
-    match cursor.place() == start {
+    let value = cursor.poison_on_err_from(start, value)?;
+    match cursor.position() == start {
         true => Err(cursor.refuse()),
         false => Ok(value),
     }
@@ -56,10 +56,10 @@ pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
 impl<'de> Value<'_, '_, 'de> {
     /// Reads a string without escapes that the schema accepts. Returns `None` if the string needs the slow path.
     fn plain_string(&mut self) -> Option<&'de str> {
-        let start = self.cursor.place();
+        let start = self.cursor.position();
         let text = self.cursor.plain_string()?;
         if self.node.string(text).is_err() {
-            self.cursor.go_to(start);
+            self.cursor.seek(start);
             return None;
         }
         Some(text)
@@ -68,7 +68,7 @@ impl<'de> Value<'_, '_, 'de> {
     #[inline(never)]
     fn any_string(&mut self) -> Result<Cow<'de, str>, Refused> {
         let text = self.cursor.any_string()?;
-        self.cursor.sure(self.node.string(&text)).map(|()| text)
+        self.cursor.poison_on_err(self.node.string(&text)).map(|()| text)
     }
 
     #[inline]
@@ -96,14 +96,14 @@ impl<'de> Value<'_, '_, 'de> {
     #[inline]
     fn boolean<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         let value = self.cursor.boolean()?;
-        self.cursor.sure(self.node.boolean(value))?;
+        self.cursor.poison_on_err(self.node.boolean(value))?;
         visitor.visit_bool(value)
     }
 
     #[inline]
     fn null(self) -> Result<(), Refused> {
         self.cursor.literal(b"null")?;
-        self.cursor.sure(self.node.null())
+        self.cursor.poison_on_err(self.node.null())
     }
 
     #[inline]

@@ -15,7 +15,7 @@ pub(in super::super) struct Cursor<'p, 'de> {
     bytes: &'de [u8],
     /// The same as text, if validating all of it once is cheaper than validating each string.
     text: Option<&'de str>,
-    place: usize,
+    position: usize,
     /// The number of open arrays and objects.
     depth: u8,
     /// Set permanently by the first error, since a `Deserialize` may swallow the error and continue.
@@ -38,13 +38,13 @@ impl<'p, 'de> Cursor<'p, 'de> {
     pub(in super::super) fn new(plan: &'p Plan, bytes: &'de [u8]) -> Result<Self, Refused> {
         // Outside of strings JSON is ASCII, so invalid UTF-8 is always an error.
         let text = if bytes.len() < LONG { None } else { Some(str::from_utf8(bytes).map_err(|_| Refused)?) };
-        Ok(Cursor { plan, bytes, text, place: 0, depth: 0, failed: false, scratch: String::new(), whole: None })
+        Ok(Cursor { plan, bytes, text, position: 0, depth: 0, failed: false, scratch: String::new(), whole: None })
     }
 
     /// Returns true if all of the text was read without an error.
     #[inline]
-    pub(in super::super) fn is_through(&mut self) -> bool {
-        let is_at_end = |cursor: &Self| cursor.place == cursor.bytes.len();
+    pub(in super::super) fn finish(&mut self) -> bool {
+        let is_at_end = |cursor: &Self| cursor.position == cursor.bytes.len();
         if !is_at_end(self) {
             self.peek();
         }
@@ -53,18 +53,18 @@ impl<'p, 'de> Cursor<'p, 'de> {
 
     /// Returns true if the cursor is at the end of the text.
     pub(in super::super) fn is_at_end(&self) -> bool {
-        self.place == self.bytes.len()
+        self.position == self.bytes.len()
     }
 
     #[inline]
-    pub(super) fn place(&self) -> usize {
-        self.place
+    pub(super) fn position(&self) -> usize {
+        self.position
     }
 
     /// Returns the next byte after white space without consuming it, or [`END`] at the end.
     #[inline]
     pub(super) fn peek(&mut self) -> u8 {
-        match self.bytes.get(self.place) {
+        match self.bytes.get(self.position) {
             Some(&byte) if byte > b' ' => byte,
             _ => self.peek_after_space(),
         }
@@ -72,23 +72,23 @@ impl<'p, 'de> Cursor<'p, 'de> {
 
     #[inline(never)]
     fn peek_after_space(&mut self) -> u8 {
-        let rest = &self.bytes[self.place..];
+        let rest = &self.bytes[self.position..];
         let space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\t' | b'\r');
         let length = rest.iter().position(|byte| !space(byte)).unwrap_or(rest.len());
-        self.place += length;
+        self.position += length;
         rest.get(length).copied().unwrap_or(END)
     }
 
     /// Moves past bytes that were inspected.
     #[inline]
     pub(super) fn skip(&mut self, n_bytes: usize) {
-        self.place += n_bytes;
+        self.position += n_bytes;
     }
 
     /// Moves to a position.
     #[inline]
-    pub(super) fn go_to(&mut self, place: usize) {
-        self.place = place;
+    pub(super) fn seek(&mut self, position: usize) {
+        self.position = position;
     }
 
     #[inline]
@@ -98,13 +98,13 @@ impl<'p, 'de> Cursor<'p, 'de> {
 
     /// Returns the text between `start` and the current position.
     pub(super) fn read_since(&self, start: usize) -> &'de [u8] {
-        self.bytes.get(start..self.place).unwrap_or_default()
+        self.bytes.get(start..self.position).unwrap_or_default()
     }
 
     /// Returns the text that has not been read.
     #[inline]
     pub(super) fn rest(&self) -> &'de [u8] {
-        self.bytes.get(self.place..).unwrap_or_default()
+        self.bytes.get(self.position..).unwrap_or_default()
     }
 
     /// Returns the text of the next number, which may be malformed.
@@ -122,10 +122,10 @@ impl<'p, 'de> Cursor<'p, 'de> {
     #[inline]
     pub(super) fn literal(&mut self, literal: &[u8]) -> Result<(), Refused> {
         self.peek();
-        if !self.bytes[self.place..].starts_with(literal) {
+        if !self.bytes[self.position..].starts_with(literal) {
             return Err(self.refuse());
         }
-        self.place += literal.len();
+        self.position += literal.len();
         Ok(())
     }
 
@@ -135,7 +135,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
         if self.peek() != bracket || self.depth == MAX_DEPTH {
             return Err(self.refuse());
         }
-        self.place += 1;
+        self.position += 1;
         self.depth += 1;
         Ok(())
     }
@@ -146,7 +146,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
         if self.peek() != bracket {
             return Err(self.refuse());
         }
-        self.place += 1;
+        self.position += 1;
         self.depth -= 1;
         Ok(())
     }
@@ -157,7 +157,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
         if self.peek() != b'"' {
             return None;
         }
-        let start = self.place + 1;
+        let start = self.position + 1;
         let end = start + special::position(self.bytes.get(start..)?);
         if *self.bytes.get(end)? != b'"' {
             return None;
@@ -166,7 +166,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
             Some(text) => text.get(start..end)?,
             None => str::from_utf8(&self.bytes[start..end]).ok()?,
         };
-        self.place = end + 1;
+        self.position = end + 1;
         Some(plain)
     }
 
@@ -181,7 +181,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
         let text = self.rest().strip_prefix(b"\"");
         match text.and_then(|text| escapes::resolve(text, &mut resolved)) {
             Some(length) => {
-                self.place += 1 + length;
+                self.position += 1 + length;
                 Ok(Cow::Owned(resolved))
             }
             None => Err(self.refuse()),
@@ -196,13 +196,13 @@ impl<'p, 'de> Cursor<'p, 'de> {
 
     /// Marks the text as failed if `result` is an error, so that the error cannot be swallowed.
     #[inline]
-    pub(super) fn sure<T>(&mut self, result: Result<T, Refused>) -> Result<T, Refused> {
+    pub(super) fn poison_on_err<T>(&mut self, result: Result<T, Refused>) -> Result<T, Refused> {
         result.map_err(|Refused| self.refuse())
     }
 
-    /// Does the same as [`Cursor::sure`] for a value that starts at `start`.
+    /// Does the same as [`Cursor::poison_on_err`] for a value that starts at `start`.
     #[inline]
-    pub(super) fn sure_from<T>(&mut self, start: usize, result: Result<T, Refused>) -> Result<T, Refused> {
+    pub(super) fn poison_on_err_from<T>(&mut self, start: usize, result: Result<T, Refused>) -> Result<T, Refused> {
         result.map_err(|Refused| self.refuse_from(start))
     }
 

@@ -41,14 +41,14 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
     #[inline]
     pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p Node) -> Result<Self, Refused> {
         cursor.open(b'{')?;
-        let members = cursor.sure(node.object())?;
+        let members = cursor.poison_on_err(node.object())?;
         Ok(Entries { cursor, members, names: Names::default(), next: Next::Key })
     }
 
     /// Returns `value` if the object ends here and had no error.
     #[inline]
     pub(super) fn close<T>(&mut self, value: Result<T, Refused>) -> Result<T, Refused> {
-        let value = self.cursor.sure(value)?;
+        let value = self.cursor.poison_on_err(value)?;
         self.end().map(|()| value)
     }
 
@@ -58,7 +58,7 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
             Next::Key => self.members.finish(),
             Next::Value(_) | Next::Tag(_) => Err(Refused),
         };
-        self.cursor.sure(complete)
+        self.cursor.poison_on_err(complete)
     }
 
     /// Reads the next key if it has no escapes and is a declared property that has not occurred before, or finds the
@@ -89,10 +89,10 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
 
     #[inline(never)]
     fn named_property(&mut self) -> Option<&'p Property> {
-        let start = self.cursor.place();
+        let start = self.cursor.position();
         let property = self.try_property();
         if property.is_none() {
-            self.cursor.go_to(start);
+            self.cursor.seek(start);
         }
         property
     }
@@ -149,11 +149,11 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
         self.cursor.skip(1);
         let member = self.members.enter(key.as_bytes());
         let plan = self.cursor.plan;
-        self.next = match self.cursor.sure(member)? {
+        self.next = match self.cursor.poison_on_err(member)? {
             Member::Known(property) => Next::Value(plan.node(property.node)),
             Member::Other(node) => {
                 let fresh = self.names.add(&key);
-                self.cursor.sure(fresh)?;
+                self.cursor.poison_on_err(fresh)?;
                 Next::Value(plan.node(node))
             }
             Member::Tag(tag) => Next::Tag(tag),
@@ -166,7 +166,7 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
     fn tag(&mut self, tag: &'p Tag) -> Result<Cow<'de, str>, Refused> {
         let value = self.cursor.any_string()?;
         let chosen = self.members.choose(self.cursor.plan, tag, |branch| *branch.value == *value);
-        self.cursor.sure(chosen).map(|()| value)
+        self.cursor.poison_on_err(chosen).map(|()| value)
     }
 }
 

@@ -47,7 +47,7 @@ impl<'de> Value<'_, '_, 'de> {
     /// Reads a plain non-negative integer that the schema accepts. Returns `None` if the number needs the slow path.
     #[inline]
     fn plain_natural(&mut self) -> Option<u64> {
-        let start = self.cursor.place();
+        let start = self.cursor.position();
         let bytes = self.cursor.bytes();
         let (value, end) = digits(bytes, start, 0);
         let is_plain = match bytes.get(end) {
@@ -57,7 +57,7 @@ impl<'de> Value<'_, '_, 'de> {
         if end == start || end > start + MAX_DIGITS || !is_plain || self.node.unsigned(value).is_err() {
             return None;
         }
-        self.cursor.go_to(end);
+        self.cursor.seek(end);
         Some(value)
     }
 
@@ -70,7 +70,7 @@ impl<'de> Value<'_, '_, 'de> {
             Number::Negative(value) => self.node.negative(value),
             Number::Float(value) => self.node.float(value),
         };
-        self.cursor.sure(allowed).map(|()| number)
+        self.cursor.poison_on_err(allowed).map(|()| number)
     }
 
     #[inline]
@@ -91,7 +91,7 @@ impl<'de> Value<'_, '_, 'de> {
         if let Some(value) = self.plain_natural() {
             return visitor.visit_u64(value);
         }
-        let start = self.cursor.place();
+        let start = self.cursor.position();
         match self.checked_number()? {
             Number::Unsigned(value) => visitor.visit_u64(value),
             Number::Negative(value) => visitor.visit_i64(value),
@@ -127,7 +127,7 @@ impl<'de> Value<'_, '_, 'de> {
 
     /// Reads an integer of up to 128 bits exactly.
     pub(super) fn wide_integer<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
-        let start = self.cursor.place();
+        let start = self.cursor.position();
         match self.checked_number()? {
             Number::Unsigned(value) => visitor.visit_i128(value.into()),
             Number::Negative(value) => visitor.visit_i128(value.into()),
@@ -143,7 +143,7 @@ impl<'de> Value<'_, '_, 'de> {
     }
 
     pub(super) fn wide_natural<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
-        let start = self.cursor.place();
+        let start = self.cursor.position();
         match self.checked_number()? {
             Number::Unsigned(value) => visitor.visit_u128(value.into()),
             Number::Negative(_) => Err(self.cursor.refuse()),
@@ -172,7 +172,7 @@ impl<'de> Value<'_, '_, 'de> {
 fn number(cursor: &mut Cursor<'_, '_>) -> Result<Number, Refused> {
     let is_negative = cursor.peek() == b'-';
     let bytes = cursor.bytes();
-    let start = cursor.place() + usize::from(is_negative);
+    let start = cursor.position() + usize::from(is_negative);
     let (mut value, mut end) = digits(bytes, start, 0);
     if end == start || (end > start + 1 && bytes[start] == b'0') {
         return Err(cursor.refuse());
@@ -185,7 +185,7 @@ fn number(cursor: &mut Cursor<'_, '_>) -> Result<Number, Refused> {
         if n_fraction == 0 || n_digits > EXACT_DIGITS || matches!(bytes.get(end), Some(b'e' | b'E')) {
             return unusual(cursor);
         }
-        cursor.go_to(end);
+        cursor.seek(end);
         let float = value as f64 / POWERS_OF_TEN[n_fraction];
         return Ok(Number::Float(if is_negative { -float } else { float }));
     }
@@ -198,7 +198,7 @@ fn number(cursor: &mut Cursor<'_, '_>) -> Result<Number, Refused> {
         true if value == 0 || value > 1 << 63 => return unusual(cursor),
         true => Number::Negative((value as i64).wrapping_neg()),
     };
-    cursor.go_to(end);
+    cursor.seek(end);
     Ok(number)
 }
 

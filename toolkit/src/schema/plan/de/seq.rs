@@ -17,18 +17,18 @@ pub(super) struct Elements<'c, 'p, 'de> {
 impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
     pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p Node) -> Result<Self, Refused> {
         cursor.open(b'[')?;
-        let start = cursor.place() - 1;
-        let items = cursor.sure(node.array())?;
+        let start = cursor.position() - 1;
+        let items = cursor.poison_on_err(node.array())?;
         Ok(Elements { cursor, items, start })
     }
 
     /// Returns `value` if the array ends here and had no error.
     #[inline]
     pub(super) fn close<T>(&mut self, value: Result<T, Refused>) -> Result<T, Refused> {
-        let value = self.cursor.sure(value)?;
+        let value = self.cursor.poison_on_err(value)?;
         self.cursor.close(b']')?;
         let complete = self.items.finish(|| self.cursor.read_since(self.start));
-        self.cursor.sure(complete).map(|()| value)
+        self.cursor.poison_on_err(complete).map(|()| value)
     }
 
     /// Returns the rules for the next item, or `None` at the end.

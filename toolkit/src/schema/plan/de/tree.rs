@@ -29,7 +29,7 @@ pub(crate) struct Spelled<'a> {
 pub(crate) fn read_tree(json: &[u8], see: &mut dyn FnMut(Spelled<'_>)) -> Result<Value, Refused> {
     let mut cursor = Cursor::new(Plan::anything(), json)?;
     let value = Reader { cursor: &mut cursor, pointer: String::new(), see }.value()?;
-    if cursor.is_through() { Ok(value) } else { Err(Refused) }
+    if cursor.finish() { Ok(value) } else { Err(Refused) }
 }
 
 struct Reader<'c, 'p, 'de, 's> {
@@ -98,7 +98,7 @@ impl Reader<'_, '_, '_, '_> {
     }
 
     fn number(&mut self) -> Result<Value, Refused> {
-        let (start, text) = (self.cursor.place(), self.cursor.number_text());
+        let (start, text) = (self.cursor.position(), self.cursor.number_text());
         let held = str::from_utf8(text).ok().and_then(|text| Some((text, Held::read(text)?)));
         let Some((text, held)) = held else {
             return Err(self.cursor.refuse());

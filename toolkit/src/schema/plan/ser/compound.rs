@@ -35,7 +35,7 @@ impl<'w, 'p> Items<'w, 'p> {
         }
         let node = self.items.next(self.out.plan);
         let written = value.serialize(Writer { out: self.out, node });
-        self.out.sure(written)
+        self.out.poison_on_err(written)
     }
 
     #[inline(never)]
@@ -89,7 +89,7 @@ impl<'w, 'p> Fields<'w, 'p> {
     fn other(&mut self, key: &str) -> Result<Next<'p>, Refused> {
         self.begin_key();
         let written = self.out.string(key);
-        self.out.sure(written)?;
+        self.out.poison_on_err(written)?;
         let member = self.members.enter(key.as_bytes());
         self.out.json.push(b':');
         self.next(member)
@@ -105,11 +105,11 @@ impl<'w, 'p> Fields<'w, 'p> {
 
     /// Returns the rules for the value of a key.
     fn next(&mut self, member: Result<Member<'p>, Refused>) -> Result<Next<'p>, Refused> {
-        let node = match self.out.sure(member)? {
+        let node = match self.out.poison_on_err(member)? {
             Member::Known(property) => property.node,
             Member::Tag(tag) => return Ok(Next::Tag(tag)),
             // A `Serialize` may write a key twice, which would count as one property.
-            Member::Other(_) if self.members.counts() => return self.out.sure(Err(Refused)),
+            Member::Other(_) if self.members.counts() => return self.out.poison_on_err(Err(Refused)),
             Member::Other(node) => node,
         };
         Ok(Next::Value(self.out.plan.node(node)))
@@ -121,7 +121,7 @@ impl<'w, 'p> Fields<'w, 'p> {
             Next::Value(node) => value.serialize(Writer { out: self.out, node }),
             Next::Tag(tag) => self.tag(tag, value),
         };
-        self.out.sure(written)
+        self.out.poison_on_err(written)
     }
 
     fn tag<T: Serialize + ?Sized>(&mut self, tag: &'p Tag, value: &T) -> Result<(), Refused> {
@@ -150,18 +150,18 @@ impl SerializeMap for Fields<'_, '_> {
         let start = self.begin_key();
         let written = key.serialize(WriteKey(self.out));
         let written = written.inspect_err(|_| self.out.note_key(start));
-        self.out.sure(written)?;
+        self.out.poison_on_err(written)?;
         let members = &mut self.members;
         let member = with_text(&self.out.json[start..], |text| members.enter(text));
         let next = self.next(member)?;
         let pending = self.next.replace(next);
-        self.out.sure(if pending.is_none() { Ok(()) } else { Err(Refused) })
+        self.out.poison_on_err(if pending.is_none() { Ok(()) } else { Err(Refused) })
     }
 
     #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refused> {
         let next = self.next.take().ok_or(Refused);
-        let next = self.out.sure(next)?;
+        let next = self.out.poison_on_err(next)?;
         self.out.json.push(b':');
         self.value(next, value)
     }

@@ -142,7 +142,7 @@ impl<'p> Output<'p> {
 
     /// Marks the output as failed if `result` is an error, so that the error cannot be swallowed.
     #[inline]
-    pub(super) fn sure<T>(&mut self, result: Result<T, Refused>) -> Result<T, Refused> {
+    pub(super) fn poison_on_err<T>(&mut self, result: Result<T, Refused>) -> Result<T, Refused> {
         if result.is_err() {
             self.failed = true;
         }
