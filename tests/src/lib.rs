@@ -5,6 +5,8 @@
 //! skipped, and the skip is counted; with `TOOLKIT_REQUIRE_DATA=1` it is a failure.
 
 mod executor;
+#[cfg(doctest)]
+pub mod guide;
 pub mod hostile;
 
 use std::fs::OpenOptions;
@@ -17,7 +19,7 @@ use serde_json::{Value, json};
 
 pub use self::executor::block_on;
 
-/// README, so that its examples are compiled and run.
+/// README, so that its examples are compiled and run; [`guide`] does the same for `docs/`.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;

@@ -1,0 +1,26 @@
+//! The chapters of the guide, so that their examples are compiled and run.
+
+macro_rules! chapters {
+    ($($name:ident = $file:literal),* $(,)?) => { $(
+        #[doc = include_str!(concat!("../../docs/", $file))]
+        pub mod $name {}
+    )* };
+}
+
+chapters! {
+    authoring = "authoring.md",
+    state = "state.md",
+    errors = "errors.md",
+    testing = "testing.md",
+    mcp_server = "mcp-server.md",
+    proxy = "proxy.md",
+    providers = "providers.md",
+    search = "search.md",
+    chains = "chains.md",
+    streams = "streams.md",
+    command_line = "command-line.md",
+    security_model = "security-model.md",
+    migrating_from_rmcp = "migrating-from-rmcp.md",
+    faq = "faq.md",
+    cookbook = "cookbook.md",
+}
