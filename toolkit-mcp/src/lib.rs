@@ -1,21 +1,19 @@
-//! The Model Context Protocol for the tools of a program.
+//! A server and a client for the Model Context Protocol (MCP).
 //!
-//! With the feature `server`, a [`Server`](server::Server) lets any client of the protocol list and call what a
-//! [`Dispatcher`](toolkit::Dispatcher) runs, over stdio and over HTTP.
+//! With the feature `server`, a [`Server`](server::Server) lists and runs the tools of a
+//! [`Dispatcher`](toolkit::Dispatcher) for MCP clients, over stdio and HTTP.
 //!
-//! With the feature `client`, an [`McpBackend`](client::McpBackend) makes the tools of any server of the protocol part of
-//! a catalogue.
+//! With the feature `client`, an [`McpBackend`](client::McpBackend) adds the tools of another MCP server to a catalog.
 //!
-//! # Why there is no library of the protocol underneath the server
+//! # Why the server does not use an MCP library
 //!
-//! What a server of tools says fits into a page: six methods, two revisions, one JSON object a message. `toolkit` reads
-//! and writes the two that matter as bytes, so that the arguments of a call are read once, by what checks them. The
-//! libraries there are read every message into trees of their own first, and write every result from one; that costs
-//! more than the call. So stdio is a loop over lines, HTTP is hyper and one function, and what they share is JSON-RPC.
+//! A server of tools implements six methods in two revisions. `toolkit` reads the arguments of a call and writes its
+//! result as bytes, so that the arguments are parsed once, by the code that validates them. The available libraries
+//! parse each message into a tree first and write each result from one, which costs more than the call. The server
+//! therefore needs only a loop over lines for stdio, hyper for HTTP, and JSON-RPC for both.
 //!
-//! A client is another matter: it has to get along with what others wrote, in every revision, with sessions and streams
-//! that break off, and waits for them anyway. There the protocol's own library is underneath, and none of its types is in
-//! a public signature.
+//! A client has to work with servers of all revisions, with sessions and with streams that break off, and it waits for
+//! the server anyway. The client therefore uses the `rmcp` crate. No type of `rmcp` is part of a public signature.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "client")]

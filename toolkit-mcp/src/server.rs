@@ -1,4 +1,4 @@
-//! Serves what a dispatcher runs to any client of the protocol.
+//! An MCP server for the tools of a dispatcher.
 //!
 //! ```no_run
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
@@ -11,16 +11,17 @@
 //! # }
 //! ```
 //!
-//! One [`Server`] answers both eras at once: 2026-07-28, where each request says all there is to say, and the revisions
-//! with an `initialize`, back to 2024-11-05. It keeps nothing for a client but its running calls.
+//! A [`Server`] supports revision 2026-07-28, whose requests are self-contained, and the revisions with an `initialize`
+//! request, back to 2024-11-05. It keeps no state per client except for running calls.
 //!
-//! - What a tool refuses or fails at is a result with `isError`, which the model reads; an unknown tool is an error of
-//!   the protocol (-32602). The text of an unexpected error is logged, and never sent.
-//! - A client that goes away cancels its calls, by `notifications/cancelled` or by closing its connection; so does a
-//!   call that takes longer than [`ServerBuilder::call_timeout`].
-//! - [`Server::replace`] swaps the tools while the server runs, and tells all clients that listen. A [`Proxy`] does so
-//!   with the tools of backends, such as other servers, whenever those change.
-//! - Over [`ServerBuilder::list_at_most`] tools, a client is shown three that find, describe and call all others.
+//! - Invalid arguments and errors of a tool are results with `isError`, which the model reads. An unknown tool is a
+//!   JSON-RPC error (-32602). The text of an unexpected error is logged and not sent.
+//! - A client cancels a call with `notifications/cancelled` or by closing its connection. The server cancels a call
+//!   that exceeds [`ServerBuilder::call_timeout`].
+//! - [`Server::replace`] swaps the tools while the server runs and notifies subscribed clients. A [`Proxy`] does so
+//!   with the tools of backends, such as other MCP servers, whenever they change.
+//! - Above the threshold [`ServerBuilder::list_at_most`], the server lists `search_tools`, `describe_tool` and
+//!   `call_tool` instead of all tools.
 
 mod batch;
 mod builder;
@@ -69,30 +70,43 @@ use self::running::Running;
 pub use self::served::ServeError;
 use self::served::Served;
 
-/// A server of tools. Clones are the same server.
+/// An MCP server. Clones share the server.
+///
+/// # Examples
+///
+/// ```no_run
+/// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_mcp::server::Server;
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
+/// server.stdio().await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Server {
     shared: Arc<Shared>,
 }
 
-/// What the host holds for a caller that nobody has verified.
+/// Returns the credentials of a caller that the server has not authenticated.
 type Held = dyn Fn(&Tool) -> Credentials + Send + Sync;
 
-/// What all clones share.
+/// The state that all clones share.
 struct Shared {
     served: RwLock<Arc<Served>>,
-    /// Counts how often the tools were replaced.
+    /// The number of times that the list of tools has changed.
     changes: watch::Sender<u64>,
     naming: Naming,
     filter: Filter,
     info: Value,
     instructions: Option<String>,
-    /// Fields that stand in every result of 2026-07-28.
+    /// The first fields of each result of revision 2026-07-28, as JSON with a trailing comma.
     meta: Vec<u8>,
     list_at_most: usize,
     page_size: usize,
     list_ttl: u64,
-    /// True while backends have not answered, so that clients are told not to keep the list.
+    /// True while a backend has not answered, so that clients do not cache the list.
     is_incomplete: AtomicBool,
     has_empty_lists: bool,
     call_timeout: Option<Duration>,
@@ -108,26 +122,39 @@ struct Shared {
 }
 
 impl Server {
-    /// Serves all tools of a dispatcher; see [`Server::builder`] for more.
+    /// Creates a server for all tools of a dispatcher, with default settings. See [`Server::builder`] for the settings.
     ///
     /// # Errors
     ///
-    /// Some tool cannot be listed: two would have one name, or a name is one that clients refuse.
+    /// Returns an error if the tools cannot be listed, such as two tools with the same name on the wire.
     pub fn new(dispatcher: Dispatcher) -> Result<Self, ServeError> {
         Self::builder(dispatcher).build()
     }
 
-    /// Sets up a server.
+    /// Creates a builder for a server.
     pub fn builder(dispatcher: Dispatcher) -> ServerBuilder {
         ServerBuilder::new(dispatcher)
     }
 
-    /// Serves other tools from now on, and tells all clients that listen if it looks different to them. Calls that run
-    /// come to their end.
+    /// Replaces the tools. If the list changes for clients, notifies the subscribed ones. Running calls finish with the
+    /// old tools.
     ///
     /// # Errors
     ///
-    /// As for [`Server::new`]; the tools are then those that they were.
+    /// Returns the errors of [`Server::new`]. The tools then stay as they were.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Catalog, Dispatcher};
+    /// use toolkit_mcp::server::Server;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
+    /// server.replace(Dispatcher::new(Catalog::new([])?)?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn replace(&self, dispatcher: Dispatcher) -> Result<(), ServeError> {
         let shared = &self.shared;
         let served = Arc::new(Served::new(dispatcher, shared.naming, &shared.filter, &shared.metrics)?);
@@ -142,17 +169,17 @@ impl Server {
         Ok(())
     }
 
-    /// Tells all clients that listen to ask for the list again.
+    /// Notifies the subscribed clients that the list of tools has changed.
     pub fn announce(&self) {
         self.shared.changes.send_modify(|n_changes| *n_changes = n_changes.wrapping_add(1));
     }
 
-    /// Says that the server is to end: running calls are finished, and nothing new is begun.
+    /// Starts a graceful shutdown: running calls finish, and new requests are rejected.
     pub fn shut_down(&self) {
         self.shared.shutdown.cancel();
     }
 
-    /// What has happened so far, as Prometheus reads it.
+    /// Returns the metrics in the Prometheus text format.
     #[must_use]
     pub fn metrics(&self) -> String {
         self.shared.metrics.render()
@@ -162,14 +189,14 @@ impl Server {
         Arc::clone(&self.shared.served.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether clients are shown how to find tools, and not the tools.
+    /// Returns true if clients see the search tools in place of all tools.
     fn finds(&self, served: &Served) -> bool {
         served.offers.len() > self.shared.list_at_most
     }
 }
 
 impl Shared {
-    /// Returns the time that clients may keep the list of tools, in milliseconds.
+    /// Returns the time for which clients may cache the list of tools, in milliseconds.
     fn list_ttl(&self) -> u64 {
         match self.is_incomplete.load(Ordering::Acquire) {
             true => 0,
@@ -177,7 +204,7 @@ impl Shared {
         }
     }
 
-    /// Fields that stand first in every result of a revision.
+    /// Returns the first fields of each result of a revision.
     fn meta_of(&self, revision: Revision) -> &[u8] {
         match revision {
             Revision::V2025_11_25 => b"",

@@ -65,7 +65,7 @@ impl Pipe {
     pub(crate) fn wait_until_ending(&mut self) {
         until("the end of its requests", || {
             let ping = self.request("ping", json!({}));
-            self.answer_to(ping).contains("the server is ending")
+            self.answer_to(ping).contains("the server is shutting down")
         });
     }
 

@@ -58,17 +58,17 @@ async fn parameters_are_repeated_in_headers_where_the_schema_says_so() {
 
 #[test]
 fn a_tool_that_clients_would_leave_out_is_not_served() {
-    for (property, says) in [
+    for (property, expected) in [
         (json!({ "type": ["string", "null"], "x-mcp-header": "Region" }), "never `null`"),
         (json!({ "type": "number", "x-mcp-header": "Region" }), "an integer"),
-        (json!({ "type": "string", "x-mcp-header": "not a token" }), "cannot be the name"),
-        (json!({ "type": "string", "x-mcp-header": "" }), "cannot be the name"),
+        (json!({ "type": "string", "x-mcp-header": "not a token" }), "not a valid header name"),
+        (json!({ "type": "string", "x-mcp-header": "" }), "not a valid header name"),
         (json!({ "type": "array", "items": { "type": "string", "x-mcp-header": "Region" } }), "`properties`"),
     ] {
         let schema = json!({ "type": "object", "properties": { "region": property } });
         let tool = toolkit::Tool::builder("query").description("Queries.").input(schema).build().unwrap();
         let dispatcher = Dispatcher::new(Catalog::new([tool]).unwrap()).unwrap();
         let error = Server::new(dispatcher).unwrap_err().to_string();
-        assert!(error.contains(says), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
 }

@@ -195,7 +195,7 @@ async fn no_backend_takes_the_place_of_the_tools_that_search() {
     let proxy = Proxy::new(server.clone(), registered);
     let told = proxy.collect().await.to_string();
     for name in ["search_tools", "call_tool"] {
-        assert!(told.contains(&format!("is left out: `{name}` is a tool of this server itself")), "{told}");
+        assert!(told.contains(&format!("is left out: `{name}` is a tool of the server itself")), "{told}");
     }
     let client = Client::of(serve(server.http()).await);
     let found = client.send(&modern(1, "tools/call", call("search_tools", json!({ "query": "first" })))).await.result();

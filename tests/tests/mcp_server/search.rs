@@ -111,5 +111,5 @@ async fn an_answer_of_the_three_has_what_the_next_step_needs_and_no_more() {
 
     let nothing = asked(&client, "search_tools", json!({ "query": "submarine" })).await;
     assert_eq!(nothing["isError"], false);
-    assert!(nothing["structuredContent"]["note"].as_str().unwrap().contains("say in others"), "{nothing}");
+    assert!(nothing["structuredContent"]["note"].as_str().unwrap().contains("in other words"), "{nothing}");
 }

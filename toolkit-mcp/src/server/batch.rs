@@ -1,4 +1,4 @@
-//! JSON-RPC batches, which revision 2025-03-26 requires a server to receive. Other revisions have none.
+//! JSON-RPC batches. Servers must accept them in revision 2025-03-26 only.
 
 use futures_util::stream::{self, StreamExt};
 use serde_json::value::RawValue;
@@ -12,28 +12,28 @@ use super::reply::{Code, Fault};
 /// The revision with batches.
 pub(super) const REVISION: &str = "2025-03-26";
 
-/// How many messages a batch may have.
+/// The maximum number of messages in a batch.
 const MAX_MESSAGES: usize = 64;
 
-/// How many messages of a batch are answered at once.
+/// The number of messages of a batch that are processed at the same time.
 const CONCURRENCY: usize = 8;
 
-/// The response to one message of a batch; a notification has none.
+/// The future response to a message of a batch, which is `None` for a notification.
 type Pending = BoxFuture<'static, Option<Vec<u8>>>;
 
-/// A batch whose messages were read.
+/// A batch whose messages were parsed.
 pub(super) struct Batch {
     pending: Vec<Pending>,
     max_bytes: usize,
 }
 
-/// Returns true if the text can only be a batch.
+/// Returns true if the text starts with `[`.
 pub(super) fn is_batch(json: &[u8]) -> bool {
     json.trim_ascii_start().first() == Some(&b'[')
 }
 
 impl Batch {
-    /// Reads a batch.
+    /// Parses a batch.
     pub(super) fn read(server: &Server, json: &[u8], peer: Peer<'_>) -> Result<Self, Fault> {
         let messages: Vec<&RawValue> = serde_json::from_slice(json)
             .map_err(|_| Fault::of_envelope(Code::ParseError, "the message is not JSON"))?;
@@ -45,7 +45,7 @@ impl Batch {
         Ok(Self { pending, max_bytes: server.shared.max_result_bytes })
     }
 
-    /// Answers all messages, in their order; `None` if none of them was a request.
+    /// Processes all messages and returns the responses in order, or `None` if no message was a request.
     pub(super) async fn answer(self) -> Option<Vec<u8>> {
         let mut answers = stream::iter(self.pending).buffered(CONCURRENCY);
         let mut array = Vec::new();

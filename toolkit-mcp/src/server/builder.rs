@@ -1,4 +1,4 @@
-//! What a server is told before it serves anything.
+//! The settings of a server.
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -21,10 +21,10 @@ use super::running::Running;
 use super::served::{ServeError, Served};
 use super::{Held, Server, Shared};
 
-/// How many tools a client is shown: more than that OpenAI and VS Code do not take in one request.
+/// The default of `list_at_most`: OpenAI and VS Code accept no more tools in a request.
 const LIST_AT_MOST: usize = 128;
 
-/// Long enough for one page, since some clients ask for no second.
+/// The default of `page_size`. It fits nearly all catalogs on one page, since some clients do not request a second one.
 const PAGE_SIZE: usize = 1000;
 
 const CALL_TIMEOUT: Duration = Duration::from_secs(300);
@@ -33,10 +33,34 @@ const CONCURRENCY: usize = 256;
 
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// More than a model reads, and little enough for a server to hold several.
+/// The default of `max_result_bytes`: more than a model reads, and a size of which a server can hold several.
 const MAX_RESULT_BYTES: usize = 16 << 20;
 
-/// Sets up a [`Server`].
+/// A builder for a [`Server`].
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_mcp::server::{Filter, Server};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::builder(Dispatcher::new(Catalog::linked()?)?)
+///     .named("files", "1.2.0")
+///     .instructions("Paths are relative to the root of the repository.")
+///     .filter(Filter::all().read_only())
+///     .list_at_most(40)
+///     .list_ttl(Duration::from_secs(60))
+///     .call_timeout(Duration::from_secs(30))
+///     .concurrency(64)
+///     .max_result_bytes(1 << 20)
+///     .shutdown_timeout(Duration::from_secs(10))
+///     .build()?;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub struct ServerBuilder {
     dispatcher: Dispatcher,
@@ -77,91 +101,96 @@ impl ServerBuilder {
         }
     }
 
-    /// What the server says that it is (`Implementation`).
+    /// Sets the name and version of the server (`Implementation`). Default: `toolkit` and the version of this crate.
     pub fn named(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.info = json!({ "name": name.into(), "version": version.into() });
         self
     }
 
-    /// What a model should know about the tools as a whole.
+    /// Sets the instructions for the model on how to use the tools together.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.instructions = Some(text.into());
         self
     }
 
-    /// Sets how clients see the names of tools: `namespace_name` by default, or the bare name without a namespace.
+    /// Sets how the names of tools are formed. Default: `namespace_name`, or the bare name for a tool without a
+    /// namespace.
     pub fn naming(mut self, naming: Naming) -> Self {
         self.naming = naming;
         self
     }
 
-    /// Which tools are served; all by default.
+    /// Sets the filter of tools. Default: all tools.
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = filter;
         self
     }
 
-    /// Above how many tools a client is shown `search_tools`, `describe_tool` and `call_tool` in their place: 128 by
-    /// default, which is what the strictest clients take. All can still be called by their names.
+    /// Sets the number of tools above which the server lists `search_tools`, `describe_tool` and `call_tool` instead of
+    /// all tools. Clients can still call all tools by name. Default: 128, the limit of the strictest clients.
     pub fn list_at_most(mut self, n_tools: usize) -> Self {
         self.list_at_most = n_tools;
         self
     }
 
-    /// How many tools a page of the list has: 1000 by default, since some clients read the first page only.
+    /// Sets the number of tools on a page of the list. Default: 1000, since some clients read only the first page.
     pub fn page_size(mut self, n_tools: usize) -> Self {
         self.page_size = n_tools;
         self
     }
 
-    /// How long clients may keep the list without asking again (`ttlMs`); an hour by default. Less is wise where the
-    /// tools are [replaced](Server::replace), since not every client listens.
+    /// Sets the time for which clients may cache the list (`ttlMs`). Default: one hour. Choose a shorter time if the
+    /// tools are [replaced](Server::replace), since not all clients subscribe to changes.
     pub fn list_ttl(mut self, time: Duration) -> Self {
         self.list_ttl = time;
         self
     }
 
-    /// Declares prompts and resources, of which there are none, for clients that ask for them whatever a server declares
-    /// and take an error for a broken server. Off by default.
+    /// Declares prompts and resources and answers requests for them with empty lists. Some clients send these requests
+    /// to every server and treat an error as fatal. Default: false.
     pub fn empty_lists(mut self, on: bool) -> Self {
         self.has_empty_lists = on;
         self
     }
 
-    /// How long a call may take, waiting for its turn included: five minutes by default; `None` for ever. A tool's own
-    /// limit holds too.
+    /// Sets the timeout of a call, including the wait for a permit. The timeout of the tool applies too. Default: 5
+    /// minutes. `None` disables it.
     pub fn call_timeout(mut self, limit: impl Into<Option<Duration>>) -> Self {
         self.call_timeout = limit.into();
         self
     }
 
-    /// Sets how many calls run at once; 256 by default. As many wait for a permit, at least 256, and more are refused. Calls of one tool
-    /// take at most three quarters of the permits, so that a slow tool leaves room for the others; see
-    /// [`CallLimiter`](toolkit_http::CallLimiter).
+    /// Sets the number of calls that run at the same time. As many more calls, at least 256, wait for a permit; beyond
+    /// that, calls are rejected. Calls of one tool take at most three quarters of the permits, so that a slow tool
+    /// leaves room for the others; see [`CallLimiter`](toolkit_http::CallLimiter). Default: 256.
     ///
-    /// A synchronous tool takes a thread while it runs, so this bounds the threads too.
+    /// A synchronous tool occupies a thread while it runs, so this bounds the number of threads too.
     pub fn concurrency(mut self, n_calls: usize) -> Self {
         self.concurrency = n_calls.max(1);
         self
     }
 
-    /// Sets the size of a result, in bytes of JSON; 16 MiB by default. A larger one is an error that names the limit.
+    /// Sets the maximum size of a result, in bytes of JSON. A larger result becomes an error that states the limit.
+    /// Default: 16 MiB.
     pub fn max_result_bytes(mut self, n_bytes: usize) -> Self {
         self.max_result_bytes = n_bytes;
         self
     }
 
-    /// Sets for how long calls may go on once stdin has ended, or the process was asked to end; 30 seconds by default.
-    /// For HTTP there is [`Http::grace`](super::Http::grace).
+    /// Sets the time that running calls may take after stdin has ended or shutdown was requested. Default: 30 s. For
+    /// HTTP, see [`Http::grace`](super::Http::grace).
     pub fn shutdown_timeout(mut self, time: Duration) -> Self {
         self.shutdown_timeout = time;
         self
     }
 
-    /// Finds tools for `search_tools`: from the catalogue, what is asked for, and how many are wanted at most, to the ids
-    /// of what was found, best first. By default it is an [`Index`](toolkit::discovery::Index) of the tools that are served.
+    /// Sets the search behind `search_tools`: a function from the catalog, the query and the maximum number of hits to
+    /// the ids of the tools that match, best first. Default: an [`Index`](toolkit::discovery::Index) of the served
+    /// tools.
     ///
-    /// It may block, as to ask a model: it runs where tools run.
+    /// The function runs on a thread for tools, so it may block, for example to call a model.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use toolkit::discovery::{Blend, Embedder, Index, Semantic};
@@ -172,10 +201,10 @@ impl ServerBuilder {
     ///     let tools = Index::of(catalog.latest()).snapshot();
     ///     let semantic = Semantic::new(model);
     ///     semantic.update(&tools)?;
-    ///     let search = move |_: &Catalog, question: &str, limit: usize| {
-    ///         let found = semantic.search(&tools, question, Blend::default(), limit);
-    ///         // Without the model there are still the words.
-    ///         let hits = found.unwrap_or_else(|_| tools.search(question, limit));
+    ///     let search = move |_: &Catalog, query: &str, limit: usize| {
+    ///         let hits = semantic.search(&tools, query, Blend::default(), limit);
+    ///         // Falls back to lexical search if the model is not available.
+    ///         let hits = hits.unwrap_or_else(|_| tools.search(query, limit));
     ///         hits.into_iter().map(|hit| hit.summary.id.clone()).collect()
     ///     };
     ///     Ok(Server::builder(Dispatcher::new(catalog)?).search(search).build()?)
@@ -186,8 +215,23 @@ impl ServerBuilder {
         self
     }
 
-    /// What the host holds for a caller that nobody has verified, such as the one at the other end of a pipe. It is asked
-    /// for each call of a tool that requires something.
+    /// Sets the credentials of callers that the server has not authenticated, such as the client of [`Server::stdio`].
+    /// The function runs for each call of a tool with requirements.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::call::Credentials;
+    /// use toolkit::{Catalog, Dispatcher};
+    /// use toolkit_mcp::server::Server;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::builder(Dispatcher::new(Catalog::linked()?)?)
+    ///     .credentials(|_tool| Credentials::new().with_user_id("local"))
+    ///     .build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn credentials(mut self, held: impl Fn(&Tool) -> Credentials + Send + Sync + 'static) -> Self {
         self.credentials = Some(Box::new(held));
         self
@@ -197,12 +241,12 @@ impl ServerBuilder {
     ///
     /// # Errors
     ///
-    /// As for [`Server::new`].
+    /// Returns the errors of [`Server::new`].
     pub fn build(self) -> Result<Server, ServeError> {
         let metrics = Metrics::default();
         let served = Served::new(self.dispatcher, self.naming, &self.filter, &metrics)?;
         let mut meta = json_bytes(&json!({ "_meta": { "io.modelcontextprotocol/serverInfo": self.info } }));
-        // As the first fields of an object: without its braces, and with a comma.
+        // Removes the braces and adds a comma, so that the result's own fields can follow.
         meta.remove(0);
         meta.pop();
         meta.push(b',');

@@ -1,7 +1,7 @@
-//! One `tools/call`, from what was asked to what is answered.
+//! One `tools/call` request.
 //!
-//! A call has two sides. The tool runs on a thread for tools, where it may do what it wants. Everything else stays on the
-//! threads that do I/O: waiting for a permit, timeouts, cancellation, and what the client is sent.
+//! The tool runs on a thread of the tool pool, where it may block. Everything else runs on the threads that do I/O:
+//! waiting for a permit, timeouts, cancellation and progress notifications.
 
 mod run;
 mod watch;
@@ -37,30 +37,30 @@ pub(super) struct Call<'m> {
     pub(super) id: Box<RawValue>,
     pub(super) revision: Revision,
     pub(super) context: Context,
-    /// Cancels the call; its context has it.
+    /// Cancels the call; the context holds the same token.
     pub(super) cancel: CancelToken,
     pub(super) registered: Option<Registered>,
     pub(super) progress_token: Option<Box<RawValue>>,
     pub(super) span: Span,
-    /// What its message holds of the memory for messages.
+    /// The share of the message in the memory budget of request bodies.
     pub(super) charge: Option<BodyCharge>,
 }
 
-/// What a call came to.
+/// The outcome of a call.
 pub(super) struct Answer {
     /// The response.
     pub(super) bytes: Vec<u8>,
-    /// Whether the fault is the request's, whatever the tool.
+    /// True if the request is invalid independently of the tool, so that HTTP responds with `400`.
     pub(super) is_bad_request: bool,
-    /// Whether the client has cancelled the call, and waits for no response.
+    /// True if the client has cancelled the call and expects no response.
     pub(super) is_cancelled: bool,
 }
 
-/// How many progress reports wait for a client that reads slowly. Later ones are dropped.
+/// The number of progress reports in the queue of a slow client. Further reports are dropped.
 const MAX_REPORTS: usize = 64;
 
-/// By how much a tool's own timeout may be exceeded before the server steps in: the tool may be one that lets the
-/// dispatcher measure its time.
+/// The time by which a tool's own timeout may be exceeded before the server ends the call. The dispatcher may measure
+/// the same timeout, and its error is more precise.
 const SLACK: Duration = Duration::from_millis(100);
 
 impl Call<'_> {
@@ -68,14 +68,14 @@ impl Call<'_> {
         &self.served.offers[self.nth]
     }
 
-    /// The same call, independent of the message that it came in.
+    /// Copies the arguments, so that the call does not borrow from its message.
     pub(super) fn into_owned(self) -> Call<'static> {
         Call { arguments: self.arguments.into_owned(), ..self }
     }
 }
 
 impl Call<'static> {
-    /// Runs the call.
+    /// Runs the call without progress notifications.
     pub(super) async fn answer(self) -> Answer {
         let mut call = self.start(false);
         loop {
@@ -85,7 +85,7 @@ impl Call<'static> {
         }
     }
 
-    /// Runs the call, and reports its progress if the client has asked for that.
+    /// Starts the call, with progress notifications if the client has sent a progress token.
     pub(super) fn events(self) -> CallEvents {
         let reports = self.progress_token.is_some();
         self.start(reports)
@@ -112,17 +112,17 @@ impl Call<'static> {
     }
 }
 
-/// A call that runs, as its client sees it. Dropping it cancels the call.
+/// The events of a running call. Dropping it cancels the call.
 pub(super) struct CallEvents {
     call: Arc<Call<'static>>,
     watch: Watch,
-    /// That of the server.
+    /// The deadline of the server.
     deadline: Option<Instant>,
-    /// That of the tool.
+    /// The deadline of the tool, and the timeout it was computed from.
     own_deadline: Option<(Instant, Duration)>,
     step: Step,
     progress: Option<Receiver<Progress>>,
-    /// How much was done at the last report: the next must say more.
+    /// The last progress that was sent. Progress must increase with each notification.
     done: f64,
 }
 
@@ -130,22 +130,21 @@ enum Step {
     New,
     Waits(Pin<Box<dyn Future<Output = Result<CallPermit, Overloaded>> + Send>>),
     Runs(Task<Ended>),
-    /// The answer waits for progress that was reported before it.
+    /// The call has ended. Queued progress is sent before its answer.
     Ended(Box<Ended>),
     Answered,
 }
 
-/// What happens during a call.
+/// An event of a call.
 pub(super) enum CallEvent {
-    /// A notification.
+    /// A notification with progress.
     Progress(Vec<u8>),
-    /// The end.
+    /// The outcome, which is the last event.
     Answer(Answer),
 }
 
 impl CallEvents {
-    /// What happens next; not to be asked for again after the answer. What was waited for goes on being waited for when
-    /// this is dropped and called again.
+    /// Waits for the next event. Do not call it again after the answer. Dropping the future loses no event.
     pub(super) async fn next(&mut self) -> CallEvent {
         loop {
             let own = self.own_deadline.map(|(deadline, _)| deadline);
@@ -155,7 +154,7 @@ impl CallEvents {
                 biased;
                 event = self.step() => match event {
                     Some(event) => return event,
-                    // It runs now, and has a deadline of its own.
+                    // The tool runs now and has a deadline of its own.
                     None => continue,
                 },
                 () = cancelled(cancel) => ToolError::cancelled(),
@@ -166,7 +165,7 @@ impl CallEvents {
         }
     }
 
-    /// Waits for what happens next; `None` when the call has begun to run.
+    /// Advances the call. Returns `None` when the tool has started.
     async fn step(&mut self) -> Option<CallEvent> {
         loop {
             match &mut self.step {
@@ -229,7 +228,7 @@ impl CallEvents {
     }
 
     fn end(&mut self, ended: Ended) -> CallEvent {
-        // What still runs is not waited for.
+        // Dropping the task cancels a tool that still runs.
         self.step = Step::Answered;
         self.watch.ended(ended.failure);
         CallEvent::Answer(ended.answer)
@@ -256,7 +255,7 @@ impl CallEvents {
             #[serde(flatten)]
             progress: &'p Progress,
         }
-        // Progress that is none says nothing.
+        // The protocol requires that progress increases.
         if progress.done <= self.done {
             return None;
         }
@@ -268,7 +267,7 @@ impl CallEvents {
 
 impl Drop for CallEvents {
     fn drop(&mut self) {
-        // A tool that runs still is told that nobody waits for it.
+        // Tools that observe the token can stop early.
         self.call.cancel.cancel();
     }
 }

@@ -1,21 +1,26 @@
-//! Which tools of a catalogue are served.
+//! Rules that select the tools to serve.
 
 use std::fmt;
 use std::str::FromStr;
 
 use toolkit::Tool;
 
-/// Which tools are served: those that a rule allows, or all where none does, without those that a rule denies.
+/// A filter of tools: those that an `allow` rule matches, or all tools without such rules, except for those that a
+/// `deny` rule matches.
 ///
-/// A tool that is not served is not listed, and a call of it is the call of an unknown tool.
+/// A tool that does not pass is not listed, and calling it is an error like a call of an unknown tool.
+///
+/// # Examples
 ///
 /// ```
 /// use toolkit_mcp::server::Filter;
 ///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let filter = Filter::all().allow("namespace=math".parse()?).deny("hint=destructive".parse()?);
-/// # let tool = toolkit::Tool::builder("add").namespace("math").description("Adds.").read_only(true).build()?;
+/// let tool = toolkit::Tool::builder("add").namespace("math").description("Adds.").read_only(true).build()?;
 /// assert!(filter.admits(&tool));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
@@ -25,34 +30,34 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// All tools.
+    /// Creates a filter that all tools pass.
     #[must_use]
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// Serves the tools that this rule is about, and those of other rules that were allowed.
+    /// Adds a rule to allow tools.
     #[must_use]
     pub fn allow(mut self, rule: Rule) -> Self {
         self.allowed.push(rule);
         self
     }
 
-    /// Serves none of the tools that this rule is about, whatever allows them.
+    /// Adds a rule to deny tools, even if an `allow` rule matches them.
     #[must_use]
     pub fn deny(mut self, rule: Rule) -> Self {
         self.denied.push(rule);
         self
     }
 
-    /// Serves only tools that say of themselves that they change nothing.
+    /// Denies all tools that are not annotated as read-only.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.is_read_only = true;
         self
     }
 
-    /// Whether the tool is served.
+    /// Returns true if the tool passes the filter.
     #[must_use]
     pub fn admits(&self, tool: &Tool) -> bool {
         let is_allowed = self.allowed.is_empty() || self.allowed.iter().any(|rule| rule.is_about(tool));
@@ -61,31 +66,42 @@ impl Filter {
     }
 }
 
-/// What some tools have in common: `namespace=math`, `tag=arithmetic`, `hint=read-only`, or an id such as `math:add`.
+/// A rule that matches tools: `namespace=math`, `tag=arithmetic`, `hint=read-only`, or an id such as `math:add`.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp::server::Rule;
+///
+/// let rule: Rule = "tag=arithmetic".parse().unwrap();
+/// assert_eq!(rule, Rule::Tag("arithmetic".to_owned()));
+/// assert!("color=red".parse::<Rule>().is_err());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
-    /// The namespace.
+    /// Matches all tools of a namespace.
     Namespace(String),
-    /// A tag.
+    /// Matches all tools with a tag.
     Tag(String),
-    /// What the tool says of its effects.
+    /// Matches all tools with an effect.
     Hint(Hint),
-    /// The id, with or without the version, or the name alone.
+    /// Matches tools by their id, with or without the version, or by the name alone.
     Tool(String),
 }
 
-/// What a tool says of its effects. Where it says nothing, the most that the protocol lets one expect is assumed.
+/// An effect of a tool, according to its annotations. Missing annotations have the defaults of the protocol, which assume
+/// the largest effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Hint {
-    /// It says that it changes nothing.
+    /// The tool is annotated as read-only.
     ReadOnly,
-    /// It may delete or overwrite: it does not say that it only reads or only adds.
+    /// The tool may perform destructive updates: it is annotated neither as read-only nor as not destructive.
     Destructive,
-    /// It says that doing it twice changes nothing more.
+    /// The tool is annotated as idempotent: repeating a call has no further effect.
     Idempotent,
-    /// It may reach beyond a closed domain: it does not say that it stays in one.
+    /// The tool may interact with an open world: it is not annotated otherwise.
     OpenWorld,
 }
 
@@ -104,7 +120,7 @@ impl Rule {
 }
 
 impl Hint {
-    /// The words for it on a command line.
+    /// The names of the effects in a [`Rule`].
     pub const NAMES: [(&'static str, Self); 4] = [
         ("read-only", Hint::ReadOnly),
         ("destructive", Hint::Destructive),
@@ -123,7 +139,7 @@ impl Hint {
     }
 }
 
-/// A text that is no [`Rule`].
+/// The error for a text that is not a [`Rule`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidRule(String);
 
@@ -138,17 +154,23 @@ impl FromStr for Rule {
             };
         };
         if value.is_empty() {
-            return Err(InvalidRule(format!("nothing stands after `{kind}=`")));
+            return Err(InvalidRule(format!("the value of `{kind}=` is empty")));
         }
         match kind {
             "namespace" => Ok(Rule::Namespace(value.to_owned())),
             "tag" => Ok(Rule::Tag(value.to_owned())),
-            "hint" => {
-                Hint::NAMES.iter().find(|(name, _)| *name == value).map(|(_, hint)| Rule::Hint(*hint)).ok_or_else(
-                    || InvalidRule("a hint is `read-only`, `destructive`, `idempotent` or `open-world`".to_owned()),
-                )
-            }
-            _ => Err(InvalidRule("a rule is `namespace=…`, `tag=…`, `hint=…` or the id of a tool".to_owned())),
+            "hint" => Hint::NAMES
+                .iter()
+                .find(|(name, _)| *name == value)
+                .map(|(_, hint)| Rule::Hint(*hint))
+                .ok_or_else(|| {
+                    InvalidRule(
+                        "unknown hint; expected `read-only`, `destructive`, `idempotent` or `open-world`".to_owned(),
+                    )
+                }),
+            _ => Err(InvalidRule(
+                "unknown rule; expected `namespace=…`, `tag=…`, `hint=…` or the id of a tool".to_owned(),
+            )),
         }
     }
 }

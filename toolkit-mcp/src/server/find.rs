@@ -1,6 +1,6 @@
-//! Three tools in place of many: search, describe, call.
+//! Three tools that replace a long list: `search_tools`, `describe_tool` and `call_tool`.
 //!
-//! A model that is shown hundreds of tools chooses badly, and some clients show it the first 128 only.
+//! Models choose badly among hundreds of tools, and some clients pass only the first 128 to the model.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -18,26 +18,26 @@ use super::Server;
 use super::reply::{json_bytes, response};
 use super::served::Served;
 
-/// Finds tools: the catalogue, what is asked for, and how many are wanted at most; the ids of those found, best first.
+/// A search function: from the catalog, the query and the maximum number of hits to the ids of the hits, best first.
 pub(super) type Search = dyn Fn(&Catalog, &str, usize) -> Vec<String> + Send + Sync;
 
 const SEARCH: &str = "search_tools";
 const DESCRIBE: &str = "describe_tool";
 const CALL: &str = "call_tool";
 
-/// How many tools a search finds where the client does not say.
+/// The default of `limit`.
 const N_FOUND: usize = 10;
 
-/// The most that a client can ask for.
+/// The maximum of `limit`.
 const MAX_FOUND: usize = 50;
 
-/// Where in `_meta` stands what an answer costs the model that reads its text, in tokens.
+/// The key in `_meta` of the estimated number of tokens that the text of a result costs the model.
 const ESTIMATE_KEY: &str = "rs.toolkit/estimatedTokens";
 
-/// What of a tool as it is listed a model needs to call it, or to leave it alone. Clients read the rest.
+/// The fields of a listed tool that a model needs to decide on a call and to make it.
 const DESCRIBED: [&str; 5] = ["name", "description", "inputSchema", "outputSchema", "annotations"];
 
-/// A search or a description that is asked for.
+/// A request for a search or a description.
 pub(super) struct Find {
     pub(super) server: Server,
     pub(super) served: Arc<Served>,
@@ -47,7 +47,7 @@ pub(super) struct Find {
 }
 
 impl Find {
-    /// Looks, on a thread for tools, and gives the response.
+    /// Answers the request on a thread of the tool pool and returns the response.
     pub(super) async fn answer(self) -> Vec<u8> {
         let (shared, id, revision) = (Arc::clone(&self.server.shared), self.id.clone(), self.revision);
         let answered = async {
@@ -71,7 +71,7 @@ impl Find {
     }
 }
 
-/// What the client asks one of the three for.
+/// The parsed arguments of one of the three tools.
 pub(super) enum Asked<'m> {
     Search { query: String, limit: usize },
     Describe { name: String },
@@ -87,7 +87,7 @@ struct CallArguments<'m> {
 }
 
 impl<'m> Asked<'m> {
-    /// What a call of one of the three asks for; `None` for a call of any other tool.
+    /// Parses a call of one of the three tools. Returns `None` for other tools.
     pub(super) fn of(name: &str, arguments: &Arguments<'m>) -> Option<Result<Self, ToolError>> {
         let tool = search_tools().iter().find(|tool| tool.name() == name)?;
         Some(Self::read(tool, arguments))
@@ -117,7 +117,7 @@ impl<'m> Asked<'m> {
         })
     }
 
-    /// The same, independent of the message that it came in.
+    /// Copies the arguments, so that the request does not borrow from its message.
     pub(super) fn into_owned(self) -> Asked<'static> {
         match self {
             Asked::Search { query, limit } => Asked::Search { query, limit },
@@ -128,12 +128,12 @@ impl<'m> Asked<'m> {
         }
     }
 
-    /// The result of a search or a description (`CallToolResult`).
+    /// Returns the result of a search or a description (`CallToolResult`).
     pub(super) fn answer(&self, served: &Served, search: Option<&Search>, revision: Revision) -> Vec<u8> {
         let found = match self {
             Asked::Search { query, limit } => Ok(found(served, search, query, *limit)),
             Asked::Describe { name } => described(served, name, revision),
-            // A call is the server's to make; what it would be of is all that can be said here.
+            // The server runs calls and never passes them here. A description is a harmless result.
             Asked::Call { name, .. } => described(served, name, revision),
         };
         match found {
@@ -158,7 +158,7 @@ impl<'m> Asked<'m> {
 fn found(served: &Served, search: Option<&Search>, query: &str, limit: usize) -> Value {
     let catalog = served.dispatcher.catalog();
     let ids = match search {
-        // More than are wanted, because not all that are found need be served.
+        // Requests more hits than wanted, since the filter may remove some.
         Some(search) => search(catalog, query, limit.saturating_mul(4)),
         None => served.index().search(query, limit).into_iter().map(|hit| hit.summary.id.clone()).collect(),
     };
@@ -171,7 +171,7 @@ fn found(served: &Served, search: Option<&Search>, query: &str, limit: usize) ->
         .map(|offer| json!({ "name": offer.name, "summary": Summary::of(served.tool(offer)).short_description }))
         .collect();
     if tools.is_empty() {
-        return json!({ "tools": [], "note": "no tool answers to these words; say in others what it should do" });
+        return json!({ "tools": [], "note": "no tool matches this query; describe the task in other words" });
     }
     json!({ "tools": tools })
 }
@@ -197,14 +197,14 @@ fn described(served: &Served, name: &str, revision: Revision) -> Result<Value, T
     Ok(tool.into())
 }
 
-/// How many tokens a text is for a model, more or less: tokenizers differ, and a real one costs more than to search.
+/// Estimates the number of tokens of a text. Tokenizers differ, and running one would cost more than the search.
 fn estimated_tokens(text: &str) -> usize {
-    /// What a token of JSON about tools has on average; `benches/README.md` says how far it is off.
+    /// The average size of a token of JSON about tools. `benches/README.md` reports the error.
     const BYTES: usize = 4;
     text.len().div_ceil(BYTES)
 }
 
-/// The three as `tools/list` shows them, to clients of both revisions.
+/// Returns the entries of the three tools in `tools/list`, which all revisions accept.
 pub(super) fn listed() -> &'static [Vec<u8>] {
     static LISTED: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     LISTED.get_or_init(|| {
@@ -214,8 +214,15 @@ pub(super) fn listed() -> &'static [Vec<u8>] {
     })
 }
 
-/// The three tools that a client is shown in place of many: what it costs a model to read them does not depend on how many
-/// there are.
+/// Returns the three tools that a server lists in place of a long list. Their cost in tokens does not depend on the
+/// number of tools.
+///
+/// # Examples
+///
+/// ```
+/// let names: Vec<_> = toolkit_mcp::server::search_tools().iter().map(|tool| tool.name()).collect();
+/// assert_eq!(names, ["search_tools", "describe_tool", "call_tool"]);
+/// ```
 pub fn search_tools() -> &'static [Tool] {
     static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
     TOOLS.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! What HTTP says beside a message, and must say the same (2026-07-28, Streamable HTTP, Request Metadata).
+//! HTTP headers that must match the message (2026-07-28, Streamable HTTP, Request Metadata).
 
 use http::{HeaderMap, HeaderName};
 use serde::Deserialize;
@@ -17,17 +17,18 @@ const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// Whether a request says that it is of 2026-07-28.
+/// Returns true if the header declares revision 2026-07-28.
 pub(super) fn is_modern(headers: &HeaderMap) -> bool {
     headers.get(&VERSION).is_some_and(|version| version == MODERN)
 }
 
-/// Whether a request is of the revision with batches: clients of that revision do not say.
+/// Returns true if the request may contain a batch: the header declares the revision with batches, or is missing, since
+/// clients of that revision do not send it.
 pub(super) fn takes_batches(headers: &HeaderMap) -> bool {
     headers.get(&VERSION).is_none_or(|version| version == batch::REVISION)
 }
 
-/// The revision of a request, once its headers are known to agree with it.
+/// Checks the headers against the message and returns the revision of the request.
 pub(super) fn check(
     headers: &HeaderMap,
     method: &str,
@@ -59,7 +60,7 @@ pub(super) fn check(
     Ok(revision)
 }
 
-/// Whether the headers repeat the parameters that the tool wants repeated.
+/// Checks the headers that repeat arguments of the tool.
 pub(super) fn check_mirrored(headers: &HeaderMap, offer: &Offer, arguments: &Arguments<'_>) -> Result<(), Fault> {
     if offer.mirrored.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What the server says of itself.
+//! The description of the server: `initialize` and `server/discover`.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -10,7 +10,7 @@ use super::message::text;
 use super::meta::{LEGACY, supported};
 
 impl Server {
-    /// The answer to `initialize`, with which clients before 2026-07-28 begin.
+    /// Returns the result of `initialize`, the first request of clients before 2026-07-28.
     pub(super) fn initialize(&self, params: Option<&RawValue>) -> Value {
         #[derive(Default, Deserialize)]
         struct Params<'m> {
@@ -19,7 +19,7 @@ impl Server {
         }
         let params: Params<'_> = params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
         let wanted = params.version.and_then(text);
-        // The client's, where it is known here, and else the newest that has this method; the client then decides.
+        // Negotiation: the version of the client if it is supported, else the newest one, which the client may reject.
         let version = LEGACY.into_iter().find(|known| wanted.as_deref() == Some(known)).unwrap_or(LEGACY[0]);
         let mut result = json!({
             "protocolVersion": version,
@@ -32,7 +32,7 @@ impl Server {
         result
     }
 
-    /// The answer to `server/discover`, by which clients of 2026-07-28 find out what there is.
+    /// Returns the result of `server/discover` (2026-07-28).
     pub(super) fn discover(&self) -> Value {
         let mut result = json!({
             "resultType": "complete",
@@ -55,7 +55,7 @@ impl Server {
     }
 }
 
-/// The answer to a question for prompts or resources.
+/// Returns an empty list of prompts, resources or resource templates.
 pub(super) fn empty_list(method: &str, revision: Revision) -> Value {
     let field = match method {
         "prompts/list" => "prompts",

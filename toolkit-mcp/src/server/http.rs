@@ -1,4 +1,4 @@
-//! The protocol over HTTP: `POST /mcp`.
+//! The Streamable HTTP transport: `POST /mcp`.
 
 mod auth;
 mod body;
@@ -30,20 +30,47 @@ pub use self::service::Service;
 use super::Server;
 use toolkit_http::{HostGuard, Limits};
 
-/// How a [`Server`] is reached over HTTP; see [`Server::http`].
+/// The settings of an HTTP server; see [`Server::http`].
 ///
-/// It is safe as it comes: it is bound to the machine itself, answers to no name but that of the machine itself and to
-/// no page of a browser, and bounds what a client can make it hold. To be reached by other machines it wants a token, or
-/// another way to tell who calls.
+/// The defaults are safe: the server accepts requests only for `localhost` and loopback addresses and from no other web
+/// pages, and it limits the resources of clients. An address that other machines can reach requires [`Http::token`] or
+/// [`Http::verify`].
 ///
-/// | path | what |
+/// | route | response |
 /// |---|---|
-/// | `POST /mcp` | a message, and what is answered: JSON, or a stream of events where progress is asked for |
-/// | `GET /mcp` | a stream of changes, for clients of the revisions before 2026-07-28 |
+/// | `POST /mcp` | the response to a message: JSON, or an event stream if progress is requested |
+/// | `GET /mcp` | an event stream of changes, for clients of revisions before 2026-07-28 |
 /// | `DELETE /mcp` | the end of a session of such a client |
-/// | `GET /healthz` | `200`, or `503` while the server ends |
-/// | `GET /metrics` | what has happened, for Prometheus |
-/// | `GET /.well-known/oauth-protected-resource` | where tokens are had, with [`Http::resource`] |
+/// | `GET /healthz` | `200`, or `503` during shutdown |
+/// | `GET /metrics` | metrics in the Prometheus text format |
+/// | `GET /.well-known/oauth-protected-resource` | OAuth metadata, with [`Http::resource`] |
+///
+/// # Examples
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_mcp::server::Server;
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
+/// let token = std::env::var("SERVE_TOKEN")?;
+/// server
+///     .http()
+///     .token(token)
+///     .allow_host("tools.example")
+///     .allow_origin("https://app.example")
+///     .max_body_bytes(1 << 20)
+///     .max_connections(256)
+///     .rate(10, 50)
+///     .patience(Duration::from_secs(10))
+///     .grace(Duration::from_secs(20))
+///     .serve("0.0.0.0:8000")
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub struct Http {
     server: Server,
@@ -55,7 +82,7 @@ pub struct Http {
 }
 
 impl Server {
-    /// Serves over HTTP.
+    /// Creates an HTTP server with default settings.
     pub fn http(&self) -> Http {
         Http {
             server: self.clone(),
@@ -69,18 +96,18 @@ impl Server {
 }
 
 impl Http {
-    /// Asks every client for this token (`Authorization: Bearer …`).
+    /// Requires this token of all clients (`Authorization: Bearer …`).
     pub fn token(self, token: impl Into<String>) -> Self {
         self.verify(Token::new(token.into()))
     }
 
-    /// Asks every client for a token, and this for who it is.
+    /// Requires a token of all clients and authenticates them with `verify`.
     pub fn verify(mut self, verify: impl Verify) -> Self {
         self.auth.verify = Some(Arc::new(verify));
         self
     }
 
-    /// Says where tokens are had: this server's own address, and its authorisation servers (RFC 9728).
+    /// Publishes where clients obtain tokens: the URL of this server and of its authorization servers (RFC 9728).
     pub fn resource<I>(mut self, resource: impl Into<String>, authorization_servers: I) -> Self
     where
         I: IntoIterator,
@@ -91,8 +118,10 @@ impl Http {
         self
     }
 
-    /// Names the scopes that a token needs: in the metadata of the resource (`scopes_supported`) and in the challenge of a
-    /// request without a valid token, or whose token does not grant enough (`scope`, RFC 6750).
+    /// Sets the scopes that a token needs. They are published in the metadata of the resource (`scopes_supported`), and
+    /// in the challenge to a request without a valid token or without sufficient scopes (`scope`, RFC 6750).
+    ///
+    /// # Examples
     ///
     /// ```
     /// # use toolkit_mcp::server::Server;
@@ -112,35 +141,37 @@ impl Http {
         self
     }
 
-    /// Lets everybody who can reach the server call its tools, from whatever machine. Without this it refuses to be bound
-    /// to an address that other machines reach, unless it asks for tokens.
+    /// Allows clients without a token on an address that other machines can reach. Without this setting, [`Http::bind`]
+    /// returns an error for such an address unless the server requires tokens.
     pub fn open_to_all(mut self) -> Self {
         self.is_open = true;
         self
     }
 
-    /// Answers to this name too (`Host`), with or without a port. As long as the server is bound to the machine itself and
-    /// no name is given, it answers to `localhost`, `127.0.0.1` and `[::1]` only, so that no page can reach it under a
-    /// name of its own (DNS rebinding).
+    /// Accepts requests for this host name (`Host`), with any port unless `host` has one. While the server is bound to
+    /// a loopback address, it otherwise accepts only `localhost`, `127.0.0.1` and `[::1]`, which prevents DNS
+    /// rebinding.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.guard = self.guard.with_host(host);
         self
     }
 
-    /// Answers to pages of this origin, as in `https://example.com`. By default it answers to pages of the machine
-    /// itself, and to what is no page.
+    /// Accepts requests of web pages of this origin, such as `https://example.com`. By default, the server accepts
+    /// requests of pages of `localhost` and loopback addresses, and requests without an origin.
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
         self.guard = self.guard.with_origin(origin);
         self
     }
 
-    /// How long a message may be, in bytes; 4 MiB by default.
+    /// Sets the maximum size of a message, in bytes. Default: 4 MiB.
     pub fn max_body_bytes(mut self, n_bytes: usize) -> Self {
         self.limits.max_body_bytes = n_bytes;
         self
     }
 
     /// Changes the limits of connections, event streams and bodies.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # use toolkit_mcp::server::Server;
@@ -153,27 +184,28 @@ impl Http {
         self
     }
 
-    /// Sets how many connections are open at once; 1024 by default. Beyond it, idle connections are closed for new ones;
-    /// see [`Limits`].
+    /// Sets the number of open connections. Beyond it, idle connections are closed for new ones; see [`Limits`].
+    /// Default: 1024.
     pub fn max_connections(mut self, n_connections: usize) -> Self {
         self.limits.max_connections = n_connections.max(1);
         self
     }
 
-    /// How many requests a second a client may make, and how many at once after a rest. A client is who its token says
-    /// it is, or else its address. By default there is no limit.
+    /// Sets the rate limit of requests per client: the rate per second, and the size of a burst. Clients are identified
+    /// by the subject of their token, or else by their address. Default: no limit.
     pub fn rate(mut self, per_second: u32, at_once: u32) -> Self {
         self.rate = Some(Rate::new(per_second, at_once));
         self
     }
 
-    /// How long a client may take for the head of a request, for its body, and to read what it is sent; 30 s by default.
+    /// Sets the time that a client may take to send the head of a request, to send its body, or to read a response.
+    /// Default: 30 s.
     pub fn patience(mut self, time: Duration) -> Self {
         self.limits.io_timeout = time;
         self
     }
 
-    /// How long calls that run may go on when the server is to end; 30 s by default.
+    /// Sets the time that running calls may take after shutdown was requested. Default: 30 s.
     pub fn grace(mut self, time: Duration) -> Self {
         self.limits.shutdown_timeout = time;
         self
@@ -182,23 +214,35 @@ impl Http {
     /// Converts the server into a tower service, for a router of the host: with axum `route_service("/mcp", …)` or
     /// `nest_service("/api", …)`.
     ///
-    /// Wherever it is mounted, it takes messages at every path that it is given but those that end with `/healthz` and
-    /// `/metrics` and those that contain `/.well-known/oauth-protected-resource`, which are what they are in the table
-    /// above. The metadata of the resource is looked for at the root of the host; route
-    /// `/.well-known/oauth-protected-resource/{*path}` to the service too.
+    /// The service treats all paths as `/mcp`, except for paths that end with `/healthz` or `/metrics` or contain
+    /// `/.well-known/oauth-protected-resource`, which have the meaning of the table above. Clients look for the OAuth
+    /// metadata at the root of the host, so route `/.well-known/oauth-protected-resource/{*path}` to the service too.
     ///
-    /// What accepts connections bounds them, and limits how often clients call. Hosts other than the machine's own are
-    /// named with [`Http::allow_host`].
+    /// The host's HTTP server limits connections and rates. Add host names other than `localhost` with
+    /// [`Http::allow_host`].
     #[must_use]
     pub fn into_service(self) -> Service {
         Service::new(self, true)
     }
 
-    /// Takes an address, at which nobody is answered yet.
+    /// Binds an address, without accepting connections yet.
     ///
     /// # Errors
     ///
-    /// It cannot be had; or other machines reach it, and nothing says who may call.
+    /// Returns an error if the address cannot be bound, or if other machines can reach it and the server requires no
+    /// token.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # use toolkit_mcp::server::Server;
+    /// # async fn run(server: Server) -> Result<(), Box<dyn std::error::Error>> {
+    /// let listening = server.http().bind("127.0.0.1:0").await?;
+    /// println!("http://{}/mcp", listening.local_addr()?);
+    /// listening.run(std::future::pending()).await;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn bind(mut self, address: impl ToSocketAddrs) -> Result<Listening, HttpError> {
         let addresses: Vec<SocketAddr> = tokio::net::lookup_host(address).await.map_err(HttpError::Io)?.collect();
         let is_local = addresses.iter().all(|address| address.ip().is_loopback());
@@ -206,18 +250,18 @@ impl Http {
             return Err(HttpError::Unprotected(addresses));
         }
         if !is_local && !self.guard.names_hosts() {
-            // Clients that reach it have a token, unless the host of the server wants it otherwise.
+            // Clients there need a token, or the host allows all clients; DNS rebinding gains nothing.
             self.guard = self.guard.with_any_host();
         }
         let listener = toolkit_http::bind(&addresses).map_err(HttpError::Io)?;
         Ok(Listening::new(listener, self))
     }
 
-    /// Takes an address and serves it until the process is told to end, by SIGTERM or Ctrl-C; calls that run are finished.
+    /// Binds an address and serves it until the process receives SIGTERM or Ctrl-C, then shuts down gracefully.
     ///
     /// # Errors
     ///
-    /// As for [`Http::bind`].
+    /// Returns the errors of [`Http::bind`].
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), HttpError> {
         self.bind(address).await?.run_until_told().await;
         Ok(())

@@ -1,4 +1,4 @@
-//! `subscriptions/listen`, and what it replaced: being told when the list of tools changes.
+//! Notifications of changes of the list of tools: `subscriptions/listen`, and the implicit ones of earlier revisions.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -13,9 +13,9 @@ use super::running::Registered;
 
 const CHANGED: &str = "notifications/tools/list_changed";
 
-/// What a client is told while it listens: first that it is listened for, then each change, at last that it is over.
+/// The messages to a subscribed client: an acknowledgement, a notification for each change, and a final response.
 pub(super) struct Listen {
-    /// `None` for a client of a revision without subscriptions, which is told of changes and nothing else.
+    /// `None` for clients of earlier revisions, which receive the notifications only.
     subscription: Option<Subscription>,
     changes: watch::Receiver<u64>,
     shutdown: CancelToken,
@@ -36,7 +36,7 @@ enum State {
 }
 
 impl Listen {
-    /// The subscription that a request asks for.
+    /// Creates the subscription that a request asks for.
     pub(super) fn new(
         server: &Server,
         id: &RawValue,
@@ -52,12 +52,12 @@ impl Listen {
             #[serde(default, rename = "toolsListChanged")]
             tools: bool,
         }
-        let invalid = || Fault::new(Code::InvalidParams, "`notifications` must say what to listen for");
+        let invalid = || Fault::new(Code::InvalidParams, "`params` must have an object `notifications`");
         let params = params.ok_or_else(invalid)?;
         let params: Params = serde_json::from_str(params.get()).map_err(|_| invalid())?;
         let registered = peer.session.map(|session| server.shared.running.register(session, id.get()));
         if let Some(None) = registered {
-            return Err(Fault::new(Code::InvalidRequest, "a request with this `id` is running"));
+            return Err(Fault::new(Code::InvalidRequest, "a request with this `id` is already running"));
         }
         let subscription = Subscription {
             id: id.to_owned(),
@@ -67,7 +67,7 @@ impl Listen {
         Ok(Self { subscription: Some(subscription), ..Self::to_changes(server) })
     }
 
-    /// Every change, without a subscription.
+    /// Creates a stream of all changes, without a subscription.
     pub(super) fn to_changes(server: &Server) -> Self {
         Self {
             subscription: None,
@@ -77,7 +77,7 @@ impl Listen {
         }
     }
 
-    /// The next message; `None` when there are no more.
+    /// Returns the next message, or `None` after the last one.
     pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
         if self.state == State::Begun {
             self.state = State::Listening;
@@ -127,7 +127,7 @@ async fn cancelled_by(token: Option<CancelToken>) {
     }
 }
 
-/// Params that say which subscription they belong to.
+/// Parameters with the id of their subscription.
 #[derive(Serialize)]
 struct Tagged<'s> {
     #[serde(rename = "_meta")]

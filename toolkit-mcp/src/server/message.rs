@@ -1,4 +1,4 @@
-//! A JSON-RPC message as it comes in, borrowed from its bytes.
+//! Incoming JSON-RPC messages, borrowed from their bytes.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::reply::{Code, Fault};
 
-/// A message of a client.
+/// An incoming message.
 #[derive(Debug)]
 pub(super) enum Message<'m> {
     Request {
@@ -19,11 +19,11 @@ pub(super) enum Message<'m> {
         method: Cow<'m, str>,
         params: Option<&'m RawValue>,
     },
-    /// An answer to a request of the server's, which never makes one.
+    /// A response. The server sends no requests, so it is ignored.
     Response,
 }
 
-/// Why a text is no message, and the id of the request that it was meant to be.
+/// The error of a malformed message, with the id of the request if it could be read.
 #[derive(Debug)]
 pub(super) struct Malformed<'m> {
     pub(super) id: Option<&'m RawValue>,
@@ -34,7 +34,7 @@ pub(super) struct Malformed<'m> {
 struct Fields<'m> {
     #[serde(borrow)]
     jsonrpc: Option<&'m RawValue>,
-    // An id of `null` is an id, and one that nobody may send.
+    // `"id": null` is present but invalid.
     #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'m RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
@@ -53,14 +53,14 @@ fn present<'m, D: Deserializer<'m>>(deserializer: D) -> Result<Option<&'m RawVal
 
 impl<'m> Message<'m> {
     pub(super) fn parse(json: &'m [u8]) -> Result<Self, Malformed<'m>> {
-        // serde would take an array of the fields for an object of them.
+        // A derived `Deserialize` would accept an array of the fields too.
         if json.trim_ascii_start().first() != Some(&b'{') {
             return Err(not_an_object(json));
         }
         let fields: Fields<'m> = serde_json::from_slice(json).map_err(|error| {
-            // What is JSON, but has a field twice, is no message; all else that serde refuses is no JSON.
+            // A data error of valid JSON is a duplicate field.
             let code = if error.is_data() { Code::InvalidRequest } else { Code::ParseError };
-            malformed(None, code, "the message is not JSON, or has a field twice")
+            malformed(None, code, "the message is not JSON, or has a duplicate field")
         })?;
         let id = fields.id.filter(|id| is_id(id));
         let invalid = |message| malformed(id, Code::InvalidRequest, message);
@@ -73,7 +73,7 @@ impl<'m> Message<'m> {
         let Some(method) = fields.method else {
             return match fields.result.or(fields.error) {
                 Some(_) => Ok(Message::Response),
-                None => Err(invalid("there is no `method`")),
+                None => Err(invalid("the message has neither `method`, `result` nor `error`")),
             };
         };
         let method = text(method).ok_or_else(|| invalid("`method` must be a string"))?;
@@ -86,7 +86,7 @@ impl<'m> Message<'m> {
 }
 
 impl<'m> Message<'m> {
-    /// The id of a request.
+    /// Returns the id of a request.
     pub(super) fn id(&self) -> Option<&'m RawValue> {
         match self {
             Message::Request { id, .. } => Some(id),
@@ -98,9 +98,9 @@ impl<'m> Message<'m> {
 fn not_an_object(json: &[u8]) -> Malformed<'static> {
     match serde_json::from_slice::<&RawValue>(json) {
         Ok(value) if value.get().starts_with('[') => {
-            malformed(None, Code::InvalidRequest, "batches are not taken; send one message at a time")
+            malformed(None, Code::InvalidRequest, "batches are not supported; send one message at a time")
         }
-        Ok(_) => malformed(None, Code::InvalidRequest, "a message is a JSON object"),
+        Ok(_) => malformed(None, Code::InvalidRequest, "the message must be a JSON object"),
         Err(_) => malformed(None, Code::ParseError, "the message is not JSON"),
     }
 }
@@ -109,13 +109,13 @@ fn malformed<'m>(id: Option<&'m RawValue>, code: Code, message: &str) -> Malform
     Malformed { id, fault: Fault::of_envelope(code, message) }
 }
 
-/// A string or an integer (`RequestId` of both revisions).
+/// Returns true for a string or an integer (`RequestId` of all revisions).
 pub(super) fn is_id(value: &RawValue) -> bool {
     let text = value.get();
     text.starts_with('"') || text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
-/// The text of a JSON string.
+/// Returns the text of a JSON string.
 pub(super) fn text(value: &RawValue) -> Option<Cow<'_, str>> {
     let json = value.get();
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;

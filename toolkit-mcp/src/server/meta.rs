@@ -1,4 +1,4 @@
-//! `_meta` of a request: the revision, who asks, and what goes along.
+//! The `_meta` of a request: revision, client info, progress token and trace context.
 
 use std::borrow::Cow;
 
@@ -10,13 +10,13 @@ use toolkit::adapter::mcp::Revision;
 use super::message::{is_id, text};
 use super::reply::{Code, Fault};
 
-/// The revisions with an `initialize`, newest first.
+/// The supported revisions with an `initialize` request, newest first.
 pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// The revision without one.
+/// The supported revision without an `initialize` request.
 pub(super) const MODERN: &str = Revision::V2026_07_28.as_str();
 
-/// The fields of `_meta` that mean something here.
+/// The fields of `_meta` that the server reads.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(super) struct Meta<'m> {
     #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
@@ -42,7 +42,7 @@ struct Params<'m> {
 }
 
 impl<'m> Meta<'m> {
-    /// Reads `params._meta`; there need be neither.
+    /// Parses `params._meta`; both may be absent.
     pub(super) fn of(params: Option<&'m RawValue>) -> Result<Self, Fault> {
         let invalid = |message| Fault::of_envelope(Code::InvalidParams, message);
         let Some(params) = params else {
@@ -52,17 +52,17 @@ impl<'m> Meta<'m> {
             return Err(invalid("`params` must be an object"));
         }
         let params: Params<'m> =
-            serde_json::from_str(params.get()).map_err(|_| invalid("`params` has a field twice"))?;
+            serde_json::from_str(params.get()).map_err(|_| invalid("`params` has a duplicate field"))?;
         match params.meta {
             Some(meta) if meta.get().starts_with('{') => {
-                serde_json::from_str(meta.get()).map_err(|_| invalid("`_meta` has a field twice"))
+                serde_json::from_str(meta.get()).map_err(|_| invalid("`_meta` has a duplicate field"))
             }
             Some(_) => Err(invalid("`_meta` must be an object")),
             None => Ok(Self::default()),
         }
     }
 
-    /// The revision that the request says it is of.
+    /// Returns the revision that the request declares.
     pub(super) fn version(&self) -> Option<Cow<'m, str>> {
         self.version.and_then(text)
     }
@@ -75,10 +75,10 @@ impl<'m> Meta<'m> {
         [self.traceparent, self.tracestate, self.baggage].map(|value| value.and_then(text))
     }
 
-    /// The revision whose rules the request goes by.
+    /// Returns the revision whose rules apply to the request.
     ///
-    /// A request of 2026-07-28 says so in `_meta`, or at least in its header, and must then have what that revision
-    /// requires. All others are of the revisions before it.
+    /// A request of 2026-07-28 declares it in `_meta`, or at least in the header, and must have the fields that the
+    /// revision requires. All other requests belong to earlier revisions.
     pub(super) fn revision(&self, header: Option<&str>) -> Result<Revision, Fault> {
         let version = self.version();
         let Some(version) = version.as_deref() else {
@@ -102,20 +102,20 @@ impl<'m> Meta<'m> {
     }
 }
 
-/// A field of `_meta` that 2026-07-28 requires is not there.
+/// Creates the error for a missing field of `_meta` that revision 2026-07-28 requires.
 pub(super) fn missing(field: &str) -> Fault {
-    let message = format!("`params._meta` has no `io.modelcontextprotocol/{field}`, which {MODERN} requires");
+    let message = format!("`params._meta` must have `io.modelcontextprotocol/{field}`, which {MODERN} requires");
     Fault::of_envelope(Code::InvalidParams, message)
 }
 
-/// A revision that nobody here speaks.
+/// Creates the error for an unsupported revision.
 fn unsupported(version: &str) -> Fault {
     let requested: String = version.chars().take(64).collect();
     let fault = Fault::of_envelope(Code::UnsupportedVersion, "the protocol version is not supported");
     fault.with_data(json!({ "supported": supported(), "requested": requested }))
 }
 
-/// All revisions, newest first.
+/// Returns all supported revisions, newest first.
 pub(super) fn supported() -> Vec<&'static str> {
     std::iter::once(MODERN).chain(LEGACY).collect()
 }

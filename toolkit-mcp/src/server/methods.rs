@@ -1,4 +1,4 @@
-//! What each method means; how messages travel is not known here.
+//! Dispatch of messages to methods, independent of the transport.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,36 +20,36 @@ use super::reply::{Code, Fault, json_bytes, response};
 use super::request::{Caller, Request};
 use super::{Server, batch, find, headers, page};
 
-/// Who sends a message, and how.
+/// The sender of a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Peer<'p> {
     pub(super) caller: Option<&'p Arc<Caller>>,
-    /// Among whose requests an id means one: a session, or the other end of a pipe.
+    /// The scope of request ids: a session, or the other end of a pipe.
     pub(super) session: Option<&'p str>,
-    /// What HTTP says beside the message.
+    /// The HTTP headers of the message.
     pub(super) headers: Option<&'p HeaderMap>,
 }
 
-/// What is to be done about a message.
+/// The action that a message requires.
 pub(super) enum Routed<'m> {
     /// Send this response.
     Reply(Vec<u8>),
-    /// Send the response to `initialize`, with which a session begins.
+    /// Send the response to `initialize`, which starts a session.
     Initialized { bytes: Vec<u8>, takes_batches: bool },
     /// Send this error.
     Fault(Option<&'m RawValue>, Fault),
     /// Run this call.
     Call(Box<Call<'m>>),
-    /// Answer this request for tools where tools run, since it may take its time.
+    /// Answer this request of a search tool on a thread of the tool pool.
     Find(Find),
-    /// Send what changes.
+    /// Send notifications of changes.
     Listen(Listen),
-    /// It was a notification.
+    /// Do nothing, since the message was a notification.
     Nothing,
 }
 
 impl Server {
-    /// Finds out what is to be done about a message.
+    /// Determines the action that a message requires.
     pub(super) fn route<'m>(&self, message: Result<Message<'m>, Malformed<'m>>, peer: Peer<'_>) -> Routed<'m> {
         match message {
             Ok(Message::Request { id, method, params }) => {
@@ -98,7 +98,7 @@ impl Server {
             }
             _ => {
                 let shown: String = method.chars().take(64).collect();
-                let message = format!("there is no method `{}`", shown.escape_debug());
+                let message = format!("unknown method `{}`", shown.escape_debug());
                 return Err(Fault::new(Code::MethodNotFound, message));
             }
         })
@@ -168,7 +168,8 @@ impl Server {
         let mut registered = None;
         if let Some(session) = peer.session {
             let call = self.shared.running.register(session, id.get());
-            let call = call.ok_or_else(|| Fault::new(Code::InvalidRequest, "a request with this `id` is running"))?;
+            let call =
+                call.ok_or_else(|| Fault::new(Code::InvalidRequest, "a request with this `id` is already running"))?;
             registered = Some(call);
         }
         let cancel = registered.as_ref().map_or_else(CancelToken::new, |call| call.token().clone());

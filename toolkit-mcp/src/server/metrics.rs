@@ -1,4 +1,4 @@
-//! What has happened, as Prometheus reads it (text format 0.0.4).
+//! Metrics in the Prometheus text format (0.0.4).
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use toolkit::call::ErrorKind;
 
-/// Upper bounds of the buckets, in seconds.
+/// The upper bounds of the histogram buckets, in seconds.
 const BUCKETS: [f64; 10] = [0.0001, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60.0, 300.0];
 
-/// Why a request got no further.
+/// The reason why a request was rejected.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Refused {
     Origin,
@@ -25,16 +25,16 @@ pub(super) enum Refused {
 
 const REFUSED: [&str; 7] = ["origin", "unauthorized", "rate", "too_large", "too_slow", "malformed", "overloaded"];
 
-/// How a call ended.
+/// The outcomes of a call.
 const OUTCOMES: [&str; 5] = ["ok", "refused", "failed", "timed_out", "cancelled"];
 
-/// How many tools are remembered that may not be served any more.
+/// The number of tools from which on the metrics of tools that are not served are removed.
 const MAX_REMEMBERED: usize = 4096;
 
-/// The label of calls of no tool.
+/// The label for calls of unknown tools.
 const UNKNOWN: &str = "unknown";
 
-/// What has happened since the server was made.
+/// The metrics of a server since its creation.
 #[derive(Debug, Default)]
 pub(super) struct Metrics {
     tools: Mutex<BTreeMap<String, Arc<CallMetrics>>>,
@@ -43,7 +43,7 @@ pub(super) struct Metrics {
     pub(super) running: Gauge,
 }
 
-/// What has happened to one tool.
+/// The metrics of the calls of one tool.
 #[derive(Debug, Default)]
 pub(super) struct CallMetrics {
     outcomes: [AtomicU64; OUTCOMES.len()],
@@ -51,11 +51,11 @@ pub(super) struct CallMetrics {
     micros: AtomicU64,
 }
 
-/// A number that goes up and down.
+/// A value that goes up and down.
 #[derive(Debug, Default)]
 pub(super) struct Gauge(Arc<AtomicU64>);
 
-/// Counts as one for as long as it is held.
+/// A guard that adds one to a gauge until it is dropped.
 #[derive(Debug)]
 pub(super) struct Held(Arc<AtomicU64>);
 
@@ -73,19 +73,19 @@ impl Drop for Held {
 }
 
 impl Metrics {
-    /// Those of a tool, which outlive the catalogue that it stood in.
+    /// Returns the metrics of a tool, which outlive its catalog.
     pub(super) fn of_tool(&self, id: &str) -> Arc<CallMetrics> {
         let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(tools.entry(id.to_owned()).or_default())
     }
 
-    /// Those of calls of tools that there are none of. What clients call them is their word, and gets no label.
+    /// Returns the metrics of calls of unknown tools. Clients choose these names, so they do not become labels.
     pub(super) fn of_unknown(&self) -> Arc<CallMetrics> {
         self.of_tool(UNKNOWN)
     }
 
-    /// Forgets the tools that are not served any more, once there are many: a server behind this one may list others
-    /// every minute.
+    /// Removes the metrics of tools that are not served any more once there are many, since a backend may list other
+    /// tools every minute.
     pub(super) fn forget_all_but<'s>(&self, served: impl Iterator<Item = &'s str>) {
         let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         if tools.len() > MAX_REMEMBERED {
@@ -98,17 +98,17 @@ impl Metrics {
         self.refused[why as usize].fetch_add(1, Relaxed);
     }
 
-    /// The text that Prometheus reads.
+    /// Renders all metrics as text.
     pub(super) fn render(&self) -> String {
         let mut text = String::new();
-        gauge(&mut text, "toolkit_mcp_connections", "Connections that are open.", &self.connections);
-        gauge(&mut text, "toolkit_mcp_calls_running", "Calls that run.", &self.running);
-        head(&mut text, "toolkit_mcp_refused_total", "counter", "Requests that got no further, by reason.");
+        gauge(&mut text, "toolkit_mcp_connections", "Number of open connections.", &self.connections);
+        gauge(&mut text, "toolkit_mcp_calls_running", "Number of running calls.", &self.running);
+        head(&mut text, "toolkit_mcp_refused_total", "counter", "Number of rejected requests, by reason.");
         for (reason, n) in std::iter::zip(REFUSED, &self.refused) {
             let _ = writeln!(text, "toolkit_mcp_refused_total{{reason=\"{reason}\"}} {}", n.load(Relaxed));
         }
         let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
-        head(&mut text, "toolkit_mcp_calls_total", "counter", "Calls that have ended, by tool and outcome.");
+        head(&mut text, "toolkit_mcp_calls_total", "counter", "Number of completed calls, by tool and outcome.");
         for (id, tool) in &*tools {
             let id = label(id);
             for (outcome, n) in std::iter::zip(OUTCOMES, &tool.outcomes) {
@@ -118,7 +118,7 @@ impl Metrics {
                 }
             }
         }
-        head(&mut text, "toolkit_mcp_call_seconds", "histogram", "How long calls took.");
+        head(&mut text, "toolkit_mcp_call_seconds", "histogram", "Duration of calls in seconds.");
         for (id, tool) in &*tools {
             tool.render_into(&mut text, &label(id));
         }
@@ -127,7 +127,7 @@ impl Metrics {
 }
 
 impl CallMetrics {
-    /// Counts a call that was refused before it began.
+    /// Counts a call that was rejected before it started.
     pub(super) fn refuse(&self) {
         self.count(1, Duration::ZERO);
     }
@@ -169,7 +169,7 @@ impl CallMetrics {
     }
 }
 
-/// The value of a label.
+/// Escapes the value of a label.
 fn label(text: &str) -> String {
     text.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n")
 }

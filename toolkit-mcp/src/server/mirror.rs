@@ -1,4 +1,4 @@
-//! Parameters that clients repeat in HTTP headers: `x-mcp-header` (2026-07-28, Streamable HTTP, Custom Headers).
+//! Arguments that clients repeat in HTTP headers: `x-mcp-header` (2026-07-28, Streamable HTTP, Custom Headers).
 
 use std::borrow::Cow;
 
@@ -10,48 +10,48 @@ use super::message::text;
 
 const ANNOTATION: &str = "x-mcp-header";
 
-/// A parameter that clients repeat in a header.
+/// An argument that clients repeat in a header.
 #[derive(Clone, Debug)]
 pub(super) struct Mirrored {
     header: HeaderName,
-    /// The properties that lead to it from the arguments.
+    /// The path of the argument, as property names.
     path: Vec<String>,
     is_integer: bool,
 }
 
 impl Mirrored {
-    /// All such parameters of an input schema.
+    /// Collects the annotated properties of an input schema.
     ///
     /// # Errors
     ///
-    /// An annotation that clients must not accept, for which they would leave the tool out of the list.
+    /// Returns an error for an invalid annotation. Clients must reject a tool with such an annotation.
     pub(super) fn all_of(schema: &Value) -> Result<Vec<Self>, String> {
         let mut found = Vec::new();
         collect(schema, &mut Vec::new(), &mut found)?;
         let n_annotations = count(schema);
         if n_annotations > found.len() {
-            return Err(format!("`{ANNOTATION}` stands where not only `properties` lead to it from the root"));
+            return Err(format!("`{ANNOTATION}` must be in a schema that is nested only through `properties`"));
         }
         for (idx, param) in found.iter().enumerate() {
             if found[..idx].iter().any(|other| other.header == param.header) {
-                return Err(format!("two parameters have the header `{}`", param.header));
+                return Err(format!("two properties have the same header `{}`", param.header));
             }
         }
         Ok(found)
     }
 
-    /// Whether the header says what the arguments say.
+    /// Checks that the header equals the argument.
     pub(super) fn agrees(&self, headers: &HeaderMap, arguments: Option<&RawValue>) -> Result<(), String> {
         let name = &self.header;
         let sent = headers.get(name).map(|value| decoded(value).ok_or_else(|| format!("`{name}` cannot be decoded")));
         let wanted = arguments.and_then(|arguments| self.find(arguments)).filter(|value| value.get() != "null");
         match (sent.transpose()?, wanted) {
             (None, None) => Ok(()),
-            (None, Some(_)) => Err(format!("`{name}` is missing, and the argument that it repeats is there")),
-            (Some(_), None) => Err(format!("`{name}` is there, and the argument that it repeats is not")),
+            (None, Some(_)) => Err(format!("`{name}` is missing, but the argument is present")),
+            (Some(_), None) => Err(format!("`{name}` is present, but the argument is missing")),
             (Some(sent), Some(wanted)) => match self.is_same(&sent, wanted) {
                 true => Ok(()),
-                false => Err(format!("`{name}` is not what the argument is")),
+                false => Err(format!("`{name}` does not match the argument")),
             },
         }
     }
@@ -83,15 +83,15 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) ->
             let place = path.join("/");
             let header = annotation.as_str().filter(|name| !name.is_empty());
             let header = header.and_then(|name| format!("mcp-param-{name}").parse().ok());
-            let header = header.ok_or_else(|| format!("`{ANNOTATION}` of `{place}` cannot be the name of a header"))?;
-            // Clients leave out a tool with any other type, one that also allows `null` included.
+            let header = header.ok_or_else(|| format!("`{ANNOTATION}` of `{place}` is not a valid header name"))?;
+            // Clients reject a tool with any other type, including one that also allows `null`.
             let is_integer = match property.get("type").and_then(Value::as_str) {
                 Some("integer") => true,
                 Some("string" | "boolean") => false,
                 _ => {
                     return Err(format!(
-                        "`{ANNOTATION}` of `{place}`: it must be a string, an integer or a boolean, and never `null`; \
-                         give it a default in place of an `Option`"
+                        "`{ANNOTATION}` of `{place}`: the type must be a string, an integer or a boolean that is never `null`; \
+                                 use a default value instead of an `Option`"
                     ));
                 }
             };
@@ -103,7 +103,7 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) ->
     Ok(())
 }
 
-/// How often the annotation stands anywhere. It may be the name of a property; then it leads to a schema.
+/// Counts the annotations anywhere in a schema. A property may have the annotation's name; its value is then a schema.
 fn count(schema: &Value) -> usize {
     match schema {
         Value::Object(keywords) => {
@@ -116,7 +116,7 @@ fn count(schema: &Value) -> usize {
     }
 }
 
-/// The value of a header, which may be wrapped as `=?base64?…?=`.
+/// Decodes the value of a header, which may be wrapped as `=?base64?…?=`.
 pub(super) fn decoded(value: &HeaderValue) -> Option<Cow<'_, str>> {
     let value = value.to_str().ok()?.trim_matches([' ', '\t']);
     let Some(wrapped) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) else {

@@ -1,4 +1,4 @@
-//! `tools/list`, a page at a time.
+//! Pagination of `tools/list`.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -10,16 +10,16 @@ use super::message::text;
 use super::reply::{Code, Fault, json_bytes};
 use super::served::Served;
 
-/// The id of the tool after which the wanted page begins, from `params.cursor`; `None` for the first.
+/// Reads `params.cursor`: the id of the last tool of the previous page, or `None` for the first page.
 ///
-/// A cursor is the id itself, in base64, so that it stays good when the list changes in between.
+/// A cursor is an id in Base64, so that it stays valid when the list changes between two requests.
 pub(super) fn cursor_of(params: Option<&RawValue>) -> Result<Option<String>, Fault> {
     #[derive(Deserialize)]
     struct Params<'m> {
         #[serde(borrow)]
         cursor: Option<&'m RawValue>,
     }
-    let invalid = || Fault::new(Code::InvalidParams, "`cursor` is none that this server has given");
+    let invalid = || Fault::new(Code::InvalidParams, "`cursor` is invalid; expected a `nextCursor` of this server");
     let params: Option<Params<'_>> = match params {
         Some(params) => Some(serde_json::from_str(params.get()).map_err(|_| invalid())?),
         None => None,
@@ -36,9 +36,9 @@ pub(super) fn cursor_of(params: Option<&RawValue>) -> Result<Option<String>, Fau
     }
 }
 
-/// The result with the page that begins after a tool.
+/// Writes the result with the page after a tool.
 pub(super) fn page(served: &Served, revision: Revision, after: Option<&str>, size: usize, ttl_ms: u64) -> Vec<u8> {
-    // The order is that of ids, which is not that of their text.
+    // Ids are not ordered like their text.
     let after = after.and_then(|id| id.parse::<toolkit::ToolId>().ok());
     let start = after.map_or(0, |after| served.offers.partition_point(|offer| served.tool(offer).id() <= &after));
     let end = served.offers.len().min(start.saturating_add(size.max(1)));
@@ -47,7 +47,7 @@ pub(super) fn page(served: &Served, revision: Revision, after: Option<&str>, siz
     write(&served.listed(revision)[start..end], next.as_deref(), revision, ttl_ms)
 }
 
-/// The result with all of these tools.
+/// Writes the result with all of these tools on one page.
 pub(super) fn whole(tools: &[Vec<u8>], revision: Revision, ttl_ms: u64) -> Vec<u8> {
     write(tools, None, revision, ttl_ms)
 }
@@ -56,7 +56,7 @@ fn write(tools: &[Vec<u8>], next: Option<&str>, revision: Revision, ttl_ms: u64)
     let mut bytes = Vec::with_capacity(128 + tools.iter().map(|tool| tool.len() + 1).sum::<usize>());
     bytes.push(b'{');
     if revision == Revision::V2026_07_28 {
-        // Whoever asks gets the same list: nothing of it depends on the caller.
+        // The list does not depend on the caller, so caches may share it.
         let hints = format!(r#""resultType":"complete","ttlMs":{ttl_ms},"cacheScope":"public","#);
         bytes.extend_from_slice(hints.as_bytes());
     }

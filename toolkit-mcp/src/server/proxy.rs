@@ -1,4 +1,4 @@
-//! The tools of backends, served along with those of this program, and followed as they change.
+//! A server for the tools of backends, which follows their changes.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -16,124 +16,127 @@ use toolkit::{Catalog, Tool};
 use super::served::ServeError;
 use super::{Server, search_tools};
 
-/// Serves the tools of backends, such as other servers of the protocol, along with those of this program, and follows
-/// them as they change.
+/// Serves the tools of backends, such as other MCP servers, next to those of this program, and follows their changes.
+///
+/// The settings of the server apply to all tools: its filter, naming and limits, and the state and layers of its
+/// dispatcher. Annotations of tools of other programs are ignored unless the host trusts the backend or a lock file
+/// contains the tool; see [`Backends::collect`].
+///
+/// The tools of a backend that starts slowly are added when it answers. Until all backends have answered, clients must
+/// not cache the list (`ttlMs` is 0), and subscribed clients are notified of changes. The tools of a backend that has
+/// failed stay for a while, and calls of them report that it is being restarted; see [`Backends::with_grace`].
+///
+/// # Examples
 ///
 /// ```no_run
-/// use toolkit::backend::Backends;
+/// use toolkit::backend::{Backend, Backends};
 /// use toolkit::{Catalog, Dispatcher};
 /// use toolkit_mcp::server::{Proxy, Server};
 ///
-/// # async fn run(other: impl toolkit::backend::Backend) -> Result<(), Box<dyn std::error::Error>> {
-/// let backends = Backends::new();
-/// backends.register(other)?;
+/// async fn run(other: impl Backend) -> Result<(), Box<dyn std::error::Error>> {
+///     let backends = Backends::new();
+///     backends.register(other)?;
 ///
-/// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
-/// let proxy = Proxy::new(server.clone(), backends);
-/// proxy.collect().await;
-/// let following = async {
-///     proxy.follow(|left_out| eprintln!("{left_out}")).await;
-///     // The server is about to end, and is still to answer what runs.
-///     std::future::pending().await
-/// };
-/// tokio::select! {
-///     served = server.stdio() => served?,
-///     () = following => {}
+///     let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
+///     let proxy = Proxy::new(server.clone(), backends);
+///     proxy.collect().await;
+///     let following = async {
+///         proxy.follow(|left_out| eprintln!("{left_out}")).await;
+///         // The server shuts down and still has to finish running calls.
+///         std::future::pending().await
+///     };
+///     tokio::select! {
+///         served = server.stdio() => served?,
+///         () = following => {}
+///     }
+///     Ok(())
 /// }
-/// # Ok(()) }
 /// ```
-///
-/// What the server was set up with holds for the tools of all: its filter, its names, its limits, and the state and the
-/// layers of its dispatcher. Hints of foreign tools about their effects do not count for any of these, unless the host
-/// trusts the backend or a lock holds the contract; see [`Backends::collect`].
-///
-/// A backend that is slow to start is served when it is there. Until all have answered, clients are told not to keep
-/// the list (`ttlMs` is 0), and those that listen are told when it has changed. The tools of one that is gone stay for
-/// a while, and their calls say that it is being restarted; see [`Backends::with_grace`].
 #[derive(Debug)]
 pub struct Proxy {
     server: Server,
     backends: Arc<Backends>,
-    /// The tools that the server had before it had others.
+    /// The tools of this program.
     own: Vec<Tool>,
     wait: Duration,
-    /// The contracts that were offered last. Held while tools are collected, so that what was collected first never
-    /// replaces what was collected later.
+    /// The latest contracts of the backends. The lock is held while tools are collected, so that an earlier collection
+    /// never replaces a later one.
     offered: Mutex<HashMap<ToolId, Tool>>,
 }
 
-/// Tools that are not served, with the reasons, and tools that have changed.
+/// The diagnostics and changes that a [`Proxy`] has found while it collected tools.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct LeftOut {
-    /// Diagnostics of tools that were left out, and differences from the lock, if there is one.
+    /// The diagnostics of tools that are not served, and the differences from the lock file.
     pub diagnostics: Vec<Diagnostic>,
-    /// The backends that could not be asked. Their tools are those that they had last, for a while, and then none.
+    /// The backends that could not be listed. Their last tools stay for a while and are then removed.
     pub failures: Vec<Failure>,
-    /// The tools of backends whose contract has changed since they were collected last.
+    /// The tools of backends whose contract has changed since the previous collection.
     pub changes: Vec<ContractChange>,
 }
 
-/// Changes come in bursts; those within this time are one.
+/// The time within which several changes are handled as one.
 const BURST: Duration = Duration::from_millis(100);
 
-/// How long to rest after collecting: as long as that took, but for waiting for somebody who does not answer.
+/// The upper bound of the pause after a collection. The pause is as long as the collection took, except for the wait
+/// for slow backends.
 const MAX_REST: Duration = Duration::from_secs(5);
 
-/// The number of contracts that are remembered of tools that are no longer offered.
+/// The number of remembered contracts of tools that are not listed any more.
 const MAX_GONE: usize = 1_000;
 
-/// The default wait for slow backends.
+/// The default time to wait for slow backends.
 const WAIT: Duration = Duration::from_secs(2);
 
 impl Proxy {
-    /// Sets up a server to serve the tools of `backends` too. The tools that it serves now, it always serves, and no
-    /// backend takes the name of one.
+    /// Creates a proxy that adds the tools of `backends` to those of `server`. The current tools of the server always
+    /// stay, and no backend can replace one of them.
     ///
-    /// Only one proxy follows the same backends; see [`Backends::changed`].
+    /// Only one proxy can follow the same backends; see [`Backends::changed`].
     pub fn new(server: Server, backends: impl Into<Arc<Backends>>) -> Self {
         let own = server.served().dispatcher.catalog().iter().cloned().collect();
         server.shared.is_incomplete.store(true, Ordering::Release);
         Self { server, backends: backends.into(), own, wait: WAIT, offered: Mutex::default() }
     }
 
-    /// Sets how long [`Proxy::follow`] waits for a backend that is slow to answer before it serves the tools of the
-    /// others without it: 2 s by default. The tools of a slow backend are served as soon as it has answered.
+    /// Sets the time that [`Proxy::follow`] waits for a slow backend before it serves the tools of the others. The
+    /// tools of the slow backend are added when it answers. Default: 2 s.
     #[must_use]
     pub fn wait(self, wait: Duration) -> Self {
         Self { wait, ..self }
     }
 
-    /// Asks all backends for their tools, and serves those from now on. Calls that run come to their end, and clients
-    /// that listen are told if the list has changed.
+    /// Lists the tools of all backends and serves them. Running calls finish, and subscribed clients are notified if
+    /// the list has changed.
     ///
-    /// A backend that cannot be asked, or a tool that cannot be served, is left out and hides no other.
+    /// A backend that cannot be listed, or a tool that cannot be served, is left out and does not affect the others.
     pub async fn collect(&self) -> LeftOut {
         let mut offered = self.offered.lock().await;
         self.serve(self.backends.collect(self.own()).await, &mut offered)
     }
 
-    /// As [`Proxy::collect`], waiting for no backend longer than this; see [`Backends::collect_within`].
-    pub async fn collect_within(&self, patience: Duration) -> LeftOut {
+    /// Like [`Proxy::collect`], but waits at most `timeout` for a backend; see [`Backends::collect_within`].
+    pub async fn collect_within(&self, timeout: Duration) -> LeftOut {
         let mut offered = self.offered.lock().await;
-        self.serve(self.backends.collect_within(self.own(), patience).await, &mut offered)
+        self.serve(self.backends.collect_within(self.own(), timeout).await, &mut offered)
     }
 
     fn own(&self) -> Catalog {
-        Catalog::new(self.own.iter().cloned()).expect("they stood in a catalogue")
+        Catalog::new(self.own.iter().cloned()).expect("these tools were in a catalog before")
     }
 
-    /// Collects whenever the tools of a backend may have changed, and tells what is left out then; until the server is
-    /// [shut down](Server::shut_down), which may still answer calls that run when this returns.
+    /// Collects the tools whenever those of a backend may have changed, and passes the result to `report`. Returns when
+    /// the server is [shut down](Server::shut_down), which may be before running calls have finished.
     ///
-    /// However often a backend says that its tools have changed, about half of the time is left for other things.
-    pub async fn follow(&self, mut tell: impl FnMut(LeftOut)) {
+    /// At most about half of the time is spent on collecting, however often a backend reports changes.
+    pub async fn follow(&self, mut report: impl FnMut(LeftOut)) {
         let following = async {
             loop {
                 self.backends.changed().await;
                 sleep(BURST).await;
                 let started = Instant::now();
-                tell(self.collect_within(self.wait).await);
+                report(self.collect_within(self.wait).await);
                 sleep(started.elapsed().min(MAX_REST)).await;
             }
         };
@@ -146,7 +149,7 @@ impl Proxy {
     fn serve(&self, collected: Collected, offered: &mut HashMap<ToolId, Tool>) -> LeftOut {
         let Collected { catalog, routes, mut diagnostics, failures, offered: now, .. } = collected;
         let mut changes = Vec::new();
-        // A tool that comes back is compared with what it was, as far as there is room for what has gone.
+        // Remembers the contracts of removed tools, so that a tool that comes back is compared, up to a bound.
         if offered.len() > 2 * now.tools().count() + MAX_GONE {
             offered.clear();
         }
@@ -154,7 +157,7 @@ impl Proxy {
             let before = offered.insert(tool.id().clone(), tool.clone());
             changes.extend(before.and_then(|before| ContractChange::between(&before, tool)));
         }
-        // One that comes back later is compared with what it was.
+        // A backend that answers later may add tools, so the list is incomplete until then.
         let is_incomplete = failures.iter().any(|failure| failure.error.is_retryable());
         self.server.shared.is_incomplete.store(is_incomplete, Ordering::Release);
         let mut tools: Vec<Tool> = catalog.iter().cloned().collect();
@@ -163,7 +166,7 @@ impl Proxy {
             let losers = self.losers(&tools, &routes, error.diagnostics());
             diagnostics.extend(error.diagnostics().cloned());
             if losers.is_empty() {
-                // There is something wrong with what the server has of its own; it stays as it is.
+                // The tools of the server itself are at fault, so it keeps its current list.
                 break;
             }
             tools.retain(|tool| !losers.contains(tool.id()));
@@ -171,8 +174,8 @@ impl Proxy {
         LeftOut { diagnostics, failures, changes }
     }
 
-    /// Leaves out the tools of backends that clients would call by the name of one of the three that stand for many: the
-    /// model would search with, or send its arguments to, a tool of another program.
+    /// Removes tools of backends that have the name of a search tool on the wire. Otherwise a model would search with,
+    /// or send its arguments to, a tool of another program.
     fn leave_out_reserved(&self, tools: &mut Vec<Tool>) -> Vec<Diagnostic> {
         let own: HashSet<&ToolId> = self.own.iter().map(Tool::id).collect();
         let mut diagnostics = Vec::new();
@@ -181,7 +184,7 @@ impl Proxy {
             let is_reserved = search_tools().iter().any(|reserved| reserved.name() == name);
             let is_left_out = is_reserved && !own.contains(tool.id());
             if is_left_out {
-                let message = format!("`{}` is left out: `{name}` is a tool of this server itself", tool.id());
+                let message = format!("`{}` is left out: `{name}` is a tool of the server itself", tool.id());
                 diagnostics.push(Diagnostic::new(DiagnosticKind::WireName, message, [tool]));
             }
             !is_left_out
@@ -195,8 +198,8 @@ impl Proxy {
         self.server.replace(dispatcher)
     }
 
-    /// The tools to leave out so that nothing of this is wrong any more: of several that are in each other's way, the
-    /// first stays, in the order of trust.
+    /// Returns the tools to remove so that the rest can be served. Among tools that conflict, the first in the order of
+    /// trust stays.
     fn losers<'p>(
         &self,
         tools: &[Tool],
@@ -224,14 +227,14 @@ impl Proxy {
 }
 
 impl LeftOut {
-    /// Whether everything is served.
+    /// Returns true if there are no diagnostics and no failures.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.diagnostics.is_empty() && self.failures.is_empty()
     }
 }
 
-/// One line or more for each thing.
+/// Formats each failure, diagnostic and change on at least one line.
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let failures = self.failures.iter().map(|failure| failure.to_string());

@@ -1,10 +1,10 @@
-//! What goes back: results, errors and notifications, as bytes.
+//! Outgoing JSON-RPC messages: results, errors and notifications, as bytes.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// The codes of JSON-RPC, and those that revision 2026-07-28 adds.
+/// The error codes of JSON-RPC and MCP. Those from -32022 to -32020 were added in revision 2026-07-28.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Code {
     ParseError = -32700,
@@ -17,11 +17,11 @@ pub(super) enum Code {
     UnsupportedVersion = -32022,
 }
 
-/// Why a request has no result.
+/// A JSON-RPC error.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) code: Code,
-    /// Whether the request itself is wrong, whatever its method: HTTP says so in its status.
+    /// True if the request is invalid independently of its method. HTTP then responds with an error status.
     pub(super) is_of_envelope: bool,
     message: String,
     data: Option<Value>,
@@ -40,7 +40,7 @@ impl Fault {
         Self { data: Some(data), ..self }
     }
 
-    /// The error response to the request with this id, or to one whose id cannot be told.
+    /// Writes the error response. The id is `None` if that of the request could not be read.
     pub(super) fn to_response(&self, id: Option<&RawValue>) -> Vec<u8> {
         let mut error = Map::new();
         error.insert("code".to_owned(), (self.code as i32).into());
@@ -62,7 +62,8 @@ impl Fault {
     }
 }
 
-/// The response with a result, which is an object in `result`; `meta` are fields to stand first in it, as in `"a":1,`.
+/// Writes the response with a result, which must be a JSON object. `meta` holds the fields to write first, such as
+/// `"a":1,`.
 pub(super) fn response(id: &RawValue, meta: &[u8], result: &[u8]) -> Vec<u8> {
     let id = id.get().as_bytes();
     let mut bytes = Vec::with_capacity(40 + id.len() + meta.len() + result.len());
@@ -77,7 +78,7 @@ pub(super) fn response(id: &RawValue, meta: &[u8], result: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A notification.
+/// Writes a notification.
 pub(super) fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
     #[derive(Serialize)]
     struct Notification<'n, P> {
@@ -89,5 +90,5 @@ pub(super) fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
 }
 
 pub(super) fn json_bytes(value: &(impl Serialize + ?Sized)) -> Vec<u8> {
-    serde_json::to_vec(value).expect("JSON is JSON, and memory takes every byte")
+    serde_json::to_vec(value).expect("the value has string keys only, and writing to memory does not fail")
 }

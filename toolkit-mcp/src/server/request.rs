@@ -1,4 +1,4 @@
-//! What a client says along with a call, for tools that ask.
+//! Information about a request that tools can read.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,9 +10,23 @@ use toolkit::call::Credentials;
 
 use super::meta::Meta;
 
-/// What a client says along with a call. A tool finds it in its context, with `ctx.get::<Request>()`.
+/// The MCP request of a call. A tool reads it from its context with `ctx.get::<Request>()`.
 ///
-/// Nothing of it is verified but the [`Caller`].
+/// Only the [`Caller`] is verified. All other fields are claims of the client.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Context, tool};
+/// use toolkit_mcp::server::{Caller, Request};
+///
+/// /// Greets the caller.
+/// #[tool]
+/// fn greet(ctx: &Context) -> String {
+///     let caller = ctx.get::<Request>().and_then(Request::caller).and_then(Caller::subject);
+///     format!("Hello, {}!", caller.unwrap_or("stranger"))
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Request {
     revision: Revision,
@@ -33,50 +47,60 @@ impl Request {
         }
     }
 
-    /// The revision of the protocol.
+    /// Returns the protocol revision.
     #[must_use]
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// What the client says that it is: `name`, `version` and more. Before 2026-07-28 a call does not say.
+    /// Returns the name, version and other properties of the client (`Implementation`). Calls before 2026-07-28 do not
+    /// have them.
     #[must_use]
     pub fn client_info(&self) -> Option<Value> {
         serde_json::from_str(self.client_info.as_ref()?.get()).ok()
     }
 
-    /// What the client can do. Before 2026-07-28 a call does not say.
+    /// Returns the capabilities of the client. Calls before 2026-07-28 do not have them.
     #[must_use]
     pub fn client_capabilities(&self) -> Option<Value> {
         serde_json::from_str(self.client_capabilities.as_ref()?.get()).ok()
     }
 
-    /// `traceparent` of the W3C's Trace Context, as the client sent it.
+    /// Returns `traceparent` of the W3C Trace Context, as sent by the client.
     #[must_use]
     pub fn traceparent(&self) -> Option<&str> {
         self.trace[0].as_deref()
     }
 
-    /// `tracestate` of the W3C's Trace Context, as the client sent it.
+    /// Returns `tracestate` of the W3C Trace Context, as sent by the client.
     #[must_use]
     pub fn tracestate(&self) -> Option<&str> {
         self.trace[1].as_deref()
     }
 
-    /// `baggage` of the W3C, as the client sent it.
+    /// Returns `baggage` (W3C Baggage), as sent by the client.
     #[must_use]
     pub fn baggage(&self) -> Option<&str> {
         self.trace[2].as_deref()
     }
 
-    /// Who calls, where the server has verified that.
+    /// Returns the caller if the server has authenticated it.
     #[must_use]
     pub fn caller(&self) -> Option<&Caller> {
         self.caller.as_deref()
     }
 }
 
-/// Who calls, as a [`Verify`](super::Verify) says.
+/// An authenticated caller, as returned by [`Verify`](super::Verify).
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp::server::Caller;
+///
+/// assert_eq!(Caller::named("alice").subject(), Some("alice"));
+/// assert_eq!(Caller::anonymous().subject(), None);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Caller {
     subject: Option<String>,
@@ -84,26 +108,26 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Somebody who may call, and of whom no more is known.
+    /// Creates a caller without a subject.
     #[must_use]
     pub fn anonymous() -> Self {
         Self::default()
     }
 
-    /// Who it is. Limits on how often somebody may call are counted by it.
+    /// Creates a caller with a subject, such as the id of a user. The rate limit counts requests by subject.
     #[must_use]
     pub fn named(subject: impl Into<String>) -> Self {
         let subject = subject.into();
         Self { credentials: Credentials::new().with_user_id(subject.clone()), subject: Some(subject) }
     }
 
-    /// What the host holds for the caller, of which a tool sees what it requires.
+    /// Sets the credentials of the caller. A tool sees only those that it requires.
     #[must_use]
     pub fn with_credentials(self, credentials: Credentials) -> Self {
         Self { credentials, ..self }
     }
 
-    /// Who it is, where that is known.
+    /// Returns the subject of the caller.
     #[must_use]
     pub fn subject(&self) -> Option<&str> {
         self.subject.as_deref()
@@ -114,9 +138,11 @@ impl Caller {
     }
 }
 
-/// The cause of a tool's error where the client has not declared what the tool needs of it.
+/// The cause of a tool error for a missing capability of the client.
 ///
-/// The client is then told by an error of the protocol (-32021), as revision 2026-07-28 wants it.
+/// The server then responds with the JSON-RPC error -32021, as revision 2026-07-28 requires.
+///
+/// # Examples
 ///
 /// ```
 /// # use toolkit::{Context, ToolError, tool};
@@ -137,7 +163,7 @@ impl Caller {
 pub struct MissingCapability(Vec<String>);
 
 impl MissingCapability {
-    /// The capabilities that are missing, by the names that `ClientCapabilities` has for them.
+    /// Creates the error from the names of the missing capabilities in `ClientCapabilities`.
     #[must_use]
     pub fn of<I>(capabilities: I) -> Self
     where
@@ -147,7 +173,7 @@ impl MissingCapability {
         Self(capabilities.into_iter().map(Into::into).collect())
     }
 
-    /// `ClientCapabilities` that would do.
+    /// Returns the required `ClientCapabilities`.
     pub(super) fn required(&self) -> Value {
         let empty = || Value::Object(Map::new());
         self.0.iter().map(|name| (name.clone(), empty())).collect::<Map<_, _>>().into()

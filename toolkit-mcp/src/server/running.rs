@@ -1,18 +1,18 @@
-//! The calls that run, so that a later message can cancel one.
+//! The running calls, which later messages can cancel.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolkit::CancelToken;
 
-/// The calls that run, by who made them and the id of the request.
+/// The running calls, by session and request id.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Running(Arc<Mutex<Calls>>);
 
 type Calls = HashMap<Key, CancelToken>;
 type Key = (Box<str>, Box<str>);
 
-/// A call that runs; it is forgotten when this is dropped.
+/// The registration of a running call. Dropping it removes the call.
 #[derive(Debug)]
 pub(super) struct Registered {
     running: Running,
@@ -21,7 +21,7 @@ pub(super) struct Registered {
 }
 
 impl Running {
-    /// Registers a call. `None` where the same peer has one of that id already.
+    /// Registers a call. Returns `None` if the session has a running call with the same id.
     pub(super) fn register(&self, peer: &str, id: &str) -> Option<Registered> {
         let key: Key = (peer.into(), id.into());
         let token = CancelToken::new();
@@ -41,7 +41,7 @@ impl Running {
         }
     }
 
-    /// Cancels all calls of a peer that has said that it goes.
+    /// Cancels all calls of a session.
     pub(super) fn cancel_all_of(&self, peer: &str) {
         let calls = self.calls();
         calls.iter().filter(|((of, _), _)| **of == *peer).for_each(|(_, token)| token.cancel());

@@ -1,4 +1,4 @@
-//! A dispatcher as clients see it: which of its tools, under which names.
+//! The list of served tools, with their names on the wire.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,23 +14,23 @@ use super::metrics::{CallMetrics, Metrics};
 use super::mirror::Mirrored;
 use super::reply::json_bytes;
 
-/// A dispatcher as clients see it. It does not change; a server changes by having another.
+/// A dispatcher and its list of served tools. It is immutable; a server replaces it as a whole.
 pub(super) struct Served {
     pub(super) dispatcher: Dispatcher,
-    /// In the order of the catalogue.
+    /// The served tools, in the order of the catalog.
     pub(super) offers: Vec<Offer>,
     by_name: HashMap<String, usize>,
-    /// Each tool as `tools/list` shows it, by revision.
+    /// The entries of `tools/list`, by revision.
     listed: [OnceLock<Vec<Vec<u8>>>; 2],
     naming: Naming,
-    /// What `search_tools` looks in; built when somebody first searches.
+    /// The index behind `search_tools`, built on the first search.
     index: OnceLock<Index>,
 }
 
-/// A tool that is served.
+/// A served tool.
 pub(super) struct Offer {
     pub(super) name: String,
-    /// The whole id, which means this version and no other.
+    /// The id including the version.
     pub(super) id: String,
     pub(super) mirrored: Vec<Mirrored>,
     pub(super) has_requirements: bool,
@@ -45,7 +45,7 @@ impl Served {
         metrics: &Metrics,
     ) -> Result<Self, ServeError> {
         let catalog = dispatcher.catalog();
-        // Checks the catalogue too, so that a list can be written whenever it is asked for.
+        // Also validates the catalog, so that later lists cannot fail.
         let list = list_tools(catalog, Revision::V2026_07_28, naming).map_err(ServeError::Catalog)?;
         let names = WireNames::of(catalog, naming).map_err(ServeError::Catalog)?;
         let (mut offers, mut listed, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
@@ -83,30 +83,30 @@ impl Served {
         })
     }
 
-    /// The tool that clients call so.
+    /// Returns the position of the tool with this name on the wire.
     pub(super) fn get(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
 
     pub(super) fn tool(&self, offer: &Offer) -> &Tool {
-        self.dispatcher.catalog().get(&offer.id).expect("the catalogue has what was found in it")
+        self.dispatcher.catalog().get(&offer.id).expect("the tool was listed from this catalog")
     }
 
     pub(super) fn index(&self) -> &Index {
         self.index.get_or_init(|| Index::of(self.offers.iter().map(|offer| self.tool(offer))))
     }
 
-    /// Whether clients see the same here as there.
+    /// Returns true if both lists are equal for clients.
     pub(super) fn looks_like(&self, other: &Self) -> bool {
         self.listed(Revision::V2026_07_28) == other.listed(Revision::V2026_07_28)
     }
 
-    /// Each tool as a client of `revision` sees it, as JSON, in the order of the offers.
+    /// Returns the entries of `tools/list` for a revision, as JSON, in the order of `offers`.
     pub(super) fn listed(&self, revision: Revision) -> &[Vec<u8>] {
         let nth = usize::from(revision != Revision::V2025_11_25);
         self.listed[nth].get_or_init(|| {
             let list = list_tools(self.dispatcher.catalog(), revision, self.naming);
-            let list = list.expect("what could be listed for one revision can be for the other");
+            let list = list.expect("the catalog was validated for the other revision");
             let tools = list["tools"].as_array().into_iter().flatten();
             let is_offered =
                 |shown: &&serde_json::Value| shown["name"].as_str().is_some_and(|name| self.by_name.contains_key(name));
@@ -114,8 +114,8 @@ impl Served {
         })
     }
 
-    /// Returns the name nearest to `typed`, if it is near enough to be a mistake for it ("did you mean"). A tool is also
-    /// found by its name without the namespace.
+    /// Returns the name most similar to `typed` for a "did you mean" hint, if it is similar enough. Compares the names
+    /// with and without the namespace.
     pub(super) fn nearest(&self, typed: &str) -> Option<&str> {
         if typed.len() > 128 {
             return None;
@@ -132,18 +132,18 @@ impl Served {
     }
 }
 
-/// Why a dispatcher cannot be served.
+/// The error of a dispatcher that cannot be served.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// Its catalogue cannot be listed; see [`list_tools`].
+    /// The catalog cannot be listed; see [`list_tools`].
     Catalog(Diagnostics),
-    /// Tools with an `x-mcp-header` that clients must not accept: they would leave the tools out.
+    /// Tools have an invalid `x-mcp-header`. Clients must reject such tools.
     Headers(Vec<Diagnostic>),
 }
 
 impl ServeError {
-    /// What is wrong with which tools.
+    /// Returns the diagnostics, each with the tools that it concerns.
     pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         match self {
             ServeError::Catalog(diagnostics) => diagnostics.iter(),

@@ -1,4 +1,4 @@
-//! The protocol over a pipe: one message a line.
+//! The stdio transport, with one message per line.
 
 mod lines;
 mod process;
@@ -18,22 +18,23 @@ use self::reader::Reader;
 use super::Server;
 use super::running::Running;
 
-/// How many bytes of requests are in memory at once, over all that run. Who sends more waits.
+/// The total size of pending requests, in bytes. Reading pauses beyond it.
 const MAX_PENDING_BYTES: usize = 64 << 20;
 
-/// How many messages wait to be written.
+/// The number of messages in the queue of the writer.
 const MAX_UNWRITTEN: usize = 64;
 
 impl Server {
-    /// Serves the process's stdin and stdout until stdin ends, or the process receives SIGTERM or Ctrl-C. Calls that run
-    /// are then finished and answered, within [`ServerBuilder::shutdown_timeout`](super::ServerBuilder::shutdown_timeout); a
-    /// second signal ends that.
+    /// Serves the process's stdin and stdout until stdin ends, or the process receives SIGTERM or Ctrl-C. Running calls
+    /// may then finish within [`ServerBuilder::shutdown_timeout`](super::ServerBuilder::shutdown_timeout). A second
+    /// signal returns at once.
     ///
-    /// The protocol has both pipes for itself (on Unix): from now on tools and the processes that they start read
-    /// `/dev/null` from stdin, and what they print goes to stderr. Otherwise a tool that reads stdin would take messages,
-    /// and one that prints would break them.
+    /// On Unix, the protocol gets exclusive use of both pipes: from then on, tools and their child processes read from
+    /// `/dev/null` and write to stderr instead. Otherwise a tool that reads stdin would consume messages, and a tool
+    /// that prints would corrupt them.
     ///
-    /// The standard library's pipes block, so each end has a thread of its own; that of stdin ends with the process.
+    /// The pipes of the standard library block, so each has a thread of its own. The thread of stdin ends with the
+    /// process.
     ///
     /// # Errors
     ///
@@ -42,6 +43,19 @@ impl Server {
     /// # Panics
     ///
     /// Panics outside of a tokio runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use toolkit::{Catalog, Dispatcher};
+    /// use toolkit_mcp::server::Server;
+    ///
+    /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
+    /// server.stdio().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn stdio(&self) -> io::Result<()> {
         let (input, output) = process::take()?;
         let mut signals = ShutdownSignals::listen();
@@ -56,15 +70,15 @@ impl Server {
         }
     }
 
-    /// Serves two pipes until the first ends, or until [`Server::shut_down`]; see [`Server::stdio`].
+    /// Serves two pipes until `input` ends or [`Server::shut_down`] is called; see [`Server::stdio`].
     ///
     /// # Errors
     ///
-    /// `input` cannot be read, or `output` cannot be written.
+    /// Returns an error if `input` cannot be read or `output` cannot be written.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime.
+    /// Panics outside of a tokio runtime.
     pub async fn pipes(
         &self,
         input: impl Read + Send + 'static,
@@ -84,7 +98,7 @@ impl Server {
             messages,
             pending: Arc::new(Semaphore::new(MAX_PENDING_BYTES)),
             end: CancelToken::new(),
-            is_telling: AtomicBool::new(false),
+            is_notifying: AtomicBool::new(false),
             takes_batches: AtomicBool::new(false),
         };
         let ending = Ending { end: reader.end.clone(), running: self.shared.running.clone(), session };
@@ -99,14 +113,14 @@ impl Server {
             outcome = all_written => return outcome.unwrap_or(Ok(())),
         };
         ending.end.cancel();
-        // All is answered when nothing is pending any more.
+        // All requests are answered when the whole semaphore is free.
         let all = u32::try_from(MAX_PENDING_BYTES).unwrap_or(u32::MAX);
         let _ = tokio::time::timeout(self.shared.shutdown_timeout, pending.acquire_many(all)).await;
         outcome
     }
 }
 
-/// Ends, when it is dropped, what runs for a client whose answers nobody writes any more.
+/// A guard that cancels the calls of a client whose responses are not written any more.
 struct Ending {
     end: CancelToken,
     running: Running,

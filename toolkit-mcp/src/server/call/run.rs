@@ -1,4 +1,4 @@
-//! The side of a call that runs on a thread for tools.
+//! The part of a call that runs on a thread of the tool pool.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +15,14 @@ use super::{Answer, Call};
 use crate::server::reply::{Code, Fault, response};
 use crate::server::request::MissingCapability;
 
-/// What a call came to, and why it failed.
+/// The outcome of a call, and the kind of its error.
 pub(super) struct Ended {
     pub(super) answer: Answer,
     pub(super) failure: Option<ErrorKind>,
 }
 
-/// The threads for `blocking` tools. They keep the permit, since a tool that nobody waits for still takes a thread.
+/// Returns an executor for `blocking` tools. It holds the permit, since a blocking tool occupies a thread until it
+/// returns, even after its call was cancelled.
 fn blocking_threads(call: Arc<Call<'static>>, permit: CallPermit) -> BlockingThreads {
     BlockingThreads::new(move |work| {
         let _ = &permit;
@@ -36,7 +37,7 @@ pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
         let tool = call.served.dispatcher.prepared(&call.offer().id)?;
         tool.call_with(&context, call.arguments.borrowed()).await
     };
-    // A span that nobody records is not worth the wrapping.
+    // An unrecorded span is not worth the wrapping.
     let outcome = match call.span.is_disabled() {
         true => work.await,
         false => work.instrument(call.span.clone()).await,
@@ -48,21 +49,21 @@ pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
 }
 
 impl Call<'_> {
-    /// The timeout of the tool itself.
+    /// Returns the timeout of the tool.
     pub(super) fn own_timeout(&self) -> Option<Duration> {
         self.served.dispatcher.prepared(&self.offer().id).ok()?.timeout()
     }
 
     fn succeeded(&self, run: RunResult) -> Ended {
-        // Looked at first, since the result of the protocol has the data twice.
+        // Checked before the result is written, which contains the data twice.
         let n_bytes = run.json().map_or(0, |json| json.len());
         if n_bytes > self.shared.max_result_bytes {
             return self.failed(self.too_large(n_bytes));
         }
         let result = write_result(self.served.tool(self.offer()), &run, self.revision);
-        // Written twice, it need not be held a third time.
+        // The written result has a copy of the data.
         drop(run);
-        // The data and its text.
+        // Halved, since the result has the data and its text.
         if result.len() / 2 > self.shared.max_result_bytes {
             return self.failed(self.too_large(result.len()));
         }
@@ -95,7 +96,7 @@ impl Call<'_> {
         Answer { bytes, is_bad_request: false, is_cancelled: self.is_cancelled() }
     }
 
-    /// Whether the client has cancelled the call.
+    /// Returns true if the client has cancelled the call.
     fn is_cancelled(&self) -> bool {
         self.registered.is_some() && self.cancel.is_cancelled()
     }

@@ -1,4 +1,4 @@
-//! Counting calls.
+//! Metrics of a call.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::server::Shared;
 use crate::server::metrics::{CallMetrics, Held};
 use crate::server::served::Offer;
 
-/// Counts a call, also one that is dropped before it ends.
+/// Records the metrics of a call. A call that is dropped before its end counts as cancelled.
 pub(super) struct Watch {
     metrics: Arc<CallMetrics>,
     started: std::time::Instant,

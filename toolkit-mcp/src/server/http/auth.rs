@@ -1,4 +1,4 @@
-//! Who may call, by bearer tokens (RFC 6750), and where tokens are had (RFC 9728).
+//! Authentication with bearer tokens (RFC 6750), and the metadata of the protected resource (RFC 9728).
 
 use std::fmt;
 use std::future::ready;
@@ -12,7 +12,9 @@ use toolkit_http::bearer;
 use crate::server::reply::json_bytes;
 use crate::server::request::Caller;
 
-/// Tells who a token is of.
+/// Authenticates callers by their token.
+///
+/// # Examples
 ///
 /// ```
 /// use toolkit::dispatch::BoxFuture;
@@ -30,30 +32,34 @@ use crate::server::request::Caller;
 /// }
 /// ```
 pub trait Verify: Send + Sync + 'static {
-    /// Who the token is of.
+    /// Returns the caller that the token belongs to.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the token is invalid or does not grant access.
     fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, Refusal>>;
 }
 
-/// Why a token will not do.
+/// The reason why a token was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It is none, or it has run out: `401`.
+    /// The token is unknown or expired: `401`.
     Invalid,
-    /// It does not grant enough: `403`.
+    /// The token does not grant the required scopes: `403`.
     InsufficientScope,
 }
 
-/// What is asked of a client before anything else.
+/// The authentication settings of a server.
 #[derive(Clone, Default)]
 pub(super) struct Auth {
     pub(super) verify: Option<Arc<dyn Verify>>,
     pub(super) resource: Option<Resource>,
-    /// What a token must grant.
+    /// The scopes that a token must grant.
     pub(super) scopes: Vec<String>,
 }
 
-/// What a client that was refused is told.
+/// The response to a rejected token.
 pub(super) struct Challenge {
     pub(super) refusal: Refusal,
     /// The value of `WWW-Authenticate`.
@@ -61,7 +67,7 @@ pub(super) struct Challenge {
 }
 
 impl Auth {
-    /// Who sends a request; `None` where nobody is asked.
+    /// Authenticates the caller of a request. Returns `None` if the server requires no token.
     pub(super) async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Challenge> {
         let Some(verify) = &self.verify else {
             return Ok(None);
@@ -90,7 +96,7 @@ impl Auth {
     }
 }
 
-/// This server, as authorization servers know it.
+/// This server as a protected resource.
 #[derive(Clone, Debug)]
 pub(super) struct Resource {
     name: String,
@@ -100,7 +106,7 @@ pub(super) struct Resource {
 
 impl Resource {
     pub(super) fn new(name: String, servers: Vec<String>) -> Self {
-        // The well-known path goes between the host and the path of the resource.
+        // The well-known path is inserted between the host and the path of the resource.
         let authority_at = name.find("://").map_or(0, |at| at + 3);
         let path_at = name[authority_at..].find('/').map_or(name.len(), |at| authority_at + at);
         let (origin, path) = name.split_at(path_at);
@@ -108,7 +114,7 @@ impl Resource {
         Self { name, servers, metadata_url }
     }
 
-    /// The document of RFC 9728.
+    /// Returns the protected resource metadata (RFC 9728).
     pub(super) fn metadata(&self, scopes: &[String]) -> Vec<u8> {
         let mut metadata = json!({
             "resource": self.name,
@@ -122,10 +128,10 @@ impl Resource {
     }
 }
 
-/// Where the metadata of a resource are.
+/// The path of the protected resource metadata.
 pub(super) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// One token, which all callers have.
+/// A token that all callers share.
 pub(super) struct Token(String);
 
 impl Token {
@@ -133,7 +139,7 @@ impl Token {
         Self(token)
     }
 
-    /// Compares in a time that says nothing about where they differ.
+    /// Compares tokens in constant time.
     fn is(&self, token: &str) -> bool {
         let (mine, theirs) = (self.0.as_bytes(), token.as_bytes());
         let differs = std::iter::zip(mine, theirs).fold(0, |differs, (a, b)| std::hint::black_box(differs | (a ^ b)));
@@ -150,7 +156,7 @@ impl Verify for Token {
     }
 }
 
-// A token is a secret, and so may be what a host's verifier holds.
+// Tokens are secrets, and a verifier may hold some.
 impl fmt::Debug for Auth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Auth").field("asks", &self.verify.is_some()).field("resource", &self.resource).finish()

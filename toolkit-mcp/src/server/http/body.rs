@@ -1,4 +1,4 @@
-//! The body of a response: all of it, or a stream of events.
+//! Response bodies: complete ones and event streams.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -11,7 +11,7 @@ use http_body::{Frame, SizeHint};
 
 type Events = Pin<Box<dyn Stream<Item = Bytes> + Send>>;
 
-/// The body of a response.
+/// The body of a response: complete, or an event stream.
 pub struct Body(Kind);
 
 enum Kind {

@@ -1,4 +1,4 @@
-//! Why a request goes no further, and what its client is told.
+//! Rejected requests and their responses.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::response::json;
 use crate::server::metrics::Refused;
 use crate::server::reply::{Code, Fault};
 
-/// A request that goes no further.
+/// A rejected request.
 #[derive(Debug)]
 pub(super) struct Denied {
     pub(super) why: Refused,
@@ -24,7 +24,7 @@ impl Denied {
         Self { why, status, code: Code::InvalidRequest, message: message.into(), header: None }
     }
 
-    /// It is not the request that is wrong.
+    /// Sets the code, for an error that is not the fault of the request.
     pub(super) fn with_code(self, code: Code) -> Self {
         Self { code, ..self }
     }

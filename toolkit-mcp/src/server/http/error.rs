@@ -1,15 +1,15 @@
-//! Why a server cannot be reached.
+//! The errors of starting an HTTP server.
 
 use std::fmt;
 use std::net::SocketAddr;
 
-/// Why a server cannot be reached.
+/// The error of a server that cannot be bound to its address.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HttpError {
-    /// The address cannot be had.
+    /// The address cannot be resolved or bound.
     Io(std::io::Error),
-    /// Other machines reach these addresses, and nothing says who may call.
+    /// Other machines can reach these addresses, and the server requires no token.
     Unprotected(Vec<SocketAddr>),
 }
 
@@ -21,8 +21,7 @@ impl fmt::Display for HttpError {
                 let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
                 write!(
                     f,
-                    "other machines can reach {}, and could call every tool; ask for a token, or say that the server is \
-                     open to all",
+                    "other machines can reach {}; require a token, or allow unauthenticated clients",
                     addresses.join(", ")
                 )
             }

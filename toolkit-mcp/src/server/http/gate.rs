@@ -1,4 +1,4 @@
-//! Who may ask, and how often.
+//! Admission of requests: host, origin, authentication and rate limit.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::server::reply::Code;
 use crate::server::request::Caller;
 use toolkit_http::{Connection, HostGuard};
 
-/// What every request has to pass.
+/// The checks that each request has to pass.
 #[derive(Debug)]
 pub(super) struct Gate {
     pub(super) guard: HostGuard,
@@ -22,20 +22,20 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Whether the request was meant for this server.
+    /// Checks that the request is for this server and from an accepted origin.
     pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Denied> {
         self.guard
             .check(uri, headers)
             .map_err(|why| Denied::new(Refused::Origin, StatusCode::FORBIDDEN, why.to_string()))
     }
 
-    /// Where tokens are had, which everybody may ask.
+    /// Returns the protected resource metadata if the path requests it. It requires no token.
     pub(super) fn metadata(&self, path: &str) -> Option<Vec<u8>> {
         let resource = self.auth.resource.as_ref().filter(|_| path.contains(WELL_KNOWN))?;
         Some(resource.metadata(&self.auth.scopes))
     }
 
-    /// Who asks, if whoever it is may.
+    /// Authenticates the caller, and applies the rate limit.
     pub(super) async fn admit(
         &self,
         headers: &HeaderMap,
@@ -43,7 +43,7 @@ impl Gate {
     ) -> Result<Option<Arc<Caller>>, Denied> {
         let caller = self.caller(headers).await;
         if !matches!(caller, Ok(Some(_))) && connection.is_some_and(Connection::is_reserved) {
-            let message = "the server has as many connections as it may have; try again later";
+            let message = "the limit of connections is reached; try again later";
             let denied = Denied::new(Refused::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message);
             return Err(denied
                 .with_code(Code::Internal)
@@ -57,21 +57,21 @@ impl Gate {
         let client = match (subject, address) {
             (Some(subject), _) => format!("subject {subject}"),
             (None, Some(address)) => format!("address {address}"),
-            // Strangers share no measure with those who are let in.
+            // Rejected clients do not share a bucket with authenticated ones.
             (None, None) if caller.is_err() => "refused".to_owned(),
             (None, None) => String::new(),
         };
-        // A refusal counts too, so that tokens are not guessed without end.
+        // Rejected requests count too, which slows down guessing of tokens.
         rate.take(&client).map_err(|wait| {
             let seconds = wait.as_secs_f64().ceil().max(1.0);
-            let message = "too many requests; ask again later";
+            let message = "rate limit reached; try again later";
             let denied = Denied::new(Refused::Rate, StatusCode::TOO_MANY_REQUESTS, message).with_code(Code::Internal);
             denied.with_header(header::RETRY_AFTER, HeaderValue::from(seconds as u64))
         })?;
         caller
     }
 
-    /// Whether pages of an origin may read answers.
+    /// Returns true if pages of an origin may read responses.
     pub(super) fn is_read_by(&self, origin: &HeaderValue) -> bool {
         origin.to_str().is_ok_and(|origin| self.guard.accepts_origin(origin))
     }
@@ -79,8 +79,8 @@ impl Gate {
     async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Denied> {
         self.auth.caller(headers).await.map_err(|challenge| {
             let (status, message) = match challenge.refusal {
-                Refusal::InsufficientScope => (StatusCode::FORBIDDEN, "the token does not grant this"),
-                Refusal::Invalid => (StatusCode::UNAUTHORIZED, "a valid token is needed (`Authorization: Bearer …`)"),
+                Refusal::InsufficientScope => (StatusCode::FORBIDDEN, "the token does not grant the required scope"),
+                Refusal::Invalid => (StatusCode::UNAUTHORIZED, "a valid token is required (`Authorization: Bearer …`)"),
             };
             let denied = Denied::new(Refused::Unauthorized, status, message);
             match HeaderValue::from_str(&challenge.header) {

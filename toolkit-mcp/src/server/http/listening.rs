@@ -1,4 +1,4 @@
-//! A server that has its address.
+//! A server that is bound to an address.
 
 use std::future::Future;
 use std::io;
@@ -10,7 +10,7 @@ use toolkit_http::{Connection, Limits, ShutdownSignals};
 use super::Http;
 use super::service::Service;
 
-/// A server that has its address.
+/// An HTTP server that is bound to an address; see [`Http::bind`].
 #[derive(Debug)]
 pub struct Listening {
     listener: TcpListener,
@@ -24,16 +24,16 @@ impl Listening {
         Self { listener, service: Service::new(http, false), limits }
     }
 
-    /// The address, with the port that was given out where none was asked for.
+    /// Returns the bound address. For port 0, it has the port that the system assigned.
     ///
     /// # Errors
     ///
-    /// The system does not say.
+    /// Returns an error if the system cannot report the address.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Serves until the process receives SIGTERM or Ctrl-C; see [`Listening::run`]. A second signal ends it at once.
+    /// Serves until the process receives SIGTERM or Ctrl-C; see [`Listening::run`]. A second signal returns at once.
     pub async fn run_until_told(self) {
         let mut signals = ShutdownSignals::listen();
         let (first, second) = tokio::sync::oneshot::channel();
@@ -49,8 +49,8 @@ impl Listening {
         }
     }
 
-    /// Serves until `end`. Then no connection is accepted any more, listening clients are told that it is over, calls that
-    /// run are finished and answered, and what is not done in time is dropped; all is dropped with the future.
+    /// Serves until `shutdown` completes, then shuts down gracefully: accepts no connections, ends subscriptions, and
+    /// lets running calls finish within the shutdown timeout. Dropping the future closes all connections at once.
     pub async fn run(self, end: impl Future<Output = ()>) {
         let Self { listener, service, limits } = self;
         let server = service.server().clone();

@@ -1,13 +1,13 @@
-//! How often a client may ask: a bucket of tokens each.
+//! The rate limit of clients, with a token bucket for each.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many clients are remembered. When there are more, those are forgotten that have rested.
+/// The number of clients from which on full buckets are removed.
 const MAX_CLIENTS: usize = 16 << 10;
 
-/// Limits how often each client may ask.
+/// A rate limiter.
 #[derive(Debug)]
 pub(super) struct Rate {
     per_second: f64,
@@ -26,7 +26,7 @@ impl Rate {
         Self { per_second: f64::from(per_second.max(1)), at_once: f64::from(at_once.max(1)), buckets: Mutex::default() }
     }
 
-    /// Lets a client ask once, or says after which time it may.
+    /// Takes a token from the bucket of a client. If it is empty, returns the time until there is one.
     pub(super) fn take(&self, client: &str) -> Result<(), Duration> {
         let now = Instant::now();
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);

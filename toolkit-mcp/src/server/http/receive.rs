@@ -1,4 +1,4 @@
-//! From the body of a request to what is to be done about it.
+//! From the body of a request to the action that it requires.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ use crate::server::metrics::Refused;
 use crate::server::reply::Code;
 use crate::server::request::Caller;
 
-/// Longer bodies are read on a thread for tools.
+/// The size in bytes above which bodies are parsed on a thread of the tool pool.
 const SMALL_BODY: usize = 64 << 10;
 
-/// What the pool knows reading as, beside tools.
+/// The name of parsing in the tool pool.
 const READ: &str = "reading of a message";
 
-/// What is to be done about a body.
+/// The action that a body requires.
 pub(super) enum Received {
     Response(Response<Body>),
     Batch(Batch),
@@ -35,7 +35,7 @@ pub(super) enum Received {
     Call(Box<Call<'static>>),
 }
 
-/// Reads a body, and finds out what is to be done about it.
+/// Parses a body and determines the action that it requires.
 pub(super) async fn receive(
     server: &Server,
     body: Bytes,
@@ -46,11 +46,11 @@ pub(super) async fn receive(
     if body.len() <= SMALL_BODY {
         return read(server, &body, caller.as_ref(), session, headers);
     }
-    // To read much takes a while, in which this thread would do nothing else.
+    // Parsing a large body would block this I/O thread.
     let (at, session, headers) = (server.clone(), session.map(str::to_owned), headers.clone());
     let read = async move { read(&at, &body, caller.as_ref(), session.as_deref(), &headers) };
     server.shared.pool.spawn(READ, read).await.unwrap_or_else(|panicked| {
-        tracing::error!(%panicked, "a message could not be read");
+        tracing::error!(%panicked, "parsing a message has panicked");
         Received::Response(text(StatusCode::INTERNAL_SERVER_ERROR, String::new()))
     })
 }

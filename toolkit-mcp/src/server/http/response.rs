@@ -1,4 +1,4 @@
-//! What goes back over HTTP: the few kinds of responses that there are.
+//! The kinds of HTTP responses.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use http::{HeaderMap, Response, StatusCode};
 use super::body::Body;
 use crate::server::call::Answer;
 
-/// What a call came to.
+/// Creates the response to a call.
 pub(super) fn answered(answer: Answer) -> Response<Body> {
-    // Who has cancelled a call wants no response to it, and HTTP wants one to everything.
+    // HTTP requires a response even to a canceled request.
     if answer.is_cancelled {
         return accepted();
     }
@@ -48,13 +48,13 @@ pub(super) fn accepted() -> Response<Body> {
     response
 }
 
-/// What a page may send, if it may send anything.
+/// Creates the response to a CORS preflight request.
 pub(super) fn preflight(asked: &HeaderMap) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST, GET, DELETE"));
-    // Any may be needed: parameters of tools have headers of their own.
+    // Arguments of tools may have headers of any name.
     if let Some(names) = asked.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
     }

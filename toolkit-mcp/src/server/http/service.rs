@@ -1,4 +1,4 @@
-//! One request, from its head to its answer.
+//! The HTTP service: from a request to its response.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -27,10 +27,28 @@ use crate::server::metrics::Refused;
 use crate::server::reply::Code;
 use crate::server::request::Caller;
 
-/// The path of the protocol.
+/// The path of the MCP endpoint.
 const PATH: &str = "/mcp";
 
-/// The server as a service of tower: any path of it, or any path at all of a router of the host's.
+/// An MCP server as a tower service; see [`Http::into_service`].
+///
+/// # Examples
+///
+/// ```
+/// use http::Request;
+/// use tower_service::Service as _;
+/// # use toolkit::{Catalog, Dispatcher};
+/// # use toolkit_mcp::server::Server;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?)?;
+/// let mut service = server.http().into_service();
+/// let request = Request::get("/healthz").body(String::new())?;
+/// assert_eq!(service.call(request).await?.status(), 200);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Service {
     inner: Arc<Inner>,
@@ -42,7 +60,7 @@ struct Inner {
     gate: Gate,
     bodies: BodyReader,
     sessions: Sessions,
-    /// Whether a router of the host decides which paths it gets.
+    /// True if a router of the host selects the paths.
     is_mounted: bool,
 }
 
@@ -58,7 +76,7 @@ impl Service {
         &self.inner.server
     }
 
-    /// Answers a request.
+    /// Responds to a request.
     pub(super) async fn answer<B>(&self, request: Request<B>, connection: Option<&Connection>) -> Response<Body>
     where
         B: http_body::Body<Data: Buf>,
@@ -68,7 +86,7 @@ impl Service {
             self.server().shared.metrics.refuse(denied.why);
             denied.into_response()
         });
-        // A page that may ask may read what it is told.
+        // CORS: an accepted page may read its response.
         if let Some(origin) = origin.filter(|origin| self.inner.gate.is_read_by(origin)) {
             let headers = response.headers_mut();
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -104,15 +122,15 @@ impl Inner {
             (&Method::GET, PATH) => self.changes(headers, connection),
             (&Method::DELETE, PATH) => Ok(self.end_session(headers)),
             (_, PATH) => {
-                let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "messages are sent with POST\n".to_owned());
+                let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "send messages with POST\n".to_owned());
                 response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST, GET, DELETE"));
                 Ok(response)
             }
-            _ => Ok(text(StatusCode::NOT_FOUND, "the server is at /mcp\n".to_owned())),
+            _ => Ok(text(StatusCode::NOT_FOUND, "not found; the MCP endpoint is /mcp\n".to_owned())),
         }
     }
 
-    /// The path as it would be if the server were not mounted anywhere.
+    /// Maps a path of a mounted service to the route of a standalone server.
     fn local_path<'p>(&self, path: &'p str) -> &'p str {
         if !self.is_mounted || path.contains(WELL_KNOWN) {
             return path;
@@ -122,7 +140,7 @@ impl Inner {
 
     fn health(&self) -> Response<Body> {
         match self.server.shared.shutdown.is_cancelled() {
-            true => text(StatusCode::SERVICE_UNAVAILABLE, "ending\n".to_owned()),
+            true => text(StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned()),
             false => text(StatusCode::OK, "ok\n".to_owned()),
         }
     }
@@ -138,13 +156,17 @@ impl Inner {
         B: http_body::Body<Data: Buf>,
     {
         if !is_json(headers) {
-            let message = "a message is `application/json`";
+            let message = "the `Content-Type` of a message must be `application/json`";
             return Err(Denied::new(Refused::Malformed, StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
         }
-        // Since 2026-07-28 there are none, and the header means nothing.
+        // Revision 2026-07-28 has no sessions and ignores the header.
         let session = if is_modern(headers) { Ok(None) } else { self.sessions.of(headers) };
         let session = session.map_err(|()| {
-            Denied::new(Refused::Malformed, StatusCode::NOT_FOUND, "the session has ended; begin another")
+            Denied::new(
+                Refused::Malformed,
+                StatusCode::NOT_FOUND,
+                "unknown session; send `initialize` to start a new one",
+            )
         })?;
         let (body, charge) = self.bodies.read(headers, body, connection).await.map_err(unread)?.into_parts();
         let received = receive(&self.server, body, caller, session, headers).await;
@@ -169,13 +191,13 @@ impl Inner {
 
     fn changes(&self, headers: &HeaderMap, connection: Option<&Connection>) -> Result<Response<Body>, Denied> {
         if is_modern(headers) || !accepts_events(headers) {
-            let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "messages are sent with POST\n".to_owned());
+            let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "send messages with POST\n".to_owned());
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
             return Ok(response);
         }
         match self.sessions.of(headers) {
             Ok(_) => listening(Listen::to_changes(&self.server), connection),
-            Err(()) => Ok(text(StatusCode::NOT_FOUND, "the session has ended\n".to_owned())),
+            Err(()) => Ok(text(StatusCode::NOT_FOUND, "unknown session\n".to_owned())),
         }
     }
 
@@ -188,31 +210,31 @@ impl Inner {
                 *response.status_mut() = StatusCode::NO_CONTENT;
                 response
             }
-            Ok(None) => text(StatusCode::METHOD_NOT_ALLOWED, "there is no session to end\n".to_owned()),
-            Err(()) => text(StatusCode::NOT_FOUND, "the session has ended\n".to_owned()),
+            Ok(None) => text(StatusCode::METHOD_NOT_ALLOWED, "the header `Mcp-Session-Id` is missing\n".to_owned()),
+            Err(()) => text(StatusCode::NOT_FOUND, "unknown session\n".to_owned()),
         }
     }
 }
 
-/// Runs a call. A client that reads event streams is sent something from time to time, so that nothing on the way takes
-/// the connection for dead.
+/// Runs a call. For clients that accept event streams, sends a comment from time to time, so that proxies keep the
+/// connection open.
 async fn run(call: Call<'static>, headers: &HeaderMap) -> Response<Body> {
     if !accepts_events(headers) {
         return answered(call.answer().await);
     }
     let mut call = call.events();
     match sse::awake(call.next()).await {
-        // One that has ended before it reported anything need not be a stream.
+        // A call that ends before it reports progress needs no stream.
         Some(CallEvent::Answer(answer)) => answered(answer),
         Some(CallEvent::Progress(first)) => events(sse::of_call(Some(first), call)),
         None => events(sse::of_call(None, call)),
     }
 }
 
-/// A stream of changes, if there may be another one.
+/// Creates an event stream of changes, within the limit of event streams.
 fn listening(listen: Listen, connection: Option<&Connection>) -> Result<Response<Body>, Denied> {
     let permit = connection.map(|connection| connection.event_stream().ok_or(())).transpose().map_err(|()| {
-        let message = "the server has as many event streams as it may have; try again later";
+        let message = "the limit of event streams is reached; try again later";
         Denied::new(Refused::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message).with_code(Code::Internal)
     })?;
     Ok(events(sse::of_changes(listen, permit)))

@@ -1,7 +1,7 @@
-//! Sessions of clients before 2026-07-28: a name that nobody guesses, so that one client cannot cancel another's calls.
+//! Sessions of clients before 2026-07-28. Their ids are random, so that one client cannot cancel the calls of another.
 //!
-//! Nothing is kept for a session, so that one outlives the server that began it. Only of those that clients have ended
-//! the latest are remembered, since they are to be refused from then on.
+//! A session has no state on the server, so it outlives a restart. The server remembers only the most recently ended
+//! sessions, whose requests it rejects.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,10 +10,10 @@ use http::{HeaderMap, HeaderName};
 
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// How many ended sessions are remembered.
+/// The number of ended sessions that are remembered.
 const MAX_ENDED: usize = 4096;
 
-/// How many random bytes a name has, each of which is two digits.
+/// The number of random bytes in a session id.
 const N_BYTES: usize = 16;
 
 #[derive(Debug, Default)]
@@ -24,19 +24,20 @@ pub(super) struct Sessions {
 #[derive(Debug, Default)]
 struct Ended {
     names: HashSet<Arc<str>>,
-    /// The same, in the order in which they ended.
+    /// The same ids, in the order in which they ended.
     order: VecDeque<Arc<str>>,
 }
 
 impl Sessions {
-    /// A name for a new session: 128 random bits, in lower-case hexadecimal digits.
+    /// Creates a session id: 128 random bits as lowercase hexadecimal digits.
     pub(super) fn begin() -> Option<String> {
         let mut bytes = [0; N_BYTES];
         getrandom::fill(&mut bytes).ok()?;
         Some(data_encoding::HEXLOWER.encode(&bytes))
     }
 
-    /// The session of a request; `Err` for one that has ended, or that is none of a server like this.
+    /// Returns the session of a request. Returns an error for an ended session, or an id that this server cannot have
+    /// created.
     pub(super) fn of<'h>(&self, headers: &'h HeaderMap) -> Result<Option<&'h str>, ()> {
         let Some(name) = headers.get(&SESSION) else {
             return Ok(None);
@@ -60,8 +61,8 @@ impl Sessions {
     }
 }
 
-/// Whether a server gives such names. No other is taken for one, since other ways to the same server know their clients
-/// by names of their own.
+/// Returns true for an id in the format of this server. Ids of other formats could equal the session names of other
+/// transports.
 fn is_name(name: &str) -> bool {
     name.len() == 2 * N_BYTES && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

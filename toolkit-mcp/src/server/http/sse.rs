@@ -1,4 +1,4 @@
-//! Streams of events (`text/event-stream`).
+//! Event streams (`text/event-stream`).
 
 use std::future::Future;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use toolkit_http::EventStreamPermit;
 use crate::server::call::{CallEvent, CallEvents};
 use crate::server::listen::Listen;
 
-/// After how long a silence a comment is sent, so that nothing on the way takes the connection for dead.
+/// The time without events after which a comment is sent, so that proxies keep the connection open.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// What happens during a call, from its first event on to the answer; `None` where it took so long that a comment is due.
+/// Returns the events of a call, beginning with `first`, or with a comment if it is `None`.
 pub(super) fn of_call(first: Option<Vec<u8>>, events: CallEvents) -> impl Stream<Item = Bytes> + Send {
     let first = first.map_or_else(comment, |first| event(&first));
     unfold((Some(first), Some(events)), async |(first, mut events)| {
@@ -32,10 +32,10 @@ pub(super) fn of_call(first: Option<Vec<u8>>, events: CallEvents) -> impl Stream
     })
 }
 
-/// What a client that listens is told. The permit is held as long as it does.
+/// Returns the notifications of changes. The stream holds the permit.
 pub(super) fn of_changes(listen: Listen, permit: Option<EventStreamPermit>) -> impl Stream<Item = Bytes> + Send {
     unfold((false, listen, permit), async |(has_begun, mut listen, permit)| {
-        // So that the client sees at once that it is connected.
+        // Flushes the response head, so that the client sees that it is connected.
         if !has_begun {
             return Some((comment(), (true, listen, permit)));
         }
@@ -46,7 +46,7 @@ pub(super) fn of_changes(listen: Listen, permit: Option<EventStreamPermit>) -> i
     })
 }
 
-/// What comes, or `None` after a silence. What was waited for goes on being waited for when it is asked for again.
+/// Waits for the next event. Returns `None` when a comment is due, and drops `next`, which must not lose an event then.
 pub(super) async fn awake<T>(next: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(KEEP_ALIVE, next).await.ok()
 }

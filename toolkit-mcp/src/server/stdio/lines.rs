@@ -1,4 +1,4 @@
-//! Messages as lines: how they are read and written.
+//! Framing: one message per line.
 
 use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
@@ -6,16 +6,16 @@ use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::Receiver;
 
-/// The longest line that is read.
+/// The maximum length of a line, in bytes.
 pub(super) const MAX_LINE_BYTES: usize = 20 << 20;
 
-/// A message to be written, and the memory that its request holds until then.
+/// An outgoing message, with the memory of its request, which is released once it is written.
 pub(super) struct Outgoing {
     pub(super) bytes: Vec<u8>,
     pub(super) _held: Option<Arc<OwnedSemaphorePermit>>,
 }
 
-/// Writes messages, as many at once as there are.
+/// Writes messages, and combines queued ones into one write.
 pub(super) fn write(mut messages: Receiver<Outgoing>, mut output: impl Write) -> io::Result<()> {
     let mut lines = Vec::new();
     let mut written = Vec::new();
@@ -36,14 +36,14 @@ pub(super) fn write(mut messages: Receiver<Outgoing>, mut output: impl Write) ->
     Ok(())
 }
 
-/// What came of reading a line.
+/// The outcome of reading a line.
 pub(super) enum Line {
     Read,
     TooLong,
     End,
 }
 
-/// Reads a line without its end. Of one that is too long nothing is kept.
+/// Reads a line without its line ending. Skips a line that is too long.
 pub(super) fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
     let n_read = input.by_ref().take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', line)?;
     if n_read == 0 {
@@ -54,7 +54,7 @@ pub(super) fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Res
         return Ok(Line::Read);
     }
     if n_read <= MAX_LINE_BYTES {
-        // The last line need not end.
+        // The last line may lack a line ending.
         return Ok(Line::Read);
     }
     line.clear();

@@ -1,9 +1,9 @@
-//! The stdin and stdout of the process, taken away from everything else in it.
+//! Exclusive use of the stdin and stdout of the process.
 
 use std::io::{self, Read, Write};
 
-/// Takes stdin and stdout for the protocol. `/dev/null` takes the place of stdin, and stderr that of stdout, for tools and
-/// for the processes that they start.
+/// Returns the stdin and stdout of the process, and redirects both for the rest of the process: stdin to `/dev/null`,
+/// and stdout to stderr.
 #[cfg(unix)]
 pub(super) fn take() -> io::Result<(impl Read + Send, impl Write + Send)> {
     use std::fs::File;

@@ -1,4 +1,4 @@
-//! What is done about each line that comes.
+//! The thread that reads stdin and starts requests.
 
 use std::io::{self, BufReader, Read};
 use std::sync::Arc;
@@ -18,20 +18,21 @@ use crate::server::message::Message;
 use crate::server::methods::{Peer, Routed};
 use crate::server::reply::{Code, Fault};
 
-/// What a request takes beside its bytes, roughly.
+/// The approximate memory of a request apart from its bytes.
 const REQUEST_BYTES: usize = 4 << 10;
 
-/// Reads messages, and starts what they ask for.
+/// The reader of incoming messages.
 pub(super) struct Reader {
     pub(super) server: Server,
     pub(super) runtime: Handle,
     pub(super) session: Arc<str>,
     pub(super) messages: Sender<Outgoing>,
     pub(super) pending: Arc<Semaphore>,
-    /// Says that there will be no more requests, and nobody need be told of changes.
+    /// Canceled when reading ends, which ends all subscriptions.
     pub(super) end: CancelToken,
-    pub(super) is_telling: AtomicBool,
-    /// Whether the client's revision has batches.
+    /// True if the client receives notifications of changes without a subscription.
+    pub(super) is_notifying: AtomicBool,
+    /// True if the revision of the client has batches.
     pub(super) takes_batches: AtomicBool,
 }
 
@@ -44,7 +45,7 @@ impl Reader {
             match read_line(&mut input, &mut line)? {
                 Line::End => return Ok(()),
                 Line::TooLong => {
-                    let message = format!("the message has more than {MAX_LINE_BYTES} bytes");
+                    let message = format!("the message exceeds the limit of {MAX_LINE_BYTES} bytes");
                     let fault = Fault::of_envelope(Code::InvalidRequest, message);
                     self.send(fault.to_response(None), None);
                 }
@@ -58,11 +59,11 @@ impl Reader {
     }
 
     fn take(&self, line: &[u8]) {
-        // Before it takes memory, for which the end of the server waits too.
+        // Checked before the message takes memory, since shutdown waits until all memory is released.
         if self.server.shared.shutdown.is_cancelled() {
             let id = Message::parse(line).ok().and_then(|message| message.id());
             if let Some(id) = id {
-                let fault = Fault::new(Code::Internal, "the server is ending, and begins nothing new");
+                let fault = Fault::new(Code::Internal, "the server is shutting down and accepts no new requests");
                 self.send(fault.to_response(Some(id)), None);
             }
             return;
@@ -96,14 +97,14 @@ impl Reader {
             Routed::Initialized { bytes, takes_batches } => {
                 self.takes_batches.store(takes_batches, Ordering::Relaxed);
                 self.send(bytes, Some(Arc::clone(&held)));
-                // Before 2026-07-28 a client is told of changes without asking.
-                if !self.is_telling.swap(true, Ordering::Relaxed) {
+                // Before 2026-07-28 clients are notified of changes without a subscription.
+                if !self.is_notifying.swap(true, Ordering::Relaxed) {
                     let listen = Listen::to_changes(&self.server);
-                    self.runtime.spawn(tell(listen, self.messages.clone(), held, self.end.clone()));
+                    self.runtime.spawn(notify(listen, self.messages.clone(), held, self.end.clone()));
                 }
             }
             Routed::Fault(id, fault) => self.send(fault.to_response(id), Some(held)),
-            // Each call is a task, so that one that takes its time holds up no other, and can be cancelled.
+            // Each call is a task, so that a slow call does not delay others and can be canceled.
             Routed::Call(call) => {
                 let call = call.into_owned();
                 self.runtime.spawn(run(call, self.messages.clone(), held));
@@ -116,7 +117,7 @@ impl Reader {
             }
             Routed::Listen(listen) => {
                 let end = self.end.clone();
-                self.runtime.spawn(tell(listen, self.messages.clone(), held, end));
+                self.runtime.spawn(notify(listen, self.messages.clone(), held, end));
             }
             Routed::Nothing => {}
         }
@@ -141,13 +142,13 @@ async fn run(call: Call<'static>, messages: Sender<Outgoing>, held: Arc<OwnedSem
     } else {
         call.answer().await
     };
-    // Nobody waits for the answer of a call that was cancelled.
+    // A canceled request must not be answered.
     if !answer.is_cancelled {
         let _ = messages.send(Outgoing { bytes: answer.bytes, _held: Some(held) }).await;
     }
 }
 
-async fn tell(mut listen: Listen, messages: Sender<Outgoing>, held: Arc<OwnedSemaphorePermit>, end: CancelToken) {
+async fn notify(mut listen: Listen, messages: Sender<Outgoing>, held: Arc<OwnedSemaphorePermit>, end: CancelToken) {
     loop {
         let next = tokio::select! {
             biased;
