@@ -1,1 +1,1 @@
-../../toolkit/src/schema/pointer.rs
+../../toolkit-schema/src/pointer.rs

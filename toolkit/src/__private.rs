@@ -13,12 +13,12 @@ mod sole;
 
 /// The form of a schema that checks while JSON is read or written.
 pub mod plan {
-    pub use crate::schema::plan::{Plan, Refused};
+    pub use toolkit_schema::plan::{Plan, Refused};
 }
 
 /// The rewrite of schemas into portable words.
 pub mod portable {
-    pub use crate::schema::portable::make;
+    pub use toolkit_schema::portable::make;
 }
 
 pub use std::borrow::ToOwned;
@@ -60,10 +60,10 @@ pub use crate::dispatch::encode::{CHUNKS, Returns};
 pub use crate::dispatch::host::Host;
 pub use crate::dispatch::run::{AsyncFunction, Function, Run, SyncFunction};
 pub use crate::handle::Linked;
-pub use crate::schema::generate::input;
-pub use crate::schema::walk::resolve;
 pub use crate::tool::entry::{Code, Entry, location};
 pub use crate::tool::{Authorization, Metadata, Secret};
+pub use toolkit_schema::generate::input;
+pub use toolkit_schema::walk::resolve;
 
 /// Emits the symbol that makes two tools with one id in one program a link error.
 ///

@@ -13,14 +13,14 @@ pub(crate) use self::names::Names;
 use self::records::Records;
 pub use self::wire::{Naming, WireNames};
 use crate::call::{ErrorKind, ToolError};
-use crate::schema::suggest::nearest;
-use crate::schema::{quoted, shown_id};
 pub use crate::tool::Location;
 use crate::tool::diagnostic::ids_of;
 pub use crate::tool::diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
 use crate::tool::entry::Entry;
 use crate::tool::{Tool, ToolId};
 use crate::version::VersionReq;
+use toolkit_schema::suggest::nearest;
+use toolkit_schema::{quoted, shown_id};
 
 /// The tools of a program, in the order of their ids.
 ///

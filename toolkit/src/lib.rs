@@ -53,7 +53,6 @@ pub mod import;
 pub mod lint;
 pub mod lock;
 pub mod manifest;
-pub mod schema;
 pub mod stream;
 pub mod tool;
 pub mod version;
@@ -789,6 +788,8 @@ pub use toolkit_derive::toolset;
 /// [`Arguments`]. [`Import::plainer`](import::Import::plainer) lists both.
 #[cfg(feature = "import")]
 pub use toolkit_import::import;
+#[doc(inline)]
+pub use toolkit_schema as schema;
 
 /// Links crates whose tools are not referred to otherwise.
 ///

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::call::Arguments;
 use crate::catalog::{Diagnostic, DiagnosticKind};
-use crate::schema::is_too_deep;
 use crate::tool::check::validate_tool;
 use crate::tool::{InvalidTool, Namespace, Object, Text, Tool, Unknown};
+use toolkit_schema::is_too_deep;
 
 /// A list of tools that another program published, such as the result of MCP's `tools/list`.
 ///

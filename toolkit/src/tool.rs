@@ -52,8 +52,8 @@ pub use self::requirements::{Authorization, OAuth2, Requirements, Secret};
 pub use self::tags::{MAX_TAG_LEN, MAX_TAGS, normalize_tag, normalize_tags};
 pub use self::text::{META_KEY, Text};
 pub use self::unknown::Unknown;
-use crate::schema::explore::{self, Explored};
-use crate::schema::{Schema, Violations};
+use toolkit_schema::explore::{self, Explored};
+use toolkit_schema::{Schema, Violations};
 
 /// A tool: what it is called, what it takes, what it gives, and what it says of itself.
 ///

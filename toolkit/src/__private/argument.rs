@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::one::{Named, One};
 use super::sole::{self, Sole};
 use crate::bounds::no_arguments::NoArguments;
-use crate::schema;
+use toolkit_schema as schema;
 
 /// Asks rustc about a type without failing: each constant is inherent where the answer is yes, and else comes from one
 /// of the traits below.

@@ -7,9 +7,9 @@ use crate::dispatch::TypedCall;
 use crate::dispatch::encode::Encode;
 use crate::dispatch::run::{AsyncFunction, Function, Run, SyncFunction, run_async, run_sync, run_waiting};
 use crate::handle::Linked;
-use crate::schema::plan::Plan;
 use crate::tool::entry::{Code, Entry};
 use crate::tool::{Location, Metadata};
+use toolkit_schema::plan::Plan;
 
 /// Creates the catalog of an explicit list.
 ///

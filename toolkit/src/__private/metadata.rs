@@ -44,5 +44,5 @@ pub fn icon(
 /// The input schema of a tool some of whose arguments have aliases.
 #[must_use]
 pub fn with_aliases(schema: Value, aliases: &[(&str, &[&str])]) -> Value {
-    crate::schema::alias::with_aliases(schema, aliases)
+    toolkit_schema::alias::with_aliases(schema, aliases)
 }

@@ -12,7 +12,7 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::Value;
 
 use super::one::{Named, One};
-use crate::schema::{self, root};
+use toolkit_schema::{self as schema, root};
 
 /// How one tool reads its sole argument.
 pub struct Form(AtomicU8);

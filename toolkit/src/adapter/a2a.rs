@@ -9,8 +9,8 @@ use super::described::{Described, Export, description, loss, unsaid};
 use super::loss::Side;
 use super::request::{Member, RequestLimits};
 use crate::catalog::Catalog;
-use crate::schema::is_too_deep;
 use crate::tool::{InvalidTool, META_KEY, Tool, ToolId};
+use toolkit_schema::is_too_deep;
 
 /// Returns the highest version of each tool as a skill of an agent, in the order of the ids.
 ///

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::loss::{Effect, Loss, Side};
 use super::request::{self, Member, RequestLimits, Usage};
 use crate::catalog::{Catalog, Diagnostics, Naming};
-use crate::schema::child;
 use crate::tool::{Tool, ToolId};
+use toolkit_schema::child;
 
 /// A tool in the format of a provider, with the losses of the conversion.
 ///

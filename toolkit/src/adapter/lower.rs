@@ -28,7 +28,7 @@ use serde_json::{Map, Value, json};
 pub use self::restore::restore;
 use super::dialect::Dialect;
 use super::loss::{Effect, Loss, Side};
-use crate::schema::inline;
+use toolkit_schema::inline;
 
 /// A schema in the words of a dialect.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::described::description;
 use crate::catalog::Catalog;
-use crate::schema::inline;
 use crate::tool::Tool;
+use toolkit_schema::inline;
 
 /// The catalogue as one document: the highest version of every tool, in the order of their ids.
 ///

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::schema::is_too_deep;
-use crate::schema::walk;
 use crate::tool::{InvalidTool, Tool};
+use toolkit_schema::is_too_deep;
+use toolkit_schema::walk;
 
 /// The field names of a provider's function format.
 pub(super) struct Fields {

@@ -10,8 +10,8 @@ use super::dialect::{Dialect, Limits};
 use super::loss::{Effect, Loss, Side};
 use super::lower::lower;
 use crate::catalog::WireNames;
-use crate::schema::walk;
 use crate::tool::{Tool, ToolId};
+use toolkit_schema::walk;
 
 /// The limits of a request; `None` for an unknown limit.
 ///

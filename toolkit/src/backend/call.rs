@@ -2,9 +2,9 @@
 
 use crate::call::check_output;
 use crate::call::{Arguments, Context, ToolError};
-use crate::schema::Schema;
 use crate::stream::{Chunk, Queue};
 use crate::tool::{Tool, ToolBackend};
+use toolkit_schema::Schema;
 
 /// One call on its way to a backend.
 #[derive(Debug)]

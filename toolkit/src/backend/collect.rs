@@ -10,8 +10,8 @@ use super::{Offers, Route, Routes};
 use crate::call::ToolError;
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind};
 use crate::lock::Lock;
-use crate::schema::shown_id;
 use crate::tool::{Tool, ToolId};
+use toolkit_schema::shown_id;
 
 /// What came of [`Backends::collect`](super::Backends::collect).
 #[derive(Debug)]

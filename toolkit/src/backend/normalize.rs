@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::Answer;
 use crate::call::{Content, ErrorKind, ToolError};
-use crate::schema::is_too_deep;
+use toolkit_schema::is_too_deep;
 
 /// An answer in the one form that results have.
 pub(crate) struct Normal {
@@ -25,7 +25,7 @@ pub(crate) fn normalize(answer: Answer) -> Result<Normal, ToolError> {
     match answer {
         Answer::Value(value) if is_too_deep(&value) => Err(unreadable("it is nested deeper than 127 levels")),
         Answer::Value(value) => Ok(plain(value)),
-        Answer::Json(json) => crate::schema::json::parse(&json).map(plain).map_err(unreadable),
+        Answer::Json(json) => toolkit_schema::json::parse(&json).map(plain).map_err(unreadable),
         Answer::Mcp(result) => from_mcp(result),
         Answer::Nothing => Ok(Normal { structured: None, content: Vec::new(), mcp: None }),
     }
@@ -72,7 +72,7 @@ fn text_of(content: &[Content]) -> Option<Value> {
     let first = texts.next()?;
     let rest: Vec<&str> = texts.collect();
     if rest.is_empty() {
-        let parsed = (content.len() == 1).then(|| crate::schema::json::parse(first.as_bytes()).ok()).flatten();
+        let parsed = (content.len() == 1).then(|| toolkit_schema::json::parse(first.as_bytes()).ok()).flatten();
         return Some(parsed.unwrap_or_else(|| first.into()));
     }
     Some(std::iter::once(first).chain(rest).collect())

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::registry::Registered;
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind};
 use crate::lock::Lock;
-use crate::schema::shown_id;
 use crate::tool::{BackendKind, Tool, ToolId};
+use toolkit_schema::shown_id;
 
 /// Decides which tools of backends are collected, and with which of their claims.
 pub(super) struct Review<'r> {

@@ -9,10 +9,10 @@ use super::error::ToolError;
 use super::exact::exactly;
 use super::kind::ErrorKind;
 use crate::arguments::Arguments;
-use crate::schema::plan::Whole;
-use crate::schema::tree::{Tree, held};
-use crate::schema::{Schema, Violation, Violations, child};
 use crate::tool::Tool;
+use toolkit_schema::plan::Whole;
+use toolkit_schema::tree::{Tree, held};
+use toolkit_schema::{Schema, Violation, Violations, child};
 
 /// How far a dispatcher goes to meet arguments that the schema refuses.
 ///

@@ -9,10 +9,10 @@ use super::error::ToolError;
 use super::exact::exactly;
 use super::whole;
 use crate::arguments::Arguments;
-use crate::schema::plan::Plan;
-use crate::schema::tree::{Tree, pointers};
-use crate::schema::{Violations, child, format};
 use crate::tool::Tool;
+use toolkit_schema::plan::Plan;
+use toolkit_schema::tree::{Tree, pointers};
+use toolkit_schema::{Violations, child, format};
 
 /// Reads arguments that the input schema has accepted as a Rust type.
 ///

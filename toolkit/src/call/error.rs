@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::content::Content;
 use super::kind::{ErrorKind, Stage};
-use crate::schema::Violation;
 use crate::tool::{Requirements, ToolBackend};
 use crate::unwind;
+use toolkit_schema::Violation;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
-use crate::schema::plan::Whole;
-use crate::schema::tree::Tree;
+use toolkit_schema::plan::Whole;
+use toolkit_schema::tree::Tree;
 
 /// Returns the value with the integers at these places, where they are others than the floats that stand for them.
 ///

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::error::ToolError;
 use super::kind::ErrorKind;
 use super::unwritable::{self, unwritable};
-use crate::schema::tree::held;
-use crate::schema::{Schema, Violation, Violations, declared_place};
+use toolkit_schema::tree::held;
+use toolkit_schema::{Schema, Violation, Violations, declared_place};
 
 /// Checks the JSON of a result.
 pub(crate) fn check_output(schema: &Schema, json: &[u8]) -> Result<(), ToolError> {
@@ -53,7 +53,8 @@ fn mismatch(schema: &Schema, violations: &Violations, floats: &[(String, f64)]) 
         Some(unwritable::name(*float))
     };
     let line = |violation: &Violation, pointer: String| {
-        let line = Violation { pointer, sent: None, suggestion: None, ..violation.clone() };
+        let mut line = violation.clone();
+        (line.pointer, line.sent, line.suggestion) = (pointer, None, None);
         float(violation).map_or_else(|| line.to_string(), |float| format!("{line}, got {float}"))
     };
     let cause = violations.iter().map(|violation| line(violation, violation.pointer.clone()));

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::error::ToolError;
 use super::kind::ErrorKind;
 use crate::arguments::Arguments;
-use crate::schema::tree::Tree;
+use toolkit_schema::tree::Tree;
 
 impl Arguments<'_> {
     /// The arguments as a tree: every key once, no deeper than the parser allows. An integer that needs more than 64

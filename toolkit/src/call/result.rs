@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::coerce::Change;
 use super::content::Content;
-use crate::schema::tree::held;
 use crate::tool::ToolBackend;
+use toolkit_schema::tree::held;
 
 /// What a successful call gives back.
 #[derive(Clone)]

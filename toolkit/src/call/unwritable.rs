@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::schema::child;
-use crate::schema::plan::Plan;
+use toolkit_schema::child;
+use toolkit_schema::plan::Plan;
 
 /// The parts of a result that JSON cannot represent.
 pub(super) struct Unwritable {

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::coerce::Change;
 use crate::arguments::Arguments;
-use crate::schema::child;
-use crate::schema::tree::Tree;
+use toolkit_schema::child;
+use toolkit_schema::tree::Tree;
 
 const READ_AS_INTEGER: &str = "a whole number read as an integer";
 

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::Catalog;
-use crate::schema::quoted;
 use crate::tool::diagnostic::ids_of;
 use crate::tool::{Diagnostic, DiagnosticKind, Diagnostics, Tool, ToolId};
+use toolkit_schema::quoted;
 
 /// How a tool's id becomes the one name that a protocol has room for.
 ///

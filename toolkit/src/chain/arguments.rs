@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, Place};
 use super::plan::{Previous, Wiring};
 use super::{PREVIOUS, Step};
-use crate::schema::is_too_deep;
-use crate::schema::{Schema, Violation};
 use crate::tool::Tool;
+use toolkit_schema::is_too_deep;
+use toolkit_schema::{Schema, Violation};
 
 /// Everything for which `tool` would refuse the step's arguments, whatever the earlier steps return.
 pub(super) fn check(place: Place<'_>, step: &Step, wiring: &Wiring<'_>, tool: &Tool, found: &mut Vec<ChainDiagnostic>) {

@@ -5,8 +5,8 @@ use super::plan::{Plan, Previous, Taken};
 use super::reach::{Reach, Types, reach};
 use super::{Chain, PREVIOUS, arguments};
 use crate::catalog::Catalog;
-use crate::schema::child;
 use crate::tool::Tool;
+use toolkit_schema::child;
 
 /// The plan of a chain, and everything for which it cannot run with these tools.
 pub(super) fn check<'c>(chain: &'c Chain, catalog: &Catalog) -> (Plan<'c>, Vec<ChainDiagnostic>) {

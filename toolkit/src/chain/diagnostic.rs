@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Chain, Step};
-use crate::schema::shown_pointer;
+use toolkit_schema::shown_pointer;
 
 /// One thing for which a chain is not run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 
 use super::{Chain, Order, Step};
 use crate::call::Arguments;
-use crate::schema::is_too_deep;
-use crate::schema::{Schema, Violation, Violations, generate};
+use toolkit_schema::is_too_deep;
+use toolkit_schema::{Schema, Violation, Violations, generate};
 
 /// How a chain is written.
 #[derive(Serialize, JsonSchema)]
@@ -100,8 +100,10 @@ impl Chain {
         let steps = Value::Array(steps);
         FORM.validate(&steps).map_err(|violations| {
             let prefix = order.pointer();
-            let moved =
-                |violation: Violation| Violation { pointer: format!("{prefix}{}", violation.pointer), ..violation };
+            let moved = |mut violation: Violation| {
+                violation.pointer.insert_str(0, prefix);
+                violation
+            };
             InvalidChain::of_form(violations.into_vec().into_iter().map(moved))
         })?;
         let steps = Vec::deserialize(steps).map_err(|error| InvalidChain::Json(error.to_string()))?;
@@ -153,9 +155,9 @@ pub enum InvalidChain {
 impl InvalidChain {
     /// Speaks of fields, where a schema of a tool speaks of arguments.
     fn of_form(violations: impl IntoIterator<Item = Violation>) -> Self {
-        let reworded = violations.into_iter().map(|violation| {
-            let rule = violation.rule.replacen("is not an argument", "is not a field", 1);
-            Violation { rule, ..violation }
+        let reworded = violations.into_iter().map(|mut violation| {
+            violation.rule = violation.rule.replacen("is not an argument", "is not a field", 1);
+            violation
         });
         InvalidChain::Form(reworded.collect())
     }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, MAX_DIAGNOSTICS, Place, shown};
 use super::{Chain, MAX_STEPS, Order, PREVIOUS, Step};
-use crate::schema::child;
-use crate::schema::suggest::suggest;
+use toolkit_schema::child;
+use toolkit_schema::suggest::suggest;
 
 /// For each step, what it takes from which.
 pub(super) struct Plan<'c> {

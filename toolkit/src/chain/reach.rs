@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::arguments::unescaped;
-use crate::schema::walk;
+use toolkit_schema::walk;
 
 /// The JSON types of a value, as a set.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use crate::schema::shown_id;
+use toolkit_schema::shown_id;
 
 /// Raised whenever a file means something else than before. The words that a text gives are part of the meaning.
 pub(super) const FORMAT: u32 = 1;

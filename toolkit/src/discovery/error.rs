@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::schema::shown_id;
 use crate::tool::InvalidBackend;
+use toolkit_schema::shown_id;
 
 /// Why the index did not change.
 #[derive(Clone, Debug, PartialEq, Eq)]

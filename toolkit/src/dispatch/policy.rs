@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::call::{Arguments, Coercion, Context, ErrorKind, ToolError};
-use crate::schema::is_too_deep;
+use toolkit_schema::is_too_deep;
 
 /// The settings that hold for every call.
 #[derive(Clone, Copy, Debug)]

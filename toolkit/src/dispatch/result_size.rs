@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::policy::Policy;
 use crate::call::{Content, ErrorKind, ToolError};
-use crate::schema::plan::{Limited, NotEncoded, Plan};
+use toolkit_schema::plan::{Limited, NotEncoded, Plan};
 
 impl Policy {
     /// Checks the size of a result.

@@ -10,12 +10,12 @@ use super::{Encode, Host};
 use crate::call::{
     Arguments, BoxFuture, Change, Content, RunResult, ToolError, admit, check_value, decode_tree, not_json,
 };
-use crate::schema::Schema;
-use crate::schema::plan::{NotEncoded, Plan};
-use crate::schema::tree::Tree;
 use crate::stream::{Chunk, Queue};
 use crate::tool::entry::Entry;
 use crate::tool::{Tool, ToolBackend};
+use toolkit_schema::Schema;
+use toolkit_schema::plan::{NotEncoded, Plan};
+use toolkit_schema::tree::Tree;
 
 /// How a linked function is called, its types forgotten.
 ///

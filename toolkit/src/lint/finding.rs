@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::schema::shown_id;
 use crate::tool::Tool;
+use toolkit_schema::shown_id;
 
 /// A result of a lint rule for one tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -44,7 +44,7 @@ fn each_text(value: &Value, at: &str, tell: &mut impl FnMut(&str, &str)) {
         }
         Value::Object(map) => {
             for (key, value) in map {
-                let at = crate::schema::child(at, key);
+                let at = toolkit_schema::child(at, key);
                 tell(&at, key);
                 each_text(value, &at, tell);
             }

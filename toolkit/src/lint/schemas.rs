@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::finding::{Finding, Rule};
-use crate::schema::{child, inline, walk};
 use crate::tool::Tool;
+use toolkit_schema::{child, inline, walk};
 
 pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
     let mut schema = tool.input().as_value().clone();

@@ -1,9 +1,9 @@
 //! Names that the type of an argument reads, and that its closed schema refuses.
 
 use super::finding::{Finding, Rule};
-use crate::schema::explore::Unlisted;
-use crate::schema::quoted;
 use crate::tool::Tool;
+use toolkit_schema::explore::Unlisted;
+use toolkit_schema::quoted;
 
 pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
     for (pointer, name) in tool.explored().unlisted {

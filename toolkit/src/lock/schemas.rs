@@ -6,8 +6,8 @@ use super::Verdict;
 use super::budget::{Budget, Stop};
 use super::prove::{Document, Prover, Stack};
 use super::witness::witness;
-use crate::schema::equality;
-use crate::schema::{Dialect, Schema, child, inline, walk};
+use toolkit_schema::equality;
+use toolkit_schema::{Dialect, Schema, child, inline, walk};
 
 /// The direction in which a schema must stay compatible.
 #[derive(Clone, Copy, PartialEq)]

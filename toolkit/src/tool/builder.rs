@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::check::validate_tool;
 use super::diagnostic::Diagnostics;
 use super::{Annotations, Icon, Literal, Metadata, Requirements, Text, Tool, ToolId, normalize_tags};
-use crate::schema;
+use toolkit_schema as schema;
 
 /// Says what a tool is that is no function of this program.
 ///

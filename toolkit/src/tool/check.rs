@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
 use super::{Literal, META_KEY, Tool, check_alias, check_name};
-use crate::schema::{SchemaError, finite, quoted, root};
+use toolkit_schema::{SchemaError, finite, quoted, root};
 
 /// Checks a tool by itself.
 ///

@@ -7,7 +7,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::Tool;
-use crate::schema::equality::write_canonical;
+use toolkit_schema::equality::write_canonical;
 
 /// The SHA-256 of a tool's contract; see [`Tool::contract_hash`].
 ///
@@ -53,7 +53,7 @@ impl Tool {
             "annotations": self.annotations(),
             "description": self.description(),
             "inputSchema": self.input().as_value(),
-            "outputSchema": self.output().map(crate::schema::Schema::as_value),
+            "outputSchema": self.output().map(toolkit_schema::Schema::as_value),
             "requirements": self.requirements(),
         });
         let mut text = String::new();

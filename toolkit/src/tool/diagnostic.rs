@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Tool;
 use super::entry::Location;
-use crate::schema::{quoted, shown_id};
+use toolkit_schema::{quoted, shown_id};
 
 /// A problem of a catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Metadata;
-use crate::schema::plan::Answer;
 use crate::state::StateType;
+use toolkit_schema::plan::Answer;
 
 /// One linked function, as the compiler knows it.
 #[derive(Debug)]

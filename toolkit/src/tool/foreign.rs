@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Text, Tool};
-use crate::schema::Schema;
+use toolkit_schema::Schema;
 
 /// Bytes of the description of a tool that another program offers; what is longer is cut.
 pub const MAX_DESCRIPTION_BYTES: usize = 16 << 10;

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::{META_KEY, Metadata, Tool, ToolId, Unknown, normalize_tags};
 use crate::arguments::Arguments;
-use crate::schema::is_too_deep;
-use crate::schema::{Schema, Violations, child, input};
+use toolkit_schema::is_too_deep;
+use toolkit_schema::{Schema, Violations, child, input};
 
 /// A JSON object.
 pub(crate) type Object = Map<String, Value>;

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::schema::equality;
+use toolkit_schema::equality;
 
 /// JSON that is part of a tool's record: written into the program as text, or read.
 #[derive(Clone, Debug)]

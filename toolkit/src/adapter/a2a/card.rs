@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use super::{read, skills};
 use crate::adapter::described::Export;
 use crate::catalog::Catalog;
-use crate::schema::is_too_deep;
 use crate::tool::{InvalidTool, Tool};
+use toolkit_schema::is_too_deep;
 
 /// The fields of a card that describe the agent itself.
 ///

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::escape::text;
 use super::prose::prose;
 use super::words::{MAX_INLINE_VALUES, kind, limits, literal, values};
-use crate::schema::walk;
+use toolkit_schema::walk;
 
 /// Deeper than this the JSON itself is the better read.
 const MAX_DEPTH: usize = 8;

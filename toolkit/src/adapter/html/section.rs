@@ -10,8 +10,8 @@ use super::prose::prose;
 use super::words::kind;
 use super::{Anchors, Page};
 use crate::catalog::Catalog;
-use crate::schema::inline;
 use crate::tool::Tool;
+use toolkit_schema::inline;
 
 /// The section of a tool, and what `anchors` has for it; its other versions are folded at its end.
 pub(super) fn section(page: &Page<'_>, catalog: &Catalog, tool: &Tool, anchors: &mut Anchors, out: &mut String) {

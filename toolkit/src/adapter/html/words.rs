@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::escape::text;
-use crate::schema::walk;
+use toolkit_schema::walk;
 
 /// More values than this are told below the row, and not in it.
 pub(super) const MAX_INLINE_VALUES: usize = 6;

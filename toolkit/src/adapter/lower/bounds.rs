@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Keywords, Lowering};
 use crate::adapter::loss::Effect;
-use crate::schema::walk;
+use toolkit_schema::walk;
 
 impl Lowering<'_> {
     /// Every keyword that is still there: kept, said in the description, or left out.

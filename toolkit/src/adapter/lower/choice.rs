@@ -9,7 +9,7 @@ use super::spread::{Spread, spread};
 use super::types::values;
 use super::{Keywords, Lowering};
 use crate::adapter::loss::Effect;
-use crate::schema::child;
+use toolkit_schema::child;
 
 impl Lowering<'_> {
     /// Lowers `anyOf` and `oneOf`; `None` where no branch is left.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Keywords, Lowering};
 use crate::adapter::loss::Effect;
-use crate::schema::{child, walk};
+use toolkit_schema::{child, walk};
 
 impl Lowering<'_> {
     /// Says that an object has no other properties, where the dialect demands it.

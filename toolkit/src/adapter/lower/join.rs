@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Keywords;
-use crate::schema::walk;
+use toolkit_schema::walk;
 
 /// Adds what `part` says to `keywords`, so that both mean what they meant. Returns false, with nothing changed, where one
 /// of them depends on the keywords beside it, or where both say different things that one keyword cannot.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::schema::walk;
+use toolkit_schema::walk;
 
 /// What a later draft added, and draft-07 ignores.
 const LATER: [&str; 11] = [

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Lowering;
 use crate::adapter::dialect::Limits;
 use crate::adapter::loss::Effect;
-use crate::schema::walk;
+use toolkit_schema::walk;
 
 /// An enum with more values than this has a limit of its own (OpenAI's guide to structured outputs).
 const LONG_ENUM: usize = 250;

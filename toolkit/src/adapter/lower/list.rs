@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Keywords, Lowering};
 use crate::adapter::loss::Effect;
-use crate::schema::child;
+use toolkit_schema::child;
 
 impl Lowering<'_> {
     /// Lowers what a schema says of lists; `None` where no value is left.

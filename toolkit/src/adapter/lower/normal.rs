@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::{Keywords, legacy};
-use crate::schema::{child, walk};
+use toolkit_schema::{child, walk};
 
 /// How many references in a row the root is followed through.
 const MAX_HOPS: usize = 32;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Keywords, Lowering};
 use crate::adapter::loss::Effect;
-use crate::schema::walk;
+use toolkit_schema::walk;
 
 impl Lowering<'_> {
     /// Writes the null that a choice allows as `nullable`, and types in capitals, where the dialect does.

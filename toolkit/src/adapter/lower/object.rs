@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::closed::describes_objects;
 use super::{Keywords, Lowering};
 use crate::adapter::loss::Effect;
-use crate::schema::child;
+use toolkit_schema::child;
 
 impl Lowering<'_> {
     /// Lowers what a schema says of objects; `None` where no value is left.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Keywords, Lowering, types};
 use crate::adapter::loss::Effect;
-use crate::schema::walk;
+use toolkit_schema::walk;
 
 impl Lowering<'_> {
     /// Returns true if the target follows references to definitions.

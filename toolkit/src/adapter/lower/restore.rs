@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::call::without_absent;
-use crate::schema::Schema;
+use toolkit_schema::Schema;
 
 /// Takes out each null that stands for an argument that is absent: where the tool's own schema does not allow null, and
 /// does not require the argument.

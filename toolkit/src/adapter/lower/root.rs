@@ -7,7 +7,7 @@ use super::reference::no_arguments;
 use super::{Keywords, Lowering};
 use crate::adapter::dialect::Dialect;
 use crate::adapter::loss::{Effect, Side};
-use crate::schema::child;
+use toolkit_schema::child;
 
 /// Returns true if the root means the same below itself as it does at the root, once it is lowered.
 pub(super) fn keeps_root(root: &Keywords, dialect: &Dialect, side: Side) -> bool {

@@ -8,7 +8,7 @@ use super::Keywords;
 use super::apart::are_apart;
 use super::closed::{constrains_object, declares_beyond, describes_objects, has_in_place, simplify_unevaluated};
 use super::join::join;
-use crate::schema::walk;
+use toolkit_schema::walk;
 
 /// What became of a choice and what stands beside it.
 pub(super) enum Spread {

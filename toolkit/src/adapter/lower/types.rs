@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::apart::same;
 use super::{Keywords, Lowering};
 use crate::adapter::loss::Effect;
-use crate::schema::walk::{self, type_of};
+use toolkit_schema::walk::{self, type_of};
 
 impl Lowering<'_> {
     /// Lowers `type`; `None` where no value is left.

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::Revision;
 use super::result::{is_wrapped, wrapped};
 use crate::adapter::described::description;
-use crate::schema::{inline, root};
 use crate::tool::{Object, Tool, drop_nulls};
+use toolkit_schema::{inline, root};
 
 /// MCP `Tool` (`$defs/Tool` of both revisions).
 pub(super) fn listed(name: &str, tool: &Tool, revision: Revision) -> Object {

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::Revision;
-use crate::schema::{root, walk};
 use crate::tool::Tool;
+use toolkit_schema::{root, walk};
 
 /// The property that a result is put under where the protocol wants an object.
 const RESULT: &str = "result";

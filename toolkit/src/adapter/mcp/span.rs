@@ -2,7 +2,7 @@
 //!
 //! Of JSON that is sound, exactly the value is found. Whether it is sound, only who reads the value can tell.
 
-use crate::schema::plan::special;
+use toolkit_schema::plan::special;
 
 /// What is found, and what comes behind it.
 type Found<'t> = (&'t [u8], &'t [u8]);

@@ -8,8 +8,8 @@ use super::{Options, describe, of_strict_schemas, read};
 use crate::adapter::described::Export;
 use crate::adapter::request::{Member, RequestLimits, of_all};
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
-use crate::schema::quoted;
 use crate::tool::{InvalidTool, Namespace, Tool};
+use toolkit_schema::quoted;
 
 /// The longest name of a namespace in characters, the same as for functions.
 const MAX_LEN: usize = 64;

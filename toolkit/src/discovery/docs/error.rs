@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::example::ArgsSize;
 use super::{Detail, ResolveError};
-use crate::schema::{Violations, quoted, shown_id};
+use toolkit_schema::{Violations, quoted, shown_id};
 
 /// Why there is no documentation, or why it was not taken.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::schema::walk::{self, type_of};
+use toolkit_schema::walk::{self, type_of};
 
 /// A schema of arguments in short: what must be given, what is assumed, and of which types it is.
 ///

@@ -11,7 +11,7 @@ use super::document::Node;
 use super::facts::{Case, Facts};
 use super::leaf::{exact_text, has_large_number};
 use super::types::Types;
-use crate::schema::{Dialect, walk};
+use toolkit_schema::{Dialect, walk};
 
 /// The maximum number of branches of a `oneOf` for which a case assumes that the others fail.
 const MAX_EXCLUSIVE: usize = 64;

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::schema::Dialect;
-use crate::schema::walk;
+use toolkit_schema::Dialect;
+use toolkit_schema::walk;
 
 /// A document, which determines the meaning of `#` and of keywords.
 #[derive(Clone, Copy)]

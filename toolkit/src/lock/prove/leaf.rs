@@ -9,7 +9,7 @@ use super::facts::Facts;
 use super::number::{self, Bound, End, Number};
 use super::types::Types;
 use super::{Proof, Prover};
-use crate::schema::equality;
+use toolkit_schema::equality;
 
 /// Returns a text that two values share only if every validator considers them equal.
 ///

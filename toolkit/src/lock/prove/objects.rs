@@ -10,7 +10,7 @@ use super::facts::{Case, Facts};
 use super::leaf::count;
 use super::types::Types;
 use super::{Proof, Prover};
-use crate::schema::{Dialect, walk};
+use toolkit_schema::{Dialect, walk};
 
 /// The keys that are evaluated by other keywords of a goal.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::budget::{Budget, Stop};
-use crate::schema::Matcher;
+use toolkit_schema::Matcher;
 
 /// The maximum number of cached patterns.
 const MAX_KEPT: usize = 64;

@@ -9,8 +9,8 @@ use super::document::Node;
 use super::facts::Facts;
 use super::leaf::exact_text;
 use super::{Proof, Prover};
-use crate::schema::equality;
-use crate::schema::walk::{self, Holds};
+use toolkit_schema::equality;
+use toolkit_schema::walk::{self, Holds};
 
 impl<'s> Prover<'s, '_> {
     /// Returns true if two schemas have the same asserting keywords with the same values. References are followed.

@@ -1,0 +1,232 @@
+//! Closing of schemas against undeclared properties.
+
+mod copies;
+mod join;
+mod mode;
+mod overlap;
+
+use std::cell::Cell;
+
+use serde_json::{Map, Value};
+
+use self::copies::Copies;
+use self::mode::Mode;
+use super::walk;
+
+/// Closes the objects that `schema` describes, at the root and nested, against properties that it does not declare.
+///
+/// An object with its own `additionalProperties` or `unevaluatedProperties` keeps it, so that maps, flattened maps and
+/// types that an author opens explicitly stay open.
+///
+/// Closing follows composition. A schema that stands alone gets `additionalProperties: false`. If several schemas
+/// describe one object (`$ref` beside `properties`, `oneOf` beside `properties`, `allOf`), they are merged into a
+/// private copy, which is closed; a shared definition is closed separately for its other uses. If they cannot be
+/// merged, the schema that combines them gets `unevaluatedProperties: false`, and its parts become private copies that
+/// stay open. The following cannot be merged: two unions in one place (such as two flattened enums), contradicting
+/// keywords, `then`, `else` and `dependentSchemas`, a schema that includes itself, and more than 64 branches.
+///
+/// Nothing is closed inside `not`, `if`, `contains` and `propertyNames`, where rejecting more would accept more or
+/// change the test. The branches of a plain `anyOf` or `oneOf` are complete alternatives and are closed separately, so
+/// a value that several open branches of a `oneOf` accepted may now be accepted by exactly one.
+///
+/// A schema that has an `$anchor` or a nested `$id`, more than 100,000 values or more than 128 levels is not changed.
+///
+/// # Examples
+///
+/// ```
+/// # use serde_json::json;
+/// let mut schema = json!({ "type": "object", "properties": { "a": {} } });
+/// toolkit_schema::close::close(&mut schema);
+/// assert_eq!(schema["additionalProperties"], json!(false));
+/// ```
+pub fn close(schema: &mut Value) {
+    if !schema.is_object() || !walk::is_tractable(schema) {
+        return;
+    }
+    let original = std::mem::take(schema);
+    *schema = Closer::new(&original).document();
+}
+
+/// Creates a closed copy of `original`. Merges read the original, in which nothing is closed yet.
+struct Closer<'a> {
+    original: &'a Value,
+    copies: Copies<'a>,
+    /// The remaining budget for merging, in JSON values.
+    fuel: usize,
+    /// The number of schemas that may still be visited. After that, parts are assumed to disagree.
+    visits: Cell<usize>,
+    depth: usize,
+}
+
+/// The merge budget of a document, per JSON value and at least. Merging creates copies, and copies of copies.
+const MERGE_FUEL: usize = 20;
+const MERGE_FUEL_MIN: usize = 5_000;
+/// The maximum number of schemas that are visited to find out whether parts disagree.
+const VISIT_BUDGET: usize = 100_000;
+/// The maximum depth of a location at which schemas are merged. Two recursive schemas that disagree can make each merge
+/// lead to a deeper one, without end.
+const MERGE_DEPTH: usize = 64;
+
+impl<'a> Closer<'a> {
+    fn new(original: &'a Value) -> Self {
+        Self {
+            original,
+            copies: Copies::new(original),
+            fuel: MERGE_FUEL_MIN + MERGE_FUEL * walk::size(original),
+            visits: Cell::new(VISIT_BUDGET),
+            depth: 0,
+        }
+    }
+
+    fn document(mut self) -> Value {
+        let mut root = self.convert(self.original, Mode::Closed);
+        // A definition is copied at its first reference, so that unreferenced definitions are dropped.
+        let mut definitions = Map::new();
+        while let Some((name, target, mode)) = self.copies.next() {
+            let copy = self.convert(target, mode);
+            definitions.insert(name, copy);
+        }
+        if let (Value::Object(root), false) = (&mut root, definitions.is_empty()) {
+            root.insert("$defs".to_owned(), definitions.into());
+        }
+        // Removes the definitions that only an abandoned merge referred to.
+        walk::unused::remove_unused(&mut root);
+        root
+    }
+
+    fn convert(&mut self, schema: &Value, mode: Mode) -> Value {
+        let Value::Object(map) = schema else {
+            return schema.clone();
+        };
+        self.depth += 1;
+        let converted = self.convert_object(map, mode);
+        self.depth -= 1;
+        converted.into()
+    }
+
+    fn convert_object(&mut self, map: &Map<String, Value>, mode: Mode) -> Map<String, Value> {
+        if mode != Mode::Closed {
+            return self.copy(map, mode, mode.below());
+        }
+        if is_explicit(map) {
+            let (here, below) = self.without_refusing(map, Mode::Open);
+            return self.copy(map, here, below);
+        }
+        match composition(map) {
+            Composition::Alone => {
+                let mut closed = self.copy(map, mode, mode);
+                seal(&mut closed);
+                closed
+            }
+            Composition::Elsewhere => self.copy(map, mode, mode),
+            Composition::Joined => self.merge(map).unwrap_or_else(|| self.guard(map)),
+        }
+    }
+
+    /// Keeps the schemas combined in `map` open and rejects properties that none of them declares.
+    fn guard(&mut self, map: &Map<String, Value>) -> Map<String, Value> {
+        let (here, below) = self.without_refusing(map, Mode::Loose);
+        let mut guarded = self.copy(map, here, below);
+        if self.describes_an_object(map) {
+            guarded.insert("unevaluatedProperties".to_owned(), false.into());
+        }
+        guarded
+    }
+
+    /// Returns `here` and the mode for the values inside. If two parts describe one property differently, closing both
+    /// descriptions would reject what either allows, so the values inside are copied unchanged.
+    fn without_refusing(&self, map: &Map<String, Value>, here: Mode) -> (Mode, Mode) {
+        match (self.overlaps(map), here) {
+            (false, _) => (here, Mode::Closed),
+            (true, Mode::Loose) => (Mode::LooseOnly, Mode::Original),
+            (true, _) => (Mode::Original, Mode::Original),
+        }
+    }
+
+    /// Copies `map`: the parts that describe the same value in mode `here`, and those that describe values inside it in
+    /// mode `below`.
+    fn copy(&mut self, map: &Map<String, Value>, here: Mode, below: Mode) -> Map<String, Value> {
+        let mut copy = Map::new();
+        for (keyword, value) in map {
+            if walk::CONTAINERS.contains(&keyword.as_str()) {
+                continue;
+            }
+            if here.drops_refusals() && refuses_the_rest(keyword, value) {
+                continue;
+            }
+            let value = match (keyword.as_str(), value) {
+                ("$ref", Value::String(reference)) => self.copies.reference(reference, here).into(),
+                _ => {
+                    let mode = mode::of(keyword, here, below);
+                    walk::rebuild(keyword, value, |sub| self.convert(sub, mode))
+                }
+            };
+            copy.insert(keyword.clone(), value);
+        }
+        copy
+    }
+}
+
+/// The composition of a schema for one value.
+enum Composition {
+    /// Only its own keywords.
+    Alone,
+    /// Only another schema, or a choice between several.
+    Elsewhere,
+    /// Several schemas together.
+    Joined,
+}
+
+fn composition(map: &Map<String, Value>) -> Composition {
+    let mut elsewhere =
+        map.iter().filter(|(keyword, _)| mode::is_in_place(keyword)).map(|(keyword, value)| (keyword.as_str(), value));
+    match (elsewhere.next(), elsewhere.next()) {
+        (None, _) => Composition::Alone,
+        (Some(_), Some(_)) => Composition::Joined,
+        (Some((keyword, value)), None) => {
+            let whole = match keyword {
+                "$ref" | "anyOf" | "oneOf" => true,
+                "allOf" => value.as_array().is_some_and(|parts| parts.len() == 1),
+                _ => false,
+            };
+            if whole && !map.keys().any(|k| mode::is_about_objects(k)) {
+                Composition::Elsewhere
+            } else {
+                Composition::Joined
+            }
+        }
+    }
+}
+
+fn is_explicit(map: &Map<String, Value>) -> bool {
+    map.contains_key("additionalProperties") || map.contains_key("unevaluatedProperties")
+}
+
+fn refuses_the_rest(keyword: &str, value: &Value) -> bool {
+    matches!(keyword, "additionalProperties" | "unevaluatedProperties") && *value == false
+}
+
+/// Adds `additionalProperties: false` to a schema that describes an object by its properties.
+fn seal(map: &mut Map<String, Value>) {
+    let by_value = map.contains_key("const") || map.contains_key("enum");
+    if by_value || is_explicit(map) || !mode::allows_objects(map) {
+        return;
+    }
+    let named = |keyword: &str| map.get(keyword).and_then(Value::as_object).map_or(0, Map::len);
+    let by_pattern = named("patternProperties") > 0;
+    // Rules for keys or their number, without declared keys, describe a map.
+    let rules = ["propertyNames", "minProperties", "maxProperties"];
+    if named("properties") == 0 && !by_pattern && rules.iter().any(|k| map.contains_key(*k)) {
+        return;
+    }
+    // A required property is declared, even without a schema of its own.
+    if let (Some(Value::Array(required)), false) = (map.get("required").cloned(), by_pattern) {
+        let properties = map.entry("properties").or_insert_with(|| Map::new().into()).as_object_mut();
+        if let Some(properties) = properties {
+            for name in required.iter().filter_map(Value::as_str) {
+                properties.entry(name).or_insert_with(|| Map::new().into());
+            }
+        }
+    }
+    map.insert("additionalProperties".to_owned(), false.into());
+}

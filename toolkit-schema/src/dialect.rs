@@ -1,0 +1,63 @@
+//! The dialects of JSON Schema.
+
+use jsonschema::Draft;
+use jsonschema::meta::MetaValidator;
+use serde_json::Value;
+
+use super::error::{SchemaErrorKind, SchemaFault};
+use super::excerpt::quoted;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    Draft202012,
+    Draft7,
+}
+
+impl Dialect {
+    /// Returns the dialect of a document by the `$schema` of its root. The default is draft 2020-12.
+    pub fn of(root: &Value) -> Result<Self, SchemaFault> {
+        match root.get("$schema") {
+            None => Ok(Self::Draft202012),
+            Some(named) => Self::named(named).map_err(|(kind, message)| SchemaFault::new(kind, "/$schema", message)),
+        }
+    }
+
+    /// Parses the value of `$schema`.
+    pub(super) fn named(named: &Value) -> Result<Self, (SchemaErrorKind, String)> {
+        let Value::String(name) = named else {
+            return Err((SchemaErrorKind::InvalidSchema, "`$schema` must be a string".to_owned()));
+        };
+        let uri = name.strip_suffix('#').unwrap_or(name);
+        match [Self::Draft202012, Self::Draft7].into_iter().find(|dialect| dialect.uri() == uri) {
+            Some(dialect) => Ok(dialect),
+            None => {
+                let name = quoted(name);
+                let message = format!("the dialect {name} is not supported; use draft 2020-12 or draft-07");
+                Err((SchemaErrorKind::UnsupportedDialect, message))
+            }
+        }
+    }
+
+    /// Returns the URI of the meta-schema.
+    pub(super) fn uri(self) -> &'static str {
+        match self {
+            Self::Draft202012 => "https://json-schema.org/draft/2020-12/schema",
+            Self::Draft7 => "http://json-schema.org/draft-07/schema",
+        }
+    }
+
+    pub(super) fn draft(self) -> Draft {
+        match self {
+            Self::Draft202012 => Draft::Draft202012,
+            Self::Draft7 => Draft::Draft7,
+        }
+    }
+
+    /// Returns the validator of the meta-schema.
+    pub(super) fn meta_schema(self) -> MetaValidator<'static> {
+        match self {
+            Self::Draft202012 => jsonschema::draft202012::meta::validator(),
+            Self::Draft7 => jsonschema::draft7::meta::validator(),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Generation of schemas from Rust types.
+
+use schemars::generate::{Contract, SchemaSettings};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value};
+
+use super::{close, portable, walk};
+
+/// Generates the schema of a tool's arguments: the JSON from which serde deserializes a `T`.
+///
+/// The schema uses draft 2020-12 and portable keywords, and its objects are closed ([`close::close`]).
+///
+/// # Examples
+///
+/// ```
+/// # use serde_json::json;
+/// assert_eq!(
+///     toolkit_schema::generate::input::<u8>(),
+///     json!({ "type": "integer", "minimum": 0, "maximum": 255 })
+/// );
+/// ```
+#[must_use]
+pub fn input<T: JsonSchema>() -> Value {
+    let schema = generator(Contract::Deserialize).into_root_schema_for::<T>();
+    finish_input(schema, &T::schema_name())
+}
+
+/// Generates the schema of a tool's result: the JSON to which serde serializes a `T`.
+///
+/// Its objects stay open. In a closed schema, a new field of the result would break callers that validate it.
+#[must_use]
+pub fn output<T: JsonSchema>() -> Value {
+    let schema = generator(Contract::Serialize).into_root_schema_for::<T>();
+    tidy(schema, &T::schema_name())
+}
+
+// These functions are not generic, so that each tool adds little code to compile.
+fn generator(contract: Contract) -> SchemaGenerator {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.meta_schema = None;
+    settings.contract = contract;
+    settings.into_generator()
+}
+
+fn finish_input(mut schema: Schema, type_name: &str) -> Value {
+    if let Some(object) = schema.as_object_mut() {
+        bound_floats(object, 0);
+    }
+    let mut schema = tidy(schema, type_name);
+    close::close(&mut schema);
+    schema
+}
+
+/// Bounds 32-bit numbers, since serde deserializes larger ones as infinity.
+fn bound_floats(schema: &mut Map<String, Value>, depth: usize) {
+    let is_number = schema
+        .get("type")
+        .is_some_and(|ty| ty == "number" || ty.as_array().is_some_and(|types| types.iter().any(|ty| ty == "number")));
+    if is_number && schema.get("format").is_some_and(|format| format == "float") {
+        let bound = f64::from(f32::MAX);
+        schema.entry("minimum").or_insert_with(|| (-bound).into());
+        schema.entry("maximum").or_insert_with(|| bound.into());
+    }
+    if depth < walk::MAX_DEPTH {
+        walk::each_mut(schema, |_, sub| {
+            if let Value::Object(sub) = sub {
+                bound_floats(sub, depth + 1);
+            }
+        });
+    }
+}
+
+fn tidy(schema: Schema, type_name: &str) -> Value {
+    let mut schema = schema.to_value();
+    // schemars uses the name of the Rust type as the title of the root, which is useless to a model. A title that
+    // differs from that name was written by the author and stays.
+    drop_title(&mut schema, type_name);
+    if let Some(Value::Object(definitions)) = schema.get_mut("$defs") {
+        for (name, definition) in definitions {
+            drop_title(definition, name);
+        }
+    }
+    portable::make(&mut schema);
+    schema
+}
+
+fn drop_title(schema: &mut Value, name: &str) {
+    if let Value::Object(map) = schema
+        && map.get("title").is_some_and(|title| title == name)
+    {
+        map.remove("title");
+    }
+}

@@ -1,0 +1,353 @@
+//! The graph of the schemas in a document and of the values that they apply to.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::dialect::Dialect;
+use super::error::{MAX_FAULTS, SchemaErrorKind, SchemaFault};
+use super::limits::MAX_SUBSCHEMAS;
+use super::reference::{Base, References, Target};
+use super::tagged;
+use super::violation::child;
+use super::walk::{self, Token};
+
+/// The schemas of a document, the root first. Includes the schemas that references reach in unknown locations, which
+/// are outside of all schema keywords.
+pub(super) struct Graph<'s> {
+    pub(super) nodes: Vec<Node<'s>>,
+    ids: HashMap<*const Value, usize>,
+    dialect: Dialect,
+    /// True if items of a value are compared with each other (`uniqueItems`).
+    pub(super) compares_items: bool,
+}
+
+/// A single schema.
+pub(super) struct Node<'s> {
+    schema: &'s Value,
+    place: Place<'s>,
+    base: Base,
+    /// The schemas that apply to the same value, and the branches of choices that a tag determines.
+    pub(super) in_place: Vec<usize>,
+    pub(super) tagged: Vec<Vec<usize>>,
+    /// The schemas for the values inside: by key or index, and for the others.
+    pub(super) named: Vec<(Label<'s>, usize)>,
+    pub(super) other_keys: Vec<usize>,
+    pub(super) every_key: Vec<usize>,
+    pub(super) other_items: Vec<usize>,
+    pub(super) every_item: Vec<usize>,
+    /// True if the schema depends on which of the values inside were evaluated by adjacent schemas.
+    pub(super) unevaluated: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Label<'s> {
+    Key(&'s str),
+    Index(usize),
+}
+
+/// The maximum number of targets of all dynamic references together. The validator compiles each target once per path.
+const MAX_DYNAMIC: usize = 10_000;
+
+/// The location of a schema, from which its pointer is built.
+enum Place<'s> {
+    Root,
+    Below(usize, &'s str, Token<'s>),
+    /// The target of a reference, outside of all schema keywords.
+    At(&'s str),
+}
+
+/// A pattern, and the schema that contains it.
+pub(super) struct Pattern<'s> {
+    pub(super) node: usize,
+    pub(super) text: &'s str,
+    /// True if the pattern is a key of `patternProperties`.
+    pub(super) of_keys: bool,
+}
+
+/// The results of walking a document, in addition to its schemas.
+pub(super) struct Found<'s> {
+    pub(super) patterns: Vec<Pattern<'s>>,
+    pub(super) faults: Vec<SchemaFault>,
+    pending: Vec<Reference<'s>>,
+    names: HashSet<String>,
+}
+
+/// A reference that has not been followed yet.
+struct Reference<'s> {
+    from: usize,
+    keyword: &'static str,
+    text: &'s str,
+}
+
+impl Found<'_> {
+    /// Adds a defect of a keyword, up to the limit. The message is built only if it is needed.
+    fn fault(
+        &mut self,
+        graph: &Graph<'_>,
+        id: usize,
+        keyword: &str,
+        fault: impl FnOnce() -> (SchemaErrorKind, String),
+    ) {
+        if self.faults.len() <= MAX_FAULTS {
+            let (kind, message) = fault();
+            self.faults.push(SchemaFault::new(kind, child(&graph.pointer(id), keyword), message));
+        }
+    }
+}
+
+impl<'s> Graph<'s> {
+    /// Finds the schemas of a document and follows every reference, including those that no value can reach.
+    ///
+    /// # Errors
+    ///
+    /// Returns a defect that prevents the search: too many schemas, or too many targets of dynamic references.
+    pub(super) fn of(
+        root: &'s Value,
+        dialect: Dialect,
+        references: &'s References<'s>,
+    ) -> Result<(Self, Found<'s>), SchemaFault> {
+        let mut graph = Self { nodes: Vec::new(), ids: HashMap::new(), dialect, compares_items: false };
+        let mut found = Found { patterns: Vec::new(), faults: Vec::new(), pending: Vec::new(), names: HashSet::new() };
+        let mut dynamic = Vec::new();
+        graph.add(root, Place::Root, references.root());
+        let mut next = 0;
+        loop {
+            while next < graph.nodes.len() {
+                graph.walk(next, references, &mut found);
+                next += 1;
+                if graph.nodes.len() > MAX_SUBSCHEMAS {
+                    let message = format!("it has more than {} subschemas", MAX_SUBSCHEMAS);
+                    return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
+                }
+            }
+            // All schemas with a known location have been added, so a reference that adds one points to an unknown
+            // location.
+            for Reference { from, keyword, text } in std::mem::take(&mut found.pending) {
+                match references.resolve(&graph.nodes[from].base, text) {
+                    Ok(Target::Schema(target, base)) => {
+                        let target = graph.add(target, Place::At(text), base);
+                        graph.nodes[from].in_place.push(target);
+                        if keyword == "$dynamicRef" {
+                            dynamic.push((from, text.rsplit('#').next().unwrap_or_default()));
+                        }
+                    }
+                    Ok(Target::MetaSchema) => {}
+                    Err(unresolved) => found.fault(&graph, from, keyword, || references.explain(text, unresolved)),
+                }
+            }
+            if next == graph.nodes.len() {
+                break;
+            }
+        }
+        graph.connect_dynamic(&dynamic)?;
+        Ok((graph, found))
+    }
+
+    /// Finds the direct subschemas of a schema and its references.
+    fn walk(&mut self, id: usize, references: &References<'s>, found: &mut Found<'s>) {
+        let schema = self.nodes[id].schema;
+        let Value::Object(keywords) = schema else {
+            return;
+        };
+        if id > 0
+            && let Some(fault) = keywords.get("$schema").and_then(|named| self.other_dialect(named))
+        {
+            found.fault(self, id, "$schema", || fault);
+        }
+        // The reference that led here has already set the base URI.
+        let is_entered = matches!(self.nodes[id].place, Place::At(_));
+        match references.base_of(&self.nodes[id].base, schema).filter(|_| !is_entered) {
+            Some(Ok(base)) => self.nodes[id].base = base,
+            Some(Err(message)) => found.fault(self, id, "$id", || (SchemaErrorKind::InvalidSchema, message)),
+            None => {}
+        }
+        if !is_entered {
+            for (keyword, name) in references.names(&self.nodes[id].base, schema) {
+                if !found.names.insert(name) {
+                    let message = format!("`{keyword}` names two schemas; a name is for one");
+                    found.fault(self, id, keyword, || (SchemaErrorKind::InvalidSchema, message));
+                }
+            }
+        }
+        // Draft-07 has no dynamic references. It ignores the keywords beside a `$ref`, but they must still be valid.
+        let is_7 = self.dialect == Dialect::Draft7;
+        let keywords_that_refer = if is_7 { &["$ref"][..] } else { &["$ref", "$dynamicRef"] };
+        for &keyword in keywords_that_refer {
+            if let Some(Value::String(text)) = keywords.get(keyword) {
+                found.pending.push(Reference { from: id, keyword, text });
+            }
+        }
+        let is_ignored = is_7 && keywords.get("$ref").is_some_and(Value::is_string);
+
+        let mut choices: [Vec<usize>; 2] = Default::default();
+        walk::each_at(keywords, |keyword, token, sub| {
+            let base = self.nodes[id].base.clone();
+            let sub = self.add(sub, Place::Below(id, keyword, token), base);
+            match keyword {
+                _ if is_ignored => {}
+                "anyOf" => choices[0].push(sub),
+                "oneOf" => choices[1].push(sub),
+                _ => self.nodes[id].connect(keyword, token, sub),
+            }
+        });
+        for (keyword, branches) in ["anyOf", "oneOf"].into_iter().zip(choices) {
+            let node = &mut self.nodes[id];
+            let list = keywords.get(keyword).and_then(Value::as_array);
+            match list.and_then(|list| tagged::tag(list)) {
+                Some(_) => node.tagged.push(branches),
+                None => node.in_place.extend(branches),
+            }
+        }
+        self.compares_items |= keywords.get("uniqueItems") == Some(&Value::Bool(true));
+        found.patterns.extend(patterns_of(id, keywords));
+    }
+
+    /// Returns the id of a schema, which is added if it is new.
+    fn add(&mut self, schema: &'s Value, place: Place<'s>, base: Base) -> usize {
+        let id = self.nodes.len();
+        match self.ids.entry(schema) {
+            Entry::Occupied(known) => return *known.get(),
+            Entry::Vacant(new) => new.insert(id),
+        };
+        self.nodes.push(Node::new(schema, place, base));
+        id
+    }
+
+    /// Connects dynamic references with every schema that has their anchor.
+    fn connect_dynamic(&mut self, dynamic: &[(usize, &str)]) -> Result<(), SchemaFault> {
+        let mut anchors: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (id, node) in self.nodes.iter().enumerate() {
+            if let Some(Value::String(name)) = node.schema.get("$dynamicAnchor") {
+                anchors.entry(name).or_default().push(id);
+            }
+        }
+        let ways = |name: &str| anchors.get(name).map_or(0, Vec::len);
+        if dynamic.iter().map(|(_, name)| ways(name)).sum::<usize>() > MAX_DYNAMIC {
+            let message = "its dynamic references may lead to too many schemas";
+            return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
+        }
+        for (id, name) in dynamic {
+            let known: HashSet<usize> = self.nodes[*id].in_place.iter().copied().collect();
+            let more = anchors.get(name).into_iter().flatten().filter(|target| !known.contains(target));
+            self.nodes[*id].in_place.extend(more);
+        }
+        Ok(())
+    }
+
+    fn other_dialect(&self, named: &Value) -> Option<(SchemaErrorKind, String)> {
+        match Dialect::named(named) {
+            Err(fault) => Some(fault),
+            Ok(dialect) if dialect == self.dialect => None,
+            Ok(dialect) => {
+                let (of, here) = (dialect.uri(), self.dialect.uri());
+                let message = format!("the dialect `{of}` is not that of the document, `{here}`; a document has one");
+                Some((SchemaErrorKind::UnsupportedDialect, message))
+            }
+        }
+    }
+
+    /// Returns the JSON Pointer to a schema.
+    pub fn pointer(&self, id: usize) -> String {
+        let mut tokens = Vec::new();
+        let mut at = id;
+        let mut pointer = loop {
+            match &self.nodes[at].place {
+                Place::Root => break String::new(),
+                Place::At(reference) => {
+                    break walk::pointer(reference).unwrap_or_else(|| child("", reference));
+                }
+                Place::Below(parent, keyword, token) => {
+                    tokens.push((*keyword, *token));
+                    at = *parent;
+                }
+            }
+        };
+        for (keyword, token) in tokens.into_iter().rev() {
+            pointer = child(&pointer, keyword);
+            match token {
+                Token::Only => {}
+                Token::Index(idx) => pointer = child(&pointer, &idx.to_string()),
+                Token::Name(name) => pointer = child(&pointer, name),
+            }
+        }
+        pointer
+    }
+
+    /// Returns the schemas in unknown locations, which the meta-schema of the document does not cover.
+    pub(super) fn hidden(&self) -> impl Iterator<Item = (usize, &'s Value)> {
+        let is_hidden = |(_, node): &(usize, &Node<'s>)| matches!(node.place, Place::At(_));
+        self.nodes.iter().enumerate().filter(is_hidden).map(|(id, node)| (id, node.schema))
+    }
+
+    /// Returns, for each schema, true if a value can be validated against it.
+    pub(super) fn reached(&self) -> Vec<bool> {
+        let mut reached = vec![false; self.nodes.len()];
+        let mut pending = vec![0];
+        while let Some(id) = pending.pop() {
+            if !std::mem::replace(&mut reached[id], true) {
+                let node = &self.nodes[id];
+                pending.extend(node.beside().chain(node.below()));
+            }
+        }
+        reached
+    }
+}
+
+impl<'s> Node<'s> {
+    fn new(schema: &'s Value, place: Place<'s>, base: Base) -> Self {
+        Self {
+            schema,
+            place,
+            base,
+            in_place: Vec::new(),
+            tagged: Vec::new(),
+            named: Vec::new(),
+            other_keys: Vec::new(),
+            every_key: Vec::new(),
+            other_items: Vec::new(),
+            every_item: Vec::new(),
+            unevaluated: false,
+        }
+    }
+
+    /// Returns the schemas that apply to the same value.
+    pub(super) fn beside(&self) -> impl Iterator<Item = usize> {
+        self.in_place.iter().chain(self.tagged.iter().flatten()).copied()
+    }
+
+    /// Returns the schemas that apply to the values inside.
+    pub(super) fn below(&self) -> impl Iterator<Item = usize> {
+        let others = [&self.other_keys, &self.every_key, &self.other_items, &self.every_item];
+        self.named.iter().map(|&(_, id)| id).chain(others.into_iter().flatten().copied())
+    }
+
+    fn connect(&mut self, keyword: &str, token: Token<'s>, sub: usize) {
+        match (keyword, token) {
+            ("$defs" | "definitions" | "contentSchema", _) => {}
+            ("properties", Token::Name(name)) => self.named.push((Label::Key(name), sub)),
+            ("prefixItems" | "items", Token::Index(idx)) => self.named.push((Label::Index(idx), sub)),
+            ("items" | "additionalItems", _) => self.other_items.push(sub),
+            ("additionalProperties", _) => self.other_keys.push(sub),
+            ("patternProperties" | "propertyNames", _) => self.every_key.push(sub),
+            ("contains", _) => self.every_item.push(sub),
+            ("unevaluatedProperties", _) => {
+                self.unevaluated = true;
+                self.every_key.push(sub);
+            }
+            ("unevaluatedItems", _) => {
+                self.unevaluated = true;
+                self.every_item.push(sub);
+            }
+            _ => self.in_place.push(sub),
+        }
+    }
+}
+
+fn patterns_of<'s>(node: usize, keywords: &'s Map<String, Value>) -> impl Iterator<Item = Pattern<'s>> {
+    let of_text = keywords.get("pattern").and_then(Value::as_str).into_iter();
+    let of_keys = keywords.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    let of_text = of_text.map(move |text| Pattern { node, text, of_keys: false });
+    of_text.chain(of_keys.map(move |text| Pattern { node, text, of_keys: true }))
+}

@@ -1,0 +1,94 @@
+//! Checked JSON Schemas: a schema is checked once, and then checks values while serde reads or writes them.
+//!
+//! [`Schema`] is the contract for a value: it comes from a Rust type ([`Schema::input`], [`Schema::output`]), from a
+//! JSON value ([`Schema::from_value`]) or from text, and reports each [`Violation`] with its place and its rule. Draft
+//! 2020-12 and draft-07 are supported, without references to other documents. Untrusted schemas and values take bounded
+//! time, memory and stack.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolkit_schema::Schema;
+//!
+//! let schema = Schema::from_value(json!({
+//!     "type": "object",
+//!     "properties": { "name": { "type": "string" }, "age": { "type": "integer", "minimum": 0 } },
+//!     "required": ["name"],
+//! }))?;
+//! assert!(schema.is_valid(&json!({ "name": "ann", "age": 41 })));
+//!
+//! let violations = schema.validate(&json!({ "age": -1 })).unwrap_err();
+//! let messages: Vec<_> = violations.iter().map(ToString::to_string).collect();
+//! assert_eq!(messages, ["/age must be at least 0, got -1", "/name is required"]);
+//! # Ok::<(), toolkit_schema::SchemaError>(())
+//! ```
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`generate`] | the schema of a Rust type |
+//! | [`close`] | objects that accept no other properties than those they declare |
+//! | [`inline`] | references replaced by what they refer to |
+//!
+//! `toolkit` exports this crate as `toolkit::schema`.
+
+mod check;
+pub mod close;
+mod cost;
+mod error;
+mod example;
+pub mod generate;
+mod graph;
+pub mod inline;
+mod limits;
+mod pointer;
+mod reference;
+mod schema;
+mod tagged;
+
+// The crates of this workspace build on these. They are not part of the public interface.
+#[doc(hidden)]
+pub mod alias;
+#[doc(hidden)]
+pub mod dialect;
+#[doc(hidden)]
+pub mod equality;
+#[doc(hidden)]
+pub mod excerpt;
+#[doc(hidden)]
+pub mod explore;
+#[doc(hidden)]
+pub mod finite;
+#[doc(hidden)]
+pub mod format;
+#[doc(hidden)]
+pub mod json;
+#[doc(hidden)]
+pub mod patterns;
+#[doc(hidden)]
+pub mod plan;
+#[doc(hidden)]
+pub mod portable;
+#[doc(hidden)]
+pub mod root;
+#[doc(hidden)]
+pub mod suggest;
+#[doc(hidden)]
+pub mod tree;
+#[doc(hidden)]
+pub mod violation;
+#[doc(hidden)]
+pub mod walk;
+
+#[doc(hidden)]
+pub use self::{
+    dialect::Dialect,
+    excerpt::{quoted, shown_id, shown_pointer},
+    generate::{input, output},
+    json::is_too_deep,
+    patterns::Matcher,
+    violation::{child, declared_place},
+};
+
+pub use self::error::{Invalid, SchemaError, SchemaErrorKind, SchemaFault};
+pub use self::plan::{CheckPath, PlanObstacle};
+pub use self::schema::Schema;
+pub use self::violation::{Violation, Violations};

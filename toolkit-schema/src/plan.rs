@@ -1,0 +1,159 @@
+//! Validation during serialization and deserialization: one pass between bytes and a typed value, without a tree.
+//!
+//! A [`Plan`] is a schema compiled to tables that are consulted while a value is read or written. It covers the
+//! keywords that look at one value at a time; other schemas have no plan. A plan returns no explanation, only success
+//! or [`Refused`]. After a refusal the caller validates a tree, which decides and explains.
+//!
+//! While reading, the checks follow the JSON text and not the type. A `Deserialize` may ignore a value, stop early,
+//! swallow an error or request a map where the text has an array. A value counts as valid only once its text has been
+//! read to the end.
+
+mod arena;
+mod array;
+mod compile;
+mod de;
+mod limited;
+mod node;
+mod number;
+mod object;
+mod pattern;
+mod property;
+mod reason;
+mod refused;
+mod ser;
+pub mod special;
+mod string;
+
+use std::marker::PhantomData;
+use std::sync::LazyLock;
+
+pub use arena::Plan;
+pub use de::asked::{Answer, Asked};
+pub use de::decimal::{Held, Whole};
+pub(crate) use de::tree::read_tree;
+pub use limited::Limited;
+pub use reason::{CheckPath, PlanObstacle};
+pub use refused::{NotEncoded, Refused};
+pub use ser::Notes;
+
+impl Plan {
+    /// Compiles a draft 2020-12 or draft-07 schema.
+    ///
+    /// Returns `None` if the schema has an unknown keyword or one that needs the whole value. The caller then validates
+    /// a tree.
+    #[must_use]
+    pub fn compile(schema: &serde_json::Value) -> Option<Plan> {
+        let (nodes, root) = compile::compile(schema).ok()?;
+        Some(Plan::new(nodes, root))
+    }
+
+    /// Returns the first keyword that prevents a plan, or `None` if the schema has a plan.
+    #[must_use]
+    pub fn why_not(schema: &serde_json::Value) -> Option<PlanObstacle> {
+        compile::compile(schema).err()
+    }
+
+    /// Returns the plan that accepts every value.
+    pub fn anything() -> &'static Plan {
+        static ANYTHING: LazyLock<Plan> =
+            LazyLock::new(|| Plan::compile(&serde_json::Value::Bool(true)).expect("`true` has a plan"));
+        &ANYTHING
+    }
+
+    /// Deserializes a value from JSON that certainly matches the schema.
+    ///
+    /// In addition to the schema, duplicate keys and trailing characters are rejected.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Refused`] if the text is not certainly valid or is not a `T`.
+    pub fn decode<'de, T: serde::Deserialize<'de>>(&self, json: &'de [u8]) -> Result<T, Refused> {
+        let mut cursor = de::Cursor::new(self, json)?;
+        let value = de::read(&mut cursor, self.root(), PhantomData)?;
+        match cursor.finish() {
+            true => Ok(value),
+            false => Err(Refused),
+        }
+    }
+
+    /// Deserializes a value that was validated by other means. Whole numbers are read as integers where the type
+    /// requests one, in any notation; the offsets of those that a tree stores as floats are appended to `whole`.
+    pub fn decode_approved<'de, T: serde::Deserialize<'de>>(
+        json: &'de [u8],
+        whole: &mut Vec<usize>,
+    ) -> Result<T, Refused> {
+        let plan = Self::anything();
+        let mut cursor = de::Cursor::new(plan, json)?;
+        cursor.whole = Some(Vec::new());
+        let value = de::read(&mut cursor, plan.root(), PhantomData)?;
+        if !cursor.finish() {
+            return Err(Refused);
+        }
+        whole.extend(cursor.whole.take().unwrap_or_default());
+        Ok(value)
+    }
+
+    /// Returns what a `T` requests after the start of a text. Uses the same code as [`Plan::decode`].
+    pub fn ask<T: serde::de::DeserializeOwned>(front: &[u8]) -> Answer {
+        let plan = Self::anything();
+        de::asked::listen(|| {
+            let Ok(mut cursor) = de::Cursor::new(plan, front) else { return false };
+            let _ = de::read(&mut cursor, plan.root(), PhantomData::<T>);
+            cursor.is_at_end()
+        })
+    }
+
+    /// Appends the JSON of `value` to `out`: the same bytes that `serde_json::to_writer` writes.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Refused`] if the value does not certainly match the schema, or cannot be represented in JSON. The
+    /// bytes appended to `out` by then are unspecified.
+    pub fn encode<T: serde::Serialize + ?Sized>(&self, value: &T, out: &mut Vec<u8>) -> Result<(), Refused> {
+        self.encode_at_most(value, out, usize::MAX).map_err(|_| Refused)
+    }
+
+    /// Does the same as [`Plan::encode`] up to a length. A string that exceeds the rest of it is not read.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`NotEncoded::TooLong`] if the JSON has more than `max_bytes` bytes, although a small excess may be
+    /// written. Otherwise the same as [`Plan::encode`].
+    #[inline]
+    pub fn encode_at_most<T: serde::Serialize + ?Sized>(
+        &self,
+        value: &T,
+        out: &mut Vec<u8>,
+        max_bytes: usize,
+    ) -> Result<(), NotEncoded> {
+        let mut output = ser::Output::new(self, std::mem::take(out), max_bytes);
+        let written = self.write(value, &mut output);
+        let (has_failed, is_exceeded) = (output.has_failed(), output.is_exceeded());
+        *out = output.json;
+        match written {
+            Ok(()) if !has_failed => Ok(()),
+            _ if is_exceeded => Err(NotEncoded::TooLong),
+            _ => Err(NotEncoded::Refused),
+        }
+    }
+
+    /// Writes a value. `Serialize` is called only here, so that rustc inlines it exactly once.
+    #[inline(never)]
+    fn write<'p, T: serde::Serialize + ?Sized>(
+        &'p self,
+        value: &T,
+        output: &mut ser::Output<'p>,
+    ) -> Result<(), Refused> {
+        value.serialize(ser::Writer { out: output, node: self.root() })
+    }
+
+    /// Writes `value` as far as possible, and records what JSON cannot represent.
+    pub fn note_unwritable<T: serde::Serialize + ?Sized>(value: &T) -> (Vec<u8>, Notes) {
+        let plan = Self::anything();
+        let mut output = ser::Output::new(plan, Vec::new(), usize::MAX);
+        output.notes = Some(Box::default());
+        // The notes contain the error.
+        let _ = plan.write(value, &mut output);
+        (output.json, output.notes.map_or_else(Notes::default, |notes| *notes))
+    }
+}

@@ -1,0 +1,110 @@
+//! Parsing of JSON text to a tree.
+
+use std::fmt::Write as _;
+
+use serde_json::map::Entry;
+use serde_json::{Map, Value};
+
+use super::super::arena::Plan;
+use super::super::refused::Refused;
+use super::cursor::Cursor;
+use super::decimal::Held;
+use crate::child;
+
+/// A number in JSON text.
+pub(crate) struct Spelled<'a> {
+    pub(crate) pointer: &'a str,
+    /// The offset of its text.
+    pub(crate) start: usize,
+    pub(crate) text: &'a str,
+    pub(crate) held: &'a Held,
+}
+
+/// Parses JSON text and passes each number in it to `see`.
+///
+/// # Errors
+///
+/// Returns [`Refused`] if the text is not JSON, has a duplicate key, is nested too deep, or contains a number that is
+/// too large for a float.
+pub(crate) fn read_tree(json: &[u8], see: &mut dyn FnMut(Spelled<'_>)) -> Result<Value, Refused> {
+    let mut cursor = Cursor::new(Plan::anything(), json)?;
+    let value = Reader { cursor: &mut cursor, pointer: String::new(), see }.value()?;
+    if cursor.finish() { Ok(value) } else { Err(Refused) }
+}
+
+struct Reader<'c, 'p, 'de, 's> {
+    cursor: &'c mut Cursor<'p, 'de>,
+    pointer: String,
+    see: &'s mut dyn FnMut(Spelled<'_>),
+}
+
+impl Reader<'_, '_, '_, '_> {
+    fn value(&mut self) -> Result<Value, Refused> {
+        match self.cursor.peek() {
+            b'"' => self.cursor.any_string().map(|text| Value::String(text.into_owned())),
+            b'{' => self.object(),
+            b'[' => self.array(),
+            b't' | b'f' => self.cursor.boolean().map(Value::Bool),
+            b'n' => self.cursor.literal(b"null").map(|()| Value::Null),
+            _ => self.number(),
+        }
+    }
+
+    fn array(&mut self) -> Result<Value, Refused> {
+        self.cursor.open(b'[')?;
+        let mut items = Vec::new();
+        let length = self.pointer.len();
+        while self.cursor.peek() != b']' {
+            self.comma(items.is_empty())?;
+            // Writing to a string cannot fail.
+            let _ = write!(self.pointer, "/{}", items.len());
+            items.push(self.value()?);
+            self.pointer.truncate(length);
+        }
+        self.cursor.close(b']')?;
+        Ok(Value::Array(items))
+    }
+
+    fn object(&mut self) -> Result<Value, Refused> {
+        self.cursor.open(b'{')?;
+        let mut object = Map::new();
+        let length = self.pointer.len();
+        while self.cursor.peek() != b'}' {
+            self.comma(object.is_empty())?;
+            self.cursor.peek();
+            let key = self.cursor.any_string()?.into_owned();
+            self.cursor.literal(b":")?;
+            self.pointer.push_str(&child("", &key));
+            match object.entry(key) {
+                Entry::Vacant(slot) => slot.insert(self.value()?),
+                Entry::Occupied(_) => return Err(self.cursor.refuse()),
+            };
+            self.pointer.truncate(length);
+        }
+        self.cursor.close(b'}')?;
+        Ok(Value::Object(object))
+    }
+
+    fn comma(&mut self, is_first: bool) -> Result<(), Refused> {
+        if is_first {
+            return Ok(());
+        }
+        self.cursor.literal(b",")?;
+        // JSON allows no trailing comma.
+        match self.cursor.peek() {
+            b']' | b'}' => Err(self.cursor.refuse()),
+            _ => Ok(()),
+        }
+    }
+
+    fn number(&mut self) -> Result<Value, Refused> {
+        let (start, text) = (self.cursor.position(), self.cursor.number_text());
+        let held = str::from_utf8(text).ok().and_then(|text| Some((text, Held::read(text)?)));
+        let Some((text, held)) = held else {
+            return Err(self.cursor.refuse());
+        };
+        self.cursor.skip(text.len());
+        (self.see)(Spelled { pointer: &self.pointer, start, text, held: &held });
+        Ok(Value::Number(held.number))
+    }
+}

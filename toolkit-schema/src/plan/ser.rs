@@ -1,0 +1,262 @@
+//! A serializer that validates what it writes.
+//!
+//! Numbers and strings with escapes are written by `serde_json`. Punctuation is written here, because the text of a key
+//! or tag has to be inspected once it is written, and `serde_json` does not expose its output before it is complete.
+
+mod compound;
+mod key;
+mod output;
+
+use std::fmt::Display;
+
+use serde::ser::{Serialize, Serializer};
+
+use super::node::{Kinds, Node};
+use super::object::Member;
+use super::refused::{PRIVATE, Refused};
+use compound::{Fields, Items};
+pub use output::Notes;
+pub(super) use output::Output;
+
+/// Writes one value, to which the rules of `node` apply.
+pub(super) struct Writer<'w, 'p> {
+    pub(super) out: &'w mut Output<'p>,
+    pub(super) node: &'p Node,
+}
+
+impl<'w, 'p> Writer<'w, 'p> {
+    #[inline]
+    fn array(self, tail: &'static [u8]) -> Result<Items<'w, 'p>, Refused> {
+        let items = self.node.array()?;
+        self.out.open(b'[')?;
+        Ok(Items::new(self.out, items, tail))
+    }
+
+    #[inline]
+    fn object(self, tail: &'static [u8]) -> Result<Fields<'w, 'p>, Refused> {
+        let members = self.node.object()?;
+        self.out.open(b'{')?;
+        Ok(Fields::new(self.out, members, tail))
+    }
+
+    /// Writes `null`, as `serde_json` does for such a number.
+    #[cold]
+    fn non_finite(self, value: f64) -> Result<(), Refused> {
+        self.out.note_float(value);
+        self.serialize_unit()
+    }
+
+    /// Opens the object around the content of a variant. The caller closes it.
+    fn variant(self, variant: &str) -> Result<Writer<'w, 'p>, Refused> {
+        let mut members = self.node.object()?;
+        let node = match members.enter(variant.as_bytes())? {
+            Member::Known(property) => property.node,
+            Member::Other(node) => node,
+            Member::Tag(_) => return Err(Refused),
+        };
+        members.finish()?;
+        self.out.open(b'{')?;
+        self.out.string(variant)?;
+        self.out.json.push(b':');
+        Ok(Writer { node: self.out.plan.node(node), out: self.out })
+    }
+}
+
+macro_rules! integers {
+    ($($method:ident($type:ty))*) => {$(
+        #[inline]
+        fn $method(self, value: $type) -> Result<(), Refused> {
+            match u64::try_from(value) {
+                Ok(value) => self.node.unsigned(value)?,
+                Err(_) => self.node.negative(i64::try_from(value).map_err(|_| Refused)?)?,
+            }
+            self.out.write(|s| s.$method(value))
+        }
+    )*};
+}
+
+impl<'w, 'p> Serializer for Writer<'w, 'p> {
+    type Ok = ();
+    type Error = Refused;
+    type SerializeSeq = Items<'w, 'p>;
+    type SerializeTuple = Items<'w, 'p>;
+    type SerializeTupleStruct = Items<'w, 'p>;
+    type SerializeTupleVariant = Items<'w, 'p>;
+    type SerializeMap = Fields<'w, 'p>;
+    type SerializeStruct = Fields<'w, 'p>;
+    type SerializeStructVariant = Fields<'w, 'p>;
+
+    integers! {
+        serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64)
+        serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64)
+    }
+
+    #[inline]
+    fn serialize_bool(self, value: bool) -> Result<(), Refused> {
+        self.node.boolean(value)?;
+        self.out.literal(if value { "true" } else { "false" })
+    }
+
+    fn serialize_i128(self, value: i128) -> Result<(), Refused> {
+        match i64::try_from(value) {
+            Ok(value) => self.serialize_i64(value),
+            // A wider integer would be read as a float.
+            Err(_) => self.serialize_u64(u64::try_from(value).map_err(|_| Refused)?),
+        }
+    }
+
+    fn serialize_u128(self, value: u128) -> Result<(), Refused> {
+        self.serialize_u64(u64::try_from(value).map_err(|_| Refused)?)
+    }
+
+    fn serialize_f32(self, value: f32) -> Result<(), Refused> {
+        if !value.is_finite() {
+            return self.non_finite(value.into());
+        }
+        self.node.allow(Kinds::FLOAT)?;
+        let start = self.out.json.len();
+        self.out.write(|s| s.serialize_f32(value))?;
+        match self.node.number {
+            None => Ok(()),
+            Some(_) => self.node.float(read_back(&self.out.json[start..])?),
+        }
+    }
+
+    #[inline]
+    fn serialize_f64(self, value: f64) -> Result<(), Refused> {
+        if !value.is_finite() {
+            return self.non_finite(value);
+        }
+        self.node.allow(Kinds::FLOAT)?;
+        let start = self.out.json.len();
+        self.out.write(|s| s.serialize_f64(value))?;
+        match &self.node.number {
+            None => Ok(()),
+            Some(rule) if rule.admits_around(value) => Ok(()),
+            Some(_) => self.node.float(read_back(&self.out.json[start..])?),
+        }
+    }
+
+    fn serialize_char(self, value: char) -> Result<(), Refused> {
+        self.serialize_str(value.encode_utf8(&mut [0; 4]))
+    }
+
+    #[inline]
+    fn serialize_str(self, value: &str) -> Result<(), Refused> {
+        // The length limit is checked first, since the rules for a string read all of it.
+        self.out.string(value)?;
+        self.node.string(value)
+    }
+
+    fn serialize_bytes(self, value: &[u8]) -> Result<(), Refused> {
+        self.collect_seq(value)
+    }
+
+    #[inline]
+    fn serialize_none(self) -> Result<(), Refused> {
+        self.serialize_unit()
+    }
+
+    #[inline]
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Refused> {
+        value.serialize(self)
+    }
+
+    #[inline]
+    fn serialize_unit(self) -> Result<(), Refused> {
+        self.node.null()?;
+        self.out.literal("null")
+    }
+
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Refused> {
+        self.serialize_unit()
+    }
+
+    #[inline]
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Refused> {
+        self.serialize_str(variant)
+    }
+
+    #[inline]
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), Refused> {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<(), Refused> {
+        let Writer { out, node } = self.variant(variant)?;
+        value.serialize(Writer { out: &mut *out, node })?;
+        out.close(b"}");
+        Ok(())
+    }
+
+    #[inline]
+    fn serialize_seq(self, _: Option<usize>) -> Result<Items<'w, 'p>, Refused> {
+        self.array(b"]")
+    }
+
+    #[inline]
+    fn serialize_tuple(self, _: usize) -> Result<Items<'w, 'p>, Refused> {
+        self.array(b"]")
+    }
+
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Items<'w, 'p>, Refused> {
+        self.array(b"]")
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Items<'w, 'p>, Refused> {
+        self.variant(variant)?.array(b"]}")
+    }
+
+    #[inline]
+    fn serialize_map(self, _: Option<usize>) -> Result<Fields<'w, 'p>, Refused> {
+        self.object(b"}")
+    }
+
+    #[inline]
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'w, 'p>, Refused> {
+        // Raw JSON is not validated.
+        if name.as_bytes().starts_with(PRIVATE) {
+            return Err(Refused);
+        }
+        self.object(b"}")
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Fields<'w, 'p>, Refused> {
+        self.variant(variant)?.object(b"}}")
+    }
+
+    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), Refused> {
+        self.node.allow(Kinds::STRING)?;
+        let start = self.out.json.len();
+        self.out.display(value)?;
+        match self.node.string {
+            None => Ok(()),
+            Some(_) => key::with_text(&self.out.json[start..], |text| {
+                self.node.string(std::str::from_utf8(text).map_err(|_| Refused)?)
+            }),
+        }
+    }
+}
+
+/// Parses the number as a reader will, which can differ from the original in the last digit.
+fn read_back(json: &[u8]) -> Result<f64, Refused> {
+    serde_json::from_slice(json).map_err(|_| Refused)
+}

@@ -1,0 +1,151 @@
+//! The JSON output.
+
+use std::fmt::Display;
+
+use serde::Serializer;
+
+use super::super::arena::Plan;
+use super::super::limited::Limited;
+use super::super::refused::Refused;
+use super::super::special;
+
+/// The maximum depth, the same as that of `serde_json`.
+const MAX_DEPTH: u8 = 127;
+
+/// The JSON written so far.
+pub(in super::super) struct Output<'p> {
+    pub(super) plan: &'p Plan,
+    pub(in super::super) json: Vec<u8>,
+    /// The maximum length of the JSON. It is checked before each string and bracket, so the output exceeds it by
+    /// little.
+    max_bytes: usize,
+    /// The number of open arrays and objects.
+    depth: u8,
+    /// Set permanently by the first error, since a `Serialize` may swallow the error and continue.
+    failed: bool,
+    /// Set permanently once the JSON would exceed the maximum length.
+    is_exceeded: bool,
+    /// If present, records what JSON cannot represent.
+    pub(in super::super) notes: Option<Box<Notes>>,
+}
+
+/// The maximum number of recorded floats.
+const MAX_FLOATS: usize = 16;
+
+/// Values that JSON cannot represent, with their offset in the text.
+#[derive(Debug, Default)]
+pub struct Notes {
+    pub floats: Vec<(usize, f64)>,
+    /// The offset of a key that is not a string.
+    pub key: Option<usize>,
+}
+
+impl<'p> Output<'p> {
+    #[inline]
+    pub(in super::super) fn new(plan: &'p Plan, json: Vec<u8>, max_bytes: usize) -> Self {
+        Output { plan, json, max_bytes, depth: 0, failed: false, is_exceeded: false, notes: None }
+    }
+
+    #[inline]
+    pub(in super::super) fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    #[inline]
+    pub(in super::super) fn is_exceeded(&self) -> bool {
+        self.is_exceeded
+    }
+
+    /// Checks that there is room for `n_bytes` more.
+    #[inline]
+    fn check_room(&mut self, n_bytes: usize) -> Result<(), Refused> {
+        if n_bytes > self.max_bytes.saturating_sub(self.json.len()) {
+            self.is_exceeded = true;
+            return Err(Refused);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn open(&mut self, bracket: u8) -> Result<(), Refused> {
+        if self.depth == MAX_DEPTH {
+            return Err(Refused);
+        }
+        self.check_room(1)?;
+        self.depth += 1;
+        self.json.push(bracket);
+        Ok(())
+    }
+
+    /// Writes closing brackets.
+    #[inline]
+    pub(super) fn close(&mut self, brackets: &'static [u8]) {
+        self.depth = self.depth.saturating_sub(brackets.len() as u8);
+        // For one or two bytes, a call to copy memory is not worthwhile.
+        brackets.iter().for_each(|bracket| self.json.push(*bracket));
+    }
+
+    #[inline]
+    pub(super) fn string(&mut self, text: &str) -> Result<(), Refused> {
+        let bytes = text.as_bytes();
+        self.check_room(bytes.len())?;
+        if special::position(bytes) < bytes.len() {
+            return self.write(|s| s.serialize_str(text));
+        }
+        self.json.reserve(bytes.len() + 2);
+        self.json.push(b'"');
+        self.json.extend_from_slice(bytes);
+        self.json.push(b'"');
+        Ok(())
+    }
+
+    /// Writes a scalar with `serde_json`.
+    #[inline]
+    pub(super) fn write(
+        &mut self,
+        write: impl FnOnce(&mut serde_json::Serializer<&mut Vec<u8>>) -> serde_json::Result<()>,
+    ) -> Result<(), Refused> {
+        self.check_room(1)?;
+        write(&mut serde_json::Serializer::new(&mut self.json)).map_err(|_| Refused)
+    }
+
+    #[cold]
+    pub(super) fn note_float(&mut self, value: f64) {
+        let place = self.json.len();
+        if let Some(notes) = self.notes.as_mut().filter(|notes| notes.floats.len() < MAX_FLOATS) {
+            notes.floats.push((place, value));
+        }
+    }
+
+    #[cold]
+    pub(super) fn note_key(&mut self, place: usize) {
+        if let Some(notes) = &mut self.notes {
+            notes.key = notes.key.or(Some(place));
+        }
+    }
+
+    /// Writes `true`, `false` or `null`.
+    #[inline]
+    pub(super) fn literal(&mut self, literal: &'static str) -> Result<(), Refused> {
+        self.check_room(literal.len())?;
+        self.json.extend_from_slice(literal.as_bytes());
+        Ok(())
+    }
+
+    /// Writes a text of unknown length.
+    pub(super) fn display(&mut self, text: &(impl Display + ?Sized)) -> Result<(), Refused> {
+        let mut limited = Limited::new(&mut self.json, self.max_bytes);
+        let written = serde_json::Serializer::new(&mut limited).collect_str(text).map_err(|_| Refused);
+        self.is_exceeded |= limited.is_exceeded();
+        written
+    }
+
+    /// Marks the output as failed if `result` is an error, so that the error cannot be swallowed.
+    #[inline]
+    pub(super) fn poison_on_err<T>(&mut self, result: Result<T, Refused>) -> Result<T, Refused> {
+        if result.is_err() {
+            self.failed = true;
+        }
+        result
+    }
+}

@@ -1,0 +1,324 @@
+//! The schema type: a JSON Schema that was checked, with what it takes to check values against it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
+
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::check::{self, Checked};
+use crate::cost::{self, ErrorDetail};
+use crate::error::{SchemaError, SchemaErrorKind, SchemaFault};
+use crate::plan::{CheckPath, Plan};
+use crate::tree::{held, held_copy};
+use crate::violation::{self, Violation, Violations};
+use crate::{equality, example, generate, json, limits};
+
+/// A JSON Schema that validates values.
+///
+/// The dialect is draft 2020-12 unless `$schema` names draft-07. In both, `format`, `contentEncoding` and
+/// `contentMediaType` are annotations. References must stay within the document and nothing is fetched; the only other
+/// document that a schema may refer to is the meta-schema of its dialect.
+///
+/// A schema is created from a Rust type ([`Schema::input`], [`Schema::output`]), from a JSON value
+/// ([`Schema::from_value`]) or from text (`"{…}".parse()`). It is checked once and is immutable. Untrusted schemas and
+/// values are safe to use: the time, memory and stack that either takes are bounded, and whatever would exceed a bound
+/// is rejected.
+///
+/// # Examples
+///
+/// ```
+/// # use serde_json::json;
+/// use toolkit_schema::{Schema, SchemaErrorKind};
+///
+/// let schema: Schema = r#"{ "type": "object", "required": ["name"] }"#.parse()?;
+/// assert!(schema.is_valid(&json!({ "name": "ann" })));
+/// assert_eq!(schema.first_violation(&json!({})).unwrap().to_string(), "/name is required");
+///
+/// let error = Schema::from_value(json!({ "properties": { "a": { "type": "strin" } } })).unwrap_err();
+/// assert_eq!((error.kind(), error.pointer()), (SchemaErrorKind::InvalidSchema, "/properties/a/type"));
+/// # Ok::<(), toolkit_schema::SchemaError>(())
+/// ```
+pub struct Schema {
+    value: Value,
+    checked: OnceLock<Result<Checked, SchemaError>>,
+    plan: OnceLock<Option<Plan>>,
+    secret: OnceLock<bool>,
+}
+
+/// A clone compiles its validator again on first use. To share a compiled schema, put it in an `Arc`.
+impl Clone for Schema {
+    fn clone(&self) -> Self {
+        Self::generated(self.value.clone())
+    }
+}
+
+impl Schema {
+    /// The maximum depth of a schema, counted in nested arrays and objects. JSON text is read to the same depth.
+    pub const MAX_DEPTH: usize = limits::MAX_DEPTH;
+    /// The maximum number of subschemas, and the maximum number, including references, that may apply to one value.
+    pub const MAX_SUBSCHEMAS: usize = limits::MAX_SUBSCHEMAS;
+
+    /// Creates a schema from a JSON value, after checking it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the value is not an object, names a dialect other than 2020-12 and draft-07, does not match
+    /// its meta-schema, has a reference that leaves the document or does not resolve, has a pattern that does not
+    /// compile, or is too expensive to validate values against. The limits are [`Schema::MAX_DEPTH`] levels,
+    /// [`Schema::MAX_SUBSCHEMAS`] subschemas, 1,024 patterns, 128 MiB of compiled patterns, and chains of 96 schemas
+    /// that refer to or combine one another.
+    pub fn from_value(value: Value) -> Result<Self, SchemaError> {
+        let schema = Self::generated(held(value));
+        match schema.check() {
+            Ok(()) => Ok(schema),
+            Err(error) => {
+                dismantle(schema.value);
+                Err(error)
+            }
+        }
+    }
+
+    /// Creates the schema of a tool's arguments. See [`generate::input`].
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Schema::from_value`], if a hand-written part of the schema is invalid.
+    pub fn input<T: JsonSchema>() -> Result<Self, SchemaError> {
+        Self::from_value(generate::input::<T>())
+    }
+
+    /// Creates the schema of a tool's result. See [`generate::output`].
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Schema::from_value`], if a hand-written part of the schema is invalid.
+    pub fn output<T: JsonSchema>() -> Result<Self, SchemaError> {
+        Self::from_value(generate::output::<T>())
+    }
+
+    /// Wraps a schema that was derived from a Rust type. It is checked on first use.
+    #[doc(hidden)]
+    pub const fn generated(value: Value) -> Self {
+        Self { value, checked: OnceLock::new(), plan: OnceLock::new(), secret: OnceLock::new() }
+    }
+
+    /// Returns the schema as JSON.
+    #[must_use]
+    pub const fn as_value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Checks that the schema itself is valid.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Schema::from_value`].
+    pub fn check(&self) -> Result<(), SchemaError> {
+        self.checked().map(drop).map_err(SchemaError::clone)
+    }
+
+    /// Does the same as [`Schema::check`], but drops the compiled validator: most tools of a large catalog are never
+    /// called.
+    #[doc(hidden)]
+    pub fn check_alone(&self) -> Result<(), SchemaError> {
+        match self.checked.get() {
+            Some(_) => self.check(),
+            None => check::check(&self.value).map(drop),
+        }
+    }
+
+    /// Validates a value.
+    ///
+    /// # Errors
+    ///
+    /// Returns all violations, sorted by pointer. The list is limited to the first 256, and for a very large value to
+    /// those in its front part. A recursive schema rejects values nested deeper than [`Schema::MAX_DEPTH`] levels; the
+    /// limit is lower if the schema combines many schemas at each level.
+    pub fn validate(&self, instance: &Value) -> Result<(), Violations> {
+        self.verdict(instance, Violations::collect)
+    }
+
+    /// Validates a value and returns at most one violation. The choice of that violation is deterministic.
+    #[must_use]
+    pub fn first_violation(&self, instance: &Value) -> Option<Violation> {
+        self.verdict(instance, Violations::first).err()?.into_vec().into_iter().next()
+    }
+
+    /// Returns true if the value matches the schema.
+    #[must_use]
+    pub fn is_valid(&self, instance: &Value) -> bool {
+        let instance = &*held_copy(instance);
+        self.checked().is_ok_and(|checked| match checked.cost.refusal(instance) {
+            None => checked.validator(instance).is_valid(instance),
+            Some(_) => self.passes_fast_path(instance),
+        })
+    }
+
+    /// Estimates the cost of validating a value, as a number of visits: pairs of a subschema and a part of the value.
+    #[doc(hidden)]
+    pub fn check_cost(&self, instance: &Value) -> u64 {
+        /// The factor for patterns that need the backtracking engine.
+        const BACKTRACKING_FACTOR: u64 = 50;
+
+        self.checked().map_or(1, |checked| {
+            let factor = if checked.has_backtracking_patterns() { BACKTRACKING_FACTOR } else { 1 };
+            checked.cost.estimate(instance).saturating_mul(factor)
+        })
+    }
+
+    /// Validates a value. On failure, `collect` returns the violations.
+    fn verdict(&self, instance: &Value, collect: Collect) -> Result<(), Violations> {
+        let instance = &*held_copy(instance);
+        let checked = match self.checked() {
+            Ok(checked) => checked,
+            Err(error) => return Err(Violations::broken_schema(error)),
+        };
+        match checked.cost.refusal(instance) {
+            Some(_) if self.passes_fast_path(instance) => Ok(()),
+            Some(rule) => Err(Violations::of_size(rule)),
+            None if checked.validator(instance).is_valid(instance) => Ok(()),
+            None => Err(match checked.cost.error_detail(instance) {
+                ErrorDetail::Full => collect(&self.value, self.holds_secret(), checked.validator(instance), instance),
+                ErrorDetail::Discriminated => {
+                    let secret = self.holds_secret();
+                    let alternative = checked.by_discriminator(&self.value);
+                    let violations =
+                        alternative.map(|(schema, validator)| collect(schema, secret, validator, instance));
+                    violations.filter(|violations| !violations.is_empty()).unwrap_or_else(Violations::too_deep)
+                }
+                ErrorDetail::None => Violations::too_deep(),
+            }),
+        }
+    }
+
+    /// Returns true if the plan accepts the value. The plan visits each part of a value once, and so is fast enough for
+    /// values that exceed the cost limits of the validator.
+    fn passes_fast_path(&self, instance: &Value) -> bool {
+        let plan = self.plan().filter(|_| !cost::is_deeper(instance, Self::MAX_DEPTH));
+        plan.is_some_and(|plan| plan.encode(instance, &mut Vec::new()).is_ok())
+    }
+
+    fn checked(&self) -> Result<&Checked, &SchemaError> {
+        self.checked.get_or_init(|| check::check(&self.value)).as_ref()
+    }
+
+    /// Returns the compiled form that validates while serde reads or writes, if the schema can be compiled to one.
+    #[doc(hidden)]
+    pub fn plan(&self) -> Option<&Plan> {
+        self.plan.get_or_init(|| Plan::compile(&self.value)).as_ref()
+    }
+
+    /// Returns how values are validated against the schema. This is decided once per schema.
+    #[must_use]
+    pub fn path(&self) -> CheckPath {
+        match self.plan() {
+            Some(_) => CheckPath::Plan,
+            None => Plan::why_not(&self.value).map_or(CheckPath::Plan, CheckPath::Tree),
+        }
+    }
+
+    /// Returns true if the schema is that of an array and restricts nothing but the items.
+    #[doc(hidden)]
+    pub fn is_list_of_any_length(&self) -> bool {
+        let says_nothing_more = |key: &String| {
+            matches!(key.as_str(), "type" | "items" | "$schema" | "$defs" | "definitions" | "title" | "description")
+        };
+        let object = self.value.as_object();
+        object.is_some_and(|object| {
+            object.get("type").is_some_and(|name| name == "array") && object.keys().all(says_nothing_more)
+        })
+    }
+
+    /// Returns true if a value that matches may contain a secret (`writeOnly`), which must not appear in messages.
+    #[must_use]
+    pub fn holds_secret(&self) -> bool {
+        *self.secret.get_or_init(|| violation::holds_secret(&self.value, &self.value))
+    }
+
+    /// Returns a copy of the value for logs, in which `"…"` replaces every part that the schema marks as secret
+    /// (`writeOnly`) or may mark as secret.
+    ///
+    /// ```
+    /// # use toolkit_schema::Schema;
+    /// use serde_json::json;
+    ///
+    /// let login = json!({ "properties": { "user": {}, "password": { "writeOnly": true } } });
+    /// let sent = json!({ "user": "ann", "password": "hunter2" });
+    /// assert_eq!(Schema::from_value(login)?.masked(&sent), json!({ "user": "ann", "password": "…" }));
+    /// # Ok::<(), toolkit_schema::SchemaError>(())
+    /// ```
+    #[must_use]
+    pub fn masked(&self, value: &Value) -> Value {
+        if self.holds_secret() { violation::masked(&self.value, value) } else { value.clone() }
+    }
+
+    /// Returns a small value that matches the schema, to show to a caller that sent an invalid one. Returns `None` if
+    /// no such value was found.
+    #[must_use]
+    pub fn example(&self) -> Option<Value> {
+        self.checked().ok()?;
+        let example = example::minimal(&self.value)?;
+        self.is_valid(&example).then_some(example)
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.value, f)
+    }
+}
+
+/// Schemas are equal if their JSON is, with numbers compared by value: `100` equals `100.0`.
+impl PartialEq for Schema {
+    fn eq(&self, other: &Self) -> bool {
+        equality::equal(&self.value, &other.value)
+    }
+}
+
+impl FromStr for Schema {
+    type Err = SchemaError;
+
+    /// Parses a schema from JSON text.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Schema::from_value`]; also if the text is not JSON, contains a duplicate key in an object, or is
+    /// nested deeper than [`Schema::MAX_DEPTH`] levels.
+    fn from_str(text: &str) -> Result<Self, SchemaError> {
+        let value = json::parse(text.as_bytes()).map_err(|message| {
+            SchemaFault::new(SchemaErrorKind::InvalidSchema, "", format!("cannot parse the text: {message}"))
+        })?;
+        Self::from_value(value)
+    }
+}
+
+impl TryFrom<Value> for Schema {
+    type Error = SchemaError;
+
+    fn try_from(value: Value) -> Result<Self, SchemaError> {
+        Self::from_value(value)
+    }
+}
+
+impl Serialize for Schema {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
+
+type Collect = fn(&Value, bool, &jsonschema::Validator, &Value) -> Violations;
+
+/// Drops a value without recursion, since it may be nested too deep for the stack.
+fn dismantle(value: Value) {
+    let mut pending = vec![value];
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::Array(items) => pending.extend(items),
+            Value::Object(object) => pending.extend(object.into_iter().map(|(_, value)| value)),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Arguments as a tree, with the text of numbers that the tree cannot represent.
+//!
+//! A tree holds 64-bit integers and floats. If that rounds a number (a wider integer, an integer written as a float, a
+//! fraction that a float makes whole), the text of the number is kept beside the tree. A type that requests an integer
+//! then receives exactly the integer that was sent, or an error.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde_json::{Number, Value};
+
+use super::json;
+use super::plan::{Held, Whole, read_tree};
+use super::violation::child;
+
+#[derive(Debug)]
+pub struct Tree {
+    /// The value, with the numbers as a tree stores them.
+    pub value: Value,
+    /// The texts of numbers that would be read differently from the tree, by pointer.
+    odd: BTreeMap<String, Odd>,
+    /// True if the schema accepts the integers that were sent, but not the floats that represent them in the tree.
+    pub fits_exactly: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Odd {
+    text: String,
+    is_rounded: bool,
+}
+
+impl Tree {
+    /// Parses JSON text.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message with the position of a syntax error, the duplicate key, or the nesting limit.
+    pub fn parse(text: &[u8]) -> Result<Self, String> {
+        let mut odd = BTreeMap::new();
+        let value = read_tree(text, &mut |number| {
+            if number.held.is_rounded || number.held.is_fragile {
+                let text = number.text.to_owned();
+                odd.insert(number.pointer.to_owned(), Odd { text, is_rounded: number.held.is_rounded });
+            }
+        });
+        value.map(|value| Self { value, odd, fits_exactly: false }).map_err(|_| json::why_not(text))
+    }
+
+    /// Creates a tree from a value of the host. Every number is stored as a parser of its text would store it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a number is too large for a float.
+    pub fn of(value: Value) -> Result<Self, String> {
+        let mut tree = Self::plain(value);
+        if *NUMBERS_ARE_TEXTS {
+            hold(&mut tree.value, "", &mut tree.odd)?;
+        }
+        Ok(tree)
+    }
+
+    /// Wraps a value in which no number needs its text.
+    pub fn plain(value: Value) -> Self {
+        Self { value, odd: BTreeMap::new(), fits_exactly: false }
+    }
+
+    /// Returns the text of the number at `pointer` if the tree rounds it.
+    pub fn rounded(&self, pointer: &str) -> Option<&str> {
+        self.odd.get(pointer).filter(|odd| odd.is_rounded).map(|odd| &*odd.text)
+    }
+
+    /// Returns the pointers of all rounded numbers.
+    pub fn all_rounded(&self) -> Vec<String> {
+        self.odd.iter().filter(|(_, odd)| odd.is_rounded).map(|(pointer, _)| pointer.clone()).collect()
+    }
+
+    /// Returns true if the number at `pointer` is written as an integer and is a float only because of its size.
+    pub fn is_wide(&self, pointer: &str) -> bool {
+        self.odd.get(pointer).is_some_and(|odd| !odd.text.contains(['.', 'e', 'E']))
+    }
+
+    /// Returns the integer value of the number at `pointer`.
+    pub fn whole(&self, pointer: &str) -> Whole {
+        match (self.odd.get(pointer), self.value.pointer(pointer)) {
+            (Some(odd), _) => Whole::read(&odd.text),
+            (None, Some(Value::Number(number))) => Whole::read(&number.to_string()),
+            _ => Whole::Fraction,
+        }
+    }
+
+    /// Replaces the value at `pointer` with a tree.
+    pub fn put(&mut self, pointer: &str, tree: Self) {
+        if let Some(slot) = self.value.pointer_mut(pointer) {
+            *slot = tree.value;
+            self.odd.retain(|place, _| !is_within(place, pointer));
+            self.odd.extend(tree.odd.into_iter().map(|(place, odd)| ([pointer, &place].concat(), odd)));
+        }
+    }
+
+    /// Wraps the value at `pointer` in an array.
+    pub fn wrap(&mut self, pointer: &str) {
+        if let Some(slot) = self.value.pointer_mut(pointer) {
+            *slot = Value::Array(vec![slot.take()]);
+            let moved = |place: String| match place.strip_prefix(pointer) {
+                Some(rest) if is_within(&place, pointer) => [&child(pointer, "0"), rest].concat(),
+                _ => place,
+            };
+            self.odd = std::mem::take(&mut self.odd).into_iter().map(|(place, odd)| (moved(place), odd)).collect();
+        }
+    }
+
+    /// Serializes the tree to JSON text, with the original text of rounded numbers.
+    pub fn to_text(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        self.write(&self.value, "", &mut text);
+        text
+    }
+
+    /// Returns true if the tree rounds a number.
+    pub fn is_rounded(&self) -> bool {
+        self.odd.values().any(|odd| odd.is_rounded)
+    }
+
+    fn write(&self, value: &Value, pointer: &str, out: &mut Vec<u8>) {
+        match value {
+            Value::Array(items) if !self.odd.is_empty() => {
+                out.push(b'[');
+                for (idx, item) in items.iter().enumerate() {
+                    if idx > 0 {
+                        out.push(b',');
+                    }
+                    self.write(item, &child(pointer, &idx.to_string()), out);
+                }
+                out.push(b']');
+            }
+            Value::Object(object) if !self.odd.is_empty() => {
+                out.push(b'{');
+                for (idx, (key, value)) in object.iter().enumerate() {
+                    if idx > 0 {
+                        out.push(b',');
+                    }
+                    write(out, &Value::from(&**key));
+                    out.push(b':');
+                    self.write(value, &child(pointer, key), out);
+                }
+                out.push(b'}');
+            }
+            Value::Number(_) if let Some(odd) = self.odd.get(pointer) => out.extend_from_slice(odd.text.as_bytes()),
+            value => write(out, value),
+        }
+    }
+}
+
+/// Returns the pointers of the numbers that start at these offsets of a JSON text.
+pub fn pointers(text: &[u8], mut starts: Vec<usize>) -> Vec<String> {
+    let mut pointers = Vec::new();
+    starts.sort_unstable();
+    if !starts.is_empty() {
+        let _ = read_tree(text, &mut |number| {
+            if starts.binary_search(&number.start).is_ok() {
+                pointers.push(number.pointer.to_owned());
+            }
+        });
+    }
+    pointers
+}
+
+/// Returns the value with every number stored as a parser of its text would store it. Numbers that are too large for a
+/// float are not changed, nor is a value that is nested too deep to be walked.
+pub fn held(mut value: Value) -> Value {
+    if *NUMBERS_ARE_TEXTS && !json::is_too_deep(&value) {
+        // Numbers that are too large are not changed.
+        let _ = hold(&mut value, "", &mut BTreeMap::new());
+    }
+    value
+}
+
+/// Does the same as [`held`] for a borrowed value.
+pub(crate) fn held_copy(value: &Value) -> Cow<'_, Value> {
+    match *NUMBERS_ARE_TEXTS && !json::is_too_deep(value) {
+        true => Cow::Owned(held(value.clone())),
+        false => Cow::Borrowed(value),
+    }
+}
+
+/// True if any crate of the program enables `serde_json/arbitrary_precision`, where `1.0` and `1e0` are different
+/// numbers.
+static NUMBERS_ARE_TEXTS: LazyLock<bool> = LazyLock::new(|| {
+    let number = serde_json::from_str::<Number>("1.50");
+    number.is_ok_and(|number| number.to_string() == "1.50")
+});
+
+fn hold(value: &mut Value, pointer: &str, odd: &mut BTreeMap<String, Odd>) -> Result<(), String> {
+    match value {
+        Value::Number(number) => {
+            let text = number.to_string();
+            let Some(held) = Held::read(&text) else {
+                return Err(format!("the number at `{pointer}` is out of range"));
+            };
+            *number = held.number;
+            if held.is_rounded || held.is_fragile {
+                odd.insert(pointer.to_owned(), Odd { text, is_rounded: held.is_rounded });
+            }
+            Ok(())
+        }
+        Value::Array(items) => {
+            let mut items = items.iter_mut().enumerate();
+            items.try_for_each(|(idx, item)| hold(item, &child(pointer, &idx.to_string()), odd))
+        }
+        Value::Object(object) => object.iter_mut().try_for_each(|(key, value)| hold(value, &child(pointer, key), odd)),
+        Value::Null | Value::Bool(_) | Value::String(_) => Ok(()),
+    }
+}
+
+fn is_within(place: &str, pointer: &str) -> bool {
+    place.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn write(out: &mut Vec<u8>, value: &Value) {
+    serde_json::to_writer(out, value).expect("a tree has only keys that are text");
+}

@@ -1,0 +1,150 @@
+//! Resolution of an evaluation path to the schemas that it passes through.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::super::walk as schema_walk;
+
+/// Returns the schema nodes along an evaluation path, starting with the root. Follows `$ref`.
+pub(super) fn nodes<'s>(root: &'s Value, evaluation_path: &str) -> Vec<&'s Value> {
+    let mut passed = vec![root];
+    walk(root, evaluation_path, |_, node| passed.extend(node));
+    passed
+}
+
+/// Returns the schema that contains the keyword at the end of an evaluation path.
+pub(super) fn holder<'s>(root: &'s Value, evaluation_path: &str) -> Option<&'s Value> {
+    let (path, _) = evaluation_path.rsplit_once('/')?;
+    let mut holder = Some(root);
+    walk(root, path, |_, node| holder = node);
+    holder
+}
+
+/// Calls `visit` with each token of an evaluation path and its schema node, or `None` where the path does not resolve.
+fn walk<'s>(root: &'s Value, evaluation_path: &str, mut visit: impl FnMut(&str, Option<&'s Value>)) {
+    let mut node = Some(root);
+    for token in tokens(evaluation_path) {
+        node = match (node, &*token) {
+            (Some(Value::Object(object)), "$ref") => {
+                object.get("$ref").and_then(Value::as_str).and_then(|reference| target(root, reference))
+            }
+            (Some(Value::Object(object)), key) => object.get(key),
+            (Some(Value::Array(array)), index) => index.parse().ok().and_then(|idx: usize| array.get(idx)),
+            _ => None,
+        };
+        visit(&token, node);
+    }
+}
+
+/// Returns the schema that a reference within the document points to.
+pub(super) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
+    schema_walk::resolve(root, reference).or_else(|| schema_walk::anchored(root, reference.strip_prefix('#')?))
+}
+
+/// Splits a JSON Pointer into its unescaped tokens.
+pub(super) fn tokens(pointer: &str) -> impl DoubleEndedIterator<Item = Cow<'_, str>> + Clone {
+    let escaped = pointer.contains('~');
+    let pointer = pointer.strip_prefix('/');
+    pointer.into_iter().flat_map(|tokens| tokens.split('/')).map(move |token| match escaped {
+        true => Cow::Owned(token.replace("~1", "/").replace("~0", "~")),
+        false => Cow::Borrowed(token),
+    })
+}
+
+/// Appends an escaped token to a pointer.
+pub fn child(pointer: &str, token: &str) -> String {
+    if token.contains(['~', '/']) {
+        return format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"));
+    }
+    [pointer, "/", token].concat()
+}
+
+/// Follows `$ref` to the schema it refers to.
+pub(super) fn followed<'s>(root: &'s Value, mut node: &'s Value) -> &'s Value {
+    for _ in 0..MAX_DEPTH {
+        let reference = node.get("$ref").and_then(Value::as_str);
+        match reference.and_then(|reference| target(root, reference)) {
+            Some(target) => node = target,
+            None => break,
+        }
+    }
+    node
+}
+
+/// Returns true if the value at `pointer`, rejected at `evaluation_path`, is an optional property of its object.
+pub(super) fn is_optional(root: &Value, evaluation_path: &str, pointer: &str) -> bool {
+    let name = tokens(pointer).next_back();
+    let mut here = Some(root);
+    // The object that declares the value as a property, while only references and choices follow.
+    let mut declared: Option<&Value> = None;
+    let mut declares: Option<&Value> = None;
+    let mut stays = true;
+    walk(root, evaluation_path, |token, node| {
+        // The last token is the keyword that rejects; none of the tokens below is such a keyword.
+        if !stays {
+            declared = None;
+        }
+        let is_declaration = declares.is_some() && name.as_deref() == Some(token);
+        if is_declaration {
+            declared = declares;
+        }
+        declares = here.filter(|_| token == "properties");
+        stays = is_declaration || is_in_place(token);
+        here = node;
+    });
+    declared.is_some_and(|object| {
+        let required = object.get("required").and_then(Value::as_array);
+        !required.is_some_and(|names| names.iter().any(|other| other.as_str() == name.as_deref()))
+    })
+}
+
+/// Returns true if a value rejected at `evaluation_path` must not be repeated, because a schema along the path, or
+/// inside the one that rejects, is `writeOnly`.
+pub(super) fn is_secret(root: &Value, evaluation_path: &str) -> bool {
+    let mut last_object = root;
+    let mut is_secret = is_write_only(root);
+    walk(root, evaluation_path, |_, node| {
+        if let Some(node) = node.filter(|node| node.is_object()) {
+            is_secret |= is_write_only(node);
+            last_object = node;
+        }
+    });
+    is_secret || holds_secret(root, last_object)
+}
+
+/// Returns true if a token leads to another schema of the same value.
+fn is_in_place(token: &str) -> bool {
+    matches!(token, "$ref" | "anyOf" | "oneOf" | "allOf") || token.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_write_only(node: &Value) -> bool {
+    node.get("writeOnly") == Some(&Value::Bool(true))
+}
+
+/// The maximum depth of the search for secrets. Real schemas are far below it, but a schema may be hostile.
+const MAX_DEPTH: usize = 32;
+
+/// Returns true if a schema, or one that it refers to, is `writeOnly`.
+pub(crate) fn holds_secret(root: &Value, node: &Value) -> bool {
+    fn search<'s>(root: &'s Value, node: &'s Value, seen: &mut Vec<&'s str>, depth: usize) -> bool {
+        if depth > MAX_DEPTH {
+            return true;
+        }
+        match node {
+            Value::Object(object) => {
+                let target = object.get("$ref").and_then(Value::as_str).filter(|target| !seen.contains(target));
+                let target = target.and_then(|reference| {
+                    seen.push(reference);
+                    self::target(root, reference)
+                });
+                is_write_only(node)
+                    || target.is_some_and(|target| search(root, target, seen, depth + 1))
+                    || object.values().any(|value| search(root, value, seen, depth + 1))
+            }
+            Value::Array(array) => array.iter().any(|value| search(root, value, seen, depth + 1)),
+            _ => false,
+        }
+    }
+    search(root, node, &mut Vec::new(), 0)
+}
