@@ -1,7 +1,7 @@
-//! Fourth lesson: arguments of other crates' types, nested structs with defaults, and an error type of one's own.
+//! Fourth lesson: argument types of other crates, nested structs with defaults, and a custom error type.
 //!
-//! Whatever deserialises and has a schema can be an argument; jiff's dates are both. A schema cannot say that there is
-//! no 30 February: that refusal comes from the type. `From<DateError> for ToolError` decides what a model reads.
+//! Any type that deserializes and has a schema can be an argument, such as jiff's dates. A schema cannot rule out 30
+//! February; the type does. `From<DateError> for ToolError` determines the text that a model reads.
 
 mod calendar;
 mod shift;
@@ -18,20 +18,20 @@ use toolkit::{ToolError, tool};
 pub use self::calendar::{LocalTime, business_days, convert_time_zone};
 pub use self::shift::{CalendarUnit, DateDifference, Duration, date_difference, shift_date};
 
-/// Why a date tool refuses.
+/// Error of a date tool.
 #[derive(Debug)]
 pub enum DateError {
-    /// The text is no date in any form that is understood.
+    /// The text is not a date in any supported format.
     Unreadable(String),
-    /// The text does not have the form that was given.
+    /// The text does not match the given format.
     WrongForm(String, jiff::Error),
-    /// There is no time zone of that name.
+    /// There is no time zone with that name.
     UnknownZone(String),
-    /// The result lies outside the years -9999 to 9999.
+    /// The result is outside of the years -9999 to 9999.
     OutOfRange,
-    /// The last day comes before the first.
+    /// The last day is before the first.
     Backwards,
-    /// The two dates are too far apart to look at every day between them.
+    /// The range between the two dates is too long to iterate over its days.
     TooFarApart,
 }
 
@@ -64,34 +64,34 @@ impl From<DateError> for ToolError {
     }
 }
 
-/// A date, taken apart.
+/// The parts of a date.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ParsedDate {
-    /// The date, as in `2024-05-06`.
+    /// The date, such as `2024-05-06`.
     pub date: Date,
-    /// The time of day, where the text has one.
+    /// The time of day, if the text contains one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
-    /// The moment in UTC, where the text has an offset.
+    /// The moment in UTC, if the text contains an offset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub utc: Option<Timestamp>,
     /// The day of the week.
     pub weekday: Day,
-    /// The week of the year by ISO 8601, as in `2024-W19`.
+    /// The week of the year in ISO 8601, such as `2024-W19`.
     pub iso_week: String,
     /// The day of the year, from 1.
     pub day_of_year: i16,
-    /// Whether the year has 366 days.
+    /// True if the year has 366 days.
     pub leap_year: bool,
 }
 
-/// Reads a date in one of the usual forms, or in one that is given, and takes it apart.
+/// Parses a date in a common format or in a given one, and returns its parts.
 #[tool(namespace = "dates", version = "1.0.0", category = "time", read_only, idempotent, open_world = false)]
 pub fn parse_date(
-    /// The date as text: ISO 8601, RFC 3339 or RFC 2822, unless `format` says otherwise.
+    /// The date as text: ISO 8601, RFC 3339 or RFC 2822, unless `format` is set.
     #[schemars(length(min = 1, max = 100))]
     text: String,
-    /// The form of the text in the manner of strptime, as in `%d.%m.%Y`.
+    /// The format of the text in the syntax of strptime, such as `%d.%m.%Y`.
     #[schemars(length(min = 1, max = 100))]
     format: Option<String>,
 ) -> Result<ParsedDate, DateError> {

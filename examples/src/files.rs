@@ -1,7 +1,7 @@
-//! Eighth lesson: a toolset, which is the methods of one instance, and hints about what they change.
+//! Eighth lesson: a toolset, which is the methods of one instance, and hints about their effects.
 //!
-//! The dispatcher is given a [`Root`] and lends it as `&self`. `read_only` and `destructive` tell a client which calls
-//! need a question first; the root itself decides whether anything may be written at all.
+//! The host passes a [`Root`] to the dispatcher, and the tools borrow it as `&self`. `read_only` and `destructive` tell
+//! a client which calls to confirm first; the root itself controls whether anything can be written.
 
 mod info;
 mod write;
@@ -12,47 +12,47 @@ use toolkit::{Content, Context, Structured, ToolError, toolset};
 
 pub use self::info::{FileInfo, Kind};
 pub use self::write::Written;
-use crate::root::{Refusal, RelativePath, Root, is_git_internal};
+use crate::root::{RelativePath, Root, RootError, is_git_internal};
 use crate::walk::{Walk, compile_glob};
 
-/// The most bytes of a file that are looked at.
+/// The maximum number of bytes of a file that are read.
 const MAX_FILE: u64 = 5_000_000;
 
-/// What is in a directory.
+/// Entries of a directory.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Listing {
-    /// The entries in the order of their paths.
+    /// The entries, sorted by path.
     pub entries: Vec<FileInfo>,
-    /// Whether there are more than the limit let through.
+    /// True if the limit excluded further entries.
     pub truncated: bool,
 }
 
 /// Lines of a file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Excerpt {
-    /// The lines, with their line breaks.
+    /// The lines, including their line breaks.
     pub text: String,
-    /// The number of the first of them, from 1.
+    /// The number of the first returned line, from 1.
     pub first_line: usize,
-    /// How many lines are given.
+    /// The number of returned lines.
     pub lines: usize,
-    /// How many lines the file has.
+    /// The number of lines of the file.
     pub total_lines: usize,
 }
 
 #[toolset(namespace = "files", version = "1.0.0", category = "files", tags = ["files"])]
 impl Root {
-    /// Lists what is below a directory, at any depth; links are not followed.
+    /// Lists the entries below a directory, at any depth; does not follow links.
     #[tool(read_only, idempotent, open_world = false, blocking, timeout = "30s", examples = [r#"{"glob": "*.rs"}"#])]
     pub fn list_files(
         &self,
-        /// The directory to start from; the root unless given.
+        /// The directory to start from; the root by default.
         #[serde(default = "RelativePath::root")]
         folder: RelativePath,
-        /// Which paths to list, as in `*.rs` (by name, at any depth) or `src/**/*.rs` (by path from the root).
+        /// A filter for paths, such as `*.rs` (name, at any depth) or `src/**/*.rs` (path from the root).
         #[schemars(length(min = 1, max = 200))]
         glob: Option<String>,
-        /// The most entries to give back.
+        /// The maximum number of entries to return.
         #[schemars(range(min = 1, max = 5000))]
         #[serde(default = "two_hundred")]
         limit: usize,
@@ -70,23 +70,23 @@ impl Root {
         Ok(Listing { entries, truncated: walk.next().is_some() })
     }
 
-    /// Tells what stands at a path, and how large it is; a link is not followed.
+    /// Returns the type and size of the entry at a path; does not follow a link.
     #[tool(read_only, idempotent, open_world = false)]
     pub fn stat_file(
         &self,
-        /// The path to look at.
+        /// The path to inspect.
         #[arg]
         path: RelativePath,
-    ) -> Result<FileInfo, Refusal> {
+    ) -> Result<FileInfo, RootError> {
         let relative = path.checked()?;
-        // The link itself is looked at, so only the way to it is followed.
+        // The link itself is inspected, so only its parent is resolved.
         let folder = relative.parent().and_then(|folder| folder.to_str()).filter(|folder| !folder.is_empty());
         self.resolve(&folder.map_or_else(RelativePath::root, |folder| RelativePath(folder.to_owned())))?;
         if is_git_internal(relative) {
-            return Err(Refusal::GitInternal);
+            return Err(RootError::GitInternal);
         }
         let metadata = self.dir.symlink_metadata(relative);
-        let metadata = metadata.map_err(|error| Refusal::of(&path, error))?;
+        let metadata = metadata.map_err(|error| RootError::of(&path, error))?;
         Ok(FileInfo::new(&path, &metadata))
     }
 
@@ -96,14 +96,14 @@ impl Root {
         &self,
         /// The file to read; at most 5 MB.
         path: RelativePath,
-        /// The first line to give back, from 1.
+        /// The first line to return, from 1.
         #[schemars(range(min = 1))]
         #[serde(default = "one")]
         first_line: usize,
-        /// The most lines to give back; all unless given.
+        /// The maximum number of lines to return; all by default.
         #[schemars(range(min = 1))]
         max_lines: Option<usize>,
-        /// The most bytes to give back; lines are kept whole.
+        /// The maximum number of bytes to return; lines are never split.
         #[schemars(range(min = 1, max = 1_000_000))]
         #[serde(default = "hundred_thousand")]
         max_bytes: usize,
@@ -128,7 +128,7 @@ impl Root {
         }
         let mut content = vec![Content::text(excerpt.clone())];
         if first_line + lines <= total_lines {
-            // The model sees where it stopped; a client may fetch the rest by itself.
+            // The model sees where the text stopped; a client can fetch the rest by itself.
             let next = first_line + lines;
             content.push(Content::text(format!("(continue with `first_line` {next} of {total_lines})")));
             content.push(Content::resource_link(format!("root:///{}", uri_path(&path.0)), path.0));
@@ -137,7 +137,7 @@ impl Root {
     }
 }
 
-/// A path as it stands in an address.
+/// Encodes a path for a URI.
 pub(crate) fn uri_path(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.bytes() {

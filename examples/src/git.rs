@@ -1,8 +1,8 @@
-//! Eleventh lesson: asynchronous work, which here is another program with a time limit.
+//! Eleventh lesson: asynchronous work, here another program with a timeout.
 //!
-//! Nothing that a model sends is ever an option: values are bound to their option by `=`, or stand behind
-//! `--end-of-options` and `--`. Nothing that a repository says is ever configuration: `git/repository.rs` keeps it from Git.
-//! When the time is up the future is dropped, and the program ends with it.
+//! Values from a model never become options: they are bound to their option with `=`, or follow `--end-of-options` and
+//! `--`. The repository cannot configure Git: `git/repository.rs` hides its configuration. On timeout the future is
+//! dropped, which ends the program.
 
 mod blame;
 mod command;
@@ -23,7 +23,7 @@ pub use self::pickaxe::search_history;
 use self::repository::Repository;
 use crate::root::{RelativePath, Root};
 
-/// The log of a repository: who changed what, the newest first.
+/// Returns the log of a repository, newest commit first.
 #[tool(
     namespace = "git",
     version = "1.0.0",
@@ -35,21 +35,21 @@ use crate::root::{RelativePath, Root};
     examples = [r#"{"path": "src", "limit": 5}"#]
 )]
 pub async fn git_log(
-    /// The directory of the repository; the root unless given.
+    /// The directory of the repository; the root by default.
     #[serde(default = "RelativePath::root")]
     repository: RelativePath,
-    /// Where to start: a branch, a tag or a hash.
+    /// The start: a branch, a tag or a hash.
     #[schemars(regex(pattern = r"^[A-Za-z0-9_][A-Za-z0-9_./~^@{}-]{0,199}$"))]
     #[serde(default = "head")]
     revision: String,
-    /// Only commits by authors whose name or address holds this text.
+    /// Only commits by authors whose name or address contains this text.
     #[schemars(length(min = 1, max = 100))]
     author: Option<String>,
-    /// Only commits of this day (in UTC) and later, as in `2024-05-06`.
+    /// Only commits of this day (in UTC) and later, such as `2024-05-06`.
     since: Option<jiff::civil::Date>,
-    /// Only commits that changed this file or directory, from the directory of the repository.
+    /// Only commits that changed this file or directory, relative to the directory of the repository.
     path: Option<RelativePath>,
-    /// The most commits to give back.
+    /// The maximum number of commits to return.
     #[schemars(range(min = 1, max = 500))]
     #[serde(default = "twenty")]
     limit: usize,
@@ -76,39 +76,39 @@ pub async fn git_log(
 /// A file that a commit changed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ChangedFile {
-    /// Its path from the top of the repository.
+    /// The path from the top of the repository.
     pub path: String,
-    /// How many lines were added; absent for a binary file.
+    /// Number of added lines; absent for a binary file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added: Option<u64>,
-    /// How many lines were removed; absent for a binary file.
+    /// Number of removed lines; absent for a binary file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<u64>,
 }
 
-/// A commit and what it changed.
+/// A commit and its changes.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CommitDetails {
-    /// The commit, with its whole message.
+    /// The commit, with its full message.
     pub commit: Commit,
-    /// The files that it changed; none for a merge.
+    /// The changed files; empty for a merge.
     pub files: Vec<ChangedFile>,
-    /// The change in unified format, if it was asked for.
+    /// The change in unified format, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<String>,
 }
 
-/// Shows one commit: its message, the files that it changed and, on request, the change itself.
+/// Shows one commit: its message, the changed files and, on request, the diff.
 #[tool(namespace = "git", version = "1.0.0", tags = ["history"], category = "files", read_only, open_world = false, timeout = "20s")]
 pub async fn show_commit(
-    /// The directory of the repository; the root unless given.
+    /// The directory of the repository; the root by default.
     #[serde(default = "RelativePath::root")]
     repository: RelativePath,
     /// The commit: a hash, a tag or a branch.
     #[schemars(regex(pattern = r"^[A-Za-z0-9_][A-Za-z0-9_./~^@{}-]{0,199}$"))]
     #[serde(default = "head")]
     revision: String,
-    /// Whether to give back the change itself; it may be long.
+    /// Includes the diff if true; it may be long.
     #[serde(default)]
     with_patch: bool,
     root: &Root,
@@ -117,7 +117,7 @@ pub async fn show_commit(
     let mut git = repository.git();
     git.args(["log", "-1", "-z", &format!("--format={FIELDS}%B"), "--end-of-options", &revision, "--"]);
     let output = git.run().await?;
-    let commit = Commit::read(&mut output.split('\0')).ok_or_else(|| format!("`{revision}` is no commit"))?;
+    let commit = Commit::read(&mut output.split('\0')).ok_or_else(|| format!("`{revision}` is not a commit"))?;
 
     let tree = ["diff-tree", "--root", "-r", "--no-commit-id", "--no-renames", "--no-ext-diff", "--no-textconv"];
     let mut git = repository.git();
@@ -134,7 +134,7 @@ pub async fn show_commit(
     Ok(CommitDetails { commit, files, patch })
 }
 
-/// `12<tab>3<tab>path`, or `-<tab>-<tab>path` for a binary file.
+/// Parses `12<tab>3<tab>path`, or `-<tab>-<tab>path` for a binary file.
 fn changed_file(line: &str) -> Option<ChangedFile> {
     let mut parts = line.splitn(3, '\t');
     let (added, removed) = (parts.next()?.parse().ok(), parts.next()?.parse().ok());

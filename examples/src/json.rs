@@ -1,7 +1,6 @@
-//! Fifth lesson: arguments of any shape, and results that programs and models read differently.
+//! Fifth lesson: arguments of any shape, and separate results for programs and for models.
 //!
-//! `serde_json::Value` takes any JSON. `Structured<T>` keeps the data for programs and gives the model a text that
-//! spares it the reading.
+//! `serde_json::Value` accepts any JSON. `Structured<T>` returns the data to programs, and a shorter text to the model.
 
 mod diff;
 
@@ -14,28 +13,28 @@ use toolkit::{ToolError, tool};
 
 pub use self::diff::{Change, JsonDifference, diff_json};
 
-/// The most that is selected from a document, in bytes.
+/// The maximum size of the values that are selected from a document, in bytes.
 const MAX_SELECTED: usize = 4_000_000;
 
-/// One place in a document, and what stands there.
+/// One location in a document, with its value.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Node {
-    /// Where, as a normalised path such as `$['a'][0]`.
+    /// The location as a normalized path, such as `$['a'][0]`.
     pub path: String,
-    /// What stands there.
+    /// The value at that location.
     pub value: Value,
 }
 
-/// What a path selects.
+/// The values that a path selects.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Selection {
-    /// The places, up to the limit, in the order of the document.
+    /// The locations, up to the limit, in document order.
     pub nodes: Vec<Node>,
-    /// How many there are in all.
+    /// The total number of locations.
     pub total: usize,
 }
 
-/// Selects parts of a JSON document by a JSONPath (RFC 9535).
+/// Selects parts of a JSON document with a JSONPath (RFC 9535).
 #[tool(
     namespace = "json",
     version = "1.0.0",
@@ -51,10 +50,10 @@ pub struct Selection {
 pub fn query_json(
     /// The document.
     document: Value,
-    /// The path, as in `$.items[?@.price > 10].name`; at most one `..` and two filters.
+    /// The path, such as `$.items[?@.price > 10].name`; at most one `..` and two filters.
     #[schemars(length(min = 1, max = 500), regex(pattern = r"^\$"))]
     path: String,
-    /// The most places to give back.
+    /// The maximum number of locations to return.
     #[schemars(range(min = 1, max = 1000))]
     #[serde(default = "hundred")]
     limit: usize,
@@ -65,7 +64,7 @@ pub fn query_json(
     let found = compiled.query_located(&document);
     let (mut nodes, mut n_bytes) = (Vec::new(), 0);
     for node in found.iter().take(limit) {
-        // A part is selected once for each part that it is in, and a long key stands in every path below it.
+        // A value is selected once for each selected ancestor, and a long key is part of every path below it.
         n_bytes += node.location().iter().map(path_bytes).sum::<usize>() + bytes(node.node());
         if n_bytes > MAX_SELECTED {
             return Err(ToolError::failed(format!(
@@ -77,8 +76,8 @@ pub fn query_json(
     Ok(Selection { nodes, total: found.len() })
 }
 
-/// Refuses what could take for ever: each `,` may double the places, each filter may look at the document again for
-/// every place, and each further `..` visits every place below every place.
+/// Rejects paths that could take unbounded time: each `,` may double the number of locations, each filter may scan the
+/// document for every location, and each further `..` visits all descendants of every location.
 fn bounded(path: &str, document: &Value) -> Result<(), ToolError> {
     let count = |what| path.matches(what).count();
     if count("..") > 1 || count("?") > 2 || count(",") > 4 {
@@ -94,7 +93,7 @@ fn bounded(path: &str, document: &Value) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// How many values there are in a value, itself included.
+/// Counts the values in a value, including itself.
 fn places(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(places).sum(),
@@ -103,7 +102,7 @@ fn places(value: &Value) -> usize {
     }
 }
 
-/// About how many bytes an element of a path takes.
+/// Estimates the size of a path element, in bytes.
 fn path_bytes(element: &PathElement<'_>) -> usize {
     match element {
         PathElement::Name(name) => name.len() + 4,
@@ -111,7 +110,7 @@ fn path_bytes(element: &PathElement<'_>) -> usize {
     }
 }
 
-/// About how many bytes a value takes.
+/// Estimates the size of a value, in bytes.
 fn bytes(value: &Value) -> usize {
     8 + match value {
         Value::String(text) => text.len(),
@@ -125,12 +124,12 @@ fn hundred() -> usize {
     100
 }
 
-/// Whether a value fits a schema.
+/// Result of checking a value against a schema.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Verdict {
-    /// Whether it fits.
+    /// True if the value is valid.
     pub valid: bool,
-    /// Every reason for which it does not.
+    /// All violations.
     pub violations: Vec<String>,
 }
 
@@ -139,7 +138,7 @@ pub struct Verdict {
 pub fn validate_json(
     /// The value to check.
     value: Value,
-    /// The schema; references stay inside it.
+    /// The schema; its references must stay within it.
     schema: Value,
 ) -> Result<Verdict, ToolError> {
     let schema = Schema::from_value(schema).map_err(|error| ToolError::failed(error.to_string()))?;

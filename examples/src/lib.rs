@@ -1,18 +1,18 @@
-//! A catalogue of real tools, to be read as a course: one lesson per file, each building on the ones before it.
+//! A catalog of real tools, written as a course: each file is one lesson that builds on the earlier ones.
 //!
-//! | lesson | what it teaches |
+//! | lesson | topics |
 //! |---|---|
-//! | [`math`] | a function becomes a tool; structured results; a tool on its way out |
-//! | [`units`] | a choice from a documented list; an error that says what would have worked |
-//! | [`text`] | limits that stand in the schema; patterns from strangers |
-//! | [`dates`] | arguments of other crates' types; nested structs and defaults; an error type of one's own |
-//! | [`json`] | arguments of any shape; results that programs and models read differently |
-//! | [`root`] | state: what a host lends, and how it keeps the tools inside |
-//! | [`tables`] | a small language out of enums: sources, conditions, orders |
-//! | [`files`] | a toolset: the methods of one instance; effects, and hints about them |
+//! | [`math`] | turning a function into a tool; structured results; deprecating a tool |
+//! | [`units`] | a choice from a documented list; an error that names the valid choices |
+//! | [`text`] | limits in the schema; patterns from untrusted callers |
+//! | [`dates`] | argument types of other crates; nested structs and defaults; a custom error type |
+//! | [`json`] | arguments of any shape; separate results for programs and for models |
+//! | [`root`] | injected state, and how it confines the tools |
+//! | [`tables`] | a small query language made of enums: sources, conditions, sort orders |
+//! | [`files`] | a toolset: methods of one instance; effects, and hints about them |
 //! | [`pictures`] | content instead of data |
-//! | [`search`] | long work: a thread of its own, progress, cancellation |
-//! | [`git`] | asynchronous work: another program, with a time limit; results that come one by one |
+//! | [`search`] | long-running work: a separate thread, progress, cancellation |
+//! | [`git`] | asynchronous work: another program with a timeout; results that are streamed |
 
 pub mod math;
 pub mod units;

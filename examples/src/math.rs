@@ -1,7 +1,7 @@
-//! First lesson: a function becomes a tool.
+//! First lesson: turning a function into a tool.
 //!
-//! The doc comment is what a model reads; the parameters are the arguments; what is returned is the result. Everything
-//! else stands in the attribute. The function stays a function.
+//! A model reads the doc comment; the parameters are the arguments; the return value is the result. Everything else is
+//! in the attribute. The function can still be called as a function.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -27,30 +27,31 @@ pub fn add(
     a.checked_add(b).ok_or_else(|| ToolError::failed("the sum does not fit into 64 bits; use smaller numbers"))
 }
 
-/// What a list of numbers looks like.
+/// Statistics of a list of numbers.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Description {
-    /// How many numbers there are.
+    /// Number of values.
     pub count: usize,
-    /// Their sum.
+    /// Sum of the values.
     pub sum: f64,
-    /// The smallest.
+    /// Smallest value.
     pub min: f64,
-    /// The largest.
+    /// Largest value.
     pub max: f64,
-    /// The arithmetic mean.
+    /// Arithmetic mean.
     pub mean: f64,
-    /// The middle one, or the mean of the two in the middle.
+    /// Median: the middle value, or the mean of the two middle values.
     pub median: f64,
-    /// The standard deviation of the sample (divided by `count - 1`); absent for a single number.
+    /// Standard deviation of the sample (divided by `count - 1`); absent for a single number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_deviation: Option<f64>,
-    /// The percentiles that were asked for, in that order, by linear interpolation.
+    /// The requested percentiles, in the requested order, by linear interpolation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub percentiles: Vec<f64>,
 }
 
-/// Describes a list of numbers: sum, extremes, mean, median, spread, and percentiles on request.
+/// Computes statistics of a list of numbers: sum, extremes, mean, median, standard deviation, and percentiles on
+/// request.
 #[tool(
     namespace = "math",
     version = "1.0.0",
@@ -78,7 +79,7 @@ pub fn describe_numbers(
     let sum: f64 = sorted.iter().sum();
     let mean = sum / count as f64;
     let squares: f64 = sorted.iter().map(|number| (number - mean).powi(2)).sum();
-    // JSON has no infinity: what grows past the largest number has no way to be said.
+    // JSON cannot represent infinity, so a result beyond the largest float is an error.
     if !squares.is_finite() || !sum.is_finite() {
         return Err(ToolError::failed(
             "the numbers are too large for their sum or spread to be computed; divide them all by the same factor",
@@ -96,7 +97,7 @@ pub fn describe_numbers(
     })
 }
 
-/// The mean of a list of numbers.
+/// Computes the mean of a list of numbers.
 #[tool(
     namespace = "math",
     version = "1.0.0",
@@ -112,7 +113,7 @@ pub fn mean(
     describe_numbers(numbers, Vec::new()).map(|description| description.mean)
 }
 
-/// `sorted` is not empty, and `rank` is from 0 to 100.
+/// Requires that `sorted` is not empty and that `rank` is from 0 to 100.
 fn percentile(sorted: &[f64], rank: f64) -> f64 {
     let place = rank / 100.0 * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);

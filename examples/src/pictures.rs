@@ -1,18 +1,18 @@
 //! Ninth lesson: content instead of data.
 //!
-//! A picture is nothing that a program would read field by field; the tool returns what the model shall look at.
+//! No program reads a picture field by field. The tool returns content for the model to look at.
 //!
-//! A lone argument of a type of one's own is taken for the argument struct; `#[arg]` says that it is one argument.
+//! A single argument of a custom type would be the argument struct; `#[arg]` makes it one argument.
 
 use toolkit::{Content, ToolError, tool};
 
 use crate::files::uri_path;
 use crate::root::{RelativePath, Root};
 
-/// Larger pictures are made smaller by clients anyway, and cost a conversation dearly.
+/// Clients scale larger pictures down anyway, and large pictures cost many tokens.
 const MAX_PICTURE: u64 = 4_000_000;
 
-/// What the first bytes of a picture look like.
+/// The first bytes of each picture format.
 const SIGNATURES: [(&[u8], &str); 4] = [
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -40,7 +40,7 @@ pub fn view_picture(
 ) -> Result<Vec<Content>, ToolError> {
     let bytes = root.read(&path, MAX_PICTURE)?;
     let Some(mime_type) = mime_type(&bytes) else {
-        let message = format!("`{}` is no PNG, JPEG, GIF or WebP; `read_file` reads text", path.0);
+        let message = format!("`{}` is not a PNG, JPEG, GIF or WebP image; `read_file` reads text", path.0);
         return Err(message.into());
     };
     Ok(vec![
@@ -49,7 +49,7 @@ pub fn view_picture(
     ])
 }
 
-/// The media type by the bytes; the name of a file proves nothing.
+/// Returns the media type according to the bytes, since the name of a file may be wrong.
 fn mime_type(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         return Some("image/webp");

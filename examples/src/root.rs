@@ -1,9 +1,9 @@
-//! Sixth lesson: state, which the host lends.
+//! Sixth lesson: state that the host injects.
 //!
-//! A tool that takes `&Root` gets the one that the host gave to the dispatcher; a model can neither choose it nor see
-//! where it is. All that a tool may reach goes through its few methods, so what keeps it inside stands in one file.
+//! A tool with a `&Root` parameter receives the value that the host passed to the dispatcher; a model can neither
+//! choose nor see it. Tools reach files only through its few methods, so the code that confines them is in one file.
 
-mod refusal;
+mod error;
 mod regular_file;
 
 use std::io;
@@ -14,14 +14,14 @@ use cap_std::fs::Dir;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use self::refusal::Refusal;
+pub use self::error::RootError;
 pub(crate) use self::regular_file::{Contents, is_git_internal};
 
-/// A directory that tools cannot leave, whatever links stand in it.
+/// A directory that tools cannot leave, regardless of the links in it.
 #[derive(Debug)]
 pub struct Root {
     pub(crate) dir: Dir,
-    /// Where it is, for programs that are started in it; never shown to a model.
+    /// The path of the directory, for programs that run in it; never shown to a model.
     pub(crate) path: PathBuf,
     pub(crate) writable: bool,
 }
@@ -31,7 +31,7 @@ impl Root {
     ///
     /// # Errors
     ///
-    /// It is no directory, or may not be read.
+    /// Returns an error if the path is not a directory or cannot be read.
     pub fn read_only(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().canonicalize()?;
         let dir = Dir::open_ambient_dir(&path, ambient_authority())?;
@@ -42,67 +42,67 @@ impl Root {
     ///
     /// # Errors
     ///
-    /// As for [`Root::read_only`].
+    /// Returns the errors of [`Root::read_only`].
     pub fn writable(path: impl AsRef<Path>) -> io::Result<Self> {
         Ok(Self { writable: true, ..Self::read_only(path)? })
     }
 
-    /// A second handle of the same directory.
+    /// Opens a second handle of the same directory.
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { dir: self.dir.try_clone()?, path: self.path.clone(), writable: self.writable })
     }
 
-    /// Returns where a path leads, from the root, once links are followed.
+    /// Resolves the links of a path, and returns the result relative to the root.
     ///
     /// # Errors
     ///
-    /// Nothing is there, it lies outside the root, or it is one of Git's own files.
-    pub(crate) fn resolve(&self, path: &RelativePath) -> Result<PathBuf, Refusal> {
+    /// Returns an error if nothing exists at the path, or if it leads outside the root or to an internal file of Git.
+    pub(crate) fn resolve(&self, path: &RelativePath) -> Result<PathBuf, RootError> {
         let relative = path.checked()?;
         // A link may lead there under another name.
-        let real = self.dir.canonicalize(relative).map_err(|error| Refusal::of(path, error))?;
+        let real = self.dir.canonicalize(relative).map_err(|error| RootError::of(path, error))?;
         match is_git_internal(relative) || is_git_internal(&real) {
-            true => Err(Refusal::GitInternal),
+            true => Err(RootError::GitInternal),
             false => Ok(real),
         }
     }
 
-    /// Reads a file of at most `max_bytes`.
+    /// Reads a file of up to `max_bytes`.
     ///
-    /// A file with more than one name (a hard link) is refused: one of them may stand outside the root, and no look at
-    /// the path could tell.
+    /// A file with several names (hard links) is rejected: one of them may be outside the root, and the path does not
+    /// show that.
     ///
     /// # Errors
     ///
-    /// Every [`Refusal`] but those for writing.
-    pub fn read(&self, path: &RelativePath, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
+    /// Returns any [`RootError`] except those of writing.
+    pub fn read(&self, path: &RelativePath, max_bytes: u64) -> Result<Vec<u8>, RootError> {
         let real = self.resolve(path)?;
-        let contents = Contents::read(&self.dir, &real, max_bytes).map_err(|error| Refusal::of(path, error))?;
+        let contents = Contents::read(&self.dir, &real, max_bytes).map_err(|error| RootError::of(path, error))?;
         match contents {
-            None => Err(Refusal::NotAFile(path.0.clone())),
-            Some(contents) if contents.has_other_names => Err(Refusal::HardLink(path.0.clone())),
+            None => Err(RootError::NotAFile(path.0.clone())),
+            Some(contents) if contents.has_other_names => Err(RootError::HardLink(path.0.clone())),
             Some(contents) if contents.bytes.len() as u64 > max_bytes => {
-                Err(Refusal::TooLarge { path: path.0.clone(), max_bytes })
+                Err(RootError::TooLarge { path: path.0.clone(), max_bytes })
             }
             Some(contents) => Ok(contents.bytes),
         }
     }
 
-    /// Reads a text file of at most `max_bytes`.
+    /// Reads a text file of up to `max_bytes`.
     ///
     /// # Errors
     ///
-    /// As for [`Root::read`]; and the file is no text.
-    pub fn read_text(&self, path: &RelativePath, max_bytes: u64) -> Result<String, Refusal> {
+    /// Returns the errors of [`Root::read`], and an error if the file is not text.
+    pub fn read_text(&self, path: &RelativePath, max_bytes: u64) -> Result<String, RootError> {
         let bytes = self.read(path, max_bytes)?;
         if bytes.contains(&0) {
-            return Err(Refusal::Binary(path.0.clone()));
+            return Err(RootError::Binary(path.0.clone()));
         }
-        String::from_utf8(bytes).map_err(|_| Refusal::Binary(path.0.clone()))
+        String::from_utf8(bytes).map_err(|_| RootError::Binary(path.0.clone()))
     }
 }
 
-/// A path below the root, with `/` between its parts, as in `src/lib.rs`; `.` is the root itself.
+/// A path below the root, with `/` between its parts, such as `src/lib.rs`; `.` is the root itself.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
@@ -115,22 +115,22 @@ impl RelativePath {
         Self(".".to_owned())
     }
 
-    /// The path, if it could not be mistaken for one that leads outside.
+    /// Returns the path, unless it could be mistaken for one that leads outside.
     ///
-    /// The root would stop it in any case; a model that is told so early does better next time.
+    /// The root would stop such a path in any case. An early error helps a model to correct it.
     ///
     /// # Errors
     ///
-    /// It is absolute, has a `..`, a backslash or a control character.
-    pub fn checked(&self) -> Result<&Path, Refusal> {
+    /// Returns an error if the path is absolute or contains `..`, a backslash or a control character.
+    pub fn checked(&self) -> Result<&Path, RootError> {
         let path = Path::new(&self.0);
         let has_drive = self.0.as_bytes().get(1) == Some(&b':');
         let inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         if self.0.contains(|c: char| c == '\\' || c.is_control()) {
-            return Err(Refusal::Characters(self.0.clone()));
+            return Err(RootError::Characters(self.0.clone()));
         }
         if !inside || has_drive || self.0.is_empty() {
-            return Err(Refusal::Outside(self.0.clone()));
+            return Err(RootError::Outside(self.0.clone()));
         }
         Ok(path)
     }

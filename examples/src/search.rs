@@ -1,7 +1,7 @@
-//! Tenth lesson: long work.
+//! Tenth lesson: long-running work.
 //!
-//! `blocking` takes it off the threads that serve other calls. It says how far it has come, looks whether anybody still
-//! waits, and gives back what it has when it stops early.
+//! `blocking` moves the work off the threads that serve other calls. The tool reports progress, checks for
+//! cancellation, and returns partial results when it stops early.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,42 +11,42 @@ use crate::root::{RelativePath, Root};
 use crate::text::compile_pattern;
 use crate::walk::{Found, Walk, compile_glob};
 
-/// Larger files are data, not text to be searched.
+/// The maximum size of a file that is searched, in bytes; larger files are data and not text.
 const MAX_FILE: u64 = 2_000_000;
 
-/// The longest piece of a line that is shown, in characters.
+/// The maximum length of the shown part of a line, in characters.
 const MAX_LINE: usize = 300;
 
-/// More files than this are not looked at in one call.
+/// The maximum number of files that one call searches.
 const MAX_FILES: usize = 50_000;
 
-/// Longer lines are searched only for patterns that are small once they are compiled, since a search through a line
+/// The line length above which only patterns with a small compiled size are searched, since a search within a line
 /// cannot be interrupted.
 const MAX_PLAIN_LINE: usize = 128 << 10;
 
-/// How many bytes are searched between two looks at the caller.
+/// The number of bytes that are searched between two checks for cancellation.
 const BYTES_PER_LOOK: usize = 256 << 10;
 
-/// What to search for, and where.
+/// Pattern and location of a search.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct SearchArgs {
-    /// A regular expression, without look-around or back-references; it is matched line by line.
+    /// A regular expression without look-around and back-references, matched line by line.
     #[schemars(length(min = 1, max = 1000))]
     pub pattern: String,
-    /// The directory to search; the root unless given.
+    /// The directory to search; the root by default.
     #[serde(default = "RelativePath::root")]
     pub folder: RelativePath,
-    /// Which files to search, as in `*.rs` (by name) or `src/**/*.rs` (by path from the root).
+    /// The files to search, such as `*.rs` (name) or `src/**/*.rs` (path from the root).
     #[schemars(length(min = 1, max = 200))]
     pub glob: Option<String>,
-    /// Whether upper and lower case are the same.
+    /// Ignores the difference between upper and lower case if true.
     #[serde(default)]
     pub ignore_case: bool,
-    /// How many lines to show before and after each hit.
+    /// Number of context lines before and after each hit.
     #[schemars(range(max = 10))]
     #[serde(default)]
     pub context: usize,
-    /// After how many hits to stop.
+    /// The number of hits after which the search stops.
     #[schemars(range(min = 1, max = 1000))]
     #[serde(default = "hundred")]
     pub max_hits: usize,
@@ -59,11 +59,11 @@ fn hundred() -> usize {
 /// A line that matches.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Hit {
-    /// The file.
+    /// The path of the file.
     pub path: String,
-    /// The number of the line, from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// The line, cut where it is long.
+    /// The line, shortened if it is long.
     pub text: String,
     /// The lines before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -73,30 +73,30 @@ pub struct Hit {
     pub after: Vec<String>,
 }
 
-/// Why a search stopped.
+/// Reason for which a search stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stopped {
-    /// It looked at everything.
+    /// The search is complete.
     Finished,
-    /// It found as many hits as were asked for.
+    /// The maximum number of hits was reached.
     MaxHits,
-    /// There are more files than one call looks at; name a folder or a glob.
+    /// The maximum number of files was reached; set a folder or a glob.
     TooManyFiles,
-    /// Nobody waits for it any more.
+    /// The call was cancelled.
     Cancelled,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SearchResult {
-    /// The hits, in the order of paths and lines.
+    /// The hits, sorted by path and line.
     pub hits: Vec<Hit>,
-    /// How many files were searched.
+    /// Number of files that were searched.
     pub files_searched: usize,
-    /// How many were not, because they are not text, too large, or have lines too long for the pattern.
+    /// Number of files that were skipped: not text, too large, or with lines too long for the pattern.
     pub files_skipped: usize,
-    /// Why it stopped.
+    /// Reason for which the search stopped.
     pub stopped: Stopped,
 }
 
@@ -139,7 +139,7 @@ pub fn search_files(args: SearchArgs, ctx: &Context, root: &Root) -> Result<Sear
             result.stopped = Stopped::Cancelled;
             return Ok(result);
         }
-        // A file that is no text, or went away, is none to be searched.
+        // A file that is not text, or has disappeared, is skipped.
         let Ok(text) = root.read_text(&file.path, MAX_FILE) else {
             result.files_skipped += 1;
             continue;
@@ -182,7 +182,7 @@ pub fn search_files(args: SearchArgs, ctx: &Context, root: &Root) -> Result<Sear
     Ok(result)
 }
 
-/// A line of bearable length that holds the byte `start`.
+/// Shortens a line to the part around the byte `start`.
 fn cut(line: &str, start: usize) -> String {
     if line.chars().nth(MAX_LINE).is_none() {
         return line.to_owned();

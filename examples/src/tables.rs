@@ -1,7 +1,7 @@
-//! Seventh lesson: a small language out of enums.
+//! Seventh lesson: a small query language made of enums.
 //!
-//! An enum with a tag is a choice of objects, each with its own fields: sources, conditions, orders. A model composes
-//! them, the schema refuses what cannot be meant, and `match` forgets none.
+//! An internally tagged enum is a choice of objects, each with its own fields: sources, conditions, sort orders. A
+//! model composes them, the schema rejects meaningless combinations, and `match` covers all of them.
 
 mod condition;
 mod query;
@@ -18,7 +18,7 @@ pub use self::source::{Delimiter, Source};
 use self::source::{Table, number};
 use crate::root::Root;
 
-/// What the cells of a column look like.
+/// Type of the cells in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnType {
@@ -36,18 +36,18 @@ pub enum ColumnType {
     Text,
 }
 
-/// A column and what is in it.
+/// A column and statistics of its cells.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Column {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// What its cells look like.
+    /// Type of the cells.
     pub guessed_type: ColumnType,
-    /// How many cells are empty.
+    /// Number of empty cells.
     pub empty: usize,
-    /// How many different values there are, empty cells left out.
+    /// Number of distinct values, without empty cells.
     pub distinct: usize,
-    /// The smallest value, by number for numbers and else by text.
+    /// The smallest value, compared as numbers where possible and as text otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<String>,
     /// The largest value.
@@ -55,16 +55,16 @@ pub struct Column {
     pub max: Option<String>,
 }
 
-/// A table and what is in it.
+/// Statistics of a table.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TableDescription {
-    /// How many rows there are, the header left out.
+    /// Number of rows, without the header.
     pub rows: usize,
-    /// The columns, in their order.
+    /// The columns, in table order.
     pub columns: Vec<Column>,
 }
 
-/// Describes the columns of a CSV table: their types, extremes, and how many cells are empty.
+/// Describes the columns of a CSV table: types, extremes, and number of empty cells.
 #[tool(
     namespace = "csv",
     version = "1.0.0",
@@ -76,9 +76,9 @@ pub struct TableDescription {
     examples = [r#"{"source": {"text": "city,people\nLima,10092000\nCusco,428450"}}"#]
 )]
 pub fn describe_csv(
-    /// The table; its first row names the columns.
+    /// The table; its first row contains the column names.
     source: Source,
-    /// What stands between the cells.
+    /// The separator between cells.
     #[serde(default)]
     delimiter: Delimiter,
     root: &Root,
@@ -110,7 +110,7 @@ fn describe(name: &str, idx: usize, rows: &[StringRecord]) -> Column {
     Column { name: name.to_owned(), guessed_type, empty: rows.len() - n_cells, distinct: cells.len(), min, max }
 }
 
-/// By number where asked and possible, numbers before text.
+/// Compares by number where requested and possible, with numbers before text.
 fn compare(a: &str, b: &str, by_number: bool) -> std::cmp::Ordering {
     let numbers = if by_number { (number(a), number(b)) } else { (None, None) };
     match numbers {

@@ -1,8 +1,8 @@
-//! Third lesson: limits that stand in the schema.
+//! Third lesson: limits in the schema.
 //!
-//! What `#[schemars(length, range, regex)]` says is published to the model *and* checked before the function runs, so
-//! the function need not check it again. What a schema cannot bound — the cost of a stranger's pattern — is bounded
-//! here.
+//! `#[schemars(length, range, regex)]` is published to the model *and* checked before the function runs, so the
+//! function does not check it again. A schema cannot bound the cost of a pattern that an untrusted caller sends; that
+//! is bounded here.
 
 mod diff;
 mod extract;
@@ -19,25 +19,25 @@ pub use self::diff::{TextDifference, diff_text};
 pub use self::extract::{Extracted, Wanted, extract_links};
 pub use self::slug::slugify;
 
-/// The longest text, in characters, that these tools take or give.
+/// The maximum length of an input or output text, in characters.
 const MAX_TEXT: usize = 1_000_000;
 
-/// The most memory that one compiled pattern may take; `\w{1000}` would be hundreds of megabytes otherwise.
+/// The maximum memory of a compiled pattern, in bytes. Without it, `\w{1000}` would take hundreds of megabytes.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
-/// The most that one search may cost, as the bytes of the compiled pattern times those of the text: some seconds. A
-/// search looks at each byte with each state of the pattern at worst, and cannot be interrupted.
+/// The maximum cost of one search: bytes of the compiled pattern times bytes of the text, which takes some seconds. In
+/// the worst case, a search compares each byte with each state of the pattern, and it cannot be interrupted.
 const MAX_SEARCH_COST: usize = 1 << 37;
 
-/// How long all replacements in a text may take. Each search is linear, but as many searches as there are bytes are not:
-/// `.*[^a]|a` looks through the rest of the text for every `a`.
+/// The maximum duration of all replacements in a text. Each search is linear, but there can be as many searches as
+/// bytes: `.*[^a]|a` scans the rest of the text for every `a`.
 const MAX_REPLACING: Duration = Duration::from_secs(5);
 
-/// Compiles a pattern that a model sent, for texts of at most `max_bytes`.
+/// Compiles a pattern that a model sent, for texts of up to `max_bytes`.
 ///
 /// # Errors
 ///
-/// The pattern is not valid, or too large for such texts once it is compiled.
+/// Returns an error if the pattern is invalid, or too large for such texts once it is compiled.
 pub fn compile_pattern(pattern: &str, ignore_case: bool, max_bytes: usize) -> Result<Regex, ToolError> {
     RegexBuilder::new(pattern)
         .case_insensitive(ignore_case)
@@ -56,16 +56,16 @@ pub fn compile_pattern(pattern: &str, ignore_case: bool, max_bytes: usize) -> Re
         })
 }
 
-/// How long a text is.
+/// Length of a text.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Counts {
-    /// Lines; the last one needs no line break to count.
+    /// Number of lines; the last one does not need a line break.
     pub lines: usize,
-    /// Words, which are what stands between white space.
+    /// Number of words, separated by white space.
     pub words: usize,
-    /// Unicode characters (code points).
+    /// Number of Unicode characters (code points).
     pub characters: usize,
-    /// Bytes in UTF-8.
+    /// Number of bytes in UTF-8.
     pub bytes: usize,
 }
 
@@ -84,19 +84,17 @@ pub fn count_text(
     }
 }
 
-/// A text in which something was replaced.
+/// A text after replacements.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Replaced {
     /// The new text.
     pub text: String,
-    /// How many matches were replaced.
+    /// Number of matches that were replaced.
     pub replacements: usize,
 }
 
-/// Replaces what a regular expression matches.
-///
-/// `$1` and `${name}` in the replacement stand for capture groups, `$$` for a dollar sign. `^` and `$` in the pattern
-/// match at line ends.
+/// Replaces the matches of a regular expression. In the replacement, `$1` and `${name}` stand for capture groups and
+/// `$$` for a dollar sign. In the pattern, `^` and `$` match at line ends. match at line ends.
 #[tool(
     namespace = "text",
     version = "1.0.0",
@@ -115,13 +113,13 @@ pub fn replace_text(
     /// A regular expression, without look-around or back-references.
     #[schemars(length(min = 1, max = 1000))]
     pattern: String,
-    /// What to put in place of each match.
+    /// The replacement for each match.
     #[schemars(length(max = 10_000))]
     replacement: String,
-    /// Whether upper and lower case are the same.
+    /// Ignores the difference between upper and lower case if true.
     #[serde(default)]
     ignore_case: bool,
-    /// How many matches to replace, from the start; all unless given.
+    /// The maximum number of matches to replace, from the start; all by default.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
 ) -> Result<Replaced, ToolError> {
@@ -140,7 +138,7 @@ pub fn replace_text(
             continue;
         };
         new.push_str(&text[end..found.start()]);
-        // A short text with a long replacement may grow without bound. Each `$` may stand for the whole match.
+        // A short text with a long replacement can grow without bound, since each `$` may stand for the whole match.
         let most = replacement.len() + replacement.matches('$').count() * found.len();
         if new.len() + most > 4 * MAX_TEXT {
             return Err(ToolError::failed("the new text would be too long; set `limit`"));

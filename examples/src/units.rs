@@ -1,13 +1,13 @@
-//! Second lesson: a choice from a documented list, and an error that says what would have worked.
+//! Second lesson: a choice from a documented list, and an error that names the valid choices.
 //!
-//! An enum whose variants are documented becomes a list of allowed values with their meanings. What the schema cannot
-//! say — that a length is no mass — the tool says itself, in words that lead to the next, better call.
+//! An enum with documented variants becomes a list of allowed values with descriptions. A schema cannot express that a
+//! length does not convert into a mass, so the tool returns an error that leads to a valid call.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolkit::{ToolError, tool};
 
-/// What a unit measures.
+/// Physical dimension of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {
@@ -25,7 +25,8 @@ pub enum Dimension {
     Speed,
 }
 
-/// One line for each unit: what it measures, its size in the dimension's base unit, and where its zero lies.
+/// Defines each unit in one line: its dimension, its size in the base unit of the dimension, and the offset of its
+/// zero.
 macro_rules! units {
     ($(#[doc = $doc:literal] $symbol:literal $unit:ident: $dimension:ident, $size:expr, $zero:expr;)*) => {
         /// A unit of measurement.
@@ -47,14 +48,14 @@ macro_rules! units {
 }
 
 units! {
-    /// Millimetre.
-    "mm" Millimetre: Length, 0.001, 0.0;
-    /// Centimetre.
-    "cm" Centimetre: Length, 0.01, 0.0;
-    /// Metre.
-    "m" Metre: Length, 1.0, 0.0;
-    /// Kilometre.
-    "km" Kilometre: Length, 1000.0, 0.0;
+    /// Millimeter.
+    "mm" Millimeter: Length, 0.001, 0.0;
+    /// Centimeter.
+    "cm" Centimeter: Length, 0.01, 0.0;
+    /// Meter.
+    "m" Meter: Length, 1.0, 0.0;
+    /// Kilometer.
+    "km" Kilometer: Length, 1000.0, 0.0;
     /// Inch.
     "in" Inch: Length, 0.0254, 0.0;
     /// Foot.
@@ -101,10 +102,10 @@ units! {
     "MiB" Mebibyte: Data, 1_048_576.0, 0.0;
     /// Gibibyte of 1024 mebibytes.
     "GiB" Gibibyte: Data, 1_073_741_824.0, 0.0;
-    /// Metre per second.
-    "m/s" MetrePerSecond: Speed, 1.0, 0.0;
-    /// Kilometre per hour.
-    "km/h" KilometrePerHour: Speed, 1.0 / 3.6, 0.0;
+    /// Meter per second.
+    "m/s" MeterPerSecond: Speed, 1.0, 0.0;
+    /// Kilometer per hour.
+    "km/h" KilometerPerHour: Speed, 1.0 / 3.6, 0.0;
     /// Mile per hour.
     "mph" MilePerHour: Speed, 0.44704, 0.0;
     /// Knot.
@@ -114,11 +115,11 @@ units! {
 /// A converted value.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Converted {
-    /// The value in the unit asked for.
+    /// The value in the target unit.
     pub value: f64,
-    /// That unit.
+    /// The target unit.
     pub unit: Unit,
-    /// What both units measure.
+    /// The dimension of both units.
     pub dimension: Dimension,
 }
 
@@ -136,9 +137,9 @@ pub struct Converted {
 pub fn convert_units(
     /// The value to convert.
     value: f64,
-    /// The unit it is in.
+    /// The unit of the value.
     from: Unit,
-    /// The unit it shall be in.
+    /// The target unit.
     to: Unit,
 ) -> Result<Converted, ToolError> {
     let (dimension, size, zero) = from.definition();
@@ -147,7 +148,7 @@ pub fn convert_units(
         return Err(mismatch(from, to));
     }
     let base = value * size + zero;
-    // 0 K is -459.67 °F only up to the last bits of a float.
+    // 0 K equals -459.67 °F only up to the rounding of floats.
     if dimension == Dimension::Temperature && base < -1e-9 {
         let symbol = from.symbol();
         return Err(ToolError::failed(format!("{value} {symbol} is below absolute zero")));

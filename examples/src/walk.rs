@@ -1,4 +1,4 @@
-//! Everything below a directory of the root, in the order of the names.
+//! Traversal of everything below a directory of the root, sorted by name.
 
 use std::path::Path;
 
@@ -6,28 +6,28 @@ use cap_std::fs::{DirEntry, FileType};
 use globset::{GlobBuilder, GlobMatcher};
 use toolkit::ToolError;
 
-use crate::root::{Refusal, RelativePath, Root, is_git_internal};
+use crate::root::{RelativePath, Root, RootError, is_git_internal};
 
-/// Deeper than any project; a link that leads upwards is not followed anyway.
+/// The maximum depth, which exceeds that of any project; links that lead upward are not followed anyway.
 const MAX_DEPTH: usize = 64;
 
-/// What a walk finds.
+/// An entry of a walk.
 pub(crate) struct Found {
-    /// Its path from the root.
+    /// The path from the root.
     pub(crate) path: RelativePath,
     pub(crate) file_type: FileType,
     pub(crate) entry: DirEntry,
 }
 
-/// Walks through a directory, past links and what git keeps for itself.
+/// Walks a directory tree without following links and without Git's internal files.
 pub(crate) struct Walk<'r> {
     root: &'r Root,
-    /// What is still to be looked at, the next one last.
+    /// The pending entries, the next one last.
     pending: Vec<Found>,
 }
 
 impl<'r> Walk<'r> {
-    pub(crate) fn new(root: &'r Root, folder: &RelativePath) -> Result<Self, Refusal> {
+    pub(crate) fn new(root: &'r Root, folder: &RelativePath) -> Result<Self, RootError> {
         root.resolve(folder)?;
         let pending = children(root, folder)?;
         Ok(Self { root, pending })
@@ -40,20 +40,20 @@ impl Iterator for Walk<'_> {
     fn next(&mut self) -> Option<Found> {
         let found = self.pending.pop()?;
         if found.file_type.is_dir() && found.path.0.matches('/').count() < MAX_DEPTH {
-            // A directory that went away or may not be read is one without entries.
+            // A directory that has disappeared or cannot be read counts as empty.
             self.pending.extend(children(self.root, &found.path).unwrap_or_default());
         }
         Some(found)
     }
 }
 
-/// The entries of a directory, the first one last.
-fn children(root: &Root, folder: &RelativePath) -> Result<Vec<Found>, Refusal> {
-    let entries = root.dir.read_dir(folder.checked()?).map_err(|error| Refusal::of(folder, error))?;
+/// Returns the entries of a directory in reverse order.
+fn children(root: &Root, folder: &RelativePath) -> Result<Vec<Found>, RootError> {
+    let entries = root.dir.read_dir(folder.checked()?).map_err(|error| RootError::of(folder, error))?;
     let prefix = folder.0.split('/').filter(|part| !matches!(*part, "" | ".")).collect::<Vec<_>>().join("/");
     let mut found = Vec::new();
     for entry in entries.flatten() {
-        // A name that is no UTF-8 could not be asked for afterwards.
+        // A name that is not UTF-8 could not be passed as an argument later.
         let (Ok(name), Ok(file_type)) = (entry.file_name().into_string(), entry.file_type()) else {
             continue;
         };
@@ -67,7 +67,7 @@ fn children(root: &Root, folder: &RelativePath) -> Result<Vec<Found>, Refusal> {
     Ok(found)
 }
 
-/// Compiles a glob that a model sent; none matches everything.
+/// Compiles a glob that a model sent; no glob matches everything.
 pub(crate) fn compile_glob(glob: Option<&str>) -> Result<impl Fn(&str) -> bool, ToolError> {
     let compile = |glob: &str| -> Result<GlobMatcher, globset::Error> {
         Ok(GlobBuilder::new(glob).literal_separator(true).build()?.compile_matcher())
@@ -75,7 +75,7 @@ pub(crate) fn compile_glob(glob: Option<&str>) -> Result<impl Fn(&str) -> bool, 
     let matcher = glob.map(compile).transpose();
     let matcher = matcher
         .map_err(|error| ToolError::failed(format!("the glob is not valid: {error}; write it as in `src/**/*.rs`")))?;
-    // Without a `/` it is about the name, wherever the file is.
+    // A glob without `/` matches the name, at any depth.
     let by_name = glob.is_some_and(|glob| !glob.contains('/'));
     Ok(move |path: &str| {
         let subject = if by_name { path.rsplit('/').next().unwrap_or(path) } else { path };

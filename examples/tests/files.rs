@@ -145,8 +145,8 @@ fn git_internals_are_neither_read_nor_listed() {
             assert!(!error.to_string().contains("hunter2"));
         }
     }
-    host.refused("stat_file", json!({"path": ".git/config"}), "what Git keeps in `.git` is not read");
-    host.refused("stat_file", json!({"path": "innocent/HEAD"}), "what Git keeps in `.git` is not read");
+    host.refused("stat_file", json!({"path": ".git/config"}), "files in `.git` cannot be read");
+    host.refused("stat_file", json!({"path": "innocent/HEAD"}), "files in `.git` cannot be read");
     let found = host.call("search_files", json!({"pattern": "hunter2"}));
     assert_eq!(found["hits"], json!([]));
 }
@@ -252,8 +252,8 @@ fn a_long_file_links_to_itself() {
 fn large_files_are_refused() {
     let host = Host::read_only();
     host.put("large", "x".repeat(10_000_000));
-    host.refused("read_file", json!({"path": "large"}), "more than the 5000000 bytes");
-    host.refused("view_picture", json!({"path": "large"}), "more than the 4000000 bytes");
+    host.refused("read_file", json!({"path": "large"}), "the limit of 5000000 bytes");
+    host.refused("view_picture", json!({"path": "large"}), "the limit of 4000000 bytes");
     assert_eq!(host.call("search_files", json!({"pattern": "x"}))["files_skipped"], 1);
 }
 
@@ -280,7 +280,7 @@ fn lists_sorted_and_filtered() {
 #[test]
 fn writes_only_where_it_may() {
     let reader = Host::read_only();
-    reader.refused("write_file", json!({"path": "x", "text": ""}), "may only be read");
+    reader.refused("write_file", json!({"path": "x", "text": ""}), "are read-only");
     let host = Host::writable();
     let write = |path: &str, overwrite: bool| json!({"path": path, "text": "new", "overwrite": overwrite});
     assert_eq!(host.call("write_file", write("deep/er/x.txt", false)), json!({"bytes": 3, "replaced": false}));
@@ -289,11 +289,11 @@ fn writes_only_where_it_may() {
     host.refused("write_file", write("deep", true), "not a file");
     host.refused("write_file", write(".", true), "not a file");
     for path in [".git/config", ".GIT/hooks/pre-commit", "deep/.git/config", ".git./config", ".git"] {
-        host.refused("write_file", write(path, true), "what Git keeps in `.git` is not read or written");
+        host.refused("write_file", write(path, true), "files in `.git` cannot be read or written");
     }
     host.put("repo/.git/HEAD", "x");
     symlink("repo/.git", host.dir.path().join("inside/innocent")).unwrap();
-    host.refused("write_file", write("innocent/config", true), "what Git keeps in `.git` is not read or written");
+    host.refused("write_file", write("innocent/config", true), "files in `.git` cannot be read or written");
     host.misfit("write_file", json!({"path": "x", "text": "x".repeat(10_000_000)}), "at most 1000000 characters");
     let left = fs::read_dir(host.dir.path().join("inside/deep/er")).unwrap().count();
     assert_eq!(left, 1, "no temporary file is left behind");
@@ -306,7 +306,7 @@ fn shows_pictures() {
     host.put("fake.png", "text");
     let content = host.content("view_picture", json!({"path": "p.png"}));
     assert!(matches!(&content[0], Content::Image { mime_type, .. } if mime_type == "image/png"));
-    host.refused("view_picture", json!({"path": "fake.png"}), "no PNG");
+    host.refused("view_picture", json!({"path": "fake.png"}), "not a PNG");
 }
 
 #[test]

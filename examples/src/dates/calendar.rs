@@ -1,4 +1,4 @@
-//! Fourth lesson, continued: lists with defaults, and a database that comes along.
+//! Fourth lesson, continued: lists with defaults, and a bundled database.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -9,18 +9,18 @@ use toolkit::tool;
 
 use super::{DateError, Day};
 
-/// Counts the working days from one date to another, both included.
+/// Counts the working days between two dates, including both.
 #[tool(namespace = "dates", version = "1.0.0", category = "time", read_only, idempotent, open_world = false)]
 pub fn business_days(
     /// The first day.
     from: Date,
-    /// The last day; not before the first.
+    /// The last day, not before the first.
     to: Date,
-    /// Days on which nobody works.
+    /// Days off, such as holidays.
     #[schemars(length(max = 1000))]
     #[serde(default)]
     holidays: Vec<Date>,
-    /// The days of the week on which nobody works.
+    /// Weekdays off.
     #[schemars(length(max = 6))]
     #[serde(default = "weekend")]
     weekend: Vec<Day>,
@@ -39,20 +39,20 @@ fn weekend() -> Vec<Day> {
     vec![Day::Saturday, Day::Sunday]
 }
 
-/// A moment as the clocks in a place show it.
+/// A moment as local time in a zone.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LocalTime {
-    /// The date and time there.
+    /// The local date and time.
     pub local: DateTime,
-    /// The offset from UTC there and then, as in `+02:00`.
+    /// The offset from UTC at that moment, such as `+02:00`.
     pub offset: String,
     /// The moment in UTC.
     pub utc: Timestamp,
 }
 
-/// Tells what the clocks in one time zone show when those in another show a given time.
+/// Converts a local time in one time zone to the local time in another.
 ///
-/// A time that the clocks skip or show twice is read as they would be without the change.
+/// A time that a clock change skips or repeats is interpreted with the offset before the change.
 #[tool(
     namespace = "dates",
     version = "1.0.0",
@@ -64,12 +64,12 @@ pub struct LocalTime {
     examples = [r#"{"at": "2024-07-01T09:00", "from": "Europe/Berlin", "to": "America/Lima"}"#]
 )]
 pub fn convert_time_zone(
-    /// The date and time in the first zone, without an offset.
+    /// The date and time in the source zone, without an offset.
     at: DateTime,
-    /// The first zone by its IANA name.
+    /// The IANA name of the source zone.
     #[schemars(length(min = 1, max = 64))]
     from: String,
-    /// The second zone.
+    /// The IANA name of the target zone.
     #[schemars(length(min = 1, max = 64))]
     to: String,
 ) -> Result<LocalTime, DateError> {

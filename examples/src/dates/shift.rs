@@ -8,7 +8,7 @@ use toolkit::tool;
 
 use super::DateError;
 
-/// A length of time; each part may be negative.
+/// A duration; each part may be negative.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Duration {
@@ -32,10 +32,10 @@ pub struct Duration {
     pub minutes: i32,
 }
 
-/// Moves a date and time by a length of time.
+/// Adds a duration to a date and time.
 ///
-/// Years and months are added first, and a day that the month lacks becomes its last: 31 January and one month is the
-/// end of February.
+/// Years and months are added first, and a day that does not exist in the month becomes its last day: 31 January plus
+/// one month is the end of February.
 #[tool(
     namespace = "dates",
     version = "1.0.0",
@@ -48,10 +48,10 @@ pub struct Duration {
 pub fn shift_date(
     /// A date, or a date and time, without an offset: `2024-01-31` or `2024-01-31T12:00`.
     start: DateTime,
-    /// How far.
+    /// The duration to add.
     by: Duration,
 ) -> Result<DateTime, DateError> {
-    // A span has one sign for all its parts; these may have different ones, so they are added in three steps.
+    // A jiff span has one sign for all parts, and these parts may have different signs; they are added in three steps.
     let (months, days) = (by.years * 12 + by.months, by.weeks * 7 + by.days);
     let minutes = i64::from(by.hours) * 60 + i64::from(by.minutes);
     let spans = [Span::new().try_months(months), Span::new().try_days(days), Span::new().try_minutes(minutes)];
@@ -76,23 +76,23 @@ pub enum CalendarUnit {
     Years,
 }
 
-/// How far apart two dates are.
+/// Difference between two dates.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DateDifference {
-    /// The whole units between them; negative where the second is the earlier one.
+    /// The whole units between them; negative if the second date is earlier.
     pub whole: i32,
     /// The unit.
     pub unit: CalendarUnit,
-    /// The exact distance in that unit, with its fraction.
+    /// The exact difference in that unit, with its fraction.
     pub exact: f64,
     /// The days between them.
     pub days: i32,
 }
 
-/// How far apart two dates are, in a unit of choice.
+/// Computes the difference between two dates, in the given unit.
 #[tool(namespace = "dates", version = "1.0.0", category = "time", read_only, idempotent, open_world = false)]
 pub fn date_difference(
-    /// The first date, as in `2024-05-06`.
+    /// The first date, such as `2024-05-06`.
     from: Date,
     /// The second date.
     to: Date,

@@ -1,4 +1,4 @@
-//! Eighth lesson, continued: a result whose parts may be absent.
+//! Eighth lesson, continued: a result with optional parts.
 
 use cap_std::fs::{FileType, Metadata};
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::root::RelativePath;
 
-/// What stands at a path.
+/// Type of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -31,17 +31,17 @@ impl From<FileType> for Kind {
     }
 }
 
-/// What is known of a path without reading it.
+/// Metadata of an entry.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FileInfo {
     /// The path below the root.
     pub path: String,
-    /// What stands there.
+    /// The type of the entry.
     pub kind: Kind,
-    /// The length of a file in bytes.
+    /// The size of a file, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// When it was last changed, in UTC.
+    /// The time of the last change, in UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<jiff::Timestamp>,
 }

@@ -1,4 +1,4 @@
-//! Eighth lesson, continued: a tool that changes things, and says so.
+//! Eighth lesson, continued: a tool that changes files, and its hints.
 //!
 //! A toolset may have several `impl` blocks.
 
@@ -11,59 +11,59 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use toolkit::toolset;
 
-use crate::root::{Refusal, RelativePath, Root, is_git_internal};
+use crate::root::{RelativePath, Root, RootError, is_git_internal};
 
-/// What was written.
+/// Result of a write.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Written {
-    /// How many bytes the file has now.
+    /// The new size of the file, in bytes.
     pub bytes: usize,
-    /// Whether there was a file before.
+    /// True if a file was replaced.
     pub replaced: bool,
 }
 
 #[toolset(namespace = "files", version = "1.0.0", category = "files", tags = ["files"])]
 impl Root {
-    /// Writes a text file in one step: readers see the old text or the new one, never a part.
+    /// Writes a text file atomically: readers see the old text or the new one, never a mixture.
     ///
-    /// The directories on the way are made. A link is replaced, not followed.
+    /// Creates missing parent directories. Replaces a link instead of following it.
     #[tool(destructive, idempotent, open_world = false, blocking, tags = ["write"])]
     pub fn write_file(
         &self,
         /// The file to write.
         path: RelativePath,
-        /// Its whole new text.
+        /// The complete new text.
         #[schemars(length(max = 1_000_000))]
         text: String,
-        /// Whether a file that exists is replaced.
+        /// Replaces an existing file if true.
         #[serde(default)]
         overwrite: bool,
-    ) -> Result<Written, Refusal> {
+    ) -> Result<Written, RootError> {
         let relative = path.checked()?;
         if !self.writable {
-            return Err(Refusal::NotWritable("the files here may only be read; tell the user what you would write"));
+            return Err(RootError::NotWritable("the files are read-only; describe the intended change to the user"));
         }
-        // Git runs programs that its configuration names: to write there is to run anything.
+        // Git runs programs that its configuration names, so writing there would allow running anything.
         if is_git_internal(relative) {
-            return Err(Refusal::GitInternal);
+            return Err(RootError::GitInternal);
         }
-        let refused = |error| Refusal::of(&path, error);
-        let name = relative.file_name().ok_or_else(|| Refusal::NotAFile(path.0.clone()))?;
+        let refused = |error| RootError::of(&path, error);
+        let name = relative.file_name().ok_or_else(|| RootError::NotAFile(path.0.clone()))?;
         let folder = relative.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         self.dir.create_dir_all(folder).map_err(refused)?;
         let dir = self.dir.open_dir(folder).map_err(refused)?;
-        // A link on the way may lead into `.git`, under another name.
+        // A link on the path may lead into `.git` under another name.
         let real = self.dir.canonicalize(folder).map_err(refused)?;
         if is_git_internal(&real) {
-            return Err(Refusal::GitInternal);
+            return Err(RootError::GitInternal);
         }
         let before = dir.symlink_metadata(name).ok();
         if before.as_ref().is_some_and(Metadata::is_dir) {
-            return Err(Refusal::NotAFile(path.0.clone()));
+            return Err(RootError::NotAFile(path.0.clone()));
         }
         if before.is_some() && !overwrite {
-            return Err(Refusal::Exists(path.0.clone()));
+            return Err(RootError::Exists(path.0.clone()));
         }
         let mut file = TempFile::new(&dir).map_err(refused)?;
         file.write_all(text.as_bytes()).map_err(refused)?;

@@ -1,4 +1,4 @@
-//! Eleventh lesson, continued: a format for programs, taken apart.
+//! Eleventh lesson, continued: parsing a format for programs.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,34 +8,34 @@ use super::repository::Repository;
 use super::twenty;
 use crate::root::{RelativePath, Root};
 
-/// A line and the commit that it comes from.
+/// A line and the commit that last changed it.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct BlamedLine {
-    /// Its number, from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// The line.
+    /// The text of the line.
     pub text: String,
     /// The hash of the commit.
     pub hash: String,
-    /// Who wrote it.
+    /// The author of the commit.
     pub author: String,
     /// The first line of the commit's message.
     pub summary: String,
 }
 
-/// Tells for each line of a file, as it was last committed, which commit it comes from.
+/// Returns, for each line of the committed version of a file, the commit that last changed it.
 #[tool(namespace = "git", version = "1.0.0", tags = ["history"], category = "files", read_only, open_world = false, timeout = "30s")]
 pub async fn blame_file(
-    /// The directory of the repository; the root unless given.
+    /// The directory of the repository; the root by default.
     #[serde(default = "RelativePath::root")]
     repository: RelativePath,
-    /// The file, from the directory of the repository.
+    /// The file, relative to the directory of the repository.
     path: RelativePath,
     /// The first line, from 1.
     #[schemars(range(min = 1, max = 10_000_000))]
     #[serde(default = "one")]
     first_line: usize,
-    /// The most lines.
+    /// The maximum number of lines.
     #[schemars(range(min = 1, max = 1000))]
     #[serde(default = "twenty")]
     max_lines: usize,
@@ -55,7 +55,7 @@ pub async fn blame_file(
     let output = git.run().await?;
     let (mut lines, mut current) = (Vec::new(), BlamedLine::default());
     for line in output.lines() {
-        // The text of a line is what a tab stands before; all else is about it.
+        // A tab precedes the text of a line; the other records describe it.
         if let Some(text) = line.strip_prefix('\t') {
             text.clone_into(&mut current.text);
             current.line = first_line + lines.len();

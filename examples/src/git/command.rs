@@ -1,4 +1,4 @@
-//! Eleventh lesson, continued: another program, kept on a short lead.
+//! Eleventh lesson, continued: running another program under limits.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -9,19 +9,19 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::JoinHandle;
 use toolkit::ToolError;
 
-/// The most that is read from Git in one call, in bytes.
+/// The maximum size of Git's output in one call, in bytes.
 const MAX_OUTPUT: usize = 4_000_000;
 
-/// How many processes of Git run at the same time; further calls wait, within their timeout.
+/// The number of concurrent Git processes; further calls wait, within their timeout.
 const MAX_PROCESSES: usize = 4;
 
-/// The largest object that Git holds in memory as a whole.
+/// The maximum size of an object that Git holds in memory as a whole.
 const MAX_OBJECT: &str = "64m";
 
-/// The most memory that one process of Git may allocate, in bytes.
+/// The maximum memory that one Git process may allocate, in bytes.
 const MAX_MEMORY: u64 = 256 << 20;
 
-/// The most processor time that one process of Git may take, in seconds.
+/// The maximum processor time of one Git process, in seconds.
 const MAX_CPU_SECONDS: u64 = 120;
 
 static PERMITS: Semaphore = Semaphore::const_new(MAX_PROCESSES);
@@ -29,12 +29,12 @@ static PERMITS: Semaphore = Semaphore::const_new(MAX_PROCESSES);
 /// One run of Git.
 pub(super) struct Git {
     command: Command,
-    /// Paths that Git may complain of and a model has no use for.
+    /// Paths in Git's error messages that are of no use to a model.
     hidden: [String; 2],
 }
 
 impl Git {
-    /// Git with this directory as its only configuration.
+    /// Creates a Git command with this directory as its only configuration.
     pub(super) fn new(git_dir: &Path, objects: &Path) -> Self {
         let mut command = Command::new("git");
         command
@@ -43,7 +43,7 @@ impl Git {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        // Neither the user's own configuration nor the environment of this program has a say here.
+        // Neither the user's configuration nor the environment of this program may change the behavior.
         command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
         command.env("GIT_DIR", git_dir).env("GIT_OBJECT_DIRECTORY", objects);
         command.envs([
@@ -72,7 +72,7 @@ impl Git {
         self
     }
 
-    /// Everything that it prints.
+    /// Returns the complete output.
     pub(super) async fn run(self) -> Result<String, ToolError> {
         let (stdout, running) = self.start().await?;
         let mut output = Vec::new();
@@ -84,7 +84,7 @@ impl Git {
         Ok(String::from_utf8_lossy(&output).into_owned())
     }
 
-    /// Each text that it prints before a NUL, as soon as it is there.
+    /// Yields each text of the output that ends with NUL, as soon as it is complete.
     pub(super) async fn fields(self) -> Result<Fields, ToolError> {
         let (stdout, running) = self.start().await?;
         let stdout = BufReader::new(stdout.take(MAX_OUTPUT as u64 + 1)).split(0);
@@ -101,7 +101,7 @@ impl Git {
         let (Some(stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(ToolError::internal("the output of git is piped"));
         };
-        // A full pipe stops git: complaints are read to their end, even if nobody needs them all.
+        // A full pipe would block Git, so stderr is read to its end even if not all of it is used.
         let complaint = tokio::spawn(async move {
             let mut complaint = Vec::new();
             let _ = (&mut stderr).take(10_000).read_to_end(&mut complaint).await;
@@ -112,7 +112,7 @@ impl Git {
     }
 }
 
-/// Bounds memory and processor time, and forbids writing.
+/// Limits memory and processor time, and forbids writing.
 #[cfg(target_os = "linux")]
 fn limit(child: &Child) -> Result<(), ToolError> {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
@@ -122,7 +122,7 @@ fn limit(child: &Child) -> Result<(), ToolError> {
     };
     for (resource, most) in [(Resource::Data, MAX_MEMORY), (Resource::Cpu, MAX_CPU_SECONDS), (Resource::Fsize, 0)] {
         match prlimit(Some(pid), resource, Rlimit { current: Some(most), maximum: Some(most) }) {
-            // One that has ended already needs no limit.
+            // A process that has already ended needs no limit.
             Ok(_) | Err(rustix::io::Errno::SRCH) => {}
             Err(error) => return Err(ToolError::internal(error)),
         }
@@ -130,7 +130,7 @@ fn limit(child: &Child) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Elsewhere a process cannot be limited from outside; its timeout and Git's own settings hold.
+/// On other systems a process cannot be limited from outside; its timeout and Git's own settings apply.
 #[cfg(not(target_os = "linux"))]
 fn limit(_: &Child) -> Result<(), ToolError> {
     let _ = (MAX_MEMORY, MAX_CPU_SECONDS);
@@ -138,13 +138,13 @@ fn limit(_: &Child) -> Result<(), ToolError> {
 }
 
 fn too_long() -> ToolError {
-    ToolError::failed("git has too much to say; ask for less, with a limit or a path")
+    ToolError::failed("the output of Git is too long; set a limit or a path")
 }
 
-/// What git prints, field by field.
+/// The output of Git, field by field.
 pub(super) struct Fields {
     stdout: Split<BufReader<Take<ChildStdout>>>,
-    /// `None` once it has ended.
+    /// `None` after the process has ended.
     running: Option<Running>,
     n_bytes: usize,
 }
@@ -165,7 +165,7 @@ impl Fields {
     }
 }
 
-/// Git while it runs; it ends when this is dropped.
+/// A running Git process, which is killed on drop.
 struct Running {
     child: Child,
     complaint: JoinHandle<Vec<u8>>,
@@ -189,6 +189,6 @@ impl Running {
             return Err(ToolError::failed(message));
         }
         let complaint = complaint.lines().next().unwrap_or("it gave no reason");
-        Err(ToolError::failed(format!("git refuses: {}", complaint.trim_start_matches("fatal: "))))
+        Err(ToolError::failed(format!("Git failed: {}", complaint.trim_start_matches("fatal: "))))
     }
 }

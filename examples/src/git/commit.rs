@@ -1,4 +1,4 @@
-//! Eleventh lesson, continued: fields that cannot run into each other.
+//! Eleventh lesson, continued: fields with an unambiguous separator.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,22 +6,22 @@ use serde::Serialize;
 /// A commit.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Commit {
-    /// Its full hash.
+    /// The full hash.
     pub hash: String,
-    /// Who wrote it.
+    /// The name of the author.
     pub author: String,
-    /// The address of the author.
+    /// The email address of the author.
     pub email: String,
-    /// When it was written, by ISO 8601.
+    /// The author date, in ISO 8601.
     pub date: String,
     /// The message; in a log, only its first line.
     pub message: String,
 }
 
-/// How many fields a [`Commit`] has.
+/// The number of fields of a [`Commit`].
 pub(super) const N_FIELDS: usize = 5;
 
-/// All but the last, each with a NUL behind it, which no field can hold.
+/// The format of all fields but the last, each followed by NUL, which no field can contain.
 pub(super) const FIELDS: &str = "%H%x00%an%x00%ae%x00%aI%x00";
 
 impl Commit {

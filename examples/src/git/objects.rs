@@ -1,21 +1,22 @@
-//! Eleventh lesson, continued: the objects of a repository, all of which lie inside it.
+//! Eleventh lesson, continued: the objects of a repository, all of which must be inside it.
 
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 use toolkit::ToolError;
 
-/// More files than this are not looked at. Git packs objects long before there are so many.
+/// The maximum number of object files. Git packs objects long before there are that many.
 const MAX_FILES: usize = 200_000;
 
 /// Returns the path of the objects, from the root.
 ///
 /// # Errors
 ///
-/// Objects would be read from somewhere else: through a link, or from another repository (`objects/info/alternates`).
+/// Returns an error if objects would be read from elsewhere: through a link, or from another repository
+/// (`objects/info/alternates`).
 pub(super) fn check(dir: &Dir, common: &Path) -> Result<PathBuf, ToolError> {
     let elsewhere = |how: &str| {
-        ToolError::failed(format!("the repository has objects outside of itself ({how}), which are not read"))
+        ToolError::failed(format!("the repository refers to objects outside of itself ({how}), which cannot be read"))
     };
     let objects = common.join("objects");
     if dir.symlink_metadata(&objects).is_ok_and(|metadata| metadata.is_symlink()) {
@@ -37,10 +38,10 @@ pub(super) fn check(dir: &Dir, common: &Path) -> Result<PathBuf, ToolError> {
             }
             let file_type = entry.file_type().map_err(unreadable)?;
             match () {
-                // What lies deeper are precomputed data, which are switched off.
+                // Deeper directories contain precomputed data, which is disabled.
                 () if file_type.is_dir() && is_top => folders.push((folder.join(entry.file_name()), false)),
                 () if file_type.is_dir() || file_type.is_file() => {}
-                // A pipe would keep Git waiting.
+                // A named pipe would block Git.
                 () => return Err(elsewhere("one is a link, or not a file")),
             }
         }

@@ -1,4 +1,4 @@
-//! Eleventh lesson, continued: results that come one by one, since some take long to find.
+//! Eleventh lesson, continued: streamed results, since some take long to find.
 
 use toolkit::{Chunks, ToolError, tool};
 
@@ -7,7 +7,7 @@ use super::repository::Repository;
 use super::{head, twenty};
 use crate::root::{RelativePath, Root};
 
-/// Searches the whole history for a text: gives each commit that added or removed it, as soon as it is found.
+/// Searches the whole history for a text, and streams each commit that added or removed it.
 #[tool(
     namespace = "git",
     version = "1.0.0",
@@ -19,17 +19,17 @@ use crate::root::{RelativePath, Root};
     examples = [r#"{"text": "fn main"}"#]
 )]
 pub async fn search_history(
-    /// The directory of the repository; the root unless given.
+    /// The directory of the repository; the root by default.
     #[serde(default = "RelativePath::root")]
     repository: RelativePath,
-    /// The text to look for in what was added or removed.
+    /// The text to find in added or removed lines.
     #[schemars(length(min = 1, max = 200))]
     text: String,
-    /// Where to start: a branch, a tag or a hash.
+    /// The start: a branch, a tag or a hash.
     #[schemars(regex(pattern = r"^[A-Za-z0-9_][A-Za-z0-9_./~^@{}-]{0,199}$"))]
     #[serde(default = "head")]
     revision: String,
-    /// The most commits to give back.
+    /// The maximum number of commits to return.
     #[schemars(range(min = 1, max = 500))]
     #[serde(default = "twenty")]
     limit: usize,
@@ -48,7 +48,7 @@ pub async fn search_history(
     ]);
     git.args(["--end-of-options", &revision, "--"]);
     Ok(Chunks::emit(async move |commits| {
-        // The repository is there until Git has ended.
+        // The private repository must exist until Git has ended.
         let _repository = repository;
         let (mut printed, mut fields) = (git.fields().await?, Vec::new());
         while let Some(field) = printed.next().await? {

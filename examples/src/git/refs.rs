@@ -7,10 +7,10 @@ use toolkit::ToolError;
 
 use super::repository::Source;
 
-/// More refs than this are not read.
+/// The maximum number of refs.
 const MAX_REFS: usize = 200_000;
 
-/// The longest name of a ref, in bytes.
+/// The maximum length of the name of a ref, in bytes.
 const MAX_NAME: usize = 1024;
 
 /// The refs of a repository, as the files of a Git directory hold them.
@@ -20,11 +20,11 @@ pub(super) struct Refs {
     pub(super) is_sha256: bool,
 }
 
-/// Reads `HEAD`, the packed refs and those that have a file each.
+/// Reads `HEAD`, the packed refs and the loose refs.
 ///
 /// # Errors
 ///
-/// A file is broken or leads outside the root, or there are too many refs.
+/// Returns an error if a file is malformed or leads outside the root, or if there are too many refs.
 pub(super) fn read(source: &Source<'_>, git_dir: &Path, common: &Path) -> Result<Refs, ToolError> {
     let head = source.text(&git_dir.join("HEAD"))?.unwrap_or_default();
     let head = head.trim_end();
@@ -55,7 +55,7 @@ pub(super) fn read(source: &Source<'_>, git_dir: &Path, common: &Path) -> Result
     Ok(Refs { head: format!("{head}\n"), packed, is_sha256 })
 }
 
-/// Adds the refs that have a file each, and returns those that stand for another, with its name.
+/// Adds the loose refs, and returns the symbolic refs with their names.
 fn add_loose(
     source: &Source<'_>,
     common: &Path,
@@ -73,7 +73,7 @@ fn add_loose(
                 return Err(too_many());
             }
             let path = folder.join(entry.file_name());
-            // A link is not a ref here: it could lead anywhere.
+            // A link does not count as a ref here, since it could lead anywhere.
             let (Ok(file_type), Some(name)) = (entry.file_type(), path.to_str().filter(|name| is_name(name))) else {
                 continue;
             };
@@ -102,7 +102,7 @@ pub(super) fn is_hash(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Returns true for the name of a ref, by the rules of `git check-ref-format`.
+/// Returns true for a valid name of a ref, by the rules of `git check-ref-format`.
 fn is_name(name: &str) -> bool {
     let is_plain = |c: char| !c.is_control() && !matches!(c, ' ' | '~' | '^' | ':' | '?' | '*' | '[' | '\\');
     (name == "refs" || name.starts_with("refs/"))

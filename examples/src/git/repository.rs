@@ -1,9 +1,9 @@
-//! Eleventh lesson, continued: a repository that cannot configure the program that reads it.
+//! Eleventh lesson, continued: preventing a repository from configuring the program that reads it.
 //!
 //! The configuration of a repository names programs for Git to run and files for it to read, under more keys than a
-//! list could hold. So Git never opens it: it is given a private Git directory with a configuration of our own, the
-//! names and hashes of the repository's refs, and the place of its objects. Hooks, filters, attributes, replaced
-//! objects, reflogs and the worktree stay out of sight.
+//! list could cover. Therefore Git never opens it. Git receives a private Git directory with its own configuration, the
+//! names and hashes of the repository's refs, and the location of its objects. Hooks, filters, attributes, replaced
+//! objects, reflogs and the worktree are not visible to it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,26 +14,27 @@ use toolkit::ToolError;
 
 use super::command::Git;
 use super::{objects, refs};
-use crate::root::{Contents, Refusal, RelativePath, Root};
+use crate::root::{Contents, RelativePath, Root, RootError};
 
-/// The largest file of a Git directory that is read, in bytes: `packed-refs` of about 200,000 refs.
+/// The maximum size of a file in a Git directory, in bytes: enough for a `packed-refs` of about 200,000 refs.
 const MAX_FILE: u64 = 16 << 20;
 
 /// A repository below the root.
 pub(super) struct Repository {
-    /// The private Git directory, which is deleted with this value.
+    /// The private Git directory, which is deleted on drop.
     git_dir: TempDir,
     objects: PathBuf,
-    /// The directory that paths start from, from the top of the worktree.
+    /// The directory that paths are relative to, from the top of the worktree.
     folder: PathBuf,
 }
 
 impl Repository {
-    /// Finds the repository that a directory belongs to.
+    /// Finds the repository that contains a directory.
     ///
     /// # Errors
     ///
-    /// There is none below the root, part of it lies outside the root, or its format is not supported.
+    /// Returns an error if there is no repository below the root, if part of it is outside the root, or if its format
+    /// is not supported.
     pub(super) async fn open(root: &Root, folder: &RelativePath) -> Result<Self, ToolError> {
         let (root, folder) = (root.try_clone()?, folder.clone());
         let opened = tokio::task::spawn_blocking(move || Self::read(&root, &folder));
@@ -62,41 +63,41 @@ impl Repository {
         Ok(Self { git_dir, objects, folder: found.folder })
     }
 
-    /// A run of Git that reads this repository.
+    /// Creates a Git command that reads this repository.
     pub(super) fn git(&self) -> Git {
         Git::new(self.git_dir.path(), &self.objects)
     }
 
-    /// The path from the top of the worktree, for a path from the directory that the tool was given.
+    /// Converts a path relative to the directory of the tool into one relative to the top of the worktree.
     ///
     /// # Errors
     ///
-    /// The path is not a relative path that stays where it starts.
-    pub(super) fn path(&self, path: &RelativePath) -> Result<String, Refusal> {
+    /// Returns an error unless the path is relative and stays below its start.
+    pub(super) fn path(&self, path: &RelativePath) -> Result<String, RootError> {
         let joined: PathBuf =
             self.folder.join(path.checked()?).components().filter(|part| part.as_os_str() != ".").collect();
-        // Both parts are UTF-8: one came as JSON, the other is a prefix of what did.
+        // Both parts are UTF-8: one was read from JSON, the other is a prefix of such a path.
         Ok(joined.to_string_lossy().into_owned())
     }
 }
 
-/// Bounds what a hostile object can make Git hold in memory, and names nothing to run or to read.
+/// Bounds the memory that a hostile object can make Git use, and names no program to run and no file to read.
 fn config(is_sha256: bool) -> String {
     let format = match is_sha256 {
         true => "\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = sha256\n",
         false => "\trepositoryformatversion = 0\n",
     };
-    // Precomputed data about commits and packs would be the repository's word against its objects.
+    // Precomputed data about commits and packs may contradict the objects.
     "[log]\n\tmailmap = false\n[core]\n\tbare = true\n\tquotePath = false\n\tcommitGraph = false\n\tmultiPackIndex = false\n\
      \tbigFileThreshold = 8m\n\tdeltaBaseCacheLimit = 16m\n\tpackedGitLimit = 64m\n\tpackedGitWindowSize = 8m\n"
         .to_owned()
         + format
 }
 
-/// Where the parts of a repository are, from the root.
+/// Locations of the parts of a repository, relative to the root.
 struct Found {
     git_dir: PathBuf,
-    /// The Git directory of the main worktree; the same as `git_dir` unless this is a linked worktree.
+    /// The Git directory of the main worktree; equal to `git_dir` unless this is a linked worktree.
     common: PathBuf,
     folder: PathBuf,
 }
@@ -106,7 +107,7 @@ impl Found {
         let source = Source { dir: &root.dir };
         let outside = || ToolError::failed(format!("the repository of `{}` lies outside the root", folder.0));
         let start = root.resolve(folder)?;
-        root.dir.open_dir(&start).map_err(|error| Refusal::of(folder, error))?;
+        root.dir.open_dir(&start).map_err(|error| RootError::of(folder, error))?;
         for top in start.ancestors() {
             let dot_git = top.join(".git");
             let metadata = match root.dir.metadata(&dot_git) {
@@ -114,7 +115,7 @@ impl Found {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(_) => return Err(outside()),
             };
-            // A link, and the file that stands in place of `.git` in a submodule, may lead outside.
+            // A link, and the file in place of `.git` in a submodule, may lead outside.
             let inside = |base: &Path, path: &str| {
                 let path = Path::new(path.trim_end_matches(['\r', '\n']));
                 let path = path.strip_prefix(&root.path).map_or_else(|_| base.join(path), Path::to_owned);
@@ -138,7 +139,7 @@ impl Found {
     }
 }
 
-/// Reads the files of a Git directory.
+/// Reader of the files of a Git directory.
 pub(super) struct Source<'r> {
     pub(super) dir: &'r Dir,
 }
@@ -148,11 +149,11 @@ impl Source<'_> {
         self.dir.symlink_metadata(path).is_ok()
     }
 
-    /// The text of a file, or `None` if there is no such file.
+    /// Returns the text of a file, or `None` if it does not exist.
     ///
     /// # Errors
     ///
-    /// The path leads outside the root, or to something else than a text of bearable length.
+    /// Returns an error if the path leads outside the root, or to anything but a text of limited size.
     pub(super) fn text(&self, path: &Path) -> Result<Option<String>, ToolError> {
         let broken = || {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -9,43 +9,43 @@ use toolkit::{Content, Structured, tool};
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Change {
-    /// Only the second document has it.
+    /// A value that only the second document contains.
     Added {
-        /// Where, as a JSON Pointer.
+        /// The location, as a JSON Pointer.
         pointer: String,
-        /// What stands there.
+        /// The value in the second document.
         value: Value,
     },
-    /// Only the first document has it.
+    /// A value that only the first document contains.
     Removed {
-        /// Where, as a JSON Pointer.
+        /// The location, as a JSON Pointer.
         pointer: String,
-        /// What stood there.
+        /// The value in the first document.
         value: Value,
     },
-    /// Both have something else there.
+    /// A location with different values.
     Changed {
-        /// Where, as a JSON Pointer.
+        /// The location, as a JSON Pointer.
         pointer: String,
-        /// What stood there.
+        /// The value in the first document.
         old: Value,
-        /// What stands there.
+        /// The value in the second document.
         new: Value,
     },
 }
 
-/// How two documents differ.
+/// Differences between two documents.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct JsonDifference {
-    /// Whether they are the same.
+    /// True if the documents are equal.
     pub equal: bool,
-    /// The differences, in the order of the places; lists are compared item by item.
+    /// The differences, in the order of their locations; arrays are compared item by item.
     pub changes: Vec<Change>,
-    /// Whether there are more, which were too many to be told.
+    /// True if further differences were omitted because of their number.
     pub truncated: bool,
 }
 
-/// Compares two JSON documents place by place; the order of keys means nothing.
+/// Compares two JSON documents by location; the order of keys has no meaning.
 #[tool(namespace = "json", version = "1.0.0", category = "data", read_only, idempotent, open_world = false)]
 pub fn diff_json(
     /// The first document.
@@ -74,7 +74,7 @@ pub fn diff_json(
     Structured::new(difference, [Content::text(shown)])
 }
 
-/// The differences so far.
+/// The differences that were found so far.
 #[derive(Default)]
 struct Found {
     changes: Vec<Change>,
@@ -83,7 +83,7 @@ struct Found {
 }
 
 impl Found {
-    /// A long key stands in the pointer of each of its thousand places: pointers are what has to be bounded.
+    /// A long key is part of the pointer of each of its thousand descendants, so the pointers have to be bounded.
     fn push(&mut self, pointer: &str, change: impl FnOnce(String) -> Change) {
         self.truncated |= self.told_bytes + pointer.len() > 1_000_000 || self.changes.len() == 10_000;
         if !self.truncated {
@@ -93,7 +93,7 @@ impl Found {
     }
 }
 
-/// Recursion is safe here: the parser takes no document deeper than 128 levels.
+/// Recursion is safe here: the parser rejects documents deeper than 128 levels.
 fn compare(old: &Value, new: &Value, pointer: &mut String, found: &mut Found) {
     if found.truncated {
         return;

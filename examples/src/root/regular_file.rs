@@ -1,4 +1,4 @@
-//! Sixth lesson, continued: what is opened is what was looked at.
+//! Sixth lesson, continued: inspecting the file that was opened, and not its path.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -6,24 +6,24 @@ use std::path::Path;
 
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
-/// A regular file that was read.
+/// The content of a regular file.
 pub(crate) struct Contents {
     pub(crate) bytes: Vec<u8>,
-    /// The file has another name (a hard link), which may stand outside of the root.
+    /// True if the file has another name (a hard link), which may be outside the root.
     pub(crate) has_other_names: bool,
 }
 
 impl Contents {
-    /// Reads at most `max_bytes` and one more of a file; `None` if it is not a regular file.
+    /// Reads at most `max_bytes` and one more of a file; returns `None` if it is not a regular file.
     ///
-    /// What stands at a path may be replaced between two looks at it. So it is opened without waiting, as a named pipe would
-    /// make a reader wait, and then the open file is asked what it is.
+    /// The entry at a path may be replaced between two accesses. Therefore the file is opened without blocking, since a
+    /// named pipe would block a reader, and the type of the open file is checked.
     ///
     /// # Errors
     ///
-    /// It cannot be opened or read, or lies outside of `dir`.
+    /// Returns an error if the file cannot be opened or read, or is outside `dir`.
     pub(crate) fn read(dir: &Dir, path: &Path, max_bytes: u64) -> io::Result<Option<Contents>> {
-        // To open a device may do something already.
+        // Opening a device may already have an effect.
         if !dir.metadata(path)?.is_file() {
             return Ok(None);
         }
@@ -40,7 +40,7 @@ impl Contents {
             return Ok(None);
         }
         let mut bytes = Vec::new();
-        // The file may grow while it is read; its length is no promise.
+        // The file may grow while it is read, so its size is not reliable.
         file.take(max_bytes + 1).read_to_end(&mut bytes)?;
         Ok(Some(Contents { bytes, has_other_names: n_names(&metadata) > 1 }))
     }
@@ -56,9 +56,9 @@ fn n_names(_: &Metadata) -> u64 {
     1
 }
 
-/// Returns true if a path leads to what Git keeps for itself: it holds credentials and names programs to run.
+/// Returns true if a path leads to Git's internal files, which contain credentials and names of programs to run.
 ///
-/// File systems that ignore case, trailing dots, short names or invisible characters know `.git` by these as well.
+/// File systems that ignore case, trailing dots, short names or invisible characters resolve these names to `.git` too.
 pub(crate) fn is_git_internal(path: &Path) -> bool {
     let is_ignored = |c: &char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
     path.iter().any(|part: &OsStr| {

@@ -1,4 +1,4 @@
-//! Seventh lesson, continued: conditions that hold conditions.
+//! Seventh lesson, continued: nested conditions.
 
 use std::collections::HashSet;
 
@@ -9,25 +9,25 @@ use toolkit::ToolError;
 
 use super::{Table, number};
 
-/// What a row must fulfil. Numbers are compared as numbers, and rows without one fulfil nothing.
+/// A condition for rows. Numbers are compared as numbers, and a row without a number does not match.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Condition {
-    /// The cell is this text.
+    /// The cell equals this text.
     Equals {
         /// The column.
         column: String,
         /// The text.
         text: String,
     },
-    /// The cell holds this text, in upper or lower case.
+    /// The cell contains this text, in upper or lower case.
     Contains {
         /// The column.
         column: String,
         /// The text.
         text: String,
     },
-    /// The cell is one of these texts.
+    /// The cell equals one of these texts.
     OneOf {
         /// The column.
         column: String,
@@ -35,13 +35,13 @@ pub enum Condition {
         #[schemars(length(min = 1, max = 1000))]
         texts: Vec<String>,
     },
-    /// The cell is a number from `least` to `most`, both included; a limit that is left out limits nothing.
+    /// The cell is a number from `least` to `most`, including both; an absent bound does not limit.
     Between {
         /// The column.
         column: String,
-        /// The least number.
+        /// The lower bound.
         least: Option<f64>,
-        /// The greatest number.
+        /// The upper bound.
         most: Option<f64>,
     },
     /// The cell is empty.
@@ -63,7 +63,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// How many conditions it is made of.
+    /// Counts the conditions that it consists of.
     pub(super) fn count(&self) -> usize {
         1 + match self {
             Self::Not { condition } => condition.count(),
@@ -72,11 +72,11 @@ impl Condition {
         }
     }
 
-    /// Finds its columns, and prepares what is compared with every row.
+    /// Resolves its columns, and prepares the operands for comparison with every row.
     ///
     /// # Errors
     ///
-    /// It names a column that is not there.
+    /// Returns an error if a column does not exist.
     pub(super) fn prepare(self, table: &Table) -> Result<Prepared, ToolError> {
         let test = |column: &str, test: Test| Ok::<_, ToolError>(Prepared::Cell(table.column(column)?, test));
         match self {
@@ -94,7 +94,7 @@ impl Condition {
     }
 }
 
-/// A condition on the rows of one table.
+/// A condition for the rows of one table.
 pub(super) enum Prepared {
     Cell(usize, Test),
     Not(Box<Prepared>),
@@ -103,13 +103,13 @@ pub(super) enum Prepared {
 
 pub(super) enum Test {
     Is(HashSet<String>),
-    /// In lower case.
+    /// The operand in lower case.
     Contains(String),
     Between(Option<f64>, Option<f64>),
 }
 
 impl Prepared {
-    /// Returns true if a row fulfils the condition.
+    /// Returns true if a row matches the condition.
     pub(super) fn holds(&self, row: &StringRecord) -> bool {
         match self {
             Self::Cell(column, test) => test.passes(row[*column].trim()),

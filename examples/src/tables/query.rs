@@ -1,4 +1,4 @@
-//! Seventh lesson, continued: an argument struct, for a tool with more arguments than a function likes to have.
+//! Seventh lesson, continued: an argument struct, for a tool with many arguments.
 
 use csv::StringRecord;
 use schemars::JsonSchema;
@@ -9,37 +9,37 @@ use super::condition::Condition;
 use super::{Delimiter, Source, Table, compare};
 use crate::root::Root;
 
-/// The most that is selected from a table, in bytes.
+/// The maximum size of the values that are selected from a table, in bytes.
 const MAX_SELECTED: usize = 4_000_000;
 
-/// By which column to sort.
+/// A sort order.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Order {
     /// The column; numbers sort as numbers, before all texts.
     pub column: String,
-    /// Whether the largest comes first.
+    /// Sorts the largest value first if true.
     #[serde(default)]
     pub descending: bool,
 }
 
-/// A question to a table.
+/// A query of a table.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct QueryArgs {
-    /// The table; its first row names the columns.
+    /// The table; its first row contains the column names.
     pub source: Source,
-    /// What stands between the cells.
+    /// The separator between cells.
     #[serde(default)]
     pub delimiter: Delimiter,
-    /// The columns to give back, in this order; all unless given.
+    /// The columns to return, in this order; all by default.
     #[schemars(length(min = 1, max = 200))]
     pub select: Option<Vec<String>>,
-    /// Conditions that a row must all fulfil.
+    /// Conditions that a row must match, all of them.
     #[schemars(length(max = 20))]
     #[serde(default, rename = "where")]
     pub conditions: Vec<Condition>,
-    /// How to sort; as in the table unless given.
+    /// The sort order; table order by default.
     pub order_by: Option<Order>,
-    /// The most rows to give back.
+    /// The maximum number of rows to return.
     #[schemars(range(min = 1, max = 1000))]
     #[serde(default = "fifty")]
     pub limit: usize,
@@ -49,16 +49,16 @@ fn fifty() -> usize {
     50
 }
 
-/// The rows that were asked for.
+/// The selected rows.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct QueryResult {
-    /// The names of the columns.
+    /// The column names.
     pub columns: Vec<String>,
-    /// The rows, each with one cell per column.
+    /// The rows, each with one cell for each column.
     pub rows: Vec<Vec<String>>,
-    /// How many rows fulfil the conditions.
+    /// Number of rows that match the conditions.
     pub matched: usize,
-    /// How many rows the table has.
+    /// Number of rows in the table.
     pub total: usize,
 }
 

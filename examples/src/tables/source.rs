@@ -5,16 +5,16 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolkit::ToolError;
 
-use crate::root::{Refusal, RelativePath, Root};
+use crate::root::{RelativePath, Root, RootError};
 
-/// The largest table that is read from a file, in bytes.
+/// The maximum size of a table file, in bytes.
 const MAX_TABLE: u64 = 10_000_000;
 
-/// The most rows and columns of a table: short rows take more memory than their text.
+/// The maximum number of rows and columns of a table: short rows take more memory than their text.
 const MAX_ROWS: usize = 250_000;
 const MAX_COLUMNS: usize = 1000;
 
-/// Where a table comes from.
+/// Source of a table.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -24,7 +24,7 @@ pub enum Source {
     File(RelativePath),
 }
 
-/// What stands between the cells of a row.
+/// Separator between the cells of a row.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Delimiter {
@@ -48,9 +48,9 @@ impl Table {
     pub(super) fn read(source: Source, delimiter: Delimiter, root: &Root) -> Result<Self, ToolError> {
         let text = match source {
             Source::Text(text) => text,
-            Source::File(path) => root.read_text(&path, MAX_TABLE).map_err(|refusal| match refusal {
-                Refusal::TooLarge { .. } => ToolError::failed(format!("{refusal}; split the table")),
-                refusal => refusal.into(),
+            Source::File(path) => root.read_text(&path, MAX_TABLE).map_err(|error| match error {
+                RootError::TooLarge { .. } => ToolError::failed(format!("{error}; split the table")),
+                error => error.into(),
             })?,
         };
         let delimiter = match delimiter {
@@ -60,7 +60,7 @@ impl Table {
             Delimiter::Pipe => b'|',
         };
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        // The reader takes 16 bytes for a cell, so that a row of ten million empty ones is not left to it.
+        // The reader takes 16 bytes for each cell, so a row of ten million empty cells is rejected before.
         if is_too_wide(text, delimiter) {
             return Err(ToolError::failed(format!("the table has more than {MAX_COLUMNS} columns; split it")));
         }
@@ -88,9 +88,9 @@ impl Table {
     }
 }
 
-/// Returns true if a row has more cells than a table may have columns.
+/// Returns true if a row has more cells than the maximum number of columns.
 fn is_too_wide(text: &str, delimiter: u8) -> bool {
-    // A quote opens a cell at its beginning only; two inside of it close and open it again.
+    // A quote opens a cell only at its start; two quotes inside close and reopen it.
     let (mut n_cells, mut is_start, mut is_quoted) = (1, true, false);
     text.bytes().any(|byte| {
         match byte {
@@ -99,7 +99,7 @@ fn is_too_wide(text: &str, delimiter: u8) -> bool {
             _ if byte == delimiter && !is_quoted => n_cells += 1,
             _ => {}
         }
-        // After a quote that closes, another one opens the same cell again.
+        // A quote directly after a closing quote reopens the same cell.
         is_start = !is_quoted && (byte == delimiter || matches!(byte, b'\n' | b'\r' | b'"'));
         n_cells > MAX_COLUMNS
     })

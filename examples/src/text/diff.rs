@@ -1,4 +1,4 @@
-//! Third lesson, continued: a bound on time, past which the answer becomes coarser, not wrong.
+//! Third lesson, continued: a time limit above which the result becomes less precise, but not wrong.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 use toolkit::{Content, Structured, tool};
 
-/// How two texts differ.
+/// Difference between two texts.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TextDifference {
-    /// Whether they are the same.
+    /// True if the texts are equal.
     pub equal: bool,
-    /// Lines only in the second.
+    /// Number of lines that only the second text contains.
     pub added: usize,
-    /// Lines only in the first.
+    /// Number of lines that only the first text contains.
     pub removed: usize,
-    /// The difference in unified format; empty where there is none.
+    /// The difference in unified format; empty if there is none.
     pub diff: String,
 }
 
@@ -29,7 +29,7 @@ pub fn diff_text(
     /// The second text.
     #[schemars(length(max = 500_000))]
     new: String,
-    /// How many equal lines to show around each change.
+    /// Number of equal lines to show around each change.
     #[schemars(range(max = 20))]
     #[serde(default = "three")]
     context: usize,

@@ -1,4 +1,4 @@
-//! Third lesson, continued: an optional choice, and a list that is never longer than asked for.
+//! Third lesson, continued: an optional choice, and a list of limited length.
 
 use std::sync::LazyLock;
 
@@ -7,24 +7,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolkit::tool;
 
-/// What to look for.
+/// Type of link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Wanted {
     /// Web addresses, with `http` or `https`.
     Links,
-    /// E-mail addresses.
+    /// Email addresses.
     Emails,
 }
 
-/// What was found in a text.
+/// Links in a text.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Extracted {
-    /// Web addresses, each once, in the order of the text.
+    /// Web addresses without duplicates, in text order.
     pub links: Vec<String>,
-    /// E-mail addresses, each once, in the order of the text.
+    /// Email addresses without duplicates, in text order.
     pub emails: Vec<String>,
-    /// Whether the limit left some out.
+    /// True if the limit excluded further addresses.
     pub truncated: bool,
 }
 
@@ -36,7 +36,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is written here")
 }
 
-/// Finds the web addresses and e-mail addresses in a text.
+/// Finds the web and email addresses in a text.
 #[tool(
     namespace = "text",
     version = "1.0.0",
@@ -48,12 +48,12 @@ fn pattern(text: &str) -> Regex {
     examples = [r#"{"text": "See https://example.org/a or write to ann@example.org.", "only": "emails"}"#]
 )]
 pub fn extract_links(
-    /// The text to look through.
+    /// The text to search.
     #[schemars(length(max = 1_000_000))]
     text: String,
-    /// What to look for; both unless given.
+    /// The type of link to find; both by default.
     only: Option<Wanted>,
-    /// The most addresses of each kind to give back.
+    /// The maximum number of addresses of each type to return.
     #[schemars(range(min = 1, max = 10_000))]
     #[serde(default = "hundred")]
     limit: usize,
@@ -69,7 +69,7 @@ pub fn extract_links(
     Extracted { links, emails, truncated: more_links || more_emails }
 }
 
-/// What matches, each text once, and whether there is more.
+/// Returns the distinct matches, and true if there are more.
 fn find(pattern: &Regex, text: &str, limit: usize) -> (Vec<String>, bool) {
     let mut seen = std::collections::HashSet::new();
     let found = pattern.find_iter(text).map(|found| closed(found.as_str()));
@@ -81,11 +81,11 @@ fn find(pattern: &Regex, text: &str, limit: usize) -> (Vec<String>, bool) {
 /// Returns the address without the punctuation of the sentence around it.
 fn closed(address: &str) -> &str {
     let mut address = address;
-    // How many brackets are closed and not opened. Counted once: an address may consist of nothing else.
+    // The number of closing brackets without an opening one, counted once: an address may consist of brackets only.
     let mut unopened = address.matches(')').count().saturating_sub(address.matches('(').count());
     loop {
         address = address.trim_end_matches(['.', ',', ';', ':', '!', '?', '*']);
-        // A bracket belongs to the address only if it was opened there.
+        // A bracket is part of the address only if it was opened there.
         match address.strip_suffix(')') {
             Some(inner) if unopened > 0 => (address, unopened) = (inner, unopened - 1),
             _ => return address,

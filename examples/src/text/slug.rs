@@ -1,18 +1,18 @@
-//! Third lesson, continued: defaults, which the schema publishes too.
+//! Third lesson, continued: defaults, which are part of the schema.
 
 use toolkit::{ToolError, tool};
 
-/// Turns a title into a short name for addresses and files: `Héllo, World!` becomes `hello-world`.
+/// Converts a title into a short name for addresses and files: `Héllo, World!` becomes `hello-world`.
 #[tool(namespace = "text", version = "1.0.0", category = "text", read_only, idempotent, open_world = false)]
 pub fn slugify(
     /// The title.
     #[schemars(length(min = 1, max = 1000))]
     title: String,
-    /// What stands between words.
+    /// The separator between words.
     #[schemars(regex(pattern = "^[-_.]$"))]
     #[serde(default = "dash")]
     separator: String,
-    /// The most characters that the result may have.
+    /// The maximum number of characters of the result.
     #[schemars(range(min = 8, max = 200))]
     #[serde(default = "eighty")]
     max_length: usize,
@@ -35,7 +35,7 @@ pub fn slugify(
     Ok(slug)
 }
 
-/// The ASCII form of a Latin letter or digit.
+/// Returns the ASCII form of a Latin letter or digit.
 fn plain(c: char) -> Option<impl Iterator<Item = char>> {
     let lower = c.to_lowercase().next()?;
     let text = match lower {

@@ -209,7 +209,7 @@ fn missing_objects_are_not_fetched() {
     trap.configure("[core]\n\trepositoryformatversion = 1\n[extensions]\n\tpartialClone = origin");
     trap.configure("[protocol]\n\tallow = always\n[remote \"origin\"]\n\turl = ext::RUN\n\tpromisor = true");
     all_tools(&trap.host);
-    trap.host.refused("search_history", json!({"text": "one"}), "git refuses: ");
+    trap.host.refused("search_history", json!({"text": "one"}), "Git failed: ");
     assert!(!trap.marker.exists(), "a command of the repository ran");
     let output = git(&trap.inside, "Ann", &["cat-file", "-p", &blob]).output().unwrap();
     assert!(trap.marker.exists(), "the trap is none: {output:?}");

@@ -93,8 +93,8 @@ fn blames() {
         (&json!(2), &json!("two"), &json!("Go on"))
     );
     assert_eq!(host.call("blame_file", json!({"path": "-odd name.txt"}))[0]["author"], "Ben (x)");
-    host.refused("blame_file", json!({"path": "a.txt", "first_line": 9}), "git refuses: file a.txt has only 2 lines");
-    host.refused("blame_file", json!({"path": "none.txt"}), "git refuses: no such path");
+    host.refused("blame_file", json!({"path": "a.txt", "first_line": 9}), "Git failed: file a.txt has only 2 lines");
+    host.refused("blame_file", json!({"path": "none.txt"}), "Git failed: no such path");
 }
 
 #[test]
@@ -109,9 +109,9 @@ fn nothing_becomes_an_option() {
     }
     assert_eq!(host.call("git_log", json!({"author": "--output=../marker"})), json!([]));
     assert_eq!(host.call("git_log", json!({"path": "--output=marker"})), json!([]));
-    host.refused("blame_file", json!({"path": "--contents=a.txt"}), "git refuses: no such path");
-    host.refused("git_log", json!({"revision": "nosuch"}), "git refuses: bad revision");
-    host.refused("git_log", json!({"path": "../secret.txt"}), "may not be reached");
+    host.refused("blame_file", json!({"path": "--contents=a.txt"}), "Git failed: no such path");
+    host.refused("git_log", json!({"revision": "nosuch"}), "Git failed: bad revision");
+    host.refused("git_log", json!({"path": "../secret.txt"}), "is outside the root");
     assert!(!marker.exists() && !host.dir.path().join("inside/marker").exists());
 }
 
@@ -152,7 +152,7 @@ fn searches_history_and_gives_each_commit_as_it_is_found() {
     let kinds: Vec<&str> = events.iter().map(|event| event["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["chunk", "done"]);
     assert_eq!(events[0]["data"]["message"], "Begin");
-    host.refused("search_history", json!({"text": "x", "revision": "nowhere"}), "git refuses: bad revision 'nowhere'");
+    host.refused("search_history", json!({"text": "x", "revision": "nowhere"}), "Git failed: bad revision 'nowhere'");
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn refs_that_lead_elsewhere_name_nothing() {
     fs::write(inside.join(".git/refs/heads/named"), "ref: ../../hash").unwrap();
     symlink(outside.join(".git/refs"), inside.join(".git/refs/private")).unwrap();
     for revision in ["linked", "named", "private/heads/main"] {
-        host.refused("git_log", json!({"revision": revision}), "git refuses: bad revision");
+        host.refused("git_log", json!({"revision": revision}), "Git failed: bad revision");
     }
     for (file, text) in [("HEAD", "ref: ../../hash"), ("HEAD", "hunter2"), ("HEAD", "")] {
         fs::write(inside.join(".git").join(file), text).unwrap();

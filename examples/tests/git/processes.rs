@@ -42,12 +42,12 @@ fn what_git_prints_is_bounded() {
     let inside = host.dir.path().join("inside");
     host.put("a.txt", "a line of text\n".repeat(400_000));
     run(&inside, &["commit", "--quiet", "-am", "Add a long text"]);
-    host.refused("show_commit", json!({"with_patch": true}), "git has too much to say");
+    host.refused("show_commit", json!({"with_patch": true}), "the output of Git is too long");
     fs::write(inside.join("message"), "x".repeat(5_000_000)).unwrap();
     host.put("a.txt", "needle");
     run(&inside, &["commit", "--quiet", "-a", "-F", "message"]);
-    host.refused("git_log", json!({}), "git has too much to say");
-    host.refused("search_history", json!({"text": "needle"}), "git has too much to say");
+    host.refused("git_log", json!({}), "the output of Git is too long");
+    host.refused("search_history", json!({"text": "needle"}), "the output of Git is too long");
 }
 
 /// The processes that have this directory in their environment.

@@ -1,4 +1,4 @@
-//! Sixth lesson, continued: what a model is told, and what only the host is.
+//! Sixth lesson, continued: separating the text for a model from the text for the host.
 
 use std::fmt;
 use std::io;
@@ -7,65 +7,65 @@ use toolkit::ToolError;
 
 use super::RelativePath;
 
-/// Why the root refuses.
+/// Error of an access below the root.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum RootError {
     /// The path leads outside.
     Outside(String),
-    /// The path has characters that no path here has.
+    /// The path contains characters that are not allowed.
     Characters(String),
-    /// Nothing is there.
+    /// Nothing exists at the path.
     NotFound(String),
-    /// It is a directory, or neither file nor directory.
+    /// The path is a directory, or a special file.
     NotAFile(String),
-    /// It is no directory.
+    /// The path is not a directory.
     NotADirectory(String),
-    /// It is no text.
+    /// The file is not text.
     Binary(String),
-    /// It is longer than may be read.
+    /// The file is larger than the limit.
     TooLarge {
         /// The path.
         path: String,
-        /// What may be read.
+        /// The limit, in bytes.
         max_bytes: u64,
     },
-    /// The host allows no writing, or not there.
+    /// The host does not permit writing, or not at this path.
     NotWritable(&'static str),
-    /// It is there already.
+    /// The file already exists.
     Exists(String),
-    /// Git keeps it for itself.
+    /// The path belongs to Git's internal files.
     GitInternal,
-    /// The file has another name, which may stand outside the root.
+    /// The file has another name, which may be outside the root.
     HardLink(String),
-    /// What nobody expected.
+    /// An unexpected error of the operating system.
     Io(io::Error),
 }
 
-impl Refusal {
+impl RootError {
     pub(crate) fn of(path: &RelativePath, error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::NotFound(path.0.clone()),
             io::ErrorKind::NotADirectory => Self::NotADirectory(path.0.clone()),
             io::ErrorKind::IsADirectory => Self::NotAFile(path.0.clone()),
             io::ErrorKind::InvalidFilename => Self::Characters(path.0.clone()),
-            // Permission is also what is missing where a link leads outside.
+            // Permission is also denied where a link leads outside.
             io::ErrorKind::PermissionDenied => Self::Outside(path.0.clone()),
             _ => Self::Io(error),
         }
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RootError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Outside(path) => write!(
                 f,
-                "`{}` may not be reached; write a path below the root, such as `src/lib.rs`, without `..`",
+                "`{}` is outside the root; write a path below the root, such as `src/lib.rs`, without `..`",
                 shown(path)
             ),
             Self::Characters(path) => write!(
                 f,
-                "`{}` is no path here; put `/` between its parts, keep each below 256 bytes, and use no control \
+                "`{}` is not a valid path; put `/` between its parts, keep each below 256 bytes, and use no control \
                  characters",
                 shown(path)
             ),
@@ -76,18 +76,16 @@ impl fmt::Display for Refusal {
             Self::NotADirectory(path) => {
                 write!(f, "`{path}` is not a directory, or passes through a file")
             }
-            Self::Binary(path) => write!(f, "`{path}` is not text in UTF-8; `stat_file` tells its size"),
+            Self::Binary(path) => write!(f, "`{path}` is not text in UTF-8; `stat_file` returns its size"),
             Self::TooLarge { path, max_bytes } => {
-                write!(f, "`{path}` has more than the {max_bytes} bytes that may be read")
+                write!(f, "`{path}` is larger than the limit of {max_bytes} bytes")
             }
             Self::NotWritable(reason) => f.write_str(reason),
-            Self::GitInternal => {
-                f.write_str("what Git keeps in `.git` is not read or written here; `git_log` shows the history")
-            }
+            Self::GitInternal => f.write_str("files in `.git` cannot be read or written; `git_log` shows the history"),
             Self::HardLink(path) => {
                 write!(
                     f,
-                    "`{path}` is a hard link: the file has another name, which may lie outside the root; copy it to read it"
+                    "`{path}` is a hard link: the file has another name, which may be outside the root; copy it to read it"
                 )
             }
             Self::Exists(path) => write!(f, "`{path}` exists; set `overwrite` to replace it"),
@@ -96,18 +94,18 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for RootError {}
 
-impl From<Refusal> for ToolError {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Io(error) => ToolError::internal(error),
-            refusal => ToolError::failed(refusal.to_string()),
+impl From<RootError> for ToolError {
+    fn from(error: RootError) -> Self {
+        match error {
+            RootError::Io(error) => ToolError::internal(error),
+            error => ToolError::failed(error.to_string()),
         }
     }
 }
 
-/// A path that is repeated to the caller, short and on one line.
+/// Escapes a path from the caller and shortens it to one line.
 fn shown(path: &str) -> String {
     path.chars().take(80).collect::<String>().escape_debug().to_string()
 }
