@@ -1,11 +1,11 @@
-//! `call`: one call of one tool.
+//! `call`: calls a tool.
 
 mod input;
 mod interrupts;
 mod output;
-mod parts;
 mod progress;
 mod run;
+mod streaming;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -15,23 +15,24 @@ use clap::{ArgMatches, Command, value_parser};
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Coercion, Dispatcher, Tool};
 
-use self::parts::{Ended, Parts};
+use self::streaming::{Finished, Streaming};
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::options::program_name;
 use crate::program::Configure;
 use crate::style::{self, printable};
 use crate::{flags, runtime};
 
-/// Creates the command. The flags of the tool are not known yet, so its name and all that follows is an external subcommand.
+/// Returns the command. The flags of the tool are unknown at this point, so its id and the following words are an external
+/// subcommand.
 pub(crate) fn command() -> Command {
     Command::new("call")
         .about("Calls a tool")
         .long_about(
-            "Calls a tool.\n\nIts arguments are one JSON object, flags, or both; a flag wins over the JSON. `-` reads \
-             the JSON from stdin. `call ID --help` shows the flags of a tool.\n\nWhat a tool requires is taken from the \
-             environment: a secret under its own name, the token of a provider under `PROVIDER_TOKEN`, the user's id \
-             under `USER_ID`.",
+            "Calls a tool.\n\nThe arguments are a JSON object, flags, or both; flags take precedence. `-` reads the JSON \
+             from stdin. `call ID --help` lists the flags of a tool.\n\nRequired credentials are read from the \
+             environment: a secret from the variable of the same name, the token of a provider from `PROVIDER_TOKEN`, \
+             and the id of the user from `USER_ID`.",
         )
         .override_usage(format!("{} call [OPTIONS] <ID> [JSON | -] [--FLAG VALUE]...", program_name()))
         .allow_external_subcommands(true)
@@ -46,10 +47,10 @@ pub(crate) fn run(
     catalog: Catalog,
     matches: &ArgMatches,
     configure: Configure<DispatcherBuilder>,
-) -> Result<Exit, Failure> {
-    let (name, tool_matches) = matches.subcommand().expect("clap refuses `call` without a tool");
+) -> Result<Exit, CommandError> {
+    let (name, tool_matches) = matches.subcommand().expect("clap rejects `call` without a tool");
     let tool = catalog.resolve(name)?;
-    let flags = flags::of(tool.input().as_value());
+    let flags = flags::from_schema(tool.input().as_value());
     let words = tool_matches.get_many::<OsString>("").unwrap_or_default();
     let mut command = flags::command(tool, &flags);
     let tool_matches = command.try_get_matches_from_mut(words)?;
@@ -61,24 +62,24 @@ pub(crate) fn run(
     let time_limit = time_limit(&tool_matches).or_else(|| time_limit(matches));
     let (whole, lenient) = (is_set("json"), is_set("lenient"));
     let parts = match (is_set("stream"), whole) {
-        (false, _) => Parts::None,
-        (true, false) => Parts::Items,
-        (true, true) => Parts::Events,
+        (false, _) => Streaming::None,
+        (true, false) => Streaming::Items,
+        (true, true) => Streaming::Events,
     };
     let id = tool.id().to_string();
 
     let runtime = runtime::create()?;
     let dispatcher = {
         let _on_runtime = runtime.enter();
-        let builder = configure(Dispatcher::builder(catalog)).map_err(Failure::Setup)?;
+        let builder = configure(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?;
         let builder = if lenient { builder.coercion(Coercion::Lenient) } else { builder };
         builder.build()?
     };
     runtime::silence_panics();
     let outcome = runtime.block_on(run::until_done(dispatcher, id, arguments, time_limit, parts));
-    // A tool that nobody waits for any more must not keep the process alive.
+    // A tool that is still running must not keep the process alive.
     runtime.shutdown_background();
-    let Ended { result, is_printed } = outcome?;
+    let Finished { result, is_printed } = outcome?;
     for change in result.changes() {
         let _ = writeln!(anstream::stderr(), "{} {}", style::NOTE, printable(&change.to_string()));
     }
@@ -86,7 +87,7 @@ pub(crate) fn run(
         return Ok(Exit::Success);
     }
     if whole {
-        output::write_whole(&result)?;
+        output::write_as_json(&result)?;
     } else {
         output::write(&result)?;
     }

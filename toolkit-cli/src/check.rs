@@ -1,4 +1,4 @@
-//! `check`: everything that is wrong with the catalogue.
+//! `check`: validates the catalog.
 
 mod lock;
 mod manifest;
@@ -12,8 +12,8 @@ use toolkit::dispatch::DispatcherBuilder;
 use toolkit::lint::{Finding, Level, Rule, lint};
 use toolkit::{Catalog, Dispatcher};
 
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::options::{json_switch, naming, naming_option, switch};
 use crate::program::Configure;
 use crate::report::{counted, problems_as_json, write_findings, write_problems};
@@ -21,36 +21,36 @@ use crate::{limits, runtime, style};
 
 pub(crate) fn command() -> Command {
     Command::new("check")
-        .about("Checks every tool: ids, schemas, examples, wire names, state types, and what a model makes of it")
+        .about("Checks the tools: ids, schemas, examples, wire names, state types and lint rules")
         .args([
             naming_option(),
-            json_switch("The problems as JSON"),
+            json_switch("Print the problems as JSON"),
             Arg::new("lock").long("lock").value_name("FILE").help(
-                "Compares with the catalogue in this file instead: fails on a change that breaks callers unannounced",
+                "Compare the tools with this lock file instead, and fail if a change breaks callers and the version of the tool does not announce it",
             ),
             Arg::new("allow")
                 .long("allow")
                 .value_name("RULE")
                 .action(ArgAction::Append)
                 .value_parser(|code: &str| code.parse::<Rule>())
-                .help("Switches a rule off, by the code that stands behind each finding"),
+                .help("Disable a lint rule by its code, which follows each finding"),
             switch("limits").conflicts_with_all(["lock", "manifest"]).help(
-                "Says how much of the providers' limits the tools use up, with every tool as strict as it can be",
+                "Show the usage of the providers' limits, with strict mode for every tool that supports it",
             ),
-            switch("update").requires("lock").help("Writes the file"),
-            switch("sarif").requires("lock").help("The changes as SARIF, for code hosts"),
+            switch("update").requires("lock").help("Write the lock file"),
+            switch("sarif").requires("lock").help("Print the changes as SARIF, for code hosts"),
             Arg::new("manifest")
                 .value_name("FILE")
                 .num_args(1..)
-                .help("Checks the tools that others published, as `tools/list` gives them, instead of this program's"),
+                .help("Check the tools in these manifests (results of `tools/list`) instead of those of this program"),
         ])
 }
 
 pub(crate) fn run(
-    catalog: impl FnOnce() -> Result<Catalog, Failure>,
+    catalog: impl FnOnce() -> Result<Catalog, CommandError>,
     matches: &ArgMatches,
     configure: Configure<DispatcherBuilder>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CommandError> {
     if let Some(paths) = matches.get_many::<String>("manifest") {
         return manifest::check(paths.map(String::as_str), matches.get_flag("json"), &allowed(matches));
     }
@@ -62,7 +62,7 @@ pub(crate) fn run(
     let mut n_tools = None;
     let mut usages = None;
     match catalog() {
-        Err(Failure::Catalog(problems)) => found.push(problems),
+        Err(CommandError::Catalog(problems)) => found.push(problems),
         Err(failure) => return Err(failure),
         Ok(catalog) => {
             n_tools = Some(catalog.len());
@@ -71,10 +71,10 @@ pub(crate) fn run(
                 usages = Some(limits::usages(&catalog, naming(matches))?);
             }
             findings = lint(catalog.latest(), &allowed(matches));
-            // State that nobody gave is found when a dispatcher is built, so one is.
+            // Building a dispatcher reports missing state.
             let runtime = runtime::create()?;
             let _on_runtime = runtime.enter();
-            let builder = configure(Dispatcher::builder(catalog)).map_err(Failure::Setup)?;
+            let builder = configure(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?;
             found.extend(builder.build().err());
         }
     }
@@ -97,7 +97,7 @@ pub(crate) fn run(
     Ok(if is_sound { Exit::Success } else { Exit::Failed })
 }
 
-/// The rules that are switched off.
+/// Returns the disabled rules.
 fn allowed(matches: &ArgMatches) -> Vec<Rule> {
     matches.get_many::<Rule>("allow").into_iter().flatten().copied().collect()
 }

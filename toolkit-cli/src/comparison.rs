@@ -7,23 +7,23 @@ use clap::ArgMatches;
 use serde_json::{Value, json};
 use toolkit::lock::{Change, Comparison, Lock, Verdict};
 
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::report::counted;
 use crate::style::{self, printable};
 
 /// Reads a manifest or a lock.
-pub(crate) fn read(path: &str) -> Result<Lock, Failure> {
+pub(crate) fn read(path: &str) -> Result<Lock, CommandError> {
     let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
     Lock::from_json(&text).map_err(|error| unreadable(path, &error))
 }
 
 /// Returns the error of a file that cannot be read or written.
-pub(crate) fn unreadable(path: &str, error: &dyn std::fmt::Display) -> Failure {
-    Failure::Own { exit: Exit::Failed, kind: "io", message: format!("{path}: {error}") }
+pub(crate) fn unreadable(path: &str, error: &dyn std::fmt::Display) -> CommandError {
+    CommandError::Other { exit: Exit::Failed, kind: "io", message: format!("{path}: {error}") }
 }
 
-/// Writes the changes to stdout, in the form that `--json` and `--sarif` select.
+/// Writes the changes to stdout, as text, JSON (`--json`) or SARIF (`--sarif`).
 pub(crate) fn write(comparison: &Comparison, path: &str, matches: &ArgMatches) -> io::Result<()> {
     if matches.get_flag("sarif") {
         return style::write_json(&sarif(comparison, path));
@@ -37,10 +37,10 @@ pub(crate) fn write(comparison: &Comparison, path: &str, matches: &ArgMatches) -
     }
     let n_changes = comparison.changes().count();
     let breaking = comparison.changes().filter(|change| change.verdict >= Verdict::Unknown).count();
-    writeln!(out, "{}, {breaking} of them breaking", counted(n_changes, "change"))
+    writeln!(out, "{}, {breaking} breaking", counted(n_changes, "change"))
 }
 
-/// Converts the changes to SARIF 2.1.0, which code hosts read.
+/// Converts the changes to SARIF 2.1.0.
 fn sarif(comparison: &Comparison, path: &str) -> Value {
     let level = |change: &Change| match change.verdict {
         Verdict::Breaking | Verdict::Unknown if change.needs.is_some() => "error",

@@ -1,4 +1,4 @@
-//! `cost`: the tokens that a model reads the tools with.
+//! `cost`: counts the tokens of tool definitions.
 
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -10,15 +10,15 @@ use toolkit::Catalog;
 use toolkit::adapter::cost::{Cost, TokenCounter};
 use toolkit::adapter::mcp::{self, Revision};
 
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::formats::{FormatOptions, export_as};
 use crate::options::{json_switch, naming, naming_option, switch};
 #[cfg(feature = "otc")]
 use crate::otc;
-use crate::style::{self, FAINT, NOTE, STRONG, padded, printable, width};
+use crate::style::{self, BOLD, DIM, NOTE, padded, printable, width};
 
-/// What `--format` takes.
+/// The values of `--format`.
 const FORMATS: &[&str] = &[
     "mcp",
     #[cfg(feature = "mcp")]
@@ -33,14 +33,14 @@ const FORMATS: &[&str] = &[
     "otc",
 ];
 
-/// The tools in one form.
-struct Form {
+/// The costs of the tools in one format.
+struct FormatCost {
     name: &'static str,
     tools: Vec<(String, Cost)>,
 }
 
-impl Form {
-    fn of(name: &'static str, catalog: &Catalog, matches: &ArgMatches) -> Result<Self, Failure> {
+impl FormatCost {
+    fn new(name: &'static str, catalog: &Catalog, matches: &ArgMatches) -> Result<Self, CommandError> {
         let counter = counter();
         let costs = |tools: Vec<Value>, id: &dyn Fn(usize, &Value) -> String| {
             tools.iter().enumerate().map(|(idx, tool)| (id(idx, tool), Cost::of(tool, &*counter))).collect()
@@ -86,7 +86,7 @@ fn listed(mut json: Value, at: &str) -> Vec<Value> {
     }
 }
 
-/// What counts, by the name that it goes by.
+/// The name of the token counter.
 const COUNTER: &str = if cfg!(feature = "tokens") { "o200k_base" } else { "estimate" };
 
 fn counter() -> Box<dyn TokenCounter> {
@@ -97,10 +97,10 @@ fn counter() -> Box<dyn TokenCounter> {
 }
 
 pub(crate) fn command() -> Command {
-    let cost = Command::new("cost").about("Says how many tokens a model reads the tools with").long_about(
-        "Says how many tokens a model reads the tools with: in every format, or with --format tool by tool, those that \
-         cost most first.\n\nWhat is counted is the JSON as it is sent; the description and the two schemas are parts of \
-         it. On a terminal, as a table; otherwise one row a line, with tabs between.",
+    let cost = Command::new("cost").about("Counts the tokens of tool definitions").long_about(
+        "Counts the tokens of the tool definitions that a model reads: in every format, or with --format for each tool, \
+         the most expensive first.\n\nThe total is that of the JSON as it is sent, and includes the description and the \
+         two schemas. On a terminal, the output is a table; otherwise it has tab-separated lines.",
     );
     #[cfg(feature = "otc")]
     let cost = cost.arg(otc::toolkit());
@@ -108,25 +108,25 @@ pub(crate) fn command() -> Command {
         Arg::new("format")
             .long("format")
             .value_parser(PossibleValuesParser::new(FORMATS))
-            .help("For whom; tool by tool"),
+            .help("List the costs of each tool in this format"),
         Arg::new("top")
             .long("top")
             .value_name("N")
             .value_parser(value_parser!(u32).range(1..))
             .default_value("10")
-            .help("How many tools at most"),
-        switch("strict").help("Holds the model to the schema, as in `export`"),
+            .help("Maximum number of tools"),
+        switch("strict").help("Enable strict mode for every tool that supports it"),
         naming_option(),
-        json_switch("The costs as JSON"),
+        json_switch("Print the costs as JSON"),
     ])
 }
 
-pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, CommandError> {
     let most = matches.get_one::<u32>("top").map_or(10, |most| *most as usize);
     match matches.get_one::<String>("format") {
         Some(wanted) => {
-            let name = FORMATS.iter().find(|name| *name == wanted).expect("clap takes no other");
-            let mut form = Form::of(name, catalog, matches)?;
+            let name = FORMATS.iter().find(|name| *name == wanted).expect("clap rejects other formats");
+            let mut form = FormatCost::new(name, catalog, matches)?;
             form.tools.sort_by_key(|(_, cost)| Reverse(cost.total));
             let (n_tools, total) = (form.tools.len(), form.total());
             form.tools.truncate(most);
@@ -147,12 +147,11 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
             write("TOOL", &rows.chain(sum).collect::<Vec<_>>())?;
         }
         None => {
-            let forms: Result<Vec<Form>, Failure> =
-                FORMATS.iter().map(|name| Form::of(name, catalog, matches)).collect();
+            let forms: Result<Vec<FormatCost>, CommandError> =
+                FORMATS.iter().map(|name| FormatCost::new(name, catalog, matches)).collect();
             let forms = forms?;
             if matches.get_flag("json") {
-                let record =
-                    |form: &Form| json!({ "format": form.name, "nTools": form.tools.len(), "cost": form.total() });
+                let record = |form: &FormatCost| json!({ "format": form.name, "nTools": form.tools.len(), "cost": form.total() });
                 let forms: Vec<Value> = forms.iter().map(record).collect();
                 style::write_json(&json!({ "counter": COUNTER, "formats": forms }))?;
                 return Ok(Exit::Success);
@@ -161,13 +160,13 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
         }
     }
     if cfg!(not(feature = "tokens")) {
-        let text = "estimated; built with the feature `tokens`, this counts what OpenAI's o200k_base makes of them";
+        let text = "the token counts are estimated; the feature `tokens` counts with OpenAI's o200k_base";
         let _ = writeln!(anstream::stderr(), "{NOTE} {text}");
     }
     Ok(Exit::Success)
 }
 
-/// On a terminal as a table, otherwise a row a line with tabs between.
+/// Writes a table on a terminal, and otherwise tab-separated lines.
 fn write(first: &str, rows: &[(String, Cost)]) -> io::Result<()> {
     let cells = |cost: &Cost| [cost.total, cost.description, cost.input, cost.output].map(|n| n.to_string());
     let mut out = anstream::stdout().lock();
@@ -182,11 +181,11 @@ fn write(first: &str, rows: &[(String, Cost)]) -> io::Result<()> {
     let right = |cell: &str, header: &str| format!("{cell:>columns$}", columns = width(header).max(7));
     let line =
         |cells: [&str; 4]| cells.iter().zip(header).map(|(cell, header)| right(cell, header)).collect::<Vec<_>>();
-    writeln!(out, "{FAINT}{}  {}{}", padded(first, name_columns), line(header).join("  "), FAINT.clear())?;
+    writeln!(out, "{DIM}{}  {}{}", padded(first, name_columns), line(header).join("  "), DIM.clear())?;
     for (name, cost) in rows {
         let cells = cells(cost);
         let cells = line(cells.each_ref().map(String::as_str)).join("  ");
-        writeln!(out, "{STRONG}{}{}  {cells}", padded(name, name_columns), STRONG.clear())?;
+        writeln!(out, "{BOLD}{}{}  {cells}", padded(name, name_columns), BOLD.clear())?;
     }
     Ok(())
 }

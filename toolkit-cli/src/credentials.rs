@@ -6,8 +6,8 @@ use toolkit::tool::Requirements;
 /// The variable that holds the id of the user.
 const USER_ID: &str = "USER_ID";
 
-/// Reads the credentials that a tool requires from the environment: a secret under its own name, a provider's token under
-/// `PROVIDER_TOKEN`, the user's id under `USER_ID`.
+/// Reads the credentials that a tool requires from the environment: a secret from the variable of the same name, the token
+/// of a provider from `PROVIDER_TOKEN`, and the id of the user from `USER_ID`.
 pub(crate) fn from_environment(required: &Requirements) -> Credentials {
     let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let mut held = Credentials::new();

@@ -1,29 +1,27 @@
-//! `diff OLD NEW`: what has changed, and whether it breaks callers.
+//! `diff OLD NEW`: compares two manifests or locks.
 
 use clap::{Arg, ArgMatches, Command};
 use toolkit::lock::Verdict;
 
 use crate::comparison::{read, write};
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::options::{json_switch, switch};
 
 pub(crate) fn command() -> Command {
     let file = |name: &'static str, value: &'static str| {
-        Arg::new(name).value_name(value).required(true).help("A manifest, as `tools/list` gives it, or a lock")
+        Arg::new(name).value_name(value).required(true).help("A manifest (the result of `tools/list`) or a lock")
     };
-    Command::new("diff")
-        .about("Says what has changed between two manifests, and whether it breaks callers; fails if it does")
-        .args([
-            file("old", "OLD"),
-            file("new", "NEW"),
-            json_switch("The changes as JSON"),
-            switch("sarif").help("The changes as SARIF, for code hosts"),
-        ])
+    Command::new("diff").about("Compares two manifests or locks, and fails if a change breaks callers").args([
+        file("old", "OLD"),
+        file("new", "NEW"),
+        json_switch("Print the changes as JSON"),
+        switch("sarif").help("Print the changes as SARIF, for code hosts"),
+    ])
 }
 
 /// Compares two manifests, or two locks.
-pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, CommandError> {
     let path = |name: &str| matches.get_one::<String>(name).map(String::as_str).unwrap_or_default();
     let comparison = read(path("old"))?.compare(&read(path("new"))?);
     write(&comparison, path("new"), matches)?;

@@ -1,17 +1,17 @@
-//! What the process says to its parent.
+//! Exit codes.
 
 use std::process::ExitCode;
 
-/// How the command ended.
+/// The outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It worked.
+    /// The command succeeded.
     Success,
-    /// The tool failed, its schema refused the arguments, or the catalogue has problems.
+    /// The tool failed, its arguments are invalid, or the catalog has problems.
     Failed,
-    /// The command line is wrong.
+    /// The command line is invalid.
     Usage,
-    /// Ctrl-C stopped the call.
+    /// The call was interrupted by Ctrl-C.
     Interrupted,
 }
 
@@ -21,7 +21,7 @@ impl Exit {
             Exit::Success => 0,
             Exit::Failed => 1,
             Exit::Usage => 2,
-            // 128 and the number of SIGINT, as shells have it.
+            // 128 plus the number of SIGINT, as in shells.
             Exit::Interrupted => 130,
         }
     }

@@ -1,4 +1,4 @@
-//! `export`: the catalogue in the words of another system.
+//! `export`: writes the catalog in the format of another system.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,18 @@ use toolkit::adapter::mcp::{self, Revision};
 use toolkit::adapter::{Export, Loss, markdown};
 use toolkit::tool::ToolId;
 
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::formats::{FormatOptions, export_as};
 use crate::options::{naming, naming_option, program_name, switch};
 #[cfg(feature = "otc")]
 use crate::otc;
+use crate::report::counted;
 use crate::style::{self, printable};
 use crate::{limits, missing};
 
 pub(crate) fn command() -> Command {
-    let export = Command::new("export").about("Writes the catalogue in the words of another system");
+    let export = Command::new("export").about("Writes the tools in the format of another system");
     #[cfg(feature = "otc")]
     let export = export.arg(otc::toolkit());
     export.args([
@@ -29,18 +30,17 @@ pub(crate) fn command() -> Command {
             .long("format")
             .value_parser(PossibleValuesParser::new(formats()))
             .default_value("mcp")
-            .help("For whom"),
-        switch("strict")
-            .help("Holds the model to the schema, for every tool for which that is possible (openai, anthropic)"),
+            .help("The format of the output"),
+        switch("strict").help("Enable strict mode for every tool that supports it (openai, anthropic)"),
         switch("defer-loading")
-            .help("Gives the model the parameters of a tool once it has searched for it (openai, anthropic)"),
-        switch("namespaces").help("Puts the tools of one namespace together (openai)"),
-        switch("losses").help("Says on stderr all that the format has no words for"),
+            .help("Defer the definitions of tools until the model searches for them (openai, anthropic)"),
+        switch("namespaces").help("Group tools by namespace (openai)"),
+        switch("losses").help("Print everything that the format cannot express to stderr"),
         Arg::new("revision")
             .long("revision")
             .value_parser(["2025-11-25", "2026-07-28"])
             .default_value("2026-07-28")
-            .help("The revision of the protocol (mcp)"),
+            .help("The protocol revision (mcp)"),
         naming_option(),
         Arg::new("output")
             .short('o')
@@ -49,11 +49,11 @@ pub(crate) fn command() -> Command {
             .value_parser(value_parser!(PathBuf))
             .default_value("-")
             .hide_default_value(true)
-            .help("Where to; `-`, or nothing, is stdout"),
+            .help("The output file; `-`, the default, is stdout"),
     ])
 }
 
-/// Returns the values of `--format`. Those that need a feature which is off are hidden.
+/// Returns the values of `--format`. Those of disabled features are hidden.
 fn formats() -> impl Iterator<Item = PossibleValue> {
     const FORMATS: [&str; 8] =
         ["mcp", "openai", "openai-chat", "anthropic", "gemini", "gemini-openapi", "a2a", "markdown"];
@@ -62,7 +62,7 @@ fn formats() -> impl Iterator<Item = PossibleValue> {
     FORMATS.into_iter().map(PossibleValue::new).chain(of_features)
 }
 
-pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, CommandError> {
     let format = matches.get_one::<String>("format").map_or("mcp", String::as_str);
     check_options(format, matches)?;
     match format {
@@ -77,7 +77,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
         otc::report_left_out(&published);
         let defined = catalog.iter().filter_map(|tool| Some((tool, toolkit_otc::Definition::of(tool, &naming).ok()?)));
         let losses = defined.map(|(tool, definition)| (tool.id().clone(), definition.losses(tool))).collect::<Vec<_>>();
-        tell_losses(&losses, matches.get_flag("losses"));
+        report_losses(&losses, matches.get_flag("losses"));
         write(&published.to_json(), matches)?;
         return Ok(Exit::Success);
     }
@@ -94,12 +94,12 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
     }
     let json = match export_as(catalog, format, options(matches))? {
         Some(export) => {
-            tell_limits(&export, matches.get_flag("losses"));
+            report_limits(&export, matches.get_flag("losses"));
             for (id, reasons) in &export.not_strict {
                 let why = reasons.first().map(ToString::to_string).unwrap_or_default();
                 let _ = writeln!(anstream::stderr(), "{} `{id}` is not strict: {}", style::NOTE, printable(&why));
             }
-            tell_losses(&export.losses, matches.get_flag("losses"));
+            report_losses(&export.losses, matches.get_flag("losses"));
             export.json
         }
         None => {
@@ -114,8 +114,8 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
     Ok(Exit::Success)
 }
 
-/// Which formats have a word for an option; for the others it would change nothing.
-fn check_options(format: &str, matches: &ArgMatches) -> Result<(), Failure> {
+/// Rejects options that the format does not support.
+fn check_options(format: &str, matches: &ArgMatches) -> Result<(), CommandError> {
     let known = [
         ("strict", &["openai", "openai-chat", "anthropic"][..]),
         ("namespaces", &["openai"]),
@@ -124,8 +124,8 @@ fn check_options(format: &str, matches: &ArgMatches) -> Result<(), Failure> {
     for (option, formats) in known {
         if matches.get_flag(option) && !formats.contains(&format) {
             let formats = formats.join(" and ");
-            let message = format!("--{option} is for the formats that have a word for it: {formats}, not {format}");
-            return Err(Failure::Own { exit: Exit::Usage, kind: "usage", message });
+            let message = format!("--{option} is supported by the formats {formats}, not by {format}");
+            return Err(CommandError::Other { exit: Exit::Usage, kind: "usage", message });
         }
     }
     Ok(())
@@ -140,8 +140,8 @@ fn options(matches: &ArgMatches) -> FormatOptions {
     }
 }
 
-/// Says on stderr what a request has no room for.
-fn tell_limits(export: &Export, all: bool) {
+/// Reports exceeded limits of a request on stderr, or all limits.
+fn report_limits(export: &Export, all: bool) {
     let mut err = anstream::stderr();
     for usage in export.usage.iter().filter(|usage| all || usage.is_over()) {
         let label = if usage.is_over() { style::WARNING } else { style::NOTE };
@@ -149,8 +149,8 @@ fn tell_limits(export: &Export, all: bool) {
     }
 }
 
-/// Says on stderr what the format has no words for.
-fn tell_losses(losses: &[(ToolId, Vec<Loss>)], all: bool) {
+/// Reports on stderr what the format cannot express: a summary, or all losses.
+fn report_losses(losses: &[(ToolId, Vec<Loss>)], all: bool) {
     let mut err = anstream::stderr();
     if all {
         for (id, losses) in losses {
@@ -162,21 +162,26 @@ fn tell_losses(losses: &[(ToolId, Vec<Loss>)], all: bool) {
     }
     let n_losses: usize = losses.iter().map(|(_, losses)| losses.len()).sum();
     if n_losses > 0 {
-        let _ = writeln!(err, "{} the format has no words for {n_losses} things; --losses tells them", style::NOTE);
+        let _ = writeln!(
+            err,
+            "{} the format cannot express {}; --losses lists them",
+            style::NOTE,
+            counted(n_losses, "detail")
+        );
     }
 }
 
-fn write(json: &Value, matches: &ArgMatches) -> Result<(), Failure> {
-    // Always indented: the file is read and compared by people, and must not depend on where it is written to.
+fn write(json: &Value, matches: &ArgMatches) -> Result<(), CommandError> {
+    // Indented also if stdout is not a terminal, so that the same tools give the same bytes.
     let text = serde_json::to_string_pretty(json).map_err(std::io::Error::from)?;
     write_text(&text, matches)
 }
 
-fn write_text(text: &str, matches: &ArgMatches) -> Result<(), Failure> {
+fn write_text(text: &str, matches: &ArgMatches) -> Result<(), CommandError> {
     let text = text.trim_end();
     match matches.get_one::<PathBuf>("output") {
         Some(path) if path != Path::new("-") => {
-            std::fs::write(path, format!("{text}\n")).map_err(|error| Failure::Own {
+            std::fs::write(path, format!("{text}\n")).map_err(|error| CommandError::Other {
                 exit: Exit::Failed,
                 kind: "io",
                 message: format!("cannot write {}: {error}", path.display()),

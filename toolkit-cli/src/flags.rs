@@ -1,4 +1,4 @@
-//! The flags of a tool, made from its input schema.
+//! Flags of a tool, derived from its input schema.
 
 mod value;
 
@@ -12,45 +12,47 @@ use crate::options::{duration, json_switch, program_name, switch};
 use crate::shape::{Kind, Property, Shape, constraints};
 use crate::style::printable;
 
-/// A property that can be given as a flag.
+/// A property of the input schema and its flag.
 #[derive(Debug)]
 pub(crate) struct Flag<'s> {
-    /// The flag without its dashes.
+    /// The flag without its dashes, or empty if the property has no flag.
     pub(crate) long: String,
-    /// The property as the author spells it, where that is another flag.
+    /// The property as spelled in the schema, if that differs from the flag.
     alias: Option<String>,
-    /// The keys from the root to it.
+    /// The keys from the root to the property.
     pub(crate) path: Vec<&'s str>,
     property: Property<'s>,
 }
 
-/// The options of `call` itself. A property of such a name is a flag behind `arg-`.
+/// The options of `call` itself. The flag of a property with the same name has the prefix `arg-`.
 const RESERVED: [&str; 5] = ["help", "json", "lenient", "stream", "timeout"];
-/// Deeper objects are given as JSON; a recursive type has no end of flags.
+/// The maximum depth of properties with flags. Deeper objects are passed as JSON, and recursive types end here.
 const MAX_DEPTH: usize = 3;
-/// A page of help with more flags than this is of no use.
+/// The maximum number of flags of a tool.
 const MAX_FLAGS: usize = 400;
 
-/// Creates the options of `call` itself; they may stand on either side of the tool's name.
+/// Returns the options of `call`, which are accepted before and after the id of the tool.
 pub(crate) fn call_options() -> [Arg; 4] {
     [
-        json_switch("The whole result as JSON: tool, structured, content, changes"),
-        switch("lenient").help("Reads \"3\" as 3 where the schema wants a number, and the like; says what it changed"),
-        switch("stream")
-            .help("Prints each part of the result when it is there, one JSON document a line; with --json every event"),
+        json_switch("Print the result as JSON: tool, structured, content, changes"),
+        switch("lenient")
+            .help("Convert arguments to the types of the schema, such as \"3\" to 3, and report the changes"),
+        switch("stream").help(
+            "Print items of the result as they arrive, one JSON document per line; with --json, print every event",
+        ),
         Arg::new("timeout")
             .long("timeout")
             .value_name("TIME")
             .value_parser(duration)
-            .help("Gives up after this long, such as 30s, 500ms or 2m; a shorter limit of the tool's own holds"),
+            .help("Time limit of the call, such as 30s, 500ms or 2m; a shorter timeout of the tool still applies"),
     ]
 }
 
-/// Returns the flags for the properties under `schema`, nested ones after the object that they are in. A property that no
-/// flag can name is among them, without one.
-pub(crate) fn of(schema: &Value) -> Vec<Flag<'_>> {
+/// Returns the properties of a schema with their flags, each object before its nested properties. Properties whose names
+/// cannot be flags are included.
+pub(crate) fn from_schema(schema: &Value) -> Vec<Flag<'_>> {
     let mut found = Vec::new();
-    if let Kind::Object(properties) = Shape::of(schema).kind() {
+    if let Kind::Object(properties) = Shape::new(schema).kind() {
         add(properties, &[], true, &mut found);
     }
     name(&mut found);
@@ -59,7 +61,7 @@ pub(crate) fn of(schema: &Value) -> Vec<Flag<'_>> {
 
 fn add<'s>(properties: Vec<Property<'s>>, parent: &[&'s str], is_needed: bool, found: &mut Vec<Flag<'s>>) {
     for mut property in properties {
-        // What an object needs is needed only where the object is.
+        // A required property of an optional object is optional.
         property.required &= is_needed;
         if found.len() == MAX_FLAGS {
             return;
@@ -75,8 +77,8 @@ fn add<'s>(properties: Vec<Property<'s>>, parent: &[&'s str], is_needed: bool, f
     }
 }
 
-/// Gives every flag a name that no other has. A property that is spelled as its flag comes first, so `dry-run` keeps
-/// `--dry-run` where there is a `dry_run` too, which is then `--dry_run`.
+/// Assigns unique names to the flags. Properties that are spelled like a flag are named first, so that `dry-run` is
+/// `--dry-run` and `dry_run` is `--dry_run` if a tool has both.
 fn name(flags: &mut [Flag<'_>]) {
     let mut taken: HashSet<String> = RESERVED.map(str::to_owned).into();
     let spelled_as_flag = |flag: &Flag<'_>| !flag.path.iter().any(|key| key.contains('_'));
@@ -101,17 +103,17 @@ fn name(flags: &mut [Flag<'_>]) {
     }
 }
 
-/// Returns true if a key can be part of a flag; any other is reached through JSON.
+/// Returns true if a key can be part of a flag. Other keys require JSON.
 fn is_word(key: &str) -> bool {
     key.chars().any(char::is_alphanumeric)
         && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$' | '@' | '/'))
 }
 
-/// Creates the command line of one tool, which follows its name.
+/// Returns the command line of a tool, which follows its id.
 pub(crate) fn command(tool: &Tool, flags: &[Flag<'_>]) -> Command {
     let bin_name = format!("{} call {}", program_name(), tool.id().unversioned());
     let arguments =
-        Arg::new("arguments").value_name("JSON").help("The arguments as a JSON object; `-` reads it from stdin");
+        Arg::new("arguments").value_name("JSON").help("The arguments as a JSON object; `-` reads them from stdin");
     Command::new(bin_name.clone())
         .bin_name(bin_name)
         .no_binary_name(true)
@@ -120,35 +122,35 @@ pub(crate) fn command(tool: &Tool, flags: &[Flag<'_>]) -> Command {
         .long_about(printable(tool.description()).into_owned())
         .args(call_options())
         .arg(arguments)
-        .next_help_heading("Arguments of the tool")
+        .next_help_heading("Tool arguments")
         .args(flags.iter().filter(|flag| flag.is_reachable()).map(Flag::arg))
-        .after_help(only_through_json(flags))
+        .after_help(properties_without_flags(flags))
 }
 
-fn only_through_json(flags: &[Flag<'_>]) -> String {
+fn properties_without_flags(flags: &[Flag<'_>]) -> String {
     let unreachable = flags.iter().filter(|flag| !flag.is_reachable());
     let paths = unreachable.map(|flag| Value::from(flag.path.join(".")).to_string());
     let paths: Vec<String> = paths.collect();
     if paths.is_empty() {
         return String::new();
     }
-    format!("Only through JSON: {}", printable(&paths.join(", ")))
+    format!("Available in JSON only: {}", printable(&paths.join(", ")))
 }
 
 impl Flag<'_> {
-    /// Returns the id of the argument in clap; no option of `call` has such a name.
+    /// Returns the id of the argument in clap, which differs from the options of `call`.
     pub(crate) fn id(&self) -> String {
-        // A JSON Pointer: no two paths have the same one.
+        // A JSON Pointer, since it is unique for each path.
         let keys = self.path.iter().map(|key| key.replace('~', "~0").replace('/', "~1"));
         keys.map(|key| format!("/{key}")).collect()
     }
 
-    /// Returns true if there is a flag for the property.
+    /// Returns true if the property has a flag.
     pub(crate) fn is_reachable(&self) -> bool {
         !self.long.is_empty()
     }
 
-    /// Returns, for a list, whether one flag may give several items, as a JSON array.
+    /// Returns `None` if the property is not a list, and otherwise whether a flag accepts a JSON array of items.
     pub(crate) fn list(&self) -> Option<bool> {
         match self.property.kind() {
             Kind::List(items) => Some(value::takes_whole_list(&items.kind())),
@@ -172,7 +174,7 @@ impl Flag<'_> {
                 arg.hide_possible_values(true).num_args(0..=1).require_equals(true).default_missing_value("true")
             }
             Kind::List(_) => arg.action(ArgAction::Append).allow_hyphen_values(true),
-            // As getopt has it, the word behind a flag is its value: `--text "-5 degrees"`, `--n -5`.
+            // As in getopt, the word after a flag is its value: `--text "-5 degrees"`, `--n -5`.
             _ => arg.allow_hyphen_values(true),
         }
     }

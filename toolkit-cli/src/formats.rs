@@ -4,9 +4,9 @@ use toolkit::Catalog;
 use toolkit::adapter::{Export, a2a, anthropic, gemini, openai};
 use toolkit::catalog::Naming;
 
-use crate::failure::Failure;
+use crate::error::CommandError;
 
-/// The options of a format; each provider has some of them.
+/// The options of all formats; each format supports some of them.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct FormatOptions {
     pub(crate) naming: Naming,
@@ -15,8 +15,12 @@ pub(crate) struct FormatOptions {
     pub(crate) namespaces: bool,
 }
 
-/// Exports the catalog in the format of a provider; `None` for MCP, which loses nothing.
-pub(crate) fn export_as(catalog: &Catalog, format: &str, options: FormatOptions) -> Result<Option<Export>, Failure> {
+/// Exports the catalog in the format of a provider. Returns `None` for MCP, which has no losses.
+pub(crate) fn export_as(
+    catalog: &Catalog,
+    format: &str,
+    options: FormatOptions,
+) -> Result<Option<Export>, CommandError> {
     let FormatOptions { naming, strict, defer_loading, namespaces } = options;
     let openai = |mut options: openai::Options| {
         (options.strict, options.defer_loading, options.namespaces) = (strict, defer_loading, namespaces);

@@ -1,4 +1,4 @@
-//! Turns a program that links tools into a command-line program.
+//! Command line for programs with tools.
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
@@ -6,29 +6,29 @@
 //! }
 //! ```
 //!
-//! The program then has the commands `list`, `search`, `show`, `call`, `export`, `cost`, `check`, `diff`, `completions` and
-//! `serve` over every tool that is linked into it; [`Program`] configures it. A package that has only a library gets the
-//! same from `cargo toolkit COMMAND`: the binary `cargo-toolkit` of this package builds a program that links the library,
-//! and runs it.
+//! The program has the commands `list`, `search`, `show`, `call`, `export`, `cost`, `check`, `diff`, `completions` and
+//! `serve` for all tools that are linked into it. [`Program`] configures state, limits and servers. A package without a
+//! binary gets the same commands from `cargo toolkit COMMAND`: the binary `cargo-toolkit` of this package builds and runs
+//! a program that links the library.
 //!
-//! `serve` offers the tools to other programs: over the Model Context Protocol, and with the feature `otc` in the call
-//! format of Open Tool Calling. With the feature `proxy` it serves the tools of other MCP servers too. Its log goes to
-//! stderr, filtered by `RUST_LOG`. A command that needs a feature which is off names it.
+//! `serve` is an MCP server, over stdio or HTTP. With the feature `otc` it is also an Open Tool Calling server, and with the
+//! feature `proxy` it also serves the tools of other MCP servers. Its log goes to stderr, filtered by `RUST_LOG`. The error
+//! of a command or option whose feature is disabled contains the name of the feature.
 //!
 //! # Exit codes
 //!
 //! | code | meaning |
 //! |---|---|
-//! | 0 | it worked |
-//! | 1 | the tool failed, its schema refused the arguments, or the catalogue has problems |
-//! | 2 | the command line is wrong: an unknown command, flag or tool, or a value that a flag cannot take |
-//! | 130 | Ctrl-C stopped the call |
+//! | 0 | success |
+//! | 1 | failure: the tool failed, its arguments are invalid, or the catalog has problems |
+//! | 2 | usage error: an unknown command, flag or tool, or an invalid value of a flag |
+//! | 130 | the call was interrupted by Ctrl-C |
 //!
 //! # Output
 //!
-//! Results go to stdout, everything else to stderr. With `--json`, stdout has exactly one JSON document, and an error is
-//! that document too: `{"error": {"kind", "message", …}}`. What caused an internal error is for the eyes of whoever runs
-//! the program: it is printed on stderr, and never part of the JSON, which may go on to a model.
+//! Results go to stdout, everything else to stderr. With `--json`, stdout contains exactly one JSON document, also for an
+//! error: `{"error": {"kind", "message", …}}`. The cause of an internal error is printed to stderr and never part of the
+//! JSON, which may be passed to a model.
 #![forbid(unsafe_code)]
 
 mod call;
@@ -38,9 +38,9 @@ mod completions;
 mod cost;
 mod credentials;
 mod diff;
+mod error;
 mod exit;
 mod export;
-mod failure;
 mod flags;
 mod formats;
 mod limits;
@@ -65,20 +65,20 @@ use std::process::ExitCode;
 
 use toolkit::dispatch::DispatcherBuilder;
 
-pub use self::failure::SetupError;
+pub use self::error::SetupError;
 pub use self::program::Program;
 
-/// Runs the command line of this process over every linked tool.
+/// Runs the command line of this process for all linked tools.
 ///
-/// The program is named like its executable file, and its version is unknown to it; [`program!`] knows both.
+/// The name of the program is that of its executable file, and it has no version. [`program!`] sets both.
 #[must_use]
 pub fn main() -> ExitCode {
     Program::named(options::program_name()).main()
 }
 
-/// Runs the command line of this process over every linked tool, with state, limits and policies of the host.
+/// Runs the command line of this process for all linked tools, with a configured dispatcher.
 ///
-/// It is short for [`Program::dispatcher`], for a program without a version.
+/// A shorthand for [`Program::dispatcher`], for a program without a version.
 #[must_use]
 pub fn main_with(
     configure: impl FnOnce(DispatcherBuilder) -> Result<DispatcherBuilder, SetupError> + 'static,

@@ -1,4 +1,4 @@
-//! How much of the providers' limits a catalogue uses up.
+//! The limits of providers, and the usage of a catalog.
 
 use std::io::{self, Write};
 
@@ -6,12 +6,12 @@ use toolkit::Catalog;
 use toolkit::adapter::{Usage, anthropic, gemini, openai};
 use toolkit::catalog::{Diagnostics, Naming};
 
-use crate::style::{FAINT, STRONG, padded, printable, terminal_width, width};
+use crate::style::{BOLD, DIM, padded, printable, terminal_width, width};
 
-/// How many tools a line names.
+/// The maximum number of tools in a line.
 const MAX_NAMED: usize = 3;
 
-/// What the providers take in one request, and what of it is used up with every tool as strict as it can be.
+/// Returns the limits of a request for each provider, and their usage with strict mode for every tool that supports it.
 pub(crate) fn usages(catalog: &Catalog, naming: Naming) -> Result<Vec<Usage>, Diagnostics> {
     let openai = openai::tools(catalog, naming, openai::Options::responses().strict())?;
     let anthropic = anthropic::tools(catalog, naming, anthropic::Options::default().strict())?;
@@ -19,22 +19,22 @@ pub(crate) fn usages(catalog: &Catalog, naming: Naming) -> Result<Vec<Usage>, Di
     Ok([openai, anthropic, gemini].into_iter().flat_map(|export| export.usage).collect())
 }
 
-/// A limit on a line, with the tools that take most of it.
+/// Formats a limit on one line, with the tools that use most of it.
 pub(crate) fn line(usage: &Usage) -> String {
     match tools(usage) {
         tools if tools.is_empty() => usage.to_string(),
-        tools => format!("{usage}; most of it: {tools}"),
+        tools => format!("{usage}; largest: {tools}"),
     }
 }
 
 fn tools(usage: &Usage) -> String {
-    // Where each takes one, nobody takes most.
+    // Tools that count once are not worth listing.
     let takes = usage.tools.iter().filter(|(_, takes)| *takes > 1).take(MAX_NAMED);
     let named: Vec<String> = takes.map(|(id, takes)| format!("{} ({takes})", printable(&id.to_string()))).collect();
     named.join(", ")
 }
 
-/// On a terminal as a table, otherwise a limit a line with tabs between.
+/// Writes a table on a terminal, and otherwise tab-separated lines.
 pub(crate) fn write(usages: &[Usage]) -> io::Result<()> {
     let rows = usages.iter().map(|usage| {
         [usage.target.to_owned(), usage.what.to_owned(), usage.count.to_string(), usage.limit.to_string(), tools(usage)]
@@ -47,7 +47,7 @@ pub(crate) fn write(usages: &[Usage]) -> io::Result<()> {
         }
         return Ok(());
     }
-    let header = ["TARGET", "WHAT", "HERE", "AT MOST", "MOST OF IT"];
+    let header = ["TARGET", "LIMIT", "USED", "MAX", "LARGEST"];
     let columns = [0, 1, 2, 3].map(|nth| {
         let cells = rows.iter().map(|row| width(&row[nth]));
         cells.max().unwrap_or(0).max(width(header[nth]))
@@ -56,11 +56,11 @@ pub(crate) fn write(usages: &[Usage]) -> io::Result<()> {
         let cells: Vec<String> = row.iter().zip(columns).map(|(cell, columns)| padded(cell, columns)).collect();
         format!("{}  {}", cells.join("  "), row[4])
     };
-    writeln!(out, "{FAINT}{}{}", line(header), FAINT.clear())?;
+    writeln!(out, "{DIM}{}{}", line(header), DIM.clear())?;
     for (row, usage) in rows.iter().zip(usages) {
         let text = line(row.each_ref().map(String::as_str));
         match usage.is_over() {
-            true => writeln!(out, "{STRONG}{}{}", text.trim_end(), STRONG.clear())?,
+            true => writeln!(out, "{BOLD}{}{}", text.trim_end(), BOLD.clear())?,
             false => writeln!(out, "{}", text.trim_end())?,
         }
     }

@@ -1,4 +1,4 @@
-//! `list`: every tool on a line.
+//! `list`: lists the tools.
 
 use std::io::Write;
 
@@ -6,32 +6,32 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use toolkit::tool::normalize_tag;
 use toolkit::{Catalog, Tool};
 
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::options::{json_switch, switch};
 use crate::record;
-use crate::style::{self, CAREFUL, FAINT, STRONG, cut, padded, printable, width};
+use crate::style::{self, BOLD, DIM, HIGHLIGHT, cut, padded, printable, width};
 
 pub(crate) fn command() -> Command {
     Command::new("list")
         .about("Lists the tools")
         .long_about(
-            "Lists the tools.\n\nOn a terminal, as a table that fits it; otherwise one tool a line, as id, hints and \
-             summary with tabs between.",
+            "Lists the tools.\n\nOn a terminal, the output is a table; otherwise it has one line per tool with the \
+             tab-separated columns id, hints and summary.",
         )
         .args([
-            Arg::new("namespace").long("namespace").value_name("NS").help("Only tools of this namespace"),
+            Arg::new("namespace").long("namespace").value_name("NS").help("List only tools in this namespace"),
             Arg::new("tag")
                 .long("tag")
                 .value_name("TAG")
                 .action(ArgAction::Append)
-                .help("Only tools with this tag; given more than once, with all of them"),
-            switch("all-versions").help("Every version of each tool, not only the highest"),
-            json_switch("One JSON array of records, without schemas"),
+                .help("List only tools with this tag; if repeated, with all of the tags"),
+            switch("all-versions").help("List all versions of each tool, not only the highest"),
+            json_switch("Print a JSON array of tools without their schemas"),
         ])
 }
 
-pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, CommandError> {
     let all_versions = matches.get_flag("all-versions");
     let tools: Vec<&Tool> = if all_versions { catalog.iter().collect() } else { catalog.latest().collect() };
     let is_wanted = wanted(matches);
@@ -42,13 +42,13 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
         style::write_json(&records)?;
     } else if tools.is_empty() {
         let why = if catalog.is_empty() {
-            "no tools are linked into this program; a crate that nothing refers to is not linked, so name it in `toolkit::link!`"
+            "no tools are linked into this program; list crates that the program does not refer to in `toolkit::link!`"
         } else {
-            "no tool fits"
+            "no tool matches"
         };
         let _ = writeln!(anstream::stderr(), "{} {why}", style::NOTE);
     } else {
-        let rows: Vec<Row> = tools.iter().map(|tool| Row::of(tool)).collect();
+        let rows: Vec<Row> = tools.iter().map(|tool| Row::new(tool)).collect();
         match style::terminal_width() {
             Some(columns) => write_table(&rows, columns)?,
             None => write_lines(&rows)?,
@@ -60,7 +60,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
 fn wanted(matches: &ArgMatches) -> impl Fn(&Tool) -> bool {
     let namespace = matches.get_one::<String>("namespace").cloned();
     let tags = matches.get_many::<String>("tag").unwrap_or_default();
-    // A tag that nothing is left of fits no tool.
+    // A tag without valid characters becomes the empty tag, which no tool has.
     let tags: Vec<String> = tags.map(|tag| normalize_tag(tag).unwrap_or_default()).collect();
     move |tool| {
         namespace.as_deref().is_none_or(|wanted| tool.id().namespace() == Some(wanted))
@@ -76,7 +76,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(tool: &Tool) -> Self {
+    fn new(tool: &Tool) -> Self {
         let deprecated = tool.deprecated().is_some();
         let mut hints = record::hints(tool.annotations());
         if deprecated {
@@ -91,8 +91,8 @@ impl Row {
     }
 }
 
-/// For programs: tabs, no header, nothing cut.
-fn write_lines(rows: &[Row]) -> Result<(), Failure> {
+/// Writes tab-separated lines without a header or truncation.
+fn write_lines(rows: &[Row]) -> Result<(), CommandError> {
     let mut out = std::io::stdout().lock();
     for row in rows {
         let summary = row.summary.replace('\t', " ");
@@ -101,8 +101,8 @@ fn write_lines(rows: &[Row]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write_table(rows: &[Row], columns: usize) -> Result<(), Failure> {
-    /// A summary that is cut shorter than this says nothing.
+fn write_table(rows: &[Row], columns: usize) -> Result<(), CommandError> {
+    /// The minimum width of a summary.
     const MIN_SUMMARY: usize = 16;
 
     let widest =
@@ -110,7 +110,7 @@ fn write_table(rows: &[Row], columns: usize) -> Result<(), Failure> {
     let id_columns = widest(&mut rows.iter().map(|row| &*row.id), "ID");
     let mut hint_columns = widest(&mut rows.iter().map(|row| &*row.hints), "HINTS");
     let rest = |hint_columns: usize| columns.saturating_sub(id_columns + hint_columns + 4);
-    // Ids are what people copy, so they are never cut; hints go first, and the summary keeps what is left.
+    // Ids are never truncated, since users copy them. Hints are truncated before the summary.
     if rest(hint_columns) < MIN_SUMMARY {
         hint_columns = columns.saturating_sub(id_columns + MIN_SUMMARY + 4).max(width("HINTS"));
     }
@@ -118,13 +118,13 @@ fn write_table(rows: &[Row], columns: usize) -> Result<(), Failure> {
 
     let mut out = anstream::stdout().lock();
     let header = format!("{}  {}  SUMMARY", padded("ID", id_columns), padded("HINTS", hint_columns));
-    writeln!(out, "{FAINT}{header}{}", FAINT.clear())?;
+    writeln!(out, "{DIM}{header}{}", DIM.clear())?;
     for row in rows {
         let id = padded(&row.id, id_columns);
         let hints = padded(&cut(&row.hints, hint_columns), hint_columns);
         let summary = cut(&row.summary, summary_columns);
-        let paint = if row.deprecated { CAREFUL } else { FAINT };
-        writeln!(out, "{STRONG}{id}{}  {paint}{hints}{}  {summary}", STRONG.clear(), paint.clear())?;
+        let paint = if row.deprecated { HIGHLIGHT } else { DIM };
+        writeln!(out, "{BOLD}{id}{}  {paint}{hints}{}  {summary}", BOLD.clear(), paint.clear())?;
     }
     Ok(())
 }

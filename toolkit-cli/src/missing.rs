@@ -1,11 +1,11 @@
-//! What a program was built without: each command and option names the feature that it needs.
+//! Commands and options of disabled features, whose errors contain the name of the feature.
 
 use clap::{Arg, Command};
 
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 
-/// Why something is not there, and what to write.
+/// Returns the message for a disabled feature.
 fn message(feature: &str) -> String {
     format!(
         "this program was built without the feature `{feature}` of `toolkit-cli`; \
@@ -13,12 +13,12 @@ fn message(feature: &str) -> String {
     )
 }
 
-/// Returns the error of a command or a value that needs a feature.
-pub(crate) fn feature(name: &'static str) -> Failure {
-    Failure::Own { exit: Exit::Usage, kind: "missing_feature", message: message(name) }
+/// Returns the error of a command or value that requires a feature.
+pub(crate) fn feature(name: &'static str) -> CommandError {
+    CommandError::Other { exit: Exit::Usage, kind: "missing_feature", message: message(name) }
 }
 
-/// Returns the option as it is if its feature is on; otherwise one of the same name that rejects every value.
+/// Returns the option if its feature is enabled, and otherwise a hidden option of the same name that rejects every value.
 pub(crate) fn unless(is_on: bool, feature: &'static str, arg: Arg) -> Arg {
     if is_on {
         return arg;
@@ -28,7 +28,7 @@ pub(crate) fn unless(is_on: bool, feature: &'static str, arg: Arg) -> Arg {
     absent.value_parser(move |_: &str| Err::<String, _>(message(feature)))
 }
 
-/// Creates a hidden command that takes any words; what runs it returns [`feature`].
+/// Returns a hidden command that accepts any arguments; its `run` returns the error [`feature`].
 pub(crate) fn command(name: &'static str) -> Command {
     let words = Arg::new("words").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true);
     Command::new(name).hide(true).disable_help_flag(true).arg(words)

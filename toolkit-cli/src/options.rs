@@ -1,4 +1,4 @@
-//! The options that several commands have, and the name of the program.
+//! Options of several commands, and the name of the program.
 
 use std::path::Path;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub(crate) fn naming_option() -> Arg {
         .long("naming")
         .value_parser(["name", "namespace-name"])
         .default_value("namespace-name")
-        .help("How clients see the names of tools: `math_add` or `add`")
+        .help("Form of tool names for clients: `math_add` or `add`")
 }
 
 /// Returns the value of `--naming`.
@@ -46,9 +46,9 @@ pub(crate) fn naming(matches: &ArgMatches) -> Naming {
     }
 }
 
-/// Parses a number and its unit; a number alone is seconds.
+/// Parses a duration: a number and a unit, or a number of seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let invalid = || "a time is a number and a unit, such as 30s, 500ms or 2m".to_owned();
+    let invalid = || "expected a number and a unit, such as 30s, 500ms or 2m".to_owned();
     let unit_at = text.find(|c: char| c.is_ascii_alphabetic());
     let (number, unit) = text.split_at(unit_at.unwrap_or(text.len()));
     let seconds_in_unit = match unit {
@@ -61,6 +61,6 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let number: f64 = number.trim().parse().map_err(|_| invalid())?;
     match Duration::try_from_secs_f64(number * seconds_in_unit) {
         Ok(time) if !time.is_zero() => Ok(time),
-        _ => Err("a time limit is more than nothing, and finite".to_owned()),
+        _ => Err("a duration must be positive and finite".to_owned()),
     }
 }

@@ -1,4 +1,4 @@
-//! The tools as Open Tool Calling publishes them: what both the server and the files need.
+//! Options of Open Tool Calling, for `export`, `cost` and `serve`.
 
 use std::io::Write;
 
@@ -10,18 +10,18 @@ use crate::style::{self, printable};
 
 /// Creates the option `--toolkit`.
 pub(crate) fn toolkit() -> Arg {
-    let help = "What tools without a namespace are in, for Open Tool Calling [default: the name of this program]";
+    let help = "Toolkit of tools without a namespace, for Open Tool Calling [default: the name of this program]";
     Arg::new("toolkit").long("toolkit").value_name("NAME").help(help)
 }
 
-/// Returns the names of tools without a namespace and without a version.
+/// Returns the toolkit and version of tools that have no namespace or version.
 pub(crate) fn naming(matches: &ArgMatches) -> Naming {
     Naming::new(&matches.get_one::<String>("toolkit").cloned().unwrap_or_else(program_name), "0.0.0")
 }
 
-/// Reports on stderr which tools are left out, and why.
+/// Reports omitted tools on stderr.
 pub(crate) fn report_left_out(published: &Published) {
     for problem in published.diagnostics() {
-        let _ = writeln!(anstream::stderr(), "{} left out: {}", style::WARNING, printable(&problem.to_string()));
+        let _ = writeln!(anstream::stderr(), "{} omitted: {}", style::WARNING, printable(&problem.to_string()));
     }
 }

@@ -1,4 +1,4 @@
-//! A program of tools: its name and version, and what its host configures.
+//! The configuration of a program: its name, version, dispatcher and servers.
 
 use toolkit::Catalog;
 #[cfg(feature = "proxy")]
@@ -7,13 +7,13 @@ use toolkit::dispatch::DispatcherBuilder;
 #[cfg(feature = "mcp")]
 use toolkit_mcp::server::{Http, ServerBuilder};
 
-use crate::failure::SetupError;
+use crate::error::SetupError;
 
 pub(crate) type Configure<T> = Box<dyn FnOnce(T) -> Result<T, SetupError>>;
 
-/// A command-line program over every linked tool.
+/// A command-line program with all linked tools.
 ///
-/// [`program!`](crate::program) creates one with the name and the version of the package that is being compiled.
+/// [`program!`](crate::program) creates one with the name and version of the current package.
 ///
 /// ```no_run
 /// struct Db;
@@ -29,7 +29,7 @@ pub(crate) type Configure<T> = Box<dyn FnOnce(T) -> Result<T, SetupError>>;
 #[must_use]
 pub struct Program {
     pub(crate) name: String,
-    /// `None` for [`main`](crate::main), which cannot know it.
+    /// `None` in a program that calls [`main`](crate::main).
     pub(crate) version: Option<String>,
     pub(crate) catalog: Configure<Catalog>,
     pub(crate) dispatcher: Configure<DispatcherBuilder>,
@@ -41,7 +41,7 @@ pub struct Program {
     pub(crate) backends: Backends,
 }
 
-/// Creates a [`Program`] with the name and the version of the package that is being compiled.
+/// Creates a [`Program`] with the name and version of the current package.
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
@@ -52,7 +52,7 @@ pub struct Program {
 macro_rules! program {
     () => {
         $crate::Program::new(
-            // A package may have several programs.
+            // A package may have several binaries.
             ::core::option_env!("CARGO_BIN_NAME").unwrap_or(::core::env!("CARGO_PKG_NAME")),
             ::core::env!("CARGO_PKG_VERSION"),
         )
@@ -60,7 +60,7 @@ macro_rules! program {
 }
 
 impl Program {
-    /// Creates a program with a name and a version, which `--version` prints and MCP clients are told.
+    /// Creates a program with a name and a version, which `--version` prints and MCP clients receive.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self { version: Some(version.into()), ..Self::named(name.into()) }
     }
@@ -81,7 +81,9 @@ impl Program {
         }
     }
 
-    /// Configures the catalog of all linked tools, for every command: instances of toolsets, tools that are added.
+    /// Configures the catalog of all linked tools, for example with instances of toolsets or additional tools.
+    ///
+    /// It applies to every command.
     ///
     /// ```no_run
     /// use toolkit::catalog::Instances;
@@ -100,13 +102,11 @@ impl Program {
         self
     }
 
-    /// Configures the dispatcher: state, limits, layers, policies.
+    /// Configures the dispatcher: state, limits, layers and policies.
     ///
-    /// Instances of toolsets that are added here are not in what `list`, `search`, `show`, `export` and `cost` print; those
-    /// of [`Program::catalog`] are.
-    ///
-    /// The function runs only for the commands that need a dispatcher (`call`, `serve` and `check`), in the context of a
-    /// tokio runtime. `list`, `search`, `show`, `export` and `cost` work where, say, a database cannot be reached.
+    /// The function runs in the context of a tokio runtime, and only for `call`, `serve` and `check`. The commands `list`,
+    /// `search`, `show`, `export` and `cost` do not need it, so they work without a database connection, for example. They
+    /// do not contain instances of toolsets that are added here; add instances with [`Program::catalog`].
     ///
     /// A later call replaces an earlier one.
     pub fn dispatcher(
@@ -117,10 +117,9 @@ impl Program {
         self
     }
 
-    /// Configures the MCP server of `serve`: instructions, limits, filters, credentials.
+    /// Configures the MCP server of `serve`: instructions, limits, filters and credentials.
     ///
-    /// The function is given a builder that has the program's name and version; flags of the command line are applied
-    /// afterwards, so that they win.
+    /// The builder has the name and version of the program. Flags of the command line take precedence.
     #[cfg(feature = "mcp")]
     pub fn server(
         mut self,
@@ -130,9 +129,9 @@ impl Program {
         self
     }
 
-    /// Configures how `serve --http` is reached: who verifies tokens, limits, origins.
+    /// Configures the HTTP transport of `serve --http`: token verification, limits and origins.
     ///
-    /// Flags of the command line are applied afterwards, so that they win.
+    /// Flags of the command line take precedence.
     ///
     /// ```no_run
     /// fn main() -> std::process::ExitCode {
@@ -145,7 +144,7 @@ impl Program {
         self
     }
 
-    /// Adds backends, whose tools `serve` offers along with those of the program and of `--proxy`.
+    /// Sets backends whose tools `serve` offers in addition to those of the program and of `--proxy`.
     #[cfg(feature = "proxy")]
     pub fn backends(mut self, backends: Backends) -> Self {
         self.backends = backends;

@@ -1,10 +1,10 @@
-//! The record of a tool as JSON, and its hints in words.
+//! Tools as JSON, and their hints in words.
 
 use serde_json::{Map, Value, json};
 use toolkit::Tool;
 use toolkit::tool::Annotations;
 
-/// Everything about a tool: its canonical form, its id, and where it was written.
+/// Returns the canonical JSON of a tool with its id and its source location.
 pub(crate) fn full(tool: &Tool) -> Map<String, Value> {
     let Value::Object(mut record) = tool.to_json() else {
         return Map::new();
@@ -17,16 +17,16 @@ pub(crate) fn full(tool: &Tool) -> Map<String, Value> {
     record
 }
 
-/// Everything but the schemas, which are most of it.
+/// Returns the JSON of a tool without its schemas.
 pub(crate) fn without_schemas(tool: &Tool) -> Map<String, Value> {
     let mut record = full(tool);
     record.retain(|name, _| !matches!(name.as_str(), "inputSchema" | "outputSchema"));
     record
 }
 
-/// What the tool says of its own effects, in words; an explicit "no" is said too.
+/// Returns the hints of a tool in words, including explicit negative ones.
 pub(crate) fn hints(annotations: &Annotations) -> Vec<&'static str> {
-    let hint = |said: Option<bool>, yes, no| said.map(|said| if said { yes } else { no });
+    let hint = |hint: Option<bool>, yes, no| hint.map(|hint| if hint { yes } else { no });
     [
         hint(annotations.read_only, "read-only", "writes"),
         hint(annotations.destructive, "destructive", "not destructive"),

@@ -8,19 +8,19 @@ use toolkit::lint::{Finding, Level};
 
 use crate::style::{self, printable};
 
-/// Writes each problem on a line, with its tools and their locations below it.
+/// Writes each diagnostic on a line, followed by the locations and ids of its tools.
 pub(crate) fn write_problems(out: &mut impl Write, problems: &Diagnostics) -> io::Result<()> {
     for problem in problems.iter() {
         writeln!(out, "{} {}", style::ERROR, printable(problem.message()))?;
         for (id, location) in problem.tools() {
             let location = location.map(|location| location.to_string()).unwrap_or_default();
-            writeln!(out, "  {}--> {location}{} {id}", style::PLACE, style::PLACE.clear())?;
+            writeln!(out, "  {}--> {location}{} {id}", style::LOCATION, style::LOCATION.clear())?;
         }
     }
     Ok(())
 }
 
-/// Returns the problems as a JSON array of objects.
+/// Converts the diagnostics to a JSON array of objects.
 pub(crate) fn problems_as_json(problems: &Diagnostics) -> Value {
     let problems = problems.iter().map(|problem| {
         let tools = problem.tools().map(|(id, at)| match at {
@@ -45,13 +45,13 @@ pub(crate) fn write_findings(out: &mut impl Write, findings: &[Finding]) -> io::
     Ok(())
 }
 
-/// Returns a number with its noun, as in `1 tool` and `2 tools`.
+/// Formats a number with a noun, as in `1 tool` and `2 tools`.
 pub(crate) fn counted(n: usize, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{n} {noun}{plural}")
 }
 
-/// Converts the name of a variant to snake case, as `InvalidArguments` to `invalid_arguments`.
+/// Converts the name of a variant to snake case, such as `InvalidArguments` to `invalid_arguments`.
 pub(crate) fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     for (idx, c) in name.char_indices() {

@@ -1,4 +1,4 @@
-//! The command line of a program: its subcommands, and what runs each.
+//! The command line of a program, and the dispatch to its commands.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -6,20 +6,20 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Command};
 use toolkit::Catalog;
 
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::options::program_name;
 use crate::program::Program;
 use crate::{call, check, completions, cost, diff, export, list, search, serve, show};
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    it worked
-  1    the tool failed, its schema refused the arguments, or the catalogue has problems
-  2    the command line is wrong: an unknown command, flag or tool, or a value that a flag cannot take
-  130  Ctrl-C stopped the call
+  0    success
+  1    failure: the tool failed, its arguments are invalid, or the catalog has problems
+  2    usage error: an unknown command, flag or tool, or an invalid value of a flag
+  130  the call was interrupted by Ctrl-C
 
-With --json, stdout has exactly one JSON document; an error is {\"error\": {\"kind\", \"message\", ...}}.";
+With --json, stdout contains exactly one JSON document; an error is {\"error\": {\"kind\", \"message\", ...}}.";
 
 impl Program {
     /// Runs the command line of this process.
@@ -27,7 +27,7 @@ impl Program {
     pub fn main(self) -> ExitCode {
         let words: Vec<OsString> = std::env::args_os().collect();
         let outcome = run(&words, self);
-        // Looked for by hand, because a command line that clap rejects has no matches to ask.
+        // If clap rejects the command line, there are no matches that contain `--json`.
         let wants_json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
         let exit = match outcome {
             Ok(exit) => exit,
@@ -38,17 +38,17 @@ impl Program {
     }
 }
 
-/// Creates the whole command line of a program.
+/// Returns the command line of a program.
 fn command(program: &Program) -> Command {
     let command = Command::new(program_name());
     let command = match &program.version {
-        // What is printed is the program's own name, not that of the file.
+        // `--version` prints the name of the program, not that of its file.
         Some(version) => command.display_name(program.name.clone()).version(version.clone()),
         None => command,
     };
     command
         .bin_name(program_name())
-        .about("Lists, finds, shows, calls and checks the tools of this program")
+        .about("Lists, searches, calls, exports, checks and serves the tools of this program")
         .after_help(EXIT_CODES)
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -67,13 +67,13 @@ fn command(program: &Program) -> Command {
         ])
 }
 
-/// Runs the command that the words name.
-fn run(words: &[OsString], mut program: Program) -> Result<Exit, Failure> {
+/// Parses the command line and runs its command.
+fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
     let matches = command(&program).try_get_matches_from(words)?;
     let (name, matches): (&str, &ArgMatches) =
         matches.subcommand().expect("clap rejects a command line without a command");
     let configure = std::mem::replace(&mut program.catalog, Box::new(Ok));
-    let catalog = || configure(Catalog::linked()?).map_err(Failure::Setup);
+    let catalog = || configure(Catalog::linked()?).map_err(CommandError::Setup);
     match name {
         "list" => list::run(&catalog()?, matches),
         "search" => search::run(&catalog()?, matches),

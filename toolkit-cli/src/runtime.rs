@@ -1,13 +1,13 @@
-//! The runtime that tools run on, and their panics: each is one line of this program's own, not a report of the runtime's.
+//! The tokio runtime of tools, and the reports of their panics.
 
 use std::{io, thread};
 
 use tokio::runtime::Runtime;
 
-/// The name of the threads that tools run on, by which a panic in a tool is known.
+/// The name of the threads that run tools, which identifies panics of tools.
 const THREAD_NAME: &str = "toolkit-call";
 
-/// Creates the runtime of a single call.
+/// Creates the runtime of `call`, `check` and `serve`.
 pub(crate) fn create() -> io::Result<Runtime> {
     with_threads(2)
 }
@@ -18,10 +18,10 @@ pub(crate) fn with_threads(n_threads: usize) -> io::Result<Runtime> {
     builder.worker_threads(n_threads).thread_name(THREAD_NAME).enable_all().build()
 }
 
-/// Suppresses the reports of panics on the threads of tools, unless `RUST_BACKTRACE` asks for them: the dispatcher turns
-/// each into that call's error. Panics elsewhere are reported as before.
+/// Suppresses the reports of panics on the threads of tools unless `RUST_BACKTRACE` is set, since the dispatcher converts
+/// such a panic to an error of the call. Panics elsewhere are reported.
 pub(crate) fn silence_panics() {
-    if std::env::var_os("RUST_BACKTRACE").is_some_and(|wish| wish != "0") {
+    if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
         return;
     }
     let report = std::panic::take_hook();

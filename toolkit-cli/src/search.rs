@@ -1,4 +1,4 @@
-//! `search`: the tools that answer a question.
+//! `search`: searches for tools.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -8,52 +8,51 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolkit::discovery::{Hit, Index, Query, Snapshot};
 use toolkit::{Catalog, Tool};
 
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::missing;
 use crate::options::{json_switch, switch};
-use crate::style::{self, CAREFUL, cut, printable, width};
+use crate::style::{self, HIGHLIGHT, cut, printable, width};
 
 pub(crate) fn command() -> Command {
     Command::new("search")
-        .about("Finds the tools that answer a question")
+        .about("Searches for tools")
         .long_about(
-            "Finds the tools that answer a question, the best first.\n\nWhat the tools say of themselves is searched: \
-             names, tags, descriptions and arguments, in any form of the words. Words of names may be mistyped, or not \
-             typed to their end. On a terminal, as a table that fits it; otherwise one tool a line, as id, score and \
-             summary with tabs between.",
+            "Searches names, tags, descriptions and arguments of the tools, and lists the best matches first.\n\nThe \
+             search is case-insensitive, stems words, and tolerates typos and prefixes of names. On a terminal, the \
+             output is a table; otherwise it has one line per tool with the tab-separated columns id, score and summary.",
         )
         .args([
-            Arg::new("question").value_name("QUESTION").required(true).num_args(1..).help("What the tool should do"),
+            Arg::new("query").value_name("QUERY").required(true).num_args(1..).help("Words that describe the tool"),
             Arg::new("limit")
                 .short('n')
                 .long("limit")
                 .value_name("N")
                 .value_parser(value_parser!(u32).range(1..))
                 .default_value("5")
-                .help("How many tools at most"),
-            Arg::new("namespace").long("namespace").value_name("NS").help("Only tools of this namespace"),
+                .help("Maximum number of tools"),
+            Arg::new("namespace").long("namespace").value_name("NS").help("Search only tools in this namespace"),
             Arg::new("tag")
                 .long("tag")
                 .value_name("TAG")
                 .action(ArgAction::Append)
-                .help("Only tools with this tag; given more than once, with any of them"),
-            switch("all-versions").help("Every version of each tool, not only the highest"),
-            json_switch("One JSON array of summaries and scores"),
+                .help("Search only tools with this tag; if repeated, with any of the tags"),
+            switch("all-versions").help("Search all versions of each tool, not only the highest"),
+            json_switch("Print a JSON array of summaries and scores"),
         ])
         .arg(model())
 }
 
 fn model() -> Arg {
-    let model = Arg::new("model").long("model").value_name("FOLDER").value_parser(value_parser!(PathBuf));
-    let model = model.help("Finds by what is meant, too, with the sentence-embedding model in this folder");
+    let model = Arg::new("model").long("model").value_name("DIR").value_parser(value_parser!(PathBuf));
+    let model = model.help("Also search semantically, with the sentence-embedding model in this directory");
     missing::unless(cfg!(feature = "embed"), "embed", model)
 }
 
-pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, CommandError> {
     let all_versions = matches.get_flag("all-versions");
     let tools: Vec<&Tool> = if all_versions { catalog.iter().collect() } else { catalog.latest().collect() };
-    let words: Vec<&str> = matches.get_many::<String>("question").unwrap_or_default().map(String::as_str).collect();
+    let words: Vec<&str> = matches.get_many::<String>("query").unwrap_or_default().map(String::as_str).collect();
     let question = words.join(" ");
     let mut query = Query::new(&*question);
     if let Some(namespace) = matches.get_one::<String>("namespace") {
@@ -69,7 +68,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
     if matches.get_flag("json") {
         style::write_json(&hits)?;
     } else if hits.is_empty() {
-        let _ = writeln!(anstream::stderr(), "{} no tool answers to that; `list` has them all", style::NOTE);
+        let _ = writeln!(anstream::stderr(), "{} no tool matches; `list` lists all tools", style::NOTE);
     } else {
         match style::terminal_width() {
             Some(columns) => write_table(&index, &question, &hits, columns)?,
@@ -80,27 +79,27 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failu
 }
 
 #[cfg(not(feature = "embed"))]
-fn found(index: &Snapshot, query: Query<'_>, limit: usize, _matches: &ArgMatches) -> Result<Vec<Hit>, Failure> {
+fn found(index: &Snapshot, query: Query<'_>, limit: usize, _matches: &ArgMatches) -> Result<Vec<Hit>, CommandError> {
     Ok(index.search(query, limit))
 }
 
-/// By words, and where there is a model by what is meant, too.
+/// Searches by words, and semantically if there is a model.
 #[cfg(feature = "embed")]
-fn found(index: &Snapshot, query: Query<'_>, limit: usize, matches: &ArgMatches) -> Result<Vec<Hit>, Failure> {
+fn found(index: &Snapshot, query: Query<'_>, limit: usize, matches: &ArgMatches) -> Result<Vec<Hit>, CommandError> {
     use toolkit::discovery::{Blend, Semantic};
     use toolkit_embed::LocalModel;
 
     let Some(folder) = matches.get_one::<PathBuf>("model") else {
         return Ok(index.search(query, limit));
     };
-    let failed = |message: String| Failure::Own { exit: Exit::Failed, kind: "model", message };
+    let failed = |message: String| CommandError::Other { exit: Exit::Failed, kind: "model", message };
     let semantic = Semantic::new(LocalModel::open(folder).map_err(|error| failed(error.to_string()))?);
     semantic.update(index).map_err(|error| failed(error.to_string()))?;
     semantic.search(index, query, Blend::default(), limit).map_err(|error| failed(error.to_string()))
 }
 
-/// For programs: tabs, no header, nothing highlighted.
-fn write_lines(hits: &[Hit]) -> Result<(), Failure> {
+/// Writes tab-separated lines without a header or highlights.
+fn write_lines(hits: &[Hit]) -> Result<(), CommandError> {
     let mut out = std::io::stdout().lock();
     for Hit { summary, score, .. } in hits {
         let text = printable(&summary.short_description).replace('\t', " ");
@@ -109,8 +108,8 @@ fn write_lines(hits: &[Hit]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write_table(index: &Snapshot, question: &str, hits: &[Hit], columns: usize) -> Result<(), Failure> {
-    /// A summary that is cut shorter than this says nothing.
+fn write_table(index: &Snapshot, question: &str, hits: &[Hit], columns: usize) -> Result<(), CommandError> {
+    /// The minimum width of a summary.
     const MIN_SUMMARY: usize = 16;
 
     let id_columns = hits.iter().map(|hit| width(&printable(&hit.summary.id))).max().unwrap_or(0);
@@ -127,12 +126,12 @@ fn write_table(index: &Snapshot, question: &str, hits: &[Hit], columns: usize) -
     Ok(())
 }
 
-/// A text with the words of the question in a colour of their own.
+/// Highlights the words of the query in a text.
 fn highlighted(index: &Snapshot, question: &str, text: &str) -> String {
     let mut shown = String::new();
     let mut end = 0;
     for place in index.highlights(question, text) {
-        let _ = write!(shown, "{}{CAREFUL}{}{}", &text[end..place.start], &text[place.clone()], CAREFUL.clear());
+        let _ = write!(shown, "{}{HIGHLIGHT}{}{}", &text[end..place.start], &text[place.clone()], HIGHLIGHT.clear());
         end = place.end;
     }
     shown.push_str(&text[end..]);

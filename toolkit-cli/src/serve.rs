@@ -1,4 +1,4 @@
-//! `serve`: the tools for other programs, until it is stopped.
+//! `serve`: serves the tools over MCP or Open Tool Calling.
 
 #[cfg(any(feature = "mcp", feature = "otc"))]
 mod log;
@@ -14,8 +14,8 @@ mod token;
 use clap::{ArgMatches, Command};
 use toolkit::Catalog;
 
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::missing;
 use crate::program::Program;
 
@@ -26,7 +26,7 @@ pub(crate) fn command() -> Command {
     }
 }
 
-pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> Result<Exit, Failure> {
+pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> Result<Exit, CommandError> {
     #[cfg(any(feature = "mcp", feature = "otc"))]
     log::start();
     #[cfg(feature = "otc")]

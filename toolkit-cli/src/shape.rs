@@ -1,7 +1,7 @@
-//! A JSON Schema as a person sees it: which properties there are, and of what kind.
+//! A simplified view of a JSON Schema: its properties and their kinds.
 //!
-//! Only the forms that derived schemas have are told apart; whatever else a schema may say is [`Kind::Any`], which
-//! takes JSON. Nothing is refused here: that is the dispatcher's affair.
+//! The kinds cover the schemas that are derived from Rust types. Any other schema is [`Kind::Any`], which accepts JSON. The
+//! dispatcher validates the values.
 
 mod composition;
 mod kind;
@@ -10,23 +10,23 @@ mod words;
 use serde_json::{Map, Value};
 
 pub(crate) use self::kind::{Kind, Property};
-pub(crate) use self::words::{constraints, kind_in_words};
+pub(crate) use self::words::{constraints, describe_kind};
 
-/// A schema and what it refers to, read as one.
+/// A schema merged with the schemas that it refers to.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape<'s> {
     root: &'s Value,
-    /// The schema itself, then the target of its `$ref`, or its only branch beside `null`, and so on.
+    /// The schema, then the target of its `$ref` or its only branch other than `null`, and so on.
     layers: Vec<&'s Map<String, Value>>,
     nullable: bool,
 }
 
-/// No derived schema stacks more references than this without going in circles.
+/// The maximum length of a chain of references, which may be cyclic.
 const MAX_LAYERS: usize = 16;
 
 impl<'s> Shape<'s> {
-    /// The shape of a whole schema.
-    pub(crate) fn of(schema: &'s Value) -> Self {
+    /// Creates the shape of a root schema.
+    pub(crate) fn new(schema: &'s Value) -> Self {
         Self::within(schema, schema)
     }
 
@@ -38,13 +38,13 @@ impl<'s> Shape<'s> {
                 break;
             }
             shape.layers.push(layer);
-            next = shape.beneath(layer);
+            next = shape.next_layer(layer);
         }
         shape
     }
 
-    /// What `layer` refers to, or the only branch that it has beside `null`.
-    fn beneath(&mut self, layer: &'s Map<String, Value>) -> Option<&'s Value> {
+    /// Returns the target of the reference in `layer`, or its only branch other than `null`.
+    fn next_layer(&mut self, layer: &'s Map<String, Value>) -> Option<&'s Value> {
         if let Some(Value::String(reference)) = layer.get("$ref") {
             return toolkit::__private::resolve(self.root, reference);
         }
@@ -61,20 +61,20 @@ impl<'s> Shape<'s> {
         None
     }
 
-    /// What the schema says under `keyword`; what stands beside a reference wins over its target.
+    /// Returns the value of `keyword`. A keyword next to a reference takes precedence over its target.
     pub(crate) fn get(&self, keyword: &str) -> Option<&'s Value> {
         self.layers.iter().find_map(|layer| layer.get(keyword))
     }
 
-    /// Whether both are the same place of the same document, as they are one level down a recursive type.
-    pub(crate) fn is(&self, other: &Self) -> bool {
+    /// Returns true if both are the same schema object, as in a recursive type.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self.layers.last(), other.layers.last()) {
             (Some(one), Some(other)) => std::ptr::eq(*one, *other),
             _ => false,
         }
     }
 
-    /// What the author says about it; what is said about single values of a list goes with those.
+    /// Returns the description, without the descriptions of single enum values.
     pub(crate) fn description(&self) -> Option<&'s str> {
         let text = self.get("description")?.as_str()?;
         let first_value = match self.get("enum") {
@@ -86,20 +86,20 @@ impl<'s> Shape<'s> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// What the author says about one value of a list: a line of the list's description, as in ``- `fast`: In a hurry.``
+    /// Returns the description of an enum value: a line of the description such as ``- `fast`: In a hurry.``
     fn description_of(&self, value: &str) -> Option<&'s str> {
         let texts = self.layers.iter().filter_map(|layer| layer.get("description")?.as_str());
         let mut lines = texts.flat_map(str::lines);
         lines.find_map(|line| line.strip_prefix("- `")?.strip_prefix(value)?.strip_prefix("`: "))
     }
 
-    /// Whether it may be `null`.
+    /// Returns true if the value may be `null`.
     pub(crate) fn is_nullable(&self) -> bool {
         let types = self.get("type").and_then(Value::as_array);
         self.nullable || types.is_some_and(|types| types.iter().any(|ty| ty == "null"))
     }
 
-    /// The JSON types that it names, `null` aside.
+    /// Returns the JSON types other than `null`.
     fn types(&self) -> Vec<&'s str> {
         let named = match self.get("type") {
             Some(Value::String(name)) => vec![name.as_str()],
@@ -110,7 +110,7 @@ impl<'s> Shape<'s> {
         named.into_iter().filter(|name| *name != "null").collect()
     }
 
-    /// The branches under any of `keywords`, `null` aside.
+    /// Returns the branches of `keywords` other than `null`.
     fn branches(&self, keywords: &[&str]) -> Vec<Self> {
         let deepest = self.layers.last();
         let lists = keywords.iter().filter_map(|keyword| deepest?.get(*keyword)?.as_array());

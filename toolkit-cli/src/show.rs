@@ -1,4 +1,4 @@
-//! `show`: everything about one tool.
+//! `show`: describes a tool.
 
 use std::io::{self, Write};
 
@@ -7,54 +7,54 @@ use serde_json::Value;
 use toolkit::schema::CheckPath;
 use toolkit::{Catalog, Tool};
 
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::options::{json_switch, program_name};
 use crate::record;
-use crate::shape::{Kind, Shape, constraints, kind_in_words};
-use crate::style::{self, CAREFUL, FAINT, STRONG, printable, wrapped};
+use crate::shape::{Kind, Shape, constraints, describe_kind};
+use crate::style::{self, BOLD, DIM, HIGHLIGHT, printable, wrapped};
 use crate::table::{self, Side};
 
-/// How wide a page is where there is no terminal to say so.
-const PAGE: usize = 100;
+/// The width of the output if stdout is not a terminal.
+const DEFAULT_COLUMNS: usize = 100;
 
 pub(crate) fn command() -> Command {
     Command::new("show")
-        .about("Shows everything about a tool")
-        .args([tool_id(), json_switch("The tool's record with its schemas")])
+        .about("Shows the description, arguments and result of a tool")
+        .args([tool_id(), json_switch("Print the tool as JSON, with its schemas")])
 }
 
 fn tool_id() -> Arg {
     Arg::new("id")
         .value_name("ID")
         .required(true)
-        .help("The tool: `namespace:name:version`, or less where that is enough")
+        .help("The id of the tool, `namespace:name:version`; the version and the namespace are optional if unambiguous")
 }
 
-pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, CommandError> {
     let id = matches.get_one::<String>("id").map(String::as_str);
     let tool = catalog.resolve(id.unwrap_or_default())?;
     if matches.get_flag("json") {
         style::write_json(&record::full(tool))?;
     } else {
-        let columns = style::terminal_width().unwrap_or(PAGE);
+        let columns = style::terminal_width().unwrap_or(DEFAULT_COLUMNS);
         write_page(&mut anstream::stdout().lock(), tool, columns)?;
     }
     Ok(Exit::Success)
 }
 
 fn write_page(out: &mut impl Write, tool: &Tool, columns: usize) -> io::Result<()> {
-    writeln!(out, "{STRONG}{}{}", tool.id(), STRONG.clear())?;
+    writeln!(out, "{BOLD}{}{}", tool.id(), BOLD.clear())?;
     for line in wrapped(&printable(tool.description()), columns.saturating_sub(2)) {
         writeln!(out, "{}", format!("  {line}").trim_end())?;
     }
     write_facts(out, tool)?;
 
     heading(out, "Arguments")?;
-    match Shape::of(tool.input().as_value()).kind() {
+    match Shape::new(tool.input().as_value()).kind() {
         Kind::Object(properties) => table::write(out, Side::Arguments, &properties, columns)?,
         Kind::Map(None) => writeln!(out, "  none")?,
-        kind => writeln!(out, "  {}", printable(&kind_in_words(&kind)))?,
+        kind => writeln!(out, "  {}", printable(&describe_kind(&kind)))?,
     }
 
     heading(out, "Result")?;
@@ -74,7 +74,7 @@ fn write_page(out: &mut impl Write, tool: &Tool, columns: usize) -> io::Result<(
 }
 
 fn heading(out: &mut impl Write, text: &str) -> io::Result<()> {
-    writeln!(out, "\n{STRONG}{text}{}", STRONG.clear())
+    writeln!(out, "\n{BOLD}{text}{}", BOLD.clear())
 }
 
 fn write_facts(out: &mut impl Write, tool: &Tool) -> io::Result<()> {
@@ -87,24 +87,24 @@ fn write_facts(out: &mut impl Write, tool: &Tool) -> io::Result<()> {
         ("category", tool.category().unwrap_or_default().to_owned()),
         ("hints", hints),
         ("tags", tool.tags().join(", ")),
-        ("needs", needs(tool)),
-        ("time limit", limit),
-        ("also called", tool.aliases().join(", ")),
-        ("checked", checked(tool)),
+        ("requires", requirements(tool)),
+        ("timeout", limit),
+        ("aliases", tool.aliases().join(", ")),
+        ("validation", validation(tool)),
         ("location", tool.location().map(|location| location.to_string()).unwrap_or_default()),
     ];
     writeln!(out)?;
     if let Some(instead) = tool.deprecated() {
-        writeln!(out, "  {CAREFUL}deprecated{}   {}", CAREFUL.clear(), printable(instead))?;
+        writeln!(out, "  {HIGHLIGHT}deprecated{}   {}", HIGHLIGHT.clear(), printable(instead))?;
     }
     for (name, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
-        writeln!(out, "  {FAINT}{name:<11}{}  {}", FAINT.clear(), printable(fact))?;
+        writeln!(out, "  {DIM}{name:<11}{}  {}", DIM.clear(), printable(fact))?;
     }
     Ok(())
 }
 
-/// How arguments and results are checked against their schemas.
-fn checked(tool: &Tool) -> String {
+/// Describes how arguments and results are validated.
+fn validation(tool: &Tool) -> String {
     let sides = [("arguments", Some(tool.input().path())), ("result", tool.output().map(|schema| schema.path()))];
     let as_trees: Vec<String> = sides
         .into_iter()
@@ -113,8 +113,8 @@ fn checked(tool: &Tool) -> String {
     if as_trees.is_empty() { CheckPath::Plan.to_string() } else { as_trees.join("; ") }
 }
 
-/// What the host must hold, in words.
-fn needs(tool: &Tool) -> String {
+/// Describes the required credentials.
+fn requirements(tool: &Tool) -> String {
     let requirements = tool.requirements();
     let mut needs = Vec::new();
     for authorization in &*requirements.authorization {
@@ -130,12 +130,12 @@ fn needs(tool: &Tool) -> String {
 }
 
 fn write_result(out: &mut impl Write, schema: &Value, columns: usize) -> io::Result<()> {
-    let shape = Shape::of(schema);
+    let shape = Shape::new(schema);
     let kind = shape.kind();
     let or_null = if shape.is_nullable() { " or null" } else { "" };
     let limits = constraints(&shape);
     let limits = if limits.is_empty() { String::new() } else { format!(" ({})", limits.join("; ")) };
-    let words = format!("{}{or_null}{limits}", kind_in_words(&kind));
+    let words = format!("{}{or_null}{limits}", describe_kind(&kind));
     match &kind {
         Kind::Object(properties) => return table::write(out, Side::Result, properties, columns),
         Kind::List(items) => {
@@ -149,7 +149,7 @@ fn write_result(out: &mut impl Write, schema: &Value, columns: usize) -> io::Res
     Ok(())
 }
 
-/// JSON as one word of a POSIX shell.
+/// Quotes JSON for a POSIX shell.
 fn quoted(json: &Value) -> String {
     format!("'{}'", json.to_string().replace('\'', r"'\''"))
 }

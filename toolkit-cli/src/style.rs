@@ -1,4 +1,4 @@
-//! How text looks: colours, widths, and what must not reach a terminal.
+//! Terminal output: colors, widths, and escaping of control characters.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,32 +9,32 @@ use serde::Serialize;
 use toolkit::Content;
 use unicode_width::UnicodeWidthStr;
 
-/// What the eye should find first.
-pub(crate) const STRONG: Paint = Paint(Style::new().bold());
-/// What is nothing special.
+/// Ids and headings.
+pub(crate) const BOLD: Paint = Paint(Style::new().bold());
+/// Text without a style.
 pub(crate) const PLAIN: Paint = Paint(Style::new());
-/// What only some readers want.
-pub(crate) const FAINT: Paint = Paint(Style::new().dimmed());
-/// A place in a file.
-pub(crate) const PLACE: Paint = Paint(AnsiColor::Cyan.on_default());
-/// What deserves a second look.
-pub(crate) const CAREFUL: Paint = Paint(AnsiColor::Yellow.on_default());
+/// Secondary text, such as table headers.
+pub(crate) const DIM: Paint = Paint(Style::new().dimmed());
+/// Locations in files.
+pub(crate) const LOCATION: Paint = Paint(AnsiColor::Cyan.on_default());
+/// Highlighted text, such as deprecated tools and search matches.
+pub(crate) const HIGHLIGHT: Paint = Paint(AnsiColor::Yellow.on_default());
 
-/// What opens the line of an error.
+/// The label of an error.
 pub(crate) const ERROR: Label = Label("error:", AnsiColor::Red.on_default().bold());
-/// What opens the line of its cause.
+/// The label of the cause of an error.
 pub(crate) const CAUSE: Label = Label("caused by:", Style::new().dimmed());
-/// What opens the line of a warning.
+/// The label of a warning.
 pub(crate) const WARNING: Label = Label("warning:", AnsiColor::Yellow.on_default().bold());
-/// What opens the line of a remark.
+/// The label of a note.
 pub(crate) const NOTE: Label = Label("note:", AnsiColor::Cyan.on_default().bold());
 
-/// A style that prints itself. Written to an `anstream` stream, it vanishes where colours are not wanted.
+/// A style whose `Display` starts it. `anstream` removes it if colors are disabled.
 #[derive(Clone, Copy)]
 pub(crate) struct Paint(Style);
 
 impl Paint {
-    /// What ends the style.
+    /// Returns the sequence that ends the style.
     pub(crate) fn clear(self) -> impl fmt::Display {
         self.0.render_reset()
     }
@@ -46,7 +46,7 @@ impl fmt::Display for Paint {
     }
 }
 
-/// A word in its own style.
+/// A word with a style.
 #[derive(Clone, Copy)]
 pub(crate) struct Label(&'static str, Style);
 
@@ -56,7 +56,7 @@ impl fmt::Display for Label {
     }
 }
 
-/// The columns of the terminal on stdout; `None` where stdout is no terminal.
+/// Returns the number of columns of the terminal on stdout, or `None` if stdout is not a terminal.
 pub(crate) fn terminal_width() -> Option<usize> {
     if !io::stdout().is_terminal() {
         return None;
@@ -65,18 +65,18 @@ pub(crate) fn terminal_width() -> Option<usize> {
     Some(size.map_or(80, |(width, _)| usize::from(width.0)))
 }
 
-/// The columns that `text` takes.
+/// Returns the number of columns of `text`.
 pub(crate) fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// `text` with spaces behind it, up to `columns`.
+/// Pads `text` with trailing spaces to `columns`.
 pub(crate) fn padded(text: &str, columns: usize) -> String {
     let missing = columns.saturating_sub(width(text));
     format!("{text}{}", " ".repeat(missing))
 }
 
-/// The beginning of `text`, with an ellipsis where something was cut.
+/// Truncates `text` to `columns`, with an ellipsis.
 pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     if width(text) <= columns {
         return Cow::Borrowed(text);
@@ -92,7 +92,7 @@ pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", kept.trim_end()))
 }
 
-/// `text` in lines of at most `columns`, its own line breaks kept; a longer word gets a line of its own.
+/// Wraps `text` to lines of at most `columns`, and keeps its line breaks. A longer word is put on a separate line.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.lines() {
@@ -111,9 +111,9 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Returns true for a character that a terminal obeys, that turns the text around, or that is not seen.
+/// Returns true for control characters, bidirectional formatting, and invisible characters.
 ///
-/// Joiners are no such characters: emoji and several scripts are written with them.
+/// Joiners are excluded, since emoji and several scripts use them.
 fn is_hidden(c: char) -> bool {
     match c {
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{feff}' => true,
@@ -125,7 +125,7 @@ fn is_hidden(c: char) -> bool {
     }
 }
 
-/// `text` with what is hidden written as an escape: a tool's result is data, whoever wrote it.
+/// Escapes hidden characters in `text`, which may come from an untrusted tool.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     let is_kept = |c: char| !is_hidden(c) || matches!(c, '\n' | '\t');
     if text.chars().all(is_kept) {
@@ -142,7 +142,7 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A block of content on one line, or as the text that it is.
+/// Formats a block of content: text as it is, and other blocks as one line.
 pub(crate) fn content_line(block: &Content) -> String {
     let media = |kind: &str, mime_type: &str, data: &str| format!("[{kind} {mime_type}, {}]", size(n_bytes(data)));
     match block {
@@ -154,15 +154,15 @@ pub(crate) fn content_line(block: &Content) -> String {
             let field = |key: &str| resource.get(key).and_then(|value| value.as_str());
             let text = field("text").map(str::len);
             let length = text.or_else(|| field("blob").map(n_bytes)).unwrap_or(0);
-            let uri = field("uri").unwrap_or("without a uri");
+            let uri = field("uri").unwrap_or("without a URI");
             format!("[resource {uri}, {}]", size(length))
         }
-        // A block of a kind that came later still says what it holds.
+        // An unknown kind of block is shown as JSON.
         other => serde_json::to_string(other).unwrap_or_default(),
     }
 }
 
-/// How many bytes a text of base64 stands for.
+/// Returns the number of bytes that a base64 string encodes.
 fn n_bytes(base64: &str) -> usize {
     base64.trim_end_matches('=').len() * 3 / 4
 }
@@ -178,13 +178,13 @@ fn size(n_bytes: usize) -> String {
     }
 }
 
-/// One JSON document on stdout: indented on a terminal, on one line elsewhere.
+/// Writes a JSON document to stdout, indented on a terminal and compact otherwise.
 pub(crate) fn write_json(value: &impl Serialize) -> io::Result<()> {
     let text = if io::stdout().is_terminal() { indented(value)? } else { serde_json::to_string(value)? };
     write_line(&text)
 }
 
-/// Indented JSON for a terminal: JSON need not escape all that a terminal acts on, or does not show.
+/// Returns indented JSON in which hidden characters are escaped, which JSON itself does not require.
 pub(crate) fn indented(value: &impl Serialize) -> io::Result<String> {
     let text = serde_json::to_string_pretty(value)?;
     let is_kept = |c: char| !is_hidden(c) || c == '\n';
@@ -201,7 +201,7 @@ pub(crate) fn indented(value: &impl Serialize) -> io::Result<String> {
     Ok(shown)
 }
 
-/// One line of data on stdout, exactly as it is.
+/// Writes a line to stdout without any escaping.
 pub(crate) fn write_line(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;

@@ -1,22 +1,22 @@
-//! The properties of an object as a table, nested objects indented below their own row.
+//! Tables of properties, with nested objects indented below their row.
 
 use std::io::{self, Write};
 
-use crate::shape::{Kind, Property, Shape, constraints, kind_in_words};
-use crate::style::{FAINT, PLAIN, STRONG, padded, printable, width, wrapped};
+use crate::shape::{Kind, Property, Shape, constraints, describe_kind};
+use crate::style::{BOLD, DIM, PLAIN, padded, printable, width, wrapped};
 
-/// Deeper than this a table explains nothing; a recursive type has no bottom.
+/// The maximum depth of nested objects, at which recursive types end.
 const MAX_DEPTH: usize = 4;
-/// A long list of choices must not push the descriptions off the page.
+/// The maximum width of the type column, which a long enumeration could fill otherwise.
 const MAX_KIND_COLUMNS: usize = 34;
 const MIN_TEXT_COLUMNS: usize = 24;
 
-/// Whose properties they are.
+/// The origin of the properties, which determines the column "required".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// The caller gives them, and must know which it needs to give.
+    /// Arguments of the tool: required ones are marked.
     Arguments,
-    /// The tool gives them.
+    /// The result of the tool: optional ones are marked.
     Result,
 }
 
@@ -27,7 +27,7 @@ struct Row {
     text: String,
 }
 
-/// Writes `properties` in at most `columns`, as far as they fit at all.
+/// Writes a table of `properties`, wrapped to `columns` if possible.
 pub(crate) fn write(out: &mut impl Write, side: Side, properties: &[Property<'_>], columns: usize) -> io::Result<()> {
     let mut rows = Vec::new();
     add_rows(properties, side, &mut Vec::new(), &mut rows);
@@ -45,15 +45,15 @@ pub(crate) fn write(out: &mut impl Write, side: Side, properties: &[Property<'_>
         let mut lines = wrapped(&row.text, text_columns).into_iter();
         let fits =
             width(&row.name) <= name_columns && width(&row.kind) <= kind_columns && width(&row.need) <= need_columns;
-        // A row whose cells are too long has its text on the lines below.
+        // If a cell is too long, the description starts on the next line.
         let first = if fits { lines.next() } else { None };
         let first = first.unwrap_or_default();
-        let mut cells = vec![(STRONG, &row.name, name_columns), (PLAIN, &row.kind, kind_columns)];
+        let mut cells = vec![(BOLD, &row.name, name_columns), (PLAIN, &row.kind, kind_columns)];
         if need_columns > 0 {
-            cells.push((FAINT, &row.need, need_columns));
+            cells.push((DIM, &row.need, need_columns));
         }
         cells.push((PLAIN, &first, 0));
-        // No spaces behind the last cell that says something.
+        // No trailing spaces.
         while cells.last().is_some_and(|(_, text, _)| text.is_empty()) {
             cells.pop();
         }
@@ -70,7 +70,7 @@ pub(crate) fn write(out: &mut impl Write, side: Side, properties: &[Property<'_>
     Ok(())
 }
 
-/// `within` are the objects around these properties.
+/// Adds the rows of `properties`; `within` are the enclosing objects.
 fn add_rows<'s>(properties: &[Property<'s>], side: Side, within: &mut Vec<Shape<'s>>, rows: &mut Vec<Row>) {
     for property in properties {
         let kind = property.kind();
@@ -80,8 +80,8 @@ fn add_rows<'s>(properties: &[Property<'s>], side: Side, within: &mut Vec<Shape<
             _ => property.shape().cloned(),
         };
         let Some(nested) = nested else { continue };
-        // A recursive type is explained where it begins.
-        let is_explained = within.iter().any(|outer| outer.is(&nested));
+        // A recursive type is expanded once.
+        let is_explained = within.iter().any(|outer| outer.is_same(&nested));
         if is_explained || within.len() == MAX_DEPTH {
             continue;
         }
@@ -120,7 +120,7 @@ fn row(property: &Property<'_>, kind: &Kind<'_>, side: Side, depth: usize) -> Ro
     let or_null = if property.is_nullable() && property.required { " or null" } else { "" };
     Row {
         name: format!("{}{}", "  ".repeat(depth), printable(property.name)),
-        kind: format!("{}{or_null}", printable(&kind_in_words(kind))),
+        kind: format!("{}{or_null}", printable(&describe_kind(kind))),
         need: printable(&need).into_owned(),
         text,
     }

@@ -1,12 +1,12 @@
-//! `cargo toolkit` on a package that has only a library.
+//! `cargo toolkit` on a package without a binary.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A copy of the fixture in a folder of its own, with the lock file of this workspace, so that nothing is fetched.
+/// Copies the fixture to a separate directory, with the lock file of this workspace, so that nothing is downloaded.
 ///
-/// The folder outlives the test run: the second run builds nothing.
+/// The directory outlives the test run, so that the second run builds nothing.
 fn fixture() -> PathBuf {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let source = project.join("tests/fixtures/only_a_library");
@@ -26,7 +26,7 @@ fn fixture() -> PathBuf {
 
 fn cargo_toolkit(folder: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolkit"));
-    // As cargo runs it: with its own name as the first argument.
+    // cargo passes the name of the subcommand as the first argument.
     command.arg("toolkit").arg("--offline").args(args);
     command.current_dir(folder);
     for variable in ["CARGO_TARGET_DIR", "RUSTFLAGS", "RUST_BACKTRACE"] {
@@ -48,7 +48,7 @@ fn a_library_gets_a_command_line() {
     let listed = "text:built:1.0.0\t\tSays how it was built.\ntext:refuse:1.0.0\t\tAlways fails.\ntext:reverse:1.0.0\t\tTurns a text around.\n";
     assert_ran(&cargo_toolkit(&library, &["list"]), 0, listed);
 
-    // What follows the command is the program's: flags, exit codes, streams.
+    // The program handles flags, exit codes and streams of its commands.
     let reversed = cargo_toolkit(&library, &["call", "reverse", "--text", "stressed"]);
     assert_ran(&reversed, 0, "\"desserts\"\n");
     let refused = cargo_toolkit(&library, &["call", "refuse"]);
@@ -56,7 +56,7 @@ fn a_library_gets_a_command_line() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("not today"));
     assert_ran(&cargo_toolkit(&library, &["no-such-command"]), 2, "");
 
-    // From a folder further down, and for a package named on the command line.
+    // From a subdirectory, and for a package on the command line.
     let manifest = library.join("Cargo.toml");
     let manifest = ["--manifest-path", manifest.to_str().unwrap(), "-p", "only-a-library"];
     let checked = cargo_toolkit(&library.join("src"), &[&manifest[..], &["check"]].concat());
@@ -65,11 +65,11 @@ fn a_library_gets_a_command_line() {
     let extra = cargo_toolkit(&library, &["--features", "extra", "call", "extra"]);
     assert_ran(&extra, 0, "true\n");
 
-    // Built as the workspace says: with its patches, in its profiles.
+    // With the patches and profiles of the workspace.
     let built = cargo_toolkit(&library, &["call", "built"]);
     assert_ran(&built, 0, "\"from the patch, debug assertions false\"\n");
 
-    // Without the server, its command names the feature that is missing.
+    // Without the server, the error of its command contains the missing feature.
     assert_ran(&cargo_toolkit(&library, &["call", "reverse", "--text", "no"]), 0, "\"on\"\n");
     let program = library.join("target/debug/cargo-toolkit-only-a-library");
     for (args, feature) in [(&["serve", "--http", "0"][..], "mcp"), (&["export", "--format", "html"], "html")] {
@@ -79,7 +79,7 @@ fn a_library_gets_a_command_line() {
         assert!(printed.contains(&format!("without the feature `{feature}` of `toolkit-cli`")), "{printed}");
     }
 
-    // A server is linked in when one is wanted; without stdin it ends at once.
+    // `serve` links the server, which ends at once without stdin.
     assert_ran(&cargo_toolkit(&library, &["serve"]), 0, "");
     let version = Command::new(&program).arg("--version").output().unwrap();
     assert_ran(&version, 0, "only-a-library 0.1.0\n");

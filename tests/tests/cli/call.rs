@@ -1,11 +1,11 @@
-//! Arguments in, results and errors out.
+//! `call`: arguments, results and errors.
 
 use serde_json::json;
 
 use crate::{HELD, Ran, TOOLS, command, tools, tools_reading};
 
 #[test]
-fn what_a_tool_requires_is_taken_from_the_environment() {
+fn required_credentials_are_read_from_the_environment() {
     let args = ["call", "weather:forecast", r#"{"place": {"latitude": 1, "longitude": 2}}"#, "--json"];
     tools(&args).exits(0);
     let without = |args: &[&str]| {
@@ -17,7 +17,7 @@ fn what_a_tool_requires_is_taken_from_the_environment() {
     };
     without(&args[..3])
         .says("the call lacks what the tool requires: the secret `ALMANAC_KEY`; an authorisation by `almanac` (`read`)")
-        .says("note: it is taken from the environment: ALMANAC_KEY, ALMANAC_TOKEN, USER_ID");
+        .says("note: required credentials are read from the environment: ALMANAC_KEY, ALMANAC_TOKEN, USER_ID");
     let refused = without(&args).json();
     assert_eq!(refused["error"]["kind"], "missing_requirements");
     assert_eq!(refused["error"]["missing"]["secrets"], json!([{ "id": "ALMANAC_KEY" }]));
@@ -33,14 +33,14 @@ fn a_piped_result_is_compact_json() {
 }
 
 #[test]
-fn the_whole_result_is_tool_structured_content_and_changes() {
+fn json_output_has_tool_structured_content_and_changes() {
     let ran = tools(&["call", "plot", "--json"]).exits(0);
     let content = json!([{ "type": "image", "data": "c2V2ZW4=", "mimeType": "image/png" }]);
     assert_eq!(ran.json(), json!({ "tool": "media:plot:1.0.0", "structured": 7, "content": content, "changes": [] }));
 }
 
 #[test]
-fn options_stand_on_either_side_of_the_tool() {
+fn options_are_accepted_before_and_after_the_tool() {
     let before = tools(&["call", "--json", "add", "--a", "1"]).exits(0);
     let after = tools(&["call", "add", "--a", "1", "--json"]).exits(0);
     assert_eq!(before.out, after.out);
@@ -52,18 +52,18 @@ fn a_dash_reads_the_arguments_from_stdin() {
 }
 
 #[test]
-fn stdin_is_left_alone_without_a_dash() {
+fn stdin_is_not_read_without_a_dash() {
     tools_reading(r#"{"a": 1}"#, &["call", "add"]).exits(1).says("/a is required");
 }
 
 #[test]
-fn the_highest_version_answers_unless_another_is_named() {
+fn the_highest_version_is_the_default() {
     tools(&["call", "math:add", r#"{"a":1,"b":2}"#]).prints("3\n");
     tools(&["call", "math:add:0.9.0", r#"{"a":1,"b":2}"#]).prints("\"1 + 2 = 3\"\n");
 }
 
 #[test]
-fn a_refused_argument_is_named_with_an_example_and_exits_with_1() {
+fn an_invalid_argument_is_reported_with_an_example_and_exits_with_1() {
     tools(&["call", "add", r#"{"a":"x"}"#])
         .exits(1)
         .prints("")
@@ -80,12 +80,12 @@ fn malformed_json_exits_with_1() {
 }
 
 #[test]
-fn a_failing_tool_exits_with_1_and_its_own_words() {
+fn a_failing_tool_exits_with_1_and_its_message() {
     tools(&["call", "refuse"]).exits(1).prints("").says("error: bad:refuse:1.0.0: the moon is not full");
 }
 
 #[test]
-fn an_unknown_tool_exits_with_2_and_names_the_nearest() {
+fn an_unknown_tool_exits_with_2_and_a_suggestion() {
     tools(&["call", "forcast"]).exits(2).says("did you mean `forecast`?");
     tools(&["show", "forcast"]).exits(2).says("did you mean `forecast`?");
 }
@@ -119,7 +119,7 @@ fn a_panic_is_one_error_and_no_backtrace() {
 }
 
 #[test]
-fn coercion_happens_when_asked_for_and_is_said() {
+fn lenient_calls_coerce_arguments_and_report_it() {
     tools(&["call", "add", r#"{"a":"5"}"#]).exits(1);
     tools(&["call", "add", r#"{"a":"5"}"#, "--lenient"])
         .exits(0)
@@ -130,7 +130,7 @@ fn coercion_happens_when_asked_for_and_is_said() {
 }
 
 #[test]
-fn a_deprecated_tool_works_and_says_what_to_use() {
+fn a_deprecated_tool_works_with_a_warning() {
     tools(&["call", "total", "--numbers", "1.5"])
         .exits(0)
         .prints("1.5\n")
@@ -138,17 +138,17 @@ fn a_deprecated_tool_works_and_says_what_to_use() {
 }
 
 #[test]
-fn media_are_a_line_of_kind_and_size() {
+fn media_are_printed_as_kind_and_size() {
     tools(&["call", "media:show"]).exits(0).prints("look\n[image image/png, 3 bytes]\n[audio audio/wav, 2.9 KiB]\n");
 }
 
 #[test]
-fn state_comes_from_the_program() {
+fn state_is_injected_by_the_program() {
     tools(&["call", "up", "--by", "2"]).exits(0).prints("42\n");
 }
 
 #[test]
-fn the_parts_of_a_result_are_printed_as_they_come() {
+fn streamed_items_are_printed_as_they_arrive() {
     tools(&["call", "countdown", "--from", "3"]).exits(0).prints("[3,2,1]\n");
     tools(&["call", "countdown", "--from", "3", "--stream"]).exits(0).prints("3\n2\n1\n");
     tools(&["call", "--stream", "add", "--a", "1"]).exits(0).prints("2\n");
@@ -157,7 +157,7 @@ fn the_parts_of_a_result_are_printed_as_they_come() {
 }
 
 #[test]
-fn every_event_is_printed_as_json_where_it_is_asked_for() {
+fn stream_with_json_prints_every_event() {
     let ran = tools(&["call", "countdown", "--from", "1", "--stream", "--json"]).exits(0);
     let events: Vec<serde_json::Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let id = "time:countdown";

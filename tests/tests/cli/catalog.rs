@@ -13,7 +13,7 @@ fn ids(ran: &Ran) -> Vec<String> {
 }
 
 #[test]
-fn a_piped_list_has_one_tool_a_line_in_the_order_of_ids() {
+fn a_piped_list_has_one_line_per_tool_sorted_by_id() {
     let ran = tools(&["list"]).exits(0);
     let ids = ids(&ran);
     assert!(ids.is_sorted(), "{ids:?}");
@@ -24,7 +24,7 @@ fn a_piped_list_has_one_tool_a_line_in_the_order_of_ids() {
 }
 
 #[test]
-fn a_list_is_narrowed_by_namespace_tag_and_version() {
+fn a_list_is_filtered_by_namespace_tag_and_version() {
     let listed = |args: &[&str]| ids(&tools(&[&["list"], args].concat()).exits(0));
     assert_eq!(listed(&["--namespace", "math"]), ["math:add:1.0.0", "math:sum:1.0.0"]);
     assert_eq!(listed(&["--tag", "Arithmetic", "--all-versions"]), ["math:add:0.9.0", "math:add:1.0.0"]);
@@ -42,7 +42,7 @@ fn a_list_as_json_has_records_without_schemas() {
 }
 
 #[test]
-fn a_question_is_answered_by_the_tools_that_fit_best() {
+fn search_lists_the_best_matches() {
     let found = |args: &[&str]| ids(&tools(&[&["search"], args].concat()).exits(0));
     assert_eq!(found(&["add", "two", "numbers"])[0], "math:add:1.0.0");
     assert_eq!(found(&["adding integers"])[0], "math:add:1.0.0");
@@ -50,11 +50,11 @@ fn a_question_is_answered_by_the_tools_that_fit_best() {
     assert_eq!(found(&["add", "--all-versions", "--tag", "arithmetic"]).len(), 2);
     assert!(found(&["add", "--namespace", "weather"]).iter().all(|id| id.starts_with("weather:")));
     let nothing = tools(&["search", "xylophone"]).exits(0);
-    assert_eq!((&*nothing.out, nothing.err.contains("no tool answers")), ("", true));
+    assert_eq!((&*nothing.out, nothing.err.contains("no tool matches")), ("", true));
 }
 
 #[test]
-fn answers_as_json_have_summaries_and_scores() {
+fn search_results_as_json_have_summaries_and_scores() {
     let hits = tools(&["search", "add integers", "--json", "--limit", "1"]).exits(0).json();
     assert_eq!(hits[0]["summary"]["id"], "math:add:1.0.0");
     assert_eq!(hits[0]["summary"]["shortDescription"], "Adds two integers.");
@@ -66,7 +66,7 @@ fn answers_as_json_have_summaries_and_scores() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     for args in [&["list"][..], &["list", "--json"], &["search", "add"], &["show", "forecast"], &["export"]] {
         let mut command = command(TOOLS, args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -78,7 +78,7 @@ fn a_reader_that_leaves_early_is_no_error() {
 }
 
 #[test]
-fn show_says_everything_about_a_tool() {
+fn show_describes_a_tool() {
     let page = tools(&["show", "forecast"]).exits(0).out;
     for text in [
         "weather:forecast:1.2.0",
@@ -101,25 +101,25 @@ fn show_says_everything_about_a_tool() {
 }
 
 #[test]
-fn show_says_how_a_tool_is_checked_and_why() {
+fn show_describes_how_a_tool_is_validated() {
     let page = tools(&["show", "forecast"]).exits(0).out;
-    assert!(page.contains("\n  checked      while reading\n"), "{page}");
+    assert!(page.contains("\n  validation   while reading\n"), "{page}");
     let page = tools(&["show", "shapes"]).exits(0).out;
     assert!(
-        page.contains("\n  checked      arguments as a tree, because of `not` at /properties/tree~1leaf\n"),
+        page.contains("\n  validation   arguments as a tree, because of `not` at /properties/tree~1leaf\n"),
         "{page}"
     );
 }
 
 #[test]
-fn show_explains_a_recursive_type_once() {
+fn show_expands_a_recursive_type_once() {
     let page = tools(&["show", "shapes"]).exits(0).out;
     assert_eq!(page.matches("    leaf ").count(), 1, "{page}");
     assert!(page.lines().all(|line| line == line.trim_end()), "{page}");
 }
 
 #[test]
-fn show_as_json_is_the_record_with_its_schemas() {
+fn show_as_json_contains_the_schemas() {
     let record = tools(&["show", "forecast", "--json"]).exits(0).json();
     assert_eq!(record["timeoutMs"], 5000);
     assert_eq!(record["requirements"]["secrets"][0]["id"], "ALMANAC_KEY");
@@ -143,7 +143,7 @@ fn an_export_is_the_same_bytes_each_time() {
 }
 
 #[test]
-fn what_needs_no_state_works_without_the_setup() {
+fn commands_without_a_dispatcher_skip_the_setup() {
     for args in [&["list"][..], &["show", "up"], &["export"], &["completions", "bash"]] {
         let mut command = command(TOOLS, args);
         let output = command.env("FIXTURE_NO_SETUP", "1").output().unwrap();
@@ -152,7 +152,7 @@ fn what_needs_no_state_works_without_the_setup() {
 }
 
 #[test]
-fn a_setup_that_fails_says_why() {
+fn a_setup_error_is_reported() {
     for args in [&["call", "math:add", "--a", "1"][..], &["check"]] {
         let mut command = command(TOOLS, args);
         let output = command.env("FIXTURE_FAILS_TO_SET_UP", "1").output().unwrap();
@@ -162,7 +162,7 @@ fn a_setup_that_fails_says_why() {
 }
 
 #[test]
-fn a_sound_catalogue_is_said_to_be_so() {
+fn a_valid_catalog_has_no_problems() {
     let rules = ["undescribed-parameter", "untyped-parameter", "vague-description", "similar-names"];
     let allow: Vec<&str> = rules.iter().flat_map(|rule| ["--allow", rule]).collect();
     let without = |args: &[&str]| tools(&[&["check"], &allow[..], args].concat()).exits(0);
@@ -171,7 +171,7 @@ fn a_sound_catalogue_is_said_to_be_so() {
 }
 
 #[test]
-fn what_could_be_better_is_a_warning_with_its_rule() {
+fn lint_findings_are_warnings_with_their_rule() {
     let ran = tools(&["check"]).exits(0).prints("21 tools, no problems, 21 warnings\n");
     let line = "warning: odd:echo:1.0.0: inputSchema/properties/value has no type; say which values it takes [untyped-parameter]";
     ran.says(line);
@@ -182,7 +182,7 @@ fn what_could_be_better_is_a_warning_with_its_rule() {
 }
 
 #[test]
-fn what_is_meant_to_deceive_is_a_problem_in_the_manifests_of_others() {
+fn deceptive_content_in_a_manifest_is_an_error() {
     let file = std::env::temp_dir().join(format!("toolkit-poison-{}.json", std::process::id()));
     let poisoned = json!({ "tools": [{
         "name": "send_email",
@@ -201,7 +201,7 @@ fn what_is_meant_to_deceive_is_a_problem_in_the_manifests_of_others() {
 }
 
 #[test]
-fn check_reports_every_problem_with_its_place() {
+fn check_reports_every_problem_with_its_location() {
     let ran: Ran = command(BROKEN, &["check", "--naming", "name"]).output().unwrap().into();
     ran.exits(1)
         .says("example 1 does not fit")
@@ -218,7 +218,7 @@ fn check_reports_every_problem_with_its_place() {
 }
 
 #[test]
-fn check_reads_what_others_published() {
+fn check_reads_manifests() {
     let good = r#"{"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}"#;
     tools_reading(good, &["check", "-"]).exits(0).prints("-: 1 tool, no problems\n");
     let bad = r#"[{"name": "a", "inputSchema": {"type": "object"}}, {"name": "b"}, {"name": "c", "inputSchema": {}}]"#;
@@ -241,7 +241,7 @@ fn check_reads_what_others_published() {
 }
 
 #[test]
-fn an_export_for_a_provider_says_what_it_has_no_words_for() {
+fn an_export_for_a_provider_reports_its_losses() {
     let openai = tools(&["export", "--format", "openai", "--strict"]).exits(0);
     let named = |export: &Value, name: &str| {
         let mut tools = export.as_array().unwrap().iter();
@@ -251,7 +251,7 @@ fn an_export_for_a_provider_says_what_it_has_no_words_for() {
     let tool = add(&openai.json());
     assert_eq!((&tool["type"], &tool["strict"]), (&json!("function"), &json!(true)));
     assert_eq!(tool["parameters"]["required"], json!(["a", "b"]));
-    openai.says("is not strict: input").says("--losses tells them");
+    openai.says("is not strict: input").says("--losses lists them");
     let chat = tools(&["export", "--format", "openai-chat", "--losses"]).exits(0);
     assert_eq!(chat.json()[0]["type"], "function");
     chat.says("math:add:1.0.0: `version` is not supported");
@@ -276,7 +276,7 @@ fn an_export_for_a_provider_says_what_it_has_no_words_for() {
     ];
     for (option, format) in unknown {
         let ran = tools(&["export", "--format", format, option]).exits(2).prints("");
-        ran.says(&format!("{option} is for the formats that have a word for it: ")).says(&format!(", not {format}"));
+        ran.says(&format!("{option} is supported by the formats ")).says(&format!(", not by {format}"));
     }
     let otc = tools(&["export", "--format", "otc", "--losses"]).exits(0);
     otc.says("math:add:1.0.0: `tags` is not supported");
@@ -285,7 +285,7 @@ fn an_export_for_a_provider_says_what_it_has_no_words_for() {
 }
 
 #[test]
-fn a_document_for_people_has_a_section_for_each_tool() {
+fn a_markdown_document_has_a_section_for_each_tool() {
     let text = tools(&["export", "--format", "markdown"]).exits(0).out;
     assert!(text.contains("## `math:add:1.0.0`\n\nAdds two integers.\n\nOverflow wraps around.\n\nread-only; idempotent; tags: arithmetic\n"), "{text}");
     assert!(text.contains("| `b` | integer | no | Second addend. `1` unless given. |"), "{text}");
@@ -297,7 +297,7 @@ fn a_document_for_people_has_a_section_for_each_tool() {
 }
 
 #[test]
-fn an_export_of_clashing_names_fails() {
+fn an_export_of_conflicting_names_fails() {
     let ran: Ran = command(BROKEN, &["export", "--naming", "name"]).output().unwrap().into();
     ran.exits(1).prints("").says("would all be called `query`");
     let ran: Ran = command(BROKEN, &["export"]).output().unwrap().into();
@@ -305,7 +305,7 @@ fn an_export_of_clashing_names_fails() {
 }
 
 #[test]
-fn completions_know_the_tools_and_their_flags() {
+fn completions_contain_the_tools_and_their_flags() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = tools(&["completions", shell]).exits(0).out;
         assert!(script.contains("place.latitude"), "{shell}");
@@ -318,14 +318,14 @@ fn completions_know_the_tools_and_their_flags() {
 }
 
 #[test]
-fn a_lock_holds_what_the_code_is_and_tells_what_breaks() {
+fn check_compares_the_catalog_with_a_lock() {
     let file = std::env::temp_dir().join(format!("toolkit-lock-{}.json", std::process::id()));
     let path = file.to_str().unwrap();
     tools(&["check", "--lock", path]).exits(1).says(path);
     tools(&["check", "--lock", path, "--update"]).exits(0).prints("").says("21 tools locked in");
-    tools(&["check", "--lock", path]).exits(0).prints("0 changes, 0 of them breaking\n");
+    tools(&["check", "--lock", path]).exits(0).prints("0 changes, 0 breaking\n");
 
-    // As if the code had asked for less when it was locked.
+    // A lock in which `a` was optional.
     let locked = std::fs::read_to_string(&file).unwrap();
     let mut lock: Value = serde_json::from_str(&locked).unwrap();
     let add = lock["tools"]
@@ -342,7 +342,7 @@ fn a_lock_holds_what_the_code_is_and_tells_what_breaks() {
         ran.out,
         "cosmetic: math:add:1.0.0 `description` has changed; that takes version 1.0.1\n\
          breaking: math:add:1.0.0 input /properties/a is required now, as {}; that takes version 2.0.0\n\
-         2 changes, 1 of them breaking\n"
+         2 changes, 1 breaking\n"
     );
     let changes = tools(&["check", "--lock", path, "--json"]).exits(1).json();
     assert_eq!((&changes[1]["verdict"], &changes[1]["needs"]), (&json!("breaking"), &json!("2.0.0")));

@@ -42,7 +42,7 @@ fn the_tools_that_cost_most_come_first() {
 }
 
 #[test]
-fn costs_as_json_say_what_counted() {
+fn costs_as_json_contain_the_counter() {
     let all = tools(&["cost", "--json"]).exits(0).json();
     assert_eq!(all["counter"], "estimate");
     assert_eq!(all["formats"][0]["format"], "mcp");
@@ -55,7 +55,7 @@ fn costs_as_json_say_what_counted() {
 }
 
 #[test]
-fn check_says_how_much_of_each_limit_is_used_up() {
+fn check_shows_the_usage_of_each_limit() {
     let ran = tools(&["check", "--limits"]);
     let rows = rows(&ran.out);
     let row = |target: &str, what: &str| {
@@ -71,7 +71,7 @@ fn check_says_how_much_of_each_limit_is_used_up() {
 }
 
 #[test]
-fn check_as_json_has_the_limits_with_what_each_tool_takes() {
+fn check_as_json_has_the_usage_of_each_tool() {
     let report = tools(&["check", "--limits", "--json"]).json();
     let limits = report["limits"].as_array().unwrap();
     let optional = limits.iter().find(|limit| limit["what"] == "optional parameters of strict tools").unwrap();
@@ -81,7 +81,7 @@ fn check_as_json_has_the_limits_with_what_each_tool_takes() {
 }
 
 #[test]
-fn losses_say_what_of_the_limits_is_used_up() {
+fn losses_include_the_usage_of_limits() {
     let quiet = tools(&["export", "--format", "openai"]).exits(0);
     assert!(!quiet.err.contains("of at most"), "{}", quiet.err);
     let told = tools(&["export", "--format", "openai", "--losses"]).exits(0);

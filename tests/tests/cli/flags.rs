@@ -1,4 +1,4 @@
-//! Flags made from schemas.
+//! Flags derived from schemas.
 
 use crate::tools;
 
@@ -35,7 +35,7 @@ fn nested_objects_are_json_or_dotted_flags_or_both() {
 }
 
 #[test]
-fn a_list_of_what_is_no_text_is_also_one_json_array() {
+fn a_list_of_non_strings_also_accepts_a_json_array() {
     same(&["sum", "--numbers", "[1, 2]", "--numbers", "3"], r#"{"numbers":[1,2,3]}"#);
     same(
         &["shapes", "--matrix", "[1]", "--matrix", "[2,3]", "--either", "x"],
@@ -52,7 +52,7 @@ fn a_union_takes_json_or_text() {
 }
 
 #[test]
-fn a_key_with_a_slash_is_no_nested_key() {
+fn a_key_with_a_slash_is_not_a_nested_key() {
     same(
         &["shapes", r#"{"matrix":[],"either":[]}"#, "--tree/leaf", "1", "--tree", r#"{"leaf":2,"branches":[]}"#],
         r#"{"matrix":[],"either":[],"tree/leaf":1,"tree":{"leaf":2,"branches":[]}}"#,
@@ -60,24 +60,24 @@ fn a_key_with_a_slash_is_no_nested_key() {
 }
 
 #[test]
-fn a_flag_wins_over_the_json() {
+fn a_flag_takes_precedence_over_the_json() {
     tools(&["call", "add", r#"{"a":1,"b":1}"#, "--b", "41"]).exits(0).prints("42\n");
 }
 
 #[test]
-fn flags_do_not_go_together_with_json_that_is_no_object() {
-    tools(&["call", "add", "[1]", "--b", "1"]).exits(2).says("the JSON is none");
+fn flags_cannot_be_combined_with_json_that_is_not_an_object() {
+    tools(&["call", "add", "[1]", "--b", "1"]).exits(2).says("the JSON is not an object");
 }
 
 #[test]
-fn a_property_named_like_an_option_is_reached_behind_arg() {
+fn a_property_named_like_an_option_has_the_prefix_arg() {
     let flags = ["--arg-json", "x", "--arg-help", "--arg-timeout", "3"];
     let twins = ["--dry-run", "1", "--dry_run", "2"];
     tools(&[&["call", "collide"], &flags[..], &twins].concat()).exits(0).prints("\"x true 3 1 2\"\n");
 }
 
 #[test]
-fn booleans_take_a_value_behind_an_equals_sign() {
+fn booleans_accept_a_value_after_an_equals_sign() {
     let place = r#"{"place":{"latitude":1,"longitude":2},"verbose_output":true}"#;
     let verbose = |flag: &[&str]| tools(&[&["call", "forecast", place], flag].concat()).json()["verbose"].clone();
     assert_eq!(verbose(&[]), true);
@@ -86,7 +86,7 @@ fn booleans_take_a_value_behind_an_equals_sign() {
 }
 
 #[test]
-fn a_value_that_a_flag_cannot_take_exits_with_2() {
+fn an_invalid_value_of_a_flag_exits_with_2() {
     tools(&["call", "add", "--a", "one"]).exits(2).says("--a <INTEGER>");
     tools(&["call", "add", "--a", "1.5"]).exits(2);
     tools(&["call", "sum", "--numbers", "NaN"]).exits(2);
@@ -98,7 +98,7 @@ fn a_value_that_a_flag_cannot_take_exits_with_2() {
 }
 
 #[test]
-fn a_value_that_only_the_schema_refuses_exits_with_1() {
+fn a_value_that_only_the_schema_rejects_exits_with_1() {
     let place = ["--place.latitude", "1", "--place.longitude", "2"];
     tools(&[&["call", "forecast", "--days", "99"], &place[..]].concat()).exits(1).says("/days must be at most 14");
 }

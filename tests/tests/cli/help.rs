@@ -1,4 +1,4 @@
-//! What `--help` says.
+//! `--help`.
 
 use crate::tools;
 
@@ -37,9 +37,9 @@ fn a_tools_help_lists_descriptions_defaults_and_choices() {
 }
 
 #[test]
-fn a_property_that_no_flag_can_name_is_mentioned() {
+fn a_property_without_a_flag_is_mentioned() {
     let page = tools(&["call", "shapes", "--help"]).exits(0).out;
-    has_all(&page, &[r#"Only through JSON: "two words""#]);
+    has_all(&page, &[r#"Available in JSON only: "two words""#]);
     tools(&["call", "shapes", r#"{"two words":1,"matrix":[]}"#, "--either", "x"]).exits(0);
 }
 

@@ -1,4 +1,4 @@
-//! The command line of a program that links tools: `src/bin/fixture_tools.rs`, run as a user runs it.
+//! The command line of a program with tools, `src/bin/fixture_tools.rs`.
 
 mod call;
 mod catalog;
@@ -18,7 +18,7 @@ use serde_json::Value;
 const TOOLS: &str = env!("CARGO_BIN_EXE_fixture_tools");
 const BROKEN: &str = env!("CARGO_BIN_EXE_fixture_broken");
 
-/// What a command came to.
+/// The exit code and output of a command.
 #[derive(Debug)]
 struct Ran {
     code: Option<i32>,
@@ -58,10 +58,10 @@ impl From<Output> for Ran {
     }
 }
 
-/// What the forecast requires.
+/// The credentials that the forecast requires.
 const HELD: [(&str, &str); 3] = [("ALMANAC_KEY", "k"), ("ALMANAC_TOKEN", "t"), ("USER_ID", "u")];
 
-/// A program with none of the environment that changes what it prints, and with all that its tools require.
+/// Returns a command without the environment variables that affect output, and with the required credentials.
 fn command(program: &str, args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null());

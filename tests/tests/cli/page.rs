@@ -3,7 +3,7 @@
 use crate::tools;
 
 #[test]
-fn the_page_has_every_tool_and_the_call_that_a_user_would_type() {
+fn the_page_has_every_tool_and_its_command_line() {
     let page = tools(&["export", "--format", "html"]).exits(0).out;
     assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
     assert_eq!(page.matches("<article ").count(), 20);

@@ -1,10 +1,10 @@
-//! `serve`: who is served what, and what is refused before anything is.
+//! `serve`: the served tools, and errors at start.
 
 use serde_json::{Value, json};
 
 use crate::{Ran, TOOLS, command, fed, running, tools, tools_reading};
 
-/// The names of the tools that are listed over stdio.
+/// Returns the names of the tools that are listed over stdio.
 fn listed(args: &[&str]) -> Vec<String> {
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     let ran = tools_reading(&format!("{list}\n"), &[&["serve"], args].concat()).exits(0);
@@ -18,7 +18,7 @@ fn refused(args: &[&str]) -> Ran {
 }
 
 #[test]
-fn rules_choose_the_tools_that_are_served() {
+fn rules_select_the_served_tools() {
     assert!(listed(&[]).len() > 15);
     assert_eq!(listed(&["--allow", "namespace=math"]), ["math_add", "math_sum"]);
     assert_eq!(listed(&["--allow", "namespace=math", "--deny", "math:sum"]), ["math_add"]);
@@ -29,7 +29,7 @@ fn rules_choose_the_tools_that_are_served() {
 }
 
 #[test]
-fn tools_get_what_they_require_from_the_environment() {
+fn required_credentials_are_read_from_the_environment() {
     let call = json!({
         "jsonrpc": "2.0",
         "id": 1,
@@ -43,18 +43,18 @@ fn tools_get_what_they_require_from_the_environment() {
 }
 
 #[test]
-fn what_cannot_be_served_is_said_before_anything_is() {
+fn invalid_options_are_reported_at_start() {
     refused(&["--allow", "color=red"]).exits(2).says("`namespace=…`");
     refused(&["--deny", "hint=nice"]).exits(2).says("read-only");
     refused(&["--rate", "5"]).exits(2).says("--http");
     refused(&["--http", "nowhere.invalid:1"]).exits(1);
-    refused(&["--http", "localhost"]).exits(2).says("or a port alone");
+    refused(&["--http", "localhost"]).exits(2).says("or a port");
     let open = refused(&["--http", "0.0.0.0:0"]).exits(1);
     open.says("other machines can reach 0.0.0.0:0").says("SERVE_TOKEN");
 }
 
 #[test]
-fn a_port_alone_is_one_of_this_machine() {
+fn a_port_without_a_host_is_on_the_loopback_interface() {
     use std::io::{BufRead, BufReader};
 
     let mut serving = command(TOOLS, &["serve", "--http", "0"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
@@ -65,7 +65,7 @@ fn a_port_alone_is_one_of_this_machine() {
     assert!(line.contains("serving at http://127.0.0.1:"), "{line}");
 }
 
-/// What `initialize` is answered over stdio.
+/// Returns the result of `initialize` over stdio.
 fn initialized(program: &str) -> Value {
     let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
@@ -75,7 +75,7 @@ fn initialized(program: &str) -> Value {
 }
 
 #[test]
-fn clients_are_told_the_programs_own_name_version_and_instructions() {
+fn clients_receive_the_name_version_and_instructions_of_the_program() {
     let answer = initialized(TOOLS);
     let expected = json!({ "name": "fixture_tools", "version": env!("CARGO_PKG_VERSION") });
     assert_eq!((&answer["serverInfo"], &answer["instructions"]), (&expected, &json!("A fixture.")));
@@ -102,17 +102,19 @@ fn the_cause_of_an_internal_error_is_logged_unless_the_log_is_off() {
 }
 
 #[test]
-fn both_protocols_take_a_token_from_the_variable_that_is_named() {
+fn both_protocols_read_a_token_from_an_environment_variable() {
     for protocol in ["--http", "--otc"] {
         let mut command = command(TOOLS, &["serve", protocol, "0.0.0.0:0"]);
         let ran: Ran = command.env_remove("SERVE_TOKEN").output().unwrap().into();
         ran.says("SERVE_TOKEN").says("--allow-unauthenticated");
-        refused(&[protocol, "0", "--token-env", "NOT_SET"]).exits(2).says("`NOT_SET`, which is not set");
+        refused(&[protocol, "0", "--token-env", "NOT_SET"])
+            .exits(2)
+            .says("the environment variable `NOT_SET` is not set");
     }
 }
 
 #[test]
-fn an_address_that_is_taken_is_named() {
+fn an_address_in_use_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     refused(&["--http", &address]).exits(1).says(&format!("cannot listen at {address}: "));

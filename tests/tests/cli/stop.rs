@@ -2,11 +2,11 @@
 
 use crate::{Ran, tools};
 
-/// A tool that is waited for ends in success after this many milliseconds.
+/// The running time of the tools in milliseconds, much longer than any limit.
 const MUCH_LONGER: &str = "60000";
 
 #[test]
-fn a_time_limit_holds_for_every_kind_of_tool() {
+fn a_time_limit_applies_to_every_kind_of_tool() {
     for tool in ["sleep", "stubborn", "deaf"] {
         tools(&["call", tool, "--ms", MUCH_LONGER, "--timeout", "100ms"])
             .exits(1)
@@ -17,7 +17,7 @@ fn a_time_limit_holds_for_every_kind_of_tool() {
 }
 
 #[test]
-fn a_tool_within_its_limit_is_left_alone() {
+fn a_tool_within_its_limit_succeeds() {
     tools(&["call", "walk", "--timeout", "1m"]).exits(0).prints("\"arrived\"\n");
 }
 
@@ -27,7 +27,7 @@ fn progress_is_shown_on_a_terminal_only() {
     assert_eq!(ran.err, "");
 }
 
-/// Sends SIGINT each time that stderr has the next of some texts.
+/// Sends SIGINT each time the next text appears on stderr.
 #[cfg(unix)]
 fn interrupted_at(texts: &[&str], args: &[&str]) -> Ran {
     use std::io::{BufRead, BufReader};
@@ -63,7 +63,7 @@ fn ctrl_c_cancels_the_call_and_exits_with_130() {
 
 #[cfg(unix)]
 #[test]
-fn a_tool_that_does_not_listen_is_left_behind_at_the_second_ctrl_c() {
-    let again = "Ctrl-C again leaves it behind";
+fn a_second_ctrl_c_abandons_a_tool_that_ignores_cancellation() {
+    let again = "press Ctrl-C again to abandon it";
     interrupted_at(&["begun", again], &["call", "deaf", "--ms", MUCH_LONGER]).exits(130).prints("").says(again);
 }

@@ -1,10 +1,10 @@
-//! What is different on a terminal. `script` lends one; without it these tests have nothing to look at.
+//! Output on a terminal, which `script` provides. Without `script`, the tests are skipped.
 
 use std::process::Command;
 
 use crate::TOOLS;
 
-/// What the program shows on a terminal of 60 columns, colours and all; `None` where there is no `script`.
+/// Returns the output on a terminal of 60 columns, with colors, or `None` without `script`.
 fn shown(variables: &[(&str, &str)], args: &str) -> Option<String> {
     let mut command = Command::new("script");
     command.args(["-qec", &format!("stty rows 24 cols 60 && {TOOLS} {args}"), "/dev/null"]);
@@ -20,7 +20,7 @@ fn shown(variables: &[(&str, &str)], args: &str) -> Option<String> {
 }
 
 #[test]
-fn a_list_fits_the_terminal_and_has_colours() {
+fn a_list_fits_the_terminal_and_has_colors() {
     let Some(page) = shown(&[("NO_COLOR", "1")], "list") else {
         return;
     };
@@ -47,7 +47,7 @@ fn costs_and_limits_are_tables() {
 }
 
 #[test]
-fn what_was_asked_for_is_highlighted_in_an_answer() {
+fn matches_are_highlighted() {
     let Some(page) = shown(&[], "search adding -n 1") else {
         return;
     };
@@ -57,7 +57,7 @@ fn what_was_asked_for_is_highlighted_in_an_answer() {
 }
 
 #[test]
-fn a_text_is_plain_and_cannot_command_the_terminal() {
+fn control_characters_in_text_are_escaped() {
     let Some(page) = shown(&[], "call escape") else {
         return;
     };
@@ -66,9 +66,9 @@ fn a_text_is_plain_and_cannot_command_the_terminal() {
     assert_eq!(page, "[\n  \"before\\u009b2Jafter\"\n]\n");
 }
 
-/// What others wrote is seen, in words and in JSON: neither does it turn the text around, nor is it invisible.
+/// Bidirectional formatting and invisible characters are escaped, in text and in JSON.
 #[test]
-fn what_is_hidden_in_a_manifest_is_escaped() {
+fn hidden_characters_in_a_manifest_are_escaped() {
     let folder = std::env::temp_dir().join(format!("toolkit-hidden-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("tools.json");
@@ -109,7 +109,7 @@ fn a_structured_result_is_indented() {
 }
 
 #[test]
-fn progress_is_a_bar_that_is_gone_at_the_end() {
+fn the_progress_bar_disappears_at_the_end() {
     let Some(page) = shown(&[("NO_COLOR", "1")], "call walk --steps 30") else {
         return;
     };

@@ -81,7 +81,7 @@ async fn a_server_that_cannot_be_used_is_reported_and_hides_no_other() {
         "the server `wrong`: `command` must be a string",
         "the server `old`: `type` is `sse`",
         "math: its tools are left out, because this program has a namespace `math`",
-        "the tools of the server `@acme/peer` stand in the namespace `acme_peer`",
+        "the tools of the server `@acme/peer` are in the namespace `acme_peer`",
     ] {
         assert!(told.contains(expected), "{expected} is not in {told}");
     }
@@ -109,10 +109,10 @@ async fn a_lock_is_written_for_review_and_then_holds() {
     let with_lock = ["--proxy-wait", "30s", "--lock", lock.to_str().unwrap()];
 
     let (is_served, told) = said("unlocked", &servers.to_string(), &with_lock);
-    assert!(!is_served && told.contains("--update-lock writes it"), "{told}");
+    assert!(!is_served && told.contains("--update-lock creates the file"), "{told}");
     let updating: Vec<&str> = with_lock.into_iter().chain(["--update-lock"]).collect();
     let (is_written, told) = said("updated", &servers.to_string(), &updating);
-    assert!(is_written && told.contains("`peer:echo` was added") && told.contains("holds 4 tools"), "{told}");
+    assert!(is_written && told.contains("`peer:echo` was added") && told.contains("wrote 4 tools to"), "{told}");
     let (is_served, told) = said("locked", &servers.to_string(), &with_lock);
     assert!(is_served && !told.contains("left out") && !told.contains("lock"), "{told}");
 

@@ -21,9 +21,9 @@ fn a_command_line_that_would_let_strangers_in_is_refused() {
     for (args, said) in [
         (&["--allow-unauthenticated"][..], "--otc"),
         (&["--otc", "0", "--read-only"], "cannot be used with"),
-        (&["--otc", "nowhere"], "an address is an IP address and a port"),
+        (&["--otc", "nowhere"], "expected an IP address and a port"),
         (&["--otc", "0.0.0.0:0"], "other machines can reach 0.0.0.0:0: set SERVE_TOKEN"),
-        (&["--otc", "0", "--token-env", "NOT_SET"], "names the environment variable `NOT_SET`, which is not set"),
+        (&["--otc", "0", "--token-env", "NOT_SET"], "the environment variable `NOT_SET` is not set"),
         (&["--otc", "0", "--token-env", "A", "--jwt-secret-env", "B"], "cannot be used with"),
     ] {
         let ran = serve(args);
@@ -36,7 +36,7 @@ fn a_command_line_that_would_let_strangers_in_is_refused() {
 #[tokio::test]
 async fn what_is_not_offered_is_told() {
     let provider = Provider::start("told");
-    let line = "warning: left out: its output schema has a `$ref`";
+    let line = "warning: omitted: its output schema has a `$ref`";
     assert!(
         provider.warnings.starts_with(line) && provider.warnings.contains("Wood:grow:1.0.0"),
         "{}",
@@ -52,7 +52,7 @@ fn a_catalogue_is_exported_as_it_is_offered() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_otc"));
         let ran = command.args(["export", "--format", "otc"]).args(args).env("NO_COLOR", "1").output().unwrap();
         assert!(ran.status.success());
-        assert!(String::from_utf8_lossy(&ran.stderr).starts_with("warning: left out: its output schema has a `$ref`"));
+        assert!(String::from_utf8_lossy(&ran.stderr).starts_with("warning: omitted: its output schema has a `$ref`"));
         serde_json::from_slice::<Value>(&ran.stdout).unwrap()
     };
     let listed = export(&[]);

@@ -1,4 +1,4 @@
-//! The arguments of the call: JSON, flags, or both.
+//! The arguments of the call, from JSON and flags.
 
 use std::io::Read;
 
@@ -7,15 +7,15 @@ use clap::{ArgMatches, Command};
 use serde_json::{Map, Value};
 use toolkit::Arguments;
 
-use crate::failure::Failure;
+use crate::error::CommandError;
 use crate::flags::Flag;
 
-/// What the command line says, and stdin where it says `-`. A flag wins over the JSON.
+/// Reads the arguments from the command line, and from stdin for `-`. Flags take precedence over the JSON.
 pub(super) fn read(
     command: &mut Command,
     matches: &ArgMatches,
     flags: &[Flag<'_>],
-) -> Result<Arguments<'static>, Failure> {
+) -> Result<Arguments<'static>, CommandError> {
     let json = match matches.get_one::<String>("arguments").map(String::as_str) {
         None => Arguments::NONE,
         Some("-") => {
@@ -31,14 +31,14 @@ pub(super) fn read(
         .filter_map(|flag| Some((flag, value(matches, flag)?)))
         .collect();
     if given.is_empty() {
-        // The dispatcher reads the text itself, and says best what is wrong with it.
+        // The dispatcher parses the text, with better error messages.
         return Ok(json);
     }
     let Value::Object(mut arguments) = json.to_value()? else {
-        let message = "flags go together with a JSON object, and the JSON is none";
+        let message = "flags can be combined with a JSON object only, and the JSON is not an object";
         return Err(command.error(ErrorKind::ValueValidation, message).into());
     };
-    // A parent comes before what is in it, so `--point.x` changes what `--point` gave.
+    // Flags are sorted by depth, so `--point.x` changes the value of `--point`.
     for (flag, value) in given {
         set(&mut arguments, &flag.path, value);
     }
@@ -57,7 +57,7 @@ fn value(matches: &ArgMatches, flag: &Flag<'_>) -> Option<Value> {
     values.next()
 }
 
-/// Puts `value` at `path`, through objects that are made where there are none.
+/// Inserts `value` at `path`, and creates missing objects on the way.
 fn set(object: &mut Map<String, Value>, path: &[&str], value: Value) {
     match path {
         [] => {}

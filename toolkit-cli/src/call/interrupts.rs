@@ -1,19 +1,19 @@
-//! Ctrl-C.
+//! Ctrl-C during a call.
 
 use std::io;
 
-/// Every Ctrl-C since [`Interrupts::listen`], also one that comes while nothing waits for it.
+/// A stream of Ctrl-C events since [`Interrupts::listen`], including those that arrive between two calls of `next`.
 #[cfg(unix)]
 pub(super) struct Interrupts(tokio::signal::unix::Signal);
 
 #[cfg(unix)]
 impl Interrupts {
-    /// Takes Ctrl-C away from the default handler, which ends the process, before it returns.
+    /// Replaces the default handler of Ctrl-C, which ends the process.
     pub(super) fn listen() -> io::Result<Self> {
         tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()).map(Self)
     }
 
-    /// Waits for Ctrl-C.
+    /// Waits for the next Ctrl-C.
     pub(super) async fn next(&mut self) {
         self.0.recv().await;
     }

@@ -1,4 +1,4 @@
-//! What a successful call prints.
+//! Output of a successful call.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -9,19 +9,19 @@ use toolkit::{Content, RunResult};
 
 use crate::style::{self, content_line, printable};
 
-/// The whole result.
+/// The result as JSON.
 #[derive(Serialize)]
-struct Whole<'r> {
+struct JsonResult<'r> {
     tool: &'r str,
     structured: Option<&'r RawValue>,
     content: &'r [Content],
     changes: &'r [Change],
 }
 
-/// Writes the whole result as one JSON document.
-pub(super) fn write_whole(result: &RunResult) -> io::Result<()> {
+/// Writes the result, its content and its changes as one JSON document.
+pub(super) fn write_as_json(result: &RunResult) -> io::Result<()> {
     let structured = result.json().map(serde_json::from_slice::<&RawValue>);
-    style::write_json(&Whole {
+    style::write_json(&JsonResult {
         tool: result.tool(),
         structured: structured.transpose()?,
         content: &result.content(),
@@ -29,13 +29,13 @@ pub(super) fn write_whole(result: &RunResult) -> io::Result<()> {
     })
 }
 
-/// Writes the result for whoever reads stdout: a person, or the next program in a pipe.
+/// Writes the result, formatted for a terminal or as is for a pipe.
 pub(super) fn write(result: &RunResult) -> io::Result<()> {
     if io::stdout().is_terminal() {
-        return write_for_person(result);
+        return write_for_terminal(result);
     }
     match result.json() {
-        // As it came: a program must get every digit of a number.
+        // Not parsed, since parsing could round numbers.
         Some(json) => {
             style::write_line(&String::from_utf8_lossy(json))?;
             let mut err = anstream::stderr();
@@ -53,7 +53,7 @@ pub(super) fn write(result: &RunResult) -> io::Result<()> {
     }
 }
 
-fn write_for_person(result: &RunResult) -> io::Result<()> {
+fn write_for_terminal(result: &RunResult) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     if result.json().is_some() {
         let text = match result.value() {
@@ -72,7 +72,7 @@ fn write_for_person(result: &RunResult) -> io::Result<()> {
     Ok(())
 }
 
-/// The blocks beside a structured result that say more than it: those that are no text.
+/// Returns the content blocks other than text, which a structured result does not contain.
 fn own_media(result: &RunResult) -> Vec<Content> {
     let mut blocks = result.content().into_owned();
     blocks.retain(|block| !matches!(block, Content::Text { .. }));

@@ -1,4 +1,4 @@
-//! A progress bar for tools that say how far they are.
+//! A progress bar for tools that report progress.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -8,19 +8,19 @@ use toolkit::call::Progress;
 
 use crate::style::printable;
 
-/// The bar's own steps: progress is a fraction of anything, and the bar counts in whole numbers.
+/// The length of the bar, which counts in integers, while progress is a float in any unit.
 const STEPS: u64 = 1000;
 
-/// Shows progress on stderr, from the first report on; nothing where stderr is no terminal.
+/// A progress bar on stderr, which appears with the first report. It is hidden if stderr is not a terminal.
 #[derive(Clone, Default)]
 pub(super) struct Meter {
     bar: Arc<OnceLock<ProgressBar>>,
-    /// A bar where the total is known, a spinner where it is not; changed when that changes.
+    /// True while a bar is shown, false while a spinner is shown because the total is unknown.
     has_total: Arc<Mutex<Option<bool>>>,
 }
 
 impl Meter {
-    /// What listens to a call.
+    /// Returns the progress listener of a call.
     pub(super) fn listener(&self) -> impl Fn(Progress) + Send + Sync + 'static {
         let meter = self.clone();
         move |progress| meter.show(&progress)
@@ -35,7 +35,7 @@ impl Meter {
 
     fn show(&self, progress: &Progress) {
         let bar = self.bar.get_or_init(|| ProgressBar::new(STEPS));
-        // A report that comes after the end would draw the bar again.
+        // A report after the end of the call would draw the bar again.
         if bar.is_finished() {
             return;
         }
@@ -49,7 +49,7 @@ impl Meter {
         drop(has_total);
         match total {
             Some(total) => {
-                // A cast of a float saturates, and takes NaN for 0.
+                // A cast of a float saturates, and converts NaN to 0.
                 let fraction = (progress.done / total).clamp(0.0, 1.0);
                 bar.set_position((fraction * STEPS as f64) as u64);
             }

@@ -1,4 +1,4 @@
-//! `check --lock FILE`: what has changed since the file was written, and whether it breaks callers.
+//! `check --lock FILE`: compares the catalog with a lock file.
 
 use std::fs;
 use std::io::Write;
@@ -8,13 +8,13 @@ use toolkit::Catalog;
 use toolkit::lock::Lock;
 
 use crate::comparison::{read, unreadable, write};
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::report::counted;
 use crate::style::{self, printable};
 
-/// Compares the catalog with the file, or writes the file. A break that a new version announces is accepted.
-pub(super) fn check(catalog: &Catalog, path: &str, matches: &ArgMatches) -> Result<Exit, Failure> {
+/// Compares the catalog with the file, or writes the file. A breaking change with the required new version is accepted.
+pub(super) fn check(catalog: &Catalog, path: &str, matches: &ArgMatches) -> Result<Exit, CommandError> {
     let now = Lock::of(catalog);
     if matches.get_flag("update") {
         fs::write(path, now.to_json()).map_err(|error| unreadable(path, &error))?;

@@ -1,4 +1,4 @@
-//! `check FILE…`: everything that is wrong with the tools that others published.
+//! `check FILE…`: checks manifests of other programs.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -8,23 +8,23 @@ use toolkit::Manifest;
 use toolkit::lint::{Finding, Level, Rule, lint};
 use toolkit::manifest::Listing;
 
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::report::{counted, snake_case, write_findings};
 use crate::style::{self, printable};
 
-/// Checks files, one after the other; `-` is stdin.
+/// Checks manifests; `-` is stdin.
 pub(super) fn check<'p>(
     paths: impl Iterator<Item = &'p str>,
     as_json: bool,
     allowed: &[Rule],
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CommandError> {
     let mut exit = Exit::Success;
     let mut reports = Vec::new();
     for path in paths {
         let manifest = match read(path) {
             Ok(manifest) => manifest,
-            // The other files are still worth a look.
+            // The other files are checked nevertheless.
             Err(reason) => {
                 exit = Exit::Failed;
                 match as_json {
@@ -65,7 +65,7 @@ fn read(path: &str) -> Result<Manifest, String> {
     Manifest::from_mcp_json(text).map_err(|error| error.to_string())
 }
 
-/// Returns the findings that may be meant to deceive. The quality of other authors' descriptions is not checked.
+/// Returns the findings about deceptive content. The quality of descriptions in other programs is not checked.
 fn deceptions(manifest: &Manifest, allowed: &[Rule]) -> Vec<Finding> {
     let concerns = |rule: Rule| rule.level() == Level::Error || rule == Rule::SuspiciousText;
     let mut findings = lint(manifest.listings().filter_map(Listing::tool), allowed);
@@ -87,10 +87,10 @@ fn write(path: &str, manifest: &Manifest) -> io::Result<()> {
         for problem in listing.diagnostics() {
             writeln!(err, "{} {}", style::ERROR, printable(problem.message()))?;
         }
-        // Somebody else's text, which may be long, and hold what forges a line or turns it around.
+        // The name is untrusted: it may be long, and contain line breaks or bidirectional formatting.
         let short = |name: &str| name.chars().take(128).flat_map(char::escape_debug).collect::<String>();
         let name = listing.name().map(|name| format!(" {}", short(name))).unwrap_or_default();
-        let (place, end) = (style::PLACE, style::PLACE.clear());
+        let (place, end) = (style::LOCATION, style::LOCATION.clear());
         writeln!(err, "  {place}-->{end} {}: tools/{}{name}", printable(path), listing.index())?;
     }
     let n_problems = manifest.listings().map(|listing| listing.diagnostics().len()).sum();

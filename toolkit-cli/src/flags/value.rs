@@ -1,11 +1,11 @@
-//! The value of a flag: how it is read, and how help describes it.
+//! Parsers and placeholders of flag values.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use serde_json::{Number, Value};
 
 use crate::shape::{Kind, Shape};
 
-/// What reads one value of `kind`; a list is its items, one flag each.
+/// Returns the parser of a value of `kind`. A list takes one flag for each item.
 pub(super) fn parser(kind: &Kind<'_>, nullable: bool) -> ValueParser {
     match kind {
         Kind::Boolean => {
@@ -24,8 +24,8 @@ pub(super) fn parser(kind: &Kind<'_>, nullable: bool) -> ValueParser {
         }
         Kind::List(items) => item_parser(items),
         kind => {
-            let form = Form::of(kind);
-            ValueParser::new(move |text: &str| match form.read(text) {
+            let syntax = Syntax::new(kind);
+            ValueParser::new(move |text: &str| match syntax.read(text) {
                 Err(_) if nullable && text == "null" => Ok(Value::Null),
                 read => read,
             })
@@ -33,31 +33,31 @@ pub(super) fn parser(kind: &Kind<'_>, nullable: bool) -> ValueParser {
     }
 }
 
-/// What reads an item of a list, or several as a JSON array, where no item could be meant by that.
+/// Returns the parser of a list item, which also accepts a JSON array of items if an array cannot be an item.
 fn item_parser(items: &Shape<'_>) -> ValueParser {
     let kind = items.kind();
     if !takes_whole_list(&kind) {
         return match kind {
-            Kind::List(_) => ValueParser::new(|text: &str| Form::Array.read(text)),
+            Kind::List(_) => ValueParser::new(|text: &str| Syntax::Array.read(text)),
             kind => parser(&kind, items.is_nullable()),
         };
     }
-    let (form, nullable) = (Form::of(&kind), items.is_nullable());
-    ValueParser::new(move |text: &str| match form.read(text) {
-        Err(_) if text.trim_start().starts_with('[') => Form::Array.read(text),
+    let (syntax, nullable) = (Syntax::new(&kind), items.is_nullable());
+    ValueParser::new(move |text: &str| match syntax.read(text) {
+        Err(_) if text.trim_start().starts_with('[') => Syntax::Array.read(text),
         Err(_) if nullable && text == "null" => Ok(Value::Null),
         read => read,
     })
 }
 
-/// Whether a JSON array that is given for an item of this kind can only be meant as several items.
+/// Returns true if items of this kind are never JSON arrays, so that an array is a list of items.
 pub(super) fn takes_whole_list(items: &Kind<'_>) -> bool {
     matches!(items, Kind::Integer | Kind::Number | Kind::Object(_) | Kind::Map(_))
 }
 
-/// How a text becomes a value: a [`Kind`] without the schema that it borrows.
+/// The syntax of a value: a [`Kind`] without a borrowed schema.
 #[derive(Clone, Copy, Debug)]
-enum Form {
+enum Syntax {
     Integer,
     Number,
     Text,
@@ -67,37 +67,37 @@ enum Form {
     JsonOrText,
 }
 
-impl Form {
-    fn of(kind: &Kind<'_>) -> Self {
+impl Syntax {
+    fn new(kind: &Kind<'_>) -> Self {
         match kind {
-            Kind::Integer => Form::Integer,
-            Kind::Number => Form::Number,
-            Kind::Text | Kind::Choice(_) => Form::Text,
-            Kind::Object(_) | Kind::Map(_) => Form::Object,
-            Kind::List(_) => Form::Array,
-            Kind::Any(types) if types.is_empty() || types.contains(&"string") => Form::JsonOrText,
-            Kind::Any(_) | Kind::Boolean => Form::Json,
+            Kind::Integer => Syntax::Integer,
+            Kind::Number => Syntax::Number,
+            Kind::Text | Kind::Choice(_) => Syntax::Text,
+            Kind::Object(_) | Kind::Map(_) => Syntax::Object,
+            Kind::List(_) => Syntax::Array,
+            Kind::Any(types) if types.is_empty() || types.contains(&"string") => Syntax::JsonOrText,
+            Kind::Any(_) | Kind::Boolean => Syntax::Json,
         }
     }
 
     fn read(self, text: &str) -> Result<Value, String> {
         match self {
-            Form::Integer => integer(text),
-            Form::Number => number(text),
-            Form::Text => Ok(text.into()),
-            Form::Object => json(text)
-                .and_then(|value| if value.is_object() { Ok(value) } else { Err("it takes a JSON object".to_owned()) }),
-            Form::Array => json(text)
-                .and_then(|value| if value.is_array() { Ok(value) } else { Err("it takes a JSON array".to_owned()) }),
-            Form::Json => json(text),
-            // What begins as JSON was meant as JSON.
-            Form::JsonOrText if text.trim_start().starts_with(['{', '[', '"']) => json(text),
-            Form::JsonOrText => Ok(json(text).unwrap_or_else(|_| text.into())),
+            Syntax::Integer => integer(text),
+            Syntax::Number => number(text),
+            Syntax::Text => Ok(text.into()),
+            Syntax::Object => json(text)
+                .and_then(|value| if value.is_object() { Ok(value) } else { Err("expected a JSON object".to_owned()) }),
+            Syntax::Array => json(text)
+                .and_then(|value| if value.is_array() { Ok(value) } else { Err("expected a JSON array".to_owned()) }),
+            Syntax::Json => json(text),
+            // Text that starts like JSON must be valid JSON.
+            Syntax::JsonOrText if text.trim_start().starts_with(['{', '[', '"']) => json(text),
+            Syntax::JsonOrText => Ok(json(text).unwrap_or_else(|_| text.into())),
         }
     }
 }
 
-/// What stands for the value in help.
+/// Returns the placeholder of the value in help.
 pub(super) fn placeholder(kind: &Kind<'_>) -> &'static str {
     match kind {
         Kind::Boolean => "BOOL",
@@ -106,12 +106,12 @@ pub(super) fn placeholder(kind: &Kind<'_>) -> &'static str {
             Kind::List(_) => "JSON",
             kind => placeholder(&kind),
         },
-        kind => match Form::of(kind) {
-            Form::Integer => "INTEGER",
-            Form::Number => "NUMBER",
-            Form::Text => "TEXT",
-            Form::Object | Form::Array | Form::Json => "JSON",
-            Form::JsonOrText => "JSON|TEXT",
+        kind => match Syntax::new(kind) {
+            Syntax::Integer => "INTEGER",
+            Syntax::Number => "NUMBER",
+            Syntax::Text => "TEXT",
+            Syntax::Object | Syntax::Array | Syntax::Json => "JSON",
+            Syntax::JsonOrText => "JSON|TEXT",
         },
     }
 }
@@ -124,7 +124,7 @@ fn integer(text: &str) -> Result<Value, String> {
     if let Ok(large) = digits.parse::<u64>() {
         return Ok(large.into());
     }
-    Err("it takes a whole number of at most 64 bits".to_owned())
+    Err("expected an integer of at most 64 bits".to_owned())
 }
 
 fn number(text: &str) -> Result<Value, String> {
@@ -132,11 +132,11 @@ fn number(text: &str) -> Result<Value, String> {
         return Ok(whole);
     }
     let number = text.parse().ok().and_then(Number::from_f64);
-    number.map(Value::Number).ok_or_else(|| "it takes a number".to_owned())
+    number.map(Value::Number).ok_or_else(|| "expected a number".to_owned())
 }
 
 fn json(text: &str) -> Result<Value, String> {
-    // The dispatcher's own reader, which refuses a key that stands twice.
+    // The parser of the dispatcher, which rejects duplicate keys.
     let read = toolkit::Arguments::from(text).to_value();
     read.map_err(|error| error.message().to_owned())
 }

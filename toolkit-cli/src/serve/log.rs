@@ -1,4 +1,4 @@
-//! The log of a server, on stderr.
+//! The log of the server, on stderr.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -7,10 +7,10 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::style::{self, printable};
 
-/// What is logged unless `RUST_LOG` says otherwise: failures of tools, what backends print, warnings of everything else.
+/// The default filter: failures of tools, the stderr of backends, and warnings of everything else.
 const DEFAULT: &str = "warn,toolkit=info";
 
-/// Logs to stderr what `RUST_LOG` selects, unless the host has a subscriber of its own.
+/// Starts logging to stderr, filtered by `RUST_LOG`, unless the host has installed a subscriber.
 pub(super) fn start() {
     let filter = match std::env::var(EnvFilter::DEFAULT_ENV) {
         Ok(directives) if !directives.is_empty() => EnvFilter::try_new(&directives).unwrap_or_else(|error| {

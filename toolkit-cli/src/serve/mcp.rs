@@ -11,17 +11,17 @@ use toolkit_mcp::server::{Filter, Http, HttpError, Rule, ServeError, Server, Ser
 #[cfg(feature = "proxy")]
 use super::proxy;
 use super::token::{self, TOKEN};
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::options::{naming, program_name};
 use crate::program::{Configure, Program};
 use crate::style;
 use crate::{credentials, runtime};
 
-/// How long clients may keep a list that other servers change.
+/// The time that clients may cache a list that other servers can change.
 const PROXY_TTL: Duration = Duration::from_secs(60);
 
-pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> Result<Exit, Failure> {
+pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> Result<Exit, CommandError> {
     let runtime = runtime::create()?;
     #[cfg(feature = "proxy")]
     let servers = proxy::servers(matches, program.backends)?;
@@ -31,7 +31,7 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     let is_proxy = false;
     let dispatcher = {
         let _on_runtime = runtime.enter();
-        (program.dispatcher)(Dispatcher::builder(catalog)).map_err(Failure::Setup)?.build()?
+        (program.dispatcher)(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?.build()?
     };
     #[cfg(feature = "proxy")]
     let own = Catalog::new(dispatcher.catalog().iter().cloned())?;
@@ -39,7 +39,7 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     let builder = Server::builder(dispatcher)
         .named(program.name, version)
         .credentials(|tool| credentials::from_environment(tool.requirements()));
-    let server = server((program.server)(builder).map_err(Failure::Setup)?, matches, is_proxy)?;
+    let server = server((program.server)(builder).map_err(CommandError::Setup)?, matches, is_proxy)?;
     let serving = serve(&server, matches, program.http);
     #[cfg(feature = "proxy")]
     let serving = async {
@@ -49,17 +49,17 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
         }
     };
     let outcome = runtime.block_on(serving);
-    // A tool that nobody waits for any more must not keep the process alive.
+    // A tool that is still running must not keep the process alive.
     runtime.shutdown_background();
     outcome
 }
 
-async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>) -> Result<Exit, Failure> {
+async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>) -> Result<Exit, CommandError> {
     let Some(address) = matches.get_one::<String>("http") else {
         if std::io::stdin().is_terminal() {
             let program = program_name();
             let message = format!(
-                "reading MCP messages from stdin; clients run `{program} serve` themselves, and \
+                "reading MCP messages from stdin; MCP clients usually start `{program} serve`, and \
                  `{program} serve --http 8000` serves http://127.0.0.1:8000/mcp"
             );
             let _ = writeln!(anstream::stderr(), "{} {message}", style::NOTE);
@@ -67,7 +67,7 @@ async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>
         server.stdio().await?;
         return Ok(Exit::Success);
     };
-    let mut http = configure(server.http()).map_err(Failure::Setup)?;
+    let mut http = configure(server.http()).map_err(CommandError::Setup)?;
     if let Some(token) = token::token(matches)? {
         http = http.token(token);
     }
@@ -80,14 +80,14 @@ async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>
     if matches.get_flag("allow-unauthenticated") {
         http = http.open_to_all();
     }
-    let listening = http.bind(address).await.map_err(|error| cannot_listen(address, &error))?;
+    let listening = http.bind(address).await.map_err(|error| bind_error(address, &error))?;
     let _ = writeln!(anstream::stderr(), "{} serving at http://{}/mcp", style::NOTE, listening.local_addr()?);
     listening.run_until_told().await;
     Ok(Exit::Success)
 }
 
 /// Applies the flags of the command line, and builds the server.
-fn server(mut server: ServerBuilder, matches: &ArgMatches, is_proxy: bool) -> Result<Server, Failure> {
+fn server(mut server: ServerBuilder, matches: &ArgMatches, is_proxy: bool) -> Result<Server, CommandError> {
     let rules = |name: &str| matches.get_many::<Rule>(name).into_iter().flatten().cloned();
     if ["allow", "deny"].iter().any(|name| matches.contains_id(name)) || matches.get_flag("read-only") {
         let mut filter = rules("allow").fold(Filter::all(), Filter::allow);
@@ -98,10 +98,10 @@ fn server(mut server: ServerBuilder, matches: &ArgMatches, is_proxy: bool) -> Re
         server = server.filter(filter);
     }
     if is_proxy {
-        // Not every client listens to changes.
+        // Not every client supports change notifications.
         server = server.list_ttl(PROXY_TTL);
     }
-    // Without the flag, the program's own choice holds.
+    // Without the flag, the configuration of the host applies.
     if matches.value_source("naming") != Some(ValueSource::DefaultValue) {
         server = server.naming(naming(matches));
     }
@@ -112,18 +112,18 @@ fn server(mut server: ServerBuilder, matches: &ArgMatches, is_proxy: bool) -> Re
         server = server.call_timeout(limit);
     }
     server.build().map_err(|error| match error {
-        ServeError::Catalog(problems) => Failure::Catalog(problems),
-        other => Failure::Own { exit: Exit::Failed, kind: "invalid_catalog", message: other.to_string() },
+        ServeError::Catalog(problems) => CommandError::Catalog(problems),
+        other => CommandError::Other { exit: Exit::Failed, kind: "invalid_catalog", message: other.to_string() },
     })
 }
 
-fn cannot_listen(address: &str, error: &HttpError) -> Failure {
+fn bind_error(address: &str, error: &HttpError) -> CommandError {
     let (kind, message) = match error {
         HttpError::Unprotected(_) => {
-            let fix = format!("set {TOKEN} to a token that clients must have, or give --allow-unauthenticated");
+            let fix = format!("set {TOKEN} to a token that clients must send, or pass --allow-unauthenticated");
             ("unprotected", format!("{error}: {fix}"))
         }
         _ => ("io", format!("cannot listen at {address}: {error}")),
     };
-    Failure::Own { exit: Exit::Failed, kind, message }
+    CommandError::Other { exit: Exit::Failed, kind, message }
 }

@@ -11,13 +11,13 @@ const OTC: bool = cfg!(feature = "otc");
 
 pub(super) fn command() -> Command {
     Command::new("serve")
-        .about("Serves the tools to other programs, over MCP or Open Tool Calling, until it is stopped")
+        .about("Serves the tools over MCP or Open Tool Calling")
         .long_about(format!(
-            "Serves the tools to other programs until it receives SIGTERM or Ctrl-C: over the Model Context Protocol on \
-             stdin and stdout, with --http at http://ADDR/mcp, or with --otc in the call format of Open Tool Calling.\n\n\
-             A server that other machines can reach needs a token, which clients must send. It is read from the \
-             environment variable {TOKEN}, or from the one that --token-env names.\n\n\
-             The log goes to stderr. RUST_LOG selects what it has, as in RUST_LOG=debug.\n\n\
+            "Serves the tools until it receives SIGTERM or Ctrl-C: over MCP on stdin and stdout, over MCP at \
+             http://ADDR/mcp with --http, or over Open Tool Calling with --otc.\n\n\
+             A server that other machines can reach requires a token, which clients must send. It is read from the \
+             environment variable {TOKEN}, or from the variable of --token-env.\n\n\
+             The log goes to stderr, filtered by RUST_LOG, as in RUST_LOG=debug.\n\n\
              A RULE is `namespace=NS`, `tag=TAG`, `hint=HINT` (`read-only`, `destructive`, `idempotent`, `open-world`) or \
              the id of a tool."
         ))
@@ -41,38 +41,39 @@ fn mcp() -> Vec<Arg> {
     let proxy = super::proxy::options();
     #[cfg(not(feature = "proxy"))]
     let proxy = [unless(false, "proxy", Arg::new("proxy"))];
-    let mut options =
-        vec![
-            Arg::new("http")
-                .long("http")
-                .value_name("ADDR")
-                .value_parser(address)
-                .help("Listens at an address, such as 127.0.0.1:8000; a port alone listens on this machine only"),
-            rule("allow").help("Serves only these tools; may be given more than once"),
-            rule("deny").help("Does not serve these tools; may be given more than once"),
-            switch("read-only").help("Serves only tools that change nothing"),
-            naming_option(),
-            Arg::new("list-at-most").long("list-at-most").value_name("N").value_parser(value_parser!(usize)).help(
-                "Above so many tools, lists three tools that search, describe and call the others [default: 128]",
-            ),
-            Arg::new("timeout")
-                .long("timeout")
-                .value_name("TIME")
-                .value_parser(duration)
-                .help("Sets the timeout of a call, such as 30s or 2m [default: 5m]"),
-            Arg::new("rate")
-                .long("rate")
-                .value_name("N")
-                .value_parser(value_parser!(u32).range(1..))
-                .requires("http")
-                .help("Limits the requests per second of each client; with --http"),
-            Arg::new("allow-origin")
-                .long("allow-origin")
-                .value_name("ORIGIN")
-                .action(ArgAction::Append)
-                .requires("http")
-                .help("Answers web pages of this origin too, such as https://example.com; with --http"),
-        ];
+    let mut options = vec![
+        Arg::new("http")
+            .long("http")
+            .value_name("ADDR")
+            .value_parser(address)
+            .help("Listen at this address, such as 127.0.0.1:8000; a port without a host listens on 127.0.0.1"),
+        rule("allow").help("Serve only these tools; may be repeated"),
+        rule("deny").help("Do not serve these tools; may be repeated"),
+        switch("read-only").help("Serve only read-only tools"),
+        naming_option(),
+        Arg::new("list-at-most")
+            .long("list-at-most")
+            .value_name("N")
+            .value_parser(value_parser!(usize))
+            .help("Above this number of tools, list only search_tools, describe_tool and call_tool [default: 128]"),
+        Arg::new("timeout")
+            .long("timeout")
+            .value_name("TIME")
+            .value_parser(duration)
+            .help("Timeout of a call, such as 30s or 2m [default: 5m]"),
+        Arg::new("rate")
+            .long("rate")
+            .value_name("N")
+            .value_parser(value_parser!(u32).range(1..))
+            .requires("http")
+            .help("Limit the requests per second of each client; with --http"),
+        Arg::new("allow-origin")
+            .long("allow-origin")
+            .value_name("ORIGIN")
+            .action(ArgAction::Append)
+            .requires("http")
+            .help("Accept requests of web pages with this origin, such as https://example.com; with --http"),
+    ];
     options.extend(proxy);
     options
 }
@@ -83,18 +84,18 @@ fn otc() -> Vec<Arg> {
     #[cfg(not(feature = "otc"))]
     let otc = Arg::new("otc");
     vec![
-        otc.help("Listens at an address, such as 127.0.0.1:8080; a port alone listens on this machine only"),
+        otc.help("Listen at this address, such as 127.0.0.1:8080; a port without a host listens on 127.0.0.1"),
         Arg::new("toolkit")
             .long("toolkit")
             .value_name("NAME")
             .requires("otc")
-            .help("Names the toolkit of tools without a namespace [default: the name of this program]"),
+            .help("Toolkit of tools without a namespace [default: the name of this program]"),
         Arg::new("jwt-secret-env")
             .long("jwt-secret-env")
             .value_name("NAME")
             .requires("otc")
             .conflicts_with("token-env")
-            .help("Accepts tokens that are signed (HS256) with the secret in this environment variable; with --otc"),
+            .help("Accept JWTs that are signed (HS256) with the secret in this environment variable; with --otc"),
     ]
 }
 
@@ -105,26 +106,25 @@ fn http() -> [Arg; 3] {
             .alias("api-key-env")
             .value_name("NAME")
             .requires("listen")
-            .help(format!("Names the environment variable that has the token of clients [default: {TOKEN}]")),
+            .help(format!("Environment variable with the token of clients [default: {TOKEN}]")),
         Arg::new("allow-host")
             .long("allow-host")
             .alias("host")
             .value_name("HOST")
             .action(ArgAction::Append)
             .requires("listen")
-            .help("Answers to this host name too, besides `localhost`"),
+            .help("Accept requests for this host name, in addition to `localhost`"),
         switch("allow-unauthenticated")
             .aliases(["open-to-all", "anyone"])
             .requires("listen")
-            .help("Lets everyone who can reach ADDR call the tools without a token"),
+            .help("Allow calls without a token from every client that can reach ADDR"),
     ]
 }
 
-/// An address to listen at; one without a host is reached from this machine only.
+/// Parses an address to listen at. A port without a host is on the loopback interface.
 fn address(text: &str) -> Result<String, String> {
     let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
-    let port: u16 =
-        port.parse().map_err(|_| "an address is a host and a port, such as 127.0.0.1:8000, or a port alone")?;
+    let port: u16 = port.parse().map_err(|_| "expected a host and a port, such as 127.0.0.1:8000, or a port")?;
     match host {
         "" => Ok(format!("127.0.0.1:{port}")),
         host => Ok(format!("{host}:{port}")),

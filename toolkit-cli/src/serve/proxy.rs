@@ -1,7 +1,7 @@
-//! The tools of other servers, served along with those of this program.
+//! `serve --proxy`: serves the tools of other MCP servers.
 
 mod lock;
-mod told;
+mod reporter;
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,41 +14,41 @@ use toolkit::backend::Backends;
 use toolkit_mcp::client::McpServers;
 use toolkit_mcp::server::{Proxy, Server};
 
-use self::told::Told;
+use self::reporter::Reporter;
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::options::{duration, switch};
 
-/// How long servers may take to list their tools before anything is served: many a client lists once, at once, and never
-/// hears of a change. Servers that take longer are served as soon as they are there.
+/// The default time to wait for the tools of other servers before serving, since many clients request the list once and
+/// ignore changes. The tools of slower servers are added as soon as they are available.
 const WAIT: Duration = Duration::from_secs(2);
 
 pub(super) fn options() -> [Arg; 5] {
     [
         Arg::new("proxy").long("proxy").value_name("FILE").value_parser(value_parser!(PathBuf)).help(
-            "Serves the tools of other servers too, each in a namespace of its own: those in FILE, as `mcpServers` of \
-             Claude, Cursor or VS Code has them",
+            "Also serve the tools of the MCP servers in FILE, each in its own namespace; FILE has the `mcpServers` format \
+             of Claude, Cursor and VS Code",
         ),
         Arg::new("lock").long("lock").value_name("LOCK").requires("proxy").value_parser(value_parser!(PathBuf)).help(
-            "Serves only those tools of other servers that LOCK holds, exactly as it holds them, and reports all others",
+            "Serve only the tools of other servers that are unchanged since LOCK was written, and report all others",
         ),
-        switch("update-lock").requires("lock").help("Writes to LOCK what the servers offer now, for review, and ends"),
+        switch("update-lock").requires("lock").help("Write the current tools of the servers to LOCK for review, and exit"),
         Arg::new("trust").long("trust").value_name("SERVER").requires("proxy").action(ArgAction::Append).help(
-            "Trusts the hints of a server, such as `readOnlyHint`, whose tools count as destructive otherwise; may be \
-             given more than once",
+            "Trust the hints of a server, such as `readOnlyHint`; tools of other servers count as destructive; may be \
+             repeated",
         ),
         Arg::new("proxy-wait").long("proxy-wait").value_name("TIME").requires("proxy").value_parser(duration).help(
-            "How long to wait for other servers before the tools that are there are served [default: 2s]",
+            "Time to wait for the tools of other servers before serving [default: 2s]",
         ),
     ]
 }
 
-/// The servers that are asked for, none of which is started yet; `None` where none is.
-pub(super) fn servers(matches: &ArgMatches, mut backends: Backends) -> Result<Option<Arc<Backends>>, Failure> {
+/// Returns the configured servers, without starting them, or `None` if there are none.
+pub(super) fn servers(matches: &ArgMatches, mut backends: Backends) -> Result<Option<Arc<Backends>>, CommandError> {
     let Some(file) = matches.get_one::<PathBuf>("proxy") else {
         return Ok((!backends.names().is_empty()).then(|| Arc::new(backends)));
     };
-    let unusable = |kind, reason: String| Failure::Own {
+    let unusable = |kind, reason: String| CommandError::Other {
         exit: Exit::Failed,
         kind,
         message: format!("{}: {reason}", file.display()),
@@ -56,7 +56,7 @@ pub(super) fn servers(matches: &ArgMatches, mut backends: Backends) -> Result<Op
     let invalid = |reason: String| unusable("invalid_servers", reason);
     let json = fs::read_to_string(file).map_err(|error| invalid(error.to_string()))?;
     let servers = McpServers::from_json(&json).map_err(|error| invalid(error.to_string()))?;
-    told::configured(&servers);
+    reporter::report_configuration(&servers);
     if let (Some(path), false) = (matches.get_one::<PathBuf>("lock"), matches.get_flag("update-lock")) {
         backends = backends.with_lock(lock::read(path)?);
     }
@@ -65,22 +65,22 @@ pub(super) fn servers(matches: &ArgMatches, mut backends: Backends) -> Result<Op
     }
     for name in matches.get_many::<String>("trust").into_iter().flatten() {
         if !backends.trust(name) {
-            return Err(unusable("unknown_server", format!("there is no server `{}` to trust", name.escape_debug())));
+            return Err(unusable("unknown_server", format!("--trust: unknown server `{}`", name.escape_debug())));
         }
     }
     Ok(Some(Arc::new(backends)))
 }
 
-/// Runs what serves, with the tools of these servers, and follows them as they change; or writes the lock.
+/// Runs `serving` with the tools of these servers and applies their changes, or writes the lock.
 ///
-/// Reports on stderr what cannot be served, and serves everything else.
+/// Tools that cannot be served are reported on stderr.
 pub(super) async fn along_with(
     server: &Server,
     own: Catalog,
     backends: Arc<Backends>,
     matches: &ArgMatches,
-    serving: impl Future<Output = Result<Exit, Failure>>,
-) -> Result<Exit, Failure> {
+    serving: impl Future<Output = Result<Exit, CommandError>>,
+) -> Result<Exit, CommandError> {
     if let (Some(path), true) = (matches.get_one::<PathBuf>("lock"), matches.get_flag("update-lock")) {
         let outcome = lock::update(path, &backends, own).await;
         backends.stop().await;
@@ -88,13 +88,13 @@ pub(super) async fn along_with(
     }
     let wait = matches.get_one::<Duration>("proxy-wait").copied().unwrap_or(WAIT);
     let proxy = Proxy::new(server.clone(), Arc::clone(&backends)).wait(wait);
-    let mut told = Told::new(matches.contains_id("lock"));
-    told.tell(&proxy.collect_within(wait).await);
-    let following = proxy.follow(|left_out| told.tell(&left_out));
+    let mut reporter = Reporter::new(matches.contains_id("lock"));
+    reporter.report(&proxy.collect_within(wait).await);
+    let following = proxy.follow(|left_out| reporter.report(&left_out));
     let mut serving = std::pin::pin!(serving);
     let outcome = tokio::select! {
         outcome = &mut serving => outcome,
-        // The server is about to end, and is still to answer what runs.
+        // The server is shutting down, but still answers running calls.
         () = following => serving.await,
     };
     backends.stop().await;

@@ -1,4 +1,4 @@
-//! The properties of an object, through composition.
+//! The properties of an object, including those of composed schemas.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,16 +6,16 @@ use serde_json::Value;
 
 use super::Shape;
 
-/// The properties of an object by name, each with one shape from every schema that has it.
+/// The properties of an object by name, each with its shape in every schema that declares it.
 #[derive(Default)]
 pub(super) struct Collected<'s> {
     pub(super) shapes: BTreeMap<&'s str, Vec<Shape<'s>>>,
     pub(super) required: BTreeSet<&'s str>,
 }
 
-/// Collects the properties of a schema and of those that it is composed of.
+/// Collects the properties of a schema and of its composed schemas.
 pub(super) fn collect<'s>(shape: &Shape<'s>, depth: usize) -> Collected<'s> {
-    /// Composition within composition; more than this is a circle.
+    /// The maximum depth of composition, which may be cyclic.
     const MAX_DEPTH: usize = 8;
 
     let mut all = Collected::default();

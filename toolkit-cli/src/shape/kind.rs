@@ -12,18 +12,18 @@ pub(crate) enum Kind<'s> {
     Integer,
     Number,
     Text,
-    /// One of these texts.
+    /// One of these strings.
     Choice(Vec<Choice<'s>>),
     List(Shape<'s>),
     /// An object whose properties are known.
     Object(Vec<Property<'s>>),
     /// An object with keys of the caller's choice.
     Map(Option<Shape<'s>>),
-    /// Anything else, with the JSON types that it may have; none, where it may have all.
+    /// Any other value, with its JSON types; empty if all types are allowed.
     Any(Vec<&'s str>),
 }
 
-/// One of several texts.
+/// A string of an enumeration.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Choice<'s> {
     pub(crate) value: &'s str,
@@ -35,7 +35,7 @@ pub(crate) struct Choice<'s> {
 pub(crate) struct Property<'s> {
     pub(crate) name: &'s str,
     pub(crate) required: bool,
-    /// One shape, or one from each variant that has a property of this name.
+    /// One shape, or one for each variant that declares the property.
     shapes: Vec<Shape<'s>>,
 }
 
@@ -61,7 +61,7 @@ impl<'s> Shape<'s> {
                 properties if properties.is_empty() => Kind::Map(self.values_of_map()),
                 properties => Kind::Object(properties),
             },
-            // A few branches, as an enum has them.
+            // Several branches, as in an enum.
             [] => match &self.types_of_branches()[..] {
                 ["object"] => Kind::Object(properties(self)),
                 types => Kind::Any(types.to_vec()),
@@ -70,7 +70,7 @@ impl<'s> Shape<'s> {
         }
     }
 
-    /// Returns the types that the branches name; none, if one of them names none.
+    /// Returns the types of the branches; empty if one of them allows any type.
     fn types_of_branches(&self) -> Vec<&'s str> {
         let mut types = Vec::new();
         for branch in self.branches(&["anyOf", "oneOf"]) {
@@ -84,7 +84,7 @@ impl<'s> Shape<'s> {
         types
     }
 
-    /// Returns the texts that the schema allows, if it allows only a few texts.
+    /// Returns the strings of an enumeration.
     fn choices(&self) -> Option<Vec<Choice<'s>>> {
         let choice = |value: &'s Value| {
             let description = self.description();
@@ -117,7 +117,7 @@ impl<'s> Shape<'s> {
 }
 
 impl<'s> Property<'s> {
-    /// Returns the kind of a value; if variants disagree, any.
+    /// Returns the kind of a value, or `Any` if variants have different kinds.
     pub(crate) fn kind(&self) -> Kind<'s> {
         let mut kinds = self.shapes.iter().map(Shape::kind);
         let first = kinds.next().unwrap_or(Kind::Any(Vec::new()));
@@ -149,7 +149,7 @@ impl<'s> Property<'s> {
         }
     }
 
-    /// Returns true if it may be `null`.
+    /// Returns true if the property may be `null`.
     pub(crate) fn is_nullable(&self) -> bool {
         self.shapes.iter().any(Shape::is_nullable)
     }
@@ -170,7 +170,7 @@ fn with_choice<'s>(mut choices: Vec<Choice<'s>>, choice: Choice<'s>) -> Vec<Choi
     choices
 }
 
-/// Returns the properties of `shape`, those that are required first.
+/// Returns the properties of `shape`, required ones first.
 fn properties<'s>(shape: &Shape<'s>) -> Vec<Property<'s>> {
     let Collected { shapes, required } = collect(shape, 0);
     let properties =

@@ -1,11 +1,11 @@
-//! Kinds and limits in words.
+//! Descriptions of kinds and constraints in words.
 
 use serde_json::Value;
 
 use super::{Kind, Shape};
 
-/// The kind of a value, as in `list of integers`.
-pub(crate) fn kind_in_words(kind: &Kind<'_>) -> String {
+/// Describes a kind, such as `list of integers`.
+pub(crate) fn describe_kind(kind: &Kind<'_>) -> String {
     match kind {
         Kind::Boolean => "boolean".to_owned(),
         Kind::Integer => "integer".to_owned(),
@@ -15,9 +15,9 @@ pub(crate) fn kind_in_words(kind: &Kind<'_>) -> String {
             let values: Vec<&str> = choices.iter().map(|choice| choice.value).collect();
             values.join(" | ")
         }
-        Kind::List(items) => format!("list of {}", several(&items.kind())),
+        Kind::List(items) => format!("list of {}", plural(&items.kind())),
         Kind::Object(_) => "object".to_owned(),
-        Kind::Map(Some(values)) => format!("map of {}", several(&values.kind())),
+        Kind::Map(Some(values)) => format!("map of {}", plural(&values.kind())),
         Kind::Map(None) => "object".to_owned(),
         Kind::Any(types) if types.is_empty() => "any JSON".to_owned(),
         Kind::Any(types) => {
@@ -31,24 +31,24 @@ pub(crate) fn kind_in_words(kind: &Kind<'_>) -> String {
     }
 }
 
-fn several(kind: &Kind<'_>) -> String {
+fn plural(kind: &Kind<'_>) -> String {
     match kind {
         Kind::Boolean | Kind::Integer | Kind::Number | Kind::Object(_) | Kind::Map(None) => {
-            format!("{}s", kind_in_words(kind))
+            format!("{}s", describe_kind(kind))
         }
         Kind::Text => "texts".to_owned(),
-        Kind::List(items) => format!("lists of {}", several(&items.kind())),
-        Kind::Map(Some(values)) => format!("maps of {}", several(&values.kind())),
-        Kind::Any(types) if types.is_empty() => kind_in_words(kind),
-        Kind::Choice(_) | Kind::Any(_) => format!("({})", kind_in_words(kind)),
+        Kind::List(items) => format!("lists of {}", plural(&items.kind())),
+        Kind::Map(Some(values)) => format!("maps of {}", plural(&values.kind())),
+        Kind::Any(types) if types.is_empty() => describe_kind(kind),
+        Kind::Choice(_) | Kind::Any(_) => format!("({})", describe_kind(kind)),
     }
 }
 
-/// What a value must hold to beyond its kind, as in `1 to 14`.
+/// Describes the constraints of a value, such as `1 to 14`.
 pub(crate) fn constraints(shape: &Shape<'_>) -> Vec<String> {
     let mut words = Vec::new();
     let mut range = |least: &str, most: &str, unit: &str| {
-        words.extend(range_in_words(shape.get(least), shape.get(most), unit));
+        words.extend(describe_range(shape.get(least), shape.get(most), unit));
     };
     range("minimum", "maximum", "");
     range("minLength", "maxLength", "character|characters");
@@ -66,20 +66,20 @@ pub(crate) fn constraints(shape: &Shape<'_>) -> Vec<String> {
         words.push(format.clone());
     }
     if shape.get("uniqueItems") == Some(&Value::Bool(true)) {
-        words.push("no item twice".to_owned());
+        words.push("unique items".to_owned());
     }
     words
 }
 
-/// `unit` is one and many, as in `item|items`.
-fn range_in_words(least: Option<&Value>, most: Option<&Value>, unit: &str) -> Option<String> {
+/// Describes a range. `unit` is the singular and the plural of the unit, such as `item|items`.
+fn describe_range(least: Option<&Value>, most: Option<&Value>, unit: &str) -> Option<String> {
     let counted = |limit: &Value| match unit.split_once('|') {
         None => limit.to_string(),
         Some((one, _)) if limit == 1 => format!("1 {one}"),
         Some((_, many)) => format!("{limit} {many}"),
     };
     match (least, most) {
-        // `minimum: 0` is what every unsigned integer has; it is said all the same, since JSON has no unsigned ones.
+        // `minimum: 0` of an unsigned integer is shown, since JSON has no unsigned integers.
         (Some(least), Some(most)) if least == most => Some(format!("exactly {}", counted(least))),
         (Some(least), Some(most)) => Some(format!("{least} to {}", counted(most))),
         (Some(least), None) => Some(format!("at least {}", counted(least))),
@@ -88,7 +88,7 @@ fn range_in_words(least: Option<&Value>, most: Option<&Value>, unit: &str) -> Op
     }
 }
 
-/// Formats such as `uint8` and `double` name a width in Rust, not a form that a person could write.
+/// Returns true for formats that are Rust types, such as `uint8` and `double`, and not textual formats.
 fn is_rust_width(format: &Value) -> bool {
     let name = format.as_str().unwrap_or_default();
     matches!(name, "float" | "double" | "int" | "uint")

@@ -1,4 +1,4 @@
-//! The command line of `cargo toolkit` itself; the command and what follows belongs to the program that is built.
+//! The command line of `cargo toolkit`. The command and its arguments are passed to the generated program.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,11 +9,10 @@ pub(crate) fn program() -> Command {
     let switch = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
     Command::new("cargo toolkit")
         .bin_name("cargo toolkit")
-        .about("Lists, finds, shows, calls, checks and serves the tools of a library")
+        .about("Lists, searches, calls, exports, checks and serves the tools of a library")
         .after_help(
-            "Commands: list, search, show, call, export, cost, check, diff, completions, serve; `cargo toolkit COMMAND --help` says more.\n\n\
-             Tools that borrow state need a program of their own, with `toolkit_cli::main_with`; of them, too, \
-             everything but `call` and `check` works.",
+            "Commands: list, search, show, call, export, cost, check, diff, completions, serve; see `cargo toolkit COMMAND --help`.\n\n\
+             Tools with injected state require a binary with `toolkit_cli::main_with` for `call`, `check` and `serve`.",
         )
         .override_usage("cargo toolkit [OPTIONS] <COMMAND> [ARGS]...")
         .allow_external_subcommands(true)
@@ -26,28 +25,28 @@ pub(crate) fn program() -> Command {
                 .long("manifest-path")
                 .value_name("PATH")
                 .value_parser(value_parser!(PathBuf))
-                .help("The Cargo.toml of the package, or of its workspace"),
+                .help("Path to the Cargo.toml of the package or its workspace"),
             Arg::new("package")
                 .short('p')
                 .long("package")
                 .value_name("NAME")
-                .help("The package, where the workspace has several"),
+                .help("Package with the tools, if the workspace has several"),
             Arg::new("features")
                 .short('F')
                 .long("features")
                 .value_name("FEATURES")
                 .action(ArgAction::Append)
                 .value_delimiter(',')
-                .help("Features of the package, separated by commas"),
-            switch("all-features").help("All features of the package"),
-            switch("no-default-features").help("Without its default features"),
-            switch("release").short('r').help("Builds with optimisations"),
-            switch("offline").help("Builds without the network"),
+                .help("Comma-separated list of features of the package"),
+            switch("all-features").help("Enable all features of the package"),
+            switch("no-default-features").help("Disable the default features of the package"),
+            switch("release").short('r').help("Build with optimizations"),
+            switch("offline").help("Build without network access"),
         ])
 }
 
-/// The command and its arguments, as they were typed.
-pub(crate) fn passed_on(matches: &ArgMatches) -> Vec<OsString> {
+/// Returns the command and its arguments.
+pub(crate) fn command_and_arguments(matches: &ArgMatches) -> Vec<OsString> {
     let Some((command, matches)) = matches.subcommand() else {
         return Vec::new();
     };
@@ -55,15 +54,15 @@ pub(crate) fn passed_on(matches: &ArgMatches) -> Vec<OsString> {
     std::iter::once(OsString::from(command)).chain(rest.cloned()).collect()
 }
 
-/// The features of `toolkit-cli` that the command needs: who lists tools need not build a server first.
+/// Returns the features of `toolkit-cli` that the command requires, so that `list` does not compile a server.
 pub(crate) fn features(matches: &ArgMatches) -> Vec<&'static str> {
-    let words = passed_on(matches);
+    let words = command_and_arguments(matches);
     let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
     let has = |option: &str| {
         let is_it = |word: &str| word.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
         words.iter().any(|word| is_it(word))
     };
-    // The help of a command has all of its options.
+    // The help of a command contains all of its options.
     let is_help = has("-h") || has("--help");
     let mut features = Vec::new();
     match words.first() {

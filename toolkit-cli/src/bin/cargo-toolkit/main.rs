@@ -1,7 +1,7 @@
-//! `cargo toolkit`: the command line of `toolkit-cli` for a package that has only a library.
+//! `cargo toolkit`: the command line of `toolkit-cli` for a package without a binary.
 //!
-//! It writes a program that links the library and calls [`toolkit_cli::main`], builds it, and becomes it. The program
-//! lives under the target directory of the workspace and shares its build.
+//! It generates, builds and runs a program that links the library. The program is in the target directory of the workspace
+//! and shares its build.
 #![forbid(unsafe_code)]
 
 mod command;
@@ -16,14 +16,14 @@ use std::process::{Command, ExitCode};
 
 use self::package::Package;
 
-/// What a wrong command line exits with, as in the program that is run in the end.
+/// The exit code of an invalid command line, as in the generated program.
 const USAGE: u8 = 2;
-/// What a package that does not build exits with.
+/// The exit code of a failed build.
 const FAILED: u8 = 1;
 
 fn main() -> ExitCode {
     let mut words: Vec<OsString> = std::env::args_os().collect();
-    // cargo runs `cargo-toolkit toolkit …`; by hand it is `cargo-toolkit …`.
+    // cargo runs `cargo-toolkit toolkit …`; users may run `cargo-toolkit …`.
     if words.get(1).is_some_and(|word| word == "toolkit") {
         words.remove(1);
     }
@@ -36,36 +36,36 @@ fn main() -> ExitCode {
     };
     let package = match Package::find(&matches) {
         Ok(package) => package,
-        Err(message) => return refuse(&message, USAGE),
+        Err(message) => return fail(&message, USAGE),
     };
     let executable = match program::build(&package, &matches) {
         Ok(executable) => executable,
-        Err(message) => return refuse(&message, FAILED),
+        Err(message) => return fail(&message, FAILED),
     };
     let mut command = Command::new(executable);
-    command.args(command::passed_on(&matches)).env("TOOLKIT_PROGRAM", "cargo toolkit");
-    become_it(command)
+    command.args(command::command_and_arguments(&matches)).env("TOOLKIT_PROGRAM", "cargo toolkit");
+    replace_process(command)
 }
 
-/// Runs `command` in place of this process, so that Ctrl-C and the exit code are its own.
+/// Replaces this process with `command`, which then handles Ctrl-C and sets the exit code.
 #[cfg(unix)]
-fn become_it(mut command: Command) -> ExitCode {
+fn replace_process(mut command: Command) -> ExitCode {
     use std::os::unix::process::CommandExt;
 
     let error = command.exec();
-    refuse(&format!("cannot run the program: {error}"), FAILED)
+    fail(&format!("cannot run the program: {error}"), FAILED)
 }
 
-/// Runs `command`, and exits as it does.
+/// Runs `command` and returns its exit code.
 #[cfg(not(unix))]
-fn become_it(mut command: Command) -> ExitCode {
+fn replace_process(mut command: Command) -> ExitCode {
     let code = command.status().ok().and_then(|status| status.code());
     let code = code.and_then(|code| u8::try_from(code).ok());
     code.map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-fn refuse(message: &str, code: u8) -> ExitCode {
-    // Where stderr is gone there is nobody to tell.
+fn fail(message: &str, code: u8) -> ExitCode {
+    // Errors while writing to stderr cannot be reported.
     let _ = writeln!(anstream::stderr(), "error: {message}");
     ExitCode::from(code)
 }

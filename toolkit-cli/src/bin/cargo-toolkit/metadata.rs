@@ -1,4 +1,4 @@
-//! What `cargo metadata` says, as far as it matters here.
+//! The relevant output of `cargo metadata`.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub(crate) struct Metadata {
     pub(crate) workspace_members: Vec<String>,
     pub(crate) workspace_root: PathBuf,
     pub(crate) target_directory: PathBuf,
-    /// `None` where only the workspace itself was read.
+    /// `None` if the dependencies were not read.
     pub(crate) resolve: Option<Resolve>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct PackageMetadata {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) version: String,
-    /// `None` for a package on a path.
+    /// `None` for a path dependency.
     pub(crate) source: Option<String>,
     pub(crate) manifest_path: PathBuf,
     pub(crate) edition: String,
@@ -38,7 +38,7 @@ pub(crate) struct Target {
 
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Resolve {
-    /// The package of the manifest that was asked about; a virtual workspace has none.
+    /// The package of the manifest, or `None` for a virtual workspace.
     pub(crate) root: Option<String>,
     pub(crate) nodes: Vec<Node>,
 }
@@ -46,33 +46,33 @@ pub(crate) struct Resolve {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Node {
     pub(crate) id: String,
-    /// The ids of what it depends on.
+    /// The ids of its dependencies.
     pub(crate) dependencies: Vec<String>,
 }
 
-/// The cargo that runs us, or the one in the path.
+/// Returns a command for the cargo that runs this program, or the one in `PATH`.
 pub(crate) fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Reads the packages of the workspace, without their dependencies. Nothing is downloaded.
+/// Reads the packages of the workspace without their dependencies, so nothing is downloaded.
 ///
 /// # Errors
 ///
-/// Returns an error if cargo cannot be run or there is no workspace; cargo prints why to stderr.
+/// Returns an error if cargo cannot be run or there is no workspace; cargo prints the reason to stderr.
 pub(crate) fn workspace(matches: &ArgMatches) -> Result<Metadata, String> {
     read(matches, &["--no-deps"])
 }
 
-/// Reads the packages of the workspace and all of their dependencies, which cargo downloads if it has to.
+/// Reads the packages of the workspace and all of their dependencies, which cargo downloads if necessary.
 ///
 /// # Errors
 ///
 /// As for [`workspace`].
 pub(crate) fn with_dependencies(matches: &ArgMatches) -> Result<Metadata, String> {
-    // Optional dependencies may bring `toolkit` in.
+    // `toolkit` may be an optional dependency.
     let mut options = vec!["--all-features".to_owned()];
-    // Without it, cargo wants the sources of every platform's dependencies, which an offline machine does not have.
+    // Without the filter, cargo needs the dependencies of all platforms, which may be missing offline.
     options.extend(host().map(|host| format!("--filter-platform={host}")));
     read(matches, &options)
 }
@@ -94,7 +94,7 @@ fn read(matches: &ArgMatches, options: &[impl AsRef<OsStr>]) -> Result<Metadata,
         .map_err(|error| format!("cannot read the output of `cargo metadata`: {error}"))
 }
 
-/// The platform that programs are built for here.
+/// Returns the host platform of rustc.
 fn host() -> Option<String> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc).arg("-vV").output().ok()?;

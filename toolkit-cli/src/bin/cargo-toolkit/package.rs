@@ -1,4 +1,4 @@
-//! The package whose tools are wanted, and where `toolkit-cli` is for it.
+//! The package with the tools, and the source of the matching `toolkit-cli`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -12,62 +12,63 @@ use crate::metadata::{self, Metadata, PackageMetadata};
 pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
-    /// The library's name in Rust.
+    /// The crate name of the library.
     pub(crate) krate: String,
     pub(crate) folder: PathBuf,
     pub(crate) edition: String,
     pub(crate) features: Vec<String>,
     pub(crate) workspace_root: PathBuf,
     pub(crate) target_directory: PathBuf,
-    /// Where `toolkit-cli` comes from, as the keys of a dependency.
+    /// The source of `toolkit-cli`, as keys of a dependency.
     pub(crate) toolkit_cli: String,
 }
 
 impl Package {
-    /// The package that the command line means.
+    /// Finds the package that the command line selects.
     ///
     /// # Errors
     ///
-    /// There is none, there are several, it has no library, or it does not depend on `toolkit`.
+    /// Returns an error if no package or several packages match, or if the package has no library or does not depend on
+    /// `toolkit`.
     pub(crate) fn find(matches: &ArgMatches) -> Result<Self, String> {
         let wanted = matches.get_one::<String>("package").map(String::as_str);
         if wanted.is_some() {
-            // A package that is not there or has no library is reported before its dependencies are downloaded.
+            // Report a missing package or library before downloading dependencies.
             library_of(choose(&metadata::workspace(matches)?, wanted)?)?;
         }
         let metadata = metadata::with_dependencies(matches)?;
         let package = choose(&metadata, wanted)?;
         let library = library_of(package)?;
-        let toolkit =
-            toolkit_of(&metadata, package).ok_or_else(|| format!("`{}` does not depend on `toolkit`", package.name))?;
+        let toolkit = toolkit_dependency(&metadata, package)
+            .ok_or_else(|| format!("`{}` does not depend on `toolkit`", package.name))?;
         let folder = package.manifest_path.parent().map(PathBuf::from);
         Ok(Self {
             name: package.name.clone(),
             version: package.version.clone(),
             krate: library.replace('-', "_"),
-            folder: folder.ok_or("the manifest has no folder")?,
+            folder: folder.ok_or("the manifest has no parent directory")?,
             edition: package.edition.clone(),
             features: package.features.keys().cloned().collect(),
-            toolkit_cli: toolkit_cli_beside(toolkit)?,
+            toolkit_cli: toolkit_cli_source(toolkit)?,
             workspace_root: metadata.workspace_root.clone(),
             target_directory: metadata.target_directory.clone(),
         })
     }
 }
 
-/// The library of the package that is wanted.
+/// Returns the library of the selected package.
 fn library_of(package: &PackageMetadata) -> Result<&str, String> {
     package.library().ok_or_else(|| {
         format!(
-            "`{}` has no library, and a program cannot be linked into another; give it \
-             `fn main() -> std::process::ExitCode {{ toolkit_cli::program!().main() }}`",
+            "`{}` has no library that can be linked; in a binary, use \
+             `fn main() -> std::process::ExitCode {{ toolkit_cli::program!().main() }}` instead",
             package.name
         )
     })
 }
 
 impl PackageMetadata {
-    /// The name of the library that another crate could link.
+    /// Returns the name of the library, if other crates can link it.
     fn library(&self) -> Option<&str> {
         let is_library = |kind: &String| matches!(kind.as_str(), "lib" | "rlib" | "dylib");
         let mut targets = self.targets.iter();
@@ -87,7 +88,8 @@ fn choose<'m>(metadata: &'m Metadata, wanted: Option<&str>) -> Result<&'m Packag
         let found = members.into_iter().find(|package| package.id == *root);
         return found.ok_or_else(|| "cargo names a package that it does not list".to_owned());
     }
-    let has_tools = |package: &&PackageMetadata| package.library().is_some() && toolkit_of(metadata, package).is_some();
+    let has_tools =
+        |package: &&PackageMetadata| package.library().is_some() && toolkit_dependency(metadata, package).is_some();
     let candidates: Vec<&PackageMetadata> = members.into_iter().filter(has_tools).collect();
     match candidates[..] {
         [package] => Ok(package),
@@ -100,8 +102,8 @@ fn choose<'m>(metadata: &'m Metadata, wanted: Option<&str>) -> Result<&'m Packag
     }
 }
 
-/// The `toolkit` that a package depends on, itself or through others.
-fn toolkit_of<'m>(metadata: &'m Metadata, package: &PackageMetadata) -> Option<&'m PackageMetadata> {
+/// Returns the direct or transitive dependency `toolkit` of a package.
+fn toolkit_dependency<'m>(metadata: &'m Metadata, package: &PackageMetadata) -> Option<&'m PackageMetadata> {
     let nodes: BTreeMap<&str, &[String]> = metadata
         .resolve
         .iter()
@@ -111,7 +113,7 @@ fn toolkit_of<'m>(metadata: &'m Metadata, package: &PackageMetadata) -> Option<&
     let packages: BTreeMap<&str, &PackageMetadata> =
         metadata.packages.iter().map(|package| (&*package.id, package)).collect();
     let mut seen: BTreeSet<&str> = BTreeSet::new();
-    // Breadth first: where two versions are linked, the one that the package itself names is meant.
+    // Breadth first: if several versions are linked, the direct dependency of the package is found first.
     let mut layer: Vec<&str> = vec![&package.id];
     while !layer.is_empty() {
         let found = layer.iter().filter_map(|id| packages.get(id).copied());
@@ -124,15 +126,16 @@ fn toolkit_of<'m>(metadata: &'m Metadata, package: &PackageMetadata) -> Option<&
     None
 }
 
-/// `toolkit-cli` from where `toolkit` is from: another source would bring another `toolkit`, and that one has no tools.
-fn toolkit_cli_beside(toolkit: &PackageMetadata) -> Result<String, String> {
+/// Returns the source of `toolkit-cli`, which is that of `toolkit`: another source would link a second `toolkit` without
+/// the tools.
+fn toolkit_cli_source(toolkit: &PackageMetadata) -> Result<String, String> {
     match toolkit.source.as_deref() {
         None => {
             let folder = toolkit.manifest_path.parent().and_then(|folder| folder.parent());
             let folder = folder.map(|folder| folder.join("toolkit-cli"));
             match folder.filter(|folder| folder.join("Cargo.toml").exists()) {
                 Some(folder) => Ok(format!("path = {}", quoted(&folder.to_string_lossy()))),
-                None => Err(format!("there is no `toolkit-cli` beside {}", toolkit.manifest_path.display())),
+                None => Err(format!("there is no `toolkit-cli` next to {}", toolkit.manifest_path.display())),
             }
         }
         Some(source) => match source.strip_prefix("git+") {
@@ -142,16 +145,16 @@ fn toolkit_cli_beside(toolkit: &PackageMetadata) -> Result<String, String> {
     }
 }
 
-/// `https://host/repo?branch=main#0a1b…` as a dependency on the same commit.
+/// Converts a source such as `https://host/repo?branch=main#0a1b…` to a dependency.
 fn git_dependency(source: &str) -> String {
     let (place, _commit) = source.split_once('#').unwrap_or((source, ""));
     let (url, query) = place.split_once('?').unwrap_or((place, ""));
     let reference = query.split_once('=').map(|(key, value)| format!(", {key} = {}", quoted(value)));
-    // The commit is in the lock file that the program inherits.
+    // The lock file of the workspace, which the program uses, contains the commit.
     format!("git = {}{}", quoted(url), reference.unwrap_or_default())
 }
 
-/// The same version from the same registry; the public one needs no name.
+/// Returns a dependency on the same version from the same registry. crates.io is the default.
 fn registry_dependency(source: &str, version: &str) -> String {
     const PUBLIC: [&str; 2] =
         ["registry+https://github.com/rust-lang/crates.io-index", "sparse+https://index.crates.io/"];
@@ -160,7 +163,7 @@ fn registry_dependency(source: &str, version: &str) -> String {
     format!("version = {}{}", quoted(&format!("={version}")), registry.unwrap_or_default())
 }
 
-/// A TOML string; JSON escapes are TOML escapes.
+/// Returns a TOML string. The escapes of JSON are valid in TOML.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! The program that links the library: written, built, found.
+//! Generates and builds the program that links the library.
 
 use std::fs;
 use std::io;
@@ -14,11 +14,11 @@ use crate::metadata::cargo;
 use crate::package::{Package, quoted};
 use crate::workspace;
 
-/// Builds the program and says where it is.
+/// Builds the program and returns the path of its executable.
 ///
 /// # Errors
 ///
-/// It cannot be written, or cargo cannot build it; cargo says why on stderr.
+/// Returns an error if the program cannot be written or built; cargo prints compiler errors to stderr.
 pub(crate) fn build(package: &Package, matches: &ArgMatches) -> Result<PathBuf, String> {
     let folder = package.target_directory.join("cargo-toolkit").join(&package.name);
     let settings = workspace::settings(&package.workspace_root)?;
@@ -33,7 +33,7 @@ pub(crate) fn build(package: &Package, matches: &ArgMatches) -> Result<PathBuf, 
         .arg(folder.join("Cargo.toml"))
         .arg("--target-dir")
         .arg(&package.target_directory)
-        // So that the workspace's `.cargo/config.toml` and toolchain hold.
+        // The `.cargo/config.toml` and the toolchain of the workspace apply.
         .current_dir(&package.workspace_root);
     for option in ["release", "offline"] {
         if matches.get_flag(option) {
@@ -41,11 +41,11 @@ pub(crate) fn build(package: &Package, matches: &ArgMatches) -> Result<PathBuf, 
         }
     }
     if is_new {
-        // It compiles every dependency, which takes minutes.
+        // The first build compiles every dependency, which takes minutes.
         let _ =
-            writeln!(anstream::stderr(), "note: building `{}` with its tools; later builds are quick", package.name);
+            writeln!(anstream::stderr(), "note: building `{}` and its dependencies for the first time", package.name);
     }
-    // cargo prints its progress to a terminal only; elsewhere its lines would mix with those of the tools.
+    // Without a terminal, the messages of cargo would mix with the output of the tools.
     if !(is_new && io::stderr().is_terminal()) {
         command.arg("--quiet");
     }
@@ -59,18 +59,18 @@ pub(crate) fn build(package: &Package, matches: &ArgMatches) -> Result<PathBuf, 
     let executable = messages.filter_map(|message| executable(&message)).last();
     match child.wait() {
         Ok(status) if status.success() => executable.ok_or_else(|| "cargo built no program".to_owned()),
-        Ok(_) => Err(format!("`{}` does not build as a dependency of the program", package.name)),
+        Ok(_) => Err(format!("cannot build the program that links `{}`", package.name)),
         Err(error) => Err(format!("cannot wait for cargo: {error}")),
     }
 }
 
-/// The program that a message of cargo's is about.
+/// Returns the path of the executable in a message of cargo.
 fn executable(message: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(message).ok()?;
     message["executable"].as_str().map(PathBuf::from)
 }
 
-/// Writes what has changed, and says whether anything has.
+/// Writes the changed files of the program. Returns true if a file has changed.
 fn write(package: &Package, manifest: &str, folder: &Path) -> io::Result<bool> {
     fs::create_dir_all(folder.join("src"))?;
     let main = format!(
@@ -81,7 +81,7 @@ fn write(package: &Package, manifest: &str, folder: &Path) -> io::Result<bool> {
     let mut is_new = update(&folder.join("Cargo.toml"), manifest)?;
     is_new |= update(&folder.join("src/main.rs"), &main)?;
     if let Ok(lock) = fs::read_to_string(package.workspace_root.join("Cargo.lock")) {
-        // cargo adds to its lock file what the package has not, so a copy of the seed says when to sow anew.
+        // cargo adds entries to `Cargo.lock`, so changes of the workspace are detected with a copy of its lock file.
         if update(&folder.join("seed.lock"), &lock)? {
             fs::write(folder.join("Cargo.lock"), &lock)?;
             is_new = true;
@@ -90,7 +90,7 @@ fn write(package: &Package, manifest: &str, folder: &Path) -> io::Result<bool> {
     Ok(is_new)
 }
 
-/// Writes `text` where something else stands, and leaves the file's time alone where not.
+/// Writes `text` if the file has another content. An unchanged file keeps its modification time.
 fn update(path: &Path, text: &str) -> io::Result<bool> {
     if fs::read_to_string(path).is_ok_and(|present| present == text) {
         return Ok(false);
@@ -109,18 +109,18 @@ fn manifest(package: &Package, matches: &ArgMatches, settings: &str) -> String {
     let default_features = !matches.get_flag("no-default-features");
     let Package { name, edition, toolkit_cli, .. } = package;
     let folder = quoted(&package.folder.to_string_lossy());
-    // The name is the binary's too, and must not be that of anything else in the target directory.
+    // The package name is also the name of the binary, which must be unique in the target directory.
     format!(
-        "# Written by `cargo toolkit`, and written again when it is run.\n\
+        "# Generated by `cargo toolkit`; changes are overwritten.\n\
          [package]\nname = \"cargo-toolkit-{name}\"\nversion = \"0.0.0\"\nedition = \"{edition}\"\npublish = false\n\n\
          [dependencies]\n\
          {name} = {{ path = {folder}, default-features = {default_features}, features = {features} }}\n\
          toolkit-cli = {{ {toolkit_cli}, default-features = false, features = {features_of_cli} }}\n\n\
-         # Not part of the workspace around it, but built like it.\n[workspace]\n\n{settings}"
+         # Separate from the surrounding workspace, but with the same settings.\n[workspace]\n\n{settings}"
     )
 }
 
-/// A TOML array.
+/// Returns a TOML array.
 fn list<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let names: Vec<String> = names.into_iter().map(quoted).collect();
     format!("[{}]", names.join(", "))

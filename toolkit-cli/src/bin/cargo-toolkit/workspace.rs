@@ -1,16 +1,16 @@
-//! What a workspace says of the build as a whole, which a program outside of it has to be told.
+//! Settings of the workspace that the generated program needs.
 
 use std::fs;
 use std::path::Path;
 
 use toml::{Table, Value};
 
-/// The `[patch]` and `[profile]` of the workspace in `root`, as TOML: without the first, other packages would be linked,
-/// and without the second they would be built otherwise.
+/// Returns the `[patch]` and `[profile]` sections of the workspace in `root`, as TOML. They affect the linked packages and
+/// how they are built.
 ///
 /// # Errors
 ///
-/// Its manifest cannot be read, or is no TOML; cargo has read it just before.
+/// Returns an error if the manifest cannot be read or is not TOML, although cargo has read it before.
 pub(crate) fn settings(root: &Path) -> Result<String, String> {
     let path = root.join("Cargo.toml");
     let text = fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
@@ -22,10 +22,10 @@ pub(crate) fn settings(root: &Path) -> Result<String, String> {
             anchor(package.1, root);
         }
     }
-    toml::to_string(&settings).map_err(|error| format!("cannot write what {} says: {error}", path.display()))
+    toml::to_string(&settings).map_err(|error| format!("cannot write the settings of {}: {error}", path.display()))
 }
 
-/// A path in the manifest starts from its folder.
+/// Makes a path absolute, which is relative to the directory of the manifest.
 fn anchor(package: &mut Value, root: &Path) {
     if let Some(Value::String(path)) = package.get_mut("path") {
         *path = root.join(&*path).to_string_lossy().into_owned();

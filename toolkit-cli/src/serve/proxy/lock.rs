@@ -1,4 +1,4 @@
-//! The lock of the tools of other servers.
+//! The lock file of the tools of other servers.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,19 +9,21 @@ use toolkit::backend::{Backends, ContractChange};
 use toolkit::lock::Lock;
 use toolkit::{Catalog, Tool, ToolId};
 
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::report::counted;
 use crate::style::{self, printable};
 
-pub(super) fn read(path: &Path) -> Result<Lock, Failure> {
+pub(super) fn read(path: &Path) -> Result<Lock, CommandError> {
     let unusable = |reason: String| failed(path, &reason);
-    let text = fs::read_to_string(path).map_err(|error| unusable(format!("{error}; --update-lock writes it")))?;
+    let text =
+        fs::read_to_string(path).map_err(|error| unusable(format!("{error}; --update-lock creates the file")))?;
     Lock::from_json(&text).map_err(|error| unusable(error.to_string()))
 }
 
-/// Writes what the servers offer now, and reports how it differs from what was written before. The tools of a server
-/// that cannot be asked stay as they are.
-pub(super) async fn update(path: &Path, backends: &Backends, own: Catalog) -> Result<Exit, Failure> {
+/// Writes the current tools of the servers to the lock file, and reports the differences. The tools of a server that cannot
+/// be reached are kept.
+pub(super) async fn update(path: &Path, backends: &Backends, own: Catalog) -> Result<Exit, CommandError> {
     let before = match path.exists() {
         true => read(path)?,
         false => Lock::from_tools([]),
@@ -45,7 +47,7 @@ pub(super) async fn update(path: &Path, backends: &Backends, own: Catalog) -> Re
     }
     fs::write(path, now.to_json()).map_err(|error| failed(path, &error.to_string()))?;
     let n_tools = now.tools().count();
-    let _ = writeln!(err, "{} {} holds {n_tools} tools; review it", style::NOTE, path.display());
+    let _ = writeln!(err, "{} wrote {} to {}; review it", style::NOTE, counted(n_tools, "tool"), path.display());
     Ok(if collected.failures.is_empty() { Exit::Success } else { Exit::Failed })
 }
 
@@ -62,6 +64,6 @@ fn differences(before: &Lock, now: &Lock) -> Vec<String> {
     changed.chain(removed.map(|tool| format!("`{}` was removed", tool.id()))).collect()
 }
 
-fn failed(path: &Path, reason: &str) -> Failure {
-    Failure::Own { exit: Exit::Failed, kind: "invalid_lock", message: format!("{}: {reason}", path.display()) }
+fn failed(path: &Path, reason: &str) -> CommandError {
+    CommandError::Other { exit: Exit::Failed, kind: "invalid_lock", message: format!("{}: {reason}", path.display()) }
 }

@@ -9,8 +9,8 @@ use toolkit_mcp::server::LeftOut;
 
 use crate::style::{self, printable};
 
-/// Reports the servers of a configuration that cannot be used, and those that get another name.
-pub(super) fn configured(servers: &McpServers) {
+/// Reports invalid servers of a configuration, and servers whose namespace differs from their name.
+pub(super) fn report_configuration(servers: &McpServers) {
     let mut err = anstream::stderr();
     for rejected in servers.rejected() {
         for line in rejected.to_string().lines() {
@@ -18,24 +18,24 @@ pub(super) fn configured(servers: &McpServers) {
         }
     }
     for (name, namespace) in servers.renamed() {
-        let text = format!("the tools of the server `{name}` stand in the namespace `{namespace}`");
+        let text = format!("the tools of the server `{name}` are in the namespace `{namespace}`");
         let _ = writeln!(err, "{} {}", style::NOTE, printable(&text));
     }
 }
 
-/// Remembers the last reports, so that none is repeated while it lasts.
-pub(super) struct Told {
-    now: HashSet<String>,
-    /// With a lock, each change is a problem already.
+/// Reports omitted tools, and remembers the reports so that none is repeated while its reason persists.
+pub(super) struct Reporter {
+    current: HashSet<String>,
+    /// With a lock, each change is a diagnostic already.
     has_lock: bool,
 }
 
-impl Told {
+impl Reporter {
     pub(super) fn new(has_lock: bool) -> Self {
-        Self { now: HashSet::new(), has_lock }
+        Self { current: HashSet::new(), has_lock }
     }
 
-    pub(super) fn tell(&mut self, left_out: &LeftOut) {
+    pub(super) fn report(&mut self, left_out: &LeftOut) {
         let mut err = anstream::stderr();
         let mut now = HashSet::new();
         for failure in &left_out.failures {
@@ -46,15 +46,15 @@ impl Told {
                     (style::ERROR, format!("{failure}{cause}"))
                 }
             };
-            // Each attempt may fail with another message.
+            // The key omits the message, which may differ for each attempt.
             let key = format!("{} {}", failure.is_pending, failure.backend);
-            if !self.now.contains(&key) {
+            if !self.current.contains(&key) {
                 let _ = writeln!(err, "{style} {}", printable(&text));
             }
             now.insert(key);
         }
         for problem in &left_out.diagnostics {
-            if !self.now.contains(problem.message()) {
+            if !self.current.contains(problem.message()) {
                 let _ = writeln!(err, "{} {}", style::WARNING, printable(problem.message()));
             }
             now.insert(problem.message().to_owned());
@@ -62,6 +62,6 @@ impl Told {
         for change in left_out.changes.iter().filter(|_| !self.has_lock) {
             let _ = writeln!(err, "{} {}", style::WARNING, printable(&change.to_string()));
         }
-        self.now = now;
+        self.current = now;
     }
 }

@@ -1,4 +1,4 @@
-//! Why a command did not do what it was asked for, and how it says so.
+//! Errors of commands, and their output.
 
 use std::error::Error as _;
 use std::io;
@@ -15,54 +15,54 @@ use crate::options::program_name;
 use crate::report::{problems_as_json, snake_case, write_problems};
 use crate::style::{self, printable};
 
-/// Any error that keeps a host from configuring its program. It is printed, and the exit code is 1.
+/// An error of a configuration function of [`Program`](crate::Program). It is printed, and the exit code is 1.
 pub type SetupError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a command did not do what it was asked for.
+/// An error of a command.
 #[derive(Debug)]
-pub(crate) enum Failure {
-    /// clap refuses the command line, or answers it with help.
+pub(crate) enum CommandError {
+    /// An invalid command line, or a request for help.
     Usage(clap::Error),
-    /// The dispatcher or the tool.
+    /// An error of the dispatcher or the tool.
     Tool(ToolError),
-    /// The catalogue, for every command but `check`, whose answer this is.
+    /// An invalid catalog, for every command except `check`, which reports it as its result.
     Catalog(Diagnostics),
-    /// The host could not set up its dispatcher.
+    /// An error of a configuration function of the host.
     Setup(SetupError),
-    /// Something that this program found out itself.
-    Own { exit: Exit, kind: &'static str, message: String },
-    /// Nobody reads what is written, or the disk is full.
+    /// Any other error.
+    Other { exit: Exit, kind: &'static str, message: String },
+    /// An I/O error, such as a closed pipe or a full disk.
     Io(io::Error),
 }
 
-impl Failure {
-    /// Says so to a person, on stderr.
+impl CommandError {
+    /// Prints the error as text to stderr.
     pub(crate) fn report(self) -> Exit {
         let exit = self.exit();
         let mut err = anstream::stderr();
-        // Where stderr is gone too, there is nobody left to tell.
+        // Errors while writing to stderr cannot be reported.
         let _ = match &self {
-            Failure::Usage(error) => error.print(),
-            Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            Failure::Tool(error) => write_tool_error(&mut err, error),
-            Failure::Catalog(problems) => write_problems(&mut err, problems),
-            Failure::Setup(_) | Failure::Own { .. } | Failure::Io(_) => {
+            CommandError::Usage(error) => error.print(),
+            CommandError::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            CommandError::Tool(error) => write_tool_error(&mut err, error),
+            CommandError::Catalog(problems) => write_problems(&mut err, problems),
+            CommandError::Setup(_) | CommandError::Other { .. } | CommandError::Io(_) => {
                 writeln!(err, "{} {}", style::ERROR, printable(&self.message()))
             }
         };
         exit
     }
 
-    /// Says so to a program, on stdout.
+    /// Prints the error as JSON to stdout.
     pub(crate) fn report_as_json(self) -> Exit {
-        let is_help = matches!(&self, Failure::Usage(error) if !error.use_stderr());
-        let is_broken_pipe = matches!(&self, Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe);
+        let is_help = matches!(&self, CommandError::Usage(error) if !error.use_stderr());
+        let is_broken_pipe = matches!(&self, CommandError::Io(error) if error.kind() == io::ErrorKind::BrokenPipe);
         if is_help || is_broken_pipe {
             return self.report();
         }
         let mut error = json!({ "kind": self.kind(), "message": self.message() });
         match &self {
-            Failure::Tool(tool_error) => {
+            CommandError::Tool(tool_error) => {
                 error["tool"] = json!(tool_error.tool());
                 error["violations"] = json!(tool_error.violations());
                 if !tool_error.missing().is_empty() {
@@ -75,53 +75,53 @@ impl Failure {
                     let _ = writeln!(anstream::stderr(), "{} {}", style::CAUSE, printable(&cause));
                 }
             }
-            Failure::Catalog(problems) => error["problems"] = problems_as_json(problems),
+            CommandError::Catalog(problems) => error["problems"] = problems_as_json(problems),
             _ => {}
         }
         match style::write_json(&json!({ "error": error })) {
             Ok(()) => self.exit(),
-            Err(error) => Failure::Io(error).report(),
+            Err(error) => CommandError::Io(error).report(),
         }
     }
 
     fn exit(&self) -> Exit {
         match self {
-            Failure::Usage(error) if error.use_stderr() => Exit::Usage,
-            Failure::Usage(_) => Exit::Success,
-            Failure::Tool(error) => match error.kind() {
+            CommandError::Usage(error) if error.use_stderr() => Exit::Usage,
+            CommandError::Usage(_) => Exit::Success,
+            CommandError::Tool(error) => match error.kind() {
                 ErrorKind::UnknownTool | ErrorKind::AmbiguousTool => Exit::Usage,
                 _ => Exit::Failed,
             },
-            Failure::Catalog(_) => Exit::Failed,
-            Failure::Own { exit, .. } => *exit,
-            // `list | head -1` did what was asked of it.
-            Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
-            Failure::Setup(_) | Failure::Io(_) => Exit::Failed,
+            CommandError::Catalog(_) => Exit::Failed,
+            CommandError::Other { exit, .. } => *exit,
+            // The reader of a pipe has ended, as in `list | head -1`.
+            CommandError::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
+            CommandError::Setup(_) | CommandError::Io(_) => Exit::Failed,
         }
     }
 
     fn kind(&self) -> String {
         match self {
-            Failure::Usage(_) => "usage".to_owned(),
-            Failure::Tool(error) => snake_case(&format!("{:?}", error.kind())),
-            Failure::Catalog(_) => "invalid_catalog".to_owned(),
-            Failure::Own { kind, .. } => (*kind).to_owned(),
-            Failure::Setup(_) => "setup".to_owned(),
-            Failure::Io(_) => "io".to_owned(),
+            CommandError::Usage(_) => "usage".to_owned(),
+            CommandError::Tool(error) => snake_case(&format!("{:?}", error.kind())),
+            CommandError::Catalog(_) => "invalid_catalog".to_owned(),
+            CommandError::Other { kind, .. } => (*kind).to_owned(),
+            CommandError::Setup(_) => "setup".to_owned(),
+            CommandError::Io(_) => "io".to_owned(),
         }
     }
 
     fn message(&self) -> String {
         match self {
-            Failure::Usage(error) => {
+            CommandError::Usage(error) => {
                 let text = error.render().to_string();
                 text.trim_start_matches("error: ").trim_end().to_owned()
             }
-            Failure::Tool(error) => error.message().to_owned(),
-            Failure::Catalog(problems) => problems.to_string(),
-            Failure::Own { message, .. } => message.clone(),
-            Failure::Setup(error) => error.to_string(),
-            Failure::Io(error) => error.to_string(),
+            CommandError::Tool(error) => error.message().to_owned(),
+            CommandError::Catalog(problems) => problems.to_string(),
+            CommandError::Other { message, .. } => message.clone(),
+            CommandError::Setup(error) => error.to_string(),
+            CommandError::Io(error) => error.to_string(),
         }
     }
 }
@@ -129,13 +129,13 @@ impl Failure {
 fn write_tool_error(err: &mut impl Write, error: &ToolError) -> io::Result<()> {
     write!(err, "{} ", style::ERROR)?;
     if let Some(tool) = error.tool() {
-        write!(err, "{}{tool}{}: ", style::STRONG, style::STRONG.clear())?;
+        write!(err, "{}{tool}{}: ", style::BOLD, style::BOLD.clear())?;
     }
     for (idx, line) in printable(error.message()).lines().enumerate() {
         let indent = if idx == 0 { "" } else { "  " };
         match line.strip_prefix("- ").and_then(|line| line.split_once(' ')) {
             Some((place, rule)) => {
-                writeln!(err, "{indent}- {}{place}{} {rule}", style::STRONG, style::STRONG.clear())?;
+                writeln!(err, "{indent}- {}{place}{} {rule}", style::BOLD, style::BOLD.clear())?;
             }
             None => writeln!(err, "{indent}{line}")?,
         }
@@ -148,16 +148,16 @@ fn write_tool_error(err: &mut impl Write, error: &ToolError) -> io::Result<()> {
     }
     let variables = variables(error.missing());
     if !variables.is_empty() {
-        writeln!(err, "{} it is taken from the environment: {}", style::NOTE, variables.join(", "))?;
+        writeln!(err, "{} required credentials are read from the environment: {}", style::NOTE, variables.join(", "))?;
     }
     if error.kind() == ErrorKind::UnknownTool {
-        let list = format!("`{} list` has them all", program_name());
+        let list = format!("`{} list` lists all tools", program_name());
         writeln!(err, "{} {list}", style::NOTE)?;
     }
     Ok(())
 }
 
-/// What a model must not read, and whoever runs the program must.
+/// Returns the sources of the error, which are shown to the user and hidden from a model.
 fn cause(error: &ToolError) -> Option<String> {
     let mut texts = Vec::new();
     let mut next = error.source();
@@ -168,26 +168,26 @@ fn cause(error: &ToolError) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(": "))
 }
 
-impl From<clap::Error> for Failure {
+impl From<clap::Error> for CommandError {
     fn from(error: clap::Error) -> Self {
-        Failure::Usage(error)
+        CommandError::Usage(error)
     }
 }
 
-impl From<ToolError> for Failure {
+impl From<ToolError> for CommandError {
     fn from(error: ToolError) -> Self {
-        Failure::Tool(error)
+        CommandError::Tool(error)
     }
 }
 
-impl From<Diagnostics> for Failure {
+impl From<Diagnostics> for CommandError {
     fn from(problems: Diagnostics) -> Self {
-        Failure::Catalog(problems)
+        CommandError::Catalog(problems)
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
-        Failure::Io(error)
+        CommandError::Io(error)
     }
 }
