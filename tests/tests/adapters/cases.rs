@@ -327,7 +327,7 @@ fn what_is_no_tool_is_an_error_as_in_the_cases() {
             "provider without supportedInterfaces in sourceMeta" => {
                 let card = json!({ "name": "n", "description": "d", "version": "1.0.0", "skills": [] });
                 let error = a2a::read_card(&card).unwrap_err().to_string();
-                assert!(error.starts_with("not a card of an agent: it has no `supportedInterfaces`"), "{error}");
+                assert!(error.starts_with("invalid agent card: missing `url` in `supportedInterfaces`"), "{error}");
                 n_ran += 1;
                 continue;
             }

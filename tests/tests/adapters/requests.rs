@@ -177,5 +177,5 @@ fn the_largest_schema_is_told_of_each_limit_of_openais_strict_mode() {
     assert_eq!(usage(&export, "enum values").tools[0].0.name(), "large");
     // So that one is not strict, and says why.
     assert_eq!(strict_names(&export), ["small"]);
-    assert!(export.not_strict[0].1[0].reason.contains("15000 characters in one long enum; here are 18000"));
+    assert!(export.not_strict[0].1[0].reason.contains("15000 characters in one long enum, but the schema has 18000"));
 }

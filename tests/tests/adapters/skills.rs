@@ -101,12 +101,12 @@ fn what_is_no_card_says_why() {
         card.as_object_mut().unwrap().remove(field);
         a2a::read_card(&card).unwrap_err().to_string()
     };
-    assert_eq!(without("name"), "not a card of an agent: it has no `name`");
-    assert_eq!(without("skills"), "not a card of an agent: it has no array of `skills`");
-    assert!(without("supportedInterfaces").ends_with("as cards have since version 1.0"));
+    assert_eq!(without("name"), "invalid agent card: missing field `name`");
+    assert_eq!(without("skills"), "invalid agent card: `skills` must be an array");
+    assert!(without("supportedInterfaces").ends_with("which version 1.0 requires"));
     let mut card = foreign();
     card["version"] = json!(1);
-    assert_eq!(a2a::read_card(&card).unwrap_err().to_string(), "not a card of an agent: its `version` is no text");
+    assert_eq!(a2a::read_card(&card).unwrap_err().to_string(), "invalid agent card: `version` must be a string");
     assert!(a2a::read_card(&json!([])).is_err());
     // One skill that is none hides no other.
     card = foreign();

@@ -81,7 +81,7 @@ fn openai_is_written_for_both_interfaces() {
     assert_eq!(export.json[0]["strict"], false);
     assert_eq!(export.json[0]["description"], "Keeps anything.\n\nDeprecated: use search");
     assert_eq!(export.not_strict[0].0.name(), "keep");
-    let why = "cannot be left open; properties of any name cannot be sent";
+    let why = "has to be `false`; properties of arbitrary names cannot be sent";
     assert_eq!(export.not_strict[0].1[0].reason, why);
 
     let chat = openai::tools(&catalog(), Naming::Name, openai::Options::chat_completions()).unwrap();

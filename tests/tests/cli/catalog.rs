@@ -288,7 +288,7 @@ fn an_export_for_a_provider_reports_its_losses() {
 fn a_markdown_document_has_a_section_for_each_tool() {
     let text = tools(&["export", "--format", "markdown"]).exits(0).out;
     assert!(text.contains("## `math:add:1.0.0`\n\nAdds two integers.\n\nOverflow wraps around.\n\nread-only; idempotent; tags: arithmetic\n"), "{text}");
-    assert!(text.contains("| `b` | integer | no | Second addend. `1` unless given. |"), "{text}");
+    assert!(text.contains("| `b` | integer | no | Second addend. Default: `1`. |"), "{text}");
     assert_eq!(text.matches("\n## `").count(), 20);
     assert!(
         text.lines().all(|line| !line.starts_with("| [") || line.matches(" | ").count() == 1),

@@ -51,7 +51,7 @@ fn a_tool_is_shown_with_all_that_it_says_of_itself() {
     assert_eq!(text(&page, ".prose em"), "room");
     assert_eq!(
         text(&page, "dl"),
-        "RequiresOAuth 2.0 with google for calendar; the secret API_KEY; the user’s id Formerlyreserve Time limit5s"
+        "RequiresOAuth 2.0 with google for calendar; the secret API_KEY; the user’s id Aliasesreserve Timeout5s"
     );
     assert_eq!(text(&page, ".result"), "Boolean Whether it was free.");
     assert_eq!(all(&page, "article > figure code").len(), 2);

@@ -164,10 +164,10 @@ fn params_that_are_broken_anywhere_are_refused_by_whoever_reads_that() {
 fn params_that_are_no_object_are_refused_without_repeating_them() {
     for params in [&br#"["echo", {"text": "x"}, null]"#[..], b" [\"echo\"]", b"null", b"7"] {
         let error = CallParams::parse(params).unwrap_err();
-        assert_eq!(error.to_string(), "the params are no JSON object");
+        assert_eq!(error.to_string(), "the params must be a JSON object");
     }
     let text = format!("\"{}\"", "x".repeat(100_000));
-    assert_eq!(CallParams::parse(text.as_bytes()).unwrap_err().to_string(), "the params are no JSON object");
+    assert_eq!(CallParams::parse(text.as_bytes()).unwrap_err().to_string(), "the params must be a JSON object");
     assert!(CallParams::parse(b"[1").unwrap_err().is_eof());
     assert_eq!(CallParams::parse(b"\n {\"name\": \"echo\"}").unwrap().name(), "echo");
 }

@@ -1,4 +1,4 @@
-//! A catalogue as one page for people, which a browser shows without a network.
+//! Export of a catalog as a self-contained HTML page.
 
 mod escape;
 mod fields;
@@ -14,24 +14,31 @@ use self::section::{name, section};
 use crate::catalog::Catalog;
 use crate::tool::Tool;
 
-/// The parts of a page beside its tools.
+/// The parts of a page other than its tools.
+///
+/// ```
+/// use toolkit::adapter::html::Page;
+///
+/// let page = Page::new("Tools").program("tools");
+/// assert_eq!(page.program, Some("tools"));
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Page<'a> {
-    /// What stands at its top.
+    /// The title of the page.
     pub title: &'a str,
-    /// The program whose command line has the tools, for an example of each call; `None` where there is none.
+    /// The program whose command line runs the tools, for an example of each call; `None` omits the examples.
     pub program: Option<&'a str>,
 }
 
 impl<'a> Page<'a> {
-    /// Creates a page with this title, without examples of calls on a command line.
+    /// Creates a page with a title, without command-line examples.
     #[must_use]
     pub const fn new(title: &'a str) -> Self {
         Self { title, program: None }
     }
 
-    /// Sets the program whose command line has the tools.
+    /// Sets the program whose command line runs the tools.
     #[must_use]
     pub const fn program(mut self, program: &'a str) -> Self {
         self.program = Some(program);
@@ -42,21 +49,22 @@ impl<'a> Page<'a> {
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 
-/// What a browser may do with the page: show it by this style, and run this script. Nothing is loaded, whatever a
-/// description holds. A test says what the two hashes are, once the files have changed.
+/// The content security policy of the page: it allows this style and this script and loads nothing, whatever a
+/// description contains. After a change to these files, a test reports the two new hashes.
 const POLICY: &str = "default-src 'none'; \
     style-src 'sha256-n4YNll9+BS2TQbsG+mZ95mewuZaNykK2oZSHPMG2jt0='; \
     script-src 'sha256-5eDmXlCqK8wm72oiS6pw2gJkWDs+IvU9wct+Sf3zT+M='; \
     img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'";
 
-/// More tools than this are folded in the table of contents, namespace by namespace.
+/// With more tools, the table of contents collapses the namespaces.
 const MAX_UNFOLDED: usize = 120;
 
-/// The catalogue as one page: the highest version of every tool, in the order of their ids, the others folded below it.
+/// Returns the catalog as an HTML page: the highest version of each tool, in the order of the ids, with the other
+/// versions collapsed below it.
 ///
-/// The page is one file. It loads nothing, works without its script but for the search, and has an anchor for every
-/// tool that an upgrade keeps. Descriptions are read as Markdown, as rustdoc does; HTML within them is shown as text, and
-/// so is what is invisible. The same catalogue gives the same bytes.
+/// The page is a single file that loads nothing. Everything except the search works without its script. The anchor of a
+/// tool does not contain its version. Descriptions are rendered as Markdown, as by rustdoc; HTML in them and invisible
+/// characters are shown as text. A catalog has the same bytes in every build.
 ///
 /// ```
 /// # use toolkit::adapter::html::{Page, document};
@@ -136,7 +144,7 @@ fn counted(n_tools: usize, n_namespaces: usize) -> String {
     }
 }
 
-/// The highest versions, namespace by namespace.
+/// Groups the highest versions by namespace.
 fn groups(catalog: &Catalog) -> Vec<(String, Vec<&Tool>)> {
     let mut groups: Vec<(String, Vec<&Tool>)> = Vec::new();
     for tool in catalog.latest() {
@@ -149,14 +157,14 @@ fn groups(catalog: &Catalog) -> Vec<(String, Vec<&Tool>)> {
     groups
 }
 
-/// The ids of elements; no two are the same.
+/// The unique ids of elements.
 #[derive(Default)]
 struct Anchors {
     taken: HashSet<String>,
 }
 
 impl Anchors {
-    /// The id that [`Anchors::of`] will give.
+    /// Returns the id that the next call of [`Anchors::of`] with this name will return.
     fn next(&self, name: &str) -> String {
         let plain = |c: char| match c {
             'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' | '.' | ':' | '/' => c.to_string(),
@@ -164,10 +172,10 @@ impl Anchors {
         };
         let name: String = name.chars().map(plain).collect();
         let mut candidates = (1..).map(|n| if n == 1 { name.clone() } else { format!("{name}~{n}") });
-        candidates.find(|id| !self.taken.contains(id) && !id.is_empty()).expect("there is always a larger number")
+        candidates.find(|id| !self.taken.contains(id) && !id.is_empty()).expect("there are infinitely many candidates")
     }
 
-    /// A new id for what is called `name`.
+    /// Creates a unique id for `name`.
     fn of(&mut self, name: &str) -> String {
         let id = self.next(name);
         self.taken.insert(id.clone());

@@ -1,8 +1,8 @@
-//! A schema in the words of a dialect, and what is lost on the way.
+//! Rewriting of schemas into a dialect, with the losses.
 //!
-//! Every step keeps what the schema means, says it more narrowly, or reports a [`Loss`]. So what the lowered schema
-//! accepts, the original accepts too, once [`restore`] has taken out the nulls that stand for absent arguments; or a
-//! loss says that it may not.
+//! Each step preserves the meaning of a schema, narrows it, or reports a [`Loss`]. Therefore the original accepts
+//! whatever the lowered schema accepts, after [`restore`] has removed the nulls that represent absent arguments, unless
+//! a loss reports otherwise.
 
 mod apart;
 mod bounds;
@@ -30,18 +30,27 @@ use super::dialect::Dialect;
 use super::loss::{Effect, Loss, Side};
 use toolkit_schema::inline;
 
-/// A schema in the words of a dialect.
+/// A schema in a dialect, with the losses of the conversion.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Lowered {
     /// The schema.
     pub schema: Value,
-    /// What is lost.
+    /// The features of the original that the schema does not express.
     pub losses: Vec<Loss>,
 }
 
 impl Lowered {
-    /// Whether it can say all that the original accepts, so that a model held to it loses nothing.
+    /// Returns true if the schema expresses every value that the original accepts, so that strict mode loses nothing.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolkit::adapter::{Dialect, Side, lower};
+    ///
+    /// let map = json!({ "type": "object", "additionalProperties": { "type": "integer" } });
+    /// assert!(lower(&map, &Dialect::OPENAI, Side::Input).is_whole());
+    /// assert!(!lower(&map, &Dialect::OPENAI_STRICT, Side::Input).is_whole());
+    /// ```
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.losses.iter().all(|loss| loss.effect != Effect::Narrowed)
@@ -70,24 +79,24 @@ pub fn lower(schema: &Value, dialect: &Dialect, side: Side) -> Lowered {
     let is_opaque = normal.is_opaque;
     let mut lowering = Lowering { dialect, side, is_opaque, n_lost_references: 0, losses: Vec::new() };
     for (at, keyword) in normal.anchors {
-        lowering.lose(&at, keyword, Effect::Untold, "is not said; references lead to definitions");
+        lowering.lose(&at, keyword, Effect::Untold, "is removed; references point to definitions");
     }
     let mut schema = lowering.root(written_out);
-    // What led back to itself may do so no longer.
+    // A reference may not be recursive any longer.
     inline::inline(&mut schema);
     lowering.check_limits(&schema);
     schema.sort_all_objects();
     Lowered { schema, losses: lowering.losses }
 }
 
-/// One schema on its way.
+/// The state of a conversion.
 ///
-/// Each step returns `None` for a schema that no value fits, where the dialect cannot say so: what contains it says so in
-/// its own way, by a property that is refused or a branch that is left out.
+/// Each step returns `None` for a schema that accepts no value, if the dialect cannot express that. The surrounding
+/// schema then expresses it, by rejecting a property or removing a branch.
 struct Lowering<'d> {
     dialect: &'d Dialect,
     side: Side,
-    /// References cannot be followed by their pointers.
+    /// A nested `$id` changes the base of references, so that they cannot be resolved by their pointers.
     is_opaque: bool,
     n_lost_references: usize,
     losses: Vec<Loss>,
@@ -101,7 +110,7 @@ impl Lowering<'_> {
         self.losses.push(Loss { side, pointer, keyword, effect, reason: reason.into() });
     }
 
-    /// Lowers one subschema and all below it.
+    /// Lowers a subschema and its subschemas.
     fn schema(&mut self, schema: Value, at: &str) -> Option<Value> {
         let keywords = match schema {
             Value::Object(keywords) => keywords,
@@ -117,7 +126,12 @@ impl Lowering<'_> {
             return None;
         }
         if self.dialect.nullable && keywords.get("nullable") == Some(&Value::Bool(true)) {
-            self.lose(at, "nullable", Effect::Widened, "is read here; JSON Schema does not know it and refuses null");
+            self.lose(
+                at,
+                "nullable",
+                Effect::Widened,
+                "is not a keyword of JSON Schema, but the dialect reads it and accepts null",
+            );
         }
         let n_lost_before = self.n_lost_references;
         self.lower_unevaluated(&mut keywords, at);

@@ -1,4 +1,4 @@
-//! A catalogue as a document for people: Markdown, one section a tool.
+//! Export of a catalog as a Markdown document with a section for each tool.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::catalog::Catalog;
 use crate::tool::Tool;
 use toolkit_schema::inline;
 
-/// The catalogue as one document: the highest version of every tool, in the order of their ids.
+/// Returns the catalog as a Markdown document: the highest version of each tool, in the order of the ids.
 ///
 /// ```
 /// # use toolkit::adapter::markdown;
@@ -33,7 +33,7 @@ use toolkit_schema::inline;
 /// ```
 #[must_use]
 pub fn document(title: &str, catalog: &Catalog) -> String {
-    let mut text = format!("# {}\n\n| tool | what it does |\n|---|---|\n", one_line(title));
+    let mut text = format!("# {}\n\n| tool | description |\n|---|---|\n", one_line(title));
     for tool in catalog.latest() {
         let id = tool.id().to_string();
         // Writing to a string cannot fail.
@@ -55,8 +55,8 @@ fn section(tool: &Tool, text: &mut String) {
     let mut facts = hints(tool);
     facts.extend((!tool.tags().is_empty()).then(|| format!("tags: {}", tool.tags().join(", "))));
     facts.extend((!tool.requirements().is_empty()).then(|| format!("requires {}", tool.requirements())));
-    facts.extend(tool.timeout().map(|limit| format!("takes at most {limit:?}")));
-    facts.extend((!tool.aliases().is_empty()).then(|| format!("formerly {}", tool.aliases().join(", "))));
+    facts.extend(tool.timeout().map(|limit| format!("timeout: {limit:?}")));
+    facts.extend((!tool.aliases().is_empty()).then(|| format!("aliases: {}", tool.aliases().join(", "))));
     if !facts.is_empty() {
         let _ = writeln!(text, "{}\n", one_line(&facts.join("; ")));
     }
@@ -72,10 +72,10 @@ fn section(tool: &Tool, text: &mut String) {
 fn hints(tool: &Tool) -> Vec<String> {
     let hints = tool.annotations();
     let said = [
-        (hints.read_only, "read-only", "changes things"),
-        (hints.destructive, "destructive", "destroys nothing"),
+        (hints.read_only, "read-only", "not read-only"),
+        (hints.destructive, "destructive", "not destructive"),
         (hints.idempotent, "idempotent", "not idempotent"),
-        (hints.open_world, "reaches the outside world", "stays inside"),
+        (hints.open_world, "open world", "closed world"),
     ];
     let said = said.into_iter().filter_map(|(hint, yes, no)| hint.map(|hint| if hint { yes } else { no }));
     said.map(str::to_owned).collect()
@@ -84,15 +84,15 @@ fn hints(tool: &Tool) -> Vec<String> {
 fn arguments(tool: &Tool, text: &mut String) {
     let schema = written_out(tool.input().as_value());
     let Some(arguments) = schema.get("properties").and_then(Value::as_object).filter(|named| !named.is_empty()) else {
-        text.push_str("It takes no arguments.\n\n");
+        text.push_str("No arguments.\n\n");
         return;
     };
-    text.push_str("| argument | type | required | what it is |\n|---|---|---|---|\n");
+    text.push_str("| argument | type | required | description |\n|---|---|---|---|\n");
     for (name, argument) in arguments {
         let required =
             schema.get("required").and_then(Value::as_array).is_some_and(|all| all.iter().any(|one| one == name));
         let said = argument.get("description").and_then(Value::as_str).unwrap_or_default();
-        let default = argument.get("default").map(|value| format!(" `{}` unless given.", code(&value.to_string())));
+        let default = argument.get("default").map(|value| format!(" Default: `{}`.", code(&value.to_string())));
         let said = format!("{said}{}", default.unwrap_or_default());
         let (kind, required) = (cell(&kind(argument)), if required { "yes" } else { "no" });
         let _ = writeln!(text, "| `{}` | {kind} | {required} | {} |", code(name), cell(&said));
@@ -100,7 +100,7 @@ fn arguments(tool: &Tool, text: &mut String) {
     text.push('\n');
 }
 
-/// What kind of value a schema takes, in a few words.
+/// Returns the kind of values that a schema accepts.
 fn kind(schema: &Value) -> String {
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
         let values: Vec<String> = values.iter().map(|value| format!("`{}`", code(&value.to_string()))).collect();
@@ -133,7 +133,7 @@ fn written_out(schema: &Value) -> Value {
     schema
 }
 
-/// A text that ends neither its line nor its cell.
+/// Escapes text for a table cell.
 fn cell(text: &str) -> String {
     one_line(text).replace('|', "\\|")
 }
@@ -142,12 +142,12 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text between backticks, which it cannot end.
+/// Escapes text for a code span.
 fn code(text: &str) -> String {
     text.replace('`', "'").replace('|', "\\|").chars().filter(|c| !c.is_control()).collect()
 }
 
-/// The anchor that Markdown's readers give a heading.
+/// Returns the anchor that Markdown renderers generate for a heading.
 fn anchor(id: &str) -> String {
     id.to_lowercase().chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
 }

@@ -1,4 +1,4 @@
-//! The card of an agent (`AgentCard`, protocol version 1.0).
+//! Agent cards (`AgentCard`, protocol version 1.0).
 
 use std::fmt;
 
@@ -23,16 +23,16 @@ use toolkit_schema::is_too_deep;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Agent {
-    /// What it is called.
+    /// The name of the agent.
     pub name: String,
-    /// What it does.
+    /// The description of the agent.
     pub description: String,
-    /// Its version.
+    /// The version of the agent.
     pub version: String,
-    /// Where it is reached.
+    /// The URL of the agent.
     pub url: String,
-    /// Other fields of the card, as they are written: `provider`, `securitySchemes` and the like. One that is written
-    /// here otherwise, such as `capabilities`, is written as it stands here.
+    /// The other fields of the card, such as `provider` or `securitySchemes`. They take precedence over the defaults of
+    /// [`card`], for example that of `capabilities`.
     pub others: Map<String, Value>,
 }
 
@@ -57,7 +57,7 @@ impl Agent {
         self
     }
 
-    /// Sets the URL at which the agent is reached.
+    /// Sets the URL of the agent.
     #[must_use]
     pub fn url(mut self, url: impl Into<String>) -> Self {
         self.url = url.into();
@@ -72,17 +72,34 @@ impl Agent {
     }
 }
 
-/// A card that was read.
+/// An agent card that was read.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Card {
     /// The agent.
     pub agent: Agent,
-    /// Its skills as tools. One that cannot be read hides no other.
+    /// The skills as tools. A skill that cannot be read does not affect the others.
     pub skills: Vec<Result<Tool, InvalidTool>>,
 }
 
-/// The card of an agent that has these tools (`AgentCard`, protocol version 1.0).
+/// Returns the card of an agent with the tools of `catalog` (`AgentCard`, protocol version 1.0).
+///
+/// ```
+/// # use toolkit::adapter::a2a::{Agent, card};
+/// /// Keeps a note.
+/// #[toolkit::tool]
+/// fn keep(text: String) -> usize {
+///     text.len()
+/// }
+///
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
+/// let agent = Agent::new("Clerk").version("1.0.0").url("https://example.com/a2a");
+/// let export = card(&agent, &toolkit::catalog![keep]?);
+/// assert_eq!(export.json["supportedInterfaces"][0]["url"], "https://example.com/a2a");
+/// assert_eq!(export.json["skills"][0]["id"], "keep");
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub fn card(agent: &Agent, catalog: &Catalog) -> Export {
     let mut export = skills(catalog);
@@ -93,7 +110,7 @@ pub fn card(agent: &Agent, catalog: &Catalog) -> Export {
     export
 }
 
-/// Reads a card: what [`card`] writes again.
+/// Reads an agent card; [`card`] writes the same card again.
 ///
 /// ```
 /// # use serde_json::json;
@@ -119,26 +136,26 @@ pub fn card(agent: &Agent, catalog: &Catalog) -> Export {
 ///
 /// # Errors
 ///
-/// It lacks a field that every card has, or one is not of its kind.
+/// Returns an error if a required field is missing or has the wrong type.
 pub fn read_card(json: &Value) -> Result<Card, InvalidCard> {
     let invalid = |reason: &str| InvalidCard { reason: reason.to_owned() };
     let Value::Object(card) = json else {
-        return Err(invalid("it is no object"));
+        return Err(invalid("expected an object"));
     };
     if is_too_deep(json) {
         return Err(invalid("it is nested deeper than 127 levels"));
     }
     let text = |field: &str| match card.get(field) {
         Some(Value::String(text)) => Ok(text.clone()),
-        Some(_) => Err(invalid(&format!("its `{field}` is no text"))),
-        None => Err(invalid(&format!("it has no `{field}`"))),
+        Some(_) => Err(invalid(&format!("`{field}` must be a string"))),
+        None => Err(invalid(&format!("missing field `{field}`"))),
     };
-    // Before version 1.0 of the protocol there was one `url` for all.
+    // Before version 1.0 of the protocol, a card had a single `url`.
     let Some(Value::String(url)) = json.pointer("/supportedInterfaces/0/url") else {
-        return Err(invalid("it has no `supportedInterfaces` with a `url`, as cards have since version 1.0"));
+        return Err(invalid("missing `url` in `supportedInterfaces`, which version 1.0 requires"));
     };
     let Some(Value::Array(skills)) = card.get("skills") else {
-        return Err(invalid("it has no array of `skills`"));
+        return Err(invalid("`skills` must be an array"));
     };
     let mut agent = Agent {
         name: text("name")?,
@@ -153,7 +170,7 @@ pub fn read_card(json: &Value) -> Result<Card, InvalidCard> {
     Ok(Card { agent, skills: skills.iter().map(read).collect() })
 }
 
-/// The card without its skills.
+/// Returns the card without its skills.
 fn fields(agent: &Agent) -> Map<String, Value> {
     let fields = json!({
         "name": agent.name,
@@ -168,7 +185,7 @@ fn fields(agent: &Agent) -> Map<String, Value> {
     fields.as_object().cloned().into_iter().flatten().chain(others).collect()
 }
 
-/// A document that is no card of an agent.
+/// An error of [`read_card`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidCard {
     reason: String,
@@ -176,7 +193,7 @@ pub struct InvalidCard {
 
 impl fmt::Display for InvalidCard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not a card of an agent: {}", self.reason)
+        write!(f, "invalid agent card: {}", self.reason)
     }
 }
 

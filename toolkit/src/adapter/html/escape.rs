@@ -1,4 +1,4 @@
-//! Text that stays text: nothing that a stranger wrote is markup, and nothing in it is hidden.
+//! Escaping of untrusted text: nothing in it is markup, and nothing is invisible.
 
 use std::collections::HashSet;
 
@@ -6,14 +6,13 @@ use serde_json::Value;
 
 use crate::lint::invisible::{hidden, kind};
 
-/// How many hidden characters of one text are marked, each run of them with one mark: a mark takes more room than what
-/// it marks.
+/// The number of marked runs of hidden characters in a text. A mark is longer than the characters that it replaces.
 const MAX_MARKS: usize = 64;
 
-/// How many characters of a run are named.
+/// The number of characters of a run that a mark lists.
 const MAX_NAMED: usize = 8;
 
-/// `text` as the content of an element. What prints as nothing, or turns the text around, becomes a mark that is seen.
+/// Escapes `text` as the content of an element, with a visible mark for invisible and bidirectional control characters.
 pub(super) fn text(text: &str) -> String {
     let names = |run: &[char]| {
         let names: Vec<String> = run.iter().take(MAX_NAMED).map(|c| format!("U+{:04X}", u32::from(*c))).collect();
@@ -29,22 +28,22 @@ pub(super) fn text(text: &str) -> String {
     out
 }
 
-/// `json` as the content of an element, indented, its keys in their order; what is hidden is escaped as JSON does, so
-/// that what is copied is still the same JSON.
+/// Formats `json` as the content of an element, indented and with sorted keys. Hidden characters become JSON escapes,
+/// so that copied text is the same JSON.
 pub(super) fn json(json: &Value) -> String {
     let mut json = json.clone();
     json.sort_all_objects();
     escaped_json(&format!("{json:#}"))
 }
 
-/// As [`json`], for JSON that is text already.
+/// Does the same as [`json`] for JSON text.
 pub(super) fn escaped_json(json: &str) -> String {
     let escape = |c: &char| c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
     let escaped = |run: &[char]| run.iter().map(escape).collect::<String>();
     marked(json, escaped, escaped).0
 }
 
-/// `text` between the quotes of an attribute, or as a title, where there is no room for a mark: what is hidden is left out.
+/// Escapes `text` as an attribute value. Hidden characters are removed, since an attribute cannot contain a mark.
 pub(super) fn attribute(text: &str) -> String {
     let hidden: HashSet<usize> = hidden(text).map(|(at, _)| at).collect();
     let mut out = String::with_capacity(text.len());
@@ -56,12 +55,12 @@ pub(super) fn attribute(text: &str) -> String {
     out
 }
 
-/// `url` as an address that is what it shows.
+/// Escapes `url` as an address without invisible or non-ASCII characters.
 pub(super) fn href(url: &str) -> String {
     attribute(&percent_encoded(url, |c| c.is_ascii_graphic()))
 }
 
-/// `text` with all bytes as `%XX` but those of the characters that `keeps` says.
+/// Percent-encodes all characters except those for which `keeps` returns true.
 pub(super) fn percent_encoded(text: &str, keeps: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -73,13 +72,13 @@ pub(super) fn percent_encoded(text: &str, keeps: impl Fn(char) -> bool) -> Strin
     out
 }
 
-/// Separators of lines and paragraphs: a browser shows them as it likes.
+/// Returns true for line and paragraph separators, which browsers render inconsistently.
 fn ends_a_line(c: char) -> bool {
     matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// `text` with each run of hidden characters as `mark` writes it; beyond [`MAX_MARKS`] as `plain` writes it, without a
-/// mark. Returns how many characters came without one.
+/// Escapes `text` and replaces each run of hidden characters by a mark with the result of `mark`, or after
+/// [`MAX_MARKS`] by the result of `plain`. Returns the number of characters without a mark, too.
 fn marked(text: &str, mark: impl Fn(&[char]) -> String, plain: impl Fn(&[char]) -> String) -> (String, usize) {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     let mut hidden = hidden(text).map(|(at, _)| at).peekable();
@@ -97,7 +96,7 @@ fn marked(text: &str, mark: impl Fn(&[char]) -> String, plain: impl Fn(&[char]) 
         }
         n_marks += 1;
         if n_marks <= MAX_MARKS {
-            let what = if ends_a_line(run[0]) { "it ends a line" } else { kind(run[0]) };
+            let what = if ends_a_line(run[0]) { "line separator" } else { kind(run[0]) };
             out.push_str(&format!(r#"<mark class="hidden" title="{what}">{}</mark>"#, mark(&run)));
         } else {
             n_plain += run.len();
@@ -115,7 +114,7 @@ fn push(c: char, out: &mut String) {
         '>' => out.push_str("&gt;"),
         '"' => out.push_str("&quot;"),
         '\'' => out.push_str("&#39;"),
-        // No document may have it, not even escaped.
+        // No document may contain it, not even escaped.
         '\0' => out.push('\u{FFFD}'),
         c => out.push(c),
     }

@@ -1,4 +1,4 @@
-//! A schema as tables: one row a field, what is within it folded below.
+//! Schemas as tables: one row for each field, with nested fields collapsed below it.
 
 use std::collections::HashSet;
 
@@ -9,19 +9,19 @@ use super::prose::prose;
 use super::words::{MAX_INLINE_VALUES, kind, limits, literal, values};
 use toolkit_schema::walk;
 
-/// Deeper than this the JSON itself is the better read.
+/// The maximum depth of the tables. The JSON is easier to read below that.
 const MAX_DEPTH: usize = 8;
 
-/// Whose fields they are.
+/// The direction of the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// The caller gives them, and must know which it needs to give.
+    /// Arguments: required fields are marked.
     Arguments,
-    /// The tool gives them.
+    /// Results: optional fields are marked.
     Result,
 }
 
-/// What a schema, its definitions written out, says of a value; nothing, where its kind says it all.
+/// Renders the fields of an inlined schema; empty if its kind is a complete description.
 pub(super) fn fields(schema: &Value, whose: Whose) -> String {
     let first = if whose == Whose::Arguments { "argument" } else { "field" };
     Reader { whose, root: schema, told: HashSet::new() }.within(schema, first, 0)
@@ -30,7 +30,7 @@ pub(super) fn fields(schema: &Value, whose: Whose) -> String {
 struct Reader<'s> {
     whose: Whose,
     root: &'s Value,
-    /// The references that have been followed: what leads back to itself is told once, where it is first met.
+    /// The references that were followed: a recursive schema is shown once, at its first use.
     told: HashSet<&'s str>,
 }
 
@@ -68,14 +68,14 @@ impl<'s> Reader<'s> {
         out
     }
 
-    /// What a reference leads to, the first time.
+    /// Returns the target of a reference at its first use.
     fn followed(&mut self, schema: &'s Value) -> Option<&'s Value> {
         let reference = schema.get("$ref")?.as_str()?;
         let target = walk::resolve(self.root, reference)?;
         self.told.insert(reference).then_some(target)
     }
 
-    /// A branch that has something within.
+    /// Renders a branch that has fields or a description.
     fn alternative(&mut self, idx: usize, branch: &'s Value, depth: usize) -> Option<String> {
         let inside = self.within(branch, "field", depth + 1);
         let said = branch.get("description").and_then(Value::as_str).map(prose).unwrap_or_default();
@@ -99,7 +99,7 @@ impl<'s> Reader<'s> {
             self.row(name, property, need, depth)
         });
         let rows: String = rows.collect();
-        let columns = ["type", "what it is"].map(|column| format!("<th scope=\"col\">{column}")).concat();
+        let columns = ["type", "description"].map(|column| format!("<th scope=\"col\">{column}")).concat();
         format!("<table class=\"fields\"><thead><tr><th scope=\"col\">{first}{columns}<tbody>\n{rows}</table>\n")
     }
 
@@ -123,15 +123,15 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// The branches under a keyword, null aside.
+/// Returns the branches of a keyword except null.
 fn branches<'s>(schema: &'s Value, keyword: &str) -> Vec<&'s Value> {
     let branches = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
     branches.filter(|branch| branch.get("type").is_none_or(|ty| ty != "null")).collect()
 }
 
-/// What kind of value a branch takes, told from the others by what marks it, or by the fields that it needs.
+/// Returns the kind of a branch with what distinguishes it: a constant field or its required fields.
 fn kind_among_others(branch: &Value) -> String {
-    /// More fields than this are no help in telling branches apart.
+    /// The number of required fields that are listed.
     const MAX_NAMED: usize = 3;
 
     let kind = kind(branch);
@@ -148,7 +148,7 @@ fn kind_among_others(branch: &Value) -> String {
     if named.is_empty() { kind } else { format!("{kind} with {}", named.join(", ")) }
 }
 
-/// What is not the rule: that the caller must give a field, or that the tool may not.
+/// Returns a badge for the exceptional case: a required argument or an optional field of a result.
 fn need(whose: Whose, is_required: bool) -> &'static str {
     match (whose, is_required) {
         (Whose::Arguments, true) => " <span class=\"required\">required</span>",
@@ -157,7 +157,7 @@ fn need(whose: Whose, is_required: bool) -> &'static str {
     }
 }
 
-/// The values that have no room in the row, or that are described one by one.
+/// Lists the values that do not fit in the row or that have descriptions.
 fn choices(schema: &Value) -> String {
     let of = schema.get("items").filter(|items| values(items).is_some()).unwrap_or(schema);
     let Some(all) = values(of) else {
@@ -175,7 +175,7 @@ fn choices(schema: &Value) -> String {
     format!("<ul class=\"values\">{}</ul>", all.iter().enumerate().map(item).collect::<String>())
 }
 
-/// What is folded, in a few words.
+/// Returns a short summary of collapsed content.
 fn summary(schema: &Value) -> String {
     let of = schema.get("items").unwrap_or(schema);
     if let Some(values) = values(of) {
@@ -195,7 +195,7 @@ fn summary(schema: &Value) -> String {
     }
 }
 
-/// `summary` and `inside` are HTML.
+/// Wraps `inside` in a collapsed element. Both arguments are HTML.
 pub(super) fn folded(summary: &str, inside: &str) -> String {
     format!("<details><summary>{summary}</summary>{inside}</details>\n")
 }

@@ -1,4 +1,4 @@
-//! What authors write of their tools, which is Markdown: their own HTML is text, and links lead to the web only.
+//! Rendering of descriptions as Markdown: HTML is shown as text, and links must have the scheme `http` or `https`.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use pulldown_cmark::{Alignment, Event, HeadingLevel, Options, Parser, Tag, TagEn
 
 use super::escape;
 
-/// `markdown` as HTML that loads nothing and runs nothing.
+/// Renders `markdown` as HTML that loads and runs nothing.
 pub(super) fn prose(markdown: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let events = TextMergeWithOffset::new(Parser::new_ext(markdown, options).into_offset_iter());
@@ -21,7 +21,7 @@ pub(super) fn prose(markdown: &str) -> String {
     out
 }
 
-/// `links` are those that the event stands in, and whether each leads somewhere.
+/// Replaces unsafe events. `links` is the stack of open links; true for those that are rendered as links.
 fn safe<'m>(event: Event<'m>, links: &mut Vec<bool>) -> Event<'m> {
     let markup = |html: String| Event::InlineHtml(html.into());
     match event {
@@ -31,9 +31,9 @@ fn safe<'m>(event: Event<'m>, links: &mut Vec<bool>) -> Event<'m> {
         Event::End(TagEnd::HtmlBlock) => markup("</p>\n".to_owned()),
         Event::Start(Tag::CodeBlock(_)) => markup("<pre><code>".to_owned()),
         Event::End(TagEnd::CodeBlock) => markup("</code></pre>\n".to_owned()),
-        // Their styles would be attributes, which the page's own policy refuses.
+        // The alignment would become a style attribute, which the content security policy blocks.
         Event::Start(Tag::Table(columns)) => Event::Start(Tag::Table(vec![Alignment::None; columns.len()])),
-        // The tool's own heading stands above.
+        // The heading of the tool is above it.
         Event::Start(Tag::Heading { level, .. }) => {
             Event::Start(Tag::Heading { level: lower(level), id: None, classes: vec![], attrs: vec![] })
         }
@@ -46,8 +46,8 @@ fn safe<'m>(event: Event<'m>, links: &mut Vec<bool>) -> Event<'m> {
             })
         }
         Event::End(TagEnd::Link) => markup(if links.pop() == Some(true) { "</a>" } else { "" }.to_owned()),
-        // A picture would be a request to whoever wrote the tool.
-        Event::Start(Tag::Image { .. }) => markup("<em>picture: ".to_owned()),
+        // Loading an image would send a request to a server that the author of the tool chose.
+        Event::Start(Tag::Image { .. }) => markup("<em>image: ".to_owned()),
         Event::End(TagEnd::Image) => markup("</em>".to_owned()),
         event => event,
     }
@@ -65,7 +65,7 @@ fn lower(level: HeadingLevel) -> HeadingLevel {
     }
 }
 
-/// The paragraph that was looked at last, since a long one has many lines.
+/// The most recent paragraph, cached since a long one has many lines.
 #[derive(Default)]
 struct Paragraph {
     place: Range<usize>,
@@ -73,12 +73,13 @@ struct Paragraph {
 }
 
 impl Paragraph {
-    /// Whether the author broke the line on purpose: the next word would have had room, by the length of other lines.
+    /// Returns true if the line break is intentional: the next word would fit on the line, given the longest line of
+    /// the paragraph.
     ///
-    /// Markdown makes one paragraph of a list without bullets, and of a heading with its text; many that write
-    /// descriptions do not know that they write Markdown.
+    /// Markdown joins the items of a list without bullets, or a heading and its text, into one paragraph. Many authors
+    /// of descriptions do not write Markdown intentionally.
     fn has_meant(&mut self, at: &Range<usize>, markdown: &str) -> bool {
-        /// What authors who fill their lines by hand leave free.
+        /// The number of columns that authors leave free when they wrap lines by hand.
         const SLACK: usize = 12;
 
         let (before, after) = (&markdown[..at.start], &markdown[at.end..]);

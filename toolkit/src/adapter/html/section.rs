@@ -1,4 +1,4 @@
-//! One tool as a section of the page.
+//! The section of a tool.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::catalog::Catalog;
 use crate::tool::Tool;
 use toolkit_schema::inline;
 
-/// The section of a tool, and what `anchors` has for it; its other versions are folded at its end.
+/// Writes the section of a tool, with its other versions collapsed at the end.
 pub(super) fn section(page: &Page<'_>, catalog: &Catalog, tool: &Tool, anchors: &mut Anchors, out: &mut String) {
     let anchor = anchors.of(&tool.id().unversioned().to_string());
     let version = tool.id().version().map(|version| format!(" <span class=\"version\">{}</span>", text(version)));
@@ -41,14 +41,14 @@ pub(super) fn section(page: &Page<'_>, catalog: &Catalog, tool: &Tool, anchors: 
     out.push_str("</article>\n");
 }
 
-/// The name of a tool behind its namespace; a long one may break after any of its words.
+/// Renders the namespace and the name of a tool, with line-break opportunities between words.
 pub(super) fn name(tool: &Tool) -> String {
     let namespace =
         tool.id().namespace().map(|namespace| format!("<span class=\"ns\">{}:</span><wbr>", text(namespace)));
     format!("{}<b>{}</b>", namespace.unwrap_or_default(), text(tool.name()).replace('_', "_<wbr>"))
 }
 
-/// What the search knows beside the text of the section.
+/// Returns the attributes that the search script reads in addition to the text of the section.
 fn searched(tool: &Tool) -> String {
     let mut said = format!(" data-name=\"{}\"", attribute(tool.name()));
     let kinds: Vec<&str> = badges(tool).into_iter().map(|(words, _)| words).collect();
@@ -98,7 +98,7 @@ fn body(page: &Page<'_>, tool: &Tool) -> String {
     out
 }
 
-/// Hints and tags, on one line.
+/// Renders hints and tags on one line.
 fn labels(tool: &Tool) -> String {
     let mut labels: Vec<String> = Vec::new();
     for (words, class) in badges(tool) {
@@ -110,13 +110,13 @@ fn labels(tool: &Tool) -> String {
     if labels.is_empty() { String::new() } else { format!("<p class=\"labels\">{}</p>\n", labels.join(" ")) }
 }
 
-/// A label that asks for all that have it.
+/// Renders a label that links to a search for all tools with the same label.
 fn label(words: &str, query: &str, class: &str) -> String {
     let query = percent_encoded(query, |c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':'));
     format!("<a class=\"{class}\" rel=\"nofollow\" href=\"?q={query}\">{}</a>", text(words))
 }
 
-/// What a tool says of its effects, and how much care that asks for.
+/// Returns the hints of a tool with their CSS classes.
 fn badges(tool: &Tool) -> Vec<(&'static str, &'static str)> {
     let hints = tool.annotations();
     let hint = |said: Option<bool>, yes, no| said.map(|said| if said { yes } else { no });
@@ -146,17 +146,17 @@ fn facts(tool: &Tool) -> String {
     needs.extend(requirements.user_id.then(|| "the user’s id".to_owned()));
     let aliases: Vec<String> = tool.aliases().iter().map(|alias| format!("<code>{}</code>", text(alias))).collect();
     let limit = tool.timeout().map(|limit| format!("{limit:?}")).unwrap_or_default();
-    let facts = [("Requires", needs.join("; ")), ("Formerly", aliases.join(", ")), ("Time limit", limit)];
+    let facts = [("Requires", needs.join("; ")), ("Aliases", aliases.join(", ")), ("Timeout", limit)];
     let facts = facts.iter().filter(|(_, fact)| !fact.is_empty());
     let facts: String = facts.map(|(what, fact)| format!("<dt>{what}<dd>{fact}\n")).collect();
     if facts.is_empty() { facts } else { format!("<dl>{facts}</dl>\n") }
 }
 
-/// What its author gives as examples, or else one that fits the schema.
+/// Renders the author's examples, or else a generated one.
 fn examples(page: &Page<'_>, tool: &Tool) -> String {
     let mut examples = tool.examples();
     examples.extend(if examples.is_empty() { tool.input().example() } else { None });
-    // In one order, whatever order maps keep.
+    // The order of the keys must not depend on the features of `serde_json`.
     examples.iter_mut().for_each(Value::sort_all_objects);
     let Some(first) = examples.first() else {
         return String::new();
@@ -174,13 +174,13 @@ fn examples(page: &Page<'_>, tool: &Tool) -> String {
     out
 }
 
-/// A word of a POSIX shell.
+/// Quotes a word for a POSIX shell.
 fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '_' | '-' | '.' | '/');
     if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// `code` is HTML.
+/// Renders a figure; `code` is HTML.
 fn figure(caption: &str, code: &str) -> String {
     format!("<figure><figcaption>{caption}</figcaption><pre tabindex=\"0\"><code>{code}</code></pre></figure>\n")
 }

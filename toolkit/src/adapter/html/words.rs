@@ -1,14 +1,14 @@
-//! What a schema says of one value, in words.
+//! Descriptions of values by their schemas.
 
 use serde_json::Value;
 
 use super::escape::text;
 use toolkit_schema::walk;
 
-/// More values than this are told below the row, and not in it.
+/// The maximum number of values that are listed in the row of a field instead of below it.
 pub(super) const MAX_INLINE_VALUES: usize = 6;
 
-/// What kind of value a schema takes, as HTML.
+/// Returns the kind of values that a schema accepts, as HTML.
 pub(super) fn kind(schema: &Value) -> String {
     if let Some(values) = values(schema) {
         return match values.len() {
@@ -27,9 +27,9 @@ pub(super) fn kind(schema: &Value) -> String {
             };
         }
     }
-    // What is still a reference leads back to where it stands.
+    // The schema was inlined, so that only recursive references are left.
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-        return last_name(reference).map_or_else(|| "the whole again".to_owned(), |name| text(&name));
+        return last_name(reference).map_or_else(|| "the same schema".to_owned(), |name| text(&name));
     }
     match schema.get("type") {
         Some(Value::String(name)) => named(name, schema),
@@ -42,14 +42,14 @@ pub(super) fn kind(schema: &Value) -> String {
     }
 }
 
-/// Returns the last name of a reference, as it reads: `Search Filter` for `#/$defs/Search%20Filter`.
+/// Returns the last segment of a reference, decoded: `Search Filter` for `#/$defs/Search%20Filter`.
 fn last_name(reference: &str) -> Option<String> {
     let pointer = walk::pointer(reference)?;
     let last = pointer.rsplit('/').next().filter(|name| !name.is_empty())?;
     Some(last.replace("~1", "/").replace("~0", "~"))
 }
 
-/// The values that are all that a schema takes.
+/// Returns the values of a schema that accepts only listed values.
 pub(super) fn values(schema: &Value) -> Option<Vec<&Value>> {
     if let Some(constant) = schema.get("const") {
         return Some(vec![constant]);
@@ -57,7 +57,7 @@ pub(super) fn values(schema: &Value) -> Option<Vec<&Value>> {
     if let Some(Value::Array(values)) = schema.get("enum") {
         return Some(values.iter().collect());
     }
-    // A choice of values, each with a description of its own.
+    // A choice of constants, which may have descriptions.
     let branches = schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()?;
     let constants: Option<Vec<&Value>> = branches.iter().map(|branch| branch.get("const")).collect();
     constants.filter(|constants| !constants.is_empty())
@@ -82,7 +82,7 @@ fn several(kind: String) -> String {
     }
 }
 
-/// A value as code.
+/// Formats a value as code.
 pub(super) fn literal(value: &Value) -> String {
     let shown = match value {
         Value::String(plain) if !plain.is_empty() => plain.clone(),
@@ -95,7 +95,7 @@ pub(super) fn literal(value: &Value) -> String {
     format!("<code>{}</code>", text(&shown))
 }
 
-/// What a value must hold to beyond its kind, as HTML, each apart.
+/// Returns the constraints of a schema other than its kind, each as HTML.
 pub(super) fn limits(schema: &Value) -> Vec<String> {
     let mut words = Vec::new();
     for (least, most, one, many) in [
@@ -126,12 +126,12 @@ pub(super) fn limits(schema: &Value) -> Vec<String> {
         words.push(format!("format <code>{}</code>", text(format)));
     }
     if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
-        words.push("no item twice".to_owned());
+        words.push("unique items".to_owned());
     }
     words
 }
 
-/// Whether a limit only says how many bits an integer has.
+/// Returns true if a limit is only that of an integer type.
 fn is_a_width(limit: &Value) -> bool {
     const WIDTHS: [i64; 5] = [i32::MIN as i64, i32::MAX as i64, u32::MAX as i64, i64::MIN, i64::MAX];
     limit.as_i64().is_some_and(|limit| WIDTHS.contains(&limit)) || limit.as_u64() == Some(u64::MAX)

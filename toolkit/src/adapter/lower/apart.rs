@@ -1,10 +1,10 @@
-//! Whether the branches of a choice exclude one another, as far as types, constants and tags tell.
+//! A conservative check that the branches of a choice are disjoint, by types, constants and tags.
 
 use serde_json::Value;
 
 use super::join::names;
 
-/// Returns true if no value can fit two of the branches.
+/// Returns true if no value can match two of the branches.
 pub(super) fn are_apart(branches: &[Value]) -> bool {
     let mut pairs = branches.iter().enumerate().flat_map(|(idx, a)| branches[idx + 1..].iter().map(move |b| (a, b)));
     pairs.all(|(a, b)| types_apart(a, b) || values_apart(a, b) || tags_apart(a, b))
@@ -33,7 +33,7 @@ fn values(schema: &Value) -> Option<Vec<&Value>> {
     }
 }
 
-/// Returns true if two values are equal, or too alike to tell: `1` and `1.0` are one value.
+/// Returns true if two values are equal, or may be: `1` and `1.0` are the same value.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
@@ -45,7 +45,7 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Both are objects that must have a property whose values are apart.
+/// Returns true if both schemas are of objects that require a property with disjoint values.
 fn tags_apart(a: &Value, b: &Value) -> bool {
     let requires = |schema: &Value, name: &str| {
         let required = schema.get("required").and_then(Value::as_array);

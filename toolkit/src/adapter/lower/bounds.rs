@@ -1,4 +1,4 @@
-//! What a dialect has no word for is moved to the description, as far as a sentence can.
+//! Conversion of unsupported keywords to sentences in the description.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::adapter::loss::Effect;
 use toolkit_schema::walk;
 
 impl Lowering<'_> {
-    /// Every keyword that is still there: kept, said in the description, or left out.
+    /// Lowers each remaining keyword: keeps it, moves it to the description, or removes it.
     pub(super) fn lower_remaining(&mut self, keywords: &mut Keywords, at: &str) {
         self.lower_integer_bounds(keywords);
         self.lower_unread_references(keywords, at);
@@ -39,7 +39,7 @@ impl Lowering<'_> {
                 let is_told = self.describe(keywords, keyword);
                 keywords.remove(keyword);
                 let reason = if is_told { "is moved to the description" } else { "is not supported" };
-                // Empty conditions hold for every value.
+                // Empty conditions accept every value.
                 self.lose(at, keyword, Effect::Widened, reason);
             }
         }
@@ -50,7 +50,7 @@ impl Lowering<'_> {
         self.dialect.formats.is_none_or(|formats| format.is_some_and(|format| formats.contains(&format)))
     }
 
-    /// More than 3 is at least 4, for an integer.
+    /// Replaces exclusive bounds of integers: more than 3 is at least 4.
     fn lower_integer_bounds(&self, keywords: &mut Keywords) {
         if keywords.get("type").is_none_or(|name| name != "integer") {
             return;
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Says in the description what `keyword` says; whether there are words for it.
+    /// Appends a sentence about `keyword` to the description; returns false if there is no sentence for it.
     pub(super) fn describe(&self, keywords: &mut Keywords, keyword: &str) -> bool {
         let Some(sentence) = keywords.get(keyword).and_then(|value| sentence(keyword, value)) else {
             return false;
@@ -95,7 +95,7 @@ fn sentence(keyword: &str, value: &Value) -> Option<String> {
         "maxItems" => format!("At most {}.", counted(value, "item")),
         "minProperties" => format!("At least {}.", counted(value, "property")),
         "maxProperties" => format!("At most {}.", counted(value, "property")),
-        "uniqueItems" if *value == true => "No item twice.".to_owned(),
+        "uniqueItems" if *value == true => "Items are unique.".to_owned(),
         "pattern" => format!("Matches the pattern `{}`.", value.as_str()?),
         "format" => format!("Format: {}.", value.as_str()?),
         "default" => format!("Default: {value}."),

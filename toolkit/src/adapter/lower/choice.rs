@@ -12,19 +12,19 @@ use crate::adapter::loss::Effect;
 use toolkit_schema::child;
 
 impl Lowering<'_> {
-    /// Lowers `anyOf` and `oneOf`; `None` where no branch is left.
+    /// Lowers `anyOf` and `oneOf`; `None` if no branch is left.
     pub(super) fn lower_choices(&mut self, keywords: &mut Keywords, at: &str) -> Option<()> {
         match if self.dialect.closed { spread(keywords) } else { Spread::Unneeded } {
             Spread::Unneeded => {}
             Spread::Impossible => {
-                let reason = "cannot be closed with a choice beside them; properties of the other cannot be sent";
+                let reason =
+                    "cannot be merged with a choice into closed objects; properties of the other part cannot be sent";
                 self.lose(at, "properties", Effect::Narrowed, reason);
             }
             Spread::Done { keywords: merged, is_narrower } => {
                 *keywords = merged;
                 if is_narrower {
-                    let reason =
-                        "is said in each branch of a choice; a value with properties of several cannot be sent";
+                    let reason = "is moved into each branch of a choice; values with properties of several branches cannot be sent";
                     self.lose(at, "unevaluatedProperties", Effect::Narrowed, reason);
                 }
             }
@@ -47,7 +47,7 @@ impl Lowering<'_> {
             .enumerate()
             .filter_map(|(idx, branch)| self.schema(branch, &child(&at_branches, &idx.to_string())))
             .collect();
-        // A branch that takes more or less than it did would shut out the others, or let them in.
+        // In an inexact `oneOf`, a branch could exclude the values of another one, or fail to.
         let is_exact = self.losses[n_losses..].iter().all(|loss| loss.effect == Effect::Untold);
         if self.dialect.reads(keyword) && (keyword == "anyOf" || (is_exact && branches.len() == n_branches)) {
             if branches.is_empty() {
@@ -55,22 +55,22 @@ impl Lowering<'_> {
             }
             keywords.insert(keyword.to_owned(), branches.into());
         } else if !self.dialect.reads("anyOf") {
-            self.lose(at, keyword, Effect::Widened, "is not supported; any value may stand there");
+            self.lose(at, keyword, Effect::Widened, "is not supported; any value is accepted");
         } else if branches.is_empty() {
             return None;
         } else if keywords.contains_key("anyOf") {
             self.lose(at, keyword, Effect::Widened, "is not supported beside another choice");
         } else {
             if !is_either {
-                self.lose(at, keyword, Effect::Widened, "is said as `anyOf`, so that several may fit at once");
+                self.lose(at, keyword, Effect::Widened, "is replaced by `anyOf`, so that several branches may match");
             }
             keywords.insert("anyOf".to_owned(), branches.into());
         }
         Some(())
     }
 
-    /// Lowers `allOf`: to one schema where the dialect cannot say it, or where closed objects would exclude one another.
-    /// `None` where a part fits nothing.
+    /// Lowers `allOf`. It becomes a single schema if the dialect does not support it or if closed objects would exclude
+    /// each other. `None` if a part accepts no value.
     pub(super) fn lower_all_of(&mut self, keywords: &mut Keywords, at: &str) -> Option<()> {
         let Some(Value::Array(parts)) = keywords.remove("allOf") else {
             return Some(());
@@ -99,10 +99,10 @@ impl Lowering<'_> {
                 kept.push(self.schema(part, &child(&at_parts, &idx.to_string()))?);
                 continue;
             }
-            self.lose(at, "allOf", Effect::Widened, "is not supported in one; a part of it is left out");
+            self.lose(at, "allOf", Effect::Widened, "cannot be merged into one schema; a part of it is removed");
             let known = keywords.get("properties").and_then(Value::as_object);
             if self.dialect.closed && declares_beyond(&part, known) {
-                let reason = "is not supported in one; properties that only a part declares cannot be sent";
+                let reason = "cannot be merged into one schema; properties that only one part declares cannot be sent";
                 self.lose(at, "allOf", Effect::Narrowed, reason);
             }
         }
@@ -112,9 +112,9 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Writes `const` as an `enum` of one value where the dialect has no word for it; `None` where no value is left.
+    /// Replaces `const` by an `enum` with one value if the dialect does not support it; `None` if no value is left.
     pub(super) fn lower_constant(&self, keywords: &mut Keywords) -> Option<()> {
-        // Some targets refuse a schema that lists no value.
+        // Some providers reject an empty `enum`.
         if !self.dialect.reads("not") && values(keywords).is_some_and(|values| values.is_empty()) {
             return None;
         }
@@ -127,7 +127,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Joins what can be joined with `keywords`, and returns what is left.
+/// Merges as many parts as possible into `keywords`, and returns the others.
 pub(super) fn join_all(keywords: &mut Keywords, parts: Vec<Value>) -> Vec<Value> {
     keywords.insert("allOf".to_owned(), parts.into());
     flatten(keywords);
@@ -137,7 +137,7 @@ pub(super) fn join_all(keywords: &mut Keywords, parts: Vec<Value>) -> Vec<Value>
     }
 }
 
-/// Writes the parts of an `allOf` into the schema, as far as one schema can say them.
+/// Merges the parts of an `allOf` into the schema, as far as a single schema can express them.
 fn flatten(keywords: &mut Keywords) {
     let Some(Value::Array(parts)) = keywords.remove("allOf") else {
         return;

@@ -1,4 +1,4 @@
-//! Objects that have no other properties than those that they declare.
+//! Closed objects, which accept only declared properties.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::adapter::loss::Effect;
 use toolkit_schema::{child, walk};
 
 impl Lowering<'_> {
-    /// Says that an object has no other properties, where the dialect demands it.
+    /// Closes an object if the dialect requires it.
     pub(super) fn close(&mut self, keywords: &mut Keywords, at: &str) {
         if !self.dialect.closed || !describes_objects(keywords) {
             return;
@@ -17,23 +17,23 @@ impl Lowering<'_> {
         let unevaluated = keywords.remove("unevaluatedProperties");
         let reason = match (others, unevaluated) {
             (Some(Value::Bool(false)), _) => return,
-            (Some(_), _) => "cannot be left open; properties of any name cannot be sent",
+            (Some(_), _) => "has to be `false`; properties of arbitrary names cannot be sent",
             (None, unevaluated) if has_in_place(keywords) => match unevaluated {
-                Some(_) => "is false here; properties that another part of the schema declares cannot be sent",
-                None => "is false here; properties that only another part of the schema declares cannot be sent",
+                Some(_) => "is set to `false`; properties that another part of the schema declares cannot be sent",
+                None => "is set to `false`; properties that only another part of the schema declares cannot be sent",
             },
             (None, Some(Value::Bool(false))) => return,
             (None, None) if declares && !keywords.contains_key("enum") && !keywords.contains_key("const") => {
-                let reason = "is false here; properties that are not declared can no longer be sent";
+                let reason = "is set to `false`; undeclared properties cannot be sent";
                 return self.lose(at, "additionalProperties", Effect::Untold, reason);
             }
-            (None, _) => "cannot be left open; properties of any name cannot be sent",
+            (None, _) => "has to be `false`; properties of arbitrary names cannot be sent",
         };
         self.lose(at, "additionalProperties", Effect::Narrowed, reason);
     }
 
-    /// Writes `unevaluatedProperties` as `additionalProperties` where both mean the same, and leaves it out where the
-    /// dialect has no word for it.
+    /// Replaces `unevaluatedProperties` by `additionalProperties` where both have the same meaning, and removes it if
+    /// the dialect does not support it.
     pub(super) fn lower_unevaluated(&mut self, keywords: &mut Keywords, at: &str) {
         let says_false = keywords.get("unevaluatedProperties") == Some(&Value::Bool(false));
         let reads = self.dialect.reads("unevaluatedProperties");
@@ -43,20 +43,22 @@ impl Lowering<'_> {
             simplify_unevaluated(keywords);
             let describes = is_schema && keywords.get("additionalProperties").is_some_and(Value::is_object);
             if describes && self.dialect.all_required && requires_undeclared(keywords) {
-                // A validator does not look inside what it counts as unevaluated.
-                let reason = "is said of what is required; a null inside that stands for what is absent is refused";
+                // A validator does not report violations inside unevaluated properties.
+                let reason =
+                    "applies to required properties; a null inside them that represents an absent property is rejected";
                 self.lose(at, "unevaluatedProperties", Effect::Widened, reason);
             }
         }
-        // A closed object says the same in the end.
+        // The object will be closed, which has the same meaning.
         if !reads && !self.dialect.closed && keywords.remove("unevaluatedProperties").is_some() {
             self.lose(at, "unevaluatedProperties", Effect::Widened, "is not supported");
         }
     }
 
-    /// Leaves out the patterns of keys where the dialect has no word for them.
+    /// Removes `patternProperties` if the dialect does not support it.
     ///
-    /// The keys that match one can then not be sent, if the object is closed; otherwise the object takes keys of any name.
+    /// A closed object then rejects the properties that match a pattern, and an open one accepts properties with any
+    /// name.
     pub(super) fn lower_patterns(&mut self, keywords: &mut Keywords, at: &str) {
         if self.dialect.reads("patternProperties") {
             return self.lower_read_patterns(keywords, at);
@@ -71,7 +73,7 @@ impl Lowering<'_> {
         if !self.dialect.closed {
             if refuses_others {
                 let others = keywords.remove("additionalProperties");
-                let reason = "cannot refuse other keys without the patterns of keys";
+                let reason = "cannot be restricted without `patternProperties`";
                 self.lose(at, "additionalProperties", Effect::Widened, reason);
                 let mut schemas = patterns.into_values();
                 if let (Some(Value::Bool(false)), Some(only), None) = (others, schemas.next(), schemas.next()) {
@@ -83,15 +85,15 @@ impl Lowering<'_> {
         }
         let reason = "is not supported; keys that match a pattern cannot be sent";
         self.lose(at, "patternProperties", Effect::Narrowed, reason);
-        // A property that is declared, or required, may match a pattern too.
+        // A declared or required property may match a pattern, too.
         let is_empty =
             |keyword: &str, size: fn(&Value) -> usize| keywords.get(keyword).is_none_or(|has| size(has) == 0);
         let n_properties = |has: &Value| has.as_object().map_or(0, serde_json::Map::len);
         let n_required = |has: &Value| has.as_array().map_or(0, Vec::len);
         if !is_empty("properties", n_properties) || !is_empty("required", n_required) {
-            let reason = "is not supported; a property that is declared need not be what a pattern asks of it";
+            let reason = "is not supported; a declared property need not match the schema of its pattern";
             self.lose(at, "patternProperties", Effect::Widened, reason);
-            // What is required may be there, whatever a closed object says of other keys.
+            // A required property may be present, even if a closed object rejects other properties.
             if keywords.get("additionalProperties") == Some(&Value::Bool(false)) {
                 keywords.insert("additionalProperties".to_owned(), json!({}));
             }
@@ -112,8 +114,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Writes `unevaluatedProperties` as `additionalProperties`, where no other schema of the same value may declare
-/// properties, and leaves it out where `additionalProperties` leaves it nothing.
+/// Replaces `unevaluatedProperties` by `additionalProperties` if no other schema of the same value can declare
+/// properties, and removes it if `additionalProperties` makes it irrelevant.
 pub(super) fn simplify_unevaluated(keywords: &mut Keywords) {
     if keywords.contains_key("additionalProperties") {
         keywords.remove("unevaluatedProperties");
@@ -149,7 +151,7 @@ fn applies_beyond(keywords: &Keywords, known: Option<&Keywords>) -> bool {
     })
 }
 
-/// Returns true if a schema may declare properties of its value beyond those that are known.
+/// Returns true if a schema may declare properties that are not in `known`.
 pub(super) fn declares_beyond(schema: &Value, known: Option<&Keywords>) -> bool {
     let Value::Object(keywords) = schema else {
         return false;
@@ -164,7 +166,7 @@ pub(super) fn declares_beyond(schema: &Value, known: Option<&Keywords>) -> bool 
         || applies_beyond(keywords, known)
 }
 
-/// Returns true if a schema that is closed says of objects which properties they have.
+/// Returns true if a closed schema restricts the properties of objects.
 pub(super) fn describes_objects(keywords: &Keywords) -> bool {
     let names_object = match keywords.get("type") {
         Some(Value::String(name)) => name == "object",
@@ -174,7 +176,7 @@ pub(super) fn describes_objects(keywords: &Keywords) -> bool {
     names_object || keywords.contains_key("properties")
 }
 
-/// Returns true if a keyword says something of objects alone.
+/// Returns true if a keyword only applies to objects.
 pub(super) fn constrains_object(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -192,7 +194,7 @@ pub(super) fn constrains_object(keyword: &str) -> bool {
     )
 }
 
-/// Returns true if a schema, or one that applies to the same value, may say something of objects.
+/// Returns true if a schema, or one that applies to the same value, may restrict objects.
 pub(super) fn may_concern_objects(schema: &Value) -> bool {
     let Value::Object(keywords) = schema else {
         return false;

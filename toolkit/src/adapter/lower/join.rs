@@ -1,12 +1,12 @@
-//! Two schemas of one value, written as one.
+//! Merging of two schemas of the same value.
 
 use serde_json::{Value, json};
 
 use super::Keywords;
 use toolkit_schema::walk;
 
-/// Adds what `part` says to `keywords`, so that both mean what they meant. Returns false, with nothing changed, where one
-/// of them depends on the keywords beside it, or where both say different things that one keyword cannot.
+/// Merges `part` into `keywords`. Returns false without a change if one of them depends on adjacent keywords, or if
+/// both have the same keyword with values that cannot be combined.
 pub(super) fn join(keywords: &mut Keywords, part: &Keywords) -> bool {
     let is_annotation = |(keyword, _): (&String, &Value)| walk::is_annotation(keyword);
     if keywords.iter().all(is_annotation) || part.iter().all(is_annotation) {
@@ -59,7 +59,8 @@ fn add_properties(there: &mut Keywords, new: &Keywords) {
     }
 }
 
-/// Returns the `additionalProperties` of the joined schema, or `None` where it would see other properties than before.
+/// Returns the `additionalProperties` of the merged schema, or `None` if it would apply to other properties than
+/// before.
 fn additional_of_both(keywords: &Keywords, part: &Keywords) -> Option<Option<Value>> {
     let knows_all = |one: &Keywords, other: &Keywords| {
         let (one, other) = (properties(one), properties(other));
@@ -82,14 +83,14 @@ fn properties(schema: &Keywords) -> Option<&Keywords> {
     schema.get("properties")?.as_object()
 }
 
-/// Returns the types that two values of `type` have in common; `None` where there are none, or one is malformed.
+/// Returns the types that two values of `type` have in common; `None` if there are none or one is malformed.
 fn in_both(a: &Value, b: &Value) -> Option<Value> {
     let (a, b) = (names(a)?, names(b)?);
     let both =
         |name: &str, others: &[&str]| others.contains(&name) || (name == "integer" && others.contains(&"number"));
     let mut common: Vec<&str> = a.iter().copied().filter(|name| both(name, &b)).collect();
     common.extend(b.iter().copied().filter(|name| both(name, &a)));
-    // What is a number in both is one, and its integers are none apart.
+    // `integer` and `number` have `integer` in common.
     let mut unique: Vec<&str> = Vec::new();
     for name in common {
         if !unique.contains(&name) {
@@ -103,7 +104,7 @@ fn in_both(a: &Value, b: &Value) -> Option<Value> {
     }
 }
 
-/// Returns the names of a `type`.
+/// Returns the type names of a `type`.
 pub(super) fn names(value: &Value) -> Option<Vec<&str>> {
     match value {
         Value::String(name) => Some(vec![name]),
@@ -112,7 +113,7 @@ pub(super) fn names(value: &Value) -> Option<Vec<&str>> {
     }
 }
 
-/// Returns true if what a keyword says does not depend on those beside it.
+/// Returns true if the meaning of a keyword does not depend on adjacent keywords.
 fn is_alone(keyword: &str) -> bool {
     !matches!(
         keyword,

@@ -1,10 +1,10 @@
-//! Draft-07 in the words of draft 2020-12.
+//! Conversion from draft-07 to draft 2020-12.
 
 use serde_json::{Map, Value};
 
 use toolkit_schema::walk;
 
-/// What a later draft added, and draft-07 ignores.
+/// The keywords of later drafts, which draft-07 ignores.
 const LATER: [&str; 11] = [
     "prefixItems",
     "unevaluatedProperties",
@@ -19,14 +19,14 @@ const LATER: [&str; 11] = [
     "$recursiveRef",
 ];
 
-/// Rewrites a draft-07 document, known by its `$schema`, so that it means the same in draft 2020-12.
+/// Rewrites a document with the `$schema` of draft-07 to draft 2020-12.
 pub(super) fn modernize(document: &mut Value) {
     if is_legacy(document) {
         rewrite(document);
     }
 }
 
-/// Returns true if a document names a draft before 2019-09.
+/// Returns true if the `$schema` of a document is a draft before 2019-09.
 pub(super) fn is_legacy(document: &Value) -> bool {
     let dialect = document.get("$schema").and_then(Value::as_str).unwrap_or_default();
     dialect.contains("/draft-0")
@@ -37,7 +37,7 @@ fn rewrite(schema: &mut Value) {
         return;
     };
     if keywords.get("$ref").is_some_and(Value::is_string) {
-        // Whatever else stands beside a reference is ignored.
+        // Draft-07 ignores the keywords beside a reference.
         let stays = |keyword: &str| {
             walk::is_annotation(keyword) || matches!(keyword, "$ref" | "$schema" | "$defs" | "definitions")
         };

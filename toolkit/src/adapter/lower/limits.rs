@@ -1,4 +1,4 @@
-//! Whether a schema is small enough for its target.
+//! Size limits of schemas.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::adapter::dialect::Limits;
 use crate::adapter::loss::Effect;
 use toolkit_schema::walk;
 
-/// An enum with more values than this has a limit of its own (OpenAI's guide to structured outputs).
+/// Enums with more values than this have a separate limit (OpenAI's guide to structured outputs).
 const LONG_ENUM: usize = 250;
 
 impl Lowering<'_> {
@@ -20,17 +20,22 @@ impl Lowering<'_> {
         for ((what, most), (_, has)) in limits.named().into_iter().zip(size.named()) {
             if has > most {
                 let name = self.dialect.name;
-                self.lose("", "limit", Effect::Narrowed, format!("of {name} is {most} {what}; here are {has}"));
+                self.lose(
+                    "",
+                    "limit",
+                    Effect::Narrowed,
+                    format!("of {name} is {most} {what}, but the schema has {has}"),
+                );
             }
         }
     }
 }
 
 impl Limits {
-    /// How many limits there are.
+    /// The number of limits.
     pub(in crate::adapter) const N: usize = 5;
 
-    /// Each limit and what it counts.
+    /// Returns the description and the value of each limit.
     pub(in crate::adapter) fn named(self) -> [(&'static str, usize); Self::N] {
         [
             ("properties", self.properties),
@@ -41,7 +46,7 @@ impl Limits {
         ]
     }
 
-    /// What a schema takes of each limit.
+    /// Measures a schema in the units of each limit.
     pub(in crate::adapter) fn taken_by(schema: &Value) -> Self {
         let mut size = Self { properties: 0, levels: 0, enum_values: 0, characters: 0, long_enum_characters: 0 };
         measure(schema, 0, &mut size);

@@ -1,4 +1,4 @@
-//! Lists: their items, their places, and how many there are.
+//! Lists: items, tuples and lengths.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::adapter::loss::Effect;
 use toolkit_schema::child;
 
 impl Lowering<'_> {
-    /// Lowers what a schema says of lists; `None` where no value is left.
+    /// Lowers the keywords of lists; `None` if no value is left.
     pub(super) fn lower_list(&mut self, keywords: &mut Keywords, at: &str) -> Option<()> {
         match keywords.remove("prefixItems") {
             Some(Value::Array(places)) => self.lower_places(keywords, places, at)?,
@@ -35,7 +35,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Lets a list have `n` items at most, since none fits what would come next.
+    /// Limits a list to `n` items, since no value matches the next one.
     fn end_at(&mut self, keywords: &mut Keywords, n: u64, at: &str) -> Option<()> {
         if keywords.get("minItems").and_then(Value::as_u64).is_some_and(|least| least > n) {
             return self.without(keywords, "array", at);
@@ -45,12 +45,7 @@ impl Lowering<'_> {
             keywords.insert("maxItems".to_owned(), most.into());
             return Some(());
         }
-        self.lose(
-            at,
-            "items",
-            Effect::Narrowed,
-            format!("fits nothing after {n}; a list that ends there cannot be said"),
-        );
+        self.lose(at, "items", Effect::Narrowed, format!("accepts no item after {n}; `maxItems` is not supported"));
         self.without(keywords, "array", at)
     }
 
@@ -59,7 +54,7 @@ impl Lowering<'_> {
         let lowered = places.into_iter().enumerate();
         let lowered = lowered.map(|(idx, place)| self.schema(place, &child(&at_places, &idx.to_string())));
         let lowered: Vec<Option<Value>> = lowered.collect();
-        // A list ends before the first place that nothing fits.
+        // A list ends before the first position that accepts no value.
         if let Some(end) = lowered.iter().position(Option::is_none) {
             keywords.remove("items");
             let places: Vec<Value> = lowered.into_iter().take(end).flatten().collect();
@@ -77,7 +72,7 @@ impl Lowering<'_> {
             return self.lower_places_to_items(keywords, places, at);
         }
         keywords.insert("prefixItems".to_owned(), places.into());
-        // Nothing may follow the places: that is how a tuple is closed, and no schema of an item.
+        // `items: false` closes a tuple and is not the schema of an item.
         if keywords.get("items") != Some(&Value::Bool(false))
             && let Some(items) = keywords.remove("items")
         {
@@ -87,13 +82,13 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Each place of a tuple has a schema of its own; a list has one for all.
+    /// Replaces the schemas of a tuple's items by a single one.
     fn lower_places_to_items(&mut self, keywords: &mut Keywords, mut places: Vec<Value>, at: &str) -> Option<()> {
         let closed = matches!(keywords.remove("items"), Some(Value::Bool(false)));
         let ends = keywords.get("maxItems").and_then(Value::as_u64).is_some_and(|most| most <= places.len() as u64);
         let all_alike = places.windows(2).all(|pair| pair[0] == pair[1]);
         if !(closed || ends) {
-            self.lose(at, "prefixItems", Effect::Widened, "is not supported; any item may stand anywhere");
+            self.lose(at, "prefixItems", Effect::Widened, "is not supported; any item is accepted at any position");
             return Some(());
         }
         if closed {
@@ -104,7 +99,7 @@ impl Lowering<'_> {
             }
         }
         if !all_alike {
-            self.lose(at, "prefixItems", Effect::Widened, "is not supported; each item may stand in any place");
+            self.lose(at, "prefixItems", Effect::Widened, "is not supported; each item is accepted at any position");
         }
         places.dedup();
         let items = match places.len() {

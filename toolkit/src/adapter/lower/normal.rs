@@ -1,4 +1,4 @@
-//! A schema in one form: draft 2020-12, with every reference leading to a definition of the root.
+//! Normalization of schemas: draft 2020-12, with all references to definitions of the root.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,28 +7,30 @@ use serde_json::{Map, Value, json};
 use super::{Keywords, legacy};
 use toolkit_schema::{child, walk};
 
-/// How many references in a row the root is followed through.
+/// The maximum number of consecutive references that are followed from the root.
 const MAX_HOPS: usize = 32;
 
-/// A schema in one form.
+/// A normalized schema.
 pub(super) struct Normal {
     pub(super) schema: Value,
-    /// A nested `$id` changes what the references below it mean, so that none can be followed by its pointer.
+    /// The schema has a nested `$id`. It changes the base of the references below it, so that references cannot be
+    /// resolved by their pointers.
     pub(super) is_opaque: bool,
-    /// The places of names that references no longer use.
+    /// The positions of anchors that references no longer use.
     pub(super) anchors: Vec<(String, &'static str)>,
 }
 
-/// Returns the normal form of `schema`.
+/// Normalizes `schema`.
 ///
-/// References to the root stay `#` if `keeps_root`; otherwise the root becomes a definition, which may be lowered apart.
+/// References to the root stay `#` if `keeps_root` returns true. Otherwise the root becomes a definition, too, which
+/// may be lowered differently.
 pub(super) fn normalized(schema: &Value, keeps_root: impl FnOnce(&Keywords) -> bool) -> Normal {
     if has_nested_id(schema, 0) {
         let mut document = schema.clone();
         legacy::modernize(&mut document);
         return Normal { schema: document, is_opaque: true, anchors: Vec::new() };
     }
-    // References are followed before anything moves.
+    // References are resolved before anything moves.
     let root = followed_root(schema);
     let keeps_root = root.as_object().is_some_and(keeps_root);
     let mut hoist =
@@ -80,7 +82,7 @@ fn has_nested_id(schema: &Value, depth: usize) -> bool {
     found
 }
 
-/// Returns the root with what it refers to written out, since the root has to describe an object itself.
+/// Returns the root with its reference replaced by the target, since the root itself has to be an object schema.
 fn followed_root(document: &Value) -> Value {
     let mut root = document.clone();
     for _ in 0..MAX_HOPS {
@@ -118,11 +120,11 @@ fn target<'s>(document: &'s Value, reference: &str) -> Option<&'s Value> {
     walk::resolve(document, reference).or_else(|| walk::anchored(document, reference.strip_prefix('#')?))
 }
 
-/// Copies parts of a document and moves what they refer to into definitions.
+/// Copies parts of a document and turns the targets of their references into definitions.
 struct Hoist<'s> {
     document: &'s Value,
     keeps_root: bool,
-    /// The name of the definition that a pointer becomes.
+    /// The name of the definition for each pointer.
     names: BTreeMap<String, String>,
     taken: BTreeSet<String>,
     pending: Vec<(String, String)>,
@@ -135,7 +137,7 @@ impl Hoist<'_> {
         named.flat_map(|(container, named)| named.keys().map(move |name| (container, name.clone()))).collect()
     }
 
-    /// Gives the schema at `pointer` a name among the definitions.
+    /// Assigns a definition name to the schema at `pointer`.
     fn place(&mut self, pointer: String, base: &str) -> String {
         if let Some(name) = self.names.get(&pointer) {
             return name.clone();
@@ -149,7 +151,7 @@ impl Hoist<'_> {
         name
     }
 
-    /// Copies a schema; its references lead to definitions, and it has none of its own.
+    /// Copies a schema without its definitions; its references point to the new ones.
     fn copy(&mut self, schema: &Value) -> Value {
         let Value::Object(keywords) = schema else {
             return schema.clone();
@@ -171,7 +173,7 @@ impl Hoist<'_> {
         copy.into()
     }
 
-    /// In one document without nested `$id`, a dynamic reference leads where a static one does.
+    /// In a document without a nested `$id`, a dynamic reference has the same target as a static one.
     fn add_dynamic(&mut self, copy: &mut Keywords, keywords: &Keywords, reference: &str) {
         let reference = self.reference(reference);
         if !keywords.contains_key("$ref") {
@@ -202,7 +204,7 @@ impl Hoist<'_> {
     }
 }
 
-/// Returns the pointer of the schema that an anchor names.
+/// Returns the pointer of the schema with an anchor.
 fn place_of_anchor(document: &Value, name: &str) -> Option<String> {
     let anchored = walk::anchored(document, name)?;
     let mut pending = vec![(document, String::new())];

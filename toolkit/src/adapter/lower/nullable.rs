@@ -1,4 +1,4 @@
-//! Null, where a target says `nullable`.
+//! The `nullable` keyword.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::adapter::loss::Effect;
 use toolkit_schema::walk;
 
 impl Lowering<'_> {
-    /// Writes the null that a choice allows as `nullable`, and types in capitals, where the dialect does.
+    /// Replaces the null branch of a choice by `nullable`, and writes types in capitals, if the dialect requires it.
     pub(super) fn lower_nullable(&mut self, keywords: &mut Keywords, at: &str) {
         if self.dialect.upper_case_types
             && let Some(Value::String(name)) = keywords.get_mut("type")
@@ -23,7 +23,7 @@ impl Lowering<'_> {
         let Some(Value::Array(branches)) = keywords.get_mut("anyOf") else {
             return;
         };
-        // A choice of null alone stays one.
+        // A choice between nulls only is kept.
         if branches.iter().all(is_null) {
             branches.truncate(1);
             return;
@@ -52,8 +52,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The only branch of a choice that is left, written beside what holds for all; of two descriptions the one that
-    /// stood there is kept.
+    /// Merges the only remaining branch of a choice into the schema; existing annotations are kept.
     fn write_alone(&mut self, keywords: &mut Keywords, only: Keywords, at: &str) {
         let contradicts = |keyword: &String, value: &Value| {
             !walk::is_annotation(keyword) && keywords.get(keyword).is_some_and(|there| there != value)
@@ -66,13 +65,15 @@ impl Lowering<'_> {
             match keywords.get(&keyword) {
                 None => drop(keywords.insert(keyword, value)),
                 Some(there) if *there == value => {}
-                Some(_) => self.lose(at, &keyword, Effect::Untold, "of a branch gives way to that of the whole"),
+                Some(_) => {
+                    self.lose(at, &keyword, Effect::Untold, "of a branch is replaced by that of the whole schema")
+                }
             }
         }
     }
 }
 
-/// Takes the null, for which `nullable` stands, out of the values that a schema lists; false, where it was not there.
+/// Removes null from the enum, since `nullable` expresses it; false if the enum does not contain it.
 fn lists_null(keywords: &mut Keywords) -> bool {
     let Some(Value::Array(values)) = keywords.get_mut("enum") else {
         return true;

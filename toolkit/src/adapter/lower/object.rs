@@ -1,4 +1,4 @@
-//! Objects: their properties, which of them are required, and what else they may have.
+//! Objects: properties, required properties and additional properties.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use crate::adapter::loss::Effect;
 use toolkit_schema::child;
 
 impl Lowering<'_> {
-    /// Lowers what a schema says of objects; `None` where no value is left.
+    /// Lowers the keywords of objects; `None` if no value is left.
     pub(super) fn lower_object(&mut self, keywords: &mut Keywords, at: &str) -> Option<()> {
         self.lower_patterns(keywords, at);
         if self.dialect.closed && describes_objects(keywords) && !declare_required(keywords) {
@@ -35,7 +35,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Lowers the properties; `None` where one that is required fits nothing.
+    /// Lowers the properties; `None` if a required one accepts no value.
     fn lower_properties(
         &mut self,
         keywords: &Keywords,
@@ -56,22 +56,22 @@ impl Lowering<'_> {
             match self.schema(schema, &at) {
                 Some(schema) => drop(lowered.insert(name, schema)),
                 None if is_required(&name) => return None,
-                // What is not declared is refused.
+                // Undeclared properties are rejected.
                 None if refuses_others => {}
-                None => drop(lowered.insert(name, self.anything(&at, "no value fits it, which is not supported"))),
+                None => drop(lowered.insert(name, self.anything(&at, "rejects every value, which is not supported"))),
             }
         }
         Some(lowered)
     }
 
-    /// Takes one type from a schema that no value of that type fits; `None` where no type is left.
+    /// Removes a type from a schema that accepts no value of it; `None` if no type is left.
     pub(super) fn without(&mut self, keywords: &mut Keywords, name: &str, at: &str) -> Option<()> {
         let is_nullable = keywords.get("nullable") == Some(&Value::Bool(true));
         match keywords.get_mut("type") {
             Some(Value::String(other)) if other != name => {}
             Some(only @ Value::String(_)) if self.dialect.nullable && is_nullable => {
                 *only = json!("null");
-                // The values that are listed no longer hold the null that `nullable` stands for.
+                // The enum does not contain the null any longer, which `nullable` expresses.
                 keywords.retain(|keyword, _| !matches!(keyword.as_str(), "nullable" | "enum" | "const"));
             }
             Some(Value::Array(names)) if names.iter().any(|other| other != name) => {
@@ -82,24 +82,24 @@ impl Lowering<'_> {
                 }
             }
             Some(_) => return None,
-            None => self.lose(at, "type", Effect::Widened, format!("may be any; that no {name} fits cannot be said")),
+            None => self.lose(at, "type", Effect::Widened, format!("cannot exclude {name}; any type is accepted")),
         }
         keywords.retain(|keyword, _| !super::types::is_only_about(keyword, name));
         Some(())
     }
 
-    /// A schema for any value, where none can be said for what stood there.
+    /// Returns a schema that accepts any value, in place of one that the dialect cannot express.
     pub(super) fn anything(&mut self, at: &str, reason: &str) -> Value {
         self.lose(at, "not", Effect::Widened, reason);
         if self.dialect.untyped {
             return json!({});
         }
-        self.lose(at, "type", Effect::Narrowed, "is not said, and cannot be left open; only a text can be sent");
+        self.lose(at, "type", Effect::Narrowed, "is missing, but required; only strings can be sent");
         json!({ "type": "string" })
     }
 }
 
-/// Declares what is required, where nothing else may be there; false, where that is refused.
+/// Declares the required properties of a closed object; false if the object rejects one of them.
 fn declare_required(keywords: &mut Keywords) -> bool {
     let Some(Value::Array(required)) = keywords.get("required") else {
         return true;

@@ -1,4 +1,4 @@
-//! A choice between objects, written as one object that has what any of them has.
+//! Merging of a choice between objects into a single object with the properties of all of them.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use super::Keywords;
 use super::closed::{has_in_place, simplify_unevaluated};
 use super::join::names;
 
-/// Adds what the parts of a choice, or of a conjunction, say of properties to the whole. Returns why some values that fit
-/// them do not fit the whole, where that is so.
+/// Merges the properties of the parts of a choice or conjunction into the whole schema. Returns a reason if the whole
+/// does not accept some values that the parts accept.
 pub(super) fn put_together(
     keywords: &mut Keywords,
     parts: &[Value],
@@ -36,7 +36,7 @@ pub(super) fn put_together(
     let shows_all = parts.iter().all(|part| !part.hides && !part.welcomes);
     let restricts = !is_join
         && schemas.keys().any(|name| parts.iter().any(|part| !part.declares(name) && part.accepts_unknown(closes)));
-    // A branch that declares nothing, in an object that declares nothing, is a map.
+    // An undeclared object is a map.
     let is_empty = |has: &Keywords| has.get("properties").and_then(Value::as_object).is_none_or(|has| has.is_empty());
     let has_map = !is_join && is_empty(keywords) && parts.iter().any(|part| !part.refuses && is_empty(&part.keywords));
     let loses_required =
@@ -62,24 +62,33 @@ pub(super) fn put_together(
         keywords.remove("unevaluatedProperties");
         keywords.entry("additionalProperties").or_insert(Value::Bool(false));
     } else if !closes && (refuses_others || !shows_all) {
-        // A part may evaluate properties that the one object does not declare.
+        // A part may evaluate properties that the merged object does not declare.
         keywords.remove("unevaluatedProperties");
     }
     if closes && !shows_all {
-        Some("at the root is said as one object; properties that a part hides cannot be sent")
+        Some(
+            "at the root is merged into one object; properties that a nested schema or a pattern of a part declares cannot be sent",
+        )
     } else if closes && has_map {
-        Some("at the root is said as one object; properties of any name, which a part allows, cannot be sent")
+        Some(
+            "at the root is merged into one object; properties of arbitrary names, which a part accepts, cannot be sent",
+        )
     } else if closes && loses_required {
-        Some("at the root is said as one object; properties that a part requires and does not declare cannot be sent")
+        Some(
+            "at the root is merged into one object; properties that a part requires and does not declare cannot be sent",
+        )
     } else if restricts {
-        Some("at the root is said as one object; properties that only one part declares are what that part says")
+        Some(
+            "at the root is merged into one object; properties that only one part declares have to match the schema of that part",
+        )
     } else {
         None
     }
 }
 
-/// Returns true if a part requires a property that neither it nor the whole declares. The whole declares what it requires
-/// itself, or what all parts require, so that such a property keeps any value unless another part declares it.
+/// Returns true if a part requires a property that neither the part nor the whole declares. The whole declares the
+/// properties that it requires or that all parts require, so that such a property accepts any value unless another part
+/// declares it.
 fn requires_unknown(keywords: &Keywords, parts: &[Part], schemas: &BTreeMap<String, Vec<Value>>) -> bool {
     let is_known = |name: &str| {
         let is_required = requires(keywords, name) || parts.iter().all(|part| requires(&part.keywords, name));
@@ -100,14 +109,14 @@ fn requires(keywords: &Keywords, name: &str) -> bool {
     required.is_some_and(|names| names.iter().any(|required| required == name))
 }
 
-/// One part, and what it says of properties that it does not declare.
+/// A part, with its rules for undeclared properties.
 struct Part {
     keywords: Keywords,
     /// Other schemas of the same value, or patterns, may declare properties.
     hides: bool,
-    /// It refuses other properties.
+    /// It rejects undeclared properties.
     refuses: bool,
-    /// It says that others are welcome.
+    /// It explicitly accepts undeclared properties.
     welcomes: bool,
 }
 
@@ -127,20 +136,20 @@ impl Part {
         declares(&self.keywords, name)
     }
 
-    /// Whether a property that it does not declare may have any value; one that only forgets to say so is closed where
-    /// every object is.
+    /// Returns true if an undeclared property may have any value. A part without a rule is closed if every object has
+    /// to be.
     fn accepts_unknown(&self, closes: bool) -> bool {
         self.welcomes || self.hides || !(self.refuses || closes)
     }
 }
 
-/// Arguments are objects, so that a branch for anything else fits none of them.
+/// Returns true if a part may accept objects. Arguments are objects, so that other branches are irrelevant.
 fn may_be_object(part: &Value) -> bool {
     let allows = |name: &Value| names(name).is_none_or(|names| names.contains(&"object"));
     *part != false && part.get("type").is_none_or(allows)
 }
 
-/// Constants as one list of them, anything else as a choice.
+/// Returns an `enum` of constants, or else a choice.
 fn either(schemas: Vec<Value>) -> Value {
     let constants: Option<Vec<Value>> = schemas.iter().map(|schema| schema.get("const").cloned()).collect();
     match constants {

@@ -1,10 +1,10 @@
-//! Optional properties, where a target requires all: null stands for one that is absent.
+//! Optional properties in dialects that require all properties: null represents an absent one.
 
 use serde_json::{Value, json};
 
 use super::Keywords;
 
-/// Makes every property required, and lets null stand for those that were not.
+/// Makes every property required, and lets previously optional ones be null.
 pub(super) fn require_all(keywords: &mut Keywords) {
     let Some(Value::Object(properties)) = keywords.get_mut("properties") else {
         return;
@@ -20,7 +20,7 @@ pub(super) fn require_all(keywords: &mut Keywords) {
     }
 }
 
-/// Lets a schema accept null beside what it accepts.
+/// Extends a schema to accept null.
 fn allow_null(schema: &mut Value) {
     let Value::Object(keywords) = schema else {
         return;
@@ -40,7 +40,7 @@ fn allow_null(schema: &mut Value) {
             branches.push(absent);
         }
     } else {
-        // What stands beside a type may refuse null as well.
+        // Keywords beside the type may reject null, too.
         let described = keywords.remove("description");
         let inner = std::mem::take(keywords);
         keywords.extend(described.map(|text| ("description".to_owned(), text)));
@@ -48,7 +48,7 @@ fn allow_null(schema: &mut Value) {
     }
 }
 
-/// Returns true if a keyword either accepts null, whatever its value, or is extended by it.
+/// Returns true if a keyword accepts null with any value, or is extended to.
 fn ignores_null(keyword: &str) -> bool {
     !matches!(keyword, "const" | "anyOf" | "oneOf" | "allOf" | "not" | "if" | "then" | "else" | "$ref" | "$dynamicRef")
 }

@@ -1,4 +1,4 @@
-//! References that lead back to where they stand: what is left after definitions have been written out.
+//! Recursive references, which are left after inlining.
 
 use serde_json::{Value, json};
 
@@ -7,33 +7,23 @@ use crate::adapter::loss::Effect;
 use toolkit_schema::walk;
 
 impl Lowering<'_> {
-    /// Returns true if the target follows references to definitions.
+    /// Returns true if the dialect supports recursive references.
     pub(super) fn follows_references(&self) -> bool {
         let restricts = self.dialect.keywords.is_some();
         self.dialect.recursion && self.dialect.reads("$ref") && !(self.is_opaque && restricts)
     }
 
-    /// Lowers a schema that refers to another; `None` where nothing can be said in its place.
+    /// Lowers a schema with a reference; `None` if the dialect requires a type, but none is known.
     pub(super) fn lower_reference(&mut self, keywords: Keywords, at: &str) -> Option<Keywords> {
         if self.follows_references() {
             return Some(if self.dialect.bare_references { self.bare(keywords, at) } else { keywords });
         }
         self.n_lost_references += 1;
         if !self.dialect.untyped {
-            self.lose(
-                at,
-                "$ref",
-                Effect::Narrowed,
-                "leads back to itself, which is not supported; nothing can be sent",
-            );
+            self.lose(at, "$ref", Effect::Narrowed, "is recursive, which is not supported; no value can be sent");
             return None;
         }
-        self.lose(
-            at,
-            "$ref",
-            Effect::Widened,
-            "leads back to itself, which is not supported; anything may stand there",
-        );
+        self.lose(at, "$ref", Effect::Widened, "is recursive, which is not supported; any value is accepted");
         Some(keywords.into_iter().filter(|(keyword, _)| keyword == "description").collect())
     }
 
@@ -42,17 +32,18 @@ impl Lowering<'_> {
         let mut declares = false;
         for keyword in beside.keys() {
             let effect = if walk::is_annotation(keyword) { Effect::Untold } else { Effect::Widened };
-            self.lose(at, keyword, effect, "cannot stand beside a reference");
+            self.lose(at, keyword, effect, "is not supported beside a reference");
             declares |= effect == Effect::Widened && !types::says_nothing_of_properties(keyword);
         }
         if declares && self.dialect.closed {
-            let reason = "is that of a definition alone; properties that are declared beside it cannot be sent";
+            let reason =
+                "applies to the definition alone; properties that are declared beside the reference cannot be sent";
             self.lose(at, "additionalProperties", Effect::Narrowed, reason);
         }
         keywords
     }
 
-    /// Takes out the keywords that hold a reference which the target does not follow, where no part of them can be said.
+    /// Removes the keywords that contain an unsupported reference and cannot be expressed partially.
     pub(super) fn lower_unread_references(&mut self, keywords: &mut Keywords, at: &str) {
         if self.follows_references() {
             return;
@@ -88,17 +79,12 @@ impl Lowering<'_> {
         for keyword in refers {
             if keywords.remove(&keyword).is_some() {
                 self.n_lost_references += 1;
-                self.lose(
-                    at,
-                    &keyword,
-                    Effect::Widened,
-                    "holds a reference that leads back to itself, which is not supported",
-                );
+                self.lose(at, &keyword, Effect::Widened, "contains a recursive reference, which is not supported");
             }
         }
     }
 
-    /// Takes out what depends on all that other schemas say of the same value, once some of them have been lost.
+    /// Removes the keywords that depend on all other schemas of the same value, if some of these have been lost.
     pub(super) fn lower_dependent(&mut self, keywords: &mut Keywords, n_lost_before: usize, at: &str) {
         if self.n_lost_references == n_lost_before {
             return;
@@ -111,7 +97,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns true if a keyword's value holds a reference, wherever it stands.
+/// Returns true if a value contains a reference at any depth.
 fn holds_reference(value: &Value) -> bool {
     match value {
         Value::Object(object) => {
@@ -123,7 +109,7 @@ fn holds_reference(value: &Value) -> bool {
     }
 }
 
-/// A schema that no value fits, in the few words that every target reads.
+/// Returns a schema for a tool that accepts no arguments, with keywords that every dialect supports.
 pub(super) fn no_arguments(closed: bool) -> Value {
     let mut schema = json!({ "type": "object", "properties": {} });
     if closed {

@@ -1,14 +1,14 @@
-//! From what a model sends for a lowered schema to what the tool takes.
+//! Conversion of arguments for a lowered schema to arguments of the tool.
 
 use serde_json::Value;
 
 use crate::call::without_absent;
 use toolkit_schema::Schema;
 
-/// Takes out each null that stands for an argument that is absent: where the tool's own schema does not allow null, and
-/// does not require the argument.
+/// Removes each null that represents an absent argument: where the tool's own schema neither allows null nor requires
+/// the argument.
 ///
-/// A dispatcher does the same to arguments that the schema refuses, unless its
+/// A dispatcher does the same with arguments that do not match the schema, unless its
 /// [`Coercion`](crate::call::Coercion) is off.
 ///
 /// ```

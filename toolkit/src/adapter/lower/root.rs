@@ -1,4 +1,4 @@
-//! The root, which is an object for everybody and no choice for most.
+//! The root, which has to be an object in every dialect and not a choice in most.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use crate::adapter::dialect::Dialect;
 use crate::adapter::loss::{Effect, Side};
 use toolkit_schema::child;
 
-/// Returns true if the root means the same below itself as it does at the root, once it is lowered.
+/// Returns true if the lowered root has the same meaning at the root and where it is referenced.
 pub(super) fn keeps_root(root: &Keywords, dialect: &Dialect, side: Side) -> bool {
     let chooses = ["anyOf", "oneOf", "allOf"].iter().any(|keyword| root.contains_key(*keyword));
     side != Side::Input || (root.get("type").is_some_and(|name| name == "object") && (dialect.root_choice || !chooses))
@@ -22,7 +22,7 @@ impl Lowering<'_> {
             other => return self.schema(other, "").unwrap_or_else(|| self.nothing_fits()),
         };
         if keywords.remove("$schema").is_some() {
-            self.lose("", "$schema", Effect::Untold, "is not said; the target reads one draft");
+            self.lose("", "$schema", Effect::Untold, "is removed; the dialect supports a single draft");
         }
         let definitions = ["$defs", "definitions"].map(|container| (container, keywords.remove(container)));
         if self.side == Side::Input {
@@ -43,15 +43,15 @@ impl Lowering<'_> {
         if self.side == Side::Input {
             let object = if self.dialect.upper_case_types { "OBJECT" } else { "object" };
             keywords.insert("type".to_owned(), json!(object));
-            // OpenAI refuses an object without them.
+            // OpenAI rejects an object without `properties`.
             keywords.entry("properties").or_insert_with(|| json!({}));
         }
         keywords.into()
     }
 
-    /// A schema for a tool that no arguments fit, or none that the target can say.
+    /// Returns a schema in place of one that accepts no arguments, or none that the dialect can express.
     fn nothing_fits(&mut self) -> Value {
-        let reason = "fits nothing that can be said; the object without properties stands in its place";
+        let reason = "accepts nothing that can be expressed; it is replaced by an object without properties";
         self.lose("", "type", Effect::Narrowed, reason);
         self.lose("", "type", Effect::Widened, reason);
         let mut schema = no_arguments(self.dialect.closed);
@@ -61,7 +61,7 @@ impl Lowering<'_> {
         schema
     }
 
-    /// What leads back to itself stays a definition, where the dialect follows references.
+    /// Keeps the definitions of recursive schemas if the dialect supports references.
     fn keep_definitions(&mut self, keywords: &mut Keywords, container: &str, definitions: Option<Value>) {
         let Some(Value::Object(definitions)) = definitions else {
             return;
@@ -74,7 +74,7 @@ impl Lowering<'_> {
         for (name, schema) in definitions {
             let at = child(&at, &name);
             let schema = self.schema(schema, &at).unwrap_or_else(|| {
-                let reason = "fits nothing, which is not supported; null stands in its place";
+                let reason = "accepts nothing, which is not supported; it is replaced by null";
                 self.lose(&at, "type", Effect::Widened, reason);
                 json!({ "type": "null" })
             });
@@ -83,7 +83,7 @@ impl Lowering<'_> {
         keywords.insert(container.to_owned(), lowered.into());
     }
 
-    /// Writes a choice between objects as one object that has what any of them has.
+    /// Merges a choice between objects into a single object with the properties of all of them.
     fn lower_root_choice(&mut self, keywords: &mut Keywords) {
         if self.dialect.root_choice {
             return;
@@ -98,8 +98,8 @@ impl Lowering<'_> {
                 continue;
             }
             let reason = match is_join {
-                true => "at the root is said as one object",
-                false => "at the root is said as one object; which properties go together is not said",
+                true => "at the root is merged into one object",
+                false => "at the root is merged into one object; the combinations of properties are not expressed",
             };
             self.lose("", keyword, Effect::Widened, reason);
             if let Some(reason) = put_together(keywords, &parts, is_join, self.dialect.closed) {
@@ -128,12 +128,12 @@ impl Lowering<'_> {
         }
         for name in undescribed {
             let at = child("/properties", &name);
-            self.lose(&at, "description", Effect::Untold, "is missing; the argument's name stands in its place");
+            self.lose(&at, "description", Effect::Untold, "is missing; the title or the name of the argument is used");
         }
     }
 }
 
-/// Names the one type that arguments have; false, where the schema refuses it.
+/// Sets the type to `object`; false if the schema does not allow it.
 fn name_object(keywords: &mut Keywords) -> bool {
     let allows = match keywords.get("type") {
         None => true,

@@ -1,4 +1,5 @@
-//! A choice between objects with properties beside it: each branch of a closed object has to know all of its properties.
+//! Merging of object keywords into the branches of an adjacent choice: in a closed object, each branch has to declare
+//! all properties.
 
 use std::collections::BTreeSet;
 
@@ -10,21 +11,21 @@ use super::closed::{constrains_object, declares_beyond, describes_objects, has_i
 use super::join::join;
 use toolkit_schema::walk;
 
-/// What became of a choice and what stands beside it.
+/// The result of [`spread`].
 pub(super) enum Spread {
-    /// Nothing beside it says anything of objects.
+    /// The keywords beside the choice do not restrict objects.
     Unneeded,
-    /// A branch would mean something else if it said all of it.
+    /// The keywords would have another meaning in a branch.
     Impossible,
-    /// Everything stands in the branches.
+    /// All keywords are in the branches.
     Done {
         keywords: Keywords,
-        /// A value that fits several branches may have properties of each, and no longer fits any.
+        /// A value that matches several branches could have properties of each, but now matches none of them.
         is_narrower: bool,
     },
 }
 
-/// Writes what stands beside a choice into each of its branches.
+/// Merges the keywords beside a choice into each of its branches.
 pub(super) fn spread(keywords: &Keywords) -> Spread {
     let choices = ["anyOf", "oneOf"].into_iter().filter(|choice| keywords.contains_key(*choice));
     let choices: Vec<&str> = choices.collect();
@@ -64,8 +65,8 @@ fn spread_into(keywords: &Keywords, choice: &str, beside: &Keywords) -> Option<S
     Some(Spread::Done { keywords: spread, is_narrower })
 }
 
-/// Returns a branch and what stands beside the choice as one schema: `Some(None)` where nothing can fit both, and `None`
-/// where one schema cannot say it.
+/// Merges a branch and the keywords beside the choice: `Some(None)` if no value matches both, and `None` if a single
+/// schema cannot express both.
 fn merge(branch: &Keywords, beside: &Keywords) -> Option<Option<Keywords>> {
     let (mut branch, mut beside) = (branch.clone(), beside.clone());
     simplify_unevaluated(&mut branch);
@@ -76,7 +77,7 @@ fn merge(branch: &Keywords, beside: &Keywords) -> Option<Option<Keywords>> {
     }
     let closed = |schema: &Keywords| schema.get("additionalProperties") == Some(&Value::Bool(false));
     let (branch_closes, beside_closes) = (closed(&branch), closed(&beside));
-    // Either refuses the properties of the other. What is no object may still fit both.
+    // Each rejects the undeclared properties of the other. A value that is not an object may match both.
     let refused = [branch_closes && !confine(&mut beside, &branch), beside_closes && !confine(&mut branch, &beside)];
     let is_object = |schema: &Keywords| schema.get("type").is_some_and(|name| name == "object");
     if refused.contains(&true) && (is_object(&branch) || is_object(&beside)) {
@@ -111,7 +112,7 @@ fn merge(branch: &Keywords, beside: &Keywords) -> Option<Option<Keywords>> {
     Some(Some(merged))
 }
 
-/// Takes the properties out of `open` that `closed` does not declare; false, where `open` requires one of them.
+/// Removes the properties of `open` that `closed` does not declare; false if `open` requires one of them.
 fn confine(open: &mut Keywords, closed: &Keywords) -> bool {
     let known = closed.get("properties").and_then(Value::as_object);
     let is_known = |name: &str| known.is_some_and(|known| known.contains_key(name));

@@ -1,4 +1,4 @@
-//! Types: lists of them, and none at all.
+//! Types: lists of types, and schemas without a type.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::adapter::loss::Effect;
 use toolkit_schema::walk::{self, type_of};
 
 impl Lowering<'_> {
-    /// Lowers `type`; `None` where no value is left.
+    /// Lowers `type`; `None` if no value is left.
     pub(super) fn lower_types(&mut self, keywords: &mut Keywords, at: &str) -> Option<()> {
         if !keywords.contains_key("type") {
             self.lower_implied_type(keywords, at);
@@ -44,7 +44,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// One branch for each type, with what is said of it.
+    /// Replaces a list of types by a choice with a branch for each type.
     fn split(&mut self, keywords: &mut Keywords, names: &[String], at: &str) -> Option<()> {
         let outside: Keywords = take(keywords, walk::is_annotation);
         let values = values(keywords);
@@ -72,7 +72,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// What the other keywords only leave open.
+    /// Adds a missing type, from the enum or else from the other keywords.
     fn lower_implied_type(&mut self, keywords: &mut Keywords, at: &str) {
         if keywords.keys().any(|keyword| matches!(keyword.as_str(), "anyOf" | "oneOf" | "allOf")) {
             return;
@@ -91,21 +91,21 @@ impl Lowering<'_> {
         if self.dialect.untyped {
             return;
         }
-        // To say the type that the keywords are about is to say less than they do.
+        // The keywords do not exclude other types, so that this narrows the schema.
         let about = ["object", "array", "string", "number"];
         let named = about
             .into_iter()
             .find(|name| keywords.keys().any(|keyword| !is_about_all(keyword) && is_about(keyword, name)));
         let (name, reason) = match named {
-            Some(name) => (name, "is not said, and cannot be left open; other types are lost"),
-            None => ("string", "is not said, and cannot be left open; only a text can be sent"),
+            Some(name) => (name, "is missing, but required; values of other types cannot be sent"),
+            None => ("string", "is missing, but required; only strings can be sent"),
         };
         keywords.insert("type".to_owned(), json!(name));
         self.lose(at, "type", Effect::Narrowed, reason);
     }
 }
 
-/// Returns the values that a schema lists.
+/// Returns the values of `enum` or `const`.
 pub(super) fn values(keywords: &Keywords) -> Option<Vec<Value>> {
     match (keywords.get("enum"), keywords.get("const")) {
         (Some(Value::Array(values)), None) => Some(values.clone()),
@@ -123,7 +123,7 @@ pub(super) fn take(keywords: &mut Keywords, wanted: impl Fn(&str) -> bool) -> Ke
     taken
 }
 
-/// Whether a keyword says anything of values of this type.
+/// Returns true if a keyword restricts values of a type.
 fn is_about(keyword: &str, name: &str) -> bool {
     match keyword {
         "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => {
@@ -140,12 +140,12 @@ fn is_about(keyword: &str, name: &str) -> bool {
     }
 }
 
-/// Returns true if a keyword says something of values of this type and of no other.
+/// Returns true if a keyword restricts values of this type only.
 pub(super) fn is_only_about(keyword: &str, name: &str) -> bool {
     is_about(keyword, name) && !is_about_all(keyword)
 }
 
-/// Returns true if a keyword neither declares properties nor applies schemas that may.
+/// Returns true if a keyword neither declares properties nor contains schemas that may.
 pub(super) fn says_nothing_of_properties(keyword: &str) -> bool {
     is_only_about(keyword, "string")
         || is_only_about(keyword, "number")

@@ -1,14 +1,14 @@
-//! The Model Context Protocol's `tools/call`, as bytes: what a server writes.
+//! Writers of the result of `tools/call`.
 
 use super::Revision;
 use super::result::{is_wrapped, wrap};
 use crate::call::{Content, RunResult, ToolError};
 use crate::tool::Tool;
 
-/// The result of a call that succeeded (`CallToolResult`).
+/// Writes the result of a successful call (`CallToolResult`).
 ///
-/// `content` holds what the tool says to the model, or its result as text; `structuredContent` the result, where the
-/// tool promises one, as [`wrap_result`](super::wrap_result) has it.
+/// `content` contains the content that the tool returned, or else its result as text. `structuredContent` contains the
+/// result if the tool has an output schema; see [`wrap_result`](super::wrap_result).
 ///
 /// ```
 /// # use toolkit::adapter::mcp::{CallParams, Revision, write_result};
@@ -48,10 +48,29 @@ pub fn write_result(tool: &Tool, result: &RunResult, revision: Revision) -> Vec<
     bytes
 }
 
-/// The result of a call that was refused or failed (`CallToolResult` with `isError`): the model reads why, and can do
-/// better.
+/// Writes the result of a failed or rejected call (`CallToolResult` with `isError`), so that the model can read the
+/// error and correct the call.
 ///
-/// An unknown tool is no such result but a JSON-RPC error, which is the server's to write.
+/// The server reports an unknown tool as a JSON-RPC error instead.
+///
+/// ```
+/// use toolkit::adapter::mcp::{Revision, write_error};
+/// use toolkit::{Dispatcher, tool};
+///
+/// /// Adds two integers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
+/// let error = dispatcher.call_sync("add", br#"{"a": 1}"#).unwrap_err();
+/// let json: serde_json::Value = serde_json::from_slice(&write_error(&error, Revision::V2025_11_25))?;
+/// assert_eq!(json["isError"], true);
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub fn write_error(error: &ToolError, revision: Revision) -> Vec<u8> {
     let mut content = vec![Content::Text { text: error.to_string() }];
@@ -70,11 +89,11 @@ fn open(bytes: &mut Vec<u8>, revision: Revision) {
     });
 }
 
-/// Writes a result as the one text of the content.
+/// Writes a result as a single text content.
 fn write_text(bytes: &mut Vec<u8>, json: &[u8]) {
     bytes.extend_from_slice(br#"[{"type":"text","text":"#);
     if json.first() == Some(&b'"') {
-        // A text is shown as it is, and as JSON it has its quotes and escapes already.
+        // A string result is shown without its quotes; its JSON is already quoted and escaped.
         bytes.extend_from_slice(json);
     } else {
         write_quoted(bytes, json);
@@ -82,17 +101,17 @@ fn write_text(bytes: &mut Vec<u8>, json: &[u8]) {
     bytes.extend_from_slice(b"}]");
 }
 
-/// Writes JSON as a JSON string.
+/// Writes JSON text as a JSON string.
 fn write_quoted(bytes: &mut Vec<u8>, json: &[u8]) {
-    // White space, each kind of which has a name of its own in a string; no serializer here writes it.
+    // Control characters have to be escaped; the serializers of this crate do not write any.
     if json.iter().copied().min().is_some_and(|least| least < b' ') {
         return write_json(bytes, &*String::from_utf8_lossy(json));
     }
     bytes.push(b'"');
     let (words, rest) = json.as_chunks::<8>();
     for word in words {
-        // Every few bytes of JSON is a quote, and nothing predicts which: so nothing is
-        // decided, and every byte has room for a backslash before it.
+        // Every few bytes of JSON is a quote, at unpredictable positions. Branchless code is therefore faster: each
+        // byte is written with room for a backslash before it.
         let mut escaped = [b'\\'; 16];
         let mut length = 0;
         for byte in word {
@@ -122,5 +141,5 @@ fn write_content(bytes: &mut Vec<u8>, content: &[Content]) {
 }
 
 fn write_json(bytes: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
-    serde_json::to_writer(bytes, value).expect("texts and content are JSON, and memory takes every byte");
+    serde_json::to_writer(bytes, value).expect("content is serializable, and writing to a vector cannot fail");
 }

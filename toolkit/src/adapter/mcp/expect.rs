@@ -1,4 +1,4 @@
-//! A manifest in a file as a test of a catalog.
+//! Comparison of a catalog with a manifest in a file.
 
 use std::fs;
 use std::path::Path;
@@ -7,14 +7,30 @@ use super::{Revision, list_tools};
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
 
 impl Catalog {
-    /// Fails unless the file at `path` is the MCP manifest of the catalog, as `export` writes it.
+    /// Compares the MCP manifest of the catalog with the file at `path`, and returns the catalog.
     ///
-    /// With `TOOLKIT_BLESS=1` in the environment the file is written instead; review the difference like code.
+    /// With `TOOLKIT_BLESS=1` in the environment, it writes the file instead.
+    ///
+    /// ```no_run
+    /// use toolkit::adapter::mcp::Revision;
+    /// use toolkit::catalog::Naming;
+    ///
+    /// /// Adds two integers.
+    /// #[toolkit::tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
+    /// toolkit::catalog![add]?.expect_manifest("tools.json", Revision::default(), Naming::Name)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
-    /// Returns the first line that differs, or the reason why the file cannot be read or written, or the manifest not be
-    /// built.
+    /// Returns the first line that differs, or the reason why the file cannot be read or written or the manifest cannot
+    /// be created.
     pub fn expect_manifest(
         self,
         path: impl AsRef<Path>,
@@ -28,13 +44,14 @@ impl Catalog {
             fs::write(path, manifest).map_err(|error| failed(format!("{}: {error}", path.display())))?;
             return Ok(self);
         }
-        let expected = fs::read_to_string(path)
-            .map_err(|error| failed(format!("{}: {error}; TOOLKIT_BLESS=1 writes it", path.display())))?;
+        let expected = fs::read_to_string(path).map_err(|error| {
+            failed(format!("{}: {error}; run with TOOLKIT_BLESS=1 to write the file", path.display()))
+        })?;
         let lines = || expected.lines().map(Some).chain([None]).zip(manifest.lines().map(Some).chain([None]));
         match lines().enumerate().find(|(_, (expected, found))| expected != found) {
             None => Ok(self),
             Some((idx, (expected, found))) => Err(failed(format!(
-                "{}:{} says `{}`, and the code says `{}`; TOOLKIT_BLESS=1 writes it anew",
+                "{}:{} is `{}`, but the catalog has `{}`; run with TOOLKIT_BLESS=1 to update the file",
                 path.display(),
                 idx + 1,
                 expected.map_or("nothing", str::trim),

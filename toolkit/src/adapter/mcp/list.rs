@@ -1,4 +1,4 @@
-//! `tools/list` as bytes: made once, served page by page.
+//! The serialized list of tools, which a server creates once and serves in pages.
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;
@@ -6,10 +6,10 @@ use std::num::NonZeroUsize;
 use super::{LIST_TTL_MS, Revision, tools};
 use crate::catalog::{Catalog, Diagnostics, Naming};
 
-/// The tools of a catalogue as [`list_tools`](super::list_tools) shows them, as text.
+/// The tools of a catalog in the format of [`list_tools`](super::list_tools), as JSON text.
 ///
-/// A server makes one for each revision that it speaks, when it starts. What it sends is then a copy of a part of it:
-/// no schema is built, and nothing is written twice.
+/// A server creates one list for each supported revision at startup. Each response is then a copy of a part of the
+/// text, without generating schemas or serializing tools again.
 ///
 /// ```
 /// # use toolkit::adapter::mcp::{Revision, ToolList, list_tools};
@@ -30,18 +30,18 @@ use crate::catalog::{Catalog, Diagnostics, Naming};
 #[derive(Clone, Debug)]
 pub struct ToolList {
     revision: Revision,
-    /// The tools, with a comma behind each.
+    /// The tools, each followed by a comma.
     tools: String,
-    /// Where each of them begins, and where the next one would.
+    /// The start of each tool, followed by the end of the last one.
     starts: Vec<usize>,
 }
 
 impl ToolList {
-    /// Writes the list.
+    /// Creates the list.
     ///
     /// # Errors
     ///
-    /// As for [`list_tools`](super::list_tools).
+    /// Returns the errors of [`list_tools`](super::list_tools).
     pub fn of(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Self, Diagnostics> {
         let mut list = Self { revision, tools: String::new(), starts: vec![0] };
         for mut tool in tools(catalog, revision, naming)? {
@@ -54,29 +54,42 @@ impl ToolList {
         Ok(list)
     }
 
-    /// How many tools there are.
+    /// Returns the number of tools.
     #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The result of `tools/list` with all tools (`ListToolsResult`): the text that
-    /// [`list_tools`](super::list_tools) would give.
+    /// Returns the result of `tools/list` with all tools (`ListToolsResult`), equal to that of
+    /// [`list_tools`](super::list_tools).
     #[must_use]
     pub fn to_json(&self) -> String {
         self.part(0, self.len())
     }
 
-    /// The result of `tools/list` with at most `most` tools, from where the client's `cursor` says (`ListToolsResult`);
-    /// it has a `nextCursor` where there are more.
+    /// Returns the result of `tools/list` with at most `most` tools, starting at `cursor` (`ListToolsResult`). It has a
+    /// `nextCursor` if there are more tools.
     ///
-    /// `None` where no page has given out this cursor, which is the JSON-RPC error -32602.
+    /// Returns `None` for a cursor that no page has returned; the JSON-RPC error is -32602.
+    ///
+    /// ```
+    /// use std::num::NonZeroUsize;
+    /// use toolkit::Tool;
+    /// use toolkit::adapter::mcp::{Revision, ToolList};
+    /// use toolkit::catalog::Naming;
+    ///
+    /// let catalog = toolkit::Catalog::new([Tool::builder("a").build()?, Tool::builder("b").build()?])?;
+    /// let list = ToolList::of(&catalog, Revision::default(), Naming::Name)?;
+    /// assert!(list.page(None, NonZeroUsize::MIN).is_some_and(|page| page.contains(r#""nextCursor":"1""#)));
+    /// assert!(list.page(Some("7"), NonZeroUsize::MIN).is_none());
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
     #[must_use]
     pub fn page(&self, cursor: Option<&str>, most: NonZeroUsize) -> Option<String> {
         let start = match cursor {
@@ -86,7 +99,7 @@ impl ToolList {
         Some(self.part(start, start.saturating_add(most.get()).min(self.len())))
     }
 
-    /// The tools from one place to another. Keys stand in the order of the alphabet, as everywhere.
+    /// Returns the result with a range of the tools. The keys are sorted, as everywhere.
     fn part(&self, start: usize, end: usize) -> String {
         let tools = &self.tools[self.starts[start]..self.starts[end]];
         let tools = tools.strip_suffix(',').unwrap_or(tools);

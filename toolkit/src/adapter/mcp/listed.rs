@@ -1,4 +1,4 @@
-//! One tool as `tools/list` shows it.
+//! A tool in the format of `tools/list`.
 
 use serde_json::Value;
 
@@ -8,13 +8,13 @@ use crate::adapter::described::description;
 use crate::tool::{Object, Tool, drop_nulls};
 use toolkit_schema::{inline, root};
 
-/// MCP `Tool` (`$defs/Tool` of both revisions).
+/// Returns the MCP `Tool` (`$defs/Tool` of both revisions).
 pub(super) fn listed(name: &str, tool: &Tool, revision: Revision) -> Object {
     let mut fields = match tool.to_mcp_json_with_record() {
         Value::Object(fields) => fields,
         _ => unreachable!("a tool is written as an object"),
     };
-    // The server that it was read from wrote them for fields that it had no value for, and no revision knows them.
+    // Other servers write `null` for fields without a value, which no revision allows.
     drop_nulls(&mut fields);
     fields.insert("name".to_owned(), name.into());
     fields.insert("description".to_owned(), description(tool).into());
@@ -39,7 +39,8 @@ fn inlined(schema: &Value) -> Value {
     schema
 }
 
-/// Says at the root what holds for every value that fits; a choice between objects says it in its branches only.
+/// Adds `type: object` at the root of a schema that accepts only objects; a choice between objects has it only in its
+/// branches.
 fn of_objects(mut schema: Value) -> Value {
     if root::is_object(&schema)
         && let Value::Object(keywords) = &mut schema

@@ -1,4 +1,4 @@
-//! The Model Context Protocol's `tools/call`, as bytes: what a server reads.
+//! The parameters of `tools/call`.
 
 use std::borrow::Cow;
 
@@ -10,6 +10,15 @@ use super::span;
 use crate::call::Arguments;
 
 /// The `params` of `tools/call` (`CallToolRequestParams` of both revisions), borrowed from the message.
+///
+/// ```
+/// use toolkit::adapter::mcp::CallParams;
+///
+/// let params = CallParams::parse(br#"{"name": "add", "arguments": {"a": 1}}"#)?;
+/// assert_eq!(params.name(), "add");
+/// assert!(params.meta().is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct CallParams<'m> {
     name: Cow<'m, str>,
@@ -18,36 +27,36 @@ pub struct CallParams<'m> {
 }
 
 impl<'m> CallParams<'m> {
-    /// Reads the `params`, and leaves the arguments and `_meta` in them as they are: the dispatcher reads those, and
-    /// whoever needs it this.
+    /// Parses the `params` without parsing the arguments and `_meta`. The dispatcher parses the arguments.
     ///
     /// # Errors
     ///
-    /// They are no JSON object with a `name`. What is wrong inside the arguments or `_meta` alone is found by who reads
-    /// them.
+    /// Returns an error if `json` is not an object with a `name`. Errors inside the arguments or `_meta` may be found
+    /// only when these are parsed.
     pub fn parse(json: &'m [u8]) -> Result<Self, serde_json::Error> {
         Self::usual(json).map_or_else(|| Self::any(json), Ok)
     }
 
-    /// The tool's name on the wire; see [`WireNames::get`](crate::catalog::WireNames::get).
+    /// Returns the wire name of the tool; see [`WireNames::get`](crate::catalog::WireNames::get).
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The arguments; none where the client sent none.
+    /// Returns the arguments, or [`Arguments::NONE`] if the message has none.
     #[must_use]
     pub fn arguments(&self) -> Arguments<'m> {
         self.arguments.map_or(Arguments::NONE, Arguments::from)
     }
 
-    /// `_meta`, as the text of an object that nobody has read yet.
+    /// Returns `_meta` as the unparsed text of an object.
     #[must_use]
     pub fn meta(&self) -> Option<&'m str> {
         self.meta
     }
 
-    /// The params as clients write them. Anything else is left to `serde_json`, and so is every mistake.
+    /// Parses params in the usual form. Returns `None` for others, including invalid ones, which are left to
+    /// `serde_json`.
     fn usual(json: &'m [u8]) -> Option<Self> {
         let (mut name, mut arguments, mut meta) = (None, None, None);
         let mut rest = span::after_space(json).strip_prefix(b"{")?;
@@ -87,10 +96,10 @@ impl<'m> CallParams<'m> {
             meta: Option<&'m RawValue>,
         }
 
-        // serde would take an array of the fields too, and repeat a text in full.
+        // serde would also accept an array of the fields, and its error would repeat a string in full.
         if !json.trim_ascii_start().starts_with(b"{") {
             serde_json::from_slice::<&RawValue>(json)?;
-            return Err(serde_json::Error::custom("the params are no JSON object"));
+            return Err(serde_json::Error::custom("the params must be a JSON object"));
         }
         let Params { name, arguments, meta } = serde_json::from_slice(json)?;
         let arguments = arguments.map(|json| json.get().as_bytes());

@@ -1,4 +1,4 @@
-//! Results that are no objects, for revisions that want nothing else.
+//! Wrapping of results that are not objects, for revisions that require objects.
 
 use serde_json::{Map, Value, json};
 
@@ -6,19 +6,30 @@ use super::Revision;
 use crate::tool::Tool;
 use toolkit_schema::{root, walk};
 
-/// The property that a result is put under where the protocol wants an object.
+/// The property of a wrapped result.
 const RESULT: &str = "result";
 
-/// Keywords that mean what they mean only at the root of a document.
+/// Keywords that have their meaning only at the root of a document.
 const ROOT_KEYWORDS: [&str; 4] = ["$schema", "$id", "$defs", "definitions"];
 
-/// The `structuredContent` of a result, as the tool's listed output schema describes it.
+/// Returns the `structuredContent` for a result, as the listed output schema of the tool describes it.
 ///
-/// Up to 2025-11-25 it must be an object, so a result that need not be one becomes `{"result": …}`. By which rule it
-/// goes is decided by the tool's output schema alone, never by the value: an `Option<Point>` is wrapped whether it is
-/// there or not. Since 2026-07-28 (SEP-2106) a result stays what it is.
+/// Up to 2025-11-25 it must be an object, so that a result that may be something else becomes `{"result": …}`. Only the
+/// output schema decides, never the value: an `Option<Point>` is wrapped with and without a value. Since 2026-07-28
+/// (SEP-2106) a result is not wrapped.
 ///
-/// A tool without an output schema has no structured content, and the value comes back unchanged.
+/// The value is also returned unchanged if the tool has no output schema, since it then has no structured content.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::Tool;
+/// use toolkit::adapter::mcp::{Revision, wrap_result};
+///
+/// let tool = Tool::builder("now").output(json!({ "type": "string" })).build()?;
+/// assert_eq!(wrap_result(&tool, Revision::V2025_11_25, json!("noon")), json!({ "result": "noon" }));
+/// assert_eq!(wrap_result(&tool, Revision::V2026_07_28, json!("noon")), json!("noon"));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[must_use]
 pub fn wrap_result(tool: &Tool, revision: Revision, value: Value) -> Value {
     match tool.output() {
@@ -27,7 +38,7 @@ pub fn wrap_result(tool: &Tool, revision: Revision, value: Value) -> Value {
     }
 }
 
-/// [`wrap_result`] for JSON text.
+/// Does the same as [`wrap_result`] for JSON text.
 pub(super) fn wrap(bytes: &mut Vec<u8>, json: &[u8], is_wrapped: bool) {
     if !is_wrapped {
         return bytes.extend_from_slice(json);
@@ -46,7 +57,7 @@ pub(super) fn is_wrapped(revision: Revision, schema: &Value) -> bool {
     }
 }
 
-/// The schema of the object that holds what fits `schema`.
+/// Returns the schema of the wrapping object for results that match `schema`.
 pub(super) fn wrapped(mut schema: Value) -> Value {
     move_references(&mut schema);
     let mut object = Map::new();
@@ -63,16 +74,16 @@ pub(super) fn wrapped(mut schema: Value) -> Value {
     Value::Object(object)
 }
 
-/// Lets references to the root, and to what stays below it, follow it to its new place.
+/// Updates references to the root, and to what moves with it.
 fn move_references(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {
             for (keyword, value) in keywords {
                 match (keyword.as_str(), value) {
                     ("$ref", Value::String(reference)) => move_reference(reference),
-                    // Data, in which `$ref` is a key like any other.
+                    // Data, in which `$ref` is an ordinary key.
                     ("const" | "enum" | "default" | "examples", _) => {}
-                    // Names, among which may be those of keywords.
+                    // Names, which may be those of keywords.
                     (
                         "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions",
                         Value::Object(named),

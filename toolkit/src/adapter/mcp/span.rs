@@ -1,13 +1,13 @@
-//! How far a value of JSON text reaches, found without reading what is in it.
+//! Finds the end of a JSON value without parsing it.
 //!
-//! Of JSON that is sound, exactly the value is found. Whether it is sound, only who reads the value can tell.
+//! For valid JSON, the result is exactly the value. Invalid JSON is not always detected.
 
 use toolkit_schema::plan::special;
 
-/// What is found, and what comes behind it.
+/// The value and the rest of the text.
 type Found<'t> = (&'t [u8], &'t [u8]);
 
-/// Returns the text without leading white space. Most clients write none.
+/// Returns the text without leading whitespace. Most clients do not write any.
 #[inline]
 pub(super) fn after_space(text: &[u8]) -> &[u8] {
     if text.first().is_none_or(|byte| *byte > b' ') {
@@ -17,25 +17,25 @@ pub(super) fn after_space(text: &[u8]) -> &[u8] {
     &text[length.unwrap_or(text.len())..]
 }
 
-/// A key without escapes, less its quotes; the value is next.
+/// Splits off a key without escapes and its colon, and returns the key without its quotes.
 pub(super) fn key(text: &[u8]) -> Option<Found<'_>> {
     let (key, rest) = string(text)?;
     Some((key, after_space(after_space(rest).strip_prefix(b":")?)))
 }
 
-/// A string without escapes, less its quotes.
+/// Splits off a string without escapes, and returns it without its quotes.
 pub(super) fn string(text: &[u8]) -> Option<Found<'_>> {
     let text = after_space(text).strip_prefix(b"\"")?;
     let (string, rest) = text.split_at(special::position(text));
     Some((string, rest.strip_prefix(b"\"")?))
 }
 
-/// An object.
+/// Splits off an object.
 pub(super) fn object(text: &[u8]) -> Option<Found<'_>> {
     if text.first() != Some(&b'{') {
         return None;
     }
-    // What is open, a bit each, the innermost lowest; above them is a one.
+    // A stack of open objects and arrays, one bit each, the innermost in the lowest bit, with a one above them.
     let mut open: u64 = 1;
     let mut place = 0;
     loop {
@@ -64,7 +64,7 @@ pub(super) fn object(text: &[u8]) -> Option<Found<'_>> {
     }
 }
 
-/// The bytes that decide where an object ends. One look-up is faster than five comparisons.
+/// The bytes that are relevant for the end of an object. A lookup is faster than five comparisons.
 const IS_STRUCTURE: [bool; 256] = {
     let mut is_structure = [false; 256];
     let mut idx = 0;
@@ -75,7 +75,7 @@ const IS_STRUCTURE: [bool; 256] = {
     is_structure
 };
 
-/// The place of the quote that ends the string whose text begins at `start`.
+/// Returns the position of the closing quote of the string whose text starts at `start`.
 fn string_end(text: &[u8], start: usize) -> Option<usize> {
     let mut place = start;
     loop {
@@ -83,7 +83,7 @@ fn string_end(text: &[u8], start: usize) -> Option<usize> {
         match text.get(place)? {
             b'"' => return Some(place),
             b'\\' => place += 2,
-            // It has to be escaped.
+            // Control characters have to be escaped.
             _ => return None,
         }
     }
