@@ -1,4 +1,4 @@
-//! Vectors that are kept in a file.
+//! Caching of vectors in a file.
 
 mod error;
 mod file;
@@ -15,10 +15,10 @@ use toolkit::discovery::{Embedder, EmbedderError};
 pub use self::error::CacheError;
 use self::known::Known;
 
-/// The SHA-256 of a text.
+/// The SHA-256 digest of a text.
 type Key = [u8; 32];
 
-/// An embedder that embeds no text again whose vector is in its file.
+/// An embedder that caches the vectors of another one in a file.
 ///
 /// ```
 /// # use toolkit::discovery::{Embedder, EmbedderError};
@@ -51,43 +51,44 @@ pub struct Cached<E> {
 }
 
 impl<E> Cached<E> {
-    /// How many vectors are kept at most; of 384 numbers each these take 300 MB. Beyond it the half goes that was not
-    /// used for longest.
+    /// The maximum number of cached vectors; with 384 dimensions each, they take 300 MB. When it is exceeded, the least
+    /// recently used half is removed.
     pub const CAPACITY: usize = 200_000;
 
-    /// Keeps the vectors of an embedder in a file, which need not be there yet.
+    /// Creates a cache for `embedder` with the file at `path`, which need not exist.
     ///
-    /// `model` tells apart what made the vectors: its name, and whatever else of it may change, such as a version.
+    /// `model` identifies the source of the vectors: the name of the model and whatever else may change, such as a
+    /// version.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, is damaged, or has vectors of another model.
+    /// Returns an error if the file cannot be read, is damaged, or has vectors of another model.
     pub fn open(embedder: E, model: impl Into<String>, path: impl AsRef<Path>) -> Result<Self, CacheError> {
         let (model, path) = (model.into(), path.as_ref().to_owned());
         let known = Mutex::new(file::read(&path, &model)?);
         Ok(Self { embedder, model, path, known })
     }
 
-    /// Writes the vectors to the file. Who reads it meanwhile finds the old ones or the new ones, whole.
+    /// Writes the vectors to the file. Concurrent readers see either the old or the new file.
     ///
     /// # Errors
     ///
-    /// The file cannot be written; or it would be too large to be opened, with more than 4096 numbers in each of
-    /// [`Self::CAPACITY`] vectors.
+    /// Returns an error if the file cannot be written, or if it would exceed the maximum size for reading, which allows
+    /// for [`Self::CAPACITY`] vectors with 4096 dimensions.
     pub fn save(&self) -> Result<(), CacheError> {
-        // Copied, so that nobody who searches waits for a disk.
+        // Copied first, so that searches do not wait for the disk.
         let bytes = file::bytes(&self.known(), &self.model);
         let written = bytes.and_then(|bytes| file::write(&self.path, &bytes));
         written.map_err(|error| CacheError::File { path: self.path.clone(), error })
     }
 
-    /// How many vectors are known.
+    /// Returns the number of cached vectors.
     #[must_use]
     pub fn len(&self) -> usize {
         self.known().len()
     }
 
-    /// Whether no vector is known.
+    /// Returns true if no vector is cached.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -111,7 +112,7 @@ impl<E: Embedder> Embedder for Cached<E> {
         if !missing.is_empty() {
             let made = self.embedder.embed(&missing.iter().map(|nth| texts[*nth]).collect::<Vec<_>>())?;
             if made.len() != missing.len() {
-                return Err(format!("{} vectors were made of {} texts", made.len(), missing.len()).into());
+                return Err(format!("the embedder returned {} vectors for {} texts", made.len(), missing.len()).into());
             }
             let made: HashMap<Key, Vec<f32>> = missing.into_iter().map(|nth| keys[nth]).zip(made).collect();
             let mut known = self.known();

@@ -1,4 +1,4 @@
-//! A model behind an endpoint.
+//! Models behind an HTTP endpoint.
 
 mod answer;
 mod error;
@@ -22,11 +22,11 @@ pub use self::error::{InvalidEndpoint, RemoteError};
 use self::retry::{Retry, retry_after};
 use self::said::{Secrets, shown_message};
 
-/// A model behind an HTTP endpoint that speaks the form of OpenAI (`/v1/embeddings`) or of Ollama (`/api/embed`).
+/// A model behind an HTTP endpoint with the API of OpenAI (`/v1/embeddings`) or Ollama (`/api/embed`).
 ///
-/// Requests that fail for the moment are repeated: where there is no connection, and after the status 429 and those
-/// from 500 on, as late as the endpoint asks (`Retry-After`), or else later each time. Certificates are checked as the
-/// platform checks those of others, and no redirect is followed, so that the token is shown to nobody else.
+/// Transient failures are retried: failed connections, status 429 and statuses from 500 on. The endpoint determines the
+/// delay by `Retry-After`; otherwise it grows exponentially. The platform's certificate store is used. Redirects are
+/// not followed, so that the token is sent to this endpoint only.
 ///
 /// ```no_run
 /// use toolkit::discovery::Semantic;
@@ -46,34 +46,34 @@ pub struct RemoteModel {
     within: Duration,
 }
 
-/// What is sent: the same in both forms.
+/// The body of a request, which is the same for both APIs.
 #[derive(Serialize)]
 struct Request<'r> {
     model: &'r str,
     input: &'r [&'r str],
     #[serde(skip_serializing_if = "Option::is_none")]
     dimensions: Option<usize>,
-    /// Numbers, and not base64. Ollama ignores it.
+    /// Requests numbers instead of base64. Ollama ignores it.
     encoding_format: &'static str,
 }
 
 impl RemoteModel {
-    /// An answer is read up to this size, in bytes.
+    /// The maximum size of a response in bytes.
     pub const MAX_ANSWER: u64 = 64 << 20;
 
-    /// The model of this name at `url`, which is that of the endpoint itself, such as
+    /// Creates a client for the model `model` at `url`, the full URL of the endpoint, such as
     /// `https://api.openai.com/v1/embeddings`.
     ///
     /// # Errors
     ///
-    /// It is no URL that begins with `https://` or `http://`, or it has a password in it.
+    /// Returns an error if `url` is not a URL with the scheme `https` or `http`, or contains credentials.
     pub fn new(url: &str, model: impl Into<String>) -> Result<Self, InvalidEndpoint> {
-        let url: Uri = url.parse().map_err(|error| InvalidEndpoint(format!("the URL is none: {error}")))?;
+        let url: Uri = url.parse().map_err(|error| InvalidEndpoint(format!("invalid URL: {error}")))?;
         if !matches!(url.scheme_str(), Some("http" | "https")) {
-            return Err(InvalidEndpoint("the URL has to begin with `https://` or `http://`".to_owned()));
+            return Err(InvalidEndpoint("the URL must start with `https://` or `http://`".to_owned()));
         }
         if url.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            return Err(InvalidEndpoint("the URL has a password in it; give a token to `bearer`".to_owned()));
+            return Err(InvalidEndpoint("the URL must not contain credentials; pass a token to `bearer`".to_owned()));
         }
         let tls = TlsConfig::builder()
             .root_certs(RootCerts::PlatformVerifier)
@@ -94,26 +94,25 @@ impl RemoteModel {
         })
     }
 
-    /// Shows a token with every request: `Authorization: Bearer …`.
+    /// Sets the token of the `Authorization: Bearer …` header.
     #[must_use]
     pub fn bearer(self, token: SecretString) -> Self {
         Self { token: Some(token), ..self }
     }
 
-    /// Asks for vectors of so many numbers, where the model leaves a choice.
+    /// Sets the number of dimensions, for models with a choice.
     #[must_use]
     pub fn dimensions(self, dimensions: usize) -> Self {
         Self { dimensions: Some(dimensions), ..self }
     }
 
-    /// Sends at most so many texts at once; 64 where nothing is said, and at least one.
+    /// Sets the maximum number of texts in a request. 64 by default, at least 1.
     #[must_use]
     pub fn batch(self, n_texts: usize) -> Self {
         Self { batch: n_texts.max(1), ..self }
     }
 
-    /// Gives up when the texts that are sent at once take longer than this, all repetitions together; 30 seconds where
-    /// nothing is said.
+    /// Sets the timeout of a batch of texts, including all retries. 30 seconds by default.
     #[must_use]
     pub fn within(self, limit: Duration) -> Self {
         Self { within: limit, ..self }
@@ -139,8 +138,9 @@ impl RemoteModel {
         let request = self.agent.post(&self.url).config().timeout_global(Some(timeout)).build();
         let mut request = request.header("content-type", "application/json");
         if let Some(token) = &self.token {
-            let mut value = HeaderValue::try_from(format!("Bearer {}", token.expose()))
-                .map_err(|_| Failure::lasting("the token has characters that no header has".to_owned()))?;
+            let mut value = HeaderValue::try_from(format!("Bearer {}", token.expose())).map_err(|_| {
+                Failure::lasting("the token has characters that are not allowed in a header".to_owned())
+            })?;
             value.set_sensitive(true);
             request = request.header("authorization", value);
         }
@@ -156,18 +156,18 @@ impl RemoteModel {
         let said = read.ok().and_then(|body| shown_message(&message(&body)?, &secrets));
         let said = said.map(|said| format!(": {said}")).unwrap_or_default();
         let advice = match status.as_u16() {
-            401 | 403 => "; give the right token to `bearer`",
-            300..=399 => "; redirects are not followed, give the URL that it leads to",
+            401 | 403 => "; pass a valid token to `bearer`",
+            300..=399 => "; redirects are not followed, use the URL of the target",
             _ => "",
         };
         Err(Failure {
-            reason: format!("the status is {status}{said}{advice}"),
+            reason: format!("status {status}{said}{advice}"),
             is_passing: status.as_u16() == 429 || status.is_server_error(),
             after,
         })
     }
 
-    /// The URL is shown without its query, where keys often stand.
+    /// Creates an error. The query of the URL is omitted, since it often contains keys.
     fn failed(&self, reason: String) -> RemoteError {
         RemoteError { url: shown(&self.url), model: self.model.clone(), reason }
     }
@@ -183,10 +183,10 @@ impl Embedder for RemoteModel {
     }
 }
 
-/// Why one request failed.
+/// The failure of a request.
 struct Failure {
     reason: String,
-    /// Whether it may succeed later.
+    /// The request may succeed later.
     is_passing: bool,
     after: Option<Duration>,
 }
@@ -199,7 +199,7 @@ impl Failure {
     fn of(error: &ureq::Error) -> Self {
         use ureq::Error;
         let is_passing = match error {
-            // So a certificate is refused, and whatever else is no TLS.
+            // These kinds stand for rejected certificates and other TLS errors.
             Error::Io(error) => !matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput),
             Error::HostNotFound | Error::ConnectionFailed => true,
             _ => false,

@@ -1,10 +1,11 @@
-//! Models for finding tools by what is meant: [`Embedder`](toolkit::discovery::Embedder)s for
+//! Embedding models for semantic search: [`Embedder`](toolkit::discovery::Embedder)s for
 //! [`Semantic`](toolkit::discovery::Semantic).
 //!
-//! `LocalModel` (feature `local`) runs in this process, `RemoteModel` (feature `http`) asks an endpoint elsewhere, and
-//! [`Cached`] keeps the vectors of either in a file, so that a program that starts again embeds only what is new.
+//! - `LocalModel` (feature `local`) runs a model in this process.
+//! - `RemoteModel` (feature `http`) calls an endpoint with the API of OpenAI or Ollama.
+//! - [`Cached`] caches the vectors of either in a file, so that a restarted program only embeds new texts.
 //!
-//! All of them block while they work. Within an asynchronous runtime call
+//! All of them block the thread. In an asynchronous runtime, call
 //! [`Semantic::update`](toolkit::discovery::Semantic::update) and
 //! [`Semantic::search`](toolkit::discovery::Semantic::search) where blocking is allowed, such as in
 //! `tokio::task::spawn_blocking`.

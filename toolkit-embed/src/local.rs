@@ -1,4 +1,4 @@
-//! A model that runs in this process.
+//! Models that run in this process.
 
 mod bert;
 mod config;
@@ -23,22 +23,32 @@ use self::weights::Weights;
 
 /// A sentence-embedding model of the BERT family, such as all-MiniLM-L6-v2, that runs on the CPU of this process.
 ///
-/// A text has the same vector whatever it is embedded together with, and on however many threads. Of a long text the
-/// beginning counts: as many tokens as the model was trained for, which are 256 of all-MiniLM-L6-v2.
+/// The vector of a text depends neither on the other texts nor on the number of threads. Long texts are truncated to
+/// the number of tokens that the model was trained for, 256 for all-MiniLM-L6-v2.
+///
+/// ```no_run
+/// use toolkit::discovery::Semantic;
+/// use toolkit_embed::LocalModel;
+///
+/// let model = LocalModel::open("models/all-MiniLM-L6-v2")?;
+/// assert_eq!(model.dimensions(), 384);
+/// let semantic = Semantic::new(model);
+/// # Ok::<(), toolkit_embed::ModelError>(())
+/// ```
 pub struct LocalModel {
     tokenizer: Tokenizer,
     bert: Bert,
 }
 
 impl LocalModel {
-    /// Loads the model in a folder, as sentence-transformers publishes it: `config.json`, `tokenizer.json`,
-    /// `model.safetensors`, and where they are there `sentence_bert_config.json`, `modules.json` and the pooling's own
-    /// `config.json`.
+    /// Loads a model from a folder in the format of sentence-transformers: `config.json`, `tokenizer.json`,
+    /// `model.safetensors`, and optionally `sentence_bert_config.json`, `modules.json` and the `config.json` of the
+    /// pooling.
     ///
     /// # Errors
     ///
-    /// A file is missing or damaged, or the model is of another kind: what is read is BERT with words in pieces
-    /// (WordPiece), GELU, weights of 32 bits, and the mean of all tokens or the first of them as the vector of a text.
+    /// Returns an error if a file is missing or damaged, or if the model is of another kind. Supported are BERT models
+    /// with WordPiece tokens, GELU, 32-bit weights, and mean or first-token pooling.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, ModelError> {
         let folder = folder.as_ref();
         let config = Config::read(folder)?;
@@ -47,7 +57,7 @@ impl LocalModel {
         Ok(Self { tokenizer, bert })
     }
 
-    /// How many numbers a vector has.
+    /// Returns the number of dimensions of a vector.
     #[must_use]
     pub fn dimensions(&self) -> usize {
         self.bert.dimensions()
@@ -58,7 +68,7 @@ impl LocalModel {
     }
 }
 
-/// Texts are divided among the cores of the machine.
+/// Distributes texts among the cores of the machine.
 impl Embedder for LocalModel {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
         let n_threads = thread::available_parallelism().map_or(1, NonZero::get).min(texts.len());
@@ -66,7 +76,8 @@ impl Embedder for LocalModel {
             return Ok(texts.iter().map(|text| self.vector(text)).collect());
         }
         let embed = |texts: &[&str]| -> Vec<_> { texts.iter().map(|text| self.vector(text)).collect() };
-        // All of them are waited for before any of them fails: a scope panics where it has to wait for one that did.
+        // All threads are joined before an error is returned, since a scope panics if a thread that was not joined has
+        // panicked.
         let made: Vec<thread::Result<Vec<Vec<f32>>>> = thread::scope(|scope| {
             let shares = texts.chunks(texts.len().div_ceil(n_threads));
             let threads: Vec<_> = shares.map(|share| scope.spawn(move || embed(share))).collect();

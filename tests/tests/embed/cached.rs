@@ -70,9 +70,7 @@ fn vectors_of_another_model_are_not_taken() {
     cached.save().unwrap();
     let error = Cached::open(&counting, "large", &path).unwrap_err();
     assert!(matches!(&error, CacheError::OtherModel { found, .. } if found == "small"));
-    assert!(
-        error.to_string().ends_with("its vectors are of the model `small`; delete it, or keep the vectors elsewhere")
-    );
+    assert!(error.to_string().ends_with("the vectors are of the model `small`; delete the file or use another one"));
 }
 
 #[test]
@@ -108,6 +106,6 @@ impl Embedder for Lazy {
 #[test]
 fn a_vector_too_few_is_an_error() {
     let cached = Cached::open(Lazy, "m", folder("lazy").join("vectors")).unwrap();
-    assert_eq!(cached.embed(&["a", "b"]).unwrap_err().to_string(), "1 vectors were made of 2 texts");
+    assert_eq!(cached.embed(&["a", "b"]).unwrap_err().to_string(), "the embedder returned 1 vectors for 2 texts");
     assert!(cached.is_empty());
 }

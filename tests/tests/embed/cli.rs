@@ -28,5 +28,5 @@ fn a_model_that_is_missing_is_an_error_that_says_what_one_is() {
     let error: Value = serde_json::from_slice(&output.stdout).unwrap();
     let message = error["error"]["message"].as_str().unwrap();
     assert_eq!((output.status.code(), &error["error"]["kind"]), (Some(1), &"model".into()));
-    assert!(message.contains("config.json") && message.contains("a model is a folder with"), "{message}");
+    assert!(message.contains("config.json") && message.contains("expected a folder with"), "{message}");
 }

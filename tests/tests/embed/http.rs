@@ -63,7 +63,7 @@ fn fails(model: &RemoteModel, expected: &str) {
     let error = model.embed(&["some text"]).unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");
     assert!(!error.contains("hidden") && !error.contains("s3cr3t") && !error.contains("some text"), "{error}");
-    assert!(error.starts_with("no vectors from `tiny` of http://127.0.0.1:"), "{error}");
+    assert!(error.starts_with("cannot embed with `tiny` at http://127.0.0.1:"), "{error}");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn what_passes_is_tried_again() {
 #[test]
 fn nobody_waits_longer_than_the_limit() {
     let (url, asked) = serve(|_, _| (429, "retry-after: 3600\r\n", r#"{"error":{"message":"slow down"}}"#.to_owned()));
-    fails(&model(&url), "the status is 429 Too Many Requests: slow down");
+    fails(&model(&url), "status 429 Too Many Requests: slow down");
     assert_eq!(asked.lock().unwrap().len(), 1);
 
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -132,7 +132,7 @@ fn the_limit_may_be_none() {
 #[test]
 fn what_lasts_is_tried_once() {
     let (url, asked) = serve(|_, _| (404, "", r#"{"error":"model \"tiny\" not\nfound"}"#.to_owned()));
-    fails(&model(&url), r#"the status is 404 Not Found: model \"tiny\" not\nfound"#);
+    fails(&model(&url), r#"status 404 Not Found: model \"tiny\" not\nfound"#);
     assert_eq!(asked.lock().unwrap().len(), 1);
 }
 
@@ -140,7 +140,7 @@ fn what_lasts_is_tried_once() {
 fn a_refused_token_is_not_shown() {
     let (url, _) = serve(|_, _| (401, "", r#"{"error":{"message":"wrong key: s3cr3t-t**oken"}}"#.to_owned()));
     let model = model(&url).bearer(SecretString::from("s3cr3t-token"));
-    fails(&model, "the status is 401 Unauthorized; give the right token to `bearer`");
+    fails(&model, "status 401 Unauthorized; pass a valid token to `bearer`");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn what_an_endpoint_repeats_is_not_shown() {
         let (url, _) = serve(move |_, _| (400, "", json!({ "error": { "message": said } }).to_string()));
         let model = model(&url).bearer(SecretString::from("s3cr3t-token"));
         let error = model.embed(&["some text"]).unwrap_err().to_string();
-        assert!(error.ends_with("the status is 400 Bad Request"), "{error}");
+        assert!(error.ends_with("status 400 Bad Request"), "{error}");
     }
     let long = format!("{} and what follows", "Tells the \"weather\". ".repeat(100));
     let (url, _) = serve(|_, body| {
@@ -158,7 +158,7 @@ fn what_an_endpoint_repeats_is_not_shown() {
         (400, "", json!({ "error": format!("too long: {quoted}…") }).to_string())
     });
     let error = model(&url).embed(&[&long]).unwrap_err().to_string();
-    assert!(error.ends_with("the status is 400 Bad Request"), "{error}");
+    assert!(error.ends_with("status 400 Bad Request"), "{error}");
 }
 
 #[test]
@@ -181,20 +181,23 @@ fn what_is_no_tls_is_tried_once() {
 #[test]
 fn a_redirect_is_not_followed() {
     let (url, asked) = serve(|_, _| (307, "location: http://127.0.0.1:9/\r\n", String::new()));
-    fails(&model(&url), "redirects are not followed, give the URL that it leads to");
+    fails(&model(&url), "redirects are not followed, use the URL of the target");
     assert_eq!(asked.lock().unwrap().len(), 1);
 }
 
 #[test]
 fn an_answer_that_is_none_is_an_error() {
     for (answer, expected) in [
-        ("<html>", "its answer is not one of embeddings, at line 1 and column 1"),
+        ("<html>", "the response does not contain embeddings: error at line 1 and column 1"),
         ("{}", "neither `data` nor `embeddings`"),
-        (r#"{"embeddings":[]}"#, "it made 0 vectors of 1 texts"),
-        (r#"{"embeddings":[[]]}"#, "its vectors have different lengths, or none"),
-        (r#"{"data":"s3cr3t hidden some text"}"#, "its answer is not one of embeddings, at line 1 and column "),
-        (r#"{"embeddings":[[1e39]]}"#, "its answer is not one of embeddings, at line 1 and column "),
-        (r#"{"data":[{"index":1,"embedding":[1]}]}"#, "does not say which vector is of which text"),
+        (r#"{"embeddings":[]}"#, "the response has 0 vectors for 1 texts"),
+        (r#"{"embeddings":[[]]}"#, "the vectors in the response are empty or have different lengths"),
+        (
+            r#"{"data":"s3cr3t hidden some text"}"#,
+            "the response does not contain embeddings: error at line 1 and column ",
+        ),
+        (r#"{"embeddings":[[1e39]]}"#, "the response does not contain embeddings: error at line 1 and column "),
+        (r#"{"data":[{"index":1,"embedding":[1]}]}"#, "the indexes in the response are not those of the texts"),
     ] {
         let (url, _) = serve(move |_, _| (200, "", answer.to_owned()));
         fails(&model(&url), expected);
@@ -210,11 +213,11 @@ fn an_answer_without_end_is_cut() {
 #[test]
 fn an_address_is_checked_before_it_is_used() {
     for (url, expected) in [
-        ("ftp://example.com", "has to begin with `https://` or `http://`"),
-        ("/v1/embeddings", "has to begin with `https://` or `http://`"),
-        ("example.com/v1", "the URL is none"),
-        ("http://user:s3cr3t@example.com/", "give a token to `bearer`"),
-        ("http://", "the URL is none"),
+        ("ftp://example.com", "must start with `https://` or `http://`"),
+        ("/v1/embeddings", "must start with `https://` or `http://`"),
+        ("example.com/v1", "invalid URL"),
+        ("http://user:s3cr3t@example.com/", "pass a token to `bearer`"),
+        ("http://", "invalid URL"),
     ] {
         let error = RemoteModel::new(url, "tiny").unwrap_err().to_string();
         assert!(error.contains(expected) && !error.contains("s3cr3t"), "{error}");

@@ -188,30 +188,30 @@ fn what_is_wrong_with_a_model_is_said() {
     };
 
     let missing = |folder: &Path| fs::remove_file(folder.join("model.safetensors")).unwrap();
-    check("no-weights", missing, "a model is a folder with `config.json`, `tokenizer.json` and `model.safetensors`");
+    check("no-weights", missing, "expected a folder with `config.json`, `tokenizer.json` and `model.safetensors`");
     let error = check("no-tensor", tensors(|shapes| drop(shapes.pop())), "`encoder.layer.0.output.LayerNorm.bias`");
     assert!(matches!(error, ModelError::Tensor { found: None, .. }));
-    let error = check("shape", tensors(|shapes| shapes[0].1 = vec![9, 3]), "[9, 3], and `config.json` asks for [9, 4]");
+    let error = check("shape", tensors(|shapes| shapes[0].1 = vec![9, 3]), "[9, 3], but `config.json` requires [9, 4]");
     assert!(matches!(error, ModelError::Tensor { found: Some(_), .. }));
     let cut =
         |folder: &Path| fs::write(folder.join("model.safetensors"), &tiny::weights(&tiny::shapes())[..99]).unwrap();
-    check("cut", cut, "fetch the model anew");
+    check("cut", cut, "download the model again");
     let huge = |folder: &Path| fs::write(folder.join("model.safetensors"), [0xFF; 64]).unwrap();
-    check("huge-header", huge, "fetch the model anew");
+    check("huge-header", huge, "download the model again");
 
     check("kind", config("/model_type", json!("gpt2")), "the model is `gpt2`");
-    check("activation", config("/hidden_act", json!("relu")), "`relu`, not `gelu`");
+    check("activation", config("/hidden_act", json!("relu")), "`relu`, expected `gelu`");
     check("heads", config("/num_attention_heads", json!(3)), "3 heads");
     check("control", config("/model_type", json!("\u{1b}[1m".repeat(1000))), "is `\\u{1b}[1m\\u{1b}[1m");
     check("no-heads", config("/num_attention_heads", json!(0)), "0 heads");
     check("many-layers", config("/num_hidden_layers", json!(u32::MAX)), "`encoder.layer.1.");
-    check("vast", config("/hidden_size", json!(1_u64 << 62)), "asks for");
+    check("vast", config("/hidden_size", json!(1_u64 << 62)), "requires");
     check("no-json", |folder| fs::write(folder.join("config.json"), "{").unwrap(), "EOF while parsing");
-    check("tokens", tokenizer("/model/vocab/mail", json!(99)), "`mail` is token 99, and the model knows 9");
+    check("tokens", tokenizer("/model/vocab/mail", json!(99)), "`mail` is token 99, but the model has 9 tokens");
     check(
         "pieces",
         tokenizer("/model/type", json!("BPE")),
-        "its `model` is \"BPE\", not WordPiece; use a model like all-MiniLM-L6-v2",
+        "`model` is \"BPE\", expected WordPiece; use a model like all-MiniLM-L6-v2",
     );
     check("special", tokenizer("/model/unk_token", json!("<unk>")), "the vocabulary has no `<unk>`");
 }

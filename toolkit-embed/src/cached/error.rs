@@ -1,32 +1,32 @@
-//! Why vectors could not be kept.
+//! The error of a vector cache.
 
 use std::path::PathBuf;
 use std::{fmt, io};
 
-/// Why vectors could not be kept, or taken from where they were kept.
+/// An error of a [`Cached`](crate::Cached) embedder's file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CacheError {
     /// The file could not be read or written.
     #[non_exhaustive]
     File {
-        /// Which one.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The I/O error.
         error: io::Error,
     },
-    /// The file is none that was written here, or not all of it, or was changed since.
+    /// The file is not a cache file, is incomplete, or has been changed.
     #[non_exhaustive]
     Damaged {
-        /// Which one.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// The vectors in the file were made by another model.
+    /// The vectors in the file are of another model.
     #[non_exhaustive]
     OtherModel {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// The model that made them.
+        /// The model of the vectors.
         found: String,
     },
 }
@@ -36,11 +36,11 @@ impl fmt::Display for CacheError {
         match self {
             Self::File { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Damaged { path } => {
-                write!(f, "{}: it is no file of vectors, or a damaged one; delete it", path.display())
+                write!(f, "{}: not a cache of vectors, or a damaged one; delete it", path.display())
             }
             Self::OtherModel { path, found } => write!(
                 f,
-                "{}: its vectors are of the model `{}`; delete it, or keep the vectors elsewhere",
+                "{}: the vectors are of the model `{}`; delete the file or use another one",
                 path.display(),
                 found.escape_debug()
             ),

@@ -1,7 +1,7 @@
-//! The file of vectors.
+//! The format of the cache file.
 //!
-//! All numbers are little-endian: `MAGIC`, the length of the model's name and the name, the number of dimensions, that
-//! of vectors, then each vector after the SHA-256 of its text, and in the end the SHA-256 of all that.
+//! All numbers are little-endian: `MAGIC`, the length of the model's name and the name, the number of dimensions, the
+//! number of vectors, the SHA-256 of each text followed by its vector, and finally the SHA-256 of everything before it.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
@@ -15,9 +15,9 @@ use super::{Cached, Key, Known};
 
 const MAGIC: &[u8; 16] = b"toolkit vectors1";
 const DIGEST: usize = size_of::<Key>();
-/// As many vectors as are kept, of 4096 numbers, and what stands around them with a name of a megabyte.
+/// The size of the maximum number of vectors with 4096 dimensions, plus a megabyte for the name and the fixed fields.
 const MAX_BYTES: u64 = Cached::<()>::CAPACITY as u64 * (4096 * 4 + DIGEST as u64) + (1 << 20);
-/// What stands around the vectors, but the model's name.
+/// The size of everything except the vectors and the name.
 const AROUND: usize = MAGIC.len() + 3 * size_of::<u32>() + DIGEST;
 
 pub(super) fn read(path: &Path, model: &str) -> Result<Known, CacheError> {
@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path, model: &str) -> Result<Known, CacheError> {
     let mut read = || -> io::Result<()> {
         let mut file = File::open(path)?.take(MAX_BYTES);
         file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut bytes)?;
-        // Of another file no more is read.
+        // Files of other kinds are not read any further.
         if bytes == MAGIC {
             file.read_to_end(&mut bytes)?;
         }
@@ -44,7 +44,7 @@ pub(super) fn read(path: &Path, model: &str) -> Result<Known, CacheError> {
     Ok(known)
 }
 
-/// The model's name and its vectors; `None` where anything is not as it was written.
+/// Parses the model's name and its vectors; `None` if the file is damaged.
 fn parse(bytes: &[u8]) -> Option<(String, Known)> {
     let (content, digest) = bytes.split_last_chunk::<DIGEST>()?;
     if *digest != <Key>::from(Sha256::digest(content)) {
@@ -73,7 +73,7 @@ fn parse(bytes: &[u8]) -> Option<(String, Known)> {
     Some((str::from_utf8(name).ok()?.to_owned(), known))
 }
 
-/// The same vectors give the same bytes; an error where there would be more than are read.
+/// Serializes the vectors, sorted by key; an error if they exceed the maximum size for reading.
 pub(super) fn bytes(known: &Known, model: &str) -> io::Result<Vec<u8>> {
     let mut vectors: Vec<(&Key, &[f32])> = known.iter().collect();
     vectors.sort_unstable_by_key(|(key, _)| *key);
@@ -99,7 +99,7 @@ pub(super) fn bytes(known: &Known, model: &str) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// By way of a file beside it, which then takes its name.
+/// Writes the file atomically, by renaming a temporary file.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let (mut file, beside) = create_beside(path)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&beside, path));
@@ -109,14 +109,14 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// A new file of a name of its own: others may be written at the same time, by this process and by others.
+/// Creates a temporary file with a unique name, since several threads and processes may write at the same time.
 fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     static N_WRITTEN: AtomicU64 = AtomicU64::new(0);
     loop {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}.{}", std::process::id(), N_WRITTEN.fetch_add(1, Ordering::Relaxed)));
         match File::create_new(&name) {
-            // A process of this number was ended amid it.
+            // A process with the same id was terminated while it wrote.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             created => return Ok((created?, name.into())),
         }

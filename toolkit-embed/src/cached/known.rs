@@ -1,15 +1,15 @@
-//! The vectors that are known, as many as there is room for.
+//! The vectors in memory.
 
 use std::collections::HashMap;
 
 use super::{Cached, Key};
 
-/// Vectors by their texts. When there are too many, the half goes that was not used for longest.
+/// A bounded map of vectors by the digests of their texts. When it is full, the least recently used half is removed.
 pub(super) struct Known {
-    /// How many numbers a vector has.
+    /// The number of dimensions, once there is a vector.
     pub(super) dimensions: Option<usize>,
     capacity: usize,
-    /// Goes on with every use.
+    /// A counter of accesses.
     clock: u64,
     vectors: HashMap<Key, (u64, Vec<f32>)>,
 }
@@ -34,7 +34,7 @@ impl Known {
         Some(vector.clone())
     }
 
-    /// A vector of another length is not kept: whoever compares it finds the mistake.
+    /// Inserts a vector. One with another number of dimensions is ignored; the search reports it as an error.
     pub(super) fn put(&mut self, key: Key, vector: &[f32]) {
         if vector.is_empty() || *self.dimensions.get_or_insert(vector.len()) != vector.len() {
             return;
@@ -49,7 +49,7 @@ impl Known {
     fn forget_half(&mut self) {
         let mut uses: Vec<u64> = self.vectors.values().map(|(last_use, _)| *last_use).collect();
         let middle = uses.len() / 2;
-        // No two uses are at one time.
+        // Every access has another time.
         let (_, first_kept, _) = uses.select_nth_unstable(middle);
         self.vectors.retain(|_, (last_use, _)| last_use >= first_kept);
     }

@@ -1,9 +1,9 @@
-//! What an endpoint answers.
+//! Parsing of responses.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Both forms at once: `data` is OpenAI's, `embeddings` Ollama's.
+/// A response of either API: `data` in OpenAI's, `embeddings` in Ollama's.
 #[derive(Deserialize)]
 struct Answer {
     data: Option<Vec<Item>>,
@@ -16,34 +16,38 @@ struct Item {
     embedding: Vec<f32>,
 }
 
-/// One vector for each of the texts, in their order. What is wrong with it is said without a word of it.
+/// Parses one vector for each text, in order. Errors do not contain any part of the response.
 pub(super) fn vectors(body: &[u8], n_texts: usize) -> Result<Vec<Vec<f32>>, String> {
     let answer: Answer = serde_json::from_slice(body).map_err(|error| {
-        format!("its answer is not one of embeddings, at line {} and column {}", error.line(), error.column())
+        format!(
+            "the response does not contain embeddings: error at line {} and column {}",
+            error.line(),
+            error.column()
+        )
     })?;
     let vectors: Vec<Vec<f32>> = match (answer.data, answer.embeddings) {
         (Some(mut items), _) => {
             items.sort_by_key(|item| item.index);
             let is_in_order = items.iter().enumerate().all(|(nth, item)| item.index.is_none_or(|index| index == nth));
             if !is_in_order {
-                return Err("its answer does not say which vector is of which text".to_owned());
+                return Err("the indexes in the response are not those of the texts".to_owned());
             }
             items.into_iter().map(|item| item.embedding).collect()
         }
         (None, Some(vectors)) => vectors,
-        (None, None) => return Err("its answer has neither `data` nor `embeddings`".to_owned()),
+        (None, None) => return Err("the response has neither `data` nor `embeddings`".to_owned()),
     };
     if vectors.len() != n_texts {
-        return Err(format!("it made {} vectors of {n_texts} texts", vectors.len()));
+        return Err(format!("the response has {} vectors for {n_texts} texts", vectors.len()));
     }
     let length = vectors.first().map_or(0, Vec::len);
     if vectors.iter().any(|vector| vector.is_empty() || vector.len() != length) {
-        return Err("its vectors have different lengths, or none".to_owned());
+        return Err("the vectors in the response are empty or have different lengths".to_owned());
     }
     Ok(vectors)
 }
 
-/// What an endpoint says of an error, as it says it: `error.message`, or `error` itself.
+/// Returns the message of an error response: `error.message`, or `error` itself.
 pub(super) fn message(body: &[u8]) -> Option<String> {
     let answer: Value = serde_json::from_slice(body).ok()?;
     let error = answer.get("error")?;

@@ -1,9 +1,11 @@
-//! What goes wrong with an endpoint.
+//! Errors of remote models.
 
 use std::fmt;
 
-/// Why an endpoint made no vectors. It has neither the token nor the query of the URL nor any text in it: what an
-/// endpoint says of an error is left out where it repeats something of these.
+/// An error of a remote model.
+///
+/// It contains neither the token, nor the query of the URL, nor any of the texts: the endpoint's message is omitted if
+/// it repeats any of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteError {
     pub(super) url: String,
@@ -13,13 +15,13 @@ pub struct RemoteError {
 
 impl fmt::Display for RemoteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no vectors from `{}` of {}: {}", self.model.escape_debug(), self.url, self.reason)
+        write!(f, "cannot embed with `{}` at {}: {}", self.model.escape_debug(), self.url, self.reason)
     }
 }
 
 impl std::error::Error for RemoteError {}
 
-/// What cannot be the address of an endpoint.
+/// An invalid URL of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidEndpoint(pub(super) String);
 

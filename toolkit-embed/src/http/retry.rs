@@ -1,21 +1,21 @@
-//! When a request is repeated.
+//! Delays between retries.
 
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-/// The wait before the first repetition; it doubles each time.
+/// The delay before the first retry; it doubles each time.
 const FIRST: Duration = Duration::from_millis(500);
 
-/// It doubles up to this.
+/// The maximum delay.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// The wait of those who are asked to wait for nothing, so that nobody is flooded.
+/// The minimum delay, for endpoints that request a retry without a delay.
 const LEAST: Duration = Duration::from_millis(50);
 
-/// As good as no limit, and within what a clock can say.
+/// The maximum timeout, which does not overflow the clock.
 const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Waits between tries, which together end at a deadline.
+/// The delays of a sequence of attempts with a common deadline.
 pub(super) struct Retry {
     deadline: Instant,
     next: Duration,
@@ -27,13 +27,14 @@ impl Retry {
     }
 
     pub(super) fn left(&self) -> Duration {
-        // Not zero, which a client may take for no limit at all.
+        // Not zero, since some clients interpret zero as no limit.
         self.deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
     }
 
-    /// Waits as long as is asked for, or else longer each time; `false` at once where that is past the deadline.
+    /// Waits for `asked`, or else for an exponentially growing delay. Returns `false` immediately if the deadline is
+    /// earlier.
     ///
-    /// What is not asked for is spread by half, so that those who failed together do not come again together.
+    /// The latter has a jitter of up to one half, so that clients that failed together do not retry together.
     pub(super) fn wait(&mut self, asked: Option<Duration>) -> bool {
         let own = self.next.mul_f32(0.5 + fastrand::f32() / 2.0);
         self.next = self.next.saturating_mul(2).min(LONGEST);
@@ -46,7 +47,7 @@ impl Retry {
     }
 }
 
-/// How long to wait, by `Retry-After`: seconds, or a date (RFC 9110, section 10.2.3).
+/// Parses `Retry-After`: seconds or a date (RFC 9110, section 10.2.3).
 pub(super) fn retry_after(value: &str) -> Option<Duration> {
     let value = value.trim();
     let until = |date: SystemTime| date.duration_since(SystemTime::now()).unwrap_or_default();

@@ -1,21 +1,21 @@
-//! What an endpoint says of an error, without what it was not told to repeat.
+//! Redaction of endpoints' error messages.
 
-/// A message is cut at this many characters.
+/// The maximum length of a message in characters.
 const MAX_CHARS: usize = 200;
 
-/// As many characters of a text in a row are a quotation.
+/// The number of consecutive characters of a text that count as a quotation.
 const QUOTED: usize = 16;
 
-/// What no error may show.
+/// The values that an error must not contain.
 pub(super) struct Secrets<'s> {
     pub(super) token: Option<&'s str>,
-    /// That of the URL, where keys often stand.
+    /// The query of the URL, which often contains keys.
     pub(super) query: &'s str,
-    /// What was sent.
+    /// The texts that were sent.
     pub(super) texts: &'s [&'s str],
 }
 
-/// The message on one line, not too long; `None` where it has something of the secrets in it.
+/// Returns the message on one line, truncated; `None` if it contains any of the secrets.
 pub(super) fn shown_message(message: &str, secrets: &Secrets<'_>) -> Option<String> {
     let shown: String = message.chars().take(MAX_CHARS).collect();
     if secrets.are_in(message) || secrets.are_quoted_in(&shown) {
@@ -26,7 +26,7 @@ pub(super) fn shown_message(message: &str, secrets: &Secrets<'_>) -> Option<Stri
 
 impl Secrets<'_> {
     fn are_in(&self, message: &str) -> bool {
-        // Endpoints like to say which token they refuse, by its ends.
+        // Endpoints often report the first or last characters of a rejected token.
         let token = self.token.unwrap_or_default();
         let token = [Some(token), token.get(..8), token.get(token.len().saturating_sub(4)..)];
         let values = self.query.split('&').map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
@@ -34,7 +34,7 @@ impl Secrets<'_> {
         secrets.any(|secret| !secret.is_empty() && message.contains(secret))
     }
 
-    /// Whether a part of a text is in the message.
+    /// Returns true if the message contains a part of a text.
     fn are_quoted_in(&self, message: &str) -> bool {
         let ends = message.char_indices().map(|(at, _)| at).chain([message.len()]);
         let mut parts = message.char_indices().zip(ends.skip(QUOTED)).map(|((start, _), end)| &message[start..end]);

@@ -1,7 +1,7 @@
-//! The encoder of BERT: from the tokens of a text to its vector.
+//! The encoder of BERT, from the tokens of a text to its vector.
 //!
-//! Devlin et al., "BERT" (arXiv 1810.04805), with the names that the weights have where they are published. One text is
-//! computed at a time, so that nothing is padded and nothing masked.
+//! Devlin et al., "BERT" (arXiv 1810.04805), with the tensor names of published weights. Texts are computed one by one,
+//! so that neither padding nor masks are needed.
 
 use ndarray::{Array1, Array2, ArrayViewMut1, Axis, Slice};
 
@@ -12,7 +12,7 @@ use super::weights::{Tensors, Weights};
 
 pub(super) struct Bert {
     words: Array2<f32>,
-    /// With the type of the first sentence, which is the only one, added to each.
+    /// The position embeddings, with the type embedding of the first and only sentence added to each.
     positions: Array2<f32>,
     norm: Norm,
     layers: Vec<Layer>,
@@ -52,7 +52,7 @@ impl Bert {
         self.words.ncols()
     }
 
-    /// The vector of a text, of length one. The tokens are at least one, and those of the vocabulary.
+    /// Returns the vector of a text, normalized. `tokens` is not empty and contains tokens of the vocabulary.
     pub(super) fn vector(&self, tokens: &[usize]) -> Vec<f32> {
         let mut states = self.words.select(Axis(0), tokens);
         states += &self.positions.slice_axis(Axis(0), Slice::from(..tokens.len()));
@@ -96,7 +96,7 @@ impl Layer {
         self.outer_norm.apply(states);
     }
 
-    /// What each token takes from all others, by each head.
+    /// Computes multi-head self-attention.
     fn attend(&self, states: &Array2<f32>, n_heads: usize) -> Array2<f32> {
         let [query, key, value] = [&self.query, &self.key, &self.value].map(|linear| linear.apply(states));
         let head_width = states.ncols() / n_heads;
@@ -130,7 +130,7 @@ impl Linear {
     }
 }
 
-/// Each token by itself to mean 0 and variance 1, then scaled and moved.
+/// A layer normalization.
 struct Norm {
     weight: Array1<f32>,
     bias: Array1<f32>,
@@ -164,7 +164,7 @@ fn softmax(mut row: ArrayViewMut1<'_, f32>) {
     row /= row.sum();
 }
 
-/// The exact one, as the model was trained with.
+/// The exact GELU, with which the models were trained.
 fn gelu(x: f32) -> f32 {
     0.5 * x * (1.0 + libm::erff(x * std::f32::consts::FRAC_1_SQRT_2))
 }

@@ -1,4 +1,4 @@
-//! What a model says of itself, in the files around its weights.
+//! The configuration of a model.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::error::ModelError;
 use super::file::{json, optional, shown};
 use super::pooling::Pooling;
 
-/// How a model is built, and what it is given.
+/// The configuration of a model.
 pub(super) struct Config {
     pub(super) n_layers: usize,
     pub(super) n_heads: usize,
@@ -19,7 +19,7 @@ pub(super) struct Config {
     pub(super) n_types: usize,
     pub(super) epsilon: f32,
     pub(super) pooling: Pooling,
-    /// With the one before the text and the one after it.
+    /// The maximum number of tokens, including the special ones before and after the text.
     pub(super) max_tokens: usize,
 }
 
@@ -57,13 +57,13 @@ impl Config {
         let written: Written = json(&path)?;
         if written.model_type != "bert" || written.position_embedding_type != "absolute" {
             return Err(unsupported(format!(
-                "the model is `{}` with {} positions, not `bert` with absolute ones",
+                "the model is `{}` with {} positions, expected `bert` with absolute positions",
                 shown(&written.model_type),
                 shown(&written.position_embedding_type)
             )));
         }
         if written.hidden_act != "gelu" {
-            return Err(unsupported(format!("its activation is `{}`, not `gelu`", shown(&written.hidden_act))));
+            return Err(unsupported(format!("the activation is `{}`, expected `gelu`", shown(&written.hidden_act))));
         }
         let Written { hidden_size: width, num_attention_heads: n_heads, max_position_embeddings, .. } = written;
         if width == 0
@@ -73,7 +73,7 @@ impl Config {
             || written.type_vocab_size == 0
         {
             let reason = format!(
-                "a model of {width} numbers, {n_heads} heads, {max_position_embeddings} positions and {} types cannot be",
+                "invalid dimensions: {width} numbers, {n_heads} heads, {max_position_embeddings} positions and {} types",
                 written.type_vocab_size
             );
             return Err(ModelError::Damaged { path, reason });

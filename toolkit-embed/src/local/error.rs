@@ -1,44 +1,44 @@
-//! Why a model could not be loaded.
+//! Errors of loading a model.
 
 use std::path::PathBuf;
 use std::{fmt, io};
 
-/// Why a model could not be loaded.
+/// An error of loading a model.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ModelError {
     /// A file is missing, or could not be read.
     #[non_exhaustive]
     File {
-        /// Which one.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The I/O error.
         error: io::Error,
     },
-    /// A file has something else in it than it should have.
+    /// The content of a file is invalid.
     #[non_exhaustive]
     Damaged {
-        /// Which one.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// The model is of a kind that is not known here.
+    /// The model is of an unsupported kind.
     #[non_exhaustive]
     Unsupported {
-        /// Which file says so.
+        /// The file with the unsupported setting.
         path: PathBuf,
-        /// What is not known.
+        /// The unsupported setting.
         what: String,
     },
-    /// A part of the weights is missing, or has another shape than the rest of the model asks for.
+    /// A tensor is missing or has a shape that does not match the configuration.
     #[non_exhaustive]
     Tensor {
-        /// The part by its name.
+        /// The name of the tensor.
         name: String,
-        /// The shape that it should have.
+        /// The expected shape.
         expected: Vec<usize>,
-        /// The shape that it has; `None` where it is missing.
+        /// The shape of the tensor; `None` if it is missing.
         found: Option<Vec<usize>>,
     },
 }
@@ -48,20 +48,20 @@ impl fmt::Display for ModelError {
         match self {
             Self::File { path, error } => write!(
                 f,
-                "{}: {error}; a model is a folder with `config.json`, `tokenizer.json` and `model.safetensors`",
+                "{}: {error}; expected a folder with `config.json`, `tokenizer.json` and `model.safetensors`",
                 path.display()
             ),
             Self::Damaged { path, reason } => {
-                write!(f, "{}: {reason}; fetch the model anew", path.display())
+                write!(f, "{}: {reason}; download the model again", path.display())
             }
             Self::Unsupported { path, what } => {
                 write!(f, "{}: {what}; use a model like all-MiniLM-L6-v2", path.display())
             }
             Self::Tensor { name, expected, found: Some(found) } => {
-                write!(f, "the weights `{name}` have the shape {found:?}, and `config.json` asks for {expected:?}")
+                write!(f, "the tensor `{name}` has the shape {found:?}, but `config.json` requires {expected:?}")
             }
             Self::Tensor { name, expected, found: None } => {
-                write!(f, "the weights `{name}` of the shape {expected:?} are missing in `model.safetensors`")
+                write!(f, "the tensor `{name}` of the shape {expected:?} is missing in `model.safetensors`")
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What of the tokens' vectors becomes the vector of the text.
+//! The pooling of token vectors.
 
 use std::path::{Component, Path};
 
@@ -7,14 +7,14 @@ use serde::Deserialize;
 use super::error::ModelError;
 use super::file::{json, optional, shown};
 
-/// What of the tokens' vectors becomes the vector of the text.
+/// The method that combines token vectors into the vector of a text.
 #[derive(Clone, Copy)]
 pub(super) enum Pooling {
     Mean,
     First,
 }
 
-/// An entry of `modules.json`: what a text goes through, one after the other.
+/// An entry of `modules.json`, a stage of the model.
 #[derive(Deserialize)]
 struct Module {
     #[serde(rename = "type")]
@@ -23,7 +23,7 @@ struct Module {
     path: String,
 }
 
-/// The `config.json` of a pooling, which may ask for several at once.
+/// The `config.json` of a pooling, which may combine several methods.
 #[derive(Deserialize)]
 #[serde(default)]
 struct Pools {
@@ -68,15 +68,15 @@ impl Pooling {
             (true, false, false) => Ok(Self::Mean),
             (false, true, false) => Ok(Self::First),
             _ => {
-                let what = "the vector of a text is neither the mean of its tokens nor the first".to_owned();
+                let what = "the pooling is neither the mean of the tokens nor the first token".to_owned();
                 Err(ModelError::Unsupported { path: path.to_owned(), what })
             }
         }
     }
 }
 
-/// Where the pooling is said, if a text goes through nothing that is not done here. Vectors are compared by their
-/// directions, so it may go through a normalization or not.
+/// Returns the folder of the pooling, if all stages of the model are supported. A normalization makes no difference,
+/// since vectors are compared by direction.
 fn pooling_folder<'m>(modules: &'m [Module], folder: &Path) -> Result<&'m str, ModelError> {
     let unsupported = |what| ModelError::Unsupported { path: folder.join("modules.json"), what };
     let kinds: Vec<&str> = modules.iter().map(|module| module.kind.rsplit('.').next().unwrap_or_default()).collect();
@@ -85,12 +85,12 @@ fn pooling_folder<'m>(modules: &'m [Module], folder: &Path) -> Result<&'m str, M
     else {
         let kinds = shown(&kinds.join(", "));
         return Err(unsupported(format!(
-            "a text goes through {kinds}, not Transformer, Pooling and Normalize or none"
+            "the modules are {kinds}, expected Transformer, Pooling and optionally Normalize"
         )));
     };
     let is_below = |path: &str| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     if !transformer.path.is_empty() || !is_below(&pooling.path) {
-        return Err(unsupported("its parts are not where they usually are".to_owned()));
+        return Err(unsupported("the modules are not in their usual folders".to_owned()));
     }
     Ok(&pooling.path)
 }

@@ -1,4 +1,4 @@
-//! From a text to the tokens that BERT reads: words, in pieces where they are rare (WordPiece).
+//! A WordPiece tokenizer for BERT, which splits rare words into pieces.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::file::{json, shown};
 
 pub(super) struct Tokenizer {
     pieces: HashMap<String, usize>,
-    /// What a piece begins with that is not the first of its word.
+    /// The prefix of the pieces after the first one of a word.
     continuing: String,
     max_word: usize,
     normalizer: Normalizer,
@@ -23,15 +23,15 @@ pub(super) struct Tokenizer {
     max_tokens: usize,
 }
 
-/// No word is longer, in characters: the time for one grows with the square of that. 100 is usual.
+/// The maximum number of characters of a word, since the time grows with their square. 100 is usual.
 const MAX_WORD: usize = 1000;
 
-/// What the parts of a tokenizer have to be.
+/// The supported kinds of the tokenizer's parts.
 const KINDS: [(&str, &str); 3] =
     [("normalizer", "BertNormalizer"), ("pre_tokenizer", "BertPreTokenizer"), ("model", "WordPiece")];
 
-/// `tokenizer.json`. Its `truncation` and `padding` are left alone: how long a text may be is said elsewhere, and
-/// nothing is padded.
+/// `tokenizer.json`. Its `truncation` and `padding` are ignored: the length is configured elsewhere, and nothing is
+/// padded.
 #[derive(Deserialize)]
 struct Written {
     normalizer: Normalizer,
@@ -61,7 +61,7 @@ impl Tokenizer {
         for (part, kind) in KINDS {
             let found = &written[part]["type"];
             if found != kind {
-                let what = format!("its `{part}` is {}, not {kind}", shown(&found.to_string()));
+                let what = format!("`{part}` is {}, expected {kind}", shown(&found.to_string()));
                 return Err(ModelError::Unsupported { path, what });
             }
         }
@@ -70,7 +70,7 @@ impl Tokenizer {
             serde_json::from_value(written).map_err(|error| damaged(shown(&error.to_string())))?;
         let Model { unk_token, continuing_subword_prefix, max_input_chars_per_word, vocab } = model;
         if let Some((piece, token)) = vocab.iter().find(|(_, token)| **token >= vocab_size) {
-            let reason = format!("`{}` is token {token}, and the model knows {vocab_size}", shown(piece));
+            let reason = format!("`{}` is token {token}, but the model has {vocab_size} tokens", shown(piece));
             return Err(damaged(reason));
         }
         let special = |piece: &str| {
@@ -89,9 +89,9 @@ impl Tokenizer {
         })
     }
 
-    /// The tokens of a text, as many as the model reads: at least the two around it.
+    /// Returns the tokens of a text, truncated to the maximum of the model; at least the two special ones around it.
     ///
-    /// A text is text: what stands for something special elsewhere, such as `[SEP]`, is read as it is written.
+    /// Special tokens in the text, such as `[SEP]`, are read as ordinary text.
     pub(super) fn tokens(&self, text: &str) -> Vec<usize> {
         let mut tokens = vec![self.start];
         let mut word = String::new();
@@ -120,7 +120,7 @@ impl Tokenizer {
         tokens
     }
 
-    /// The longest pieces from the front; one unknown token where it does not come out even.
+    /// Adds the longest matching pieces from the start of the word, or the unknown token if some part does not match.
     fn add_word(&self, word: &str, n_chars: usize, tokens: &mut Vec<usize>) {
         if word.is_empty() {
             return;
@@ -150,12 +150,13 @@ impl Tokenizer {
 }
 
 impl Normalizer {
-    /// Hands on what is left of the characters of a text, until it is told to stop.
+    /// Calls `hand_on` with each character of the normalized text until it returns false.
     fn each_char(&self, text: &str, mut hand_on: impl FnMut(char) -> bool) {
         let cleaned = text.chars().filter_map(|c| match c {
             _ if !self.clean_text => Some(c),
             '\0' | '\u{FFFD}' => None,
-            // BERT takes the other spaces among the controls, such as the vertical tab, for controls.
+            // BERT treats the other whitespace among the control characters, such as the vertical tab, as control
+            // characters.
             '\t' | '\n' | '\r' => Some(' '),
             _ if is_control(c) => None,
             _ if c.is_whitespace() => Some(' '),
@@ -170,7 +171,7 @@ impl Normalizer {
             true => c.to_lowercase().all(&mut hand_on),
             false => hand_on(c),
         };
-        // Whoever ignores case ignores accents too, where nothing else is said.
+        // By default, accents are ignored whenever case is.
         let _ = match self.strip_accents.unwrap_or(self.lowercase) {
             true => spaced.nfd().filter(|c| c.general_category() != GeneralCategory::NonspacingMark).all(lower),
             false => { spaced }.all(lower),
@@ -187,7 +188,7 @@ fn is_punctuation(c: char) -> bool {
     c.is_ascii_punctuation() || c.general_category_group() == GeneralCategoryGroup::Punctuation
 }
 
-/// The blocks of Chinese characters that BERT reads one by one.
+/// Returns true for the Chinese characters, which are tokens of their own.
 fn is_ideograph(c: char) -> bool {
     matches!(u32::from(c),
         0x4E00..=0x9FFF

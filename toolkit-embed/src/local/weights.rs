@@ -8,10 +8,10 @@ use safetensors::{Dtype, SafeTensors};
 use super::error::ModelError;
 use super::file::bytes;
 
-/// Models that run on a CPU in reasonable time are smaller by far.
+/// The maximum size; models that run on a CPU in reasonable time are much smaller.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// The file, from which tensors are copied one by one.
+/// The content of the file, from which tensors are copied one by one.
 pub(super) struct Weights {
     path: PathBuf,
     bytes: Vec<u8>,
@@ -27,13 +27,13 @@ impl Weights {
     pub(super) fn tensors(&self) -> Result<Tensors<'_>, ModelError> {
         let tensors = SafeTensors::deserialize(&self.bytes)
             .map_err(|error| ModelError::Damaged { path: self.path.clone(), reason: error.to_string() })?;
-        // Where the whole of a model is published, its encoder has a name in front.
+        // The tensors of a complete model have a prefix before the names of the encoder's.
         let prefix = if tensors.tensor("bert.embeddings.word_embeddings.weight").is_ok() { "bert." } else { "" };
         Ok(Tensors { path: &self.path, tensors, prefix })
     }
 }
 
-/// Tensors by their names.
+/// The tensors by name.
 pub(super) struct Tensors<'w> {
     path: &'w Path,
     tensors: SafeTensors<'w>,
@@ -58,7 +58,7 @@ impl Tensors<'_> {
             return Err(wrong(Some(tensor.shape().to_owned())));
         }
         if tensor.dtype() != Dtype::F32 {
-            let what = format!("the weights `{name}` are numbers of the kind {:?}, not F32", tensor.dtype());
+            let what = format!("the tensor `{name}` has the type {:?}, expected F32", tensor.dtype());
             return Err(ModelError::Unsupported { path: self.path.to_owned(), what });
         }
         let (numbers, _) = tensor.data().as_chunks::<4>();
