@@ -1,15 +1,36 @@
-//! Finding the right tool among many, so that a model sees five good ones instead of ten thousand.
+//! Search over catalogs, so that a model sees five relevant tools instead of ten thousand.
 //!
-//! [`Index::of`] a catalogue, and [`Index::search`]: nothing else is needed. The index then takes tools in and out while
-//! it is searched ([`Index::register`], [`Index::unregister_backend`]), gives long answers page by page
-//! ([`Index::page`]) and tells others what changed ([`Index::on_change`]). An index of very many tools can be saved, and
-//! is then opened in a small part of the time that building it takes ([`Snapshot::save`], [`Index::open`]).
+//! Create an index with [`Index::of`] and search it with [`Index::search`]. Tools can be added and removed while the
+//! index is searched ([`Index::register`], [`Index::unregister_backend`]), results can be read in pages
+//! ([`Index::page`]), and listeners receive changes ([`Index::on_change`]). A large index can be saved and opened much
+//! faster than it can be built ([`Snapshot::save`], [`Index::open`]).
 //!
-//! [`Docs`] has what there is to read of a tool, at three depths. [`Semantic`] finds tools by what is meant, where there
-//! is a model ([`Embedder`]).
+//! [`Docs`] returns the documentation of a tool at three levels of detail. [`Semantic`] combines the search with an
+//! embedding model ([`Embedder`]).
 //!
-//! Tools are found by the words that they say of themselves; see [`Ranking`]. It knows English, and finds words of every
-//! other language as they are written.
+//! Search matches the words in the names, descriptions and schemas of tools; see [`Ranking`]. It stems English words,
+//! and matches words of other languages exactly.
+//!
+//! ```
+//! use toolkit::discovery::Index;
+//!
+//! /// Sends an email.
+//! #[toolkit::tool]
+//! fn send(to: String, text: String) {}
+//!
+//! /// Lists the files of a folder.
+//! #[toolkit::tool]
+//! fn list(folder: String) -> Vec<String> {
+//!     vec![folder]
+//! }
+//!
+//! # fn main() -> Result<(), toolkit::catalog::Problems> {
+//! let index = Index::of(&toolkit::catalog![send, list]?);
+//! let hits = index.search("sending emails", 5);
+//! assert_eq!(hits[0].summary.name, "send");
+//! # Ok(())
+//! # }
+//! ```
 
 mod asked;
 mod bytes;

@@ -61,14 +61,17 @@ fn each_depth_says_more() {
 fn an_example_that_the_tool_would_refuse_is_refused() {
     let docs = docs(&[ticket()]);
     let refused = docs.register_examples("ticket:create", vec![example(json!({ "title": 1 }))]).unwrap_err();
-    assert_eq!(refused.to_string(), "the arguments of example `first` do not fit: /title must be a string, got 1");
+    assert_eq!(
+        refused.to_string(),
+        "the arguments of example `first` do not match the schema: /title must be a string, got 1"
+    );
     docs.register_examples("ticket:create", vec![example(json!({ "title": "Leak" }))]).unwrap();
     assert_eq!(docs.examples("ticket:create", 5).unwrap()[0].args["title"], "Leak");
     let large = example(json!([[[[[[1]]]]]]));
     let refused = docs.register_examples("ticket:create", vec![large]).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the arguments of example `first` are 6 levels deep and have 6 entries; at most 5 and 50 are taken"
+        "the arguments of example `first` have 6 levels and 6 entries; at most 5 levels and 50 entries are allowed"
     );
 }
 
@@ -79,9 +82,9 @@ fn what_is_not_there_is_said_with_what_is() {
     docs.register("a", DocEntry::new().summary("Documented.")).unwrap();
     assert_eq!(docs.describe("a", Detail::Summary).unwrap().summary, "Documented.");
     let error = docs.describe("a", Detail::Schema).unwrap_err();
-    assert_eq!(error.to_string(), "`a` is documented, but not there; ask for the detail Summary");
+    assert_eq!(error.to_string(), "`a` has documentation, but no tool; only the detail Summary is available");
     let error = "all".parse::<Detail>().unwrap_err();
-    assert_eq!(error.to_string(), "there is no detail `all`; use `summary`, `schema` or `full`");
+    assert_eq!(error.to_string(), "unknown level of detail `all`; expected `summary`, `schema` or `full`");
 }
 
 #[test]

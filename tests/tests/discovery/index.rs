@@ -53,12 +53,12 @@ fn errors_say_what_to_do_instead() {
     assert!(matches!(other, IndexError::OtherDefinition { .. }));
     assert_eq!(
         other.to_string(),
-        "another tool `a` is in the index and says something else of itself; update it, or put one of the two into a \
+        "the index has another tool `a` with a different definition; update it, or put one of them into a \
          namespace"
     );
-    assert_eq!(index.update(tool("b", "")).unwrap_err().to_string(), "no tool `b` is in the index");
+    assert_eq!(index.update(tool("b", "")).unwrap_err().to_string(), "the index has no tool `b`");
     let elsewhere = index.unregister("a", &local("b")).unwrap_err();
-    assert_eq!(elsewhere.to_string(), "that backend does not run `a`");
+    assert_eq!(elsewhere.to_string(), "the backend does not run `a`");
     assert!(index.unregister_tool("b").is_err());
 }
 

@@ -167,10 +167,10 @@ fn what_is_no_index_is_told_apart() {
     assert!(matches!(error(br#"{"tools": []}"#), OpenError::NotAnIndex));
     let mut other = file.clone();
     other[8] = 77;
-    assert_eq!(error(&other).to_string(), "the index has format 77 and this release reads format 1; build it anew");
+    assert_eq!(error(&other).to_string(), "the index has format 77, but this release reads format 1; rebuild it");
     assert!(matches!(error(&[&file[..], b"\n"].concat()), OpenError::Damaged(Damage::TooLong)));
     let stale = Index::open("tools of tomorrow", &file[..]).unwrap_err();
-    assert_eq!(stale.to_string(), "the index is of `test`; build it anew");
+    assert_eq!(stale.to_string(), "the index has the label `test`; rebuild it");
     for len in 0..file.len() {
         match error(&file[..len]) {
             OpenError::NotAnIndex | OpenError::Damaged(Damage::TooShort) => {}

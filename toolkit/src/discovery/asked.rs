@@ -1,25 +1,25 @@
-//! The words of a question.
+//! Parsed queries.
 
 use super::near::{self, Near};
 use super::snapshot::Snapshot;
 use super::words::{each_word_of_question, stem};
 
-/// More of a question than this is not read, in bytes.
+/// The number of bytes of a query that are parsed.
 const MAX_TEXT_LEN: usize = 1 << 14;
-/// More words than this are not looked up.
+/// The maximum number of distinct words.
 const MAX_WORDS: usize = 256;
-/// For more unknown words than this none is looked for that is near.
+/// The maximum number of unknown words for which similar ones are searched.
 const MAX_UNKNOWN: usize = 8;
 
-/// The words of a question, each once.
+/// The distinct words of a query.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     pub(super) words: Vec<Word>,
-    /// Words that are here in place of one that no tool has.
+    /// Similar words that replace words which no tool contains.
     pub(super) near: Vec<Near>,
 }
 
-/// A word, its stem, and what finding it is worth.
+/// A word, its stem and the factor of its score.
 #[derive(Debug)]
 pub(super) struct Word {
     pub(super) text: String,
@@ -28,10 +28,10 @@ pub(super) struct Word {
 }
 
 impl Asked {
-    /// The words that `text` asks for.
+    /// Parses `text`.
     ///
-    /// A word that no tool has is taken to be mistyped or not typed to its end: words of names that it could become are
-    /// asked for in its place.
+    /// A word that no tool contains is assumed to be misspelled or incomplete, and replaced by similar words of tool
+    /// names.
     pub(super) fn of(text: &str, snapshot: &Snapshot) -> Self {
         let mut asked = Self::default();
         let mut unknown: Vec<String> = Vec::new();
@@ -59,7 +59,7 @@ impl Asked {
         asked
     }
 
-    /// The stems, each once: of two words with one stem the first says what it is worth.
+    /// Returns the distinct stems; of several words with the same stem, the first determines the factor.
     pub(super) fn stems(&self) -> impl Iterator<Item = (&str, f32)> {
         let words = self.words.iter().enumerate();
         let firsts = words.filter(|(at, word)| self.words[..*at].iter().all(|before| before.stem != word.stem));

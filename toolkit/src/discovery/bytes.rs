@@ -1,8 +1,8 @@
-//! Numbers and texts as bytes.
+//! Serialization of numbers and strings.
 
 use super::damage::Damage;
 
-/// Writes a number in as few bytes as it takes: seven bits in each, the lowest first, and one that says whether more
+/// Writes a variable-length number: seven bits in each byte, the lowest first, and a bit that is set if more bytes
 /// follow.
 #[inline]
 pub(in crate::discovery) fn put_number(out: &mut Vec<u8>, mut number: u64) {
@@ -18,7 +18,7 @@ pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
     out.extend(text.as_bytes());
 }
 
-/// Bytes that are read from the front.
+/// A reader of serialized data.
 pub(in crate::discovery) struct Bytes<'b> {
     rest: &'b [u8],
 }
@@ -46,14 +46,15 @@ impl<'b> Bytes<'b> {
         Err(Damage::Content)
     }
 
-    /// A number that is no greater than `most`.
+    /// Reads a number of at most `most`.
     #[inline]
     pub(in crate::discovery) fn number_to(&mut self, most: usize) -> Result<usize, Damage> {
         let number = usize::try_from(self.number()?).map_err(|_| Damage::Content)?;
         if number <= most { Ok(number) } else { Err(Damage::Content) }
     }
 
-    /// How many there are of what takes a byte each at least: no more than there are bytes.
+    /// Reads the number of elements that take at least one byte each, so that it cannot exceed the number of bytes
+    /// left.
     pub(in crate::discovery) fn count(&mut self) -> Result<usize, Damage> {
         self.number_to(self.rest.len())
     }
@@ -71,7 +72,7 @@ impl<'b> Bytes<'b> {
         Ok(*array)
     }
 
-    /// That nothing is left.
+    /// Returns an error if any bytes are left.
     pub(super) fn end(self) -> Result<(), Damage> {
         if self.rest.is_empty() { Ok(()) } else { Err(Damage::Content) }
     }

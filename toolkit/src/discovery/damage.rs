@@ -1,47 +1,48 @@
-//! Why a file is no index.
+//! Errors of opening a saved index.
 
 use std::{fmt, io};
 
 use toolkit_schema::shown_id;
 
-/// Raised whenever a file means something else than before. The words that a text gives are part of the meaning.
+/// The version of the file format. It is increased whenever a file gets another meaning, which includes changes to the
+/// splitting of text into words.
 pub(super) const FORMAT: u32 = 1;
 
-/// Why a saved index was not opened. Except for an error of the reader, building the index anew helps.
+/// An error of opening a saved index. For all except [`OpenError::Io`], rebuild the index.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// Reading failed.
+    /// The file could not be read.
     Io(io::Error),
-    /// It does not begin as an index does.
+    /// The file does not start like an index.
     NotAnIndex,
-    /// Another release wrote it, and not as this one reads it.
+    /// The file has the format of another release.
     #[non_exhaustive]
     OtherFormat {
-        /// The number of its format.
+        /// The version of the format.
         found: u32,
     },
-    /// It is of something else than was asked for.
+    /// The index has another label than expected.
     #[non_exhaustive]
     Stale {
-        /// What it is of, cut at 200 characters.
+        /// The label, truncated to 200 characters.
         found: String,
     },
-    /// Not all of it is as it was written.
+    /// The file is damaged.
     Damaged(Damage),
 }
 
-/// In which way a file is not as it was written.
+/// The kind of damage of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Damage {
-    /// It ends too early.
+    /// The file is too short.
     TooShort,
-    /// It goes on behind its end.
+    /// The file is too long.
     TooLong,
-    /// Its checksum is another.
+    /// The checksum does not match.
     Checksum,
-    /// Its checksum is right, but what it says is no index.
+    /// The checksum matches, but the content is not an index.
     Content,
 }
 
@@ -54,13 +55,13 @@ impl From<Damage> for OpenError {
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(error) => write!(f, "the index could not be read: {error}"),
+            Self::Io(error) => write!(f, "cannot read the index: {error}"),
             Self::NotAnIndex => f.write_str("the file is not an index of tools"),
             Self::OtherFormat { found } => {
-                write!(f, "the index has format {found} and this release reads format {}; build it anew", FORMAT)
+                write!(f, "the index has format {found}, but this release reads format {FORMAT}; rebuild it")
             }
-            Self::Stale { found } => write!(f, "the index is of `{}`; build it anew", shown_id(found)),
-            Self::Damaged(damage) => write!(f, "the index is damaged: {damage}; build it anew"),
+            Self::Stale { found } => write!(f, "the index has the label `{}`; rebuild it", shown_id(found)),
+            Self::Damaged(damage) => write!(f, "the index is damaged: {damage}; rebuild it"),
         }
     }
 }
@@ -68,10 +69,10 @@ impl fmt::Display for OpenError {
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TooShort => "it ends too early",
-            Self::TooLong => "it goes on behind its end",
-            Self::Checksum => "its checksum does not match",
-            Self::Content => "its checksum matches, but what it says is no index",
+            Self::TooShort => "the file is too short",
+            Self::TooLong => "the file is too long",
+            Self::Checksum => "the checksum does not match",
+            Self::Content => "the content is not an index",
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What there is to read of a tool, at three depths.
+//! Documentation of tools at three levels of detail.
 
 mod error;
 mod example;
@@ -18,19 +18,19 @@ use super::index::Index;
 use super::summary::{Summary, cut, summary_text};
 use crate::tool::{Annotations, Tool};
 
-/// How much of a tool's documentation is wanted.
+/// The level of detail of a tool's documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Detail {
-    /// What it does.
+    /// The summary.
     Summary,
-    /// How it is called, too: the tool itself and its schema in short.
+    /// Also the tool itself, with a summary of its input schema.
     Schema,
-    /// How it is used, too: notes, examples and references.
+    /// Also notes, examples and references.
     Full,
 }
 
-/// `summary`, `schema` or `full`.
+/// Parses `summary`, `schema` or `full`.
 impl FromStr for Detail {
     type Err = DocError;
 
@@ -58,18 +58,18 @@ impl FromStr for Detail {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct DocEntry {
-    /// In place of the tool's own summary, unless it is empty; cut at [`Docs::MAX_SUMMARY`] characters.
+    /// A summary, which replaces that of the tool unless it is empty; truncated to [`Docs::MAX_SUMMARY`] characters.
     pub summary: String,
-    /// What a caller should know; cut at [`Docs::MAX_NOTES`] characters.
+    /// Notes for callers; truncated to [`Docs::MAX_NOTES`] characters.
     pub notes: String,
-    /// How it is called.
+    /// Examples of calls.
     pub examples: Vec<ToolExample>,
-    /// URLs, or ids of resources.
+    /// URLs or ids of resources.
     pub external_refs: Vec<String>,
 }
 
 impl DocEntry {
-    /// Creates an entry that adds nothing.
+    /// Creates an empty entry.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -96,7 +96,7 @@ impl DocEntry {
         self
     }
 
-    /// Adds a URL, or the id of a resource.
+    /// Adds a URL or the id of a resource.
     #[must_use]
     pub fn external_ref(mut self, reference: impl Into<String>) -> Self {
         self.external_refs.push(reference.into());
@@ -104,50 +104,50 @@ impl DocEntry {
     }
 }
 
-/// What there is to read of a tool. What is empty is left out of its JSON.
+/// The documentation of a tool. Empty fields are omitted from its JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolDoc {
-    /// The tool's id.
+    /// The id of the tool.
     pub id: String,
-    /// What it does, in at most [`Docs::MAX_SUMMARY`] characters.
+    /// The summary, at most [`Docs::MAX_SUMMARY`] characters.
     pub summary: String,
-    /// The tool itself, from [`Detail::Schema`] on.
+    /// The tool itself. Set for [`Detail::Schema`] and [`Detail::Full`], as are the next five fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<Tool>,
-    /// Its input schema in short, from [`Detail::Schema`] on, where there is something to say.
+    /// A summary of the input schema, unless it would be empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema_info: Option<SchemaInfo>,
-    /// Media types that it takes, from [`Detail::Schema`] on, and so are the next three.
+    /// The media types of the input.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub input_modes: Vec<String>,
-    /// Media types that it gives.
+    /// The media types of the output.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub output_modes: Vec<String>,
-    /// What a caller must be authorised with, in short.
+    /// A summary of the required authorization.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub security_summary: Option<String>,
-    /// What it does to the world.
+    /// The effects of the tool.
     #[serde(skip_serializing_if = "Annotations::is_empty")]
     pub annotations: Annotations,
-    /// What a caller should know, at [`Detail::Full`], and so are the next two.
+    /// The notes. Set for [`Detail::Full`], as are the next two fields.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub notes: String,
-    /// How it is called: what the host registered, or else the examples of the tool's author.
+    /// Examples of calls: those that the host registered, or else those of the tool's author.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<ToolExample>,
-    /// URLs, or ids of resources.
+    /// URLs or ids of resources.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub external_refs: Vec<String>,
 }
 
-/// Why a tool could not be looked up.
+/// The error of a resolver; see [`Docs::resolving`].
 pub type ResolveError = Box<dyn std::error::Error + Send + Sync>;
 
 type Resolve = dyn Fn(&str) -> Result<Option<Tool>, ResolveError> + Send + Sync;
 
-/// The documentation of tools: what they say of themselves, and what the host adds.
+/// The documentation of tools: their own, and that which the host adds.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -164,34 +164,44 @@ pub struct Docs {
 }
 
 impl Docs {
-    /// How long a summary is at most, in characters.
+    /// The maximum length of a summary in characters.
     pub const MAX_SUMMARY: usize = 200;
-    /// How long notes are at most, in characters.
+    /// The maximum length of notes in characters.
     pub const MAX_NOTES: usize = 2000;
 
-    /// Of the tools of an index, as it is when it is asked.
+    /// Creates the documentation of the tools of an index, including tools that are added later.
     #[must_use]
     pub fn of(index: Arc<Index>) -> Self {
         Self::resolving(move |id| Ok(index.snapshot().get(id).map(|(tool, _)| tool.clone())))
     }
 
-    /// Of tools that `resolve` finds by their ids.
+    /// Creates the documentation of the tools that `resolve` returns for their ids.
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit::discovery::{Detail, Docs};
+    ///
+    /// let add = Tool::builder("add").description("Adds two integers.").build()?;
+    /// let docs = Docs::resolving(move |id| Ok((id == "add").then(|| add.clone())));
+    /// assert_eq!(docs.describe("add", Detail::Summary)?.summary, "Adds two integers.");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn resolving(resolve: impl Fn(&str) -> Result<Option<Tool>, ResolveError> + Send + Sync + 'static) -> Self {
         Self { resolve: Box::new(resolve), entries: RwLock::default(), max_examples: 10 }
     }
 
-    /// Shows at most so many examples of a tool; 10 where nothing is said.
+    /// Sets the maximum number of examples of a tool. 10 by default.
     #[must_use]
     pub fn max_examples(self, max_examples: usize) -> Self {
         Self { max_examples, ..self }
     }
 
-    /// Documents a tool, in place of what was registered for it before.
+    /// Registers documentation of a tool, and replaces existing documentation.
     ///
     /// # Errors
     ///
-    /// The arguments of an example are too large, or do not fit the tool's schema. A tool that is not known yet is
-    /// documented all the same, and its examples are not checked.
+    /// Returns an error if the arguments of an example are too large or do not match the tool's schema. Examples of a
+    /// tool that is not known yet are not checked.
     pub fn register(&self, id: &str, entry: DocEntry) -> Result<(), DocError> {
         let examples = self.checked(id, entry.examples)?;
         let entry = DocEntry {
@@ -204,11 +214,11 @@ impl Docs {
         Ok(())
     }
 
-    /// Replaces the examples of a tool, and nothing else.
+    /// Registers the examples of a tool, and keeps its other documentation.
     ///
     /// # Errors
     ///
-    /// As for [`Docs::register`].
+    /// Returns the errors of [`Docs::register`].
     pub fn register_examples(&self, id: &str, examples: Vec<ToolExample>) -> Result<(), DocError> {
         let examples = self.checked(id, examples)?;
         let known = self.entry(id).map(|entry| DocEntry::clone(&entry)).unwrap_or_default();
@@ -216,17 +226,17 @@ impl Docs {
         Ok(())
     }
 
-    /// The documentation of a tool.
+    /// Returns the documentation of a tool.
     ///
     /// # Errors
     ///
-    /// There is no such tool; or there is documentation only, and more than a summary is asked for; or the tool could
-    /// not be looked up.
+    /// Returns an error if there is no such tool, if there is documentation without a tool and `detail` is more than a
+    /// summary, or if the resolver fails.
     pub fn describe(&self, id: &str, detail: Detail) -> Result<ToolDoc, DocError> {
         let entry = self.entry(id);
         let tool = match (self.resolve)(id) {
             Ok(tool) => tool,
-            // A summary that is there needs no tool.
+            // A registered summary does not need the tool.
             Err(_) if entry.is_some() && detail == Detail::Summary => None,
             Err(error) => return Err(DocError::Resolver(error)),
         };
@@ -267,11 +277,11 @@ impl Docs {
         Ok(doc)
     }
 
-    /// The examples of a tool, at most `max` and at most as many as are shown of any tool.
+    /// Returns the examples of a tool, at most `max` and at most [`Docs::max_examples`].
     ///
     /// # Errors
     ///
-    /// There is neither such a tool nor documentation of one, or it could not be looked up.
+    /// Returns an error if there is neither such a tool nor documentation of it, or if the resolver fails.
     pub fn examples(&self, id: &str, max: usize) -> Result<Vec<ToolExample>, DocError> {
         let entry = self.entry(id);
         let tool = (self.resolve)(id).map_err(DocError::Resolver)?;

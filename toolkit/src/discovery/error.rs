@@ -1,33 +1,33 @@
-//! Why the index did not change.
+//! Errors of changing an index.
 
 use std::fmt;
 
 use crate::tool::InvalidBackend;
 use toolkit_schema::shown_id;
 
-/// Why the index did not change.
+/// An error of changing an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IndexError {
     /// No tool has this id.
     #[non_exhaustive]
     UnknownTool {
-        /// The id asked for.
+        /// The requested id.
         id: String,
     },
-    /// The tool is there, but something else runs it.
+    /// The tool exists, but the backend does not run it.
     #[non_exhaustive]
     UnknownBackend {
-        /// The tool.
+        /// The id of the tool.
         id: String,
     },
-    /// A tool of this id is there, and says something else of itself.
+    /// A tool with this id exists, and has another definition.
     #[non_exhaustive]
     OtherDefinition {
-        /// The id of both.
+        /// The id of both tools.
         id: String,
     },
-    /// The backend is none.
+    /// The backend is invalid.
     Backend(InvalidBackend),
 }
 
@@ -40,12 +40,12 @@ impl IndexError {
 impl fmt::Display for IndexError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownTool { id } => write!(f, "no tool `{}` is in the index", shown_id(id)),
-            Self::UnknownBackend { id } => write!(f, "that backend does not run `{}`", shown_id(id)),
+            Self::UnknownTool { id } => write!(f, "the index has no tool `{}`", shown_id(id)),
+            Self::UnknownBackend { id } => write!(f, "the backend does not run `{}`", shown_id(id)),
             Self::OtherDefinition { id } => write!(
                 f,
-                "another tool `{}` is in the index and says something else of itself; update it, or put one of the two \
-                 into a namespace",
+                "the index has another tool `{}` with a different definition; update it, or put one of them into a \
+                 namespace",
                 shown_id(id)
             ),
             Self::Backend(error) => error.fmt(f),

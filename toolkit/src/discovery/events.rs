@@ -1,4 +1,4 @@
-//! Telling others what changed.
+//! Notification of listeners about changes.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -7,44 +7,44 @@ use serde::Serialize;
 
 use crate::tool::ToolBackend;
 
-/// What changed in an index.
+/// A change of an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Change {
-    /// How it changed.
+    /// The kind of change.
     #[serde(rename = "type")]
     pub kind: ChangeKind,
-    /// The id of the tool that changed, where it was one.
+    /// The id of the changed tool, if a single tool changed.
     #[serde(rename = "toolId", skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// The backend that came or went.
+    /// The added or removed backend.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backend: Option<ToolBackend>,
-    /// Of the index, with the change.
+    /// The version of the index after the change.
     pub version: u64,
 }
 
-/// How an index changed.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// A tool came.
+    /// A tool was added.
     Registered,
-    /// A tool that was there was registered again or replaced.
+    /// A tool was registered again or replaced.
     Updated,
-    /// Something does not run the tool any more; something else does.
+    /// A backend of the tool was removed; others are left.
     BackendRemoved,
-    /// The tool went.
+    /// The tool was removed.
     ToolRemoved,
-    /// Nothing that is known of.
+    /// The host called [`Index::refresh`](super::Index::refresh).
     Refreshed,
 }
 
 type Listener = Arc<dyn Fn(&Change) + Send + Sync>;
 
-/// Who wants to know, in the order in which they said so.
+/// The listeners, in the order of their subscription.
 #[derive(Default)]
 pub(super) struct Listeners {
     list: Arc<Mutex<Vec<(u64, Listener)>>>,
@@ -59,7 +59,7 @@ impl Listeners {
     }
 
     pub(super) fn tell(&self, changes: &[Change]) {
-        // Copied, so that a listener may subscribe, or end its own subscription.
+        // Cloned, so that a listener may subscribe or drop its own subscription.
         let list = self.list.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for change in changes {
             list.iter().for_each(|(_, listener)| listener(change));
@@ -67,8 +67,8 @@ impl Listeners {
     }
 }
 
-/// As long as it is kept, changes are told.
-#[must_use = "dropping it ends it"]
+/// A subscription to the changes of an index, which ends when it is dropped.
+#[must_use = "the subscription ends when it is dropped"]
 pub struct Subscription {
     list: Weak<Mutex<Vec<(u64, Listener)>>>,
     number: u64,

@@ -1,4 +1,4 @@
-//! Why a tool was found.
+//! Explanations of search results.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,55 +15,65 @@ use super::segment::{Terms, length_of};
 use super::snapshot::Snapshot;
 use super::words::{each_word_at, halves, stem};
 
-/// Why a tool was found: what each word of the question added to its score.
+/// An explanation of a hit: the contributions to its score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The score of the tool for this question.
+    /// The score of the tool for the query.
     pub score: f32,
-    /// What it is made of, the most first.
+    /// The contributions to the score, the largest first.
     pub reasons: Vec<Reason>,
 }
 
-/// What a word of the question added to a score.
+/// A contribution to a score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Reason {
-    /// The word that was found, or the stem.
+    /// The matched word or stem.
     pub term: String,
-    /// The word that was asked for, where no tool has it and this one was taken for it.
+    /// The word of the query that `term` replaces, since no tool contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<String>,
-    /// In which way it was found.
+    /// The kind of match.
     pub kind: Match,
-    /// In which fields, and how often.
+    /// The fields that contain the term, with the number of occurrences.
     pub fields: BTreeMap<Field, usize>,
-    /// What it added.
+    /// The contribution.
     pub score: f32,
 }
 
-/// In which way a word was found.
+/// The kind of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Match {
-    /// As it is written.
+    /// The word itself.
     Word,
-    /// In any of its forms.
+    /// Another form of the word.
     Stem,
-    /// As a part of the tool's name that was asked for.
+    /// A part of the name of the tool.
     Name,
 }
 
-/// Which words or stems.
+/// Selects words or stems: their terms, and their number in a part.
 type Of = fn(&Part) -> (&Terms, fn(&Part, u32) -> u32);
 
 impl Snapshot {
-    /// Why a tool is an answer to a question; `None` where there is no such tool or it is no answer.
+    /// Explains the score of a tool for a query; `None` if there is no such tool or it does not match.
     ///
-    /// The reasons add up to the score of [`Snapshot::search`], but for what rounding takes.
+    /// Apart from rounding, the contributions add up to the score of [`Snapshot::search`].
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit::discovery::{Index, Match};
+    ///
+    /// let send = Tool::builder("send").description("Sends an email.").build()?;
+    /// let explanation = Index::of(&[send]).snapshot().explain("emails", "send").unwrap();
+    /// assert_eq!((&*explanation.reasons[0].term, explanation.reasons[0].kind), ("email", Match::Stem));
+    /// # Ok::<(), toolkit::catalog::Problems>(())
+    /// ```
     #[must_use]
     pub fn explain<'q>(&self, query: impl Into<Query<'q>>, id: &str) -> Option<Explanation> {
         let query = query.into();
@@ -132,7 +142,18 @@ impl Snapshot {
         Some(Explanation { score, reasons })
     }
 
-    /// Where in a text the words stand that a question asks for, in any of their forms: what to highlight.
+    /// Returns the byte ranges of `text` that match the words of a query, in any form.
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit::discovery::Index;
+    ///
+    /// let text = "Sends an email.";
+    /// let index = Index::of(&[Tool::builder("send").description(text).build()?]);
+    /// let ranges = index.snapshot().highlights("emails", text);
+    /// assert_eq!(&text[ranges[0].clone()], "email");
+    /// # Ok::<(), toolkit::catalog::Problems>(())
+    /// ```
     #[must_use]
     pub fn highlights<'q>(&self, query: impl Into<Query<'q>>, text: &str) -> Vec<Range<usize>> {
         let asked = Asked::of(query.into().text(), self);
@@ -147,7 +168,7 @@ impl Snapshot {
         places
     }
 
-    /// How many tools have a word or stem.
+    /// Returns the number of tools with a word or stem.
     fn count(&self, of: Of, text: &str) -> u32 {
         let counts = self.parts.iter().filter_map(|part| {
             let (terms, count) = of(part);

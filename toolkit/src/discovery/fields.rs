@@ -1,4 +1,4 @@
-//! What of a tool is searched.
+//! The searched fields of a tool.
 
 use serde_json::Value;
 
@@ -6,14 +6,14 @@ use super::ranking::Field;
 use super::words::{each_word_of_name, each_word_of_prose};
 use crate::tool::Tool;
 
-/// More words of one tool than this are not searched.
+/// The maximum number of searched words of a tool.
 const MAX_WORDS: usize = 4096;
-/// More of a schema than this many subschemas is not searched.
+/// The maximum number of searched subschemas of a schema.
 const MAX_SUBSCHEMAS: usize = 1024;
-/// More of one text than this is not searched, in bytes.
+/// The maximum length of a searched text in bytes.
 const MAX_TEXT_LEN: usize = 1 << 16;
 
-/// Calls `found` with every word of a tool that is searched, and where it stands.
+/// Calls `found` with each searched word of a tool and its field.
 pub(super) fn each_word_of(tool: &Tool, mut found: impl FnMut(Field, &str)) {
     let mut room = MAX_WORDS;
     let mut found = |field: Field, word: &str| {
@@ -43,7 +43,7 @@ fn head(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_TEXT_LEN)]
 }
 
-/// A description in two: the sentence that says what the tool does, and the rest.
+/// Splits a description after its first sentence.
 fn first_sentence(description: &str) -> (&str, &str) {
     let description = description.trim();
     let mut chars = description.char_indices().peekable();
@@ -94,7 +94,7 @@ fn each_text_of_schema(root: &Value, add: &mut impl FnMut(Field, &str)) {
     }
 }
 
-/// Puts a subschema on the list, as long as there is room.
+/// Adds a subschema to the pending ones, up to the maximum.
 fn follow<'s>(schema: &'s Value, pending: &mut Vec<&'s Value>, room: &mut usize) {
     if schema.is_object() && *room > 0 {
         *room -= 1;

@@ -1,4 +1,4 @@
-//! By what tools are known to be the same.
+//! Fingerprints of tools.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::tool::Tool;
 
-/// By what tools are known to be the same: a number that changes with anything that one of them says of itself.
+/// A hash of tools that changes with any change of their definitions.
 ///
-/// It depends on nothing else, neither on the order of the tools nor on that of their tags, and is the same on every
-/// machine. It tells tools apart, but proves nothing: two lists of tools with one fingerprint can be made on purpose.
+/// It depends neither on the order of the tools or their tags nor on the machine. It is not cryptographic: lists of
+/// tools with the same fingerprint can be created intentionally.
 ///
 /// ```
 /// # use toolkit::{Tool, discovery::Fingerprint};
@@ -25,29 +25,30 @@ use crate::tool::Tool;
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// Of tools, such as those of a catalogue. Of tools with one id the last counts.
+    /// Computes the fingerprint of tools, such as those of a catalog. Of several tools with the same id, only the last
+    /// counts.
     pub fn of<'t>(tools: impl IntoIterator<Item = &'t Tool>) -> Self {
         let tools: BTreeMap<String, &Tool> = tools.into_iter().map(|tool| (tool.id().to_string(), tool)).collect();
         let mut hash = Fnv::default();
         for tool in tools.into_values() {
-            // A clone, so that what a function builds to be read here is not kept.
+            // Cloned, so that the schemas of functions that are generated here are not kept in memory.
             let mut json = tool.clone().to_json();
             if let Some(fields) = json.as_object_mut() {
-                // No list and an empty one say the same.
+                // Missing and empty lists are equivalent.
                 fields.retain(|_, value| !value.is_null() && *value != json!([]));
                 if let Some(Value::Array(tags)) = fields.get_mut("tags") {
                     tags.sort_unstable_by(|a, b| a.as_str().cmp(&b.as_str()));
                 }
             }
             json.sort_all_objects();
-            // Nothing keeps a number from being hashed.
+            // Writing to the hash cannot fail.
             let _ = writeln!(hash, "{json}");
         }
         Self(hash.0)
     }
 }
 
-/// Sixteen hexadecimal digits.
+/// Formats as sixteen hexadecimal digits.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
@@ -60,7 +61,7 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// FNV-1a with 64 bits. The hashes of maps may change from release to release; this one stays.
+/// The 64-bit FNV-1a hash, which is stable in contrast to the hashers of maps.
 struct Fnv(u64);
 
 impl Default for Fnv {

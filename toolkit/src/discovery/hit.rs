@@ -1,4 +1,4 @@
-//! What a search finds.
+//! Hits of a search.
 
 use std::sync::Arc;
 
@@ -9,30 +9,30 @@ use super::search::{Found, UNIT};
 use super::snapshot::Snapshot;
 use super::summary::Summary;
 
-/// A tool that was found.
+/// A tool that a search returned.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Hit {
-    /// What it is.
+    /// A summary of the tool.
     #[serde(serialize_with = "shared")]
     pub summary: Arc<Summary>,
-    /// How well it answers; higher is better, and only comparable within one answer.
+    /// The score; higher is better. Scores are only comparable within one result.
     pub score: f32,
-    /// What the score is.
+    /// The type of the score.
     pub score_type: ScoreType,
 }
 
-/// What a score is.
+/// The type of a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ScoreType {
-    /// By words: see [`Ranking`](super::Ranking).
+    /// A word score; see [`Ranking`](super::Ranking).
     Bm25,
-    /// By meaning: the cosine of two embeddings.
+    /// The cosine similarity of two embeddings.
     Embedding,
-    /// By both.
+    /// A combination of both.
     Hybrid,
 }
 
@@ -48,11 +48,21 @@ fn shared<S: Serializer>(summary: &Arc<Summary>, serializer: S) -> Result<S::Ok,
 }
 
 impl Snapshot {
-    /// The tools that answer a question best, at most `limit`; equally good ones in the order of their ids.
+    /// Returns the `limit` tools that match a query best; equal ones in the order of their ids.
     ///
-    /// Any word of the question will do; a question without words is answered by all tools in the order of their ids,
-    /// and one of stop words alone by tools that are named so, if there are any. Of a very long question the first 16
-    /// KiB and 256 words count.
+    /// A tool matches if it contains any word of the query. A query without words matches all tools, in the order of
+    /// their ids. A query of stop words only matches tools with such a name, if there are any. Only the first 16 KiB
+    /// and 256 words of a query are used.
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit::discovery::Index;
+    ///
+    /// let send = Tool::builder("send").description("Sends an email.").build()?;
+    /// let snapshot = Index::of(&[send]).snapshot();
+    /// assert_eq!(snapshot.search("email", 5)[0].summary.name, "send");
+    /// # Ok::<(), toolkit::catalog::Problems>(())
+    /// ```
     #[must_use]
     pub fn search<'q>(&self, query: impl Into<Query<'q>>, limit: usize) -> Vec<Hit> {
         let query = query.into();

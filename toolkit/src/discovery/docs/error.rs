@@ -1,4 +1,4 @@
-//! Why there is no documentation.
+//! Errors of the documentation.
 
 use std::fmt;
 
@@ -6,45 +6,45 @@ use super::example::ArgsSize;
 use super::{Detail, ResolveError};
 use toolkit_schema::{Violations, quoted, shown_id};
 
-/// Why there is no documentation, or why it was not taken.
+/// An error of [`Docs`](super::Docs).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DocError {
-    /// There is no such depth.
+    /// The level of detail does not exist.
     #[non_exhaustive]
     UnknownDetail {
-        /// The depth asked for, or its beginning.
+        /// The requested level, truncated to 40 characters.
         asked: String,
     },
-    /// There is neither a tool of this id nor documentation of one.
+    /// There is neither a tool with this id nor documentation of it.
     #[non_exhaustive]
     UnknownTool {
-        /// The id asked for.
+        /// The requested id.
         id: String,
     },
-    /// There is documentation, and no tool: more than [`Detail::Summary`] cannot be said.
+    /// There is documentation, but no tool, so that only [`Detail::Summary`] is available.
     #[non_exhaustive]
     NoTool {
-        /// The id asked for.
+        /// The requested id.
         id: String,
     },
-    /// The arguments of an example are too large to be read by a model.
+    /// The arguments of an example are too large for a model.
     #[non_exhaustive]
     ArgsTooLarge {
-        /// Which example: its title, or its place, from 1.
+        /// The title of the example, or else its position, from 1.
         example: String,
-        /// How large they are.
+        /// The size of the arguments.
         size: ArgsSize,
     },
-    /// The arguments of an example do not fit the tool's schema.
+    /// The arguments of an example do not match the schema of the tool.
     #[non_exhaustive]
     InvalidExample {
-        /// Which example: its title, or its place, from 1.
+        /// The title of the example, or else its position, from 1.
         example: String,
-        /// What does not fit.
+        /// The violations of the schema.
         violations: Violations,
     },
-    /// The tool could not be looked up.
+    /// The resolver failed.
     Resolver(ResolveError),
 }
 
@@ -52,15 +52,20 @@ impl fmt::Display for DocError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownDetail { asked } => {
-                write!(f, "there is no detail {}; use `summary`, `schema` or `full`", quoted(asked))
+                write!(f, "unknown level of detail {}; expected `summary`, `schema` or `full`", quoted(asked))
             }
             Self::UnknownTool { id } => write!(f, "no tool is named `{}`", shown_id(id)),
             Self::NoTool { id } => {
-                write!(f, "`{}` is documented, but not there; ask for the detail {:?}", shown_id(id), Detail::Summary)
+                write!(
+                    f,
+                    "`{}` has documentation, but no tool; only the detail {:?} is available",
+                    shown_id(id),
+                    Detail::Summary
+                )
             }
             Self::ArgsTooLarge { example, size } => write!(
                 f,
-                "the arguments of example {} are {} levels deep and have {} entries; at most {} and {} are taken",
+                "the arguments of example {} have {} levels and {} entries; at most {} levels and {} entries are allowed",
                 quoted(example),
                 size.depth,
                 size.n_entries,
@@ -68,9 +73,9 @@ impl fmt::Display for DocError {
                 ArgsSize::MAX_ENTRIES
             ),
             Self::InvalidExample { example, violations } => {
-                write!(f, "the arguments of example {} do not fit: {violations}", quoted(example))
+                write!(f, "the arguments of example {} do not match the schema: {violations}", quoted(example))
             }
-            Self::Resolver(error) => write!(f, "cannot look the tool up: {error}"),
+            Self::Resolver(error) => write!(f, "cannot resolve the tool: {error}"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How a tool is called, by example.
+//! Examples of calls.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,34 +7,34 @@ use super::DocError;
 use crate::discovery::summary::cut;
 use crate::tool::Tool;
 
-/// How a tool is called, by example.
+/// An example of a call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolExample {
-    /// What to refer to it by.
+    /// The id of the example.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// What it shows, in a few words.
+    /// A short title.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// What it shows; cut at [`ToolExample::MAX_DESCRIPTION`] characters.
+    /// A description; truncated to [`ToolExample::MAX_DESCRIPTION`] characters.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// The arguments: at most 5 levels deep, and 50 keys and items in all.
+    /// The arguments, with at most 5 levels and 50 entries; see [`ArgsSize`].
     pub args: Value,
-    /// What comes of it; cut at [`ToolExample::MAX_RESULT_HINT`] characters.
+    /// A hint about the result; truncated to [`ToolExample::MAX_RESULT_HINT`] characters.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub result_hint: String,
 }
 
 impl ToolExample {
-    /// How long a description is at most, in characters.
+    /// The maximum length of a description in characters.
     pub const MAX_DESCRIPTION: usize = 300;
-    /// How long a hint at the result is at most, in characters.
+    /// The maximum length of a hint about the result in characters.
     pub const MAX_RESULT_HINT: usize = 200;
 
-    /// Creates an example of these arguments.
+    /// Creates an example with the given arguments.
     ///
     /// ```
     /// # use serde_json::json;
@@ -68,7 +68,7 @@ impl ToolExample {
         self
     }
 
-    /// Sets the hint at the result.
+    /// Sets the hint about the result.
     #[must_use]
     pub fn result_hint(mut self, hint: impl Into<String>) -> Self {
         self.result_hint = hint.into();
@@ -97,20 +97,29 @@ impl ToolExample {
     }
 }
 
-/// How large the arguments of an example are.
+/// The size of the arguments of an example.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::discovery::ArgsSize;
+///
+/// let size = ArgsSize::of(&json!({ "names": ["a", "b"] }));
+/// assert_eq!((size.depth, size.n_entries), (2, 3));
+/// assert!(size.is_small());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArgsSize {
-    /// How many lists and objects are within one another, the outermost included.
+    /// The number of nested lists and objects, including the outermost.
     pub depth: usize,
-    /// How many keys of objects and items of lists there are, at all levels.
+    /// The number of object keys and list items at all levels.
     pub n_entries: usize,
 }
 
 impl ArgsSize {
-    /// How deep arguments may be.
+    /// The maximum depth of an example's arguments.
     pub const MAX_DEPTH: usize = 5;
-    /// How many entries they may have.
+    /// The maximum number of entries of an example's arguments.
     pub const MAX_ENTRIES: usize = 50;
 
     /// Measures arguments.
@@ -136,7 +145,7 @@ impl ArgsSize {
         size
     }
 
-    /// Whether they are small enough for an example.
+    /// Returns true if the arguments are small enough for an example.
     #[must_use]
     pub fn is_small(self) -> bool {
         self.depth <= Self::MAX_DEPTH && self.n_entries <= Self::MAX_ENTRIES

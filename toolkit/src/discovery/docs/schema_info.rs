@@ -1,4 +1,4 @@
-//! A schema in short.
+//! Summaries of schemas.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use toolkit_schema::walk::{self, type_of};
 
-/// A schema of arguments in short: what must be given, what is assumed, and of which types it is.
+/// A summary of an input schema: required arguments, defaults and types.
 ///
 /// Arguments are named by their path: `options.depth` is a property of the object `options`, and `names[].first` one of
-/// the objects in the list `names`. References are followed; what is repeated within itself is shown down to
+/// the objects in the list `names`. References are followed; recursive schemas are expanded to
 /// [`SchemaInfo::MAX_DEPTH`] levels.
 ///
 /// ```
@@ -29,27 +29,27 @@ use toolkit_schema::walk::{self, type_of};
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SchemaInfo {
-    /// What must be given, wherever what it belongs to is given.
+    /// The required arguments. Nested ones are only required if their parent is present.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub required: Vec<String>,
-    /// What is assumed where nothing is given.
+    /// The defaults of optional arguments.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub defaults: BTreeMap<String, Value>,
-    /// The types that each may be of.
+    /// The types of each argument.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub types: BTreeMap<String, Vec<String>>,
 }
 
-/// More schemas than this are not looked into.
+/// The maximum number of schemas to read.
 const MAX_SCHEMAS: usize = 512;
-/// More references in a row than this lead in a circle.
+/// The maximum number of consecutive references; more are a cycle.
 const MAX_REFERENCES: usize = 16;
 
 impl SchemaInfo {
-    /// How deep it looks into objects and lists.
+    /// The maximum depth of objects and lists.
     pub const MAX_DEPTH: usize = 5;
 
-    /// What a schema says; `None` where it says none of this.
+    /// Summarizes a schema; `None` if the summary would be empty.
     #[must_use]
     pub fn of(schema: &Value) -> Option<Self> {
         let mut reader = Reader { root: schema, info: Self::default(), room: MAX_SCHEMAS };
@@ -65,7 +65,7 @@ struct Reader<'s> {
 }
 
 impl<'s> Reader<'s> {
-    /// Reads the properties of an object, and those of the schemas that it is composed of.
+    /// Reads the properties of an object, including those of the parts of an `allOf`.
     fn read_object(&mut self, schema: &'s Value, path: &str, depth: usize) {
         if depth > SchemaInfo::MAX_DEPTH || self.room == 0 {
             return;
@@ -103,7 +103,7 @@ impl<'s> Reader<'s> {
         }
         let schema = self.target(schema);
         self.read_object(schema, path, depth + 1);
-        // An optional object is a choice between it and `null`.
+        // The schema of an optional object is a choice between the object and `null`.
         for choice in list(schema, "anyOf").chain(list(schema, "oneOf")) {
             self.read_object(choice, path, depth + 1);
         }
@@ -133,7 +133,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Where the references of a schema lead.
+    /// Returns the target of the references of a schema.
     fn target(&self, mut schema: &'s Value) -> &'s Value {
         for _ in 0..MAX_REFERENCES {
             let reference = schema.get("$ref").and_then(Value::as_str);
