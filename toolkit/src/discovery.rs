@@ -24,7 +24,7 @@
 //!     vec![folder]
 //! }
 //!
-//! # fn main() -> Result<(), toolkit::catalog::Problems> {
+//! # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
 //! let index = Index::of(&toolkit::catalog![send, list]?);
 //! let hits = index.search("sending emails", 5);
 //! assert_eq!(hits[0].summary.name, "send");

@@ -45,7 +45,7 @@ fn a_cursor_is_refused_by_every_other_question_version_and_index() {
 
     index.update(tool("a:x", "Another file.")).unwrap();
     let stale = index.page("file", 1, Some(&cursor)).unwrap_err();
-    assert_eq!(stale.to_string(), "the tools have changed since the last page; begin again without a cursor");
+    assert_eq!(stale.to_string(), "the tools have changed since the last page; start again without a cursor");
 }
 
 #[test]

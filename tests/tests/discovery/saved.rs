@@ -109,7 +109,7 @@ fn an_opened_index_changes_as_one_that_is_built_anew() {
     opened.register(tools()[0].clone(), ToolBackend::mcp("more").unwrap()).unwrap();
     assert_eq!(opened.snapshot().backends("mail:send:1.2.0").len(), 2);
     let error = opened.register(tool("weather", "Other."), ToolBackend::mcp("more").unwrap()).unwrap_err();
-    assert!(error.to_string().contains("says something else"), "{error}");
+    assert!(error.to_string().contains("different definition"), "{error}");
 }
 
 /// Doubles a number.

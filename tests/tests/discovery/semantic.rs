@@ -109,7 +109,10 @@ fn blends_are_refused_as_in_the_cases() {
     assert!(semantic.search(&index.snapshot(), "car", Blend::scores(f32::NAN), 1).is_err());
     for worth in [-1.0, f32::NAN, f32::INFINITY] {
         let error = semantic.search(&index.snapshot(), "car", Blend::evidence(worth), 1).unwrap_err();
-        assert!(matches!(error, SemanticError::Worth { .. }) && error.to_string().ends_with("it is worth 0 or more"));
+        assert!(
+            matches!(error, SemanticError::Worth { .. })
+                && error.to_string().ends_with("it must be finite and at least 0")
+        );
     }
     ran(n_ran);
 }
@@ -227,7 +230,7 @@ fn a_model_that_breaks_its_promise_is_told_apart() {
     let snapshot = index(&[("tool", ""), ("other", "")]).snapshot();
     let semantic = Semantic::new(Fixed(vec![("tool", vec![1.0])]));
     let error = semantic.update(&snapshot).unwrap_err();
-    assert_eq!(error.to_string(), "the embedder made 1 vectors of 2 texts; it must make one of each");
+    assert_eq!(error.to_string(), "the embedder returned 1 vectors for 2 texts");
     let semantic = Semantic::new(Fixed(vec![("tool", vec![1.0]), ("other", vec![1.0, 2.0])]));
     assert!(matches!(semantic.update(&snapshot), Err(SemanticError::Length { .. })));
     let semantic =

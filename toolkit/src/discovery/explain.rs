@@ -72,7 +72,7 @@ impl Snapshot {
     /// let send = Tool::builder("send").description("Sends an email.").build()?;
     /// let explanation = Index::of(&[send]).snapshot().explain("emails", "send").unwrap();
     /// assert_eq!((&*explanation.reasons[0].term, explanation.reasons[0].kind), ("email", Match::Stem));
-    /// # Ok::<(), toolkit::catalog::Problems>(())
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
     /// ```
     #[must_use]
     pub fn explain<'q>(&self, query: impl Into<Query<'q>>, id: &str) -> Option<Explanation> {
@@ -152,7 +152,7 @@ impl Snapshot {
     /// let index = Index::of(&[Tool::builder("send").description(text).build()?]);
     /// let ranges = index.snapshot().highlights("emails", text);
     /// assert_eq!(&text[ranges[0].clone()], "email");
-    /// # Ok::<(), toolkit::catalog::Problems>(())
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
     /// ```
     #[must_use]
     pub fn highlights<'q>(&self, query: impl Into<Query<'q>>, text: &str) -> Vec<Range<usize>> {

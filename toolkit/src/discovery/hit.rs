@@ -61,7 +61,7 @@ impl Snapshot {
     /// let send = Tool::builder("send").description("Sends an email.").build()?;
     /// let snapshot = Index::of(&[send]).snapshot();
     /// assert_eq!(snapshot.search("email", 5)[0].summary.name, "send");
-    /// # Ok::<(), toolkit::catalog::Problems>(())
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
     /// ```
     #[must_use]
     pub fn search<'q>(&self, query: impl Into<Query<'q>>, limit: usize) -> Vec<Hit> {

@@ -1,4 +1,4 @@
-//! The index that changes, one snapshot after another.
+//! A searchable index that can be changed.
 
 mod changes;
 
@@ -19,13 +19,13 @@ use super::segment;
 use super::snapshot::Snapshot;
 use crate::tool::{Tool, ToolBackend};
 
-/// Tools that can be searched, and that come and go.
+/// A search index, to which tools can be added and removed concurrently.
 ///
-/// Every change makes a new [`Snapshot`] and then puts it in the place of the last one. Who searches has a snapshot, and
-/// so never waits for a change nor sees half of one. Changes wait for one another.
+/// Each change creates a new [`Snapshot`], which then replaces the current one. A search uses a single snapshot, so
+/// that it neither waits for a change nor observes a part of one. Changes are serialized.
 ///
-/// A tool is known by its id as it is printed, so that each version of a tool in a namespace is a tool of its own;
-/// [`Catalog::latest`](crate::Catalog::latest) gives one version of each.
+/// Tools are identified by their ids as they are displayed, so that each version of a tool in a namespace is a separate
+/// tool; [`Catalog::latest`](crate::Catalog::latest) returns one version of each.
 ///
 /// ```
 /// # use toolkit::{Catalog, Tool, discovery::Index};
@@ -36,28 +36,49 @@ use crate::tool::{Tool, ToolBackend};
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 pub struct Index {
-    /// Locked for no longer than it takes to copy a pointer.
+    /// Locked only while the pointer is copied or replaced.
     current: RwLock<Arc<Snapshot>>,
     writing: Mutex<()>,
     listeners: Listeners,
-    /// Cursors of another index, or of this one in an earlier life, do not have it.
+    /// The key of cursors, so that cursors of other indexes, also of earlier runs, are rejected.
     key: RandomState,
 }
 
 impl Index {
-    /// An index without tools.
+    /// Creates an empty index.
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit::discovery::Index;
+    /// use toolkit::tool::ToolBackend;
+    ///
+    /// let index = Index::new();
+    /// index.register(Tool::builder("send").build()?, ToolBackend::mcp("mail")?)?;
+    /// assert_eq!(index.snapshot().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self::ranked([], Ranking::default())
     }
 
-    /// An index of functions of this program, such as those of a catalogue, each run by the local backend that is named
-    /// by its id. Of tools with one id the last is kept.
+    /// Creates an index of functions of this program, such as those of a catalog. Each has a local backend with its id
+    /// as the name. Of several tools with the same id, only the last is kept.
     pub fn of<'t>(tools: impl IntoIterator<Item = &'t Tool>) -> Self {
         Self::ranked(tools, Ranking::default())
     }
 
-    /// As [`Index::of`], with a ranking of the caller's.
+    /// Creates an index like [`Index::of`], with the given ranking.
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit::discovery::{Index, Ranking};
+    ///
+    /// let tools = [Tool::builder("send").description("Sends an email.").build()?];
+    /// let index = Index::ranked(&tools, Ranking::plain());
+    /// assert!(index.search("emails", 5).is_empty(), "plain BM25 does not stem words");
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
     pub fn ranked<'t>(tools: impl IntoIterator<Item = &'t Tool>, ranking: Ranking) -> Self {
         let ranking = ranking.sound();
         let records = tools.into_iter().map(|tool| Record::new(tool.clone(), vec![local(tool)]));
@@ -77,23 +98,36 @@ impl Index {
         }
     }
 
-    /// The index as it is now. It stays as it is, whatever is registered later.
+    /// Returns the current state of the index, which later changes do not affect.
     #[must_use]
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The tools that answer best: see [`Snapshot::search`].
+    /// Searches the current snapshot; see [`Snapshot::search`].
     #[must_use]
     pub fn search<'q>(&self, query: impl Into<Query<'q>>, limit: usize) -> Vec<Hit> {
         self.snapshot().search(query, limit)
     }
 
-    /// An answer page by page: at most `limit` hits, from where `cursor` says on, or from the best on.
+    /// Returns a page of at most `limit` hits, starting at `cursor` or at the best hit.
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit::discovery::Index;
+    ///
+    /// let mail = |name| Tool::builder(name).description("Sends an email.").build();
+    /// let index = Index::of(&[mail("a")?, mail("b")?]);
+    /// let first = index.page("email", 1, None)?;
+    /// let second = index.page("email", 1, first.next_cursor.as_deref())?;
+    /// assert_eq!((second.items.len(), second.next_cursor), (1, None));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// `limit` is zero, or the cursor is not the last page's of this question, or the index has changed since.
+    /// Returns an error if `limit` is zero, if the cursor is not from a page of the same query, or if the index has
+    /// changed since.
     pub fn page<'q>(
         &self,
         query: impl Into<Query<'q>>,
@@ -106,17 +140,17 @@ impl Index {
         })
     }
 
-    /// The namespaces that have tools, in ascending order; the empty one is that of tools without.
+    /// Returns the namespaces in ascending order. The empty namespace contains the tools without one.
     #[must_use]
     pub fn namespaces(&self) -> Vec<String> {
         self.snapshot().namespaces().map(str::to_owned).collect()
     }
 
-    /// The namespaces page by page.
+    /// Returns a page of the namespaces.
     ///
     /// # Errors
     ///
-    /// As for [`Index::page`].
+    /// Returns the errors of [`Index::page`].
     pub fn namespaces_page(&self, limit: usize, cursor: Option<&str>) -> Result<Page<String>, InvalidCursor> {
         let snapshot = self.snapshot();
         page::of(&self.key, "namespaces", snapshot.version(), limit, cursor, |most| {
@@ -124,20 +158,20 @@ impl Index {
         })
     }
 
-    /// Adds a tool, or to a known tool what else runs it.
+    /// Adds a tool, or adds a backend to an existing tool.
     ///
     /// # Errors
     ///
-    /// A tool of this id is known and says something else of itself; [`Index::update`] replaces it.
+    /// Returns an error if the index has a tool with the same id and another definition. [`Index::update`] replaces it.
     pub fn register(&self, tool: Tool, backend: ToolBackend) -> Result<(), IndexError> {
         self.register_all([(tool, backend)]).map_err(|mut errors| errors.swap_remove(0))
     }
 
-    /// Adds tools as [`Index::register`] does, all in one version, or none of them.
+    /// Adds tools like [`Index::register`], either all of them in one version of the index or none.
     ///
     /// # Errors
     ///
-    /// One for each tool that cannot be added.
+    /// Returns an error for each tool that cannot be added.
     pub fn register_all(&self, tools: impl IntoIterator<Item = (Tool, ToolBackend)>) -> Result<(), Vec<IndexError>> {
         let tools: Vec<(Tool, ToolBackend)> = tools.into_iter().collect();
         self.change(|changes| {
@@ -149,11 +183,11 @@ impl Index {
         })
     }
 
-    /// Adds the tools that an MCP server published.
+    /// Adds the tools of an MCP server.
     ///
     /// # Errors
     ///
-    /// As for [`Index::register_all`]; or the server has no name.
+    /// Returns the errors of [`Index::register_all`], or an error if the name of the server is empty.
     pub fn register_server(
         &self,
         server_name: &str,
@@ -163,11 +197,11 @@ impl Index {
         self.register_all(tools.into_iter().map(|tool| (tool, backend.clone())))
     }
 
-    /// Puts a tool in the place of the one with its id; what runs it stays.
+    /// Replaces the tool with the same id, and keeps its backends.
     ///
     /// # Errors
     ///
-    /// No tool has this id.
+    /// Returns an error if no tool has this id.
     pub fn update(&self, tool: Tool) -> Result<(), IndexError> {
         self.change(|changes| {
             let known = changes.known(&tool.id().to_string())?;
@@ -176,20 +210,20 @@ impl Index {
         })
     }
 
-    /// Takes from a tool what runs it; where nothing else does, the tool goes with it.
+    /// Removes a backend of a tool. A tool without backends is removed.
     ///
     /// # Errors
     ///
-    /// No tool has this id, or this does not run it.
+    /// Returns an error if no tool has this id, or if the backend does not run it.
     pub fn unregister(&self, id: &str, backend: &ToolBackend) -> Result<(), IndexError> {
         self.change(|changes| changes.unregister(id, backend))
     }
 
-    /// Takes a tool out, whatever runs it.
+    /// Removes a tool with all its backends.
     ///
     /// # Errors
     ///
-    /// No tool has this id.
+    /// Returns an error if no tool has this id.
     pub fn unregister_tool(&self, id: &str) -> Result<(), IndexError> {
         self.change(|changes| {
             changes.known(id)?;
@@ -198,7 +232,7 @@ impl Index {
         })
     }
 
-    /// Takes the tools of a namespace out, and says how many they were; the empty one is that of tools without.
+    /// Removes the tools of a namespace, and returns their number. The empty namespace contains the tools without one.
     pub fn unregister_namespace(&self, namespace: &str) -> usize {
         let Ok(n_tools) = self.change(|changes| {
             let query = Query::new("").namespace(namespace);
@@ -209,13 +243,14 @@ impl Index {
         n_tools
     }
 
-    /// Takes from every tool what runs it, such as an MCP server that went away, and says how many tools it ran.
+    /// Removes a backend, such as a disconnected MCP server, from all its tools, and returns the number of tools that
+    /// it ran.
     pub fn unregister_backend(&self, backend: &ToolBackend) -> usize {
         let Ok(n_tools) = self.change(|changes| {
             let query = Query::new("").backend(backend.clone());
             let ids = changes.ids(&query);
             for id in &ids {
-                // They were just found to be run by it.
+                // The query has just returned these ids.
                 let _ = changes.unregister(id, backend);
             }
             Ok::<_, std::convert::Infallible>(ids.len())
@@ -223,7 +258,7 @@ impl Index {
         n_tools
     }
 
-    /// Raises the version, so that cursors are refused and listeners look again.
+    /// Increments the version, which invalidates cursors and notifies listeners, without another change.
     pub fn refresh(&self) {
         let Ok(()) = self.change(|changes| {
             changes.refresh();
@@ -231,16 +266,30 @@ impl Index {
         });
     }
 
-    /// Calls `listener` after every change, once for each tool changed, until the subscription is dropped.
+    /// Calls `listener` after each change, once for each changed tool, until the subscription is dropped.
     ///
-    /// Listeners are called in the order of subscription, by whoever makes the change, when the new snapshot is there
-    /// already and nothing is locked: a listener may search, and change the index. Of two changes made at once either
-    /// may be told first; [`Change::version`] has their order.
+    /// Listeners are called in the order of subscription, by the thread that makes the change. The new snapshot is
+    /// current by then, and no lock is held, so that a listener may search and change the index. Two concurrent changes
+    /// may be reported in any order; [`Change::version`] contains their order.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use toolkit::Tool;
+    /// use toolkit::discovery::{ChangeKind, Index};
+    /// use toolkit::tool::ToolBackend;
+    ///
+    /// let index = Index::new();
+    /// let (sender, changes) = mpsc::channel();
+    /// let _subscription = index.on_change(move |change| sender.send(change.kind).unwrap());
+    /// index.register(Tool::builder("send").build()?, ToolBackend::mcp("mail")?)?;
+    /// assert_eq!(changes.recv()?, ChangeKind::Registered);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn on_change(&self, listener: impl Fn(&Change) + Send + Sync + 'static) -> Subscription {
         self.listeners.add(Arc::new(listener))
     }
 
-    /// Makes the next version of what `edit` collects, unless it fails or collects nothing.
+    /// Applies the changes that `edit` collects as one version, unless it fails or collects none.
     fn change<T, E>(&self, edit: impl FnOnce(&mut Changes) -> Result<T, E>) -> Result<T, E> {
         let turn: MutexGuard<'_, ()> = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changes = Changes::of(self.snapshot());
@@ -254,7 +303,7 @@ impl Index {
             std::mem::replace(&mut *current, Arc::new(next))
         };
         drop(turn);
-        // Not while anything is locked: it may be large.
+        // Dropped without a lock, since it may be large.
         drop(before);
         self.listeners.tell(&list);
         Ok(done)
@@ -262,7 +311,7 @@ impl Index {
 }
 
 fn local(tool: &Tool) -> ToolBackend {
-    // Only a name that is refused everywhere else is empty.
+    // Only the name of a tool that is rejected everywhere else can be empty.
     let named = ToolBackend::local(tool.id().to_string()).or_else(|_| ToolBackend::local("?"));
     named.expect("the name is not empty")
 }

@@ -1,24 +1,24 @@
-//! Words of names that a mistyped or unfinished word could be.
+//! Fuzzy matching of misspelled or incomplete words with words of tool names.
 
 use super::part::Part;
 use super::snapshot::Snapshot;
 
-/// A word of a name that was taken in place of one that no tool has.
+/// A word of a tool name that replaces an unknown word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Near {
     pub(super) asked: String,
     pub(super) found: String,
 }
 
-/// The shortest word that is completed, in characters.
+/// The minimum length of an incomplete word in characters.
 const MIN_PREFIX: usize = 3;
-/// How many words are taken in place of one.
+/// The maximum number of replacements of a word.
 const MAX_FOUND: usize = 4;
 
-/// The words of names that `asked` could be, the nearest first.
+/// Returns the words of tool names that are similar to `asked`, the most similar first.
 ///
-/// A word is completed, or has one character wrong from four characters on, two from eight on; its first character is
-/// right. Swapping two neighbours is one mistake.
+/// An incomplete word is completed. A word of four or more characters may have one wrong character, a word of eight or
+/// more two; the first character has to be right. A transposition counts as one wrong character.
 pub(super) fn words(snapshot: &Snapshot, asked: &str) -> Vec<Near> {
     let Some(first) = asked.chars().next() else {
         return Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn words(snapshot: &Snapshot, asked: &str) -> Vec<Near> {
         let word = part.segment.words.text(idx);
         let more = word.chars().count();
         let wrong = if word.starts_with(asked) {
-            // Behind every mistyped word, and the less there is to complete the better.
+            // Ranked after every misspelled word; shorter completions are better.
             most_wrong + more - n_chars
         } else if more.abs_diff(n_chars) <= most_wrong
             && (letters ^ letters_of(word)).count_ones() <= 2 * most_wrong as u32
@@ -59,13 +59,13 @@ pub(super) fn words(snapshot: &Snapshot, asked: &str) -> Vec<Near> {
     found.into_iter().map(|(_, word)| Near { asked: asked.to_owned(), found: word.to_owned() }).collect()
 }
 
-/// A bit for each letter that a word has: a mistake changes two of them at most, and this costs less than to look for
-/// mistakes.
+/// Returns a bit set of the letters of a word. A wrong character changes at most two bits, so that comparing the sets
+/// is a cheap filter.
 fn letters_of(word: &str) -> u32 {
     word.bytes().fold(0, |letters, byte| letters | 1 << (byte % 32))
 }
 
-/// The words of names that begin with a character.
+/// Returns the words of tool names that start with a character.
 fn names_from(part: &Part, first: char) -> impl Iterator<Item = (&Part, u32)> {
     let (words, names) = (&part.segment.words, &part.segment.name_words);
     let start = names.partition_point(|idx| words.text(*idx).chars().next() < Some(first));
@@ -73,7 +73,7 @@ fn names_from(part: &Part, first: char) -> impl Iterator<Item = (&Part, u32)> {
     of_first.map(move |idx| (part, *idx))
 }
 
-/// Whether a tool that is still there has the word in its name.
+/// Returns true if a live tool has the word in its name.
 fn is_in_a_name(part: &Part, word: u32) -> bool {
     let postings = part.segment.postings(part.segment.words.get(word));
     postings.iter().any(|posting| posting.is_in_name() && part.is_live(posting.doc as usize))

@@ -1,4 +1,4 @@
-//! Answers page by page.
+//! Pagination of results.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
@@ -7,45 +7,46 @@ use data_encoding::BASE64URL_NOPAD;
 use foldhash::quality::RandomState;
 use serde::Serialize;
 
-/// Part of an answer.
+/// A page of a result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Page<T> {
-    /// At most as many as were asked for.
+    /// The entries, at most as many as requested.
     pub items: Vec<T>,
-    /// Where the next page begins; `None` after the last.
+    /// The cursor of the next page; `None` on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// Why there is no such page.
+/// An error of a paginated request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InvalidCursor {
-    /// It never was a cursor of this index, or belongs to another question.
+    /// The cursor is not from this index, or is from another query.
     Unknown,
     /// The index has changed since.
     Stale,
-    /// A page of nothing leads nowhere.
+    /// The limit is zero.
     NoLimit,
 }
 
 impl fmt::Display for InvalidCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unknown => "not a cursor of this question; begin without one, and pass the last page's on as it is",
-            Self::Stale => "the tools have changed since the last page; begin again without a cursor",
-            Self::NoLimit => "a page has at least one entry; ask for more than 0",
+            Self::Unknown => "the cursor is not from a page of this query; omit it to get the first page",
+            Self::Stale => "the tools have changed since the last page; start again without a cursor",
+            Self::NoLimit => "the limit must be at least 1",
         })
     }
 }
 
 impl std::error::Error for InvalidCursor {}
 
-/// The page of `list` at a cursor. `list` gives the first so many entries of the whole answer, or all there are.
+/// Returns the page of `list` at a cursor. `list` returns at least the given number of entries of the whole result, or
+/// all of them.
 ///
-/// A cursor says how many entries came before and at which version, and proves that this index gave it for `question`.
+/// A cursor contains the position and the version of the index, with a keyed hash of these and `question`.
 pub(super) fn of<T>(
     key: &RandomState,
     question: impl Hash + Copy,
@@ -72,7 +73,7 @@ pub(super) fn of<T>(
         }
     };
     let end = start.saturating_add(limit);
-    // One more than is shown, to know whether there is a next page.
+    // One more, to find out whether there is a next page.
     let mut items = list(end.saturating_add(1));
     let has_more = items.len() > end;
     items.truncate(end);
@@ -87,7 +88,7 @@ fn write(numbers: [u64; 3]) -> String {
 }
 
 fn read(cursor: &str) -> Option<[u64; 3]> {
-    // As long as one that was written: a longer one need not be decoded.
+    // The fixed length of a cursor; others need not be decoded.
     let bytes: [u8; 24] =
         (cursor.len() == 32).then(|| BASE64URL_NOPAD.decode(cursor.as_bytes()).ok())??.try_into().ok()?;
     let number = |at: usize| bytes[at..at + 8].try_into().map(u64::from_le_bytes).unwrap_or_default();

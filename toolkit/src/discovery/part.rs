@@ -1,4 +1,4 @@
-//! A segment, and what is left of it.
+//! A segment with its mutable state.
 
 use std::sync::Arc;
 
@@ -6,24 +6,24 @@ use super::record::Record;
 use super::segment::{self, Segment, Terms};
 use super::words_of::WordsOf;
 
-/// A segment, which of its tools are still there, and how common its words are in the whole index.
+/// A segment with its live tools, and the frequencies of its words in the whole index.
 ///
-/// A clone shares everything; what changes is copied first.
+/// Clones share all data, which is copied before a change.
 #[derive(Clone)]
 pub(super) struct Part {
     pub(super) segment: Arc<Segment>,
-    /// One bit for each tool that is gone; empty as long as none is.
+    /// One bit for each removed tool; empty if none has been removed.
     dead: Arc<Vec<u64>>,
     n_live: usize,
-    /// For each word of the segment, how many tools of the index have it; and for each stem.
+    /// The number of tools in the index with each word, and with each stem, of the segment.
     word_counts: Arc<Vec<u32>>,
     stem_counts: Arc<Vec<u32>>,
-    /// For each tool, what one unit of `idf` is of its name.
+    /// For each tool, the reciprocal of the total `idf` of its name.
     pub(super) name_shares: Arc<[f32]>,
 }
 
 impl Part {
-    /// Puts a segment beside `others`, whose counts rise with it.
+    /// Creates a part, and updates the counts of the others.
     pub(super) fn new(segment: Segment, others: &mut [Part]) -> Self {
         let mut part = Self::of(segment);
         let Self { segment, word_counts, stem_counts, .. } = &mut part;
@@ -48,7 +48,7 @@ impl Part {
         }
     }
 
-    /// Both as one, without the tools that are gone.
+    /// Merges two parts, without removed tools.
     pub(super) fn merge(a: &Self, b: &Self) -> Self {
         let sides = [a, b];
         let segment = segment::merge([&a.segment, &b.segment], |side, doc| sides[side].is_live(doc));
@@ -63,7 +63,7 @@ impl Part {
         merged
     }
 
-    /// The counts without a tool that has these words.
+    /// Subtracts the words of a removed tool from the counts.
     pub(super) fn forget(&mut self, tool: &WordsOf) {
         let Self { segment, word_counts, stem_counts, .. } = self;
         let pairs = [(&segment.words, &tool.words, word_counts), (&segment.stems, &tool.stems, stem_counts)];
@@ -71,13 +71,13 @@ impl Part {
             let found: Vec<u32> = texts.iter().filter_map(|text| terms.find(text)).collect();
             if !found.is_empty() {
                 let counts = Arc::make_mut(counts);
-                // A forged file may count less than there is.
+                // The counts of a forged file may be too low.
                 found.into_iter().for_each(|idx| counts[idx as usize] = counts[idx as usize].saturating_sub(1));
             }
         }
     }
 
-    /// Takes a tool out, and says how many words it had.
+    /// Marks a tool as removed, and returns its number of words.
     pub(super) fn kill(&mut self, doc: usize) -> u16 {
         let dead = Arc::make_mut(&mut self.dead);
         dead.resize(self.segment.records.len().div_ceil(64), 0);
@@ -86,7 +86,7 @@ impl Part {
         self.segment.lengths[doc]
     }
 
-    /// Works out how much of a name each of its stems is.
+    /// Computes [`Part::name_shares`].
     pub(super) fn weigh_names(&mut self, n_tools: usize) {
         let weights: Vec<f32> = self.stem_counts.iter().map(|count| idf(n_tools, *count)).collect();
         let shares = (0..self.segment.records.len() as u32).map(|doc| {
@@ -139,7 +139,7 @@ impl Part {
     }
 }
 
-/// How much a word tells that `count` of `n_tools` tools have.
+/// Returns the inverse document frequency of a word that `count` of `n_tools` tools have.
 pub(super) fn idf(n_tools: usize, count: u32) -> f32 {
     let (n_tools, count) = (n_tools as f32, count as f32);
     ((n_tools - count + 0.5) / (count + 0.5)).ln_1p()
@@ -147,7 +147,7 @@ pub(super) fn idf(n_tools: usize, count: u32) -> f32 {
 
 type Of = fn(&Segment) -> &Terms;
 
-/// Counts the terms of a segment that is new beside `others`.
+/// Counts the terms of a new segment, and updates the counts of `others`.
 fn count(
     segment: &Segment,
     of: Of,

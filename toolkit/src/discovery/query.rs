@@ -1,4 +1,4 @@
-//! A question, and which tools may answer it.
+//! Queries with filters.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -6,9 +6,9 @@ use std::hash::{Hash, Hasher};
 use super::record::Record;
 use crate::tool::{ToolBackend, normalize_tag};
 
-/// A question, and which tools may answer it.
+/// A query with filters.
 ///
-/// A text alone is a question to all tools.
+/// A text converts to a query without filters.
 ///
 /// ```
 /// # use toolkit::discovery::{Hint, Query};
@@ -21,21 +21,21 @@ pub struct Query<'q> {
     pub(super) filter: Filter,
 }
 
-/// A hint about what a tool does to the world (MCP `ToolAnnotations`).
+/// A behavior hint of a tool (MCP `ToolAnnotations`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Hint {
-    /// It changes nothing.
+    /// The tool does not modify its environment.
     ReadOnly,
-    /// It may delete or overwrite.
+    /// The tool may perform destructive updates.
     Destructive,
-    /// Calling it again changes nothing more.
+    /// Repeated calls with the same arguments have no additional effect.
     Idempotent,
-    /// It reaches beyond a closed domain.
+    /// The tool interacts with an open world of external entities.
     OpenWorld,
 }
 
-/// Which tools may answer.
+/// The filters of a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Filter {
     namespaces: Vec<String>,
@@ -46,47 +46,50 @@ pub(super) struct Filter {
 }
 
 impl<'q> Query<'q> {
-    /// A question to all tools; an empty one is answered by all of them, in the order of their ids.
+    /// Creates a query without filters. An empty text matches all tools, in the order of their ids.
     pub fn new(text: impl Into<Cow<'q, str>>) -> Self {
         Self { text: text.into(), filter: Filter::default() }
     }
 
-    /// What is asked.
+    /// Returns the text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Only tools of this namespace, or of another that is given too; the empty one is that of tools without.
+    /// Restricts the result to a namespace. Several namespaces are alternatives. The empty one contains the tools
+    /// without one.
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.filter.namespaces.push(namespace.into());
         self
     }
 
-    /// Only tools with this tag, or with another that is given too. Tags are compared as they are stored, normalised.
+    /// Restricts the result to tools with a tag. Several tags are alternatives. Tags are compared in their normalized
+    /// form.
     #[must_use]
     pub fn tag(mut self, tag: &str) -> Self {
-        // A tag that nothing is left of is one that no tool has.
+        // No tool has an empty tag.
         self.filter.tags.push(normalize_tag(tag).unwrap_or_default());
         self
     }
 
-    /// Only tools of this category, in upper or lower case, or of another that is given too.
+    /// Restricts the result to a category, case-insensitively. Several categories are alternatives.
     #[must_use]
     pub fn category(mut self, category: &str) -> Self {
         self.filter.categories.push(category.trim().to_lowercase());
         self
     }
 
-    /// Only tools that say so of themselves; those that say nothing are left out, whatever MCP would assume.
+    /// Restricts the result to tools with this value of a hint. Tools without the hint are excluded, whatever its
+    /// default in MCP.
     #[must_use]
     pub fn hint(mut self, hint: Hint, value: bool) -> Self {
         self.filter.hints.push((hint, value));
         self
     }
 
-    /// Only tools that this runs, or another that is given too.
+    /// Restricts the result to tools of a backend. Several backends are alternatives.
     #[must_use]
     pub fn backend(mut self, backend: ToolBackend) -> Self {
         self.filter.backends.push(backend);

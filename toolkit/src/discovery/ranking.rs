@@ -1,86 +1,92 @@
-//! What makes one tool a better answer than another.
+//! The ranking of search results.
 
 use serde::Serialize;
 
-/// What makes one tool a better answer than another: Okapi BM25 over all that a tool says, and how much of its name was
-/// asked for.
+/// The parameters of the ranking: Okapi BM25 over all fields of a tool, with a bonus for matches of its name.
 ///
-/// The default is one setting for every catalogue; how it was chosen, and what it is worth, is in `benches/README.md`.
+/// The default is a single setting for all catalogs. `benches/README.md` documents how it was chosen, and its quality.
 ///
-/// For a tool *d* and the words *w* of a question, once as they are written and once as stems:
+/// The score of a tool *d* is a sum over the words *w* of a query, both as they are written and as stems:
 ///
 /// ```text
 /// Σ idf(w) · (k1 + 1) · tf(w, d) / (tf(w, d) + k1 · (1 − b + b · len(d) / average len))
-///     + name_match · Σ idf(w of the name that are asked for) / Σ idf(w of the name)
+///     + name_match · Σ idf(w of the name that match) / Σ idf(w of the name)
 /// ```
 ///
-/// `tf` counts a word as often as the weight of the field says that it stands in, and so does `len`. `idf` is
-/// `ln(1 + (N − df + 0.5) / (df + 0.5))`, as Lucene and tantivy have it.
+/// `tf` is the number of occurrences of a word, weighted by field, and `len` the weighted number of all words. `idf` is
+/// `ln(1 + (N − df + 0.5) / (df + 0.5))`, as in Lucene and tantivy.
+///
+/// ```
+/// use toolkit::discovery::Ranking;
+///
+/// let mut ranking = Ranking::default();
+/// ranking.weights.tags = 2;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Ranking {
-    /// How soon more of the same word stops to count; 0 and up.
+    /// The saturation of repeated words; 0 and up.
     pub k1: f32,
-    /// How much long tools are held back, 0 to 1.
+    /// The penalty of long tools, 0 to 1.
     pub b: f32,
-    /// How often a word counts, by where it stands.
+    /// The weights of the fields.
     pub weights: Weights,
-    /// What stems are worth beside words as they are written; 0 is without stems.
+    /// The factor of stems relative to words; 0 disables stems.
     pub stems: f32,
-    /// What it is worth that the whole name was asked for.
+    /// The bonus for a match of the whole name.
     pub name_match: f32,
-    /// What a word of a name is worth that was taken for one that no tool has, because that may be mistyped or not typed
-    /// to its end; 0 is to take none.
+    /// The factor of similar words of tool names, which replace unknown words of a query; 0 disables them.
     pub near: f32,
 }
 
-/// How often a word counts, by where it stands; 0 is not at all.
+/// The weights of occurrences in each field; 0 excludes the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Weights {
-    /// The tool's name.
+    /// The name of the tool.
     pub name: u8,
-    /// Its namespace.
+    /// The namespace.
     pub namespace: u8,
-    /// Its tags, its category and its former names.
+    /// The tags, the category and the aliases.
     pub tags: u8,
-    /// Its title, and the first sentence of its description.
+    /// The title and the first sentence of the description.
     pub lead: u8,
     /// The rest of the description.
     pub description: u8,
     /// The names of arguments, at any depth.
     pub arguments: u8,
-    /// What is said of arguments.
+    /// The descriptions of arguments.
     pub argument_descriptions: u8,
-    /// The values that arguments can choose from.
+    /// The values of enumerations.
     pub choices: u8,
 }
 
-/// Where a word stands.
+/// A searched field of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Field {
-    /// In the name.
+    /// The name.
     Name,
-    /// In the namespace.
+    /// The namespace.
     Namespace,
-    /// Among the tags, in the category or in a former name.
+    /// The tags, the category and the aliases.
     Tags,
-    /// In the title or the first sentence of the description.
+    /// The title and the first sentence of the description.
     Lead,
-    /// In the rest of the description.
+    /// The rest of the description.
     Description,
-    /// In the name of an argument.
+    /// The names of arguments.
     Argument,
-    /// In what is said of an argument.
+    /// The descriptions of arguments.
     ArgumentDescription,
-    /// In a value that an argument can have.
+    /// The values of enumerations.
     Choice,
 }
 
 impl Ranking {
-    /// Okapi BM25 alone: all fields alike, no stems, nothing extra for names, no word taken for another.
+    /// Returns the parameters of plain Okapi BM25, with equal weights and without stems, a bonus for names, or similar
+    /// words.
     #[must_use]
     pub fn plain() -> Self {
         let weights = Weights {
@@ -96,7 +102,7 @@ impl Ranking {
         Self { k1: 1.2, b: 0.75, weights, stems: 0.0, name_match: 0.0, near: 0.0 }
     }
 
-    /// The same with numbers that the formula can take.
+    /// Returns a copy with all parameters in their valid ranges.
     pub(super) fn sound(self) -> Self {
         let within = |number: f32, most: f32| if number.is_finite() { number.clamp(0.0, most) } else { 0.0 };
         Self {

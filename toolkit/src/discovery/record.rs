@@ -1,4 +1,4 @@
-//! A tool as the index holds it.
+//! The records of an index.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,17 +10,17 @@ use serde_json::json;
 use super::summary::Summary;
 use crate::tool::{Annotations, Tool, ToolBackend};
 
-/// A tool, what runs it, and what is found of it.
+/// A tool with its backends and its searchable data.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) tool: Kept,
-    /// At least one, in the order of registration.
+    /// The backends in the order of registration, at least one.
     pub(super) backends: Vec<ToolBackend>,
     pub(super) summary: Arc<Summary>,
     pub(super) hints: Hints,
 }
 
-/// What a tool says of its effects; kept apart, because the tool may not have built what it says of itself.
+/// The hints of a tool, which are copied since the metadata of a function may not have been generated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hints {
     pub(super) read_only: Option<bool>,
@@ -53,14 +53,14 @@ impl Hints {
     }
 }
 
-/// A tool, or where in a file it stands: then it is read when somebody asks.
+/// A tool, or its position in a file, from which it is read at its first use.
 pub(super) struct Kept {
     tool: OnceLock<Tool>,
-    /// Behind a pointer, because most tools are from no file.
+    /// Boxed, since most tools are not from a file.
     place: Option<Box<Place>>,
 }
 
-/// Where in a file a tool stands, and which one it is.
+/// The position of a tool in a file, and its identity.
 pub(super) struct Place {
     pub(super) file: Arc<Vec<u8>>,
     pub(super) range: Range<usize>,
@@ -72,12 +72,12 @@ impl Kept {
         Self { tool: OnceLock::new(), place: Some(Box::new(place)) }
     }
 
-    /// The tool to be read and given back: what a function says of itself is not kept.
+    /// Returns the tool for temporary use; the metadata of a function is generated in a clone and not kept.
     pub(super) fn read_only(&self) -> Cow<'_, Tool> {
         forgetful(self)
     }
 
-    /// Writes its canonical JSON.
+    /// Writes the canonical JSON of the tool.
     pub(super) fn put_json(&self, out: &mut Vec<u8>) {
         match self.place.as_ref().and_then(|place| place.json()) {
             Some(json) => out.extend(json),
@@ -85,7 +85,7 @@ impl Kept {
         }
     }
 
-    /// The tool, unless what stands in the file is none, or another one.
+    /// Returns the tool, unless the file contains an invalid or another one.
     pub(super) fn sound(&self) -> Option<&Tool> {
         Some(&**self).filter(|tool| self.place.as_ref().is_none_or(|place| place.is_of(tool)))
     }
@@ -97,7 +97,7 @@ impl From<Tool> for Kept {
     }
 }
 
-/// What a forged file has in the place of a tool becomes a tool that says nothing.
+/// An invalid tool of a forged file becomes an empty tool.
 impl Deref for Kept {
     type Target = Tool;
 
@@ -133,8 +133,8 @@ impl Place {
     }
 }
 
-/// A tool of which nothing that is built to be read is kept.
+/// Returns a clone of a function, so that its generated metadata is not kept.
 fn forgetful(tool: &Tool) -> Cow<'_, Tool> {
-    // Only functions build something.
+    // Only functions generate metadata.
     if tool.entry().is_some() { Cow::Owned(tool.clone()) } else { Cow::Borrowed(tool) }
 }

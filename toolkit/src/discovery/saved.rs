@@ -1,19 +1,20 @@
-//! An index in a file.
+//! The file format of an index.
 //!
-//! A file is a head and two parts. The index holds what searching reads, and all of it is checked when the file is
-//! opened; the tools are JSON, and each is read when somebody asks for it. That is what makes opening fast.
+//! A file consists of a header, the index and the tools. The index contains the data for searching, and is fully
+//! checked when the file is opened. The tools are JSON, and each one is parsed at its first use, which makes opening a
+//! file fast.
 //!
 //! | bytes | |
 //! |---|---|
 //! | 8 | [`MAGIC`] |
-//! | 4 | [`FORMAT`]; this number and the next three have their lowest byte first |
-//! | 4 | CRC-32 of all that follows |
+//! | 4 | [`FORMAT`], little-endian like the next three numbers |
+//! | 4 | CRC-32 of everything after it |
 //! | 8 | the length of the index |
 //! | 8 | the length of the tools |
 //!
-//! The index: what it is of, the ranking, what is said of each tool in the order of their ids, and each word with its
-//! postings in the order of the words. Stems and all else that follows from them are worked out anew. The tools: their
-//! canonical JSON, one after another. The same tools give the same bytes, whatever the history of the index is.
+//! The index contains the label, the ranking, the record of each tool in the order of the ids, and each word with its
+//! postings in the order of the words. Stems and other derived data are recomputed. The tools are a sequence of
+//! canonical JSON. The same tools have the same bytes, whatever the history of the index.
 
 mod records;
 
@@ -29,22 +30,23 @@ use super::ranking::{Ranking, Weights};
 use super::segment::Segment;
 use super::snapshot::Snapshot;
 
-/// What the file of an index begins with.
+/// The first bytes of a file.
 const MAGIC: [u8; 8] = *b"toolkidx";
 
-/// Then no place in it is beyond 32 bits.
+/// All positions fit into 32 bits.
 const MAX_INDEX_LEN: u64 = u32::MAX as u64;
 
 impl Snapshot {
-    /// Writes the index, so that [`Index::open`] has it back in a small part of the time that building it takes.
+    /// Writes the index to a file, which [`Index::open`] reads in a fraction of the time that building the index takes.
     ///
-    /// `of` says what the index is of: the version of a catalogue, the hash of a manifest, or the
-    /// [`Fingerprint`](super::Fingerprint) of the tools. Whoever opens the file says it too, and is refused if the file
-    /// is of something else. A function of this program is written as what it says of itself.
+    /// The label `of` identifies the content: for example the version of a catalog, the hash of a manifest, or the
+    /// [`Fingerprint`](super::Fingerprint) of the tools. A file can only be opened with the same label. A function of
+    /// this program is saved as its description.
     ///
     /// # Errors
     ///
-    /// The writer's own; or the index has 4 GiB and more, which are many millions of tools.
+    /// Returns the errors of the writer, or an error if the index exceeds 4 GiB, which is the size of many million
+    /// tools.
     ///
     /// ```
     /// # use toolkit::{Tool, discovery::{Index, OpenError}};
@@ -83,17 +85,18 @@ impl Snapshot {
 }
 
 impl Index {
-    /// An index that was saved: it answers as one that is built anew from the same tools, and changes like one.
+    /// Opens a saved index, which behaves exactly like an index of the same tools that was built.
     ///
-    /// What is read is checked, and takes memory in proportion to what there is to read; how much that may be is the
-    /// reader's to limit. The checksum finds accidents. Whoever can write the file decides what it says, as with a list
-    /// of tools, and can make it say of a tool what the tool does not.
+    /// The file is checked, and takes memory in proportion to its size; limit the reader if necessary. The checksum
+    /// detects accidental damage only. The source of the file has to be trusted like that of a list of tools: a forged
+    /// file can contain search results that differ from the tools.
     ///
-    /// Tools that were functions are descriptions afterwards: call them by their ids.
+    /// Tools that were functions are only descriptions in the opened index; call them by their ids.
     ///
     /// # Errors
     ///
-    /// It is no index, or of another release; or it is not of what `of` says, or damaged; or the reader fails.
+    /// Returns an error if the file is not an index, has another format or label, or is damaged, or if the reader
+    /// fails.
     pub fn open(of: &str, mut from: impl Read) -> Result<Self, OpenError> {
         let (index, tools) = read_parts(&mut from)?;
         let (tools, mut bytes) = (Arc::new(tools), Bytes::of(&index));
@@ -109,7 +112,7 @@ impl Index {
     }
 }
 
-/// The index and the tools.
+/// Reads the index and the tools.
 fn read_parts(from: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), OpenError> {
     let head = read(from, 32)?;
     let at = |start: usize| head.get(start..start + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
@@ -123,7 +126,7 @@ fn read_parts(from: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), OpenError> {
     if format != FORMAT {
         return Err(OpenError::OtherFormat { found: format });
     }
-    // No file goes on for so long.
+    // No file is that long.
     if index_len > MAX_INDEX_LEN {
         return Err(Damage::TooShort.into());
     }
@@ -140,9 +143,9 @@ fn read_parts(from: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), OpenError> {
     Ok((index, tools))
 }
 
-/// At most so many bytes, as many as there are.
+/// Reads up to `len` bytes.
 fn read(from: &mut impl Read, len: u64) -> Result<Vec<u8>, OpenError> {
-    /// A length that is not true yet takes no more than this at once.
+    /// The initial allocation, since the length may be wrong.
     const AT_ONCE: u64 = 1 << 20;
     let mut bytes = Vec::with_capacity(len.min(AT_ONCE) as usize);
     from.take(len).read_to_end(&mut bytes).map_err(OpenError::Io)?;

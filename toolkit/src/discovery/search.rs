@@ -1,11 +1,11 @@
-//! Finding the tools that answer best.
+//! The search for the best tools.
 //!
-//! What names are worth comes first. Words are then looked up from the rarest to the commonest, and what each adds to a
-//! tool is summed up in a table. As soon as tools that have none of the words so far cannot become one of the best any
-//! more, only those are followed that still can.
+//! Name matches are scored first. Then the postings of each word are added to a table of scores, from the rarest to the
+//! most common word. As soon as a tool without any of the words so far cannot become one of the best anymore, only the
+//! tools that still can are followed.
 //!
-//! Scores are summed up in whole [`UNIT`]s, so that the order of summation changes nothing: a tool has the same score in
-//! whichever part of the index it is, and equal tools are ranked by their ids.
+//! Scores are integers in [`UNIT`]s, so that they do not depend on the order of addition: a tool has the same score in
+//! every part of the index, and tools with equal scores are ordered by id.
 
 mod top;
 
@@ -18,24 +18,24 @@ use super::query::{Filter, Query};
 use super::segment::Posting;
 use super::snapshot::Snapshot;
 
-/// One, as a score.
+/// The score 1.
 pub(super) const UNIT: f32 = 65_536.0;
 
-/// A word in one part of the index.
+/// A word of the query in a part of the index.
 struct Scan<'s> {
     postings: &'s [Posting],
-    /// What the word is worth at most, as it is written and as a stem, in units.
+    /// The maximum score of the word and of its stem, in units.
     word: u64,
     stem: u64,
 }
 
-/// A stem in the names of one part of the index, and what it is worth there.
+/// A stem of the query in the names of a part, with its score.
 struct Named<'s> {
     docs: &'s [u32],
     worth: f32,
 }
 
-/// What a length costs.
+/// The length normalization.
 #[derive(Clone, Copy)]
 pub(super) struct Norm {
     fixed: f32,
@@ -50,7 +50,7 @@ impl Norm {
         Self { fixed: ranking.k1 * (1.0 - ranking.b), per_word }
     }
 
-    /// How much of what a word is worth at most a tool gets for it.
+    /// Returns the fraction of the maximum score that a tool has for a frequency.
     #[inline]
     pub(super) fn part(self, frequency: u16, length: u16) -> f32 {
         let frequency = f32::from(frequency);
@@ -68,14 +68,14 @@ impl Snapshot {
     }
 }
 
-/// The best tools of all parts.
+/// Returns the best tools of all parts.
 fn search<'s>(snapshot: &'s Snapshot, asked: &Asked, filter: &Filter, limit: usize) -> Vec<Found<'s>> {
     let limit = limit.min(snapshot.n_tools);
     if limit == 0 {
         return Vec::new();
     }
     let mut top = Top::new(limit);
-    // Taken out, so that a search within a search, or after a panic, finds a table of its own.
+    // Taken out of the cell, so that a nested search, or one after a panic, uses a table of its own.
     let mut table = TABLE.with(|table| std::mem::take(&mut *table.borrow_mut()));
     let norm = Norm::of(snapshot);
     for part in &snapshot.parts {
@@ -113,7 +113,7 @@ fn scans_of<'s>(snapshot: &Snapshot, part: &'s Part, asked: &Asked) -> (Vec<Scan
         named.push(Named { docs: segment.named(stem), worth: ranking.name_match * worth });
         let postings = segment.postings(segment.stems.get(stem));
         let units = units(ranking.stems * worth);
-        // A stem of one form is read together with it.
+        // A stem with a single form shares its postings, which are read once.
         match scans.iter_mut().find(|scan| std::ptr::eq(scan.postings, postings)) {
             Some(scan) => scan.stem = units,
             None if units > 0 => scans.push(Scan { postings, word: 0, stem: units }),
@@ -128,13 +128,13 @@ thread_local! {
     static TABLE: RefCell<Table> = RefCell::default();
 }
 
-/// Scores by tool, all zero between searches.
+/// The scores by tool, all zero between searches.
 #[derive(Default)]
 struct Table {
     scores: Vec<u32>,
-    /// The tools whose score is not zero.
+    /// The tools with a nonzero score.
     found: Vec<u32>,
-    /// The highest of the scores.
+    /// The highest score.
     best: u32,
     sorted: Vec<u32>,
 }
@@ -155,7 +155,7 @@ impl Table {
         }
         let is_open = !part.has_dead() && filter.is_open();
         let admits = |doc: u32| is_open || (part.is_live(doc as usize) && filter.admits(part.record(doc as usize)));
-        // Names first: they are few, and what they are worth cannot be bounded well.
+        // Names first: they have few postings, and their scores have no useful bound.
         for Named { docs, worth } in named.iter().filter(|named| named.worth > 0.0) {
             for doc in *docs {
                 self.add(*doc, (worth * part.name_shares[*doc as usize]) as u32, admits);
@@ -163,7 +163,7 @@ impl Table {
         }
         let mut to_come = scans.iter().fold(0_u32, |sum, scan| sum.saturating_add(scan.most()));
         for (idx, scan) in scans.iter().enumerate() {
-            // Worth looking at where more is to be read than was found.
+            // Only checked if more postings are left than tools were found.
             if scan.postings.len() > self.found.len() && to_come < self.best.max(top.least()) {
                 let least = self.least_of(top);
                 if to_come < least {
@@ -192,12 +192,12 @@ impl Table {
             }
             self.found.push(doc);
         }
-        // A word that every tool has is worth next to nothing, but it was found.
+        // A word that every tool has adds almost nothing, but it is a match.
         *score = score.saturating_add(gain.max(1));
         self.best = self.best.max(*score);
     }
 
-    /// What a tool must reach at least to be among the best.
+    /// Returns the minimum score of the best tools.
     fn least_of(&mut self, top: &Top<'_>) -> u32 {
         if self.found.len() < top.limit() {
             return top.least();
@@ -208,7 +208,7 @@ impl Table {
         top.least().max(*least)
     }
 
-    /// Looks the rest of the words up for those tools only that can still reach `least`.
+    /// Adds the remaining words to those tools only that can still reach `least`.
     fn follow(&mut self, scans: &[Scan<'_>], to_come: u32, least: u32, norm: Norm) {
         let Self { scores, found, .. } = self;
         found.retain(|doc| {
@@ -238,23 +238,23 @@ impl Table {
 }
 
 impl Scan<'_> {
-    /// No tool gets more for it.
+    /// Returns the maximum score of the word.
     fn most(&self) -> u32 {
         u32::try_from(self.word + self.stem + 1).unwrap_or(u32::MAX)
     }
 
-    /// What a tool gets for having the word.
+    /// Returns the score of a tool for the word.
     #[inline]
     fn gain(&self, posting: &Posting, norm: Norm) -> u32 {
-        // Whole numbers from here on; a part has no more digits than this.
+        // Fixed-point numbers; the precision of a fraction is not higher than this.
         const ONE: u32 = 24;
         let part = (norm.part(posting.frequency(), posting.length) * (1 << ONE) as f32) as u64;
-        // Rounded one by one: what is read together here may be read apart in another segment.
+        // Rounded separately, since word and stem may be separate scans in another segment.
         ((self.word * part) >> ONE).saturating_add((self.stem * part) >> ONE).min(u64::from(u32::MAX)) as u32
     }
 }
 
-/// How many postings stand before `doc`, which is likely to be near.
+/// Returns the number of postings before `doc`, by exponential search.
 fn gallop(postings: &[Posting], doc: u32) -> usize {
     let mut step = 1;
     while step < postings.len() && postings[step].doc < doc {

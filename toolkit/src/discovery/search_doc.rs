@@ -1,25 +1,25 @@
-//! What of a tool is told apart by text alone.
+//! Tools as plain text.
 
 use super::summary::{Summary, summary_text};
 use crate::tool::Tool;
 
-/// A tool as text, for searchers that read no fields.
+/// A tool as plain text, for search engines without fields.
 ///
-/// The same tool gives the same text, whenever and wherever.
+/// The text depends on nothing but the tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchDoc {
-    /// The tool's id.
+    /// The id of the tool.
     pub id: String,
-    /// In lower case, with single spaces between: name, namespace, description, summary where it says something else,
-    /// category, security, media types, tags.
+    /// The name, namespace, description, summary if it differs, category, security, media types and tags, in lowercase
+    /// and separated by single spaces.
     pub text: String,
-    /// What is said of the tool in short.
+    /// The summary of the tool.
     pub summary: Summary,
 }
 
 impl SearchDoc {
-    /// What there is to read of a tool.
+    /// Converts a tool to text.
     ///
     /// ```
     /// # use toolkit::{Tool, discovery::SearchDoc};

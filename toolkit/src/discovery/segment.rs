@@ -1,4 +1,4 @@
-//! An immutable part of the index: for each word, which tools have it.
+//! An immutable inverted index of some tools.
 
 mod assemble;
 mod build;
@@ -17,35 +17,35 @@ use self::groups::Groups;
 pub(super) use self::merge::merge;
 use super::record::Record;
 
-/// Tools in the order of their ids, and their words.
+/// Tools in the order of their ids, with their words.
 pub(super) struct Segment {
     pub(super) records: Box<[Arc<Record>]>,
-    /// How many words each tool has, weighted.
+    /// The weighted number of words of each tool.
     pub(super) lengths: Box<[u16]>,
-    /// Words as they are written; `partner` is the stem of each.
+    /// Words as they are written; `partner` is the stem.
     pub(super) words: Terms,
-    /// Stems. Where a stem has one form only, the two share their postings.
+    /// Stems. A stem with a single form shares the postings of its word.
     pub(super) stems: Terms,
     postings: Box<[Posting]>,
-    /// For each tool the stems of its name, each once.
+    /// The distinct stems of each tool's name.
     name_stems: Groups,
-    /// For each stem the tools that have it in their names, in ascending order.
+    /// The tools with each stem in their names, in ascending order.
     named: Groups,
-    /// Words that stand in names, in their own order.
+    /// The words in names, sorted by text.
     pub(super) name_words: Box<[u32]>,
 }
 
-/// That a tool has a word. All that a score takes is in one place: the postings of a word are read one after another.
+/// An occurrence of a word in a tool. It contains all data for the score, since postings are read sequentially.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posting {
     pub(super) doc: u32,
-    /// How often, weighted; and [`IN_NAME`].
+    /// The weighted number of occurrences, and [`IN_NAME`].
     frequency: u16,
-    /// How many words the tool has.
+    /// The weighted number of words of the tool.
     pub(super) length: u16,
 }
 
-/// Set where the word stands in the tool's name.
+/// The bit that is set if the word is in the name of the tool.
 const IN_NAME: u16 = 1 << 15;
 
 impl Posting {
@@ -59,7 +59,7 @@ impl Posting {
         self.frequency & !IN_NAME
     }
 
-    /// Counts another form of the word in the same tool.
+    /// Adds the occurrences of another form of the word in the same tool.
     fn add(&mut self, other: Self) {
         let frequency = self.frequency() + other.frequency();
         *self = Self::new(self.doc, frequency, self.is_in_name() || other.is_in_name(), self.length);
@@ -77,25 +77,25 @@ impl Segment {
         &self.postings[term.start as usize..term.end as usize]
     }
 
-    /// The stems of a tool's name.
+    /// Returns the stems of a tool's name.
     #[inline]
     pub(super) fn name_stems(&self, doc: u32) -> &[u32] {
         self.name_stems.get(doc)
     }
 
-    /// The tools that have a stem in their names, in ascending order.
+    /// Returns the tools with a stem in their names, in ascending order.
     #[inline]
     pub(super) fn named(&self, stem: u32) -> &[u32] {
         self.named.get(stem)
     }
 
-    /// The tool of this id, dead or alive.
+    /// Returns the tool with an id, whether it is live or not.
     pub(super) fn find(&self, id: &str) -> Option<usize> {
         self.records.binary_search_by(|record| record.id().cmp(id)).ok()
     }
 }
 
-/// Words or stems by their text.
+/// Words or stems with an index by text.
 #[derive(Default)]
 pub(super) struct Terms {
     table: HashTable<u32>,
@@ -104,13 +104,13 @@ pub(super) struct Terms {
     texts: String,
 }
 
-/// One of them.
+/// A word or stem.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Term {
     text: (u32, u32),
     start: u32,
     end: u32,
-    /// Of a word, its stem.
+    /// The stem of a word.
     pub(super) partner: u32,
 }
 
@@ -140,7 +140,7 @@ impl Terms {
         self.table.find(self.hasher.hash_one(text), is_same).copied()
     }
 
-    /// The place of a text; a new one is the last, and has no postings yet.
+    /// Returns the position of a text; a new one is appended without postings.
     fn add(&mut self, text: &str) -> u32 {
         let hash = self.hasher.hash_one(text);
         if let Some(idx) = self.table.find(hash, |idx| self.text(*idx) == text) {
@@ -159,13 +159,13 @@ impl Terms {
         idx
     }
 
-    /// All of them, in the order of their places.
+    /// Returns all terms in the order of their positions.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Term)> {
         self.terms.iter().map(|term| (self.text_of(term), term))
     }
 }
 
-/// A place in an index. Four thousand million words of tools would not fit into memory before.
+/// Converts a position. Memory would run out before a segment reached 2^32 of anything.
 fn place(len: usize) -> u32 {
     u32::try_from(len).expect("a segment holds fewer than 2^32 of anything")
 }

@@ -1,4 +1,4 @@
-//! Finding tools by what is meant, and by that and words together.
+//! Semantic search by embeddings, alone or fused with the search by words.
 
 mod blend;
 mod text;
@@ -15,17 +15,32 @@ use super::query::Query;
 use super::search::UNIT;
 use super::snapshot::Snapshot;
 
-/// Turns texts into vectors that are near each other where the texts mean much the same.
+/// An embedding model, which maps texts to vectors so that similar texts have similar vectors.
 ///
-/// A model in this process and an endpoint elsewhere are both embedders; the crate `toolkit-embed` has one of each, and
-/// one that keeps vectors in a file. Calls may block: of the tools' texts they are made by [`Semantic::update`] alone, and
-/// a search makes one, for its question.
+/// A model may run in this process or behind an endpoint. The crate `toolkit-embed` has one of each, and a cache of
+/// vectors in a file. Calls may block. Only [`Semantic::update`] embeds the texts of tools; a search embeds its query.
+///
+/// ```
+/// use toolkit::discovery::{Embedder, EmbedderError};
+///
+/// /// Embeds a text as its length.
+/// struct Length;
+///
+/// impl Embedder for Length {
+///     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+///         Ok(texts.iter().map(|text| vec![text.len() as f32, 1.0]).collect())
+///     }
+/// }
+///
+/// assert_eq!(Length.embed(&["mail"])?, [[4.0, 1.0]]);
+/// # Ok::<(), EmbedderError>(())
+/// ```
 pub trait Embedder: Send + Sync {
-    /// A vector for each of the texts, all of one length.
+    /// Embeds each text. All vectors have the same number of dimensions.
     ///
     /// # Errors
     ///
-    /// Whatever keeps the model from answering.
+    /// Returns any error of the model.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError>;
 }
 
@@ -47,43 +62,64 @@ impl<E: Embedder + ?Sized> Embedder for &E {
     }
 }
 
-/// Whatever keeps an embedder from answering.
+/// An error of an embedder.
 pub type EmbedderError = Box<dyn std::error::Error + Send + Sync>;
 
-/// How many texts an embedder is given at once.
+/// The number of texts in one call of an embedder.
 const BATCH: usize = 64;
 
-/// Finds the tools of an index by what is meant.
+/// A semantic search over the tools of an index.
 ///
-/// A model reads of a tool its namespace and name in words, its summary, and the names of its arguments.
+/// The text that is embedded for a tool consists of its namespace and name, its summary, and the names of its
+/// arguments.
 ///
-/// [`Semantic::update`] has vectors made of the tools that are new or say something else than before; until then a new
-/// tool is found by its words alone, and a changed one by its words and by what it meant before. Call it where waiting for the model hurts nobody, such as in
-/// [`Index::on_change`](super::Index::on_change) by way of a thread.
+/// [`Semantic::update`] embeds new and changed tools. Until then, the search by words alone finds a new tool, and a
+/// changed tool keeps its previous vector. Call it where blocking is acceptable, such as in a thread that
+/// [`Index::on_change`](super::Index::on_change) notifies.
+///
+/// ```
+/// # use toolkit::discovery::{Embedder, EmbedderError};
+/// # struct Model;
+/// # impl Embedder for Model {
+/// #     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+/// #         Ok(texts.iter().map(|text| vec![text.len() as f32, 1.0]).collect())
+/// #     }
+/// # }
+/// use toolkit::Tool;
+/// use toolkit::discovery::{Blend, Index, Semantic};
+///
+/// let send = Tool::builder("send").description("Sends an email.").build()?;
+/// let (index, semantic) = (Index::of(&[send]), Semantic::new(Model));
+/// assert_eq!(semantic.update(&index.snapshot())?, 1);
+/// let hits = semantic.search(&index.snapshot(), "post a letter", Blend::default(), 5)?;
+/// assert_eq!(hits[0].summary.name, "send");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Semantic<E> {
     embedder: E,
-    /// Behind a lock of its own: making vectors takes long, and searches read only `current`.
+    /// Has its own lock, since embedding takes long and searches only read `current`.
     cache: Mutex<Cache>,
     current: RwLock<Arc<Vectors>>,
 }
 
 impl<E: Embedder> Semantic<E> {
-    /// Finds tools with the help of a model.
+    /// Creates a semantic search with an embedding model, without vectors.
     pub fn new(embedder: E) -> Self {
         Self { embedder, cache: Mutex::default(), current: RwLock::default() }
     }
 
-    /// Has vectors made for the tools of a snapshot, and says of how many texts.
+    /// Embeds the new and changed tools of a snapshot, and returns the number of embedded texts.
     ///
-    /// A text has a vector made once, however often its tool goes and comes, as long as no update is made without it.
+    /// A text is not embedded again as long as every updated snapshot has a tool with it.
     ///
-    /// Updates wait for one another, and the last one counts, of whichever version its snapshot is. So let one thread
-    /// make them, which takes each time the snapshot that there is then.
+    /// Updates are serialized, and the last one determines the vectors, whatever the version of its snapshot. Let a
+    /// single thread call this method with the current snapshot.
     ///
     /// # Errors
     ///
-    /// The model does not answer, or not with a vector of one length for each text. What is found stays as it was
-    /// before; where lengths differ, the next update has all vectors made anew.
+    /// Returns an error if the model fails, or does not return one vector for each text, all with the same number of
+    /// dimensions. The previous vectors stay in use. If the numbers of dimensions differ, the next update embeds all
+    /// texts.
     pub fn update(&self, snapshot: &Snapshot) -> Result<usize, SemanticError> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let texts: Vec<(String, String)> =
@@ -102,13 +138,13 @@ impl<E: Embedder> Semantic<E> {
         Ok(missing.len())
     }
 
-    /// The tools that answer a question best, at most `limit`; equally good ones in the order of their ids.
+    /// Returns the `limit` tools that match a query best; equal ones in the order of their ids.
     ///
-    /// A question without words is answered as by [`Snapshot::search`].
+    /// A query without words has the result of [`Snapshot::search`].
     ///
     /// # Errors
     ///
-    /// The model does not answer, or the blend is none.
+    /// Returns an error if the model fails or a parameter of `blend` is invalid.
     pub fn search<'q>(
         &self,
         snapshot: &Snapshot,
@@ -157,38 +193,38 @@ impl<E> fmt::Debug for Semantic<E> {
     }
 }
 
-/// Why nothing was searched by meaning.
+/// An error of a semantic search.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SemanticError {
-    /// The model does not answer.
+    /// The embedder failed.
     Embedder(EmbedderError),
-    /// The model made another number of vectors than it was given texts.
+    /// The embedder did not return one vector for each text.
     #[non_exhaustive]
     Count {
-        /// How many it was given.
+        /// The number of texts.
         texts: usize,
-        /// How many it made.
+        /// The number of vectors.
         vectors: usize,
     },
-    /// Vectors of one model have different lengths.
+    /// Vectors have different numbers of dimensions.
     #[non_exhaustive]
     Length {
-        /// The length of those that there are.
+        /// The number of dimensions of the other vectors.
         expected: usize,
-        /// The length of this one.
+        /// The number of dimensions of the vector.
         found: usize,
     },
-    /// The share of words in a blend is not from 0 to 1.
+    /// The weight of the search by words is not from 0 to 1.
     #[non_exhaustive]
     Share {
-        /// The share asked for.
+        /// The weight.
         words: f32,
     },
-    /// What meaning is worth in a blend is below zero, or no number.
+    /// The weight of the semantic search is negative or not finite.
     #[non_exhaustive]
     Worth {
-        /// What was asked for.
+        /// The weight.
         meaning: f32,
     },
 }
@@ -198,14 +234,16 @@ impl fmt::Display for SemanticError {
         match self {
             Self::Embedder(error) => write!(f, "the embedder failed: {error}"),
             Self::Count { texts, vectors } => {
-                write!(f, "the embedder made {vectors} vectors of {texts} texts; it must make one of each")
+                write!(f, "the embedder returned {vectors} vectors for {texts} texts")
             }
             Self::Length { expected, found } => write!(
                 f,
-                "the embedder made a vector of {found} numbers after others of {expected}; use one model for all"
+                "the embedder returned a vector with {found} dimensions after vectors with {expected}; use a single model"
             ),
-            Self::Share { words } => write!(f, "the share of words is {words}; it is from 0 to 1"),
-            Self::Worth { meaning } => write!(f, "meaning is worth {meaning}; it is worth 0 or more"),
+            Self::Share { words } => write!(f, "the weight of words is {words}; it must be from 0 to 1"),
+            Self::Worth { meaning } => {
+                write!(f, "the weight of meaning is {meaning}; it must be finite and at least 0")
+            }
         }
     }
 }

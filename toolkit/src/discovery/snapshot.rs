@@ -1,4 +1,4 @@
-//! The index at one moment.
+//! Immutable states of an index.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,23 +12,34 @@ use super::words::stem;
 use super::words_of::WordsOf;
 use crate::tool::{Tool, ToolBackend};
 
-/// The index at one moment: it never changes, and costs nothing to share.
+/// An immutable state of an index, which is cheap to share.
 ///
-/// Every answer of one snapshot is about the same tools, whatever is registered meanwhile.
+/// All results of one snapshot are about the same tools, whatever is registered in the meantime.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit::discovery::Index;
+///
+/// let index = Index::of(&[Tool::builder("send").build()?]);
+/// let snapshot = index.snapshot();
+/// index.unregister_tool("send")?;
+/// assert!(snapshot.get("send").is_some() && index.snapshot().is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Snapshot {
     pub(super) version: u64,
     pub(super) ranking: Ranking,
-    /// From the oldest to the newest; each has several times the tools of the next.
+    /// The parts from the oldest to the newest; each has several times as many tools as the next.
     pub(super) parts: Vec<Part>,
     pub(super) n_tools: usize,
-    /// Of all tools together, in words.
+    /// The number of words of all tools.
     pub(super) total_length: u64,
-    /// How many tools each namespace has; the empty one is that of tools without.
+    /// The number of tools of each namespace; the empty one contains the tools without a namespace.
     pub(super) namespaces: Arc<BTreeMap<String, usize>>,
 }
 
-/// A part is merged with the one before it when it has more than one tool for so many of the other's: then a tool is
-/// moved a few times at most, and there are few parts to search.
+/// A part is merged with the previous one unless that has more than this many times its tools. Each tool is then moved
+/// only a few times, and there are only few parts to search.
 const GROWTH: usize = 4;
 
 impl Snapshot {
@@ -37,7 +48,7 @@ impl Snapshot {
         Self { version: 0, ranking, parts: Vec::new(), n_tools: 0, total_length: 0, namespaces }
     }
 
-    /// The index of these tools, as its first version.
+    /// Creates the first version of an index with the tools of a segment.
     pub(super) fn of(segment: Segment, ranking: Ranking) -> Self {
         let mut first = Self::empty(ranking);
         if !segment.records.is_empty() {
@@ -48,7 +59,7 @@ impl Snapshot {
         first
     }
 
-    /// All tools that are there, in one segment.
+    /// Returns all live tools in one segment.
     pub(super) fn whole(&self) -> Arc<Segment> {
         match &self.parts[..] {
             [only] if !only.has_dead() => Arc::clone(&only.segment),
@@ -56,9 +67,9 @@ impl Snapshot {
         }
     }
 
-    /// The index without some tools and with others, as the next version.
+    /// Returns the next version, without some tools and with others.
     ///
-    /// Counts of words are exact afterwards, so that the answers are those of an index that was built anew.
+    /// The counts of words stay exact, so that results do not depend on the history of the index.
     pub(super) fn with(&self, removed: &[&str], mut added: Vec<Arc<Record>>) -> Self {
         let mut next = Self {
             version: self.version + 1,
@@ -134,31 +145,31 @@ impl Snapshot {
         self.parts.iter_mut().for_each(|part| part.weigh_names(n_tools));
     }
 
-    /// Raised by one with every change.
+    /// Returns the version, which each change increments.
     #[must_use]
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// How many tools there are.
+    /// Returns the number of tools.
     #[must_use]
     pub fn len(&self) -> usize {
         self.n_tools
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.n_tools == 0
     }
 
-    /// What the answers are ranked by.
+    /// Returns the ranking of the results.
     #[must_use]
     pub fn ranking(&self) -> &Ranking {
         &self.ranking
     }
 
-    /// The tool of this id, and what runs it first: a function of this process, or else a provider, or else an MCP
+    /// Returns the tool with an id, and its preferred backend: a local function, or else a provider, or else an MCP
     /// server.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<(&Tool, &ToolBackend)> {
@@ -171,26 +182,26 @@ impl Snapshot {
         Some((record.tool.sound()?, record.backends.iter().min_by_key(rank)?))
     }
 
-    /// All that runs a tool, in the order of registration; empty where there is no such tool.
+    /// Returns the backends of a tool in the order of registration; empty if there is no such tool.
     #[must_use]
     pub fn backends(&self, id: &str) -> &[ToolBackend] {
         self.record(id).map_or(&[], |record| &record.backends)
     }
 
-    /// What is said of a tool in short.
+    /// Returns the summary of a tool.
     #[must_use]
     pub fn summary(&self, id: &str) -> Option<&Summary> {
         self.record(id).map(|record| &*record.summary)
     }
 
-    /// The namespaces that have tools, in ascending order; the empty one is that of tools without.
+    /// Returns the namespaces in ascending order. The empty one contains the tools without a namespace.
     pub fn namespaces(&self) -> impl Iterator<Item = &str> {
         self.namespaces.keys().map(String::as_str)
     }
 
-    /// The stem of a word, if some tool has the word or one with its stem.
+    /// Returns the stem of a word if any tool has the word or another form of it.
     pub(super) fn stem_of_known(&self, word: &str) -> Option<String> {
-        // Where the word is known its stem is too, and need not be worked out.
+        // The stem of an indexed word is stored.
         let known = self.parts.iter().find_map(|part| {
             let idx = part.segment.words.find(word).filter(|idx| part.word_count(*idx) > 0)?;
             Some(part.segment.stems.text(part.segment.words.get(idx).partner).to_owned())
@@ -206,7 +217,7 @@ impl Snapshot {
         self.parts.iter().find_map(|part| Some(part.record(part.find(id)?)))
     }
 
-    /// All tools, in the order of their ids.
+    /// Returns all tools in the order of their ids.
     pub(super) fn records(&self) -> impl Iterator<Item = &Arc<Record>> {
         let mut parts: Vec<_> = self.parts.iter().map(|part| part.records()).collect();
         let mut heads: Vec<_> = parts.iter_mut().map(Iterator::next).collect();

@@ -1,11 +1,11 @@
-//! The little that is said of a tool that was found.
+//! Summaries of tools.
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::tool::Tool;
 
-/// The little that is said of a tool that was found: enough to choose it, and never its schemas.
+/// The summary of a tool: enough to select it, without its schemas.
 ///
 /// ```
 /// # use toolkit::{Tool, discovery::Summary};
@@ -17,35 +17,35 @@ use crate::tool::Tool;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// The tool's id.
+    /// The id of the tool.
     pub id: String,
-    /// Its name.
+    /// The name of the tool.
     pub name: String,
-    /// The namespace, where it has one.
+    /// The namespace of the tool.
     pub namespace: Option<String>,
-    /// What it does: at most [`Summary::MAX_SHORT_DESCRIPTION`] characters, on one line.
+    /// A description of at most [`Summary::MAX_SHORT_DESCRIPTION`] characters on one line.
     pub short_description: String,
-    /// A broad grouping.
+    /// The category of the tool.
     pub category: Option<String>,
-    /// Media types that it takes.
+    /// The media types of the input.
     pub input_modes: Vec<String>,
-    /// Media types that it gives.
+    /// The media types of the output.
     pub output_modes: Vec<String>,
-    /// What a caller must be authorised with, in short.
+    /// A summary of the required authorization.
     pub security_summary: Option<String>,
-    /// Normalised tags.
+    /// The normalized tags of the tool.
     pub tags: Vec<String>,
 }
 
 impl Summary {
-    /// How long a short description is at most, in characters.
+    /// The maximum length of a short description in characters.
     pub const MAX_SHORT_DESCRIPTION: usize = 120;
 
-    /// What is said of a tool.
+    /// Summarizes a tool.
     ///
-    /// The short description is `_meta.summary`, where the author attached one, or else the first paragraph of the
-    /// description. Category, media types and security are those that the tool's record has, or its `_meta`
-    /// (`category`, `inputModes`, `outputModes`, `securityRequirements`, `securitySchemes`).
+    /// The short description is `_meta.summary` if it exists, or else the first paragraph of the description. The
+    /// category, media types and security are from the tool's record, or else from its `_meta` (`category`,
+    /// `inputModes`, `outputModes`, `securityRequirements`, `securitySchemes`).
     #[must_use]
     pub fn of(tool: &Tool) -> Self {
         let meta = tool.meta();
@@ -64,7 +64,7 @@ impl Summary {
     }
 }
 
-/// With `summary`, which says the same as `shortDescription` to those who know it by that name.
+/// Adds the field `summary`, an alias of `shortDescription`.
 impl Serialize for Summary {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -105,14 +105,14 @@ impl Serialize for Summary {
     }
 }
 
-/// What a tool does, on one line: `_meta.summary` or the first paragraph of the description.
+/// Returns the summary of a tool on one line: `_meta.summary` or else the first paragraph of the description.
 pub(super) fn summary_text(tool: &Tool, meta: Option<&Value>) -> String {
     let attached = meta.and_then(|meta| text(meta.get("summary")?));
     let attached = attached.map(|summary| summary.split_whitespace().collect::<Vec<_>>().join(" "));
     attached.filter(|summary| !summary.is_empty()).unwrap_or_else(|| tool.summary())
 }
 
-/// At most so many characters, the last of which says that there was more.
+/// Truncates text to a number of characters, with an ellipsis as the last one.
 pub(super) fn cut(text: &str, max_chars: usize) -> String {
     match text.char_indices().nth(max_chars) {
         None => text.to_owned(),
@@ -132,7 +132,7 @@ fn modes(meta: Option<&Value>, key: &str) -> Vec<String> {
     modes.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// The names of what is required, in ascending order.
+/// Returns the names of the required credentials in ascending order, separated by commas.
 fn security(tool: &Tool, meta: Option<&Value>) -> Option<String> {
     let requirements = tool.requirements();
     let mut names: Vec<&str> = requirements.authorization.iter().map(|authorization| &*authorization.id).collect();

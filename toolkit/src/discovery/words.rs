@@ -1,6 +1,6 @@
-//! From text to the words that are searched.
+//! Splitting of text into words for the search.
 //!
-//! Tools are named by identifiers and described in prose, and questions are prose, so both are taken apart alike:
+//! Tools have identifiers as names and prose as descriptions, and queries are prose. All are split in the same way:
 //! `read_file`, `readFile`, `read-file` and "read file" are the same two words.
 
 mod noise;
@@ -11,20 +11,20 @@ use frostem::{Algorithm, Stemmer};
 
 use self::noise::{is_noise, is_noise_in_question};
 
-/// A longer word is cut: nobody asks for it, and it may be an encoded file.
+/// The length in bytes at which words are truncated. Longer ones may be encoded data, and are not searched.
 const MAX_WORD_LEN: usize = 64;
 
-/// The words of a text, one at a time, in lower case.
+/// Calls `found` with each word of a text in lowercase.
 ///
-/// A word ends where letters and digits do, and inside an identifier where the case says so (`XMLParser` is `xml` and
-/// `parser`, `userIDs` is `user` and `ids`). Digits stay with the letters before them, and both are words too where
-/// they are longer than one character: `base64` is `base64`, `base` and `64`. Scripts that are written without spaces
-/// give a word for each character.
+/// A word is a run of letters and digits. Identifiers are also split by case (`XMLParser` is `xml` and `parser`,
+/// `userIDs` is `user` and `ids`). Digits stay with the letters before them, and both are also words of their own if
+/// they are longer than one character: `base64` is `base64`, `base` and `64`. In scripts without spaces, each character
+/// is a word.
 pub(super) fn each_word(text: &str, mut found: impl FnMut(&str)) {
     each_word_at(text, |_, word| found(word));
 }
 
-/// [`each_word`], with where in the text it stands.
+/// Does the same as [`each_word`], with the byte range of each word.
 pub(super) fn each_word_at(text: &str, mut found: impl FnMut(Range<usize>, &str)) {
     let mut lower = String::new();
     let place = |part: &str| {
@@ -32,14 +32,14 @@ pub(super) fn each_word_at(text: &str, mut found: impl FnMut(Range<usize>, &str)
         start..start + part.len()
     };
     for run in text.split(|c: char| !is_of_word(c)) {
-        // Nearly every word of prose is nothing but small letters, and is given as it is.
+        // Fast path for prose: most words consist of lowercase letters only.
         if run.len() <= MAX_WORD_LEN && run.bytes().all(|byte| byte.is_ascii_lowercase()) {
             if !run.is_empty() {
                 found(place(run), run);
             }
             continue;
         }
-        // "don't" is one word; "user's" is about the user, and "l'eau" about water.
+        // "don't" is one word, but "user's" contains the word "user", and "l'eau" the word "eau".
         if run.contains(is_apostrophe) {
             set_lower(run.trim_matches(is_apostrophe), &mut lower);
             if is_noise(&lower) {
@@ -59,12 +59,12 @@ pub(super) fn each_word_at(text: &str, mut found: impl FnMut(Range<usize>, &str)
     }
 }
 
-/// The words of a name: all of them, where nothing but noise would be left without it.
+/// Calls `found` with the words of a name except stop words, or with all words if all are stop words.
 pub(super) fn each_word_of_name(name: &str, found: impl FnMut(&str)) {
     each_word_but(name, is_noise, found);
 }
 
-/// The words of a question: all of them, where it asks for nothing but noise.
+/// Calls `found` with the words of a query except stop words, or with all words if all are stop words.
 pub(super) fn each_word_of_question(question: &str, found: impl FnMut(&str)) {
     each_word_but(question, is_noise_in_question, found);
 }
@@ -82,7 +82,7 @@ fn each_word_but(text: &str, is_noise: fn(&str) -> bool, mut found: impl FnMut(&
     }
 }
 
-/// The words of prose, without those that say nothing.
+/// Calls `found` with the words of prose except stop words.
 pub(super) fn each_word_of_prose(text: &str, mut found: impl FnMut(&str)) {
     each_word(text, |word| {
         if !is_noise(word) {
@@ -91,17 +91,17 @@ pub(super) fn each_word_of_prose(text: &str, mut found: impl FnMut(&str)) {
     });
 }
 
-/// How much of a tool's length a word is, in halves of a word: in scripts without spaces, where each character is one,
-/// a word has about two.
+/// Returns the weight of a word in the length of a tool, in halves of a word. A character of a script without spaces
+/// counts half, since words have about two of them.
 pub(super) fn halves(word: &str) -> u32 {
     let mut chars = word.chars();
     let is_character = chars.next().is_some_and(is_written_without_spaces) && chars.next().is_none();
     if is_character { 1 } else { 2 }
 }
 
-/// What the forms of an English word have in common.
+/// Returns the stem of an English word.
 pub(super) fn stem(word: &str) -> std::borrow::Cow<'_, str> {
-    // The algorithm knows lower-case English; other words it may cut, but alike on both sides.
+    // Words of other languages may be cut, but in the same way in tools and queries.
     Stemmer::new(Algorithm::English).stem(word)
 }
 
@@ -120,7 +120,7 @@ fn give(word: &str, mut found: impl FnMut(&str)) {
     }
 }
 
-/// Where the first part of an identifier ends.
+/// Returns the end of the first part of an identifier.
 fn end_of_part(run: &str) -> usize {
     let mut chars = run.char_indices().peekable();
     let Some((_, mut before)) = chars.next() else {
@@ -147,12 +147,12 @@ fn end_of_part(run: &str) -> usize {
     run.len()
 }
 
-/// Whether what follows an acronym is the `s` of "URLs", and not the rest of a word.
+/// Returns true if the text after an acronym is a plural `s`, as in "URLs".
 fn is_plural_of_acronym(rest: &str) -> bool {
     rest.strip_prefix('s').is_some_and(|after| !after.starts_with(char::is_lowercase))
 }
 
-/// Replaces what is in `lower`.
+/// Replaces the content of `lower` by `part` in lowercase.
 fn set_lower(part: &str, lower: &mut String) {
     lower.clear();
     for c in part.chars() {
@@ -177,7 +177,7 @@ fn is_apostrophe(c: char) -> bool {
 }
 
 fn is_written_without_spaces(c: char) -> bool {
-    // Kana, CJK ideographs with their extensions, and Thai, Lao and Khmer.
+    // Kana, CJK ideographs with their extensions, Thai, Lao and Khmer.
     matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF
         | 0x0E00..=0x0EFF | 0x1780..=0x17FF)
 }

@@ -1,4 +1,4 @@
-//! The words and stems of one tool.
+//! The words and stems of a tool.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::ranking::Weights;
 use super::words::stem;
 use crate::tool::Tool;
 
-/// The words and stems of one tool, each once.
+/// The distinct words and stems of a tool.
 pub(super) struct WordsOf {
     pub(super) words: BTreeSet<String>,
     pub(super) stems: BTreeSet<String>,

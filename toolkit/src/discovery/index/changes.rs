@@ -1,4 +1,4 @@
-//! Changes of an index that become one version.
+//! Changes that are applied as one version.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::discovery::record::Record;
 use crate::discovery::snapshot::Snapshot;
 use crate::tool::{Tool, ToolBackend};
 
-/// Changes that will be one version.
+/// Changes that are applied as one version.
 pub(super) struct Changes {
     base: Arc<Snapshot>,
-    /// By id, what there will be in the place of what there is.
+    /// The replacement of the tool with each id; `None` removes it.
     edits: BTreeMap<String, Option<Arc<Record>>>,
     list: Vec<Change>,
 }
@@ -68,7 +68,7 @@ impl Changes {
         if rest.len() == known.backends.len() {
             return Err(IndexError::UnknownBackend { id: id.to_owned() });
         }
-        // What a forged file has in the place of a tool goes whatever else runs it.
+        // An invalid tool of a forged file is removed, whatever its backends.
         match known.tool.sound().filter(|_| !rest.is_empty()).cloned() {
             Some(tool) => self.put(ChangeKind::BackendRemoved, Some(backend.clone()), Record::new(tool, rest)),
             None => self.remove(id, Some(backend.clone())),
@@ -76,12 +76,12 @@ impl Changes {
         Ok(())
     }
 
-    /// The tools that there were before and that a query is about.
+    /// Returns the ids of the tools in the base snapshot that match a query.
     pub(super) fn ids(&self, query: &Query<'_>) -> Vec<String> {
         self.base.found(query, usize::MAX).iter().map(|found| found.record.id().to_owned()).collect()
     }
 
-    /// A change that is none of the tools'.
+    /// Adds a change that does not concern a tool.
     pub(super) fn refresh(&mut self) {
         self.list.push(Change { kind: ChangeKind::Refreshed, tool: None, backend: None, version: 0 });
     }
@@ -90,7 +90,7 @@ impl Changes {
         self.list.is_empty()
     }
 
-    /// The next version, and what listeners are told of it.
+    /// Returns the next version and the changes for the listeners.
     pub(super) fn finish(mut self) -> (Snapshot, Vec<Change>) {
         let removed: Vec<&str> = self.edits.keys().map(String::as_str).collect();
         let added = self.edits.values().flatten().cloned().collect();

@@ -1,4 +1,4 @@
-//! What is said of each tool.
+//! Serialization of records.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn put_backend(out: &mut Vec<u8>, backend: &ToolBackend) {
     names.iter().for_each(|name| put_text(out, name));
 }
 
-/// The tools in the order of their ids, and how many words each has.
+/// Reads the records in the order of the ids, with their numbers of words.
 pub(super) fn take(bytes: &mut Bytes<'_>, tools: &Arc<Vec<u8>>) -> Result<(Vec<Arc<Record>>, Vec<u16>), Damage> {
     let n_tools = bytes.count()?;
     let (mut records, mut lengths) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! The best of many.
+//! A bounded heap of the best tools.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use crate::discovery::record::Record;
 
-/// The best so far.
+/// The best tools so far.
 pub(in crate::discovery) struct Top<'s> {
     limit: usize,
-    /// The worst of them is on top.
+    /// A heap with the worst of them on top.
     heap: BinaryHeap<Found<'s>>,
 }
 
-/// A tool and its score.
+/// A tool with its score.
 #[derive(Clone, Copy)]
 pub(in crate::discovery) struct Found<'s> {
     pub(in crate::discovery) score: u32,
@@ -29,7 +29,7 @@ impl<'s> Top<'s> {
         self.limit
     }
 
-    /// With less than this a tool is not among the best.
+    /// Returns the minimum score of the best tools.
     pub(super) fn least(&self) -> u32 {
         if self.heap.len() < self.limit { 0 } else { self.heap.peek().map_or(0, |worst| worst.score) }
     }
@@ -49,13 +49,13 @@ impl<'s> Top<'s> {
         }
     }
 
-    /// From the best to the worst.
+    /// Returns the tools, the best first.
     pub(super) fn into_sorted(self) -> Vec<Found<'s>> {
         self.heap.into_sorted_vec()
     }
 }
 
-/// Better is less: a higher score, or among equals the lesser id.
+/// Better tools are less: a higher score, or with equal scores a lesser id.
 impl Ord for Found<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         other.score.cmp(&self.score).then_with(|| self.record.id().cmp(other.record.id()))

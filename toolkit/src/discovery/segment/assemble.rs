@@ -1,4 +1,4 @@
-//! What follows from the words of tools: stems and names.
+//! Derivation of stems and names from the words of a segment.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::{Groups, Posting, Segment, Term, Terms, place};
 use crate::discovery::record::Record;
 
 impl Segment {
-    /// Adds what follows from words and their postings.
+    /// Creates a segment from words and their postings.
     pub(in crate::discovery) fn assemble(
         records: Vec<Arc<Record>>,
         lengths: Vec<u16>,
@@ -32,7 +32,7 @@ impl Segment {
         }
         let by_name = named_pairs.iter().map(|&(stem, doc)| (doc, stem));
         let mut name_stems = Groups::of(records.len(), by_name);
-        // The sum over a name must not depend on which segment the tool is in.
+        // The sum of a name's weights must not depend on the segment that the tool is in.
         name_stems.sort_by_key(|stem| stems.text(stem));
         Self {
             named: Groups::of(stems.len(), named_pairs.iter().copied()),
@@ -47,7 +47,7 @@ impl Segment {
     }
 }
 
-/// Gives each stem the postings of its forms. A stem of one form shares those of the word.
+/// Merges the postings of the forms of each stem. A stem with a single form shares those of the word.
 fn join_forms(words: &Terms, stems: &mut Terms, postings: &mut Vec<Posting>) {
     let pairs = words.terms.iter().enumerate().map(|(idx, word)| (word.partner, place(idx)));
     let forms = Groups::of(stems.len(), pairs);

@@ -1,4 +1,4 @@
-//! A segment of tools.
+//! Creation of segments from tools.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::discovery::ranking::{Field, Weights};
 use crate::discovery::record::Record;
 use crate::discovery::words::{halves, stem};
 
-/// Indexes tools that are in the order of their ids, each once.
+/// Indexes tools, which are unique and in the order of their ids.
 pub(in crate::discovery) fn build(records: Vec<Arc<Record>>, weights: &Weights) -> Segment {
     let mut builder = Builder::default();
     records.iter().for_each(|record| builder.add(record, weights));
@@ -18,20 +18,20 @@ pub(in crate::discovery) fn build(records: Vec<Arc<Record>>, weights: &Weights) 
 #[derive(Default)]
 struct Builder {
     words: Terms,
-    /// For each word, its place in `doc` if it is one of the tool at hand.
+    /// The position of each word in `doc`, if the current tool has it.
     seen: Vec<Option<u32>>,
-    /// The words of the tool at hand.
+    /// The words of the current tool.
     doc: Vec<Entry>,
-    /// How many words it has, weighted, in halves.
+    /// The weighted length of the current tool, in halves of a word.
     halves: u32,
     /// The words of all tools, one tool after another.
     entries: Vec<Entry>,
-    /// For each tool, where its entries end.
+    /// The end of the entries of each tool.
     ends: Vec<usize>,
     lengths: Vec<u16>,
 }
 
-/// A word of a tool.
+/// An occurrence of a word in a tool.
 #[derive(Clone, Copy)]
 struct Entry {
     term: u32,
@@ -76,12 +76,12 @@ impl Builder {
         let Self { mut words, entries, ends, lengths, .. } = self;
         let mut start = 0;
         for term in &mut words.terms {
-            // So far the number of its tools; adding them moves it to its end.
+            // `end` has counted the tools; adding them moves it to the end of the term's range.
             let n_docs = std::mem::replace(&mut term.end, start);
             term.start = start;
             start += n_docs;
         }
-        // Stems with several forms come behind the words.
+        // Followed by the postings of stems with several forms.
         let mut postings = Vec::with_capacity(entries.len() * 5 / 4);
         postings.resize(entries.len(), Posting::new(0, 0, false, 0));
         let mut first = 0;
@@ -98,7 +98,7 @@ impl Builder {
     }
 }
 
-/// As many halves as words.
+/// Converts halves of a word to words.
 pub(in crate::discovery) fn length_of(halves: u32) -> u16 {
     u16::try_from(halves.div_ceil(2)).unwrap_or(u16::MAX)
 }

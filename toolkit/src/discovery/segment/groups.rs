@@ -1,16 +1,16 @@
-//! Numbers by group.
+//! A compact map from groups to numbers.
 
 use super::place;
 
-/// Numbers by group, one group after another in one list.
+/// Numbers by group, all of them in one list.
 pub(in crate::discovery) struct Groups {
-    /// For each group, where it ends.
+    /// The end of each group.
     ends: Box<[u32]>,
     items: Box<[u32]>,
 }
 
 impl Groups {
-    /// Of pairs of a group and a number, which stay in their order within the group.
+    /// Creates groups from pairs of a group and a number. The numbers of a group stay in their order.
     pub(super) fn of(n_groups: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut ends = vec![0_u32; n_groups];
         let mut n_items = 0;
@@ -20,7 +20,7 @@ impl Groups {
         }
         let mut start = 0;
         for end in &mut ends {
-            // For now where the group begins; adding its numbers moves it to its end.
+            // The start of the group for now; adding its numbers moves it to the end.
             start += std::mem::replace(end, start);
         }
         let mut items = vec![0; n_items];
@@ -37,7 +37,7 @@ impl Groups {
         &self.items[self.range(group)]
     }
 
-    /// Brings each group into an order of its own.
+    /// Sorts each group.
     pub(super) fn sort_by_key<K: Ord>(&mut self, key: impl Fn(u32) -> K) {
         for group in 0..place(self.ends.len()) {
             let range = self.range(group);

@@ -1,18 +1,18 @@
-//! Two segments as one, without the tools that are gone.
+//! Merging of two segments without their removed tools.
 
 use std::sync::Arc;
 
 use super::{Posting, Segment, Terms, place};
 use crate::discovery::words::stem;
 
-/// One of two segments to be merged.
+/// One of the merged segments.
 struct Side<'s> {
     segment: &'s Segment,
-    /// For each tool its place in the result, unless it is gone. The order stays.
+    /// The position of each tool in the result; `None` if it is removed. The order is preserved.
     places: Vec<Option<u32>>,
 }
 
-/// One segment of the tools of two that `is_live` says of each, by its side and place, are still there.
+/// Merges two segments. `is_live` returns true for the segment and position of each tool that is not removed.
 pub(in crate::discovery) fn merge(segments: [&Segment; 2], is_live: impl Fn(usize, usize) -> bool) -> Segment {
     let [a, b] = segments;
     let mut places = [vec![None; a.records.len()], vec![None; b.records.len()]];

@@ -1,4 +1,4 @@
-//! The words of a segment as bytes.
+//! Serialization of the words of a segment.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use crate::discovery::record::Record;
 use crate::discovery::saved::{Bytes, Damage, put_number};
 use crate::discovery::words::stem;
 
-/// No word is longer, in bytes. What is said of it takes a few bytes only, so without a bound a small file could become
-/// any number of long words.
+/// The maximum length of a word in bytes. Due to the shared prefixes, a small file could otherwise expand to any number
+/// of long words.
 const MAX_WORD_LEN: usize = 128;
 
 impl Segment {
-    /// Writes the words and their postings, in the order of the words.
+    /// Writes the words with their postings, sorted by text.
     ///
-    /// Of a word there is how many bytes it has in common with the front of the word before, and the rest of it; of a
-    /// posting how many tools it leaves out since the one before, and how often the word stands there, doubled, with
-    /// one more in a name.
+    /// A word is written as the length of the prefix that it shares with the previous one, and the remaining text. A
+    /// posting is written as the distance from the previous tool, and twice the number of occurrences, plus one if the
+    /// word is in the name.
     pub(in crate::discovery) fn put_words(&self, out: &mut Vec<u8>) {
         let mut order: Vec<u32> = (0..place(self.words.len())).collect();
         order.sort_unstable_by_key(|idx| self.words.text(*idx));
@@ -41,7 +41,7 @@ impl Segment {
         }
     }
 
-    /// Reads what [`Segment::put_words`] has written of these tools.
+    /// Reads the output of [`Segment::put_words`] for the same tools.
     pub(in crate::discovery) fn take_words(
         bytes: &mut Bytes<'_>,
         records: Vec<Arc<Record>>,
@@ -89,7 +89,7 @@ impl Segment {
     }
 }
 
-/// How many bytes two words begin with alike, up to where a character begins in both.
+/// Returns the length of the common prefix of two words, rounded down to a character boundary.
 fn shared(a: &str, b: &str) -> usize {
     let n_same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     b.floor_char_boundary(n_same)

@@ -1,40 +1,47 @@
-//! Words and meaning together.
+//! Fusion of the search by words and the semantic search.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::SemanticError;
 
-/// How words and meaning are put together.
+/// The method that fuses the search by words and the semantic search.
 ///
-/// The default is [`Blend::evidence`] with 32 for meaning; how that was chosen, and what it is worth, is in
-/// `benches/README.md`.
+/// The default is [`Blend::evidence`] with the weight 32. `benches/README.md` documents how it was chosen, and its
+/// quality.
+///
+/// ```
+/// use toolkit::discovery::Blend;
+///
+/// assert_eq!(Blend::default(), Blend::evidence(32.0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Blend {
-    /// Words alone, as [`Snapshot::search`](super::super::Snapshot::search).
+    /// The search by words only; see [`Snapshot::search`](super::super::Snapshot::search).
     Words,
-    /// Meaning alone: the cosine of two vectors.
+    /// The semantic search only: the cosine similarity of two vectors.
     Meaning,
-    /// The sum of `1 / (60 + rank)`, whatever the scores are: tools that are near the top by either come first.
+    /// Reciprocal rank fusion (RRF): the sum of `1 / (60 + rank)`, independent of the scores.
     #[non_exhaustive]
     Ranks,
-    /// The score by words as it is, and the cosine, from 0 for the least to `meaning` for the greatest.
+    /// The score of the search by words, plus the cosine similarity scaled to a range from 0 for the lowest to
+    /// `meaning` for the highest.
     ///
-    /// A score by words is a sum over the words that were found, and higher where more of them were and where they are
-    /// rarer. Here it stays one: where many words agree they decide, and where few are found meaning does, question by
-    /// question. The other blends give both the same say, however little the best answer by words has in common with
-    /// the question.
+    /// A score of the search by words is a sum of evidence: it grows with the number of matching words and with their
+    /// rarity. Since it is not normalized here, the words decide if many of them match, and the embeddings decide if
+    /// few do, separately for each query. The other methods give both searches a fixed weight, even if the best match
+    /// of words is weak.
     #[non_exhaustive]
     Evidence {
-        /// What the nearest tool is worth, as a score by words; 0 and up.
+        /// The maximum contribution of the semantic search, on the scale of word scores; 0 and up.
         meaning: f32,
     },
-    /// The weighted sum of scores that are made comparable: those of words as shares of the best, and cosines from 0 for
-    /// the least to 1 for the greatest.
+    /// The weighted sum of normalized scores: word scores relative to the best one, and cosine similarities scaled to a
+    /// range from 0 for the lowest to 1 for the highest.
     #[non_exhaustive]
     Scores {
-        /// The share of words, from 0 to 1; the rest is that of meaning.
+        /// The weight of the search by words, from 0 to 1; the semantic search has the rest.
         words: f32,
     },
 }
@@ -46,25 +53,25 @@ impl Default for Blend {
 }
 
 impl Blend {
-    /// So many tools are taken from the answer by words.
+    /// The maximum number of results that are fused.
     pub(super) const DEPTH: usize = 1000;
 
-    /// What is added to a rank: the higher, the less the very first ones stand out. 60 is usual.
+    /// The constant of RRF: the higher it is, the less the first ranks stand out. 60 is usual.
     const K: f32 = 60.0;
 
-    /// By reciprocal rank, as usual.
+    /// Returns reciprocal rank fusion.
     #[must_use]
     pub const fn ranks() -> Self {
         Self::Ranks
     }
 
-    /// By the sum of evidence, with this worth of the nearest tool.
+    /// Returns additive fusion, with the maximum contribution of the semantic search.
     #[must_use]
     pub const fn evidence(meaning: f32) -> Self {
         Self::Evidence { meaning }
     }
 
-    /// By scores, with this share for words; 0.5 where nothing is known of the tools.
+    /// Returns linear fusion, with the weight of the search by words; 0.5 is a neutral choice.
     #[must_use]
     pub const fn scores(words: f32) -> Self {
         Self::Scores { words }
@@ -80,7 +87,7 @@ impl Blend {
         }
     }
 
-    /// The tools of two answers, from the best to the worst. The answer by words is in the order of its scores.
+    /// Fuses two results, and returns the best tools first. `words` is sorted by score.
     pub(super) fn mix<'t>(self, words: Vec<(&'t str, f32)>, mut meaning: Vec<(&'t str, f32)>) -> Vec<(&'t str, f32)> {
         let mut mixed: BTreeMap<&'t str, f32> = BTreeMap::new();
         match self {
@@ -111,7 +118,7 @@ impl Blend {
     }
 }
 
-/// Adds cosines, from 0 for the least to `greatest_worth` for the greatest.
+/// Adds cosine similarities, scaled to a range from 0 for the lowest to `greatest_worth` for the highest.
 fn add_scaled<'t>(mixed: &mut BTreeMap<&'t str, f32>, cosines: Vec<(&'t str, f32)>, greatest_worth: f32) {
     let bound = |f: fn(f32, f32) -> f32| cosines.iter().map(|(_, cosine)| *cosine).reduce(f).unwrap_or(0.0);
     let (least, greatest) = (bound(f32::min), bound(f32::max));

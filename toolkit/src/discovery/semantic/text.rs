@@ -1,22 +1,22 @@
-//! What of a tool a model reads.
+//! The text of a tool for embedding.
 
 use super::super::summary::summary_text;
 use crate::tool::Tool;
 
-/// A text is cut here, in bytes: models that read more than this of one tool find it no better.
+/// The maximum length of the text in bytes; longer texts do not improve the results.
 const MAX_LEN: usize = 2048;
 
-/// A tool as a sentence: its namespace and name in words, its summary, and the names of its arguments.
+/// Returns the text of a tool: its namespace and name split into words, its summary, and the names of its arguments.
 ///
-/// The same tool gives the same text, whenever and wherever. What a description says after its first paragraph is left
-/// out: it is about how a tool is called, and would count as much as what the tool does.
+/// The text depends on nothing but the tool. Only the first paragraph of the description is used: the others are about
+/// calling the tool, and would have the same weight.
 pub(super) fn text_of(tool: &Tool) -> String {
     let mut text = in_words(tool.id().namespace().unwrap_or_default());
     push(&mut text, " ", &in_words(tool.name()));
     push(&mut text, ": ", &summary_text(tool, tool.meta().as_ref()));
     let arguments = tool.input().as_value()["properties"].as_object();
     let mut arguments: Vec<&String> = arguments.into_iter().flat_map(|arguments| arguments.keys()).collect();
-    // Whatever order maps keep.
+    // The order must not depend on the features of `serde_json`.
     arguments.sort_unstable();
     for (nth, name) in arguments.into_iter().enumerate() {
         push(&mut text, if nth == 0 { " " } else { ", " }, &in_words(name));
@@ -35,7 +35,7 @@ fn push(text: &mut String, between: &str, more: &str) {
     text.push_str(more);
 }
 
-/// `sendHTTPRequest_v2` as `send HTTP Request v2`.
+/// Splits a name into words: `sendHTTPRequest_v2` becomes `send HTTP Request v2`.
 fn in_words(name: &str) -> String {
     let mut words = String::with_capacity(name.len() + 8);
     let mut before = ' ';

@@ -1,4 +1,4 @@
-//! Vectors of tools.
+//! The vectors of tools.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -8,11 +8,11 @@ use foldhash::quality::RandomState;
 
 use super::SemanticError;
 
-/// Vectors by the texts that they were made of.
+/// Vectors by hashes of their texts.
 #[derive(Default)]
 pub(super) struct Cache {
     vectors: HashMap<u128, Arc<[f32]>, RandomState>,
-    /// Two, so that nobody finds two texts that are taken for one another.
+    /// Two independent random hashers, so that texts with the same key cannot be constructed.
     hashers: [RandomState; 2],
 }
 
@@ -21,7 +21,8 @@ impl Cache {
         self.vectors.contains_key(&self.key(text))
     }
 
-    /// Where a vector has another length than the others, nobody knows which of them are wrong: all are forgotten.
+    /// Inserts a vector. If its length differs from the others', it is unknown which of them are wrong, so that all are
+    /// removed.
     pub(super) fn put(&mut self, text: &str, mut vector: Vec<f32>) -> Result<(), SemanticError> {
         let expected = self.vectors.values().next().map_or(vector.len(), |vector| vector.len());
         if vector.len() != expected {
@@ -33,7 +34,7 @@ impl Cache {
         Ok(())
     }
 
-    /// The vectors of tools by their ids; all others are forgotten.
+    /// Returns the vectors of tools by id, and removes all others from the cache.
     pub(super) fn keep(&mut self, tools: &[(String, String)]) -> Vectors {
         let mut kept = HashMap::default();
         let mut vectors = Vectors::default();
@@ -54,7 +55,7 @@ impl Cache {
     }
 }
 
-/// The vectors of tools, of length one, in the order of the ids.
+/// The normalized vectors of tools, in the order of their ids.
 #[derive(Default)]
 pub(super) struct Vectors {
     length: Option<usize>,
@@ -62,7 +63,7 @@ pub(super) struct Vectors {
 }
 
 impl Vectors {
-    /// How near each tool is to a question: the cosine of the two.
+    /// Returns the cosine similarity of each tool and the query.
     pub(super) fn near(&self, question: &[f32]) -> Result<impl Iterator<Item = (&str, f32)>, SemanticError> {
         if let Some(expected) = self.length.filter(|expected| *expected != question.len()) {
             return Err(SemanticError::Length { expected, found: question.len() });
@@ -74,7 +75,7 @@ impl Vectors {
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
-    // Eight sums at a time, which the compiler turns into vector instructions.
+    // Eight sums, which the compiler vectorizes.
     let mut sums = [0.0_f32; 8];
     let (a_chunks, b_chunks) = (a.chunks_exact(8), b.chunks_exact(8));
     let rest: f32 = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(a, b)| a * b).sum();
@@ -84,7 +85,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// To length one. A vector of nothing, or with a number that is none, becomes zeros, and is near to nothing.
+/// Normalizes a vector. An empty, zero or non-finite vector becomes zero, which is similar to nothing.
 fn normalize(vector: &mut [f32]) {
     let length = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
     if !(length.is_finite() && length > 0.0) {

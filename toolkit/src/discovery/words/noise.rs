@@ -1,6 +1,6 @@
-//! Words that say nothing of what is looked for.
+//! Stop words.
 
-/// Whether a word is left out of questions and of prose: one of the commonest, or a single letter or digit.
+/// Returns true if a word is a stop word, or a single letter or digit.
 pub(super) fn is_noise(word: &str) -> bool {
     match word.as_bytes() {
         [byte] => byte.is_ascii(),
@@ -12,7 +12,7 @@ pub(super) fn is_noise(word: &str) -> bool {
     }
 }
 
-/// For each letter a bit for every length of a stop word that begins with it. Most words need no more to be told apart.
+/// A bit set of the lengths of stop words for each first letter, which rules out most words without a search.
 const STOP_LENGTHS: [u16; 26] = {
     let mut lengths = [0; 26];
     let mut at = 0;
@@ -24,19 +24,19 @@ const STOP_LENGTHS: [u16; 26] = {
     lengths
 };
 
-/// Whether a word is left out of questions: noise, or one of those that only make a wish of what is looked for.
+/// Returns true if a word of a query is a stop word, or one that is only used to ask for something.
 pub(super) fn is_noise_in_question(word: &str) -> bool {
     is_noise(word) || WISHES.contains(&word)
 }
 
-/// How people ask for things.
+/// Words that are used to ask for something.
 #[rustfmt::skip]
 const WISHES: [&str; 27] = [
     "also", "dear", "hello", "help", "hey", "hi", "just", "kindly", "let", "like", "may", "might", "must", "need",
     "needed", "needs", "ok", "okay", "please", "really", "shall", "tell", "thank", "thanks", "want", "wanted", "will",
 ];
 
-/// The English list of the Snowball project, in ascending order.
+/// The English stop words of the Snowball project, in ascending order.
 #[rustfmt::skip]
 const STOP_WORDS: [&str; 175] = [
     "a", "about", "above", "after", "again", "against", "all", "am", "an", "and", "any", "are", "aren't", "as",
