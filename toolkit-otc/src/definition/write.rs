@@ -98,7 +98,7 @@ impl Definition {
         for (field, part, written) in parts {
             if part.is_some_and(|part| part != written) {
                 let reason = format!("is written as `{written}`");
-                losses.push(Loss::new(Side::Record, format!("/{field}"), field, Effect::Untold, reason));
+                losses.push(Loss::new(Side::Record, format!("/{field}"), field, Effect::MetadataOnly, reason));
             }
         }
         if tool.location().is_some() && tool.input().as_value().get("additionalProperties") == Some(&false.into()) {

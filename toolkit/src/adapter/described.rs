@@ -111,7 +111,7 @@ impl Export {
 pub(super) fn named(mut described: Described, tool: &Tool, name: &str) -> Described {
     if !name.ends_with(tool.name()) {
         let reason = format!("is written as `{name}`");
-        described.losses.insert(0, Loss::new(Side::Record, "/name", "name", Effect::Untold, reason));
+        described.losses.insert(0, Loss::new(Side::Record, "/name", "name", Effect::MetadataOnly, reason));
     }
     described
 }
@@ -184,5 +184,5 @@ pub fn unsaid(tool: &Tool, said: &[&str]) -> Vec<Loss> {
 /// Returns the loss of a field, or of a whole side of the tool.
 pub(super) fn loss(side: Side, field: &str) -> Loss {
     let pointer = if side == Side::Record { child("", field) } else { String::new() };
-    Loss::new(side, pointer, field, Effect::Untold, "is not supported")
+    Loss::new(side, pointer, field, Effect::MetadataOnly, "is not supported")
 }

@@ -47,11 +47,11 @@ pub enum Side {
 
 /// The consequence of a loss for a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Effect {
     /// The format accepts exactly the values that the tool accepts; only metadata is lost.
-    Untold,
+    MetadataOnly,
     /// The format accepts values that the tool rejects. The dispatcher still rejects them.
     Widened,
     /// The format cannot express values that the tool accepts.

@@ -79,7 +79,7 @@ pub fn lower(schema: &Value, dialect: &Dialect, side: Side) -> Lowered {
     let is_opaque = normal.is_opaque;
     let mut lowering = Lowering { dialect, side, is_opaque, n_lost_references: 0, losses: Vec::new() };
     for (at, keyword) in normal.anchors {
-        lowering.lose(&at, keyword, Effect::Untold, "is removed; references point to definitions");
+        lowering.lose(&at, keyword, Effect::MetadataOnly, "is removed; references point to definitions");
     }
     let mut schema = lowering.root(written_out);
     // A reference may not be recursive any longer.

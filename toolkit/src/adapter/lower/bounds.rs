@@ -28,12 +28,12 @@ impl Lowering<'_> {
             "format" | "default" => {
                 self.describe(keywords, keyword);
                 keywords.remove(keyword);
-                self.lose(at, keyword, Effect::Untold, "is moved to the description");
+                self.lose(at, keyword, Effect::MetadataOnly, "is moved to the description");
             }
             _ if reads && keyword != "format" && keyword != "enum" => {}
             _ if walk::is_annotation(keyword) || matches!(keyword, "$schema" | "$id" | "$defs" | "definitions") => {
                 keywords.remove(keyword);
-                self.lose(at, keyword, Effect::Untold, "is not supported");
+                self.lose(at, keyword, Effect::MetadataOnly, "is not supported");
             }
             _ => {
                 let is_told = self.describe(keywords, keyword);

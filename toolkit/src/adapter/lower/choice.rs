@@ -48,7 +48,7 @@ impl Lowering<'_> {
             .filter_map(|(idx, branch)| self.schema(branch, &child(&at_branches, &idx.to_string())))
             .collect();
         // In an inexact `oneOf`, a branch could exclude the values of another one, or fail to.
-        let is_exact = self.losses[n_losses..].iter().all(|loss| loss.effect == Effect::Untold);
+        let is_exact = self.losses[n_losses..].iter().all(|loss| loss.effect == Effect::MetadataOnly);
         if self.dialect.reads(keyword) && (keyword == "anyOf" || (is_exact && branches.len() == n_branches)) {
             if branches.is_empty() {
                 return None;

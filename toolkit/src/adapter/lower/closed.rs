@@ -25,7 +25,7 @@ impl Lowering<'_> {
             (None, Some(Value::Bool(false))) => return,
             (None, None) if declares && !keywords.contains_key("enum") && !keywords.contains_key("const") => {
                 let reason = "is set to `false`; undeclared properties cannot be sent";
-                return self.lose(at, "additionalProperties", Effect::Untold, reason);
+                return self.lose(at, "additionalProperties", Effect::MetadataOnly, reason);
             }
             (None, _) => "has to be `false`; properties of arbitrary names cannot be sent",
         };

@@ -66,7 +66,7 @@ impl Lowering<'_> {
                 None => drop(keywords.insert(keyword, value)),
                 Some(there) if *there == value => {}
                 Some(_) => {
-                    self.lose(at, &keyword, Effect::Untold, "of a branch is replaced by that of the whole schema")
+                    self.lose(at, &keyword, Effect::MetadataOnly, "of a branch is replaced by that of the whole schema")
                 }
             }
         }

@@ -31,7 +31,7 @@ impl Lowering<'_> {
         let beside = types::take(&mut keywords, |keyword| keyword != "$ref");
         let mut declares = false;
         for keyword in beside.keys() {
-            let effect = if walk::is_annotation(keyword) { Effect::Untold } else { Effect::Widened };
+            let effect = if walk::is_annotation(keyword) { Effect::MetadataOnly } else { Effect::Widened };
             self.lose(at, keyword, effect, "is not supported beside a reference");
             declares |= effect == Effect::Widened && !types::says_nothing_of_properties(keyword);
         }

@@ -22,7 +22,7 @@ impl Lowering<'_> {
             other => return self.schema(other, "").unwrap_or_else(|| self.nothing_fits()),
         };
         if keywords.remove("$schema").is_some() {
-            self.lose("", "$schema", Effect::Untold, "is removed; the dialect supports a single draft");
+            self.lose("", "$schema", Effect::MetadataOnly, "is removed; the dialect supports a single draft");
         }
         let definitions = ["$defs", "definitions"].map(|container| (container, keywords.remove(container)));
         if self.side == Side::Input {
@@ -128,7 +128,12 @@ impl Lowering<'_> {
         }
         for name in undescribed {
             let at = child("/properties", &name);
-            self.lose(&at, "description", Effect::Untold, "is missing; the title or the name of the argument is used");
+            self.lose(
+                &at,
+                "description",
+                Effect::MetadataOnly,
+                "is missing; the title or the name of the argument is used",
+            );
         }
     }
 }
