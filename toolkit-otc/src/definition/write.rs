@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use toolkit::Tool;
-use toolkit::adapter::{Effect, Loss, Side, description, unsaid};
+use toolkit::adapter::{Effect, Loss, Side, description, unsupported_fields};
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics};
 
 use super::schema::{describe_parameters, is_nothing, say_as_published, written_out};
@@ -89,7 +89,7 @@ impl Definition {
         if tool.meta().is_some_and(|meta| keeps_only(&meta)) {
             said.push("_meta");
         }
-        let mut losses = unsaid(tool, &said);
+        let mut losses = unsupported_fields(tool, &said);
         let parts = [
             ("name", Some(tool.name()), self.id.tool()),
             ("namespace", tool.id().namespace(), self.id.toolkit()),

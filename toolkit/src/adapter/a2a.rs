@@ -5,7 +5,7 @@ mod card;
 use serde_json::{Map, Value, json};
 
 pub use self::card::{Agent, Card, InvalidCard, card, read_card};
-use super::described::{Described, Export, description, loss, unsaid};
+use super::described::{Described, Export, description, loss, unsupported_fields};
 use super::loss::Side;
 use super::request::{Member, RequestLimits};
 use crate::catalog::Catalog;
@@ -49,10 +49,10 @@ pub fn skill(tool: &Tool) -> Described {
         ("description".to_owned(), json!(description(tool))),
         ("tags".to_owned(), json!(tool.tags())),
     ]);
-    let mut said = vec!["namespace", "title", "tags", "examples"];
+    let mut supported = vec!["namespace", "title", "tags", "examples"];
     // An id without a namespace has no version.
     if tool.id().namespace().is_some() {
-        said.push("version");
+        supported.push("version");
     }
     let unknown = &tool.metadata().unknown;
     let examples: Vec<String> = tool.examples().iter().map(Value::to_string).collect();
@@ -64,10 +64,10 @@ pub fn skill(tool: &Tool) -> Described {
     for field in OWN {
         if let Some(value) = unknown.get(field) {
             skill.insert(field.to_owned(), value.clone());
-            said.push(field);
+            supported.push(field);
         }
     }
-    let mut losses = unsaid(tool, &said);
+    let mut losses = unsupported_fields(tool, &supported);
     let at = losses.iter().position(|loss| loss.side == Side::Output).unwrap_or(losses.len());
     losses.insert(at, loss(Side::Input, "inputSchema"));
     Described { json: skill.into(), losses, not_strict: Vec::new() }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::described::{Described, Export, described, unsaid};
+use super::described::{Described, Export, described, unsupported_fields};
 use super::dialect::Dialect;
 use super::reading::{Fields, read_function};
 use super::request::{Member, RequestLimits, hold_to};
@@ -142,14 +142,14 @@ fn written(tool: &Tool, name: &str, strict: bool, options: Options) -> Described
     if !examples.is_empty() {
         json.insert("input_examples".to_owned(), examples.into());
     }
-    let mut said = vec!["examples", "strict", "defer_loading"];
+    let mut supported = vec!["examples", "strict", "defer_loading"];
     for field in OWN {
         if let Some(value) = tool.metadata().unknown.get(field) {
             json.insert(field.to_owned(), value.clone());
-            said.push(field);
+            supported.push(field);
         }
     }
-    let losses = unsaid(tool, &said).into_iter().chain(lowered.losses).collect();
+    let losses = unsupported_fields(tool, &supported).into_iter().chain(lowered.losses).collect();
     Described { json: json.into(), losses, not_strict }
 }
 

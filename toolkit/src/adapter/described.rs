@@ -149,14 +149,14 @@ pub(super) fn described(tool: &Tool) -> Option<String> {
 ///
 /// ```
 /// # use toolkit::Tool;
-/// # use toolkit::adapter::unsaid;
+/// # use toolkit::adapter::unsupported_fields;
 /// let tool = Tool::builder("add").version("1.0.0").tags(["sum"]).build()?;
-/// let losses: Vec<String> = unsaid(&tool, &["version"]).iter().map(ToString::to_string).collect();
+/// let losses: Vec<String> = unsupported_fields(&tool, &["version"]).iter().map(ToString::to_string).collect();
 /// assert_eq!(losses, ["`tags` is not supported"]);
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[must_use]
-pub fn unsaid(tool: &Tool, said: &[&str]) -> Vec<Loss> {
+pub fn unsupported_fields(tool: &Tool, supported: &[&str]) -> Vec<Loss> {
     let metadata = tool.metadata();
     let fields = [
         ("namespace", tool.id().namespace().is_some()),
@@ -173,9 +173,9 @@ pub fn unsaid(tool: &Tool, said: &[&str]) -> Vec<Loss> {
         ("timeoutMs", tool.timeout().is_some()),
     ];
     let unknown = metadata.unknown.iter().map(|(field, value)| (field, !value.is_null()));
-    let lost = fields.into_iter().chain(unknown).filter(|(field, has)| *has && !said.contains(field));
+    let lost = fields.into_iter().chain(unknown).filter(|(field, has)| *has && !supported.contains(field));
     let mut losses: Vec<Loss> = lost.map(|(field, _)| loss(Side::Record, field)).collect();
-    if tool.output().is_some() && !said.contains(&"outputSchema") {
+    if tool.output().is_some() && !supported.contains(&"outputSchema") {
         losses.push(loss(Side::Output, "outputSchema"));
     }
     losses

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::described::{Described, Export, described, unsaid};
+use super::described::{Described, Export, described, unsupported_fields};
 use super::dialect::Dialect;
 use super::loss::Side;
 use super::lower::lower;
@@ -75,7 +75,7 @@ pub fn describe(tool: &Tool, name: &str, form: Form) -> Described {
     if form == Form::JsonSchema || !takes_nothing {
         json.insert(parameters.to_owned(), input.schema);
     }
-    let mut losses = unsaid(tool, &["outputSchema"]);
+    let mut losses = unsupported_fields(tool, &["outputSchema"]);
     losses.extend(input.losses);
     if let Some(output) = tool.output() {
         let output = lower(output.as_value(), &dialect, Side::Output);

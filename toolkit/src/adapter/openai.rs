@@ -22,7 +22,7 @@ mod namespaces;
 
 use serde_json::{Map, Value, json};
 
-use super::described::{Described, Export, described, unsaid};
+use super::described::{Described, Export, described, unsupported_fields};
 use super::dialect::Dialect;
 use super::reading::{Fields, read_function};
 use super::request::{Member, RequestLimits, Usage, of_schemas};
@@ -154,7 +154,7 @@ pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {
     let Strictly { lowered, is_strict, not_strict } = strictly(tool, strict, &Dialect::OPENAI);
     let mut function = Map::from_iter([("name".to_owned(), json!(name)), ("parameters".to_owned(), lowered.schema)]);
     function.extend(described(tool).map(|text| ("description".to_owned(), json!(text))));
-    let mut said = vec!["strict"];
+    let mut supported = vec!["strict"];
     let json = match options.interface {
         Interface::ChatCompletions => {
             if is_strict {
@@ -165,22 +165,22 @@ pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {
         Interface::Responses => {
             function.insert("type".to_owned(), json!("function"));
             function.insert("strict".to_owned(), json!(is_strict));
-            said.push("defer_loading");
+            supported.push("defer_loading");
             if wanted(tool, "defer_loading", options.defer_loading) {
                 function.insert("defer_loading".to_owned(), json!(true));
             }
             if let Some(is_async) = tool.metadata().unknown.get("async") {
-                said.push("async");
+                supported.push("async");
                 function.insert("async".to_owned(), is_async.clone());
             }
             if let Some(output) = tool.output() {
-                said.push("outputSchema");
+                supported.push("outputSchema");
                 function.insert("output_schema".to_owned(), as_object(output.as_value()));
             }
             function.into()
         }
     };
-    let losses = unsaid(tool, &said).into_iter().chain(lowered.losses).collect();
+    let losses = unsupported_fields(tool, &supported).into_iter().chain(lowered.losses).collect();
     Described { json, losses, not_strict }
 }
 

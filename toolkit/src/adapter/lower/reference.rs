@@ -48,7 +48,7 @@ impl Lowering<'_> {
         if self.follows_references() {
             return;
         }
-        let unsaid = |keyword: &str| {
+        let is_unsupported = |keyword: &str| {
             matches!(
                 keyword,
                 "not"
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         };
         let mut refers: Vec<String> = keywords
             .iter()
-            .filter(|(keyword, value)| unsaid(keyword) && holds_reference(value))
+            .filter(|(keyword, value)| is_unsupported(keyword) && holds_reference(value))
             .map(|(k, _)| k.clone())
             .collect();
         if refers.iter().any(|keyword| matches!(keyword.as_str(), "if" | "then" | "else")) {
