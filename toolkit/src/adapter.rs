@@ -34,7 +34,7 @@ mod reading;
 mod request;
 mod strictly;
 
-pub use self::described::{Described, Export, description, unsupported_fields};
+pub use self::described::{Export, ToolExport, description, unsupported_fields};
 pub use self::dialect::{Dialect, Limits};
 pub use self::loss::{Effect, Loss, Side};
 pub use self::lower::{Lowered, lower, restore};

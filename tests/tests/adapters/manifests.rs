@@ -1,6 +1,6 @@
 //! The tools of servers that exist, through every adapter.
 
-use toolkit::adapter::{Described, restore};
+use toolkit::adapter::{ToolExport, restore};
 use toolkit_tests::{ran, real_definitions, real_tools};
 
 use super::*;
@@ -14,7 +14,7 @@ fn every_real_tool_goes_through_every_adapter() {
         let strict = openai::describe(tool, "name", openai::Options::responses().strict());
         n_strict += usize::from(strict.json["strict"] == true);
         assert_eq!(strict.json["strict"] == true, strict.not_strict.is_empty(), "{}", tool.id());
-        let described: [(Described, &str); 5] = [
+        let described: [(ToolExport, &str); 5] = [
             (strict, "/parameters"),
             (openai::describe(tool, "name", openai::Options::chat_completions()), "/function/parameters"),
             (anthropic::describe(tool, "name", anthropic::Options::default().strict()), "/input_schema"),

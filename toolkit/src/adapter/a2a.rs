@@ -5,7 +5,7 @@ mod card;
 use serde_json::{Map, Value, json};
 
 pub use self::card::{Agent, Card, InvalidCard, card, read_card};
-use super::described::{Described, Export, description, loss, unsupported_fields};
+use super::described::{Export, ToolExport, description, loss, unsupported_fields};
 use super::loss::Side;
 use super::request::{Member, RequestLimits};
 use crate::catalog::Catalog;
@@ -32,7 +32,7 @@ use toolkit_schema::is_too_deep;
 #[must_use]
 pub fn skills(catalog: &Catalog) -> Export {
     // Skills have no name other than the id, so that no two names can clash.
-    let members = catalog.latest().map(|tool| Member { name: "", tool, described: skill(tool) }).collect();
+    let members = catalog.latest().map(|tool| Member { name: "", tool, export: skill(tool) }).collect();
     Export::of_members(&RequestLimits::NONE, members)
 }
 
@@ -42,7 +42,7 @@ const OWN: [&str; 3] = ["inputModes", "outputModes", "securityRequirements"];
 /// Describes a tool as a skill (`AgentSkill`): its canonical id, display name, tags and examples. A skill has no
 /// schemas.
 #[must_use]
-pub fn skill(tool: &Tool) -> Described {
+pub fn skill(tool: &Tool) -> ToolExport {
     let mut skill = Map::from_iter([
         ("id".to_owned(), json!(tool.id().to_string())),
         ("name".to_owned(), json!(tool.display_name())),
@@ -70,7 +70,7 @@ pub fn skill(tool: &Tool) -> Described {
     let mut losses = unsupported_fields(tool, &supported);
     let at = losses.iter().position(|loss| loss.side == Side::Output).unwrap_or(losses.len());
     losses.insert(at, loss(Side::Input, "inputSchema"));
-    Described { json: skill.into(), losses, not_strict: Vec::new() }
+    ToolExport { json: skill.into(), losses, not_strict: Vec::new() }
 }
 
 /// Reads a skill as a tool that accepts any object and has no output schema, since a skill declares neither.

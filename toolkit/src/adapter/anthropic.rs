@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::described::{Described, Export, described, unsupported_fields};
+use super::described::{Export, ToolExport, provider_description, unsupported_fields};
 use super::dialect::Dialect;
 use super::reading::{Fields, read_function};
 use super::request::{Member, RequestLimits, hold_to};
@@ -123,15 +123,15 @@ const OWN: [&str; 2] = ["cache_control", "eager_input_streaming"];
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[must_use]
-pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {
+pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
     written(tool, name, wanted(tool, "strict", options.strict), options)
 }
 
-fn written(tool: &Tool, name: &str, strict: bool, options: Options) -> Described {
+fn written(tool: &Tool, name: &str, strict: bool, options: Options) -> ToolExport {
     let strict = strict.then_some(&Dialect::ANTHROPIC_STRICT);
     let Strictly { lowered, is_strict, not_strict } = strictly(tool, strict, &Dialect::ANTHROPIC);
     let mut json = Map::from_iter([("name".to_owned(), json!(name)), ("input_schema".to_owned(), lowered.schema)]);
-    json.extend(described(tool).map(|text| ("description".to_owned(), json!(text))));
+    json.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
     if is_strict {
         json.insert("strict".to_owned(), json!(true));
     }
@@ -150,7 +150,7 @@ fn written(tool: &Tool, name: &str, strict: bool, options: Options) -> Described
         }
     }
     let losses = unsupported_fields(tool, &supported).into_iter().chain(lowered.losses).collect();
-    Described { json: json.into(), losses, not_strict }
+    ToolExport { json: json.into(), losses, not_strict }
 }
 
 /// Reads a tool.

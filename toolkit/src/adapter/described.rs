@@ -22,7 +22,7 @@ use toolkit_schema::child;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Described {
+pub struct ToolExport {
     /// The JSON of the tool in the format of the provider.
     pub json: Value,
     /// The features of the tool that the JSON does not express.
@@ -77,7 +77,7 @@ impl Export {
         catalog: &Catalog,
         naming: Naming,
         limits: &RequestLimits,
-        describe: impl Fn(&Tool, &str) -> Described,
+        describe: impl Fn(&Tool, &str) -> ToolExport,
     ) -> Result<Self, Diagnostics> {
         let names = catalog.listed(naming)?;
         Ok(Self::of_members(limits, Member::all(&names, describe)))
@@ -91,12 +91,12 @@ impl Export {
     }
 
     /// Records the losses of a tool and returns its JSON.
-    pub(super) fn take(&mut self, Member { tool, described, .. }: Member<'_>) -> Value {
-        self.losses.push((tool.id().clone(), described.losses));
-        if !described.not_strict.is_empty() {
-            self.not_strict.push((tool.id().clone(), described.not_strict));
+    pub(super) fn take(&mut self, Member { tool, export, .. }: Member<'_>) -> Value {
+        self.losses.push((tool.id().clone(), export.losses));
+        if !export.not_strict.is_empty() {
+            self.not_strict.push((tool.id().clone(), export.not_strict));
         }
-        described.json
+        export.json
     }
 
     /// Sets the JSON to the given tools, with sorted keys.
@@ -108,12 +108,12 @@ impl Export {
 }
 
 /// Adds a loss if the wire name differs from the name of the tool: another tool could have the same wire name.
-pub(super) fn named(mut described: Described, tool: &Tool, name: &str) -> Described {
+pub(super) fn with_wire_name(mut export: ToolExport, tool: &Tool, name: &str) -> ToolExport {
     if !name.ends_with(tool.name()) {
         let reason = format!("is written as `{name}`");
-        described.losses.insert(0, Loss::new(Side::Record, "/name", "name", Effect::MetadataOnly, reason));
+        export.losses.insert(0, Loss::new(Side::Record, "/name", "name", Effect::MetadataOnly, reason));
     }
-    described
+    export
 }
 
 /// Returns the description of a tool as a model reads it; the deprecation notice, if any, is the last paragraph.
@@ -136,7 +136,7 @@ pub fn description(tool: &Tool) -> String {
 }
 
 /// Returns the description for a provider: the description or else the title, and `None` without both.
-pub(super) fn described(tool: &Tool) -> Option<String> {
+pub(super) fn provider_description(tool: &Tool) -> Option<String> {
     let text = description(tool);
     let text = if text.trim().is_empty() { tool.title().unwrap_or_default().to_owned() } else { text };
     (!text.is_empty()).then_some(text)

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::described::{Described, Export, described, unsupported_fields};
+use super::described::{Export, ToolExport, provider_description, unsupported_fields};
 use super::dialect::Dialect;
 use super::loss::Side;
 use super::lower::lower;
@@ -62,14 +62,14 @@ pub fn tools(catalog: &Catalog, naming: Naming, form: Form) -> Result<Export, Di
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[must_use]
-pub fn describe(tool: &Tool, name: &str, form: Form) -> Described {
+pub fn describe(tool: &Tool, name: &str, form: Form) -> ToolExport {
     let (dialect, parameters, response) = match form {
         Form::JsonSchema => (Dialect::GEMINI, "parametersJsonSchema", "responseJsonSchema"),
         Form::OpenApi => (Dialect::GEMINI_OPENAPI, "parameters", "response"),
     };
     let input = lower(tool.input().as_value(), &dialect, Side::Input);
     let mut json = Map::from_iter([("name".to_owned(), json!(name))]);
-    json.extend(described(tool).map(|text| ("description".to_owned(), json!(text))));
+    json.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
     // An OpenAPI object without properties is rejected; a declaration without parameters is not.
     let takes_nothing = input.schema["properties"].as_object().is_none_or(Map::is_empty);
     if form == Form::JsonSchema || !takes_nothing {
@@ -82,7 +82,7 @@ pub fn describe(tool: &Tool, name: &str, form: Form) -> Described {
         json.insert(response.to_owned(), output.schema);
         losses.extend(output.losses);
     }
-    Described { json: json.into(), losses, not_strict: Vec::new() }
+    ToolExport { json: json.into(), losses, not_strict: Vec::new() }
 }
 
 /// Reads a function declaration, or a tool with exactly one declaration.

@@ -22,7 +22,7 @@ mod namespaces;
 
 use serde_json::{Map, Value, json};
 
-use super::described::{Described, Export, described, unsupported_fields};
+use super::described::{Export, ToolExport, provider_description, unsupported_fields};
 use super::dialect::Dialect;
 use super::reading::{Fields, read_function};
 use super::request::{Member, RequestLimits, Usage, of_schemas};
@@ -149,11 +149,11 @@ fn of_strict_schemas(members: &[Member<'_>], options: Options) -> Vec<Usage> {
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[must_use]
-pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {
+pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
     let strict = wanted(tool, "strict", options.strict).then_some(&Dialect::OPENAI_STRICT);
     let Strictly { lowered, is_strict, not_strict } = strictly(tool, strict, &Dialect::OPENAI);
     let mut function = Map::from_iter([("name".to_owned(), json!(name)), ("parameters".to_owned(), lowered.schema)]);
-    function.extend(described(tool).map(|text| ("description".to_owned(), json!(text))));
+    function.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
     let mut supported = vec!["strict"];
     let json = match options.interface {
         Interface::ChatCompletions => {
@@ -181,7 +181,7 @@ pub fn describe(tool: &Tool, name: &str, options: Options) -> Described {
         }
     };
     let losses = unsupported_fields(tool, &supported).into_iter().chain(lowered.losses).collect();
-    Described { json, losses, not_strict }
+    ToolExport { json, losses, not_strict }
 }
 
 /// Replaces a boolean schema by an equivalent object.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::described::{Described, named};
+use super::described::{ToolExport, with_wire_name};
 use super::dialect::{Dialect, Limits};
 use super::loss::{Effect, Loss, Side};
 use super::lower::lower;
@@ -174,15 +174,15 @@ impl Share {
 pub(super) struct Member<'c> {
     pub(super) name: &'c str,
     pub(super) tool: &'c Tool,
-    pub(super) described: Described,
+    pub(super) export: ToolExport,
 }
 
 impl<'c> Member<'c> {
     /// Describes each listed tool.
-    pub(super) fn all(names: &'c WireNames<'c>, describe: impl Fn(&Tool, &str) -> Described) -> Vec<Self> {
+    pub(super) fn all(names: &'c WireNames<'c>, describe: impl Fn(&Tool, &str) -> ToolExport) -> Vec<Self> {
         names
             .iter()
-            .map(|(name, tool)| Self { name, tool, described: named(describe(tool, name), tool, name) })
+            .map(|(name, tool)| Self { name, tool, export: with_wire_name(describe(tool, name), tool, name) })
             .collect()
     }
 }
@@ -196,11 +196,11 @@ impl<'c> Member<'c> {
 pub(super) fn hold_to(
     limits: &RequestLimits,
     members: &mut [Member<'_>],
-    loosely: impl Fn(&Tool, &str) -> Described,
+    loosely: impl Fn(&Tool, &str) -> ToolExport,
 ) -> Vec<Usage> {
     let share = |member: &Member<'_>| {
-        let is_strict = member.described.json.get("strict") == Some(&Value::Bool(true));
-        is_strict.then(|| Share::of(&member.described.json["input_schema"]))
+        let is_strict = member.export.json.get("strict") == Some(&Value::Bool(true));
+        is_strict.then(|| Share::of(&member.export.json["input_schema"]))
     };
     let mut wanted: Vec<(usize, Share)> =
         members.iter().enumerate().filter_map(|(idx, member)| Some((idx, share(member)?))).collect();
@@ -216,9 +216,9 @@ pub(super) fn hold_to(
             None => taken = with,
             Some((what, limit, _)) => {
                 let member = &mut members[idx];
-                let described = named(loosely(member.tool, member.name), member.tool, member.name);
-                member.described = described;
-                member.described.not_strict.push(Loss {
+                let export = with_wire_name(loosely(member.tool, member.name), member.tool, member.name);
+                member.export = export;
+                member.export.not_strict.push(Loss {
                     side: Side::Record,
                     pointer: "/strict".to_owned(),
                     keyword: "strict".to_owned(),

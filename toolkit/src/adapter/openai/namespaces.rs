@@ -36,14 +36,14 @@ pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Dia
     }
     Diagnostics::none_or(diagnostics)?;
 
-    let described = |tool: &Tool, name: &str| {
-        let mut described = describe(tool, name, options);
+    let describe_tool = |tool: &Tool, name: &str| {
+        let mut export = describe(tool, name, options);
         if tool.id().namespace().is_none_or(|namespace| wire(namespace) == namespace) {
-            described.losses.retain(|loss| loss.keyword != "namespace");
+            export.losses.retain(|loss| loss.keyword != "namespace");
         }
-        described
+        export
     };
-    let members: Vec<Member<'_>> = listed.iter().flat_map(|(_, names)| Member::all(names, described)).collect();
+    let members: Vec<Member<'_>> = listed.iter().flat_map(|(_, names)| Member::all(names, describe_tool)).collect();
     let mut export = Export::empty();
     export.usage = of_all(&RequestLimits::OPENAI, &members);
     export.usage.extend(of_strict_schemas(&members, options));
