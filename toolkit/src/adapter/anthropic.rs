@@ -6,7 +6,7 @@ use super::described::{Export, ToolExport, provider_description, unsupported_fie
 use super::dialect::Dialect;
 use super::reading::{Fields, read_function};
 use super::request::{Member, RequestLimits, hold_to};
-use super::strictly::{Strictly, strictly, wanted};
+use super::strictly::{StrictResult, is_requested, lower_strict};
 use crate::catalog::{Catalog, Diagnostics, Naming};
 use crate::tool::{InvalidTool, Tool};
 
@@ -124,18 +124,18 @@ const OWN: [&str; 2] = ["cache_control", "eager_input_streaming"];
 /// ```
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
-    written(tool, name, wanted(tool, "strict", options.strict), options)
+    written(tool, name, is_requested(tool, "strict", options.strict), options)
 }
 
 fn written(tool: &Tool, name: &str, strict: bool, options: Options) -> ToolExport {
     let strict = strict.then_some(&Dialect::ANTHROPIC_STRICT);
-    let Strictly { lowered, is_strict, not_strict } = strictly(tool, strict, &Dialect::ANTHROPIC);
+    let StrictResult { lowered, is_strict, not_strict } = lower_strict(tool, strict, &Dialect::ANTHROPIC);
     let mut json = Map::from_iter([("name".to_owned(), json!(name)), ("input_schema".to_owned(), lowered.schema)]);
     json.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
     if is_strict {
         json.insert("strict".to_owned(), json!(true));
     }
-    if wanted(tool, "defer_loading", options.defer_loading) {
+    if is_requested(tool, "defer_loading", options.defer_loading) {
         json.insert("defer_loading".to_owned(), json!(true));
     }
     let examples = tool.examples();

@@ -26,7 +26,7 @@ use super::described::{Export, ToolExport, provider_description, unsupported_fie
 use super::dialect::Dialect;
 use super::reading::{Fields, read_function};
 use super::request::{Member, RequestLimits, Usage, of_schemas};
-use super::strictly::{Strictly, strictly, wanted};
+use super::strictly::{StrictResult, is_requested, lower_strict};
 use crate::catalog::{Catalog, Diagnostics, Naming};
 use crate::tool::{InvalidTool, Tool};
 
@@ -150,8 +150,8 @@ fn of_strict_schemas(members: &[Member<'_>], options: Options) -> Vec<Usage> {
 /// ```
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
-    let strict = wanted(tool, "strict", options.strict).then_some(&Dialect::OPENAI_STRICT);
-    let Strictly { lowered, is_strict, not_strict } = strictly(tool, strict, &Dialect::OPENAI);
+    let strict = is_requested(tool, "strict", options.strict).then_some(&Dialect::OPENAI_STRICT);
+    let StrictResult { lowered, is_strict, not_strict } = lower_strict(tool, strict, &Dialect::OPENAI);
     let mut function = Map::from_iter([("name".to_owned(), json!(name)), ("parameters".to_owned(), lowered.schema)]);
     function.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
     let mut supported = vec!["strict"];
@@ -166,7 +166,7 @@ pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
             function.insert("type".to_owned(), json!("function"));
             function.insert("strict".to_owned(), json!(is_strict));
             supported.push("defer_loading");
-            if wanted(tool, "defer_loading", options.defer_loading) {
+            if is_requested(tool, "defer_loading", options.defer_loading) {
                 function.insert("defer_loading".to_owned(), json!(true));
             }
             if let Some(is_async) = tool.metadata().unknown.get("async") {

@@ -8,7 +8,7 @@ use super::lower::{Lowered, lower};
 use crate::tool::Tool;
 
 /// An input schema, in strict mode where that is possible.
-pub(super) struct Strictly {
+pub(super) struct StrictResult {
     pub(super) lowered: Lowered,
     pub(super) is_strict: bool,
     /// The reasons why strict mode was requested but is not possible.
@@ -16,21 +16,21 @@ pub(super) struct Strictly {
 }
 
 /// Returns the value of `field` in a tool that was read from a provider, or else `options`.
-pub(super) fn wanted(tool: &Tool, field: &str, options: bool) -> bool {
+pub(super) fn is_requested(tool: &Tool, field: &str, options: bool) -> bool {
     tool.metadata().unknown.get(field).and_then(Value::as_bool).unwrap_or(options)
 }
 
 /// Lowers the input schema of `tool` to `strict`, if that dialect is given and expresses everything that the tool
 /// accepts, or else to `fallback`.
-pub(super) fn strictly(tool: &Tool, strict: Option<&Dialect>, otherwise: &Dialect) -> Strictly {
+pub(super) fn lower_strict(tool: &Tool, strict: Option<&Dialect>, fallback: &Dialect) -> StrictResult {
     let schema = tool.input().as_value();
     let tried = strict.map(|strict| lower(schema, strict, Side::Input));
     match tried {
-        Some(lowered) if lowered.is_whole() => Strictly { lowered, is_strict: true, not_strict: Vec::new() },
+        Some(lowered) if lowered.is_whole() => StrictResult { lowered, is_strict: true, not_strict: Vec::new() },
         tried => {
             let mut not_strict = tried.map(|lowered| lowered.losses).unwrap_or_default();
             not_strict.retain(|loss| loss.effect == Effect::Narrowed);
-            Strictly { lowered: lower(schema, otherwise, Side::Input), is_strict: false, not_strict }
+            StrictResult { lowered: lower(schema, fallback, Side::Input), is_strict: false, not_strict }
         }
     }
 }
