@@ -43,7 +43,7 @@ impl FormatCost {
     fn new(name: &'static str, catalog: &Catalog, matches: &ArgMatches) -> Result<Self, CommandError> {
         let counter = counter();
         let costs = |tools: Vec<Value>, id: &dyn Fn(usize, &Value) -> String| {
-            tools.iter().enumerate().map(|(idx, tool)| (id(idx, tool), Cost::of(tool, &*counter))).collect()
+            tools.iter().enumerate().map(|(idx, tool)| (id(idx, tool), Cost::new(tool, &*counter))).collect()
         };
         let latest: Vec<String> = catalog.latest().map(|tool| tool.id().to_string()).collect();
         let by_place = |idx: usize, _: &Value| latest[idx].clone();

@@ -34,8 +34,8 @@ pub(crate) fn export_as(
             (options.strict, options.defer_loading) = (strict, defer_loading);
             anthropic::tools(catalog, naming, options)?
         }
-        "gemini" => gemini::tools(catalog, naming, gemini::Form::JsonSchema)?,
-        "gemini-openapi" => gemini::tools(catalog, naming, gemini::Form::OpenApi)?,
+        "gemini" => gemini::tools(catalog, naming, gemini::SchemaFormat::JsonSchema)?,
+        "gemini-openapi" => gemini::tools(catalog, naming, gemini::SchemaFormat::OpenApi)?,
         "a2a" => a2a::skills(catalog),
         _ => return Ok(None),
     };

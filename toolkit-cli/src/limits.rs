@@ -15,7 +15,7 @@ const MAX_NAMED: usize = 3;
 pub(crate) fn usages(catalog: &Catalog, naming: Naming) -> Result<Vec<Usage>, Diagnostics> {
     let openai = openai::tools(catalog, naming, openai::Options::responses().strict())?;
     let anthropic = anthropic::tools(catalog, naming, anthropic::Options::default().strict())?;
-    let gemini = gemini::tools(catalog, naming, gemini::Form::JsonSchema)?;
+    let gemini = gemini::tools(catalog, naming, gemini::SchemaFormat::JsonSchema)?;
     Ok([openai, anthropic, gemini].into_iter().flat_map(|export| export.usage).collect())
 }
 

@@ -45,10 +45,10 @@ pub(crate) fn print() -> Result<(), Box<dyn Error>> {
 
         let searches: Vec<Value> =
             asked.iter().map(|tool| json!({ "query": tool.summary().split(". ").next() })).collect();
-        let search = Cost::of(&bpe, &found, "search_tools", &searches)?;
+        let search = Cost::new(&bpe, &found, "search_tools", &searches)?;
         let named: Vec<Value> =
             asked.iter().map(|tool| json!({ "name": names.get(&*tool.id().to_string()) })).collect();
-        let describe = Cost::of(&bpe, &found, "describe_tool", &named)?;
+        let describe = Cost::new(&bpe, &found, "describe_tool", &named)?;
         // Beside what a direct call takes.
         let call = named.iter().map(|name| count(&json!({ "name": name["name"], "arguments": {} }))).sum::<f64>()
             / named.len() as f64;

@@ -31,8 +31,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let grouped = openai::Options::responses().namespaced();
     write("openai-namespaces", &|catalog| openai(grouped)(&in_a_namespace(catalog)?))?;
     write("openai-namespaces--strict", &|catalog| openai(grouped.strict().deferred())(&in_a_namespace(catalog)?))?;
-    write("gemini", &gemini(gemini::Form::JsonSchema))?;
-    write("gemini-openapi", &gemini(gemini::Form::OpenApi))
+    write("gemini", &gemini(gemini::SchemaFormat::JsonSchema))?;
+    write("gemini-openapi", &gemini(gemini::SchemaFormat::OpenApi))
 }
 
 type Exported = Result<Value, Box<dyn Error>>;

@@ -40,7 +40,7 @@ fn described(target: &str, tool: &Tool) -> (Value, Vec<Loss>) {
         "openai" => openai::describe(tool, name, openai::Options::chat_completions()),
         "anthropic" => anthropic::describe(tool, name, anthropic::Options::default()),
         "gemini" => {
-            let mut described = gemini::describe(tool, name, gemini::Form::OpenApi);
+            let mut described = gemini::describe(tool, name, gemini::SchemaFormat::OpenApi);
             described.json = json!({ "functionDeclarations": [described.json] });
             described
         }

@@ -50,8 +50,10 @@ const ADAPTERS: [(&str, Describe); 12] = [
     ("openai chat", |tool| openai(tool, openai::Options::chat_completions())),
     ("anthropic", |tool| anthropic(tool, anthropic::Options::default())),
     ("anthropic strict", |tool| anthropic(tool, anthropic::Options::default().strict().deferred())),
-    ("gemini", |tool| exported(gemini::tools(&alone(tool)?, Naming::Name, gemini::Form::JsonSchema).ok()?)),
-    ("gemini openapi", |tool| exported(gemini::tools(&alone(tool)?, Naming::Name, gemini::Form::OpenApi).ok()?)),
+    ("gemini", |tool| exported(gemini::tools(&alone(tool)?, Naming::Name, gemini::SchemaFormat::JsonSchema).ok()?)),
+    ("gemini openapi", |tool| {
+        exported(gemini::tools(&alone(tool)?, Naming::Name, gemini::SchemaFormat::OpenApi).ok()?)
+    }),
     ("a2a", |tool| exported(a2a::skills(&alone(tool)?))),
     ("otc", otc),
 ];

@@ -18,8 +18,8 @@ fn every_real_tool_goes_through_every_adapter() {
             (strict, "/parameters"),
             (openai::describe(tool, "name", openai::Options::chat_completions()), "/function/parameters"),
             (anthropic::describe(tool, "name", anthropic::Options::default().strict()), "/input_schema"),
-            (gemini::describe(tool, "name", gemini::Form::JsonSchema), "/parametersJsonSchema"),
-            (gemini::describe(tool, "name", gemini::Form::OpenApi), "/none"),
+            (gemini::describe(tool, "name", gemini::SchemaFormat::JsonSchema), "/parametersJsonSchema"),
+            (gemini::describe(tool, "name", gemini::SchemaFormat::OpenApi), "/none"),
         ];
         for (described, at) in described {
             let Some(schema) = described.json.pointer(at) else {

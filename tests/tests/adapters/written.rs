@@ -109,11 +109,11 @@ fn anthropic_is_written_with_its_examples() {
 
 #[test]
 fn gemini_is_written_in_both_forms() {
-    let export = gemini::tools(&catalog(), Naming::Name, gemini::Form::JsonSchema).unwrap();
+    let export = gemini::tools(&catalog(), Naming::Name, gemini::SchemaFormat::JsonSchema).unwrap();
     let declaration = &export.json[0]["functionDeclarations"][1];
     assert_eq!(declaration["parametersJsonSchema"]["properties"]["limit"]["maximum"], 50);
     assert_eq!(declaration["responseJsonSchema"]["type"], "object");
-    let export = gemini::tools(&catalog(), Naming::Name, gemini::Form::OpenApi).unwrap();
+    let export = gemini::tools(&catalog(), Naming::Name, gemini::SchemaFormat::OpenApi).unwrap();
     let declaration = &export.json[0]["functionDeclarations"][1];
     assert_eq!(
         declaration["parameters"]["properties"]["limit"],
@@ -144,7 +144,7 @@ fn what_is_read_of_a_provider_is_what_was_written_for_it() {
     let original = original.get("notes:search").unwrap();
     let openai = openai::describe(original, "search", openai::Options::responses()).json;
     let anthropic = anthropic::describe(original, "search", anthropic::Options::default()).json;
-    let gemini = gemini::describe(original, "search", gemini::Form::JsonSchema).json;
+    let gemini = gemini::describe(original, "search", gemini::SchemaFormat::JsonSchema).json;
     for (json, tool) in [
         (&openai, openai::read(&openai)),
         (&anthropic, anthropic::read(&anthropic)),
@@ -156,7 +156,7 @@ fn what_is_read_of_a_provider_is_what_was_written_for_it() {
         assert!(tool.validate_input(&json!({ "limit": 1 })).is_err());
     }
     assert_eq!(anthropic::read(&anthropic).unwrap().examples(), original.examples());
-    let open_api = gemini::describe(original, "search", gemini::Form::OpenApi).json;
+    let open_api = gemini::describe(original, "search", gemini::SchemaFormat::OpenApi).json;
     assert_eq!(gemini::read(&open_api).unwrap().input().as_value()["type"], "object");
     for json in [json!([]), json!({ "description": "nobody" }), json!({ "name": 1 })] {
         assert!(

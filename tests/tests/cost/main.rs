@@ -82,12 +82,12 @@ fn every_form_has_its_parts_counted() {
         ("openai", openai::describe(&tool(), "add", openai::Options::responses()).json, true, true),
         ("openai-chat", openai::describe(&tool(), "add", openai::Options::chat_completions()).json, true, false),
         ("anthropic", anthropic::describe(&tool(), "add", anthropic::Options::default()).json, true, false),
-        ("gemini", gemini::describe(&tool(), "add", gemini::Form::JsonSchema).json, true, true),
-        ("gemini-openapi", gemini::describe(&tool(), "add", gemini::Form::OpenApi).json, true, true),
+        ("gemini", gemini::describe(&tool(), "add", gemini::SchemaFormat::JsonSchema).json, true, true),
+        ("gemini-openapi", gemini::describe(&tool(), "add", gemini::SchemaFormat::OpenApi).json, true, true),
         ("a2a", a2a::skill(&tool()).json, false, false),
     ];
     for (form, json, has_input, has_output) in forms {
-        let cost = Cost::of(&json, &bytes);
+        let cost = Cost::new(&json, &bytes);
         assert_eq!(cost.total, json.to_string().len(), "{form}");
         assert_eq!(cost.description, "\"Adds two integers.\"".len(), "{form}");
         assert_eq!((cost.input > 0, cost.output > 0), (has_input, has_output), "{form}: {json}");
@@ -97,11 +97,11 @@ fn every_form_has_its_parts_counted() {
 
 #[test]
 fn the_sum_of_costs_is_what_they_cost_together() {
-    let cost = Cost::of(&tool().to_mcp_json(), &exact);
+    let cost = Cost::new(&tool().to_mcp_json(), &exact);
     let both: Cost = [cost, cost].into_iter().sum();
     assert_eq!((both.total, both.input), (2 * cost.total, 2 * cost.input));
     let catalog = Catalog::new([tool()]).unwrap();
     let export = openai::tools(&catalog, toolkit::catalog::Naming::Name, openai::Options::default()).unwrap();
-    let listed: Cost = export.json.as_array().unwrap().iter().map(|tool| Cost::of(tool, &exact)).sum();
+    let listed: Cost = export.json.as_array().unwrap().iter().map(|tool| Cost::new(tool, &exact)).sum();
     assert!(listed.total > 0);
 }

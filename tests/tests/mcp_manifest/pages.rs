@@ -20,7 +20,7 @@ fn pages_of(list: &ToolList, most: usize) -> Vec<Value> {
 fn a_list_made_once_has_the_bytes_of_one_made_anew() {
     for revision in REVISIONS {
         for naming in [Naming::Name, Naming::NamespaceName] {
-            let list = ToolList::of(&everything(), revision, naming).unwrap();
+            let list = ToolList::new(&everything(), revision, naming).unwrap();
             let anew = list_tools(&everything(), revision, naming).unwrap().to_string();
             assert_eq!(list.to_json(), anew);
             assert_eq!(list.page(None, NonZeroUsize::MAX).unwrap(), anew);
@@ -31,7 +31,7 @@ fn a_list_made_once_has_the_bytes_of_one_made_anew() {
 #[test]
 fn the_pages_hold_every_tool_once_and_each_fits_the_official_result() {
     for revision in REVISIONS {
-        let list = ToolList::of(&everything(), revision, Naming::Name).unwrap();
+        let list = ToolList::new(&everything(), revision, Naming::Name).unwrap();
         let official = official(revision, "ListToolsResult");
         for most in [1, 2, 7, list.len() - 1, list.len(), list.len() + 1] {
             let pages = pages_of(&list, most);
@@ -48,12 +48,12 @@ fn the_pages_hold_every_tool_once_and_each_fits_the_official_result() {
 
 #[test]
 fn a_cursor_that_no_page_gave_out_is_refused() {
-    let list = ToolList::of(&everything(), Revision::V2026_07_28, Naming::Name).unwrap();
+    let list = ToolList::new(&everything(), Revision::V2026_07_28, Naming::Name).unwrap();
     let end = list.len().to_string();
     for cursor in ["", "0", "-1", "1.5", "x", "99999999999999999999", &end] {
         assert_eq!(list.page(Some(cursor), NonZeroUsize::MIN), None, "{cursor:?}");
     }
-    let none = ToolList::of(&Catalog::new([]).unwrap(), Revision::V2026_07_28, Naming::Name).unwrap();
+    let none = ToolList::new(&Catalog::new([]).unwrap(), Revision::V2026_07_28, Naming::Name).unwrap();
     assert!(none.is_empty() && none.page(Some("0"), NonZeroUsize::MIN).is_none());
     let page: Value = serde_json::from_str(&none.page(None, NonZeroUsize::MIN).unwrap()).unwrap();
     assert_eq!((&page["tools"], page.get("nextCursor")), (&json!([]), None));

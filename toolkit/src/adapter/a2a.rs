@@ -4,7 +4,7 @@ mod card;
 
 use serde_json::{Map, Value, json};
 
-pub use self::card::{Agent, Card, InvalidCard, card, read_card};
+pub use self::card::{Agent, Card, CardError, card, read_card};
 use super::described::{Export, ToolExport, description, loss, unsupported_fields};
 use super::loss::Side;
 use super::request::{Member, RequestLimits};
@@ -33,7 +33,7 @@ use toolkit_schema::is_too_deep;
 pub fn skills(catalog: &Catalog) -> Export {
     // Skills have no name other than the id, so that no two names can clash.
     let members = catalog.latest().map(|tool| Member { name: "", tool, export: skill(tool) }).collect();
-    Export::of_members(&RequestLimits::NONE, members)
+    Export::from_members(&RequestLimits::NONE, members)
 }
 
 /// The fields of this format that have no counterpart; they are kept in tools that were read.

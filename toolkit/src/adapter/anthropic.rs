@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::described::{Export, ToolExport, provider_description, unsupported_fields};
 use super::dialect::Dialect;
 use super::reading::{Fields, read_function};
-use super::request::{Member, RequestLimits, hold_to};
+use super::request::{Member, RequestLimits, apply_limits};
 use super::strictly::{StrictResult, is_requested, lower_strict};
 use crate::catalog::{Catalog, Diagnostics, Naming};
 use crate::tool::{InvalidTool, Tool};
@@ -99,9 +99,9 @@ pub fn tools_within(
     let names = catalog.listed(naming)?;
     let mut members = Member::all(&names, |tool, name| describe(tool, name, options));
     // Tools that were read as strict count like the others.
-    let strict = hold_to(limits, &mut members, |tool, name| written(tool, name, false, options));
+    let strict = apply_limits(limits, &mut members, |tool, name| written(tool, name, false, options));
     let strict = strict.into_iter().filter(|usage| options.strict || usage.count > 0);
-    let mut export = Export::of_members(limits, members);
+    let mut export = Export::from_members(limits, members);
     export.usage.extend(strict);
     Ok(export)
 }

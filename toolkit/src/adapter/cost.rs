@@ -53,17 +53,17 @@ impl Cost {
     /// # use toolkit::Tool;
     /// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
     /// let tool = Tool::builder("add").description("Adds two integers.").build()?;
-    /// let cost = Cost::of(&describe(&tool, "add", Options::responses()).json, &Estimate);
+    /// let cost = Cost::new(&describe(&tool, "add", Options::responses()).json, &Estimate);
     /// assert!(cost.description < cost.total);
     ///
     /// // Any function is a counter.
-    /// let cost = Cost::of(&tool.to_mcp_json(), &|text: &str| text.len());
+    /// let cost = Cost::new(&tool.to_mcp_json(), &|text: &str| text.len());
     /// assert_eq!(cost.description, r#""Adds two integers.""#.len());
     /// # Ok(())
     /// # }
     /// ```
     #[must_use]
-    pub fn of(tool: &Value, counter: &dyn TokenCounter) -> Self {
+    pub fn new(tool: &Value, counter: &dyn TokenCounter) -> Self {
         // Chat Completions nests all fields under `function`, Open Tool Calling the schema under `input`.
         let places = [Some(tool), tool.get("function"), tool.get("input")];
         let part = |names: &[&str]| {

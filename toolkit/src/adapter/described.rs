@@ -34,7 +34,7 @@ pub struct ToolExport {
 /// A catalog in the format of a provider, with the losses of each tool.
 ///
 /// ```
-/// use toolkit::adapter::gemini::{Form, tools};
+/// use toolkit::adapter::gemini::{SchemaFormat, tools};
 /// use toolkit::catalog::Naming;
 ///
 /// /// Adds two integers.
@@ -44,7 +44,7 @@ pub struct ToolExport {
 /// }
 ///
 /// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
-/// let export = tools(&toolkit::catalog![add]?, Naming::Name, Form::JsonSchema)?;
+/// let export = tools(&toolkit::catalog![add]?, Naming::Name, SchemaFormat::JsonSchema)?;
 /// assert_eq!(export.json[0]["functionDeclarations"][0]["name"], "add");
 ///
 /// let (tool, losses) = &export.losses[0];
@@ -73,21 +73,21 @@ impl Export {
     }
 
     /// Exports the highest version of each tool under its wire name, in the order of the ids.
-    pub(super) fn of(
+    pub(super) fn new(
         catalog: &Catalog,
         naming: Naming,
         limits: &RequestLimits,
         describe: impl Fn(&Tool, &str) -> ToolExport,
     ) -> Result<Self, Diagnostics> {
         let names = catalog.listed(naming)?;
-        Ok(Self::of_members(limits, Member::all(&names, describe)))
+        Ok(Self::from_members(limits, Member::all(&names, describe)))
     }
 
     /// Creates an export of the given tools.
-    pub(super) fn of_members(limits: &RequestLimits, members: Vec<Member<'_>>) -> Self {
-        let mut export = Self { usage: request::of_all(limits, &members), ..Self::empty() };
+    pub(super) fn from_members(limits: &RequestLimits, members: Vec<Member<'_>>) -> Self {
+        let mut export = Self { usage: request::tool_usage(limits, &members), ..Self::empty() };
         let tools = members.into_iter().map(|member| export.take(member)).collect();
-        export.with(tools)
+        export.with_tools(tools)
     }
 
     /// Records the losses of a tool and returns its JSON.
@@ -100,7 +100,7 @@ impl Export {
     }
 
     /// Sets the JSON to the given tools, with sorted keys.
-    pub(super) fn with(self, tools: Vec<Value>) -> Self {
+    pub(super) fn with_tools(self, tools: Vec<Value>) -> Self {
         let mut json = Value::Array(tools);
         json.sort_all_objects();
         Self { json, ..self }

@@ -14,7 +14,7 @@ use crate::tool::{InvalidTool, Tool};
 /// The schema language of the declarations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Form {
+pub enum SchemaFormat {
     /// A subset of JSON Schema, in `parametersJsonSchema`.
     #[default]
     JsonSchema,
@@ -25,7 +25,7 @@ pub enum Form {
 /// Returns the `tools` of a request: one tool with all function declarations.
 ///
 /// ```
-/// use toolkit::adapter::gemini::{Form, tools};
+/// use toolkit::adapter::gemini::{SchemaFormat, tools};
 /// use toolkit::catalog::Naming;
 ///
 /// /// Adds two integers.
@@ -35,7 +35,7 @@ pub enum Form {
 /// }
 ///
 /// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
-/// let export = tools(&toolkit::catalog![add]?, Naming::Name, Form::JsonSchema)?;
+/// let export = tools(&toolkit::catalog![add]?, Naming::Name, SchemaFormat::JsonSchema)?;
 /// assert_eq!(export.json[0]["functionDeclarations"][0]["name"], "add");
 /// # Ok(())
 /// # }
@@ -44,8 +44,8 @@ pub enum Form {
 /// # Errors
 ///
 /// Returns the errors of [`list_tools`](crate::adapter::mcp::list_tools).
-pub fn tools(catalog: &Catalog, naming: Naming, form: Form) -> Result<Export, Diagnostics> {
-    let mut export = Export::of(catalog, naming, &RequestLimits::GEMINI, |tool, name| describe(tool, name, form))?;
+pub fn tools(catalog: &Catalog, naming: Naming, format: SchemaFormat) -> Result<Export, Diagnostics> {
+    let mut export = Export::new(catalog, naming, &RequestLimits::GEMINI, |tool, name| describe(tool, name, format))?;
     export.json = json!([{ "functionDeclarations": export.json }]);
     Ok(export)
 }
@@ -54,25 +54,25 @@ pub fn tools(catalog: &Catalog, naming: Naming, form: Form) -> Result<Export, Di
 ///
 /// ```
 /// use toolkit::Tool;
-/// use toolkit::adapter::gemini::{Form, describe};
+/// use toolkit::adapter::gemini::{SchemaFormat, describe};
 ///
 /// let tool = Tool::builder("now").description("Returns the time.").build()?;
-/// let export = describe(&tool, "now", Form::OpenApi);
+/// let export = describe(&tool, "now", SchemaFormat::OpenApi);
 /// assert_eq!(export.json, serde_json::json!({ "name": "now", "description": "Returns the time." }));
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[must_use]
-pub fn describe(tool: &Tool, name: &str, form: Form) -> ToolExport {
-    let (dialect, parameters, response) = match form {
-        Form::JsonSchema => (Dialect::GEMINI, "parametersJsonSchema", "responseJsonSchema"),
-        Form::OpenApi => (Dialect::GEMINI_OPENAPI, "parameters", "response"),
+pub fn describe(tool: &Tool, name: &str, format: SchemaFormat) -> ToolExport {
+    let (dialect, parameters, response) = match format {
+        SchemaFormat::JsonSchema => (Dialect::GEMINI, "parametersJsonSchema", "responseJsonSchema"),
+        SchemaFormat::OpenApi => (Dialect::GEMINI_OPENAPI, "parameters", "response"),
     };
     let input = lower(tool.input().as_value(), &dialect, Side::Input);
     let mut json = Map::from_iter([("name".to_owned(), json!(name))]);
     json.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
     // An OpenAPI object without properties is rejected; a declaration without parameters is not.
     let takes_nothing = input.schema["properties"].as_object().is_none_or(Map::is_empty);
-    if form == Form::JsonSchema || !takes_nothing {
+    if format == SchemaFormat::JsonSchema || !takes_nothing {
         json.insert(parameters.to_owned(), input.schema);
     }
     let mut losses = unsupported_fields(tool, &["outputSchema"]);

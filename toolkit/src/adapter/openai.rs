@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json};
 use super::described::{Export, ToolExport, provider_description, unsupported_fields};
 use super::dialect::Dialect;
 use super::reading::{Fields, read_function};
-use super::request::{Member, RequestLimits, Usage, of_schemas};
+use super::request::{Member, RequestLimits, Usage, schema_usage};
 use super::strictly::{StrictResult, is_requested, lower_strict};
 use crate::catalog::{Catalog, Diagnostics, Naming};
 use crate::tool::{InvalidTool, Tool};
@@ -124,15 +124,15 @@ pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Expo
     }
     let names = catalog.listed(naming)?;
     let members = Member::all(&names, |tool, name| describe(tool, name, options));
-    let of_schemas = of_strict_schemas(&members, options);
-    let mut export = Export::of_members(&RequestLimits::OPENAI, members);
-    export.usage.extend(of_schemas);
+    let schema_usage = strict_schema_usage(&members, options);
+    let mut export = Export::from_members(&RequestLimits::OPENAI, members);
+    export.usage.extend(schema_usage);
     Ok(export)
 }
 
 /// Returns the use of the limits of strict mode, if it is requested.
-fn of_strict_schemas(members: &[Member<'_>], options: Options) -> Vec<Usage> {
-    if options.strict { of_schemas(&Dialect::OPENAI_STRICT, members) } else { Vec::new() }
+fn strict_schema_usage(members: &[Member<'_>], options: Options) -> Vec<Usage> {
+    if options.strict { schema_usage(&Dialect::OPENAI_STRICT, members) } else { Vec::new() }
 }
 
 /// Describes one tool under its wire name.

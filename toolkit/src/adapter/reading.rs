@@ -25,7 +25,7 @@ pub(super) fn read_function(function: &Value, fields: &Fields) -> Result<Tool, I
         return Err(InvalidTool::Json("it is nested deeper than 127 levels".to_owned()));
     }
     function.remove("type");
-    let schema = |schema: Value| if fields.open_api { of_open_api(schema) } else { schema };
+    let schema = |schema: Value| if fields.open_api { from_open_api(schema) } else { schema };
     // Without parameters, or with `null` for them, the function accepts an empty object.
     let input = function.remove(fields.input).filter(|input| !input.is_null());
     function.insert("inputSchema".to_owned(), input.map_or_else(|| json!({ "type": "object" }), schema));
@@ -40,7 +40,7 @@ pub(super) fn read_function(function: &Value, fields: &Fields) -> Result<Tool, I
 
 /// Converts an OpenAPI 3.0 schema: `nullable` becomes the type `null`, and types become lowercase (Gemini writes
 /// capitals).
-fn of_open_api(mut schema: Value) -> Value {
+fn from_open_api(mut schema: Value) -> Value {
     fn rewrite(schema: &mut Value) {
         let Value::Object(keywords) = schema else {
             return;

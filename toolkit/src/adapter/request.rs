@@ -135,7 +135,7 @@ struct Share {
 
 impl Share {
     /// Measures one strict tool by the schema that is sent.
-    fn of(schema: &Value) -> Self {
+    fn new(schema: &Value) -> Self {
         let mut share = Self { tools: 1, ..Self::default() };
         share.measure(schema);
         share
@@ -161,7 +161,7 @@ impl Share {
     }
 
     /// Returns each limit of strict tools with the count that is compared with it.
-    fn against(self, limits: &RequestLimits) -> [(&'static str, Option<usize>, usize); 3] {
+    fn compare(self, limits: &RequestLimits) -> [(&'static str, Option<usize>, usize); 3] {
         [
             ("strict tools", limits.strict_tools, self.tools),
             ("optional parameters of strict tools", limits.strict_optional, self.optional),
@@ -187,20 +187,20 @@ impl<'c> Member<'c> {
     }
 }
 
-/// Applies the limits of strict mode: describes each strict tool that does not fit again with `loosely`. Returns the
+/// Applies the limits of strict mode: describes each strict tool that does not fit again with `describe_without_strict`. Returns the
 /// usage of all strict tools among `members` before that.
 ///
 /// Tools are considered in this order, and each one that still fits stays strict: first the tools that may change
 /// something, since a wrong argument does more harm there; then those with the smallest share, so that more tools are
 /// strict; then by id.
-pub(super) fn hold_to(
+pub(super) fn apply_limits(
     limits: &RequestLimits,
     members: &mut [Member<'_>],
-    loosely: impl Fn(&Tool, &str) -> ToolExport,
+    describe_without_strict: impl Fn(&Tool, &str) -> ToolExport,
 ) -> Vec<Usage> {
     let share = |member: &Member<'_>| {
         let is_strict = member.export.json.get("strict") == Some(&Value::Bool(true));
-        is_strict.then(|| Share::of(&member.export.json["input_schema"]))
+        is_strict.then(|| Share::new(&member.export.json["input_schema"]))
     };
     let mut wanted: Vec<(usize, Share)> =
         members.iter().enumerate().filter_map(|(idx, member)| Some((idx, share(member)?))).collect();
@@ -212,11 +212,12 @@ pub(super) fn hold_to(
     let mut taken = Share::default();
     for (idx, share) in wanted {
         let with = taken.plus(share);
-        match with.against(limits).into_iter().find(|(_, limit, count)| limit.is_some_and(|limit| *count > limit)) {
+        match with.compare(limits).into_iter().find(|(_, limit, count)| limit.is_some_and(|limit| *count > limit)) {
             None => taken = with,
             Some((what, limit, _)) => {
                 let member = &mut members[idx];
-                let export = with_wire_name(loosely(member.tool, member.name), member.tool, member.name);
+                let export =
+                    with_wire_name(describe_without_strict(member.tool, member.name), member.tool, member.name);
                 member.export = export;
                 member.export.not_strict.push(Loss {
                     side: Side::Record,
@@ -237,17 +238,17 @@ pub(super) fn hold_to(
 
 fn usages(limits: &RequestLimits, members: &[Member<'_>], wanted: &[(usize, Share)]) -> Vec<Usage> {
     let total = wanted.iter().fold(Share::default(), |all, (_, share)| all.plus(*share));
-    let counted = total.against(limits).into_iter().enumerate();
+    let counted = total.compare(limits).into_iter().enumerate();
     counted
         .filter_map(|(nth, (what, limit, count))| {
-            let takes = wanted.iter().map(|(idx, share)| (members[*idx].tool, share.against(limits)[nth].2));
-            Some(Usage { target: limits.name, what, limit: limit?, count, tools: most_first(takes) })
+            let takes = wanted.iter().map(|(idx, share)| (members[*idx].tool, share.compare(limits)[nth].2));
+            Some(Usage { target: limits.name, what, limit: limit?, count, tools: largest_first(takes) })
         })
         .collect()
 }
 
 /// Returns the use of the limits on tools and tool names.
-pub(super) fn of_all(limits: &RequestLimits, members: &[Member<'_>]) -> Vec<Usage> {
+pub(super) fn tool_usage(limits: &RequestLimits, members: &[Member<'_>]) -> Vec<Usage> {
     let usage = |what, limit: Option<usize>, count, tools| {
         limit.map(|limit| Usage { target: limits.name, what, limit, count, tools })
     };
@@ -255,7 +256,7 @@ pub(super) fn of_all(limits: &RequestLimits, members: &[Member<'_>]) -> Vec<Usag
     let longest = lengths().map(|(_, length)| length).max().unwrap_or_default();
     [
         usage("tools", limits.tools, members.len(), Vec::new()),
-        usage("characters of a name", limits.name_characters, longest, most_first(lengths())),
+        usage("characters of a name", limits.name_characters, longest, largest_first(lengths())),
     ]
     .into_iter()
     .flatten()
@@ -263,7 +264,7 @@ pub(super) fn of_all(limits: &RequestLimits, members: &[Member<'_>]) -> Vec<Usag
 }
 
 /// Returns the use of the limits of `dialect` by the largest schemas. These limits apply to each schema alone.
-pub(super) fn of_schemas(dialect: &Dialect, members: &[Member<'_>]) -> Vec<Usage> {
+pub(super) fn schema_usage(dialect: &Dialect, members: &[Member<'_>]) -> Vec<Usage> {
     let sizes = members.iter().map(|member| {
         let lowered = lower(member.tool.input().as_value(), dialect, Side::Input);
         (member.tool, Limits::taken_by(&lowered.schema).named())
@@ -272,7 +273,7 @@ pub(super) fn of_schemas(dialect: &Dialect, members: &[Member<'_>]) -> Vec<Usage
     let limits = dialect.limits.named().into_iter().enumerate();
     limits
         .map(|(nth, (what, limit))| {
-            let tools = most_first(sizes.iter().map(|(tool, size)| (*tool, size[nth].1)));
+            let tools = largest_first(sizes.iter().map(|(tool, size)| (*tool, size[nth].1)));
             let count = tools.first().map_or(0, |(_, takes)| *takes);
             Usage { target: dialect.name, what, limit, count, tools }
         })
@@ -280,7 +281,7 @@ pub(super) fn of_schemas(dialect: &Dialect, members: &[Member<'_>]) -> Vec<Usage
 }
 
 /// Returns the nonzero shares, the largest first.
-fn most_first<'t>(takes: impl Iterator<Item = (&'t Tool, usize)>) -> Vec<(ToolId, usize)> {
+fn largest_first<'t>(takes: impl Iterator<Item = (&'t Tool, usize)>) -> Vec<(ToolId, usize)> {
     let mut takes: Vec<(ToolId, usize)> =
         takes.filter(|(_, takes)| *takes > 0).map(|(tool, takes)| (tool.id().clone(), takes)).collect();
     // The sort is stable: equal shares stay in the order of the catalog.

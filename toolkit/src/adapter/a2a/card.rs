@@ -137,8 +137,8 @@ pub fn card(agent: &Agent, catalog: &Catalog) -> Export {
 /// # Errors
 ///
 /// Returns an error if a required field is missing or has the wrong type.
-pub fn read_card(json: &Value) -> Result<Card, InvalidCard> {
-    let invalid = |reason: &str| InvalidCard { reason: reason.to_owned() };
+pub fn read_card(json: &Value) -> Result<Card, CardError> {
+    let invalid = |reason: &str| CardError { reason: reason.to_owned() };
     let Value::Object(card) = json else {
         return Err(invalid("expected an object"));
     };
@@ -187,14 +187,14 @@ fn fields(agent: &Agent) -> Map<String, Value> {
 
 /// An error of [`read_card`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidCard {
+pub struct CardError {
     reason: String,
 }
 
-impl fmt::Display for InvalidCard {
+impl fmt::Display for CardError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "invalid agent card: {}", self.reason)
     }
 }
 
-impl std::error::Error for InvalidCard {}
+impl std::error::Error for CardError {}

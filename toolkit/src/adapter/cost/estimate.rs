@@ -37,7 +37,7 @@ enum Piece {
 }
 
 impl Piece {
-    fn of(c: char) -> Self {
+    fn from_char(c: char) -> Self {
         match c {
             'a'..='z' => Piece::Word,
             'A'..='Z' => Piece::Capitals,
@@ -85,7 +85,7 @@ impl TokenCounter for Estimate {
         let mut hundredths = 0;
         let mut run: Option<(Piece, usize)> = None;
         for c in text.chars() {
-            let piece = Piece::of(c);
+            let piece = Piece::from_char(c);
             run = Some(match run {
                 Some((before, n)) if before == piece => (piece, n + 1),
                 Some((Piece::Capitals, 1)) if piece == Piece::Word => (Piece::Word, 2),

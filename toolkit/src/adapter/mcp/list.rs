@@ -22,7 +22,7 @@ use crate::catalog::{Catalog, Diagnostics, Naming};
 ///
 /// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
 /// let catalog = toolkit::catalog![add]?;
-/// let list = ToolList::of(&catalog, Revision::V2025_11_25, Naming::Name)?;
+/// let list = ToolList::new(&catalog, Revision::V2025_11_25, Naming::Name)?;
 /// assert_eq!(list.to_json(), list_tools(&catalog, Revision::V2025_11_25, Naming::Name)?.to_string());
 /// # Ok(())
 /// # }
@@ -42,7 +42,7 @@ impl ToolList {
     /// # Errors
     ///
     /// Returns the errors of [`list_tools`](super::list_tools).
-    pub fn of(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Self, Diagnostics> {
+    pub fn new(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Self, Diagnostics> {
         let mut list = Self { revision, tools: String::new(), starts: vec![0] };
         for mut tool in tools(catalog, revision, naming)? {
             tool.sort_all_objects();
@@ -85,7 +85,7 @@ impl ToolList {
     /// use toolkit::catalog::Naming;
     ///
     /// let catalog = toolkit::Catalog::new([Tool::builder("a").build()?, Tool::builder("b").build()?])?;
-    /// let list = ToolList::of(&catalog, Revision::default(), Naming::Name)?;
+    /// let list = ToolList::new(&catalog, Revision::default(), Naming::Name)?;
     /// assert!(list.page(None, NonZeroUsize::MIN).is_some_and(|page| page.contains(r#""nextCursor":"1""#)));
     /// assert!(list.page(Some("7"), NonZeroUsize::MIN).is_none());
     /// # Ok::<(), toolkit::catalog::Diagnostics>(())

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Options, describe, of_strict_schemas, read};
+use super::{Options, describe, read, strict_schema_usage};
 use crate::adapter::described::Export;
-use crate::adapter::request::{Member, RequestLimits, of_all};
+use crate::adapter::request::{Member, RequestLimits, tool_usage};
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use crate::tool::{InvalidTool, Namespace, Tool};
 use toolkit_schema::quoted;
@@ -45,8 +45,8 @@ pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Dia
     };
     let members: Vec<Member<'_>> = listed.iter().flat_map(|(_, names)| Member::all(names, describe_tool)).collect();
     let mut export = Export::empty();
-    export.usage = of_all(&RequestLimits::OPENAI, &members);
-    export.usage.extend(of_strict_schemas(&members, options));
+    export.usage = tool_usage(&RequestLimits::OPENAI, &members);
+    export.usage.extend(strict_schema_usage(&members, options));
 
     let (mut members, mut all) = (members.into_iter(), Vec::new());
     for (namespace, names) in &listed {
@@ -62,7 +62,7 @@ pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Dia
             })),
         }
     }
-    Ok(export.with(all))
+    Ok(export.with_tools(all))
 }
 
 /// Returns the highest version of the tool that a `function_call` with this `namespace` and `name` refers to.
