@@ -79,7 +79,7 @@ pub fn lower(schema: &Value, dialect: &Dialect, side: Side) -> Lowered {
     let is_opaque = normal.is_opaque;
     let mut lowering = Lowering { dialect, side, is_opaque, n_lost_references: 0, losses: Vec::new() };
     for (at, keyword) in normal.anchors {
-        lowering.lose(&at, keyword, Effect::MetadataOnly, "is removed; references point to definitions");
+        lowering.report(&at, keyword, Effect::MetadataOnly, "is removed; references point to definitions");
     }
     let mut schema = lowering.root(written_out);
     // A reference may not be recursive any longer.
@@ -105,7 +105,7 @@ struct Lowering<'d> {
 type Keywords = Map<String, Value>;
 
 impl Lowering<'_> {
-    fn lose(&mut self, at: &str, keyword: &str, effect: Effect, reason: impl Into<String>) {
+    fn report(&mut self, at: &str, keyword: &str, effect: Effect, reason: impl Into<String>) {
         let (side, pointer, keyword) = (self.side, at.to_owned(), keyword.to_owned());
         self.losses.push(Loss { side, pointer, keyword, effect, reason: reason.into() });
     }
@@ -126,7 +126,7 @@ impl Lowering<'_> {
             return None;
         }
         if self.dialect.nullable && keywords.get("nullable") == Some(&Value::Bool(true)) {
-            self.lose(
+            self.report(
                 at,
                 "nullable",
                 Effect::Widened,

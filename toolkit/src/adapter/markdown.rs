@@ -65,24 +65,24 @@ fn section(tool: &Tool, text: &mut String) {
         let _ = writeln!(text, "```json\n{example:#}\n```\n");
     }
     if let Some(output) = tool.output() {
-        let _ = writeln!(text, "Result: {}.\n", kind(&written_out(output.as_value())));
+        let _ = writeln!(text, "Result: {}.\n", kind(&inlined(output.as_value())));
     }
 }
 
 fn hints(tool: &Tool) -> Vec<String> {
     let hints = tool.annotations();
-    let said = [
+    let labels = [
         (hints.read_only, "read-only", "not read-only"),
         (hints.destructive, "destructive", "not destructive"),
         (hints.idempotent, "idempotent", "not idempotent"),
         (hints.open_world, "open world", "closed world"),
     ];
-    let said = said.into_iter().filter_map(|(hint, yes, no)| hint.map(|hint| if hint { yes } else { no }));
-    said.map(str::to_owned).collect()
+    let labels = labels.into_iter().filter_map(|(hint, yes, no)| hint.map(|hint| if hint { yes } else { no }));
+    labels.map(str::to_owned).collect()
 }
 
 fn arguments(tool: &Tool, text: &mut String) {
-    let schema = written_out(tool.input().as_value());
+    let schema = inlined(tool.input().as_value());
     let Some(arguments) = schema.get("properties").and_then(Value::as_object).filter(|named| !named.is_empty()) else {
         text.push_str("No arguments.\n\n");
         return;
@@ -91,11 +91,11 @@ fn arguments(tool: &Tool, text: &mut String) {
     for (name, argument) in arguments {
         let required =
             schema.get("required").and_then(Value::as_array).is_some_and(|all| all.iter().any(|one| one == name));
-        let said = argument.get("description").and_then(Value::as_str).unwrap_or_default();
+        let description = argument.get("description").and_then(Value::as_str).unwrap_or_default();
         let default = argument.get("default").map(|value| format!(" Default: `{}`.", code(&value.to_string())));
-        let said = format!("{said}{}", default.unwrap_or_default());
+        let description = format!("{description}{}", default.unwrap_or_default());
         let (kind, required) = (cell(&kind(argument)), if required { "yes" } else { "no" });
-        let _ = writeln!(text, "| `{}` | {kind} | {required} | {} |", code(name), cell(&said));
+        let _ = writeln!(text, "| `{}` | {kind} | {required} | {} |", code(name), cell(&description));
     }
     text.push('\n');
 }
@@ -127,7 +127,7 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-fn written_out(schema: &Value) -> Value {
+fn inlined(schema: &Value) -> Value {
     let mut schema = schema.clone();
     inline::inline(&mut schema);
     schema

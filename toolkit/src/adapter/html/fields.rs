@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 8;
 
 /// The direction of the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum Direction {
     /// Arguments: required fields are marked.
     Arguments,
     /// Results: optional fields are marked.
@@ -22,16 +22,16 @@ pub(super) enum Whose {
 }
 
 /// Renders the fields of an inlined schema; empty if its kind is a complete description.
-pub(super) fn fields(schema: &Value, whose: Whose) -> String {
-    let first = if whose == Whose::Arguments { "argument" } else { "field" };
-    Reader { whose, root: schema, told: HashSet::new() }.within(schema, first, 0)
+pub(super) fn fields(schema: &Value, direction: Direction) -> String {
+    let first = if direction == Direction::Arguments { "argument" } else { "field" };
+    Reader { direction, root: schema, visited: HashSet::new() }.within(schema, first, 0)
 }
 
 struct Reader<'s> {
-    whose: Whose,
+    direction: Direction,
     root: &'s Value,
     /// The references that were followed: a recursive schema is shown once, at its first use.
-    told: HashSet<&'s str>,
+    visited: HashSet<&'s str>,
 }
 
 impl<'s> Reader<'s> {
@@ -44,17 +44,17 @@ impl<'s> Reader<'s> {
             out.push_str(&self.within(target, first, depth + 1));
         }
         out.push_str(&self.table(schema, first, depth));
-        for (keyword, said) in [("anyOf", "Any of these"), ("oneOf", "One of these"), ("allOf", "All of these")] {
+        for (keyword, heading) in [("anyOf", "Any of these"), ("oneOf", "One of these"), ("allOf", "All of these")] {
             let branches = branches(schema, keyword);
             if let [branch] = branches[..] {
                 out.push_str(&self.within(branch, first, depth + 1));
                 continue;
             }
-            let told =
+            let alternatives =
                 branches.into_iter().enumerate().filter_map(|(idx, branch)| self.alternative(idx, branch, depth));
-            let told: String = told.collect();
-            if !told.is_empty() {
-                out.push_str(&format!("<p class=\"of\">{said}:</p>{told}"));
+            let alternatives: String = alternatives.collect();
+            if !alternatives.is_empty() {
+                out.push_str(&format!("<p class=\"of\">{heading}:</p>{alternatives}"));
             }
         }
         if let Some(items) = schema.get("items") {
@@ -72,16 +72,16 @@ impl<'s> Reader<'s> {
     fn followed(&mut self, schema: &'s Value) -> Option<&'s Value> {
         let reference = schema.get("$ref")?.as_str()?;
         let target = walk::resolve(self.root, reference)?;
-        self.told.insert(reference).then_some(target)
+        self.visited.insert(reference).then_some(target)
     }
 
     /// Renders a branch that has fields or a description.
     fn alternative(&mut self, idx: usize, branch: &'s Value, depth: usize) -> Option<String> {
         let inside = self.within(branch, "field", depth + 1);
-        let said = branch.get("description").and_then(Value::as_str).map(prose).unwrap_or_default();
+        let description = branch.get("description").and_then(Value::as_str).map(prose).unwrap_or_default();
         let title = branch.get("title").and_then(Value::as_str).map_or_else(|| kind_among_others(branch), text);
-        let is_told = !inside.is_empty() || (!said.is_empty() && values(branch).is_none());
-        is_told.then(|| folded(&format!("{}. {title}", idx + 1), &format!("{said}{inside}")))
+        let is_shown = !inside.is_empty() || (!description.is_empty() && values(branch).is_none());
+        is_shown.then(|| details(&format!("{}. {title}", idx + 1), &format!("{description}{inside}")))
     }
 
     fn table(&mut self, schema: &'s Value, first: &str, depth: usize) -> String {
@@ -95,7 +95,7 @@ impl<'s> Reader<'s> {
             properties.iter().map(|(name, property)| (&**name, property)).collect();
         properties.sort_by_key(|(name, _)| (!required.contains(name), *name));
         let rows = properties.into_iter().map(|(name, property)| {
-            let need = need(self.whose, required.contains(name));
+            let need = need(self.direction, required.contains(name));
             self.row(name, property, need, depth)
         });
         let rows: String = rows.collect();
@@ -104,11 +104,13 @@ impl<'s> Reader<'s> {
     }
 
     fn row(&mut self, name: &str, schema: &'s Value, need: &str, depth: usize) -> String {
-        let said = schema.get("description").and_then(Value::as_str).map(prose).unwrap_or_default();
+        let description = schema.get("description").and_then(Value::as_str).map(prose).unwrap_or_default();
         let mut facts = limits(schema);
         facts.extend(schema.get("items").into_iter().flat_map(limits).map(|limit| format!("each {limit}")));
         facts.extend(schema.get("default").map(|value| format!("default {}", literal(value))));
-        facts.extend(schema.get("deprecated").filter(|said| **said == true).map(|_| "deprecated".to_owned()));
+        facts.extend(
+            schema.get("deprecated").filter(|deprecated| **deprecated == true).map(|_| "deprecated".to_owned()),
+        );
         let facts = match facts.is_empty() {
             true => String::new(),
             false => format!("<p class=\"limits\">{}</p>", facts.join(" · ")),
@@ -116,10 +118,10 @@ impl<'s> Reader<'s> {
         let inside = format!("{}{}", choices(schema), self.within(schema, "field", depth + 1));
         let inside = match inside.is_empty() {
             true => inside,
-            false => format!("<tr class=\"inside\"><td colspan=\"3\">{}\n", folded(&summary(schema), &inside)),
+            false => format!("<tr class=\"inside\"><td colspan=\"3\">{}\n", details(&summary(schema), &inside)),
         };
         let (name, kind) = (text(name), kind(schema));
-        format!("<tr><th scope=\"row\"><code>{name}</code>{need}<td>{kind}<td>{said}{facts}\n{inside}")
+        format!("<tr><th scope=\"row\"><code>{name}</code>{need}<td>{kind}<td>{description}{facts}\n{inside}")
     }
 }
 
@@ -149,10 +151,10 @@ fn kind_among_others(branch: &Value) -> String {
 }
 
 /// Returns a badge for the exceptional case: a required argument or an optional field of a result.
-fn need(whose: Whose, is_required: bool) -> &'static str {
-    match (whose, is_required) {
-        (Whose::Arguments, true) => " <span class=\"required\">required</span>",
-        (Whose::Result, false) => " <span class=\"optional\">optional</span>",
+fn need(direction: Direction, is_required: bool) -> &'static str {
+    match (direction, is_required) {
+        (Direction::Arguments, true) => " <span class=\"required\">required</span>",
+        (Direction::Result, false) => " <span class=\"optional\">optional</span>",
         _ => "",
     }
 }
@@ -164,13 +166,13 @@ fn choices(schema: &Value) -> String {
         return String::new();
     };
     let branches = of.get("oneOf").or_else(|| of.get("anyOf")).and_then(Value::as_array);
-    let said = |idx: usize| branches.and_then(|all| all.get(idx)?.get("description")?.as_str()).map(text);
-    if all.len() <= MAX_INLINE_VALUES && (0..all.len()).all(|idx| said(idx).is_none()) {
+    let description = |idx: usize| branches.and_then(|all| all.get(idx)?.get("description")?.as_str()).map(text);
+    if all.len() <= MAX_INLINE_VALUES && (0..all.len()).all(|idx| description(idx).is_none()) {
         return String::new();
     }
     let item = |(idx, value): (usize, &&Value)| {
-        let said = said(idx).map(|said| format!(" {said}")).unwrap_or_default();
-        format!("<li>{}{said}\n", literal(value))
+        let description = description(idx).map(|description| format!(" {description}")).unwrap_or_default();
+        format!("<li>{}{description}\n", literal(value))
     };
     format!("<ul class=\"values\">{}</ul>", all.iter().enumerate().map(item).collect::<String>())
 }
@@ -196,6 +198,6 @@ fn summary(schema: &Value) -> String {
 }
 
 /// Wraps `inside` in a collapsed element. Both arguments are HTML.
-pub(super) fn folded(summary: &str, inside: &str) -> String {
+pub(super) fn details(summary: &str, inside: &str) -> String {
     format!("<details><summary>{summary}</summary>{inside}</details>\n")
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::escape::{attribute, escaped_json, json, percent_encoded, text};
-use super::fields::{Whose, fields, folded};
+use super::fields::{Direction, details, fields};
 use super::prose::prose;
 use super::words::kind;
 use super::{Anchors, Page};
@@ -50,7 +50,7 @@ pub(super) fn name(tool: &Tool) -> String {
 
 /// Returns the attributes that the search script reads in addition to the text of the section.
 fn searched(tool: &Tool) -> String {
-    let mut said = format!(" data-name=\"{}\"", attribute(tool.name()));
+    let mut attributes = format!(" data-name=\"{}\"", attribute(tool.name()));
     let kinds: Vec<&str> = badges(tool).into_iter().map(|(words, _)| words).collect();
     for (what, words) in [
         ("ns", tool.id().namespace().unwrap_or_default().to_owned()),
@@ -58,10 +58,10 @@ fn searched(tool: &Tool) -> String {
         ("is", kinds.join("|").replace(' ', "-")),
     ] {
         if !words.is_empty() {
-            let _ = write!(said, " data-{what}=\"{}\"", attribute(&words));
+            let _ = write!(attributes, " data-{what}=\"{}\"", attribute(&words));
         }
     }
-    said
+    attributes
 }
 
 fn body(page: &Page<'_>, tool: &Tool) -> String {
@@ -75,26 +75,26 @@ fn body(page: &Page<'_>, tool: &Tool) -> String {
     }
     let _ = writeln!(out, "<div class=\"prose\">{}</div>", prose(tool.description()));
     out.push_str(&facts(tool));
-    let input = written_out(tool.input().as_value());
+    let input = inlined(tool.input().as_value());
     out.push_str("<h4>Arguments</h4>\n");
-    out.push_str(&match fields(&input, Whose::Arguments) {
+    out.push_str(&match fields(&input, Direction::Arguments) {
         none if none.is_empty() => format!("<p>{}</p>\n", if is_closed(&input) { "None." } else { "Any." }),
         table => table,
     });
     if let Some(output) = tool.output() {
-        let output = written_out(output.as_value());
-        let said = output.get("description").and_then(Value::as_str).map(prose).unwrap_or_default();
-        let fields = fields(&output, Whose::Result);
+        let output = inlined(output.as_value());
+        let description = output.get("description").and_then(Value::as_str).map(prose).unwrap_or_default();
+        let fields = fields(&output, Direction::Result);
         let is_plain = fields.is_empty() || kind(&output) != "object";
         let kind = if is_plain { format!("<p>{}</p>\n", first_capital(&kind(&output))) } else { String::new() };
-        let _ = writeln!(out, "<h4>Result</h4>\n<div class=\"prose result\">{kind}{said}</div>{fields}");
+        let _ = writeln!(out, "<h4>Result</h4>\n<div class=\"prose result\">{kind}{description}</div>{fields}");
     }
     out.push_str(&examples(page, tool));
     let mut raw = figure("Input schema", &json(tool.input().as_value()));
     if let Some(output) = tool.output() {
         raw.push_str(&figure("Output schema", &json(output.as_value())));
     }
-    out.push_str(&folded("JSON Schema", &raw).replacen("<details>", "<details class=\"raw\">", 1));
+    out.push_str(&details("JSON Schema", &raw).replacen("<details>", "<details class=\"raw\">", 1));
     out
 }
 
@@ -119,7 +119,7 @@ fn label(words: &str, query: &str, class: &str) -> String {
 /// Returns the hints of a tool with their CSS classes.
 fn badges(tool: &Tool) -> Vec<(&'static str, &'static str)> {
     let hints = tool.annotations();
-    let hint = |said: Option<bool>, yes, no| said.map(|said| if said { yes } else { no });
+    let hint = |hint: Option<bool>, yes, no| hint.map(|hint| if hint { yes } else { no });
     let mut badges: Vec<(&str, &str)> = [
         hint(hints.read_only, ("read-only", "calm"), ("writes", "")),
         hint(hints.destructive, ("destructive", "careful"), ("not destructive", "")),
@@ -185,7 +185,7 @@ fn figure(caption: &str, code: &str) -> String {
     format!("<figure><figcaption>{caption}</figcaption><pre tabindex=\"0\"><code>{code}</code></pre></figure>\n")
 }
 
-fn written_out(schema: &Value) -> Value {
+fn inlined(schema: &Value) -> Value {
     let mut schema = schema.clone();
     inline::inline(&mut schema);
     schema

@@ -5,12 +5,12 @@ use serde_json::Value;
 use super::join::names;
 
 /// Returns true if no value can match two of the branches.
-pub(super) fn are_apart(branches: &[Value]) -> bool {
+pub(super) fn are_disjoint(branches: &[Value]) -> bool {
     let mut pairs = branches.iter().enumerate().flat_map(|(idx, a)| branches[idx + 1..].iter().map(move |b| (a, b)));
-    pairs.all(|(a, b)| types_apart(a, b) || values_apart(a, b) || tags_apart(a, b))
+    pairs.all(|(a, b)| types_are_disjoint(a, b) || values_are_disjoint(a, b) || tags_are_disjoint(a, b))
 }
 
-fn types_apart(a: &Value, b: &Value) -> bool {
+fn types_are_disjoint(a: &Value, b: &Value) -> bool {
     let (Some(a), Some(b)) = (a.get("type").and_then(names), b.get("type").and_then(names)) else {
         return false;
     };
@@ -18,7 +18,7 @@ fn types_apart(a: &Value, b: &Value) -> bool {
     !a.iter().any(|a| b.iter().any(|b| overlap(a, b)))
 }
 
-fn values_apart(a: &Value, b: &Value) -> bool {
+fn values_are_disjoint(a: &Value, b: &Value) -> bool {
     let (Some(a), Some(b)) = (values(a), values(b)) else {
         return false;
     };
@@ -46,7 +46,7 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
 }
 
 /// Returns true if both schemas are of objects that require a property with disjoint values.
-fn tags_apart(a: &Value, b: &Value) -> bool {
+fn tags_are_disjoint(a: &Value, b: &Value) -> bool {
     let requires = |schema: &Value, name: &str| {
         let required = schema.get("required").and_then(Value::as_array);
         required.is_some_and(|required| required.iter().any(|required| required == name))
@@ -61,6 +61,6 @@ fn tags_apart(a: &Value, b: &Value) -> bool {
         && names.any(|(name, tag)| {
             requires(a, name)
                 && requires(b, name)
-                && of_b.get(name).is_some_and(|other| values_apart(tag, other) || types_apart(tag, other))
+                && of_b.get(name).is_some_and(|other| values_are_disjoint(tag, other) || types_are_disjoint(tag, other))
         })
 }

@@ -10,7 +10,7 @@ impl Lowering<'_> {
     /// Lowers each remaining keyword: keeps it, moves it to the description, or removes it.
     pub(super) fn lower_remaining(&mut self, keywords: &mut Keywords, at: &str) {
         self.lower_integer_bounds(keywords);
-        self.lower_unread_references(keywords, at);
+        self.lower_unsupported_references(keywords, at);
         let mut names: Vec<String> = keywords.keys().cloned().collect();
         names.sort_unstable();
         for keyword in names {
@@ -23,24 +23,24 @@ impl Lowering<'_> {
         match keyword {
             "nullable" if self.dialect.nullable => {}
             "format" if reads && self.reads_format(keywords) => {}
-            "enum" if reads && (self.dialect.mixed_enums || holds_texts(keywords)) => {}
+            "enum" if reads && (self.dialect.mixed_enums || contains_only_strings(keywords)) => {}
             "default" if reads => {}
             "format" | "default" => {
                 self.describe(keywords, keyword);
                 keywords.remove(keyword);
-                self.lose(at, keyword, Effect::MetadataOnly, "is moved to the description");
+                self.report(at, keyword, Effect::MetadataOnly, "is moved to the description");
             }
             _ if reads && keyword != "format" && keyword != "enum" => {}
             _ if walk::is_annotation(keyword) || matches!(keyword, "$schema" | "$id" | "$defs" | "definitions") => {
                 keywords.remove(keyword);
-                self.lose(at, keyword, Effect::MetadataOnly, "is not supported");
+                self.report(at, keyword, Effect::MetadataOnly, "is not supported");
             }
             _ => {
-                let is_told = self.describe(keywords, keyword);
+                let is_described = self.describe(keywords, keyword);
                 keywords.remove(keyword);
-                let reason = if is_told { "is moved to the description" } else { "is not supported" };
+                let reason = if is_described { "is moved to the description" } else { "is not supported" };
                 // Empty conditions accept every value.
-                self.lose(at, keyword, Effect::Widened, reason);
+                self.report(at, keyword, Effect::Widened, reason);
             }
         }
     }
@@ -89,12 +89,12 @@ fn sentence(keyword: &str, value: &Value) -> Option<String> {
         "exclusiveMinimum" => format!("More than {value}."),
         "exclusiveMaximum" => format!("Less than {value}."),
         "multipleOf" => format!("A multiple of {value}."),
-        "minLength" => format!("At least {}.", counted(value, "character")),
-        "maxLength" => format!("At most {}.", counted(value, "character")),
-        "minItems" => format!("At least {}.", counted(value, "item")),
-        "maxItems" => format!("At most {}.", counted(value, "item")),
-        "minProperties" => format!("At least {}.", counted(value, "property")),
-        "maxProperties" => format!("At most {}.", counted(value, "property")),
+        "minLength" => format!("At least {}.", pluralized(value, "character")),
+        "maxLength" => format!("At most {}.", pluralized(value, "character")),
+        "minItems" => format!("At least {}.", pluralized(value, "item")),
+        "maxItems" => format!("At most {}.", pluralized(value, "item")),
+        "minProperties" => format!("At least {}.", pluralized(value, "property")),
+        "maxProperties" => format!("At most {}.", pluralized(value, "property")),
         "uniqueItems" if *value == true => "Items are unique.".to_owned(),
         "pattern" => format!("Matches the pattern `{}`.", value.as_str()?),
         "format" => format!("Format: {}.", value.as_str()?),
@@ -107,7 +107,7 @@ fn sentence(keyword: &str, value: &Value) -> Option<String> {
     })
 }
 
-fn counted(n: &Value, what: &str) -> String {
+fn pluralized(n: &Value, what: &str) -> String {
     match (n.as_f64() == Some(1.0), what) {
         (true, what) => format!("{n} {what}"),
         (false, "property") => format!("{n} properties"),
@@ -115,6 +115,6 @@ fn counted(n: &Value, what: &str) -> String {
     }
 }
 
-fn holds_texts(keywords: &Keywords) -> bool {
+fn contains_only_strings(keywords: &Keywords) -> bool {
     keywords.get("enum").and_then(Value::as_array).is_some_and(|values| values.iter().all(Value::is_string))
 }

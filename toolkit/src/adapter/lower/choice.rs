@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::apart::are_apart;
+use super::apart::are_disjoint;
 use super::closed::{declares_beyond, may_concern_objects, simplify_unevaluated};
 use super::join::join;
 use super::spread::{Spread, spread};
@@ -19,13 +19,13 @@ impl Lowering<'_> {
             Spread::Impossible => {
                 let reason =
                     "cannot be merged with a choice into closed objects; properties of the other part cannot be sent";
-                self.lose(at, "properties", Effect::Narrowed, reason);
+                self.report(at, "properties", Effect::Narrowed, reason);
             }
             Spread::Done { keywords: merged, is_narrower } => {
                 *keywords = merged;
                 if is_narrower {
                     let reason = "is moved into each branch of a choice; values with properties of several branches cannot be sent";
-                    self.lose(at, "unevaluatedProperties", Effect::Narrowed, reason);
+                    self.report(at, "unevaluatedProperties", Effect::Narrowed, reason);
                 }
             }
         }
@@ -38,7 +38,7 @@ impl Lowering<'_> {
     }
 
     fn lower_choice(&mut self, keywords: &mut Keywords, keyword: &str, branches: Vec<Value>, at: &str) -> Option<()> {
-        let is_either = keyword == "anyOf" || are_apart(&branches);
+        let is_either = keyword == "anyOf" || are_disjoint(&branches);
         let n_losses = self.losses.len();
         let at_branches = child(at, keyword);
         let n_branches = branches.len();
@@ -55,14 +55,14 @@ impl Lowering<'_> {
             }
             keywords.insert(keyword.to_owned(), branches.into());
         } else if !self.dialect.reads("anyOf") {
-            self.lose(at, keyword, Effect::Widened, "is not supported; any value is accepted");
+            self.report(at, keyword, Effect::Widened, "is not supported; any value is accepted");
         } else if branches.is_empty() {
             return None;
         } else if keywords.contains_key("anyOf") {
-            self.lose(at, keyword, Effect::Widened, "is not supported beside another choice");
+            self.report(at, keyword, Effect::Widened, "is not supported beside another choice");
         } else {
             if !is_either {
-                self.lose(at, keyword, Effect::Widened, "is replaced by `anyOf`, so that several branches may match");
+                self.report(at, keyword, Effect::Widened, "is replaced by `anyOf`, so that several branches may match");
             }
             keywords.insert("anyOf".to_owned(), branches.into());
         }
@@ -99,11 +99,11 @@ impl Lowering<'_> {
                 kept.push(self.schema(part, &child(&at_parts, &idx.to_string()))?);
                 continue;
             }
-            self.lose(at, "allOf", Effect::Widened, "cannot be merged into one schema; a part of it is removed");
+            self.report(at, "allOf", Effect::Widened, "cannot be merged into one schema; a part of it is removed");
             let known = keywords.get("properties").and_then(Value::as_object);
             if self.dialect.closed && declares_beyond(&part, known) {
                 let reason = "cannot be merged into one schema; properties that only one part declares cannot be sent";
-                self.lose(at, "allOf", Effect::Narrowed, reason);
+                self.report(at, "allOf", Effect::Narrowed, reason);
             }
         }
         if !kept.is_empty() {

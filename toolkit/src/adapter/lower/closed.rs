@@ -25,20 +25,20 @@ impl Lowering<'_> {
             (None, Some(Value::Bool(false))) => return,
             (None, None) if declares && !keywords.contains_key("enum") && !keywords.contains_key("const") => {
                 let reason = "is set to `false`; undeclared properties cannot be sent";
-                return self.lose(at, "additionalProperties", Effect::MetadataOnly, reason);
+                return self.report(at, "additionalProperties", Effect::MetadataOnly, reason);
             }
             (None, _) => "has to be `false`; properties of arbitrary names cannot be sent",
         };
-        self.lose(at, "additionalProperties", Effect::Narrowed, reason);
+        self.report(at, "additionalProperties", Effect::Narrowed, reason);
     }
 
     /// Replaces `unevaluatedProperties` by `additionalProperties` where both have the same meaning, and removes it if
     /// the dialect does not support it.
     pub(super) fn lower_unevaluated(&mut self, keywords: &mut Keywords, at: &str) {
-        let says_false = keywords.get("unevaluatedProperties") == Some(&Value::Bool(false));
+        let is_closed = keywords.get("unevaluatedProperties") == Some(&Value::Bool(false));
         let reads = self.dialect.reads("unevaluatedProperties");
         let reads_additional = self.dialect.reads("additionalProperties");
-        if (says_false || !reads) && (reads_additional || keywords.contains_key("additionalProperties")) {
+        if (is_closed || !reads) && (reads_additional || keywords.contains_key("additionalProperties")) {
             let is_schema = keywords.get("unevaluatedProperties").is_some_and(Value::is_object);
             simplify_unevaluated(keywords);
             let describes = is_schema && keywords.get("additionalProperties").is_some_and(Value::is_object);
@@ -46,12 +46,12 @@ impl Lowering<'_> {
                 // A validator does not report violations inside unevaluated properties.
                 let reason =
                     "applies to required properties; a null inside them that represents an absent property is rejected";
-                self.lose(at, "unevaluatedProperties", Effect::Widened, reason);
+                self.report(at, "unevaluatedProperties", Effect::Widened, reason);
             }
         }
         // The object will be closed, which has the same meaning.
         if !reads && !self.dialect.closed && keywords.remove("unevaluatedProperties").is_some() {
-            self.lose(at, "unevaluatedProperties", Effect::Widened, "is not supported");
+            self.report(at, "unevaluatedProperties", Effect::Widened, "is not supported");
         }
     }
 
@@ -61,7 +61,7 @@ impl Lowering<'_> {
     /// name.
     pub(super) fn lower_patterns(&mut self, keywords: &mut Keywords, at: &str) {
         if self.dialect.reads("patternProperties") {
-            return self.lower_read_patterns(keywords, at);
+            return self.lower_supported_patterns(keywords, at);
         }
         let Some(Value::Object(patterns)) = keywords.remove("patternProperties") else {
             return;
@@ -74,17 +74,17 @@ impl Lowering<'_> {
             if refuses_others {
                 let others = keywords.remove("additionalProperties");
                 let reason = "cannot be restricted without `patternProperties`";
-                self.lose(at, "additionalProperties", Effect::Widened, reason);
+                self.report(at, "additionalProperties", Effect::Widened, reason);
                 let mut schemas = patterns.into_values();
                 if let (Some(Value::Bool(false)), Some(only), None) = (others, schemas.next(), schemas.next()) {
                     keywords.insert("additionalProperties".to_owned(), only);
                 }
             }
-            self.lose(at, "patternProperties", Effect::Widened, "is not supported; keys need not match a pattern");
+            self.report(at, "patternProperties", Effect::Widened, "is not supported; keys need not match a pattern");
             return;
         }
         let reason = "is not supported; keys that match a pattern cannot be sent";
-        self.lose(at, "patternProperties", Effect::Narrowed, reason);
+        self.report(at, "patternProperties", Effect::Narrowed, reason);
         // A declared or required property may match a pattern, too.
         let is_empty =
             |keyword: &str, size: fn(&Value) -> usize| keywords.get(keyword).is_none_or(|has| size(has) == 0);
@@ -92,7 +92,7 @@ impl Lowering<'_> {
         let n_required = |has: &Value| has.as_array().map_or(0, Vec::len);
         if !is_empty("properties", n_properties) || !is_empty("required", n_required) {
             let reason = "is not supported; a declared property need not match the schema of its pattern";
-            self.lose(at, "patternProperties", Effect::Widened, reason);
+            self.report(at, "patternProperties", Effect::Widened, reason);
             // A required property may be present, even if a closed object rejects other properties.
             if keywords.get("additionalProperties") == Some(&Value::Bool(false)) {
                 keywords.insert("additionalProperties".to_owned(), json!({}));
@@ -100,7 +100,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn lower_read_patterns(&mut self, keywords: &mut Keywords, at: &str) {
+    fn lower_supported_patterns(&mut self, keywords: &mut Keywords, at: &str) {
         if self.follows_references() {
             return;
         }

@@ -52,12 +52,12 @@ fn rewrite(schema: &mut Value) {
         keywords.insert("$anchor".to_owned(), anchor);
     }
     let others = keywords.remove("additionalItems");
-    if let Some(Value::Array(places)) = keywords.get_mut("items") {
-        let places = std::mem::take(places);
+    if let Some(Value::Array(items)) = keywords.get_mut("items") {
+        let items = std::mem::take(items);
         keywords.remove("items");
         keywords.extend(others.map(|others| ("items".to_owned(), others)));
-        if !places.is_empty() {
-            keywords.insert("prefixItems".to_owned(), places.into());
+        if !items.is_empty() {
+            keywords.insert("prefixItems".to_owned(), items.into());
         }
     }
     if let Some(Value::Object(dependencies)) = keywords.remove("dependencies") {

@@ -20,7 +20,7 @@ impl Lowering<'_> {
         for ((what, most), (_, has)) in limits.named().into_iter().zip(size.named()) {
             if has > most {
                 let name = self.dialect.name;
-                self.lose(
+                self.report(
                     "",
                     "limit",
                     Effect::Narrowed,

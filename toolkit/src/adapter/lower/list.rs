@@ -10,7 +10,7 @@ impl Lowering<'_> {
     /// Lowers the keywords of lists; `None` if no value is left.
     pub(super) fn lower_list(&mut self, keywords: &mut Keywords, at: &str) -> Option<()> {
         match keywords.remove("prefixItems") {
-            Some(Value::Array(places)) => self.lower_places(keywords, places, at)?,
+            Some(Value::Array(tuple)) => self.lower_tuple(keywords, tuple, at)?,
             _ => self.lower_items(keywords, at)?,
         }
         if let Some(most) = self.dialect.max_min_items
@@ -18,7 +18,7 @@ impl Lowering<'_> {
             && wanted > most
         {
             self.describe(keywords, "minItems");
-            self.lose(at, "minItems", Effect::Widened, format!("of more than {most} is moved to the description"));
+            self.report(at, "minItems", Effect::Widened, format!("of more than {most} is moved to the description"));
             keywords.insert("minItems".to_owned(), most.into());
         }
         Some(())
@@ -30,48 +30,48 @@ impl Lowering<'_> {
         };
         match self.schema(items, &child(at, "items")) {
             Some(items) => drop(keywords.insert("items".to_owned(), items)),
-            None => return self.end_at(keywords, 0, at),
+            None => return self.limit_length(keywords, 0, at),
         }
         Some(())
     }
 
     /// Limits a list to `n` items, since no value matches the next one.
-    fn end_at(&mut self, keywords: &mut Keywords, n: u64, at: &str) -> Option<()> {
+    fn limit_length(&mut self, keywords: &mut Keywords, n: u64, at: &str) -> Option<()> {
         if keywords.get("minItems").and_then(Value::as_u64).is_some_and(|least| least > n) {
-            return self.without(keywords, "array", at);
+            return self.exclude_type(keywords, "array", at);
         }
         if self.dialect.reads("maxItems") {
             let most = keywords.get("maxItems").and_then(Value::as_u64).unwrap_or(n).min(n);
             keywords.insert("maxItems".to_owned(), most.into());
             return Some(());
         }
-        self.lose(at, "items", Effect::Narrowed, format!("accepts no item after {n}; `maxItems` is not supported"));
-        self.without(keywords, "array", at)
+        self.report(at, "items", Effect::Narrowed, format!("accepts no item after {n}; `maxItems` is not supported"));
+        self.exclude_type(keywords, "array", at)
     }
 
-    fn lower_places(&mut self, keywords: &mut Keywords, places: Vec<Value>, at: &str) -> Option<()> {
-        let at_places = child(at, "prefixItems");
-        let lowered = places.into_iter().enumerate();
-        let lowered = lowered.map(|(idx, place)| self.schema(place, &child(&at_places, &idx.to_string())));
+    fn lower_tuple(&mut self, keywords: &mut Keywords, tuple: Vec<Value>, at: &str) -> Option<()> {
+        let at_tuple = child(at, "prefixItems");
+        let lowered = tuple.into_iter().enumerate();
+        let lowered = lowered.map(|(idx, item)| self.schema(item, &child(&at_tuple, &idx.to_string())));
         let lowered: Vec<Option<Value>> = lowered.collect();
         // A list ends before the first position that accepts no value.
         if let Some(end) = lowered.iter().position(Option::is_none) {
             keywords.remove("items");
-            let places: Vec<Value> = lowered.into_iter().take(end).flatten().collect();
-            self.end_at(keywords, end as u64, at)?;
-            if !places.is_empty() && keywords.contains_key("maxItems") {
-                return self.lower_read_places(keywords, places, at);
+            let tuple: Vec<Value> = lowered.into_iter().take(end).flatten().collect();
+            self.limit_length(keywords, end as u64, at)?;
+            if !tuple.is_empty() && keywords.contains_key("maxItems") {
+                return self.lower_supported_tuple(keywords, tuple, at);
             }
             return Some(());
         }
-        self.lower_read_places(keywords, lowered.into_iter().flatten().collect(), at)
+        self.lower_supported_tuple(keywords, lowered.into_iter().flatten().collect(), at)
     }
 
-    fn lower_read_places(&mut self, keywords: &mut Keywords, places: Vec<Value>, at: &str) -> Option<()> {
+    fn lower_supported_tuple(&mut self, keywords: &mut Keywords, tuple: Vec<Value>, at: &str) -> Option<()> {
         if !self.dialect.reads("prefixItems") {
-            return self.lower_places_to_items(keywords, places, at);
+            return self.lower_tuple_to_items(keywords, tuple, at);
         }
-        keywords.insert("prefixItems".to_owned(), places.into());
+        keywords.insert("prefixItems".to_owned(), tuple.into());
         // `items: false` closes a tuple and is not the schema of an item.
         if keywords.get("items") != Some(&Value::Bool(false))
             && let Some(items) = keywords.remove("items")
@@ -83,28 +83,28 @@ impl Lowering<'_> {
     }
 
     /// Replaces the schemas of a tuple's items by a single one.
-    fn lower_places_to_items(&mut self, keywords: &mut Keywords, mut places: Vec<Value>, at: &str) -> Option<()> {
+    fn lower_tuple_to_items(&mut self, keywords: &mut Keywords, mut tuple: Vec<Value>, at: &str) -> Option<()> {
         let closed = matches!(keywords.remove("items"), Some(Value::Bool(false)));
-        let ends = keywords.get("maxItems").and_then(Value::as_u64).is_some_and(|most| most <= places.len() as u64);
-        let all_alike = places.windows(2).all(|pair| pair[0] == pair[1]);
+        let ends = keywords.get("maxItems").and_then(Value::as_u64).is_some_and(|most| most <= tuple.len() as u64);
+        let all_alike = tuple.windows(2).all(|pair| pair[0] == pair[1]);
         if !(closed || ends) {
-            self.lose(at, "prefixItems", Effect::Widened, "is not supported; any item is accepted at any position");
+            self.report(at, "prefixItems", Effect::Widened, "is not supported; any item is accepted at any position");
             return Some(());
         }
         if closed {
-            let n_places = places.len();
-            let most = keywords.entry("maxItems").or_insert_with(|| n_places.into());
-            if most.as_u64().is_some_and(|most| most > n_places as u64) {
-                *most = n_places.into();
+            let n_items = tuple.len();
+            let most = keywords.entry("maxItems").or_insert_with(|| n_items.into());
+            if most.as_u64().is_some_and(|most| most > n_items as u64) {
+                *most = n_items.into();
             }
         }
         if !all_alike {
-            self.lose(at, "prefixItems", Effect::Widened, "is not supported; each item is accepted at any position");
+            self.report(at, "prefixItems", Effect::Widened, "is not supported; each item is accepted at any position");
         }
-        places.dedup();
-        let items = match places.len() {
-            1 => places.remove(0),
-            _ => json!({ "anyOf": places }),
+        tuple.dedup();
+        let items = match tuple.len() {
+            1 => tuple.remove(0),
+            _ => json!({ "anyOf": tuple }),
         };
         keywords.insert("items".to_owned(), items);
         Some(())

@@ -37,7 +37,7 @@ pub(super) fn normalized(schema: &Value, keeps_root: impl FnOnce(&Keywords) -> b
         Hoist { document: schema, keeps_root, names: BTreeMap::new(), taken: BTreeSet::new(), pending: Vec::new() };
     for (container, name) in hoist.definitions() {
         let pointer = child(&child("", container), &name);
-        hoist.place(pointer, &name);
+        hoist.name_definition(pointer, &name);
     }
     let mut root = hoist.copy(&root);
     let mut definitions = Map::new();
@@ -138,7 +138,7 @@ impl Hoist<'_> {
     }
 
     /// Assigns a definition name to the schema at `pointer`.
-    fn place(&mut self, pointer: String, base: &str) -> String {
+    fn name_definition(&mut self, pointer: String, base: &str) -> String {
         if let Some(name) = self.names.get(&pointer) {
             return name.clone();
         }
@@ -200,7 +200,7 @@ impl Hoist<'_> {
         }
         let last = pointer.rsplit('/').next().filter(|last| !last.is_empty()).unwrap_or("root");
         let base = last.replace("~1", "/").replace("~0", "~");
-        walk::reference("$defs", &self.place(pointer, &base))
+        walk::reference("$defs", &self.name_definition(pointer, &base))
     }
 }
 

@@ -44,7 +44,7 @@ impl Lowering<'_> {
             && let [Value::Object(only)] = &branches[..]
         {
             let only = only.clone();
-            self.write_alone(keywords, only, at);
+            self.merge_branch(keywords, only, at);
         }
         match refuses_null {
             true => drop(keywords.remove("nullable")),
@@ -53,7 +53,7 @@ impl Lowering<'_> {
     }
 
     /// Merges the only remaining branch of a choice into the schema; existing annotations are kept.
-    fn write_alone(&mut self, keywords: &mut Keywords, only: Keywords, at: &str) {
+    fn merge_branch(&mut self, keywords: &mut Keywords, only: Keywords, at: &str) {
         let contradicts = |keyword: &String, value: &Value| {
             !walk::is_annotation(keyword) && keywords.get(keyword).is_some_and(|there| there != value)
         };
@@ -65,9 +65,12 @@ impl Lowering<'_> {
             match keywords.get(&keyword) {
                 None => drop(keywords.insert(keyword, value)),
                 Some(there) if *there == value => {}
-                Some(_) => {
-                    self.lose(at, &keyword, Effect::MetadataOnly, "of a branch is replaced by that of the whole schema")
-                }
+                Some(_) => self.report(
+                    at,
+                    &keyword,
+                    Effect::MetadataOnly,
+                    "of a branch is replaced by that of the whole schema",
+                ),
             }
         }
     }

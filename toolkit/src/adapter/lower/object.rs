@@ -12,12 +12,12 @@ impl Lowering<'_> {
     pub(super) fn lower_object(&mut self, keywords: &mut Keywords, at: &str) -> Option<()> {
         self.lower_patterns(keywords, at);
         if self.dialect.closed && describes_objects(keywords) && !declare_required(keywords) {
-            return self.without(keywords, "object", at);
+            return self.exclude_type(keywords, "object", at);
         }
         self.close(keywords, at);
         if let Some(Value::Object(properties)) = keywords.remove("properties") {
             let Some(properties) = self.lower_properties(keywords, properties, at) else {
-                return self.without(keywords, "object", at);
+                return self.exclude_type(keywords, "object", at);
             };
             keywords.insert("properties".to_owned(), properties.into());
         }
@@ -58,14 +58,14 @@ impl Lowering<'_> {
                 None if is_required(&name) => return None,
                 // Undeclared properties are rejected.
                 None if refuses_others => {}
-                None => drop(lowered.insert(name, self.anything(&at, "rejects every value, which is not supported"))),
+                None => drop(lowered.insert(name, self.accept_any(&at, "rejects every value, which is not supported"))),
             }
         }
         Some(lowered)
     }
 
     /// Removes a type from a schema that accepts no value of it; `None` if no type is left.
-    pub(super) fn without(&mut self, keywords: &mut Keywords, name: &str, at: &str) -> Option<()> {
+    pub(super) fn exclude_type(&mut self, keywords: &mut Keywords, name: &str, at: &str) -> Option<()> {
         let is_nullable = keywords.get("nullable") == Some(&Value::Bool(true));
         match keywords.get_mut("type") {
             Some(Value::String(other)) if other != name => {}
@@ -82,19 +82,19 @@ impl Lowering<'_> {
                 }
             }
             Some(_) => return None,
-            None => self.lose(at, "type", Effect::Widened, format!("cannot exclude {name}; any type is accepted")),
+            None => self.report(at, "type", Effect::Widened, format!("cannot exclude {name}; any type is accepted")),
         }
-        keywords.retain(|keyword, _| !super::types::is_only_about(keyword, name));
+        keywords.retain(|keyword, _| !super::types::applies_only_to(keyword, name));
         Some(())
     }
 
     /// Returns a schema that accepts any value, in place of one that the dialect cannot express.
-    pub(super) fn anything(&mut self, at: &str, reason: &str) -> Value {
-        self.lose(at, "not", Effect::Widened, reason);
+    pub(super) fn accept_any(&mut self, at: &str, reason: &str) -> Value {
+        self.report(at, "not", Effect::Widened, reason);
         if self.dialect.untyped {
             return json!({});
         }
-        self.lose(at, "type", Effect::Narrowed, "is missing, but required; only strings can be sent");
+        self.report(at, "type", Effect::Narrowed, "is missing, but required; only strings can be sent");
         json!({ "type": "string" })
     }
 }

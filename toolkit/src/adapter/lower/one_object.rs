@@ -10,13 +10,13 @@ use super::join::names;
 
 /// Merges the properties of the parts of a choice or conjunction into the whole schema. Returns a reason if the whole
 /// does not accept some values that the parts accept.
-pub(super) fn put_together(
+pub(super) fn merge_objects(
     keywords: &mut Keywords,
     parts: &[Value],
     is_join: bool,
     closes: bool,
 ) -> Option<&'static str> {
-    let parts: Vec<Part> = parts.iter().filter(|part| is_join || may_be_object(part)).map(Part::of).collect();
+    let parts: Vec<Part> = parts.iter().filter(|part| is_join || may_be_object(part)).map(Part::new).collect();
     let mut schemas: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let mut required: Option<Vec<Value>> = None;
     for part in &parts {
@@ -121,7 +121,7 @@ struct Part {
 }
 
 impl Part {
-    fn of(part: &Value) -> Self {
+    fn new(part: &Value) -> Self {
         let mut keywords = part.as_object().cloned().unwrap_or_default();
         simplify_unevaluated(&mut keywords);
         let others = keywords.get("additionalProperties");

@@ -16,35 +16,35 @@ impl Lowering<'_> {
     /// Lowers a schema with a reference; `None` if the dialect requires a type, but none is known.
     pub(super) fn lower_reference(&mut self, keywords: Keywords, at: &str) -> Option<Keywords> {
         if self.follows_references() {
-            return Some(if self.dialect.bare_references { self.bare(keywords, at) } else { keywords });
+            return Some(if self.dialect.bare_references { self.remove_siblings(keywords, at) } else { keywords });
         }
         self.n_lost_references += 1;
         if !self.dialect.untyped {
-            self.lose(at, "$ref", Effect::Narrowed, "is recursive, which is not supported; no value can be sent");
+            self.report(at, "$ref", Effect::Narrowed, "is recursive, which is not supported; no value can be sent");
             return None;
         }
-        self.lose(at, "$ref", Effect::Widened, "is recursive, which is not supported; any value is accepted");
+        self.report(at, "$ref", Effect::Widened, "is recursive, which is not supported; any value is accepted");
         Some(keywords.into_iter().filter(|(keyword, _)| keyword == "description").collect())
     }
 
-    fn bare(&mut self, mut keywords: Keywords, at: &str) -> Keywords {
+    fn remove_siblings(&mut self, mut keywords: Keywords, at: &str) -> Keywords {
         let beside = types::take(&mut keywords, |keyword| keyword != "$ref");
         let mut declares = false;
         for keyword in beside.keys() {
             let effect = if walk::is_annotation(keyword) { Effect::MetadataOnly } else { Effect::Widened };
-            self.lose(at, keyword, effect, "is not supported beside a reference");
-            declares |= effect == Effect::Widened && !types::says_nothing_of_properties(keyword);
+            self.report(at, keyword, effect, "is not supported beside a reference");
+            declares |= effect == Effect::Widened && !types::ignores_properties(keyword);
         }
         if declares && self.dialect.closed {
             let reason =
                 "applies to the definition alone; properties that are declared beside the reference cannot be sent";
-            self.lose(at, "additionalProperties", Effect::Narrowed, reason);
+            self.report(at, "additionalProperties", Effect::Narrowed, reason);
         }
         keywords
     }
 
     /// Removes the keywords that contain an unsupported reference and cannot be expressed partially.
-    pub(super) fn lower_unread_references(&mut self, keywords: &mut Keywords, at: &str) {
+    pub(super) fn lower_unsupported_references(&mut self, keywords: &mut Keywords, at: &str) {
         if self.follows_references() {
             return;
         }
@@ -79,7 +79,7 @@ impl Lowering<'_> {
         for keyword in refers {
             if keywords.remove(&keyword).is_some() {
                 self.n_lost_references += 1;
-                self.lose(at, &keyword, Effect::Widened, "contains a recursive reference, which is not supported");
+                self.report(at, &keyword, Effect::Widened, "contains a recursive reference, which is not supported");
             }
         }
     }
@@ -91,7 +91,7 @@ impl Lowering<'_> {
         }
         for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
             if keywords.remove(keyword).is_some() {
-                self.lose(at, keyword, Effect::Widened, "depends on a reference that is not supported");
+                self.report(at, keyword, Effect::Widened, "depends on a reference that is not supported");
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::one_object::put_together;
+use super::one_object::merge_objects;
 use super::reference::no_arguments;
 use super::{Keywords, Lowering};
 use crate::adapter::dialect::Dialect;
@@ -19,15 +19,15 @@ impl Lowering<'_> {
     pub(super) fn root(&mut self, schema: Value) -> Value {
         let mut keywords = match schema {
             Value::Object(keywords) => keywords,
-            other => return self.schema(other, "").unwrap_or_else(|| self.nothing_fits()),
+            other => return self.schema(other, "").unwrap_or_else(|| self.reject_all()),
         };
         if keywords.remove("$schema").is_some() {
-            self.lose("", "$schema", Effect::MetadataOnly, "is removed; the dialect supports a single draft");
+            self.report("", "$schema", Effect::MetadataOnly, "is removed; the dialect supports a single draft");
         }
         let definitions = ["$defs", "definitions"].map(|container| (container, keywords.remove(container)));
         if self.side == Side::Input {
-            if !name_object(&mut keywords) {
-                return self.nothing_fits();
+            if !set_object_type(&mut keywords) {
+                return self.reject_all();
             }
             self.lower_root_choice(&mut keywords);
         }
@@ -35,7 +35,7 @@ impl Lowering<'_> {
             self.describe_arguments(&mut keywords);
         }
         let Some(mut keywords) = self.keywords(keywords, "") else {
-            return self.nothing_fits();
+            return self.reject_all();
         };
         for (container, definitions) in definitions {
             self.keep_definitions(&mut keywords, container, definitions);
@@ -50,10 +50,10 @@ impl Lowering<'_> {
     }
 
     /// Returns a schema in place of one that accepts no arguments, or none that the dialect can express.
-    fn nothing_fits(&mut self) -> Value {
+    fn reject_all(&mut self) -> Value {
         let reason = "accepts nothing that can be expressed; it is replaced by an object without properties";
-        self.lose("", "type", Effect::Narrowed, reason);
-        self.lose("", "type", Effect::Widened, reason);
+        self.report("", "type", Effect::Narrowed, reason);
+        self.report("", "type", Effect::Widened, reason);
         let mut schema = no_arguments(self.dialect.closed);
         if self.dialect.upper_case_types {
             schema["type"] = json!("OBJECT");
@@ -75,7 +75,7 @@ impl Lowering<'_> {
             let at = child(&at, &name);
             let schema = self.schema(schema, &at).unwrap_or_else(|| {
                 let reason = "accepts nothing, which is not supported; it is replaced by null";
-                self.lose(&at, "type", Effect::Widened, reason);
+                self.report(&at, "type", Effect::Widened, reason);
                 json!({ "type": "null" })
             });
             lowered.insert(name, schema);
@@ -101,9 +101,9 @@ impl Lowering<'_> {
                 true => "at the root is merged into one object",
                 false => "at the root is merged into one object; the combinations of properties are not expressed",
             };
-            self.lose("", keyword, Effect::Widened, reason);
-            if let Some(reason) = put_together(keywords, &parts, is_join, self.dialect.closed) {
-                self.lose("", keyword, Effect::Narrowed, reason);
+            self.report("", keyword, Effect::Widened, reason);
+            if let Some(reason) = merge_objects(keywords, &parts, is_join, self.dialect.closed) {
+                self.report("", keyword, Effect::Narrowed, reason);
             }
         }
     }
@@ -121,14 +121,14 @@ impl Lowering<'_> {
                 continue;
             };
             if argument.get("description").and_then(Value::as_str).is_none_or(|text| text.trim().is_empty()) {
-                let said = argument.get("title").and_then(Value::as_str).unwrap_or(name).to_owned();
-                argument.insert("description".to_owned(), json!(said));
+                let text = argument.get("title").and_then(Value::as_str).unwrap_or(name).to_owned();
+                argument.insert("description".to_owned(), json!(text));
                 undescribed.push(name.clone());
             }
         }
         for name in undescribed {
             let at = child("/properties", &name);
-            self.lose(
+            self.report(
                 &at,
                 "description",
                 Effect::MetadataOnly,
@@ -139,7 +139,7 @@ impl Lowering<'_> {
 }
 
 /// Sets the type to `object`; false if the schema does not allow it.
-fn name_object(keywords: &mut Keywords) -> bool {
+fn set_object_type(keywords: &mut Keywords) -> bool {
     let allows = match keywords.get("type") {
         None => true,
         Some(Value::Array(names)) => names.iter().any(|name| name == "object"),

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::Keywords;
-use super::apart::are_apart;
+use super::apart::are_disjoint;
 use super::closed::{constrains_object, declares_beyond, describes_objects, has_in_place, simplify_unevaluated};
 use super::join::join;
 use toolkit_schema::walk;
@@ -58,7 +58,7 @@ fn spread_into(keywords: &Keywords, choice: &str, beside: &Keywords) -> Option<S
         branch.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys).cloned().collect()
     };
     let all_alike = merged.windows(2).all(|pair| names(&pair[0]) == names(&pair[1]));
-    let is_narrower = closes && choice == "anyOf" && !all_alike && !are_apart(branches);
+    let is_narrower = closes && choice == "anyOf" && !all_alike && !are_disjoint(branches);
     let mut spread = keywords.clone();
     spread.retain(|keyword, _| walk::is_annotation(keyword));
     spread.insert(choice.to_owned(), merged.into_iter().map(Value::Object).collect());

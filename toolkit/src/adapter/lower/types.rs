@@ -21,7 +21,7 @@ impl Lowering<'_> {
         };
         let mut names: Vec<String> = names.iter().filter_map(Value::as_str).map(str::to_owned).collect();
         if let Some(values) = values(keywords) {
-            names.retain(|name| values.iter().any(|value| is_of(value, name)));
+            names.retain(|name| values.iter().any(|value| has_type(value, name)));
         }
         let kinds: Vec<&String> = names.iter().filter(|name| *name != "null").collect();
         match kinds[..] {
@@ -37,7 +37,7 @@ impl Lowering<'_> {
             }
             _ if keywords.contains_key("anyOf") => {
                 keywords.remove("type");
-                self.lose(at, "type", Effect::Widened, "is not supported beside a choice");
+                self.report(at, "type", Effect::Widened, "is not supported beside a choice");
             }
             _ => return self.split(keywords, &names, at),
         }
@@ -51,13 +51,13 @@ impl Lowering<'_> {
         keywords.remove("enum");
         keywords.remove("const");
         let branches = names.iter().map(|name| {
-            let about = keywords.iter().filter(|(keyword, _)| keyword.as_str() != "type" && is_about(keyword, name));
+            let about = keywords.iter().filter(|(keyword, _)| keyword.as_str() != "type" && applies_to(keyword, name));
             let mut branch: Keywords = about.map(|(keyword, value)| (keyword.clone(), value.clone())).collect();
             branch.insert("type".to_owned(), json!(name));
             if let Some(values) = &values
                 && name != "null"
             {
-                let values: Vec<Value> = values.iter().filter(|value| is_of(value, name)).cloned().collect();
+                let values: Vec<Value> = values.iter().filter(|value| has_type(value, name)).cloned().collect();
                 branch.insert("enum".to_owned(), values.into());
             }
             Value::Object(branch)
@@ -95,13 +95,13 @@ impl Lowering<'_> {
         let about = ["object", "array", "string", "number"];
         let named = about
             .into_iter()
-            .find(|name| keywords.keys().any(|keyword| !is_about_all(keyword) && is_about(keyword, name)));
+            .find(|name| keywords.keys().any(|keyword| !applies_to_all_types(keyword) && applies_to(keyword, name)));
         let (name, reason) = match named {
             Some(name) => (name, "is missing, but required; values of other types cannot be sent"),
             None => ("string", "is missing, but required; only strings can be sent"),
         };
         keywords.insert("type".to_owned(), json!(name));
-        self.lose(at, "type", Effect::Narrowed, reason);
+        self.report(at, "type", Effect::Narrowed, reason);
     }
 }
 
@@ -124,7 +124,7 @@ pub(super) fn take(keywords: &mut Keywords, wanted: impl Fn(&str) -> bool) -> Ke
 }
 
 /// Returns true if a keyword restricts values of a type.
-fn is_about(keyword: &str, name: &str) -> bool {
+fn applies_to(keyword: &str, name: &str) -> bool {
     match keyword {
         "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => {
             matches!(name, "integer" | "number")
@@ -141,24 +141,24 @@ fn is_about(keyword: &str, name: &str) -> bool {
 }
 
 /// Returns true if a keyword restricts values of this type only.
-pub(super) fn is_only_about(keyword: &str, name: &str) -> bool {
-    is_about(keyword, name) && !is_about_all(keyword)
+pub(super) fn applies_only_to(keyword: &str, name: &str) -> bool {
+    applies_to(keyword, name) && !applies_to_all_types(keyword)
 }
 
 /// Returns true if a keyword neither declares properties nor contains schemas that may.
-pub(super) fn says_nothing_of_properties(keyword: &str) -> bool {
-    is_only_about(keyword, "string")
-        || is_only_about(keyword, "number")
-        || is_only_about(keyword, "array")
+pub(super) fn ignores_properties(keyword: &str) -> bool {
+    applies_only_to(keyword, "string")
+        || applies_only_to(keyword, "number")
+        || applies_only_to(keyword, "array")
         || matches!(keyword, "type" | "enum" | "const" | "format" | "not" | "required")
         || matches!(keyword, "minProperties" | "maxProperties" | "propertyNames" | "dependentRequired")
 }
 
-fn is_about_all(keyword: &str) -> bool {
-    ["string", "array", "object", "number"].into_iter().all(|name| is_about(keyword, name))
+fn applies_to_all_types(keyword: &str) -> bool {
+    ["string", "array", "object", "number"].into_iter().all(|name| applies_to(keyword, name))
 }
 
-fn is_of(value: &Value, name: &str) -> bool {
+fn has_type(value: &Value, name: &str) -> bool {
     match name {
         "number" => value.is_number(),
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
