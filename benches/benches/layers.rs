@@ -9,7 +9,7 @@ use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Dispatcher, catalog, tool};
 use toolkit_benches::allocations::Counting;
 use toolkit_benches::measure::Table;
-use toolkit_tower::{Answer, Approval, ConcurrencyPerTool, FromTower, Rate, RateLimit, Retry, Traced};
+use toolkit_tower::{Approval, ConcurrencyPerTool, Decision, FromTower, Rate, RateLimit, Retry, Traced};
 use tower::layer::util::Identity;
 use tower::limit::ConcurrencyLimitLayer;
 use tower::timeout::TimeoutLayer;
@@ -47,7 +47,7 @@ fn main() {
 fn dispatchers() -> Vec<(&'static str, &'static str, Dispatcher)> {
     // More than can be called.
     let rate = Rate::new(u32::MAX, Duration::from_secs(1));
-    let approval = || Approval::by(async |_| Answer::Yes);
+    let approval = || Approval::new(async |_| Decision::Approve);
     let all = |builder: DispatcherBuilder| {
         builder
             .layer(Traced::new())

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use toolkit::{Catalog, Dispatcher, tool};
-use toolkit_tower::{Answer, Approval, Rate, RateLimit, Retry, Traced};
+use toolkit_tower::{Approval, Decision, Rate, RateLimit, Retry, Traced};
 
 /// Deletes a branch.
 #[tool(destructive, idempotent)]
@@ -16,9 +16,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dispatcher = Dispatcher::builder(Catalog::linked()?)
         .layer(Traced::new()) // spans with OpenTelemetry's names for tools
         .layer(RateLimit::overall(Rate::new(600, Duration::from_secs(60))))
-        .layer(Approval::by(async |request| match request.arguments()["name"].as_str() {
-            Some("main") => Answer::No("main is protected".into()),
-            _ => Answer::Yes,
+        .layer(Approval::new(async |request| match request.arguments()["name"].as_str() {
+            Some("main") => Decision::Deny("main is protected".into()),
+            _ => Decision::Approve,
         }))
         .layer(Retry::new()) // only tools that are idempotent or read-only
         .build()?;

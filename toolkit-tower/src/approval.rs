@@ -1,4 +1,4 @@
-//! Asking before a tool does something that cannot be undone.
+//! Approval of calls.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,14 +12,19 @@ use toolkit::dispatch::Call;
 use toolkit::tool::ToolId;
 use toolkit::{Context, RunResult, Tool, ToolError};
 
+use crate::cancel::unless_cancelled;
 use crate::middleware::{Inner, Middleware, layer};
-use crate::waiting::unless_cancelled;
 
-/// Asks whether a call may be made, by default each call of a tool that [may destroy something](may_destroy).
+/// A layer that requests approval for calls, by default for those of tools that [may be destructive](may_be_destructive).
+///
+/// A call is validated before approval is requested. Waiting for a decision ends if the call is cancelled. A denied call
+/// fails with [`ErrorKind::Denied`].
+///
+/// # Examples
 ///
 /// ```
 /// use toolkit::{Catalog, Dispatcher, tool};
-/// use toolkit_tower::{Answer, Approval};
+/// use toolkit_tower::{Approval, Decision};
 ///
 /// /// Deletes a file.
 /// #[tool(destructive)]
@@ -27,105 +32,103 @@ use crate::waiting::unless_cancelled;
 ///     format!("{path} is gone")
 /// }
 ///
-/// let approval = Approval::by(async |question| match question.arguments()["path"].as_str() {
-///     Some("draft.md") => Answer::Yes,
-///     _ => Answer::No("only the draft is to go".into()),
+/// let approval = Approval::new(async |request| match request.arguments()["path"].as_str() {
+///     Some("draft.md") => Decision::Approve,
+///     _ => Decision::Deny("only drafts can be deleted".into()),
 /// });
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let dispatcher = Dispatcher::builder(Catalog::linked()?).layer(approval).build()?;
 /// assert_eq!(dispatcher.call("delete", r#"{"path": "draft.md"}"#).await?.value(), "draft.md is gone");
 ///
 /// let denied = dispatcher.call("delete", r#"{"path": "thesis.md"}"#).await.unwrap_err();
-/// assert_eq!(denied.to_string(), "delete: the call was not approved: only the draft is to go");
+/// assert_eq!(denied.to_string(), "delete: the call was not approved: only drafts can be deleted");
 /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
 /// # Ok::<(), std::io::Error>(())
 /// ```
-///
-/// A call that the dispatcher would refuse is refused before anybody is asked. Waiting for an answer ends when the
-/// caller gives up.
 #[derive(Clone)]
 pub struct Approval {
-    asks: Arc<dyn Fn(&Tool) -> bool + Send + Sync>,
-    ask: Arc<dyn Fn(Question) -> Asked + Send + Sync>,
-    /// The contracts that were approved for good.
-    always: Arc<RwLock<HashMap<ToolId, Tool>>>,
+    is_required: Arc<dyn Fn(&Tool) -> bool + Send + Sync>,
+    decide: Arc<dyn Fn(ApprovalRequest) -> PendingDecision + Send + Sync>,
+    /// The tools that were approved permanently, with their contracts.
+    approved: Arc<RwLock<HashMap<ToolId, Tool>>>,
 }
 
-type Asked = Pin<Box<dyn Future<Output = Answer> + Send>>;
+type PendingDecision = Pin<Box<dyn Future<Output = Decision> + Send>>;
 
-/// A call that somebody is asked about.
+/// A call that requires approval.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct ApprovalRequest {
     call: Call,
     arguments: Value,
 }
 
-/// Whether a call may be made.
+/// The decision about an [`ApprovalRequest`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Answer {
-    /// It may.
-    Yes,
-    /// It may not, and the model reads why ([`ErrorKind::Denied`]).
-    No(String),
-    /// It may, and so may every later call of this tool, whoever makes it: where a dispatcher serves several people,
-    /// answer [`Answer::Yes`] and remember who said so. It holds for the contract that was approved: once
-    /// its [hash](Tool::contract_hash) is another, the next call is asked about again.
-    Always,
+pub enum Decision {
+    /// Approves the call.
+    Approve,
+    /// Denies the call with a reason, which the model reads ([`ErrorKind::Denied`]).
+    Deny(String),
+    /// Approves this call and all later calls of the tool, until the [hash](Tool::contract_hash) of its contract changes.
+    ///
+    /// The decision applies to all callers. If a dispatcher serves several users, return [`Decision::Approve`] and store
+    /// the decision of each user.
+    ApproveAlways,
 }
 
-/// Returns true if a tool may delete or overwrite something, by its hints (MCP `ToolAnnotations`); a tool without hints
-/// may.
+/// Returns true if a tool may perform destructive updates according to its hints (MCP `ToolAnnotations`).
 ///
-/// Hints of a backend count only if the host trusts it or a lock confirms them:
-/// [`Backends::collect`](toolkit::backend::Backends::collect) drops all others.
+/// A tool without hints may be destructive. Hints of a backend are considered only if the host trusts the backend or a
+/// lock confirms them: [`Backends::collect`](toolkit::backend::Backends::collect) drops all others.
 #[must_use]
-pub fn may_destroy(tool: &Tool) -> bool {
+pub fn may_be_destructive(tool: &Tool) -> bool {
     let hints = tool.annotations();
     hints.read_only != Some(true) && hints.destructive != Some(false)
 }
 
 impl Approval {
-    /// Asks `ask`.
+    /// Creates a layer that calls `decide` for each call that requires approval.
     #[must_use]
-    pub fn by<F: Future<Output = Answer> + Send + 'static>(
-        ask: impl Fn(Question) -> F + Send + Sync + 'static,
+    pub fn new<F: Future<Output = Decision> + Send + 'static>(
+        decide: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
     ) -> Self {
         Self {
-            asks: Arc::new(may_destroy),
-            ask: Arc::new(move |question| Box::pin(ask(question))),
-            always: Arc::default(),
+            is_required: Arc::new(may_be_destructive),
+            decide: Arc::new(move |request| Box::pin(decide(request))),
+            approved: Arc::default(),
         }
     }
 
-    /// Asks about the calls of these tools, and of no others.
+    /// Sets which tools require approval. By default, those that [may be destructive](may_be_destructive).
     #[must_use]
-    pub fn when(self, asks: impl Fn(&Tool) -> bool + Send + Sync + 'static) -> Self {
-        Self { asks: Arc::new(asks), ..self }
+    pub fn when(self, is_required: impl Fn(&Tool) -> bool + Send + Sync + 'static) -> Self {
+        Self { is_required: Arc::new(is_required), ..self }
     }
 
-    fn is_free(&self, tool: &Tool) -> bool {
-        let is_approved = |known: &Tool| known == tool || known.contract_hash() == tool.contract_hash();
-        let always = || self.always.read().unwrap_or_else(PoisonError::into_inner);
-        !(self.asks)(tool) || always().get(tool.id()).is_some_and(is_approved)
+    fn requires_approval(&self, tool: &Tool) -> bool {
+        let is_same = |approved: &Tool| approved == tool || approved.contract_hash() == tool.contract_hash();
+        let approved = || self.approved.read().unwrap_or_else(PoisonError::into_inner);
+        (self.is_required)(tool) && !approved().get(tool.id()).is_some_and(is_same)
     }
 }
 
-impl Question {
-    /// The tool.
+impl ApprovalRequest {
+    /// Returns the tool.
     #[must_use]
     pub fn tool(&self) -> &Tool {
         self.call.tool()
     }
 
-    /// The arguments as the tool will be given them, secrets included; for logs see
-    /// [`Schema::masked`](toolkit::schema::Schema::masked).
+    /// Returns the validated arguments, as the tool will receive them.
+    ///
+    /// They include secrets; for logs, use [`Schema::masked`](toolkit::schema::Schema::masked).
     #[must_use]
     pub fn arguments(&self) -> &Value {
         &self.arguments
     }
 
-    /// What goes along with the call, such as who the caller is.
+    /// Returns the context of the call, for example to identify the caller.
     #[must_use]
     pub fn context(&self) -> &Context {
         self.call.context()
@@ -134,15 +137,15 @@ impl Question {
 
 impl Middleware for Approval {
     async fn around(&self, call: Call, inner: impl Inner) -> Result<RunResult, ToolError> {
-        if !self.is_free(call.tool()) {
-            let question = Question { arguments: call.checked_arguments()?, call: call.clone() };
-            match unless_cancelled(call.context(), (self.ask)(question)).await? {
-                Answer::Yes => {}
-                Answer::No(reason) => return Err(denied(&reason)),
-                Answer::Always => {
+        if self.requires_approval(call.tool()) {
+            let request = ApprovalRequest { arguments: call.checked_arguments()?, call: call.clone() };
+            match unless_cancelled(call.context(), (self.decide)(request)).await? {
+                Decision::Approve => {}
+                Decision::Deny(reason) => return Err(denied(&reason)),
+                Decision::ApproveAlways => {
                     let tool = call.tool();
-                    let mut always = self.always.write().unwrap_or_else(PoisonError::into_inner);
-                    always.insert(tool.id().clone(), tool.clone());
+                    let mut approved = self.approved.write().unwrap_or_else(PoisonError::into_inner);
+                    approved.insert(tool.id().clone(), tool.clone());
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! How many calls of one tool run at once.
+//! A concurrency limit for each tool.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,82 +8,84 @@ use toolkit::call::ErrorKind;
 use toolkit::dispatch::Call;
 use toolkit::{Context, RunResult, Tool, ToolError};
 
+use crate::cancel::unless_cancelled;
 use crate::middleware::{Inner, Middleware, layer};
 use crate::per_tool::PerTool;
-use crate::waiting::unless_cancelled;
 
-/// A bound on the calls of each tool that run at once. More wait for their turn, in the order in which they came, until
-/// their caller gives up; or they are refused.
+/// A layer that limits the number of concurrent calls of each tool.
+///
+/// Further calls wait in order of arrival until a permit is free or they are cancelled; with
+/// [`reject_excess`](Self::reject_excess) they fail. An abandoned `blocking` tool keeps its permit until it ends.
+///
+/// # Examples
 ///
 /// ```
 /// use toolkit::{Catalog, Dispatcher};
 /// use toolkit_tower::ConcurrencyPerTool;
 ///
-/// // Whatever is tagged `gpu` runs alone.
-/// let limit = ConcurrencyPerTool::by(|tool| Some(if tool.tags().iter().any(|tag| tag == "gpu") { 1 } else { 16 }));
-/// let dispatcher = Dispatcher::builder(Catalog::linked()?).layer(limit.refusing()).build()?;
+/// // Tools with the tag `gpu` run one call at a time.
+/// let limit = ConcurrencyPerTool::with_limits(|tool| Some(if tool.tags().iter().any(|tag| tag == "gpu") { 1 } else { 16 }));
+/// let dispatcher = Dispatcher::builder(Catalog::linked()?).layer(limit.reject_excess()).build()?;
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
-///
-/// A tool on a thread of its own (`blocking`) goes on when its caller has gone, and keeps its place till it ends.
 #[derive(Clone)]
 pub struct ConcurrencyPerTool {
-    places: Arc<PerTool<Option<Arc<Semaphore>>>>,
-    refuses: bool,
+    semaphores: Arc<PerTool<Option<Arc<Semaphore>>>>,
+    rejects_excess: bool,
 }
 
-/// A place, for as long as the context of its call lives, which goes wherever the work goes; with the places that were
-/// taken for the same work before.
-struct Held {
-    _place: OwnedSemaphorePermit,
-    _before: Option<Arc<Held>>,
+/// A permit in the context of its call, which moves to the thread of a `blocking` tool and is dropped when the work ends.
+/// The context holds one value of this type, so a permit keeps those that outer layers have acquired.
+struct Permit {
+    _permit: OwnedSemaphorePermit,
+    _outer: Option<Arc<Permit>>,
 }
 
 impl ConcurrencyPerTool {
-    /// At most `n_calls` of each tool at once.
+    /// Creates a layer that allows `n_calls` concurrent calls of each tool.
     #[must_use]
     pub fn new(n_calls: usize) -> Self {
-        Self::by(move |_| Some(n_calls))
+        Self::with_limits(move |_| Some(n_calls))
     }
 
-    /// As many calls of a tool at once as `limit` says; `None` is no limit, and a tool with a limit of 0 is refused.
+    /// Creates a layer with a limit for each tool. `None` is no limit, and a limit of 0 rejects all calls.
     ///
-    /// Each tool is asked about once.
+    /// `limit` is called once for each tool.
     #[must_use]
-    pub fn by(limit: impl Fn(&Tool) -> Option<usize> + Send + Sync + 'static) -> Self {
-        let places = move |tool: &Tool| {
+    pub fn with_limits(limit: impl Fn(&Tool) -> Option<usize> + Send + Sync + 'static) -> Self {
+        let semaphore = move |tool: &Tool| {
             let n_calls = limit(tool)?;
-            let places = Semaphore::new(n_calls.min(Semaphore::MAX_PERMITS));
+            let semaphore = Semaphore::new(n_calls.min(Semaphore::MAX_PERMITS));
             if n_calls == 0 {
-                // Nobody would ever leave, so nobody is to wait.
-                places.close();
+                // No permit would ever be free, so calls must not wait.
+                semaphore.close();
             }
-            Some(Arc::new(places))
+            Some(Arc::new(semaphore))
         };
-        Self { places: Arc::new(PerTool::new(places)), refuses: false }
+        Self { semaphores: Arc::new(PerTool::new(semaphore)), rejects_excess: false }
     }
 
-    /// Refuses calls for which there is no place, with [`ErrorKind::Overloaded`]; by default they wait.
+    /// Rejects calls above the limit with [`ErrorKind::Overloaded`]. By default they wait.
     #[must_use]
-    pub fn refusing(self) -> Self {
-        Self { refuses: true, ..self }
+    pub fn reject_excess(self) -> Self {
+        Self { rejects_excess: true, ..self }
     }
 
-    async fn enter(&self, places: &Arc<Semaphore>, context: &Context) -> Result<OwnedSemaphorePermit, ToolError> {
-        if self.refuses {
-            return Arc::clone(places).try_acquire_owned().map_err(|_| overloaded());
+    async fn acquire(&self, semaphore: &Arc<Semaphore>, context: &Context) -> Result<OwnedSemaphorePermit, ToolError> {
+        if self.rejects_excess {
+            return Arc::clone(semaphore).try_acquire_owned().map_err(|_| overloaded());
         }
-        unless_cancelled(context, Arc::clone(places).acquire_owned()).await?.map_err(|_| overloaded())
+        unless_cancelled(context, Arc::clone(semaphore).acquire_owned()).await?.map_err(|_| overloaded())
     }
 }
 
 impl Middleware for ConcurrencyPerTool {
     async fn around(&self, mut call: Call, inner: impl Inner) -> Result<RunResult, ToolError> {
-        if let Some(places) = &*self.places.of(call.tool()) {
-            let place = self.enter(places, call.context()).await?;
+        if let Some(semaphore) = &*self.semaphores.get(call.tool()) {
+            let permit = self.acquire(semaphore, call.context()).await?;
             let context = call.context_mut();
-            let before = context.get::<Arc<Held>>().cloned();
-            *context = std::mem::take(context).with(Arc::new(Held { _place: place, _before: before }));
+            let outer = context.get::<Arc<Permit>>().cloned();
+            *context = std::mem::take(context).with(Arc::new(Permit { _permit: permit, _outer: outer }));
         }
         inner.run(call).await
     }
@@ -92,11 +94,11 @@ impl Middleware for ConcurrencyPerTool {
 layer!(ConcurrencyPerTool);
 
 fn overloaded() -> ToolError {
-    ToolError::new(ErrorKind::Overloaded, "as many calls of this tool run as may; try again later")
+    ToolError::new(ErrorKind::Overloaded, "concurrency limit of this tool reached; try again later")
 }
 
 impl fmt::Debug for ConcurrencyPerTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConcurrencyPerTool").field("refuses", &self.refuses).finish_non_exhaustive()
+        f.debug_struct("ConcurrencyPerTool").field("rejects_excess", &self.rejects_excess).finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! Layers of tower itself, with errors that a model can read.
+//! An adapter for layers with errors other than `ToolError`.
 
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
@@ -9,10 +9,13 @@ use tower::util::MapErr;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// One of tower's own layers, or several: what they say in errors of their own is said in a [`ToolError`].
+/// A layer that converts the errors of another layer to [`ToolError`].
 ///
-/// A time that is over is [`ErrorKind::TimedOut`], a call that was shed is [`ErrorKind::Overloaded`]; what is unknown
-/// here is masked, like every error that nobody expected. A time limit of tower's needs a tokio runtime with timers.
+/// [`Elapsed`] becomes [`ErrorKind::TimedOut`], and [`Overloaded`](tower::load_shed::error::Overloaded) becomes
+/// [`ErrorKind::Overloaded`]. Any other error becomes an [internal](ToolError::internal) error, whose text a model does not
+/// read. The timeout of tower requires a tokio runtime with timers.
+///
+/// # Examples
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,7 +31,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub struct FromTower<L>(L);
 
 impl<L> FromTower<L> {
-    /// Wraps a layer, or a [`ServiceBuilder`](tower::ServiceBuilder) of several.
+    /// Wraps a layer, or a [`ServiceBuilder`](tower::ServiceBuilder) with several layers.
     #[must_use]
     pub const fn new(layer: L) -> Self {
         Self(layer)
@@ -44,17 +47,17 @@ where
     type Service = MapErr<L::Service, fn(E) -> ToolError>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        MapErr::new(self.0.layer(inner), in_words)
+        MapErr::new(self.0.layer(inner), to_tool_error)
     }
 }
 
-fn in_words(error: impl Into<BoxError>) -> ToolError {
+fn to_tool_error(error: impl Into<BoxError>) -> ToolError {
     let error = error.into();
     if error.is::<Elapsed>() {
-        return ToolError::new(ErrorKind::TimedOut, "the call took longer than it may");
+        return ToolError::new(ErrorKind::TimedOut, "the call reached its timeout");
     }
     if error.is::<Overloaded>() {
-        return ToolError::new(ErrorKind::Overloaded, "as many calls run as may; try again later");
+        return ToolError::new(ErrorKind::Overloaded, "concurrency limit reached; try again later");
     }
     ToolError::internal(error)
 }

@@ -1,14 +1,14 @@
-//! Layers for the calls of [`toolkit`]: approval, retry, limits and traces.
+//! [`tower`] layers for [`toolkit`]: approval, retries, rate and concurrency limits, and tracing.
 //!
-//! Each is a [layer of tower](tower::Layer) for
-//! [`DispatcherBuilder::layer`](toolkit::dispatch::DispatcherBuilder::layer), and can stand in a
-//! [`ServiceBuilder`](tower::ServiceBuilder) beside others. What was added first sees a call first:
+//! Each type implements [`tower::Layer`]. Add it with
+//! [`DispatcherBuilder::layer`](toolkit::dispatch::DispatcherBuilder::layer), or combine it with other layers in a
+//! [`ServiceBuilder`](tower::ServiceBuilder). The layer that is added first is the outermost:
 //!
 //! ```
 //! use std::time::Duration;
 //!
 //! use toolkit::{Catalog, Dispatcher, tool};
-//! use toolkit_tower::{Answer, Approval, ConcurrencyPerTool, Rate, RateLimit, Retry, Traced};
+//! use toolkit_tower::{Approval, ConcurrencyPerTool, Decision, Rate, RateLimit, Retry, Traced};
 //!
 //! /// Deletes a branch.
 //! #[tool(destructive, idempotent)]
@@ -21,9 +21,9 @@
 //! let dispatcher = Dispatcher::builder(Catalog::linked()?)
 //!     .layer(Traced::new())
 //!     .layer(RateLimit::overall(Rate::new(600, minute)))
-//!     .layer(Approval::by(async |question| match question.arguments()["name"].as_str() {
-//!         Some("main") => Answer::No("nobody deletes main".into()),
-//!         _ => Answer::Yes,
+//!     .layer(Approval::new(async |request| match request.arguments()["name"].as_str() {
+//!         Some("main") => Decision::Deny("main is protected".into()),
+//!         _ => Decision::Approve,
 //!     }))
 //!     .layer(Retry::new())
 //!     .layer(RateLimit::per_tool(Rate::new(60, minute)))
@@ -31,41 +31,44 @@
 //!     .build()?;
 //!
 //! let error = dispatcher.call("delete_branch", r#"{"name": "main"}"#).await.unwrap_err();
-//! assert_eq!(error.to_string(), "delete_branch: the call was not approved: nobody deletes main");
+//! assert_eq!(error.to_string(), "delete_branch: the call was not approved: main is protected");
 //! assert!(dispatcher.call("delete_branch", r#"{"name": "old"}"#).await.is_ok());
 //! # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! # In which order
+//! # Order
 //!
-//! | from the outside in | because |
+//! The recommended order, from the outermost layer to the innermost:
+//!
+//! | layer | reason |
 //! |---|---|
-//! | [`Traced`] | one span has the whole of a call, refusals and attempts included |
-//! | [`RateLimit::overall`] | a flood ends here, and nobody is asked about it |
-//! | [`Approval`] | a person is asked once, however often the call is made, and keeps no place while thinking |
-//! | [`Retry`] | what is further in is done for each attempt |
-//! | [`RateLimit::per_tool`] | what the tool's own servers count is attempts; its `retry_after` is waited for |
-//! | [`ConcurrencyPerTool`] | a place is held while the tool runs, and not while it waits to be tried again |
-//! | [`FromTower`] with a time limit | it then bounds one attempt; further out it bounds the call, and a person's answer |
+//! | [`Traced`] | one span covers the call, including rejections and all attempts |
+//! | [`RateLimit::overall`] | a flood of calls is rejected before a person is asked for approval |
+//! | [`Approval`] | approval is requested once per call and not per attempt, and no permit is held meanwhile |
+//! | [`Retry`] | the layers below run for each attempt |
+//! | [`RateLimit::per_tool`] | the limit counts attempts, like the servers behind the tool; `Retry` waits for its `retry_after` |
+//! | [`ConcurrencyPerTool`] | a permit is held while the tool runs, and not between two attempts |
+//! | [`FromTower`] with a timeout | the timeout applies to one attempt; further out, it includes approval and retries |
 //!
-//! # The dispatcher's own limits, or tower's
+//! # Limits of the dispatcher and of tower
 //!
-//! | for | use | because |
+//! | limit | use | reason |
 //! |---|---|---|
-//! | how long a tool may run | [`DispatcherBuilder::timeout`], `timeout` of a tool | an author's limit comes first, and a tool on a thread of its own is told |
-//! | how long a call may take, attempts and all | [`FromTower`] around [`tower::timeout::TimeoutLayer`] | it bounds whatever is inside of it |
-//! | how many tools run | [`DispatcherBuilder::concurrency`] | it counts tools on threads of their own to their end, when nobody waits for them any more, and calls of a [`Handle`](toolkit::Handle) |
-//! | how many calls are under way, the rest being refused | [`FromTower`] around `load_shed` and `concurrency_limit` | the dispatcher's own limit makes calls wait |
-//! | how many calls of one tool run | [`ConcurrencyPerTool`] | neither has it |
+//! | duration of a tool | [`DispatcherBuilder::timeout`], `timeout` of a tool | the timeout of the tool takes precedence, and a `blocking` tool is notified |
+//! | duration of a call with all attempts | [`FromTower`] with [`tower::timeout::TimeoutLayer`] | it includes the layers inside it |
+//! | number of running tools | [`DispatcherBuilder::concurrency`] | it includes abandoned `blocking` tools until they end, and calls of a [`Handle`](toolkit::Handle) |
+//! | number of calls in progress, rejecting further calls | [`FromTower`] with `load_shed` and `concurrency_limit` | the limit of the dispatcher makes calls wait |
+//! | number of calls of each tool | [`ConcurrencyPerTool`] | neither the dispatcher nor tower has it |
 //!
-//! A layer sees the calls of JSON. A [`Handle`](toolkit::Handle), a call with Rust types, passes by all of them.
+//! Layers apply to calls with JSON arguments. A [`Handle`](toolkit::Handle), which calls with Rust types, bypasses them.
 //!
 //! [`DispatcherBuilder::timeout`]: toolkit::dispatch::DispatcherBuilder::timeout
 //! [`DispatcherBuilder::concurrency`]: toolkit::dispatch::DispatcherBuilder::concurrency
 #![forbid(unsafe_code)]
 
 mod approval;
+mod cancel;
 mod concurrency;
 mod from_tower;
 mod middleware;
@@ -73,11 +76,10 @@ mod per_tool;
 mod rate_limit;
 mod retry;
 mod traced;
-mod waiting;
 
-pub use self::approval::{Answer, Approval, Question, may_destroy};
+pub use self::approval::{Approval, ApprovalRequest, Decision, may_be_destructive};
 pub use self::concurrency::ConcurrencyPerTool;
 pub use self::from_tower::FromTower;
 pub use self::rate_limit::{Rate, RateLimit};
 pub use self::retry::Retry;
-pub use self::traced::{CallId, Traced};
+pub use self::traced::{ToolCallId, Traced};

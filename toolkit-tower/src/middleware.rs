@@ -1,4 +1,4 @@
-//! What the layers of this crate have in common: something that is done around a call.
+//! The common implementation of the layers: a function around a call.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,9 +11,9 @@ use tower::{Service, ServiceExt};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What runs a call: the layers further inside, and the dispatcher.
+/// The inner service: further layers, and the dispatcher.
 pub trait Inner: Clone + Send + 'static {
-    /// Runs a call, once there is room for it.
+    /// Waits until the service is ready, and runs a call.
     fn run(self, call: Call) -> impl Future<Output = Result<RunResult, ToolError>> + Send;
 }
 
@@ -28,13 +28,13 @@ where
     }
 }
 
-/// What a layer does around a call.
+/// A function around a call.
 pub trait Middleware: Send + Sync + 'static {
-    /// Takes a call, and runs it by what is inside; or refuses it.
+    /// Runs the call with the inner service, or rejects it.
     fn around(&self, call: Call, inner: impl Inner) -> impl Future<Output = Result<RunResult, ToolError>> + Send;
 }
 
-/// A service inside of a layer of this crate.
+/// The service of a [`Middleware`].
 #[derive(Clone, Debug)]
 pub struct Around<M, S> {
     middleware: Arc<M>,
@@ -52,7 +52,7 @@ impl<M: Middleware, S: Inner> Service<Call> for Around<M, S> {
     type Error = ToolError;
     type Future = Pin<Box<dyn Future<Output = Result<RunResult, ToolError>> + Send>>;
 
-    /// What is inside is asked when it is needed: not before a person has answered, and again before each attempt.
+    /// Always ready: [`Inner::run`] polls the inner service when it is needed, after approval and before each attempt.
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ToolError>> {
         Poll::Ready(Ok(()))
     }
@@ -63,7 +63,7 @@ impl<M: Middleware, S: Inner> Service<Call> for Around<M, S> {
     }
 }
 
-/// Makes a type that is a [`Middleware`] a layer. Services of clones of a layer share what it has counted.
+/// Implements `tower::Layer` for a [`Middleware`]. The services of all clones of a layer share its state.
 macro_rules! layer {
     ($layer:ty) => {
         impl<S> tower::Layer<S> for $layer {

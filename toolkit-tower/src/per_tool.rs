@@ -1,4 +1,4 @@
-//! One thing for each tool.
+//! A value for each tool.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use toolkit::Tool;
 use toolkit::tool::ToolId;
 
-/// One thing for each tool that was called: as many as the catalogues have tools, whatever is called how often.
+/// A value for each tool, created at the first call of the tool. The number of values is bounded by that of the tools.
 pub(crate) struct PerTool<T> {
     make: Box<dyn Fn(&Tool) -> T + Send + Sync>,
     made: RwLock<HashMap<ToolId, Arc<T>>>,
@@ -17,10 +17,10 @@ impl<T> PerTool<T> {
         Self { make: Box::new(make), made: RwLock::default() }
     }
 
-    pub(crate) fn of(&self, tool: &Tool) -> Arc<T> {
+    pub(crate) fn get(&self, tool: &Tool) -> Arc<T> {
         let made = self.made.read().unwrap_or_else(PoisonError::into_inner).get(tool.id()).cloned();
         made.unwrap_or_else(|| {
-            // Made before the lock is taken: it is the host's function that says what.
+            // Created before the lock is acquired, since `make` may call a function of the host.
             let new = Arc::new((self.make)(tool));
             let mut made = self.made.write().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(made.entry(tool.id().clone()).or_insert(new))

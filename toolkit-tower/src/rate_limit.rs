@@ -1,4 +1,4 @@
-//! How many calls are made in a time.
+//! Rate limits.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -14,15 +14,18 @@ use toolkit::{RunResult, Tool, ToolError};
 use crate::middleware::{Inner, Middleware, layer};
 use crate::per_tool::PerTool;
 
-/// A bound on the calls in a time, of all tools together or of each. Calls beyond it are refused at once, with
-/// [`ErrorKind::Overloaded`] and the time after which there is room again ([`ToolError::retry_after`]).
+/// A layer that limits the rate of calls, in total or for each tool.
+///
+/// Further calls fail at once with [`ErrorKind::Overloaded`] and [`ToolError::retry_after`].
+///
+/// # Examples
 ///
 /// ```
 /// use std::time::Duration;
 /// use toolkit_tower::{Rate, RateLimit};
 ///
 /// let all = RateLimit::overall(Rate::new(100, Duration::from_secs(1)));
-/// let each = RateLimit::by(|tool| match tool.category() {
+/// let each = RateLimit::with_rates(|tool| match tool.category() {
 ///     Some("search") => Some(Rate::new(10, Duration::from_secs(60))),
 ///     _ => None,
 /// });
@@ -39,8 +42,10 @@ enum Limiters {
     PerTool(Arc<PerTool<Option<DefaultDirectRateLimiter>>>),
 }
 
-/// So many calls in a time: as many at once, and then one more whenever its part of the time is over (the generic cell
-/// rate algorithm, ITU-T I.371).
+/// A number of calls per period.
+///
+/// The number is also the maximum burst; the quota is replenished continuously, one call at a time (generic cell rate
+/// algorithm, ITU-T I.371).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     n_calls: NonZeroU32,
@@ -48,7 +53,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// `n_calls` in `per`: at least one, in at most a year.
+    /// Creates a rate of `n_calls` per period `per`. `n_calls` is at least 1, and `per` is at most 365 days.
     #[must_use]
     pub fn new(n_calls: u32, per: Duration) -> Self {
         const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -56,7 +61,7 @@ impl Rate {
         Self { n_calls: NonZeroU32::new(n_calls).unwrap_or(NonZeroU32::MIN), per: per.min(YEAR) }
     }
 
-    /// None where the calls come faster than time is measured.
+    /// Returns `None` if the interval between two calls is below the resolution of the clock.
     fn limiter(self) -> Option<DefaultDirectRateLimiter> {
         let quota = Quota::with_period(self.per / self.n_calls.get())?;
         Some(RateLimiter::direct(quota.allow_burst(self.n_calls)))
@@ -64,26 +69,26 @@ impl Rate {
 }
 
 impl RateLimit {
-    /// Counts all calls together.
+    /// Creates a limit for all calls in total.
     #[must_use]
     pub fn overall(rate: Rate) -> Self {
         match rate.limiter() {
             Some(limiter) => Self(Limiters::Overall(Arc::new(limiter))),
-            None => Self::by(|_| None),
+            None => Self::with_rates(|_| None),
         }
     }
 
-    /// Counts the calls of each tool.
+    /// Creates a limit for the calls of each tool.
     #[must_use]
     pub fn per_tool(rate: Rate) -> Self {
-        Self::by(move |_| Some(rate))
+        Self::with_rates(move |_| Some(rate))
     }
 
-    /// Counts the calls of each tool, each with a rate of its own; `None` is no limit.
+    /// Creates a limit with a rate for each tool. `None` is no limit.
     ///
-    /// Each tool is asked about once.
+    /// `rate` is called once for each tool.
     #[must_use]
-    pub fn by(rate: impl Fn(&Tool) -> Option<Rate> + Send + Sync + 'static) -> Self {
+    pub fn with_rates(rate: impl Fn(&Tool) -> Option<Rate> + Send + Sync + 'static) -> Self {
         Self(Limiters::PerTool(Arc::new(PerTool::new(move |tool| rate(tool)?.limiter()))))
     }
 }
@@ -91,10 +96,10 @@ impl RateLimit {
 impl Middleware for RateLimit {
     async fn around(&self, call: Call, inner: impl Inner) -> Result<RunResult, ToolError> {
         match &self.0 {
-            Limiters::Overall(limiter) => admit(limiter, "calls")?,
+            Limiters::Overall(limiter) => check(limiter, "calls")?,
             Limiters::PerTool(limiters) => {
-                if let Some(limiter) = &*limiters.of(call.tool()) {
-                    admit(limiter, "calls of this tool")?;
+                if let Some(limiter) = &*limiters.get(call.tool()) {
+                    check(limiter, "calls of this tool")?;
                 }
             }
         }
@@ -104,10 +109,10 @@ impl Middleware for RateLimit {
 
 layer!(RateLimit);
 
-fn admit(limiter: &DefaultDirectRateLimiter, what: &str) -> Result<(), ToolError> {
+fn check(limiter: &DefaultDirectRateLimiter, what: &str) -> Result<(), ToolError> {
     limiter.check().map_err(|not_until| {
         let after = not_until.wait_time_from(limiter.clock().now());
-        // What is said is not sooner than what is meant.
+        // Rounded up, so that a retry after this time succeeds.
         let seconds = after.as_millis().div_ceil(1000);
         let message = format!("too many {what}; try again in {seconds} s");
         ToolError::new(ErrorKind::Overloaded, message).retryable(after)

@@ -1,4 +1,4 @@
-//! Calls that are made again.
+//! Retries of failed calls.
 
 use std::fmt;
 use std::future::Future;
@@ -9,83 +9,84 @@ use toolkit::dispatch::{BoxFuture, Call, sleep};
 use toolkit::{RunResult, Tool, ToolError};
 use tower::retry::budget::{Budget, TpsBudget};
 
+use crate::cancel::unless_cancelled;
 use crate::middleware::{Inner, Middleware, layer};
-use crate::waiting::unless_cancelled;
 
-/// Makes a call again that failed for a while only, where that does no harm.
+/// A layer that retries transient failures of idempotent tools.
 ///
-/// - Only tools with a read-only or idempotent hint are called again. Hints of a backend count only if the host trusts
-///   it or a lock confirms them; see
+/// - Only tools with the hint `read_only` or `idempotent` are retried. Hints of a backend are considered only if the host
+///   trusts the backend or a lock confirms them; see
 ///   [`Backends::collect`](toolkit::backend::Backends::collect).
-/// - Only errors that say that the same call may succeed later ([`ToolError::is_retryable`]) are tried again.
-/// - A call whose result is streamed is made once: its reader would see the parts twice.
-/// - There are at most three attempts, unless [`Retry::attempts`] says otherwise, and a budget for all calls together:
-///   when most calls fail, trying again makes it worse.
-/// - It waits longer each time, never less than [`ToolError::retry_after`]. Where that is longer than the longest wait,
-///   the error is given back instead. Waiting ends when the caller gives up.
+/// - Only [retryable](ToolError::is_retryable) errors are retried.
+/// - A streamed call is not retried, since its items would be sent twice.
+/// - A call has at most three attempts by default ([`Retry::attempts`]). All calls share a budget ([`Retry::budget`]),
+///   since retries of most calls would increase an overload.
+/// - The delay grows exponentially with jitter ([`Retry::backoff`]), and is at least [`ToolError::retry_after`]. If
+///   `retry_after` exceeds the maximum delay, the error is returned. Cancelling the call ends the delay.
+///
+/// The layer works on any executor; see [`Retry::timer`].
+///
+/// # Examples
 ///
 /// ```
 /// use std::time::Duration;
 /// use toolkit::{Catalog, Dispatcher};
 /// use toolkit_tower::Retry;
 ///
-/// let retry = Retry::new().attempts(5).waits(Duration::from_millis(200), Duration::from_secs(20));
+/// let retry = Retry::new().attempts(5).backoff(Duration::from_millis(200), Duration::from_secs(20));
 /// let dispatcher = Dispatcher::builder(Catalog::linked()?).layer(retry).build()?;
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
-///
-/// It works on any executor; see [`Retry::timer`].
 #[derive(Clone)]
 pub struct Retry {
-    n_attempts: u32,
-    first_wait: Duration,
-    longest_wait: Duration,
+    max_attempts: u32,
+    initial_delay: Duration,
+    max_delay: Duration,
     budget: Arc<dyn Budget + Send + Sync>,
     timer: Arc<Timer>,
 }
 
-/// What waits between two attempts. It fails where there is no thread to measure time with.
+/// Waits between two attempts. It fails if the timer thread cannot be started.
 type Timer = dyn Fn(Duration) -> BoxFuture<'static, Result<(), ToolError>> + Send + Sync;
 
 impl Retry {
-    /// Three attempts, the first wait of about 100 ms, none longer than 10 s; a budget of one call in five, or 10 calls
-    /// a second where there are fewer ([`TpsBudget::default`]).
+    /// Creates a layer with three attempts, delays of 100 ms to 10 s, and a budget of 20 % of the calls plus 10 retries per
+    /// second ([`TpsBudget::default`]).
     #[must_use]
     pub fn new() -> Self {
         Self {
-            n_attempts: 3,
-            first_wait: Duration::from_millis(100),
-            longest_wait: Duration::from_secs(10),
+            max_attempts: 3,
+            initial_delay: Duration::from_millis(100),
+            max_delay: Duration::from_secs(10),
             budget: Arc::new(TpsBudget::default()),
-            timer: Arc::new(|wait| Box::pin(sleep(wait))),
+            timer: Arc::new(|delay| Box::pin(sleep(delay))),
         }
     }
 
-    /// How often a call is made at most, the first time included.
+    /// Sets the maximum number of attempts, including the first one.
     #[must_use]
-    pub fn attempts(self, n_attempts: u32) -> Self {
-        Self { n_attempts, ..self }
+    pub fn attempts(self, max_attempts: u32) -> Self {
+        Self { max_attempts, ..self }
     }
 
-    /// How long the first wait is, and how long the longest one may be. Each is twice as long as the one before, and
-    /// half of it is left to chance, so that calls that failed together do not come back together.
+    /// Sets the initial and the maximum delay. The delay doubles with each attempt. It is reduced at random by up to a
+    /// half, so that calls that failed together are not retried together.
     #[must_use]
-    pub fn waits(self, first: Duration, longest: Duration) -> Self {
-        Self { first_wait: first, longest_wait: longest, ..self }
+    pub fn backoff(self, initial: Duration, max: Duration) -> Self {
+        Self { initial_delay: initial, max_delay: max, ..self }
     }
 
-    /// What all calls together may use up: each attempt but the first withdraws, each call that needs no other attempt
-    /// deposits.
+    /// Sets the retry budget of all calls: each retry withdraws from it, and each call that ends without a retry deposits.
     #[must_use]
     pub fn budget(self, budget: impl Budget + Send + Sync + 'static) -> Self {
         Self { budget: Arc::new(budget), ..self }
     }
 
-    /// Sets what waits between two attempts. By default it is [`toolkit::dispatch::sleep`], which needs no runtime.
+    /// Sets the timer of the delays. By default [`toolkit::dispatch::sleep`], which needs no runtime.
     ///
     /// ```
     /// # use toolkit_tower::Retry;
-    /// // The time of the runtime, which a test can pause.
+    /// // The clock of the tokio runtime, which tests can pause.
     /// let retry = Retry::new().timer(tokio::time::sleep);
     /// ```
     #[must_use]
@@ -94,27 +95,27 @@ impl Retry {
         F: Fn(Duration) -> W + Send + Sync + 'static,
         W: Future<Output = ()> + Send + 'static,
     {
-        let timer = move |wait| -> BoxFuture<'static, _> {
-            let waited = timer(wait);
+        let timer = move |delay| -> BoxFuture<'static, _> {
+            let elapsed = timer(delay);
             Box::pin(async move {
-                waited.await;
+                elapsed.await;
                 Ok(())
             })
         };
         Self { timer: Arc::new(timer), ..self }
     }
 
-    /// How long to wait after an attempt, counted from 1; `None` is too long.
-    fn wait(&self, n_attempts: u32, error: &ToolError) -> Option<Duration> {
-        let wanted = error.retry_after().unwrap_or_default();
-        if wanted > self.longest_wait {
+    /// Returns the delay after attempt `n_attempts`, counted from 1, or `None` if `retry_after` exceeds the maximum delay.
+    fn delay(&self, n_attempts: u32, error: &ToolError) -> Option<Duration> {
+        let retry_after = error.retry_after().unwrap_or_default();
+        if retry_after > self.max_delay {
             return None;
         }
-        // Not tower's `ExponentialBackoff`: its clones draw the same numbers, and at its longest wait it draws none.
+        // Clones of tower's `ExponentialBackoff` have the same jitter, and none at the maximum delay.
         let factor = 2_u32.saturating_pow(n_attempts.saturating_sub(1));
-        let most = self.first_wait.saturating_mul(factor).min(self.longest_wait);
-        let wait = most.mul_f64(0.5 + fastrand::f64() / 2.0);
-        Some(wanted.max(wait))
+        let limit = self.initial_delay.saturating_mul(factor).min(self.max_delay);
+        let delay = limit.mul_f64(0.5 + fastrand::f64() / 2.0);
+        Some(retry_after.max(delay))
     }
 }
 
@@ -126,7 +127,7 @@ impl Default for Retry {
 
 impl Middleware for Retry {
     async fn around(&self, call: Call, inner: impl Inner) -> Result<RunResult, ToolError> {
-        if call.is_streamed() || !may_be_repeated(call.tool()) {
+        if call.is_streamed() || !is_idempotent(call.tool()) {
             return inner.run(call).await;
         }
         let mut n_attempts = 1;
@@ -138,12 +139,12 @@ impl Middleware for Retry {
                     return outcome;
                 }
             };
-            let wait = self.wait(n_attempts, &error).filter(|_| n_attempts < self.n_attempts);
-            let Some(wait) = wait.filter(|_| self.budget.withdraw()) else {
+            let delay = self.delay(n_attempts, &error).filter(|_| n_attempts < self.max_attempts);
+            let Some(delay) = delay.filter(|_| self.budget.withdraw()) else {
                 return Err(error);
             };
-            tracing::debug!(tool = %call.tool().id(), error = error.kind().name(), ?wait, "the call is made again");
-            if unless_cancelled(call.context(), (self.timer)(wait)).await?.is_err() {
+            tracing::debug!(tool = %call.tool().id(), error = error.kind().name(), ?delay, "retrying the call");
+            if unless_cancelled(call.context(), (self.timer)(delay)).await?.is_err() {
                 return Err(error);
             }
             n_attempts += 1;
@@ -153,7 +154,7 @@ impl Middleware for Retry {
 
 layer!(Retry);
 
-fn may_be_repeated(tool: &Tool) -> bool {
+fn is_idempotent(tool: &Tool) -> bool {
     let hints = tool.annotations();
     hints.read_only == Some(true) || hints.idempotent == Some(true)
 }
@@ -161,9 +162,9 @@ fn may_be_repeated(tool: &Tool) -> bool {
 impl fmt::Debug for Retry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Retry")
-            .field("n_attempts", &self.n_attempts)
-            .field("first_wait", &self.first_wait)
-            .field("longest_wait", &self.longest_wait)
+            .field("max_attempts", &self.max_attempts)
+            .field("initial_delay", &self.initial_delay)
+            .field("max_delay", &self.max_delay)
             .finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! A span around every call, in the words of OpenTelemetry.
+//! A span for each call, with the attributes of OpenTelemetry.
 
 use serde_json::Value;
 use toolkit::call::ErrorKind;
@@ -8,16 +8,26 @@ use tracing::{Instrument, Span, field};
 
 use crate::middleware::{Inner, Middleware, layer};
 
-/// Puts a span around every call, by the semantic conventions of OpenTelemetry for generative AI (`execute_tool`;
-/// still in development there, as of semconv 1.41).
+/// A layer that creates a [`tracing`] span for each call, with the attributes of the OpenTelemetry semantic conventions
+/// for generative AI (`execute_tool`, status "development" as of semconv 1.41).
 ///
-/// The span is called `execute_tool {gen_ai.tool.name}` and has `gen_ai.operation.name`, `gen_ai.tool.name`,
-/// `gen_ai.tool.type`, `gen_ai.tool.description` where there is one, `gen_ai.tool.call.id` where the context has a
-/// [`CallId`], `toolkit.tool.id` with namespace and version, and on failure `error.type`, which is an [`ErrorKind::name`]: `timed_out`. A call that is dropped before
-/// its end has the `error.type` of a cancelled one. The tool's own spans and events are inside of it.
+/// | attribute | value |
+/// |---|---|
+/// | `otel.name` | `execute_tool {gen_ai.tool.name}` |
+/// | `gen_ai.operation.name` | `execute_tool` |
+/// | `gen_ai.tool.name`, `gen_ai.tool.type` | the name of the tool, and `function` |
+/// | `gen_ai.tool.description` | the summary of the tool, if it has a description |
+/// | `gen_ai.tool.call.id` | the [`ToolCallId`] in the context, if there is one |
+/// | `gen_ai.tool.call.arguments`, `gen_ai.tool.call.result` | if [enabled](Self::arguments) |
+/// | `toolkit.tool.id` | the id with namespace and version |
+/// | `otel.status_code`, `error.type` | for a failure, `ERROR` and the [`ErrorKind::name`], such as `timed_out` |
 ///
-/// It is a span of `tracing`, for whoever listens; `tracing-opentelemetry` sends it on. What was said of an error is not
-/// in it, since that may repeat arguments. Arguments and results are in it only when asked for:
+/// A call that is dropped before its end has the `error.type` of a cancelled call. The spans and events of the tool are
+/// children of the span. `tracing-opentelemetry` exports it. Messages of errors are not recorded, since they may contain
+/// arguments. Arguments and results are recorded only if enabled, without the properties that the schemas mark as secret
+/// (`writeOnly`).
+///
+/// # Examples
 ///
 /// ```
 /// use toolkit::{Catalog, Dispatcher};
@@ -27,8 +37,6 @@ use crate::middleware::{Inner, Middleware, layer};
 /// let dispatcher = Dispatcher::builder(Catalog::linked()?).layer(traced).build()?;
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
-///
-/// What the tool's schemas call secret (`writeOnly`) is masked even then.
 #[derive(Clone, Copy, Debug)]
 pub struct Traced {
     arguments: bool,
@@ -36,24 +44,24 @@ pub struct Traced {
     max_bytes: usize,
 }
 
-/// The id that a model gave to a call; a host attaches it to the context.
+/// The id of a call that a model has assigned. A host attaches it to the context.
 ///
 /// ```
 /// # use toolkit::Context;
-/// # use toolkit_tower::CallId;
-/// let context = Context::new().with(CallId::new("call_mszuSIzqtI65i1wAUOE8w5H4"));
+/// # use toolkit_tower::ToolCallId;
+/// let context = Context::new().with(ToolCallId::new("call_mszuSIzqtI65i1wAUOE8w5H4"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallId(String);
+pub struct ToolCallId(String);
 
-impl CallId {
-    /// The id as the model gave it.
+impl ToolCallId {
+    /// Creates a call id.
     #[must_use]
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())
     }
 
-    /// The id.
+    /// Returns the id.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -61,27 +69,27 @@ impl CallId {
 }
 
 impl Traced {
-    /// Without arguments and results.
+    /// Creates a layer that records neither arguments nor results.
     #[must_use]
     pub const fn new() -> Self {
         Self { arguments: false, results: false, max_bytes: 16 << 10 }
     }
 
-    /// Whether the arguments are recorded, as JSON, in `gen_ai.tool.call.arguments`.
+    /// Sets whether arguments are recorded as JSON in `gen_ai.tool.call.arguments`.
     ///
-    /// Those that do not fit are not recorded where the tool takes secrets: nobody knows where they are.
+    /// Invalid arguments of a tool with secret properties are not recorded, since the secrets cannot be located.
     #[must_use]
     pub const fn arguments(self, record: bool) -> Self {
         Self { arguments: record, ..self }
     }
 
-    /// Whether the structured result is recorded, as JSON, in `gen_ai.tool.call.result`.
+    /// Sets whether structured results are recorded as JSON in `gen_ai.tool.call.result`.
     #[must_use]
     pub const fn results(self, record: bool) -> Self {
         Self { results: record, ..self }
     }
 
-    /// How many bytes of either are recorded; 16 KiB by default. What is cut off ends in `…`.
+    /// Sets the maximum length of arguments and of results, in bytes. 16 KiB by default. A truncated value ends in `…`.
     #[must_use]
     pub const fn max_bytes(self, n_bytes: usize) -> Self {
         Self { max_bytes: n_bytes, ..self }
@@ -129,14 +137,14 @@ impl Default for Traced {
 
 impl Middleware for Traced {
     async fn around(&self, call: Call, inner: impl Inner) -> Result<RunResult, ToolError> {
-        let span = span_of(&call);
+        let span = span(&call);
         if span.is_disabled() {
             return inner.run(call).await;
         }
         if self.arguments {
             self.record_arguments(&span, &call);
         }
-        let dropped = FailsIfDropped(&span);
+        let dropped = RecordCancelled(&span);
         let observed = self.results.then(|| call.clone());
         let outcome = inner.run(call).instrument(span.clone()).await;
         std::mem::forget(dropped);
@@ -146,7 +154,7 @@ impl Middleware for Traced {
                     self.record_result(&span, call.tool(), result);
                 }
             }
-            Err(error) => fail(&span, error.kind()),
+            Err(error) => record_error(&span, error.kind()),
         }
         outcome
     }
@@ -154,7 +162,7 @@ impl Middleware for Traced {
 
 layer!(Traced);
 
-fn span_of(call: &Call) -> Span {
+fn span(call: &Call) -> Span {
     let tool = call.tool();
     let span = tracing::info_span!(
         "execute_tool",
@@ -177,23 +185,23 @@ fn span_of(call: &Call) -> Span {
         if !description.is_empty() {
             span.record("gen_ai.tool.description", description);
         }
-        if let Some(id) = call.context().get::<CallId>() {
+        if let Some(id) = call.context().get::<ToolCallId>() {
             span.record("gen_ai.tool.call.id", id.as_str());
         }
     }
     span
 }
 
-fn fail(span: &Span, kind: ErrorKind) {
+fn record_error(span: &Span, kind: ErrorKind) {
     span.record("otel.status_code", "ERROR");
     span.record("error.type", kind.name());
 }
 
-/// A call that nobody waits for any more ends without an outcome.
-struct FailsIfDropped<'s>(&'s Span);
+/// Records a cancellation when the future of a call is dropped before its end.
+struct RecordCancelled<'s>(&'s Span);
 
-impl Drop for FailsIfDropped<'_> {
+impl Drop for RecordCancelled<'_> {
     fn drop(&mut self) {
-        fail(self.0, ErrorKind::Cancelled);
+        record_error(self.0, ErrorKind::Cancelled);
     }
 }

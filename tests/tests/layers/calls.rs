@@ -1,4 +1,4 @@
-//! What a layer sees of a call.
+//! The view of a layer on a call.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,7 +39,7 @@ async fn counted(counted: Counted) -> u8 {
     counted.n
 }
 
-/// How often the schema is looked at when a new dispatcher streams the tool and calls it, so many times each.
+/// Counts how often the schema is built while a new dispatcher streams and calls the tool, `n_times` each.
 async fn n_built(n_times: usize, layers: impl FnOnce(DispatcherBuilder) -> DispatcherBuilder) -> usize {
     let before = SCHEMAS_BUILT.load(Ordering::SeqCst);
     let dispatcher = layers(Dispatcher::builder(catalog![counted].unwrap())).build().unwrap();
@@ -52,12 +52,12 @@ async fn n_built(n_times: usize, layers: impl FnOnce(DispatcherBuilder) -> Dispa
 }
 
 #[tokio::test]
-async fn a_schema_is_built_once_however_often_its_tool_is_called() {
+async fn a_schema_is_built_once_for_all_calls() {
     let look = MapRequestLayer::new(|call: Call| {
         assert!(call.checked_arguments().is_ok());
         call
     });
-    // Building it once may look at the type more than once.
+    // Building a schema may visit the type several times.
     let once = n_built(1, |builder| builder).await;
     assert_eq!(n_built(3, |builder| builder).await, once);
     assert_eq!(n_built(3, |builder| builder.layer(Identity::new())).await, once);
@@ -65,7 +65,7 @@ async fn a_schema_is_built_once_however_often_its_tool_is_called() {
 }
 
 #[tokio::test]
-async fn a_layer_sees_the_arguments_as_the_tool_will_be_given_them() {
+async fn a_layer_sees_the_arguments_that_the_tool_receives() {
     let seen = Arc::new(Mutex::new(Vec::<Result<Value, ErrorKind>>::new()));
     let layer = {
         let seen = Arc::clone(&seen);
@@ -90,13 +90,13 @@ async fn a_layer_sees_the_arguments_as_the_tool_will_be_given_them() {
         let outcome = dispatcher.call_with(context, "delete", arguments).await;
         let seen = seen.lock().unwrap().pop().unwrap();
         assert_eq!(seen, expected, "{arguments}");
-        // The dispatcher comes to the same verdict.
+        // The dispatcher has the same result.
         assert_eq!(outcome.map(drop).map_err(|error| error.kind()), expected.map(drop), "{arguments}");
     }
 }
 
 #[test]
-fn a_call_prints_no_arguments() {
+fn debug_output_of_a_call_has_no_arguments() {
     let printed = Arc::new(Mutex::new(String::new()));
     let layer = {
         let printed = Arc::clone(&printed);
@@ -113,7 +113,7 @@ fn a_call_prints_no_arguments() {
 }
 
 #[test]
-fn a_denied_call_has_a_kind_and_a_stage_of_its_own() {
+fn a_denied_call_has_its_own_kind_and_stage() {
     let error = ToolError::new(ErrorKind::Denied, "no");
     assert_eq!((error.kind().name(), error.stage(), error.is_retryable()), ("denied", Stage::Approve, false));
 }

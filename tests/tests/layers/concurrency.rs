@@ -1,4 +1,4 @@
-//! How many calls of one tool run at once.
+//! `ConcurrencyPerTool`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use toolkit_tower::ConcurrencyPerTool;
 
 use super::tools::{Seen, dispatcher};
 
-/// Waits until something holds, however long that takes.
+/// Waits until a condition is true.
 pub(crate) async fn until(holds: impl Fn() -> bool) {
     while !holds() {
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -22,7 +22,7 @@ fn limited(limit: ConcurrencyPerTool) -> (Dispatcher, Seen) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_ten_thousand_calls_no_more_than_may_run_at_once_and_all_end() {
+async fn ten_thousand_calls_respect_the_limit_and_all_end() {
     const CALLS: usize = 10_000;
 
     let (dispatcher, seen) = limited(ConcurrencyPerTool::new(5));
@@ -44,7 +44,7 @@ async fn of_ten_thousand_calls_no_more_than_may_run_at_once_and_all_end() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn places_come_back_from_calls_that_end_in_any_way() {
+async fn every_outcome_of_a_call_releases_its_permit() {
     const CALLS: usize = 10_000;
 
     let (dispatcher, seen) = limited(ConcurrencyPerTool::new(7));
@@ -65,7 +65,7 @@ async fn places_come_back_from_calls_that_end_in_any_way() {
                 }
             };
             if n % 4 == 3 {
-                // Dropped, while it waits or while it runs.
+                // Dropped while it waits or runs.
                 tokio::select! { _ = call => unreachable!("it hangs"), () = later => return }
             }
             let (outcome, ()) = tokio::join!(call, async {
@@ -80,7 +80,7 @@ async fn places_come_back_from_calls_that_end_in_any_way() {
         call.await.unwrap();
     }
     assert_eq!(seen.running(), 0);
-    // Every place is there again.
+    // Every permit is free again.
     let mut hanging = Vec::new();
     for n in 1..=7 {
         let dispatcher = dispatcher.clone();
@@ -101,14 +101,14 @@ async fn one_tool_does_not_wait_for_another() {
 }
 
 #[tokio::test]
-async fn calls_without_a_place_are_refused_where_the_host_says_so() {
-    let (dispatcher, seen) = limited(ConcurrencyPerTool::new(1).refusing());
+async fn excess_calls_are_rejected_on_request() {
+    let (dispatcher, seen) = limited(ConcurrencyPerTool::new(1).reject_excess());
     let hanging = dispatcher.clone();
     let hanging = tokio::spawn(async move { hanging.call("hangs", "{}").await.map(drop) });
     until(|| seen.running() == 1).await;
     let error = dispatcher.call("hangs", "{}").await.unwrap_err();
     assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Overloaded, true));
-    assert_eq!(error.to_string(), "layers:hangs: as many calls of this tool run as may; try again later");
+    assert_eq!(error.to_string(), "layers:hangs: concurrency limit of this tool reached; try again later");
     hanging.abort();
     until(|| seen.running() == 0).await;
     for _ in 0..3 {
@@ -117,13 +117,13 @@ async fn calls_without_a_place_are_refused_where_the_host_says_so() {
 }
 
 #[tokio::test]
-async fn a_host_says_which_tool_has_how_many_places() {
-    let limit = ConcurrencyPerTool::by(|tool| match tool.name() {
+async fn each_tool_has_its_own_limit() {
+    let limit = ConcurrencyPerTool::with_limits(|tool| match tool.name() {
         "echo" => Some(0),
         "echo_too" => Some(usize::MAX),
         _ => None,
     });
-    for limit in [limit.clone(), limit.refusing()] {
+    for limit in [limit.clone(), limit.reject_excess()] {
         let (dispatcher, seen) = limited(limit);
         assert_eq!(dispatcher.call("echo", r#"{"n":1}"#).await.unwrap_err().kind(), ErrorKind::Overloaded);
         dispatcher.call("echo_too", r#"{"n":1}"#).await.unwrap();
@@ -133,7 +133,7 @@ async fn a_host_says_which_tool_has_how_many_places() {
 }
 
 #[tokio::test]
-async fn who_gives_up_does_not_wait_for_a_place() {
+async fn cancellation_ends_the_wait_for_a_permit() {
     let (dispatcher, seen) = limited(ConcurrencyPerTool::new(1));
     let hanging = dispatcher.clone();
     let hanging = tokio::spawn(async move { hanging.call("hangs", "{}").await.map(drop) });
@@ -148,9 +148,9 @@ async fn who_gives_up_does_not_wait_for_a_place() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_tool_that_runs_on_after_its_caller_has_gone_keeps_its_place() {
-    // The outer one must not lose its place to the inner one's.
-    let (outer, inner) = (ConcurrencyPerTool::new(1).refusing(), ConcurrencyPerTool::new(2).refusing());
+async fn an_abandoned_blocking_tool_keeps_its_permit() {
+    // The permit of the inner layer must not replace that of the outer one.
+    let (outer, inner) = (ConcurrencyPerTool::new(1).reject_excess(), ConcurrencyPerTool::new(2).reject_excess());
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(outer).layer(inner));
     let first = dispatcher.clone();
     let first = tokio::spawn(async move { first.call("stays", "{}").await.map(drop) });
@@ -162,7 +162,7 @@ async fn a_tool_that_runs_on_after_its_caller_has_gone_keeps_its_place() {
     }
     seen.let_go();
     until(|| seen.running() == 0).await;
-    // The place comes back with the thread's last reference to the context.
+    // The permit is released with the last reference to the context in the thread.
     while let Err(error) = dispatcher.call("stays", "{}").await {
         assert_eq!(error.kind(), ErrorKind::Overloaded);
     }
@@ -170,8 +170,8 @@ async fn a_tool_that_runs_on_after_its_caller_has_gone_keeps_its_place() {
 }
 
 #[tokio::test]
-async fn clones_of_a_layer_share_their_places() {
-    let limit = ConcurrencyPerTool::new(1).refusing();
+async fn clones_of_a_layer_share_their_permits() {
+    let limit = ConcurrencyPerTool::new(1).reject_excess();
     let ((one, seen), (other, _)) = (limited(limit.clone()), limited(limit));
     let hanging = tokio::spawn(async move { one.call("hangs", "{}").await.map(drop) });
     until(|| seen.running() == 1).await;

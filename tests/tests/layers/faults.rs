@@ -1,4 +1,4 @@
-//! All layers at once, around tools that misbehave.
+//! All layers around misbehaving tools.
 
 use std::time::Duration;
 
@@ -6,26 +6,26 @@ use toolkit::call::ErrorKind;
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::stream::Event;
 use toolkit::{CancelToken, Context};
-use toolkit_tower::{Answer, Approval, ConcurrencyPerTool, FromTower, Rate, RateLimit, Retry, Traced};
+use toolkit_tower::{Approval, ConcurrencyPerTool, Decision, FromTower, Rate, RateLimit, Retry, Traced};
 use tower::timeout::TimeoutLayer;
 
 use super::concurrency::until;
 use super::tools::dispatcher;
 
-/// All layers, in the order that the crate recommends.
+/// Adds all layers in the recommended order.
 pub(crate) fn all(builder: DispatcherBuilder) -> DispatcherBuilder {
     builder
         .layer(Traced::new().arguments(true).results(true))
         .layer(RateLimit::overall(Rate::new(1_000_000, Duration::from_secs(1))))
-        .layer(Approval::by(async |_| Answer::Yes))
-        .layer(Retry::new().waits(Duration::from_millis(1), Duration::from_millis(2)))
+        .layer(Approval::new(async |_| Decision::Approve))
+        .layer(Retry::new().backoff(Duration::from_millis(1), Duration::from_millis(2)))
         .layer(RateLimit::per_tool(Rate::new(1_000_000, Duration::from_secs(1))))
         .layer(ConcurrencyPerTool::new(3))
         .layer(FromTower::new(TimeoutLayer::new(Duration::from_millis(40))))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_a_tool_does_its_call_ends_and_says_how() {
+async fn every_call_ends_with_the_expected_error() {
     for (tool, expected, n_runs) in [
         ("panics", ErrorKind::Panicked, 1),
         ("lies", ErrorKind::InvalidOutput, 1),
@@ -39,14 +39,14 @@ async fn whatever_a_tool_does_its_call_ends_and_says_how() {
         assert!(!error.to_string().contains("secret"), "{error}");
         assert_eq!(error.tool(), Some(&*format!("layers:{tool}")));
         seen.let_go();
-        // A thread may begin after its caller has gone.
+        // A blocking tool may start after its call was dropped.
         until(|| seen.begun() >= n_runs && seen.running() == 0).await;
         assert_eq!(seen.begun(), n_runs, "{tool}");
     }
 }
 
 #[tokio::test]
-async fn a_flood_of_progress_keeps_nobody_from_the_result() {
+async fn a_flood_of_progress_does_not_delay_the_result() {
     let (dispatcher, _) = dispatcher(all);
     let mut events = dispatcher.stream("floods", "{}");
     let (mut n_events, mut is_done) = (0, false);
@@ -58,14 +58,14 @@ async fn a_flood_of_progress_keeps_nobody_from_the_result() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn ten_thousand_calls_through_all_layers_all_end_and_leave_no_place_behind() {
+async fn ten_thousand_calls_through_all_layers_end_and_release_their_permits() {
     const TOOLS: [&str; 4] = ["flaky", "panics", "lies", "flaky_reader"];
 
     let (dispatcher, seen) = dispatcher(|builder| {
         let limit = ConcurrencyPerTool::new(2);
         builder
             .layer(Traced::new())
-            .layer(Retry::new().waits(Duration::from_millis(1), Duration::from_millis(2)))
+            .layer(Retry::new().backoff(Duration::from_millis(1), Duration::from_millis(2)))
             .layer(limit)
     });
     let calls: Vec<_> = (0..10_000)

@@ -1,4 +1,4 @@
-//! Tower's own layers around calls.
+//! `FromTower`.
 
 use std::time::Duration;
 
@@ -15,19 +15,19 @@ use super::concurrency::until;
 use super::tools::dispatcher;
 
 #[tokio::test(start_paused = true)]
-async fn a_time_that_is_over_is_a_time_out() {
+async fn an_elapsed_timeout_is_timed_out() {
     let limit = FromTower::new(TimeoutLayer::new(Duration::from_secs(1)));
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(limit));
     let error = dispatcher.call("hangs", "{}").await.unwrap_err();
     assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::TimedOut, true));
-    assert_eq!(error.to_string(), "layers:hangs: the call took longer than it may");
+    assert_eq!(error.to_string(), "layers:hangs: the call reached its timeout");
     assert_eq!(seen.running(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn inside_of_retry_a_time_limit_bounds_one_attempt_and_outside_the_call() {
+async fn a_timeout_inside_retry_applies_to_an_attempt_and_outside_to_the_call() {
     let limit = || FromTower::new(TimeoutLayer::new(Duration::from_secs(1)));
-    let retry = || Retry::new().attempts(3).waits(Duration::from_millis(10), Duration::from_millis(10));
+    let retry = || Retry::new().attempts(3).backoff(Duration::from_millis(10), Duration::from_millis(10));
     let (within, seen) = dispatcher(|builder| builder.layer(retry()).layer(limit()));
     assert_eq!(within.call("hangs", "{}").await.unwrap_err().kind(), ErrorKind::TimedOut);
     assert_eq!(seen.begun(), 3);
@@ -37,7 +37,7 @@ async fn inside_of_retry_a_time_limit_bounds_one_attempt_and_outside_the_call() 
 }
 
 #[tokio::test]
-async fn calls_that_are_shed_are_told_that_there_are_too_many() {
+async fn a_shed_call_is_overloaded() {
     let bounds = ServiceBuilder::new().load_shed().concurrency_limit(1);
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(FromTower::new(bounds)));
     let hanging = dispatcher.clone();
@@ -51,7 +51,7 @@ async fn calls_that_are_shed_are_told_that_there_are_too_many() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_limit_of_all_calls_bounds_them_together() {
+async fn a_concurrency_limit_applies_to_all_calls() {
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(FromTower::new(ConcurrencyLimitLayer::new(3))));
     let calls: Vec<_> = (0..10_000)
         .map(|n| {
@@ -68,7 +68,7 @@ async fn a_limit_of_all_calls_bounds_them_together() {
 }
 
 #[tokio::test]
-async fn an_error_of_a_tool_passes_and_an_unknown_one_is_masked() {
+async fn tool_errors_pass_and_unknown_errors_are_masked() {
     let unknown = MapErrLayer::new(|_: ToolError| std::io::Error::other("hunter2"));
     let (dispatcher, _) = dispatcher(|builder| builder.layer(FromTower::new(unknown)));
     let error = dispatcher.call("panics", "{}").await.unwrap_err();
@@ -81,7 +81,7 @@ async fn an_error_of_a_tool_passes_and_an_unknown_one_is_masked() {
 }
 
 #[tokio::test]
-async fn layers_of_both_stand_in_one_service_builder() {
+async fn a_service_builder_combines_layers_of_both_crates() {
     let first = |call: Call| call;
     let stack = ServiceBuilder::new().layer(toolkit_tower::Traced::new()).map_request(first).layer(Retry::new());
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(stack));

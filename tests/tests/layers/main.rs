@@ -1,4 +1,4 @@
-//! Layers around calls: what each promises, alone and one inside of another, and whatever tools do meanwhile.
+//! The layers of `toolkit-tower`, alone and combined, with well-behaved and misbehaving tools.
 
 mod approval;
 mod calls;

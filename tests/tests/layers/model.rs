@@ -1,4 +1,4 @@
-//! The limit of each tool beside a model of it: queues, first come, first served.
+//! `ConcurrencyPerTool` compared with a model: a FIFO queue for each tool.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::{Future, poll_fn};
@@ -11,11 +11,11 @@ use toolkit::call::ErrorKind;
 use toolkit::{CancelToken, Context, Dispatcher, ToolError, catalog, tool};
 use toolkit_tower::ConcurrencyPerTool;
 
-/// Which calls have come in, and which may go.
+/// The running calls, and those that are allowed to end.
 #[derive(Clone, Default)]
 struct Gates(Arc<Mutex<(BTreeSet<usize>, BTreeSet<usize>)>>);
 
-/// Leaves when the call does, however that ends.
+/// Removes a call when it ends.
 struct Inside(Gates, usize);
 
 impl Gates {
@@ -48,7 +48,7 @@ async fn b(id: usize, gates: &Gates) {
     gates.pass(id).await;
 }
 
-/// Stays until it may go, and then panics.
+/// Waits for its gate, and then panics.
 #[tool(namespace = "model")]
 async fn c(id: usize, gates: &Gates) {
     gates.pass(id).await;
@@ -60,7 +60,7 @@ const TOOLS: [&str; 3] = ["a", "b", "c"];
 #[derive(Clone, Debug)]
 enum Step {
     Call(usize),
-    /// The others name one of the calls that are there.
+    /// The others refer to an existing call.
     Finish(prop::sample::Index),
     Cancel(prop::sample::Index),
     Drop(prop::sample::Index),
@@ -76,7 +76,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// What should be: of each tool who runs and who waits.
+/// The expected state: the running and waiting calls of each tool.
 #[derive(Default)]
 struct Model {
     limit: usize,
@@ -86,7 +86,7 @@ struct Model {
 }
 
 impl Model {
-    /// Whether the call is let in or may wait.
+    /// Returns true if the call runs or waits, and false if it is rejected.
     fn call(&mut self, tool: usize, id: usize) -> bool {
         if self.running[tool].len() < self.limit {
             self.running[tool].insert(id);
@@ -120,7 +120,7 @@ struct Under {
     call: Ending,
 }
 
-/// Polls every call until nothing changes, and gives back how those ended that did.
+/// Polls every call until nothing changes, and returns the outcomes of those that have ended.
 fn settle(calls: &mut BTreeMap<usize, Under>, gates: &Gates) -> BTreeMap<usize, Result<(), ErrorKind>> {
     let mut ended = BTreeMap::new();
     loop {
@@ -141,7 +141,7 @@ fn settle(calls: &mut BTreeMap<usize, Under>, gates: &Gates) -> BTreeMap<usize, 
 fn run(limit: usize, refuses: bool, steps: &[Step]) {
     let gates = Gates::default();
     let places = ConcurrencyPerTool::new(limit);
-    let places = if refuses { places.refusing() } else { places };
+    let places = if refuses { places.reject_excess() } else { places };
     let builder = Dispatcher::builder(catalog![a, b, c].unwrap()).state(gates.clone());
     let dispatcher = builder.layer(places).build().unwrap();
     let mut model = Model { limit, refuses, ..Model::default() };
@@ -163,7 +163,7 @@ fn run(limit: usize, refuses: bool, steps: &[Step]) {
                 }
             }
             Step::Finish(index) => {
-                // Only who is inside can go.
+                // Only a running call can end.
                 if let Some(id) = pick(index).filter(|id| model.inside().contains(id)) {
                     gates.0.lock().unwrap().1.insert(id);
                     let tool = calls[&id].tool;
@@ -192,7 +192,7 @@ fn run(limit: usize, refuses: bool, steps: &[Step]) {
 }
 
 #[test]
-fn who_runs_who_waits_and_who_is_refused_is_as_the_model_says() {
+fn calls_run_wait_and_are_rejected_like_in_the_model() {
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(400));
     let cases = (0_usize..4, any::<bool>(), steps());
     let outcome = runner.run(&cases, |(limit, refuses, steps)| {

@@ -1,4 +1,4 @@
-//! So many calls in a time. The times are so long that no test sees one end.
+//! `RateLimit`, with periods that are much longer than a test.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ async fn echo(dispatcher: &Dispatcher, tool: &str) -> Result<(), ToolError> {
 }
 
 #[tokio::test]
-async fn calls_beyond_the_rate_are_refused_and_told_when_to_come_back() {
+async fn excess_calls_are_rejected_with_retry_after() {
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(RateLimit::overall(Rate::new(4, HOUR))));
     for tool in ["echo", "echo_too", "echo", "echo_too"] {
         echo(&dispatcher, tool).await.unwrap();
@@ -30,21 +30,21 @@ async fn calls_beyond_the_rate_are_refused_and_told_when_to_come_back() {
 }
 
 #[tokio::test]
-async fn each_tool_has_a_rate_of_its_own() {
+async fn each_tool_has_its_own_quota() {
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(RateLimit::per_tool(Rate::new(2, HOUR))));
     for tool in ["echo", "echo_too", "echo", "echo_too"] {
         echo(&dispatcher, tool).await.unwrap();
     }
     assert_eq!(echo(&dispatcher, "echo").await.unwrap_err().kind(), ErrorKind::Overloaded);
     assert_eq!(echo(&dispatcher, "echo_too").await.unwrap_err().kind(), ErrorKind::Overloaded);
-    // The same tool by its other name.
+    // The same tool under an alias.
     assert_eq!(echo(&dispatcher, "layers:echo").await.unwrap_err().kind(), ErrorKind::Overloaded);
     assert_eq!(seen.begun(), 4);
 }
 
 #[tokio::test]
-async fn a_host_says_which_tool_has_which_rate() {
-    let limit = RateLimit::by(|tool| (tool.name() == "echo").then(|| Rate::new(1, HOUR)));
+async fn a_host_sets_the_rate_of_each_tool() {
+    let limit = RateLimit::with_rates(|tool| (tool.name() == "echo").then(|| Rate::new(1, HOUR)));
     let (dispatcher, _) = dispatcher(|builder| builder.layer(limit));
     echo(&dispatcher, "echo").await.unwrap();
     assert_eq!(echo(&dispatcher, "echo").await.unwrap_err().kind(), ErrorKind::Overloaded);
@@ -54,20 +54,20 @@ async fn a_host_says_which_tool_has_which_rate() {
 }
 
 #[tokio::test]
-async fn no_rate_is_too_odd() {
+async fn extreme_rates_do_not_panic() {
     let times = [Duration::ZERO, Duration::from_nanos(1), Duration::from_secs(1), Duration::MAX];
     for (n_calls, per) in [0, 1, u32::MAX].into_iter().flat_map(|n_calls| times.map(|per| (n_calls, per))) {
         for limit in [RateLimit::overall(Rate::new(n_calls, per)), RateLimit::per_tool(Rate::new(n_calls, per))] {
             let (dispatcher, _) = dispatcher(|builder| builder.layer(limit));
             assert!(echo(&dispatcher, "echo").await.is_ok(), "{n_calls} in {per:?}");
-            // Refused or not: it ends.
+            // The call ends, with any outcome.
             let _ = echo(&dispatcher, "echo").await;
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_calls_at_once_as_many_pass_as_may() {
+async fn concurrent_calls_respect_the_rate() {
     const CALLS: usize = 10_000;
 
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(RateLimit::overall(Rate::new(100, 1_000 * HOUR))));

@@ -1,4 +1,4 @@
-//! Calls that are made again. The clock stands still, and jumps to the next moment for which anybody waits.
+//! `Retry`. The clock is paused and advances to the next timer.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tower::retry::budget::TpsBudget;
 
 use super::tools::dispatcher;
 
-/// By the clock of the test.
+/// A layer that uses the paused clock.
 fn retry() -> Retry {
     Retry::new().timer(tokio::time::sleep)
 }
@@ -24,7 +24,7 @@ fn always() -> impl Iterator<Item = ToolError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_says_that_it_may_be_called_again_is() {
+async fn idempotent_and_read_only_tools_are_retried() {
     for tool in ["flaky", "flaky_reader"] {
         let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry()));
         seen.fail_with([unavailable(), ToolError::failed("busy").retryable(None)]);
@@ -33,7 +33,7 @@ async fn a_tool_that_says_that_it_may_be_called_again_is() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_says_nothing_is_called_once() {
+async fn a_tool_without_hints_is_not_retried() {
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry()));
     seen.fail_with([unavailable()]);
     assert_eq!(dispatcher.call("flaky_unmarked", "{}").await.unwrap_err().kind(), ErrorKind::Unavailable);
@@ -41,7 +41,7 @@ async fn a_tool_that_says_nothing_is_called_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_error_that_stays_is_not_tried_again() {
+async fn a_permanent_error_is_not_retried() {
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry()));
     seen.fail_with([ToolError::failed("there is no such file")]);
     assert_eq!(dispatcher.call("flaky", "{}").await.unwrap_err().kind(), ErrorKind::Failed);
@@ -49,7 +49,7 @@ async fn an_error_that_stays_is_not_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_streamed_call_is_made_once() {
+async fn a_streamed_call_is_not_retried() {
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry()));
     for tool in ["flaky_stream", "flaky"] {
         seen.fail_with([unavailable()]);
@@ -61,14 +61,14 @@ async fn a_streamed_call_is_made_once() {
         assert_eq!(kinds, ["error"], "{tool}");
     }
     assert_eq!(seen.begun(), 2);
-    // The same tool, its result taken as a whole, is called again.
+    // A call of the same tool without streaming is retried.
     seen.fail_with([unavailable()]);
     assert!(dispatcher.call("flaky_stream", "{}").await.is_ok());
     assert_eq!(seen.begun(), 4);
 }
 
 #[tokio::test(start_paused = true)]
-async fn there_are_as_many_attempts_as_were_allowed() {
+async fn the_number_of_attempts_is_limited() {
     for n_attempts in [0, 1, 2, 7] {
         let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry().attempts(n_attempts)));
         seen.fail_with(always());
@@ -78,8 +78,8 @@ async fn there_are_as_many_attempts_as_were_allowed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waits_double_up_to_the_longest_and_half_of_each_is_chance() {
-    let retry = retry().attempts(6).waits(Duration::from_secs(1), Duration::from_secs(4));
+async fn delays_double_up_to_the_maximum_with_jitter() {
+    let retry = retry().attempts(6).backoff(Duration::from_secs(1), Duration::from_secs(4));
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry));
     let mut waits = Vec::new();
     for _ in 0..20 {
@@ -96,9 +96,9 @@ async fn waits_double_up_to_the_longest_and_half_of_each_is_chance() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_error_asks_for_is_waited_for_unless_it_is_too_long() {
+async fn retry_after_is_respected_up_to_the_maximum_delay() {
     let hour = Duration::from_secs(3_600);
-    let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry().waits(Duration::from_millis(1), hour)));
+    let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry().backoff(Duration::from_millis(1), hour)));
     seen.fail_with([unavailable().retryable(hour)]);
     let start = Instant::now();
     assert!(dispatcher.call("flaky", "{}").await.is_ok());
@@ -112,10 +112,10 @@ async fn what_the_error_asks_for_is_waited_for_unless_it_is_too_long() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_most_calls_fail_the_budget_ends_the_trying() {
-    // Two attempts more in a second, whatever succeeds.
+async fn the_budget_limits_retries() {
+    // Two retries per second, independent of successful calls.
     let budget = TpsBudget::new(Duration::from_secs(1), 2, 0.0);
-    let retry = retry().waits(Duration::ZERO, Duration::ZERO).attempts(100).budget(budget);
+    let retry = retry().backoff(Duration::ZERO, Duration::ZERO).attempts(100).budget(budget);
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry));
     seen.fail_with(always());
     for _ in 0..10 {
@@ -125,9 +125,9 @@ async fn when_most_calls_fail_the_budget_ends_the_trying() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_gives_up_does_not_wait_for_another_attempt() {
+async fn cancellation_ends_the_delay() {
     let week = Duration::from_secs(7 * 24 * 3_600);
-    let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry().waits(week, week)));
+    let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry().backoff(week, week)));
     seen.fail_with(always());
     let token = CancelToken::new();
     let context = Context::new().with_cancel(token.clone());
@@ -141,10 +141,9 @@ async fn who_gives_up_does_not_wait_for_another_attempt() {
     assert_eq!((seen.begun(), start.elapsed().as_secs()), (1, 1));
 }
 
-// Tokio panics if it is asked for a timer where there is none. Nothing may panic here: a program may be built so that it
-// aborts.
+// Tokio panics without a timer, which would abort a program that is built with `panic = "abort"`.
 #[test]
-fn calls_are_made_again_without_timers_of_a_runtime_and_without_a_panic() {
+fn calls_are_retried_without_a_tokio_timer() {
     let default = std::panic::take_hook();
     let this = std::thread::current().id();
     std::panic::set_hook(Box::new(move |info| {
@@ -155,7 +154,7 @@ fn calls_are_made_again_without_timers_of_a_runtime_and_without_a_panic() {
         default(info);
     }));
     let (dispatcher, seen) =
-        dispatcher(|builder| builder.layer(Retry::new().waits(Duration::from_millis(1), Duration::from_millis(1))));
+        dispatcher(|builder| builder.layer(Retry::new().backoff(Duration::from_millis(1), Duration::from_millis(1))));
     let call = || async {
         seen.fail_with([unavailable()]);
         dispatcher.call("flaky", "{}").await.unwrap();

@@ -1,4 +1,4 @@
-//! The tools that are called through layers, and what they tell the tests.
+//! The tools of these tests, and the state that they share with the tests.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Chunks, Context, Dispatcher, ToolError, catalog, tool};
 
-/// What the tools of one dispatcher count.
+/// The counters of the tools of one dispatcher.
 #[derive(Clone, Default)]
 pub(crate) struct Seen {
     running: Arc<AtomicUsize>,
@@ -21,7 +21,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Counts a run, until what it gives back is dropped.
+    /// Counts a running call until the guard is dropped.
     pub(crate) fn enter(&self) -> Running {
         self.begun.fetch_add(1, Ordering::SeqCst);
         let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
@@ -29,27 +29,27 @@ impl Seen {
         Running(Arc::clone(&self.running))
     }
 
-    /// How many runs there were.
+    /// Returns the number of calls that have started.
     pub(crate) fn begun(&self) -> usize {
         self.begun.load(Ordering::SeqCst)
     }
 
-    /// How many there were at once.
+    /// Returns the maximum number of concurrent calls.
     pub(crate) fn most(&self) -> usize {
         self.most.load(Ordering::SeqCst)
     }
 
-    /// How many there are.
+    /// Returns the number of running calls.
     pub(crate) fn running(&self) -> usize {
         self.running.load(Ordering::SeqCst)
     }
 
-    /// How the next runs of `flaky` end; after these they succeed.
+    /// Sets the errors of the next calls of `flaky`; further calls succeed.
     pub(crate) fn fail_with(&self, errors: impl IntoIterator<Item = ToolError>) {
         self.outcomes.lock().unwrap().extend(errors);
     }
 
-    /// Ends what stays.
+    /// Lets `stays` return.
     pub(crate) fn let_go(&self) {
         self.is_let_go.store(true, Ordering::SeqCst);
     }
@@ -63,7 +63,7 @@ impl Seen {
     }
 }
 
-/// A run that is counted.
+/// A guard that counts a running call.
 pub(crate) struct Running(Arc<AtomicUsize>);
 
 impl Drop for Running {

@@ -1,4 +1,4 @@
-//! Spans of calls, as an exporter of OpenTelemetry receives them.
+//! `Traced`: the spans that an OpenTelemetry exporter receives.
 
 use opentelemetry::trace::{SpanKind, Status, TracerProvider as _};
 use opentelemetry::{KeyValue, Value};
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use toolkit::call::ErrorKind;
 use toolkit::{CancelToken, Context, Dispatcher, ToolError, catalog, tool};
-use toolkit_tower::{CallId, Retry, Traced};
+use toolkit_tower::{Retry, ToolCallId, Traced};
 use tracing_subscriber::layer::SubscriberExt as _;
 
 #[derive(Serialize, JsonSchema)]
@@ -33,19 +33,19 @@ async fn login(user: String, #[schemars(extend("writeOnly" = true))] password: S
 
 const ARGUMENTS: &str = r#"{"user":"ann","password":"hunter2"}"#;
 
-/// What the exporter has after `calls` were made.
+/// Returns the exported spans of `calls`.
 async fn spans_of(traced: Traced, calls: impl AsyncFnOnce(Dispatcher)) -> Vec<SpanData> {
     let exporter = InMemorySpanExporter::default();
     let provider = SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build();
     let exported = tracing_opentelemetry::layer().with_tracer(provider.tracer("tests")).with_location(false);
     let _subscribed = tracing::subscriber::set_default(tracing_subscriber::registry().with(exported));
-    let retry = Retry::new().attempts(2).waits(std::time::Duration::ZERO, std::time::Duration::ZERO);
+    let retry = Retry::new().attempts(2).backoff(std::time::Duration::ZERO, std::time::Duration::ZERO);
     let builder = Dispatcher::builder(catalog![login].unwrap()).layer(traced).layer(retry);
     calls(builder.build().unwrap()).await;
     exporter.get_finished_spans().unwrap()
 }
 
-/// The span of the only call.
+/// Returns the span of one call.
 async fn span_of(traced: Traced, arguments: &str) -> SpanData {
     let spans = spans_of(traced, async |dispatcher| drop(dispatcher.call("login", arguments).await)).await;
     spans.into_iter().find(|span| span.name.starts_with("execute_tool")).unwrap()
@@ -59,7 +59,7 @@ fn attribute<'s>(span: &'s SpanData, key: &str) -> Option<&'s str> {
     }
 }
 
-/// The attributes that the conventions are about.
+/// Returns the attributes of the semantic conventions.
 fn conventional(span: &SpanData) -> Vec<(&str, &str)> {
     let mut found: Vec<(&str, &str)> = span
         .attributes
@@ -73,8 +73,8 @@ fn conventional(span: &SpanData) -> Vec<(&str, &str)> {
 }
 
 #[tokio::test]
-async fn a_call_is_a_span_by_the_conventions() {
-    let context = Context::new().with(CallId::new("call_7"));
+async fn a_call_is_a_span_with_the_conventional_attributes() {
+    let context = Context::new().with(ToolCallId::new("call_7"));
     let spans = spans_of(Traced::new(), async |dispatcher| {
         dispatcher.call_with(&context, "login", ARGUMENTS).await.unwrap();
     });
@@ -95,12 +95,12 @@ async fn a_call_is_a_span_by_the_conventions() {
         ]
     );
     assert_eq!(attribute(span, "toolkit.tool.id"), Some("auth:login:1.2.0"));
-    // What the tool does is inside of it.
+    // The span of the tool is a child.
     assert_eq!((&*inside.name, inside.parent_span_id), ("inside", span.span_context.span_id()));
 }
 
 #[tokio::test]
-async fn a_failure_has_a_type_and_no_text() {
+async fn a_failure_has_a_type_and_no_message() {
     for (arguments, expected) in [
         (r#"{"user":"nobody","password":"hunter2"}"#, "failed"),
         (r#"{"user":"ann","password":2}"#, "invalid_arguments"),
@@ -114,7 +114,7 @@ async fn a_failure_has_a_type_and_no_text() {
 }
 
 #[tokio::test]
-async fn arguments_and_results_are_there_when_asked_for_without_their_secrets() {
+async fn arguments_and_results_are_recorded_on_request_without_secrets() {
     let span = span_of(Traced::new().arguments(true).results(true), ARGUMENTS).await;
     assert_eq!(attribute(&span, "gen_ai.tool.call.arguments"), Some(r#"{"password":"…","user":"ann"}"#));
     assert_eq!(attribute(&span, "gen_ai.tool.call.result"), Some(r#"{"token":"…","user":"ann"}"#));
@@ -123,7 +123,7 @@ async fn arguments_and_results_are_there_when_asked_for_without_their_secrets() 
 }
 
 #[tokio::test]
-async fn arguments_that_do_not_fit_are_not_recorded_where_there_are_secrets() {
+async fn invalid_arguments_of_a_tool_with_secrets_are_not_recorded() {
     for arguments in [r#"{"user":"ann","passwrod":"hunter2"}"#, r#"["hunter2"]"#, "hunter2", r#""hunter2""#] {
         let span = span_of(Traced::new().arguments(true).results(true), arguments).await;
         assert_eq!(attribute(&span, "gen_ai.tool.call.arguments"), None);
@@ -132,7 +132,7 @@ async fn arguments_that_do_not_fit_are_not_recorded_where_there_are_secrets() {
 }
 
 #[tokio::test]
-async fn what_is_long_is_cut() {
+async fn long_values_are_truncated() {
     let arguments = format!(r#"{{"user":"{}","password":"p"}}"#, "ä".repeat(1_000));
     let span = span_of(Traced::new().arguments(true).results(true).max_bytes(100), &arguments).await;
     for attribute in ["gen_ai.tool.call.arguments", "gen_ai.tool.call.result"].map(|key| attribute(&span, key).unwrap())
@@ -142,10 +142,10 @@ async fn what_is_long_is_cut() {
 }
 
 #[tokio::test]
-async fn one_span_has_all_attempts() {
+async fn one_span_covers_all_attempts() {
     let spans = spans_of(Traced::new(), async |dispatcher| {
         let arguments = r#"{"user":"busy","password":"p"}"#;
-        // Without timers there is one attempt only.
+        // Without timers there is only one attempt.
         assert!(dispatcher.call("login", arguments).await.is_err());
     });
     let names: Vec<_> = spans.await.into_iter().map(|span| span.name).collect();
@@ -153,7 +153,7 @@ async fn one_span_has_all_attempts() {
 }
 
 #[tokio::test]
-async fn a_call_that_nobody_waits_for_was_cancelled() {
+async fn a_dropped_call_is_recorded_as_cancelled() {
     let slow = r#"{"user":"slow","password":"p"}"#;
     let dropped = spans_of(Traced::new(), async |dispatcher| {
         let call = dispatcher.call("login", slow);

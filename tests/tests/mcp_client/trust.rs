@@ -13,7 +13,7 @@ use toolkit::lock::Lock;
 use toolkit::{Catalog, Dispatcher, tool};
 use toolkit_mcp::client::McpBackend;
 use toolkit_mcp::server::Filter;
-use toolkit_tower::{Answer, Approval, Retry};
+use toolkit_tower::{Approval, Decision, Retry};
 
 use super::{in_the_end, peer};
 
@@ -77,10 +77,10 @@ fn asking(collected: Collected, approval: &Approval) -> Dispatcher {
     dispatcher.layer(approval.clone()).build().unwrap()
 }
 
-fn counting(answer: Answer) -> (Approval, Arc<AtomicUsize>) {
+fn counting(answer: Decision) -> (Approval, Arc<AtomicUsize>) {
     let n_asked = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&n_asked);
-    let approval = Approval::by(move |_| {
+    let approval = Approval::new(move |_| {
         counter.fetch_add(1, Ordering::SeqCst);
         std::future::ready(answer.clone())
     });
@@ -107,7 +107,7 @@ async fn hints_of_a_server_that_nobody_trusts_count_as_absent_everywhere() {
     // The claims are there for review.
     assert_eq!(collected.offered.tools().next().unwrap().annotations().read_only, Some(true));
 
-    let (approval, n_asked) = counting(Answer::No("no".into()));
+    let (approval, n_asked) = counting(Decision::Deny("no".into()));
     let error = in_the_end(asking(collected, &approval).call("peer:echo", json!({}))).await.unwrap_err();
     assert_eq!((error.kind(), n_asked.load(Ordering::SeqCst)), (ErrorKind::Denied, 1));
 }
@@ -120,7 +120,7 @@ async fn hints_count_if_the_host_trusts_the_server() {
     for backends in [registered(listing.peer().trusted()), later] {
         let collected = collected(&backends).await;
         assert!(Filter::all().read_only().admits(collected.catalog.get("peer:echo").unwrap()));
-        let (approval, n_asked) = counting(Answer::No("no".into()));
+        let (approval, n_asked) = counting(Decision::Deny("no".into()));
         in_the_end(asking(collected, &approval).call("peer:echo", json!({}))).await.unwrap();
         assert_eq!(n_asked.load(Ordering::SeqCst), 0);
     }
@@ -155,7 +155,7 @@ async fn an_approval_for_good_holds_for_the_contract_that_was_approved() {
     claims["annotations"] = json!({ "destructiveHint": true });
     let listing = Listing::new(&[plain("Looks.", object.clone())]);
     let backends = registered(listing.peer().trusted());
-    let (approval, n_asked) = counting(Answer::Always);
+    let (approval, n_asked) = counting(Decision::ApproveAlways);
     for (n_expected, tool) in [
         (1, plain("Looks.", object.clone())),
         (1, plain("Looks.", object.clone())),

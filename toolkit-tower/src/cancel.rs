@@ -1,4 +1,4 @@
-//! Waiting that ends when the caller gives up.
+//! Waiting that ends with the cancellation of a call.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use toolkit::{Context, ToolError};
 
-/// What `work` gives, unless the caller gives up first.
+/// Returns the output of `work`, or an error if the call is cancelled first.
 pub(crate) async fn unless_cancelled<T>(context: &Context, work: impl Future<Output = T>) -> Result<T, ToolError> {
     let (mut work, mut cancelled) = (pin!(work), pin!(context.cancelled()));
     poll_fn(|cx| {
