@@ -182,10 +182,10 @@ fn an_expected_catalogue_notices_what_is_missing_and_what_is_new() {
     let few = || catalog![add, alone].unwrap();
     assert!(few().expect_count(2).is_ok() && few().expect_ids(["alone", "text:add"]).is_ok());
     let message = few().expect_count(3).unwrap_err().to_string();
-    assert!(message.starts_with("3 tools were expected, and there are 2\n  alone at "), "{message}");
+    assert!(message.starts_with("expected 3 tools, found 2\n  alone at "), "{message}");
     let problems = few().expect_ids(["alone", "text:sub"]).unwrap_err();
     let missing = "`text:sub` is missing; is its crate linked? see `toolkit::link!`";
-    assert_eq!(messages(&problems), [missing, "`text:add` was not expected"]);
+    assert_eq!(messages(&problems), [missing, "`text:add` is unexpected"]);
 }
 
 #[test]
@@ -255,9 +255,9 @@ fn versions_that_no_name_would_tell_apart_are_refused() {
         tool.build().unwrap()
     };
     let problems = Catalog::new([tool(Some("1.0.0")), tool(Some("v1.0.0"))]).unwrap_err();
-    assert_eq!(messages(&problems), ["`1.0.0` and `v1.0.0` are one version; remove one, or give it another"]);
+    assert_eq!(messages(&problems), ["`1.0.0` and `v1.0.0` are the same version; remove one or change its version"]);
     let problems = Catalog::new([tool(Some("1.0.0")), tool(None), tool(Some("2.0.0"))]).unwrap_err();
-    let expect = "one has no version, and its id means the highest version of the other; give both a version";
+    let expect = "one has no version, so its id would resolve to the highest version of the other; give both a version";
     assert_eq!(messages(&problems), [expect]);
     assert_eq!(Catalog::new([tool(Some("1.0.0")), tool(Some("2.0.0"))]).unwrap().len(), 2);
 }

@@ -1,4 +1,4 @@
-// Not public API. Used by generated code.
+// Items for generated code. Not public API.
 
 mod argument;
 mod borrowed;
@@ -11,12 +11,12 @@ mod returned;
 mod shared;
 mod sole;
 
-/// The form of a schema that checks while JSON is read or written.
+/// The form of a schema that validates JSON while it is read or written.
 pub mod plan {
     pub use toolkit_schema::plan::{Plan, Refused};
 }
 
-/// The rewrite of schemas into portable words.
+/// The rewrite of schemas into portable keywords.
 pub mod portable {
     pub use toolkit_schema::portable::make;
 }
@@ -65,10 +65,11 @@ pub use crate::tool::{Authorization, Metadata, Secret};
 pub use toolkit_schema::generate::input;
 pub use toolkit_schema::walk::resolve;
 
-/// Emits the symbol that makes two tools with one id in one program a link error.
+/// Emits the symbol that makes two tools with the same id in one program a link error.
 ///
-/// The prefix keeps the symbol apart from every name that C knows: a tool called `read` must not replace libc's. The
-/// tests of a crate link it twice where a dev-dependency depends on it, so there the symbol is left out.
+/// The prefix separates the symbol from C symbols: a tool called `read` must not replace libc's
+/// `read`. A crate's own tests may link the crate twice, through a dev-dependency that depends on
+/// it, so the symbol is omitted under `cfg(test)`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __unique {

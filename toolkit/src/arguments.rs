@@ -1,4 +1,4 @@
-//! The arguments of a call, in the form the caller has them.
+//! The arguments of a call, in the form that the caller has.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,17 @@ use serde_json::{Map, Value};
 
 /// The arguments of a call: JSON text, or a JSON value.
 ///
-/// Text is the fast form: it becomes the typed argument in one pass.
+/// JSON text is faster: it is deserialized into the typed arguments in one pass.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::Arguments;
+///
+/// let text = Arguments::from(r#"{"path":"a.txt"}"#);
+/// let value = Arguments::from(json!({ "path": "a.txt" }));
+/// assert_eq!(text.to_json()?, value.to_json()?);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Arguments<'a> {
@@ -18,7 +28,7 @@ pub enum Arguments<'a> {
     Value(Cow<'a, Value>),
 }
 
-// Arguments may hold secrets, and what prints them usually logs.
+// Arguments may contain secrets, and `Debug` output usually ends up in logs.
 impl fmt::Debug for Arguments<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -29,10 +39,10 @@ impl fmt::Debug for Arguments<'_> {
 }
 
 impl Arguments<'_> {
-    /// An empty object, for a tool that takes nothing.
+    /// The empty object, for a tool without parameters.
     pub const NONE: Arguments<'static> = Arguments::Json(Cow::Borrowed(b"{}"));
 
-    /// Returns the same arguments without a copy of them.
+    /// Returns the same arguments without copying them.
     #[must_use]
     pub fn borrowed(&self) -> Arguments<'_> {
         match self {
@@ -61,7 +71,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// The same arguments, owned.
+    /// Converts the arguments into an owned form.
     #[must_use]
     pub fn into_owned(self) -> Arguments<'static> {
         match self {
@@ -70,7 +80,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// The length of the text; a value is in memory already.
+    /// Returns the length of the text in bytes, or 0 for a value, which is in memory already.
     pub(crate) fn len(&self) -> usize {
         match self {
             Arguments::Json(text) => text.len(),

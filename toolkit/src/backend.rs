@@ -1,8 +1,9 @@
-//! What runs tools that are no functions of this program: handlers, other processes, servers.
+//! Execution of tools that are not functions of this program: handlers, other processes, servers.
 //!
-//! A [`Backend`] says which tools it has, and runs them. [`Backends`] holds several, and collects their tools into one
-//! catalogue and one table of [`Routes`]; the dispatcher that is given both runs them as it runs functions: it checks
-//! what goes in and what comes out, keeps its limits, and lends each tool only what it requires.
+//! A [`Backend`] lists its tools and runs them. [`Backends`] holds several backends and collects
+//! their tools into one catalog and one table of [`Routes`]. A dispatcher that is built from both
+//! runs these tools like functions: it validates arguments and results, applies its limits, and
+//! passes each tool only the credentials that it requires.
 //!
 //! ```
 //! use serde_json::{Value, json};
@@ -63,96 +64,103 @@ use crate::call::ToolError;
 use crate::catalog::Diagnostic;
 use crate::tool::{BackendKind, Tool, ToolBackend};
 
-/// What runs tools.
+/// An executor of tools.
 ///
-/// Every method may be called at any time, from several tasks at once. What a future of a backend does ends when the
-/// future is dropped: the dispatcher drops it when the call is cancelled or takes too long. A panic in a backend is an
-/// error of that call.
+/// All methods may be called at any time and from several tasks concurrently. Dropping a future of
+/// a backend must stop its work: the dispatcher drops it when the call is cancelled or exceeds its
+/// timeout. A panic in a backend is an error of that call.
+///
+/// See the [module documentation](self) for an example.
 pub trait Backend: Send + Sync + 'static {
-    /// What it is called among the backends of a program, and the namespace of those of its tools that have none.
+    /// Returns the unique name of the backend, which is also the namespace of its tools that have
+    /// none.
     fn name(&self) -> &str;
 
-    /// What kind of thing runs its tools; kinds that are nearer are preferred where a tool has several.
+    /// Returns the kind of the backend. If several backends run the same tool, closer kinds are
+    /// preferred.
     fn kind(&self) -> BackendKind;
 
-    /// Returns true if the host trusts the hints of this backend's tools: that they are read-only, idempotent, or limited
-    /// to a closed domain. Otherwise hints, tags and timeouts are dropped when the tools are collected, and layers and
-    /// filters treat the tools as destructive.
+    /// Returns true if the host trusts the hints of this backend's tools: that they are read-only,
+    /// idempotent, or limited to a closed domain. Otherwise hints, tags and timeouts are dropped
+    /// when the tools are collected, and layers and filters treat the tools as destructive.
     ///
-    /// By default only backends of kind [`BackendKind::Local`] are trusted, whose tools the host itself has added. An
-    /// implementation returns what its host configured, never what the other side claims.
+    /// By default only backends of kind [`BackendKind::Local`] are trusted, whose tools the host
+    /// itself has added. An implementation must return a setting of its host, never a claim of the
+    /// other side.
     fn is_trusted(&self) -> bool {
         self.kind() == BackendKind::Local
     }
 
-    /// The tools that it runs now.
+    /// Returns the tools that the backend runs at the moment.
     ///
     /// # Errors
     ///
-    /// It could not be asked.
+    /// Returns an error if the list of tools cannot be obtained.
     fn tools(&self) -> BoxFuture<'_, Result<Offers, ToolError>>;
 
-    /// Waits until its tools may be others than those that [`Backend::tools`] gave last; by default for ever.
+    /// Completes when the tools may differ from those that [`Backend::tools`] returned last. Never
+    /// completes by default.
     ///
-    /// A host that has dropped the future before it was ready misses nothing if it waits again.
+    /// If the future is dropped before it completes, the next call must report the same change.
     fn changed(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::pending())
     }
 
-    /// Runs one of its tools. The arguments fit the tool's input schema, and the context holds of the caller's
-    /// credentials what the tool requires.
+    /// Runs one of the tools. The arguments match the tool's input schema, and the context holds
+    /// only the credentials that the tool requires.
     ///
     /// # Errors
     ///
-    /// The tool failed, or could not be reached ([`ErrorKind::Unavailable`](crate::call::ErrorKind::Unavailable)).
+    /// Returns an error if the tool failed or was unreachable
+    /// ([`ErrorKind::Unavailable`](crate::call::ErrorKind::Unavailable)).
     fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>>;
 
-    /// Prepares it, such as by connecting; by default there is nothing to do.
+    /// Prepares the backend, for example by connecting. Does nothing by default.
     ///
     /// # Errors
     ///
-    /// It cannot run tools.
+    /// Returns an error if the backend cannot run tools.
     fn start(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         Box::pin(async { Ok(()) })
     }
 
-    /// Ends what [`Backend::start`] began; by default there is nothing to do.
+    /// Reverts [`Backend::start`]. Does nothing by default.
     ///
     /// # Errors
     ///
-    /// It did not end as it should.
+    /// Returns an error if the backend did not stop cleanly.
     fn stop(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         Box::pin(async { Ok(()) })
     }
 
-    /// Whether it could run a tool now; by default it could.
+    /// Checks that the backend can run a tool. Succeeds by default.
     ///
     /// # Errors
     ///
-    /// It could not, and why.
+    /// Returns an error that describes why the backend cannot run tools.
     fn health(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         Box::pin(async { Ok(()) })
     }
 }
 
-/// The tools that a backend has, and those that it had to leave out.
+/// The tools of a backend, and diagnostics of those that are left out.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Offers {
-    /// Each tool, and how the backend knows it.
+    /// The tools, each with its identity in the backend.
     pub tools: Vec<(Tool, ToolBackend)>,
-    /// What is wrong with the tools that are not among them.
+    /// The diagnostics of tools that are left out.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Offers {
-    /// These tools, and no problems.
+    /// Creates a list of tools without diagnostics.
     #[must_use]
     pub fn new(tools: impl IntoIterator<Item = (Tool, ToolBackend)>) -> Self {
         Self { tools: tools.into_iter().collect(), diagnostics: Vec::new() }
     }
 
-    /// Says what is wrong with tools that are left out.
+    /// Adds diagnostics of tools that are left out.
     #[must_use]
     pub fn with_diagnostics(mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) -> Self {
         self.diagnostics.extend(diagnostics);

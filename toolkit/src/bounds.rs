@@ -1,7 +1,7 @@
-//! What the types in the signature of a tool have to implement.
+//! The bounds on the types in the signature of a tool.
 //!
-//! Each trait is implemented for every type that fits. They exist for the messages of rustc: one for each thing that may
-//! be missing, with what to write.
+//! Each trait is implemented for every type that fits. The traits exist for the error messages of rustc: one message
+//! for each missing implementation, with the code to add.
 
 mod default;
 pub(crate) mod no_arguments;
@@ -35,7 +35,7 @@ pub trait ToolArgument {
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema> ToolArgument for T {}
 
-/// An argument that can be read from JSON.
+/// An argument that can be deserialized from JSON.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool argument: it does not implement `serde::Deserialize`",
     label = "cannot be read from JSON",
@@ -65,7 +65,7 @@ pub trait DescribeArgument {
 #[diagnostic::do_not_recommend]
 impl<T: JsonSchema> DescribeArgument for T {}
 
-/// An argument that may go to another thread.
+/// An argument that can be sent to another thread.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool argument: it is not `Send`",
     label = "not `Send`",
@@ -104,7 +104,7 @@ impl<T: ?Sized + SharedArgument> UnsharedArgument for Arc<T> {}
 
 impl<T: ?Sized + SharedArgument> UnsharedArgument for Rc<T> {}
 
-/// Implemented by nothing: what a shared pointer points to is state, which a tool borrows.
+/// A bound that no type satisfies: the target of a shared pointer is state, which a tool borrows.
 #[diagnostic::on_unimplemented(
     message = "a shared pointer to `{Self}` cannot be a tool argument",
     label = "not a tool argument",
@@ -112,7 +112,7 @@ impl<T: ?Sized + SharedArgument> UnsharedArgument for Rc<T> {}
 )]
 pub trait SharedArgument {}
 
-/// A sole argument that goes under its own name.
+/// A sole argument that is passed under its own name.
 #[diagnostic::on_unimplemented(
     message = "an attribute of serde or schemars needs an argument with a name; mark the argument `#[arg]` to pass it \
                under its own name, or put the attribute on a field of `{Self}`",
@@ -142,7 +142,7 @@ pub trait ToolResult {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + JsonSchema> ToolResult for T {}
 
-/// A result that can be written as JSON.
+/// A result that can be serialized to JSON.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be returned from a tool: it does not implement `serde::Serialize`",
     label = "cannot be written as JSON",
@@ -198,16 +198,16 @@ pub trait State {
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized + Send + Sync + 'static> State for T {}
 
-/// Lends a `&T` to a tool.
+/// The resolution of a parameter `&T` from the host.
 ///
-/// `Borrowed::<T>::lend` finds the inherent functions below for the types that are special, and else those of
-/// `FromHost`, by the type, so that an alias changes nothing. `X` only keeps the bounds of the refusals from being
-/// checked where they are declared.
+/// `Borrowed::<T>::lend` resolves to the inherent functions below for special types, and otherwise to that of
+/// `FromHost`. The type decides, so an alias changes nothing. `X` defers the check of the rejecting bounds to the
+/// call.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Borrowed<T: ?Sized, X = ()>(PhantomData<(X, Box<T>)>);
 
-/// Implemented by nothing: the bound of what is never lent, because it is always meant as an argument.
+/// A bound that no type satisfies, on the types that are always meant as arguments.
 #[diagnostic::on_unimplemented(
     message = "tool arguments are decoded from JSON, so they must be owned; use `{Self}`",
     label = "borrowed"
@@ -284,7 +284,7 @@ pub trait ToolFailure {}
 pub struct Unconvertible;
 
 impl Unconvertible {
-    /// Refused by rustc, with the reason.
+    /// Fails to compile with the reason.
     #[doc(hidden)]
     pub fn convert<E: ToolFailure>(self, _: E) -> ToolError {
         ToolError::internal("rustc has refused the type")

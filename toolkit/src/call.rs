@@ -1,4 +1,4 @@
-//! One call: what comes in, what goes along, what comes out.
+//! The parts of a call: arguments, context, result and error.
 
 mod cancel;
 mod coerce;

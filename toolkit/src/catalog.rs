@@ -1,4 +1,4 @@
-//! All tools of a program: collected, checked, sorted, and found by name.
+//! The catalog: all tools of a program, validated, sorted, and found by name.
 
 mod check;
 mod expect;
@@ -22,9 +22,24 @@ use crate::version::VersionReq;
 use toolkit_schema::suggest::nearest;
 use toolkit_schema::{quoted, shown_id};
 
-/// The tools of a program, in the order of their ids.
+/// The tools of a program, sorted by id.
 ///
-/// Collecting costs a few words a tool; schemas are built when they are first used.
+/// Collecting takes a few machine words for each tool; schemas are built on first use.
+///
+/// ```
+/// use toolkit::{catalog, tool};
+///
+/// /// Adds two numbers.
+/// #[tool(namespace = "math")]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// let catalog = catalog![add]?;
+/// assert_eq!(catalog.len(), 1);
+/// assert_eq!(catalog.resolve("add")?.id().to_string(), "math:add");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Catalog {
     tools: Vec<Tool>,
@@ -32,38 +47,38 @@ pub struct Catalog {
     records: Records,
 }
 
-/// How many versions a message names.
+/// The maximum number of versions that a message lists.
 const MAX_VERSIONS: usize = 16;
 
 impl Catalog {
-    /// Every tool that is linked into this program, from every crate.
+    /// Creates a catalog of every tool that is linked into this program, from all crates.
     ///
-    /// A dependency that nothing refers to is not linked, and neither are its tools: name it in
+    /// The linker drops a dependency that nothing refers to, with its tools. Name such crates in
     /// [`link!`](crate::link).
     ///
     /// # Errors
     ///
-    /// Every problem at once, each with the place of the tools concerned: two tools with one id, a former name that is
-    /// taken, a lone argument that is no object.
+    /// Returns every defect, with the locations of the tools concerned: duplicate ids, aliases that are taken, and
+    /// conflicting versions.
     pub fn linked() -> Result<Self, Diagnostics> {
         let entries: Vec<&'static Entry> = inventory::iter::<&'static Entry>().copied().collect();
         Self::from_entries(&entries)
     }
 
-    /// The tools of an explicit list; see [`catalog!`](crate::catalog!).
+    /// Creates the catalog of an explicit list; see [`catalog!`](crate::catalog!).
     pub(crate) fn from_entries(entries: &[&'static Entry]) -> Result<Self, Diagnostics> {
         Self::new(entries.iter().map(|entry| Tool::linked(entry)))
     }
 
-    /// The tools given, such as those that a [`Manifest`](crate::Manifest) has.
+    /// Creates a catalog of the given tools, such as those of a [`Manifest`](crate::Manifest).
     ///
     /// # Errors
     ///
-    /// As for [`Catalog::linked`].
+    /// Returns the errors of [`Catalog::linked`].
     pub fn new(tools: impl IntoIterator<Item = Tool>) -> Result<Self, Diagnostics> {
         let mut tools: Vec<Tool> = tools.into_iter().collect();
         tools.sort_by(|a, b| (a.id(), a.location()).cmp(&(b.id(), b.location())));
-        // A crate whose dev-dependency depends on it is linked twice into its own tests: one tool, two copies.
+        // A crate whose dev-dependency depends on it is linked twice into its own tests, so its tools occur twice.
         tools.dedup_by(|a, b| a.is_copy_of(b));
 
         let mut diagnostics = Vec::new();
@@ -79,61 +94,63 @@ impl Catalog {
         Ok(Self { tools, names, records: Records::default() })
     }
 
-    /// These tools and others.
+    /// Adds tools to the catalog.
     ///
     /// # Errors
     ///
-    /// As for [`Catalog::linked`].
+    /// Returns the errors of [`Catalog::linked`].
     pub fn with(self, tools: impl IntoIterator<Item = Tool>) -> Result<Self, Diagnostics> {
         Self::new(self.tools.into_iter().chain(tools))
     }
 
-    /// The tools, in the order of their ids; all versions of each.
+    /// Returns an iterator over all tools, sorted by id, with all versions of each.
     pub fn iter(&self) -> std::slice::Iter<'_, Tool> {
         self.tools.iter()
     }
 
-    /// The tools, in the order of their ids; of each its highest release, or its highest version where none is released.
+    /// Returns an iterator over the latest version of each tool, sorted by id: its highest release, or its highest
+    /// pre-release if there is no release.
     pub fn latest(&self) -> impl Iterator<Item = &Tool> {
         self.names.latest().iter().map(|&idx| &self.tools[idx])
     }
 
-    /// How many tools there are, each version counted.
+    /// Returns the number of tools, counting each version.
     #[must_use]
     pub fn len(&self) -> usize {
         self.tools.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if the catalog has no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
-    /// The tool that `name` means, or `None`; see [`Catalog::resolve`].
+    /// Returns the tool that `name` resolves to, or `None`; see [`Catalog::resolve`].
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tool> {
         self.names.get(&self.tools, name)
     }
 
-    /// The tool that `name` means: its id, its id without a version (then the highest release), its name alone where
-    /// no other namespace has it, or a former name.
+    /// Returns the tool that `name` resolves to. `name` is an id, an id without a version (the highest release), a
+    /// name without a namespace if it is unambiguous, or an alias.
     ///
     /// # Errors
     ///
-    /// No tool has that name, and the error names the nearest; or several have it, and the error names them.
+    /// Returns an error if no tool has the name, with the nearest name as a suggestion, or if several tools have it.
     #[inline]
     pub fn resolve(&self, name: &str) -> Result<&Tool, ToolError> {
         self.names.get(&self.tools, name).ok_or_else(|| self.unresolved(name))
     }
 
-    /// The highest version of a tool that meets a requirement, as Cargo reads it.
+    /// Returns the highest version of a tool that meets a version requirement in Cargo's syntax.
     ///
-    /// `name` is any name of the tool; where it has a version, that is passed over.
+    /// `name` is any name of the tool; its version is ignored.
     ///
     /// # Errors
     ///
-    /// As for [`Catalog::resolve`]; or no version of the tool meets the requirement, and the error says which there are.
+    /// Returns the errors of [`Catalog::resolve`], and an error with the existing versions if none meets the
+    /// requirement.
     pub fn matching(&self, name: &str, wanted: &VersionReq) -> Result<&Tool, ToolError> {
         let id = self.resolve(name)?.id().unversioned();
         let versions = self.versions_of(&id);
@@ -143,32 +160,32 @@ impl Catalog {
             let there: Vec<String> = versions.by_ref().take(MAX_VERSIONS).map(shown_id).collect();
             let more = if versions.next().is_some() { ", …" } else { "" };
             let there = match &there[..] {
-                [] => "it has none".to_owned(),
-                there => format!("there are {}{more}", there.join(", ")),
+                [] => "the tool has no version".to_owned(),
+                there => format!("available: {}{more}", there.join(", ")),
             };
             let message = format!("no version of `{}` meets `{wanted}`; {there}", shown_id(&id));
             ToolError::new(ErrorKind::UnknownTool, message)
         })
     }
 
-    /// All versions of a tool, in ascending order: they stand next to each other.
+    /// Returns all versions of a tool in ascending order. They are adjacent in the sorted list.
     pub(crate) fn versions_of(&self, unversioned: &ToolId) -> impl Iterator<Item = &Tool> + Clone {
         let start = self.tools.partition_point(|tool| tool.id() < unversioned);
         self.tools[start..].iter().take_while(move |tool| tool.id().unversioned() == *unversioned)
     }
 
-    /// Whether there is a tool of this id, in any version.
+    /// Returns true if the catalog has a tool with this id in any version.
     pub(crate) fn has_any_version_of(&self, id: &ToolId) -> bool {
         self.versions_of(&id.unversioned()).next().is_some()
     }
 
-    /// The tool of this id, and no other that answers to it.
+    /// Returns the tool with exactly this id, without resolving names.
     pub(crate) fn exact(&self, id: &ToolId) -> Option<&Tool> {
         let place = self.tools.binary_search_by(|tool| tool.id().cmp(id)).ok()?;
         Some(&self.tools[place])
     }
 
-    /// The tool of this record, whatever else answers to its id; of several instances, the one in `namespace`.
+    /// Returns the tool of this entry. If it has several instances, `namespace` selects one.
     pub(crate) fn linked_as(&self, entry: &'static Entry, namespace: Option<&str>) -> Result<&Tool, ToolError> {
         let found = if namespace.is_none() { self.records.get(&self.tools, entry) } else { None };
         found.map_or_else(|| self.instance_of(entry, namespace), Ok)
@@ -210,13 +227,13 @@ impl Catalog {
         }
     }
 
-    /// The place of one of these tools, for who keeps the catalogue and cannot borrow from it.
+    /// Returns the index of a tool of this catalog, for owners of the catalog that cannot borrow from it.
     pub(crate) fn place_of(&self, tool: &Tool) -> usize {
         let place = self.tools.element_offset(tool);
         place.unwrap_or_else(|| self.tools.partition_point(|other| other.id() < tool.id()))
     }
 
-    /// The tool at a place that [`Catalog::place_of`] found.
+    /// Returns the tool at an index from [`Catalog::place_of`].
     pub(crate) fn at(&self, place: usize) -> &Tool {
         &self.tools[place]
     }

@@ -140,7 +140,7 @@ async fn a_result_of_mcp_that_says_it_failed_is_an_error_with_its_content() {
     assert_eq!(json!(error.content()), json!([picture]), "nothing of a block is lost");
 
     let silent = fails(&answering(|| Ok(mcp(json!({ "isError": true })))), r#"{"n": 1}"#).await;
-    assert_eq!(silent.message(), "the tool failed and did not say why");
+    assert_eq!(silent.message(), "the tool failed without a message");
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ fn a_name_is_given_once_and_is_a_namespace() {
     assert_eq!(taken, RegisterError::Taken("one".to_owned()));
     for name in ["", "a:b", "a b"] {
         let error = registry.register(Scripted::new(name, BackendKind::Local, [])).unwrap_err();
-        assert!(error.to_string().starts_with("the name of a backend is a namespace: "), "{error}");
+        assert!(error.to_string().starts_with("the name of a backend must be a namespace: "), "{error}");
     }
     assert_eq!(registry.names(), ["one"]);
 }
@@ -65,7 +65,7 @@ async fn each_failure_is_told_and_none_hides_another_backend() {
             [
                 "failing: not today",
                 "panicking: the tool failed with an internal error",
-                "silent: there was no answer within 50ms",
+                "silent: no response within 50ms",
             ]
         );
     }
@@ -87,5 +87,5 @@ async fn one_that_is_taken_out_is_stopped_and_runs_nothing_more() {
     assert_eq!(backend.asked().last().unwrap(), "stop");
     let error = dispatcher.call("gone:tool", "{}").await.unwrap_err();
     assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Unavailable, true));
-    assert_eq!(error.to_string(), "gone:tool: what runs the tool is switched off: `gone`");
+    assert_eq!(error.to_string(), "gone:tool: the backends of this tool are disabled: `gone`");
 }

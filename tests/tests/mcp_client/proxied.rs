@@ -143,7 +143,7 @@ async fn a_lock_is_written_for_review_and_then_holds() {
     for expected in [
         "`peer:echo` has changed at /description; it is left out",
         "offers `peer:die`, which is left out: it is not in the lock",
-        "`peer:folder` is in the lock, and the backend `peer` does not offer it any more",
+        "`peer:folder` is in the lock, and the backend `peer` no longer offers it",
     ] {
         assert!(told.contains(expected), "{expected} is not in {told}");
     }

@@ -203,7 +203,7 @@ async fn of_a_lock_only_what_it_holds_is_collected_and_each_difference_is_named(
             "`peer:folder` has changed at /annotations/destructiveHint; it is left out, because the lock holds another \
              contract",
             "the backend `peer` offers `peer:environment`, which is left out: it is not in the lock",
-            "`peer:pid` is in the lock, and the backend `peer` does not offer it any more",
+            "`peer:pid` is in the lock, and the backend `peer` no longer offers it",
         ]
     );
 }

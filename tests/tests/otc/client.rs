@@ -136,7 +136,7 @@ async fn an_answer_that_is_none_is_an_error_and_no_panic() {
         assert_eq!(error.kind(), ErrorKind::InvalidAnswer, "{body:.80}: {error}");
     }
     let error = outcome(json_of("200 OK", json!({ "result": { "success": false } }))).await.unwrap_err();
-    assert_eq!((error.kind(), error.message()), (ErrorKind::Failed, "the tool failed and did not say why"));
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Failed, "the tool failed without a message"));
 }
 
 #[tokio::test]

@@ -26,7 +26,7 @@ fn a_tool_that_is_only_described_is_found_and_not_run() {
     assert_eq!((error.kind(), error.stage()), (ErrorKind::NoBackend, Stage::Select));
     assert_eq!(
         error.to_string(),
-        "far:away:1.0.0: nothing here runs this tool; it is described, and it is no function of this program"
+        "far:away:1.0.0: no backend runs this tool, and it is not a function of this program"
     );
 }
 
@@ -59,7 +59,7 @@ fn the_highest_version_that_meets_a_requirement_is_found() {
     assert_eq!(found("<1, >=0.5"), Ok("0.9.0".to_owned()));
     assert_eq!(
         found("^3"),
-        Err("no version of `a:b` meets `^3`; there are 0.9.0, 1.0.0, 1.4.2, 1.5.0-rc.1, 2.0.0".to_owned())
+        Err("no version of `a:b` meets `^3`; available: 0.9.0, 1.0.0, 1.4.2, 1.5.0-rc.1, 2.0.0".to_owned())
     );
     assert_eq!(catalog.matching("b", &parse_req("^1").unwrap()).unwrap().id().to_string(), "a:b:1.4.2");
     assert!(catalog.matching("c", &parse_req("^1").unwrap()).is_err());
@@ -75,9 +75,9 @@ fn a_tool_without_a_version_meets_no_requirement_and_one_with_many_names_the_fir
         let catalog = Catalog::new(tools).unwrap();
         catalog.matching("a:b", &wanted).unwrap_err().message().to_owned()
     };
-    assert_eq!(message(0), "no version of `a:b` meets `^9`; it has none");
+    assert_eq!(message(0), "no version of `a:b` meets `^9`; the tool has no version");
     assert!(message(20).ends_with(
-        "; there are 1.0.0, 1.1.0, 1.2.0, 1.3.0, 1.4.0, 1.5.0, 1.6.0, 1.7.0, 1.8.0, 1.9.0, \
+        "; available: 1.0.0, 1.1.0, 1.2.0, 1.3.0, 1.4.0, 1.5.0, 1.6.0, 1.7.0, 1.8.0, 1.9.0, \
                                    1.10.0, 1.11.0, 1.12.0, 1.13.0, 1.14.0, 1.15.0, …"
     ));
 }

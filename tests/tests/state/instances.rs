@@ -201,7 +201,7 @@ fn mistakes_with_instances_are_errors_of_build() {
 
     let (kind, message) = only(&builder().state(EU).instance("a b", US).build().unwrap_err());
     assert_eq!(kind, DiagnosticKind::InvalidInstance);
-    assert!(message.contains("the name of an instance is the namespace of its tools"), "{message}");
+    assert!(message.contains("the name of an instance must be a namespace"), "{message}");
 
     // The namespace of the static tool is taken only while that is there.
     let taken = builder().state(EU).instance("jira", US).build().unwrap_err();

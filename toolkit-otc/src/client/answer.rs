@@ -29,14 +29,14 @@ pub(super) fn of_result(endpoint: &Endpoint, result: CallResult<'_>) -> Result<A
         (true, None) => Ok(Answer::Json(result.value.map_or("null", |value| value.get()).as_bytes().to_vec())),
         (false, Some(error)) => Err(failed(error)),
         (true, Some(_)) => Err(endpoint.unreadable("that the call succeeded and failed")),
-        (false, None) => Err(ToolError::failed("the tool failed and did not say why")),
+        (false, None) => Err(ToolError::failed("the tool failed without a message")),
     }
 }
 
 /// What a tool failed with. The message is for the model, and what is for developers is its cause.
 fn failed(error: CallError) -> ToolError {
     let message = match error.message.trim() {
-        "" => "the tool failed and did not say why".to_owned(),
+        "" => "the tool failed without a message".to_owned(),
         _ => cut(&error.message),
     };
     let mut failed = ToolError::failed(message);

@@ -1,4 +1,4 @@
-//! What becomes of owned parameters.
+//! Classification of owned parameters as arguments.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
 use std::marker::PhantomData;
@@ -12,54 +12,56 @@ use super::sole::{self, Sole};
 use crate::bounds::no_arguments::NoArguments;
 use toolkit_schema as schema;
 
-/// Asks rustc about a type without failing: each constant is inherent where the answer is yes, and else comes from one
-/// of the traits below.
+/// A probe of the traits that `T` implements.
+///
+/// Each constant is inherent where the condition holds; otherwise it comes from one of the traits
+/// below. A failed condition is therefore not a compile error.
 pub struct Candidate<T: ?Sized>(PhantomData<T>);
 
 impl<T: ?Sized> Candidate<&T> {
-    /// It is a reference, whatever its alias says.
+    /// True if the type is a reference, also behind an alias.
     pub const BORROWS: bool = true;
 }
 
 impl<T: DeserializeOwned> Candidate<T> {
-    /// It can be read from JSON.
+    /// True if the type can be deserialized.
     pub const IS_READ: bool = true;
 }
 
 impl<T: JsonSchema> Candidate<T> {
-    /// It has a schema.
+    /// True if the type has a schema.
     pub const IS_DESCRIBED: bool = true;
 }
 
 impl<T: Send> Candidate<T> {
-    /// It may go to another thread.
+    /// True if the type is `Send`.
     pub const IS_SENT: bool = true;
 }
 
-/// The answer for types that are no references.
+/// The default for types that are not references.
 pub trait Owns {
-    /// It is no reference.
+    /// False: the type is not a reference.
     const BORROWS: bool = false;
 }
 
 impl<T: ?Sized> Owns for Candidate<T> {}
 
-/// The answers for types that lack something.
+/// The defaults for types that lack a trait.
 pub trait Unfit {
-    /// It cannot be read from JSON.
+    /// False: the type cannot be deserialized.
     const IS_READ: bool = false;
-    /// It has no schema.
+    /// False: the type has no schema.
     const IS_DESCRIBED: bool = false;
-    /// It stays on its thread.
+    /// False: the type is not `Send`.
     const IS_SENT: bool = false;
 }
 
 impl<T: ?Sized> Unfit for Candidate<T> {}
 
-/// What keeps a type out of the place where it stands: one thing, so that there is one error.
+/// The reason why a type is rejected. Each type has at most one, so that rustc reports one error.
 pub struct Case<const CASE: u8>;
 
-/// Nothing.
+/// The type is accepted.
 pub const FITS: u8 = 0;
 const BORROWS: u8 = 1;
 const BOTH: u8 = 2;
@@ -69,11 +71,11 @@ const NOT_SENT: u8 = 5;
 const SHARES: u8 = 6;
 
 impl<const CASE: u8> Case<CASE> {
-    /// Whether the type fits.
+    /// True if the type is accepted.
     pub const CHOICE: bool = CASE == FITS;
 }
 
-/// The case of an argument.
+/// Returns the case of an argument.
 pub const fn argument_case(borrows: bool, shares: bool, is_read: bool, is_described: bool, is_sent: bool) -> u8 {
     match (is_read, is_described) {
         _ if borrows => BORROWS,
@@ -86,24 +88,25 @@ pub const fn argument_case(borrows: bool, shares: bool, is_read: bool, is_descri
     }
 }
 
-/// The case of a result.
+/// Returns the case of a result.
 pub const fn result_case(is_data: bool, is_written: bool, is_described: bool) -> u8 {
     if is_data { argument_case(false, false, is_written, is_described, true) } else { FITS }
 }
 
-/// The type in the one place that its case concerns, and a stand-in in all others: each is the subject of one check.
+/// Maps `T` to itself under the check that its case concerns, and to a stand-in under all others,
+/// so that only one check can fail.
 pub trait Refused<T> {
-    /// It borrows.
+    /// The subject of the check for references.
     type Borrows;
-    /// It cannot be JSON and has no schema.
+    /// The subject of the check for types that have neither serde's trait nor a schema.
     type Both;
-    /// It cannot be JSON.
+    /// The subject of the check for serde's trait.
     type NotConverted;
-    /// It has no schema.
+    /// The subject of the check for a schema.
     type NotDescribed;
-    /// It is not `Send`.
+    /// The subject of the check for `Send`.
     type NotSent;
-    /// It is a shared pointer.
+    /// The subject of the check for shared pointers.
     type Shares;
 }
 
@@ -130,16 +133,16 @@ refused! {
     SHARES: NoArguments, NoArguments, NoArguments, NoArguments, NoArguments, T;
 }
 
-/// A type or, where that is refused, a stand-in: one error is enough, and the derives would add their own for the same
-/// type.
+/// The type, or a stand-in if it is rejected. The derives would otherwise report their own errors
+/// for the same type.
 pub trait OrStandIn<T> {
-    /// The type, or the stand-in.
+    /// Either `T` or the stand-in.
     type Type;
 
-    /// The value.
+    /// Unwraps the value.
     fn take(value: Self::Type) -> T;
 
-    /// The type's value, made only where the type is not refused.
+    /// Wraps the value. The closure runs only if `T` is accepted.
     fn put(value: impl FnOnce() -> T) -> Self::Type;
 }
 
@@ -186,16 +189,17 @@ a_stand_in!(
     Case<SHARES>
 );
 
-/// Asks whether a lone owned parameter of type `T` may be the argument struct.
+/// A probe that decides whether a sole owned parameter of type `T` may be the argument struct.
 ///
-/// `Lone::<T>::IS_STRUCT` finds an inherent constant for the types below, which are one argument each, and else the
-/// constant of [`ArgumentStruct`]. The compiler decides by the type, so an alias does not change the answer. Of other
-/// types the schema decides (`Sole`); those below need no code for it.
+/// `Lone::<T>::IS_STRUCT` resolves to an inherent constant for the types below, which are always a
+/// single argument, and otherwise to the constant of [`ArgumentStruct`]. The compiler decides by
+/// the type, so an alias does not change the result. For other types the schema decides at run time
+/// (`Sole`); the types below need no code for that.
 pub struct Lone<T: ?Sized>(PhantomData<T>);
 
-/// The answer for all other types.
+/// The default for all other types.
 pub trait ArgumentStruct {
-    /// The fields of the type are the tool's arguments, if its schema has any.
+    /// True: the fields of the type are the arguments of the tool, if its schema declares any.
     const IS_STRUCT: bool = true;
 }
 
@@ -256,26 +260,29 @@ impl<T, const N: usize> Lone<[T; N]> {
     pub const IS_STRUCT: bool = false;
 }
 
-/// A choice by a constant.
+/// A type-level boolean.
 pub struct Pick<const CHOICE: bool>;
 
 impl<const CHOICE: bool> Pick<CHOICE> {
-    /// The constant.
+    /// The value.
     pub const CHOICE: bool = CHOICE;
 }
 
-/// What becomes of a lone parameter: `Lone::<T>::IS_STRUCT` and whether rustc accepts the type decide.
+/// The conversion of a sole parameter, selected by `Lone::<T>::IS_STRUCT` and by whether the type
+/// is accepted.
 pub struct LoneArgument<const IS_STRUCT: bool, const FITS: bool>;
 
-/// What the JSON of a lone parameter becomes first, and how the parameter comes out of it.
+/// The type that the JSON arguments are deserialized into, and the conversion from it to the
+/// parameter.
 pub trait Arguments<N, T> {
-    /// Either form, or an object with the parameter under its name, or a stand-in for a refused type.
+    /// The type itself, an object with one property for the parameter, or a stand-in for a rejected
+    /// type.
     type Arguments;
 
     /// Builds the input schema.
     fn schema() -> Value;
 
-    /// The parameter.
+    /// Returns the parameter.
     fn take(arguments: Self::Arguments) -> T;
 }
 

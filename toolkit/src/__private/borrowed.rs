@@ -1,4 +1,4 @@
-//! What becomes of borrowed parameters.
+//! Resolution of borrowed parameters from the host of a call.
 
 use std::sync::Arc;
 
@@ -10,51 +10,52 @@ use crate::dispatch::host::Host;
 use crate::state::StateType;
 
 impl Borrowed<Context> {
-    /// Every call brings a context along.
+    /// None: every call has a context.
     pub const STATE: Option<StateType> = None;
 
-    /// Lends the context.
+    /// Returns the context of the call.
     pub fn lend(host: Host<'_>) -> Result<&Context, ToolError> {
         Ok(host.context())
     }
 }
 
 impl Borrowed<Dispatcher> {
-    /// Every call has a dispatcher.
+    /// None: every call has a dispatcher.
     pub const STATE: Option<StateType> = None;
 
-    /// Lends the dispatcher that runs the call.
+    /// Returns the dispatcher that runs the call.
     pub fn lend(host: Host<'_>) -> Result<&Dispatcher, ToolError> {
         Ok(host.dispatcher())
     }
 }
 
 impl Borrowed<Catalog> {
-    /// Every call has a catalog.
+    /// None: every call has a catalog.
     pub const STATE: Option<StateType> = None;
 
-    /// Lends the catalog that the tool belongs to.
+    /// Returns the catalog that contains the tool.
     pub fn lend(host: Host<'_>) -> Result<&Catalog, ToolError> {
         Ok(host.catalog())
     }
 }
 
 impl<T: ?Sized + Send + Sync + 'static> Borrowed<Arc<T>> {
-    /// An `Arc` is state like any other; only what is said where it is missing differs.
+    /// The state type. An `Arc` is state like any other type; only the error message for missing
+    /// state differs.
     pub const STATE: Option<StateType> = Some(StateType::of_arc::<T>());
 
-    /// Lends the state.
+    /// Returns the state.
     pub fn lend(host: Host<'_>) -> Result<&Arc<T>, ToolError> {
         host.state()
     }
 }
 
-/// Lends state of any other type.
+/// Resolution of state of any other type.
 pub trait FromHost<T: ?Sized> {
-    /// What the dispatcher must be given.
+    /// The state that the dispatcher requires.
     const STATE: Option<StateType>;
 
-    /// Lends the state.
+    /// Returns the state.
     fn lend(host: Host<'_>) -> Result<&T, ToolError>;
 }
 

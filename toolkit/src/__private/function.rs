@@ -15,12 +15,12 @@ use toolkit_schema::plan::Plan;
 ///
 /// # Errors
 ///
-/// As for [`Catalog::linked`].
+/// Returns the errors of [`Catalog::linked`].
 pub fn catalog_of(entries: &[&'static Entry]) -> Result<Catalog, Diagnostics> {
     Catalog::from_entries(entries)
 }
 
-/// The record of a synchronous function, with everything optional left out.
+/// Creates the entry of a synchronous function, with every optional field empty.
 pub const fn sync_entry<F: SyncFunction>(
     id: &'static str,
     name: &'static str,
@@ -32,7 +32,7 @@ pub const fn sync_entry<F: SyncFunction>(
     entry::<F>(id, name, location, input, code)
 }
 
-/// The record of a synchronous function that blocks its thread.
+/// Creates the entry of a synchronous function that blocks its thread.
 pub const fn blocking_entry<F: SyncFunction>(
     id: &'static str,
     name: &'static str,
@@ -42,7 +42,7 @@ pub const fn blocking_entry<F: SyncFunction>(
     entry::<F>(id, name, location, input, const { &Run::Blocking(run_sync::<F>) })
 }
 
-/// The record of an asynchronous function.
+/// Creates the entry of an asynchronous function.
 pub const fn async_entry<F: AsyncFunction>(
     id: &'static str,
     name: &'static str,
@@ -79,22 +79,22 @@ const fn entry<F: Function>(
     }
 }
 
-/// The hidden item beside a synchronous function.
+/// Creates the hidden item beside a synchronous function.
 pub const fn sync_linked<F: SyncFunction>(entry: &'static Entry) -> Linked<F::Input, F::Returned> {
     Linked::new(entry, TypedCall::Sync(F::call))
 }
 
-/// The hidden item beside an asynchronous function.
+/// Creates the hidden item beside an asynchronous function.
 pub const fn async_linked<F: AsyncFunction>(entry: &'static Entry) -> Linked<F::Input, F::Returned> {
     Linked::new(entry, TypedCall::Async(|input, host| Box::pin(F::call(input, host))))
 }
 
-/// Refuses, while compiling, a list that has a tool twice.
+/// Fails to compile if the list contains a tool twice.
 #[track_caller]
 pub const fn not_in(entry: &Entry, earlier: &[&Entry]) {
     let mut idx = 0;
     while idx < earlier.len() {
-        assert!(!equal(entry.id, earlier[idx].id), "an earlier tool in this catalogue has the same id");
+        assert!(!equal(entry.id, earlier[idx].id), "an earlier tool in this catalog has the same id");
         idx += 1;
     }
 }

@@ -1,4 +1,4 @@
-//! How the arguments of an imported tool become JSON, and its result a type.
+//! Encoding of the arguments of imported tools, and decoding of their results.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -25,32 +25,32 @@ pub const fn import(
     Import::new(server, manifest, tools, plainer)
 }
 
-/// Of a tool that takes nothing.
+/// Encodes the arguments of a tool without parameters.
 pub fn nothing((): ()) -> Result<Arguments<'static>, ToolError> {
     Ok(Arguments::NONE)
 }
 
-/// Of a tool whose arguments have a type.
+/// Serializes typed arguments.
 pub fn typed_arguments<I: Serialize>(arguments: I) -> Result<Arguments<'static>, ToolError> {
     serde_json::to_vec(&arguments).map(Into::into).map_err(ToolError::internal)
 }
 
-/// Of a tool whose arguments have none.
+/// Returns untyped arguments unchanged.
 pub fn any_arguments(arguments: Arguments<'static>) -> Result<Arguments<'static>, ToolError> {
     Ok(arguments)
 }
 
-/// Of a tool whose result has a type.
+/// Deserializes a typed result.
 pub fn typed_result<O: DeserializeOwned>(result: RunResult) -> Result<O, ToolError> {
     let tool = result.tool().to_owned();
     serde_json::from_slice(&result.into_json()).map_err(|error| {
-        // What serde says may quote the result.
-        let message = "the result is not what the imported manifest promises";
+        // The message of serde may quote the result, so it is the cause and not the message.
+        let message = "the result does not match the imported manifest";
         ToolError::new(ErrorKind::InvalidAnswer, message).caused_by(error).of_tool(&tool)
     })
 }
 
-/// Of a tool whose result has none.
+/// Returns an untyped result unchanged.
 pub fn any_result(result: RunResult) -> Result<RunResult, ToolError> {
     Ok(result)
 }

@@ -1,4 +1,4 @@
-//! What the author of a tool wrote, as its metadata holds it.
+//! Constructors of metadata for generated code.
 
 use std::borrow::Cow;
 
@@ -6,31 +6,31 @@ use serde_json::Value;
 
 use crate::tool::{Authorization, Icon, Literal, Requirements, Secret, Text};
 
-/// A text of the program.
+/// Creates a text from a string literal.
 #[must_use]
 pub const fn text(text: &'static str) -> Text {
     Cow::Borrowed(text)
 }
 
-/// Texts of the program.
+/// Creates texts from string literals.
 #[must_use]
 pub fn texts(texts: &[&'static str]) -> Vec<Text> {
     texts.iter().map(|text| Cow::Borrowed(*text)).collect()
 }
 
-/// JSON as its author wrote it.
+/// Creates a JSON literal from its source text.
 #[must_use]
 pub const fn literal(json: &'static str) -> Literal {
     Literal::Text(json)
 }
 
-/// What the host must hold.
+/// Creates the requirements of a tool.
 #[must_use]
 pub const fn requirements(authorization: Vec<Authorization>, secrets: Vec<Secret>, user_id: bool) -> Requirements {
     Requirements { authorization, secrets, user_id }
 }
 
-/// An icon, of which some parts may not be said.
+/// Creates an icon.
 #[must_use]
 pub fn icon(
     src: &'static str,
@@ -41,7 +41,7 @@ pub fn icon(
     Icon { mime_type: mime_type.map(text), sizes: texts(sizes), theme: theme.map(text), ..Icon::new(text(src)) }
 }
 
-/// The input schema of a tool some of whose arguments have aliases.
+/// Adds aliases of arguments to an input schema.
 #[must_use]
 pub fn with_aliases(schema: Value, aliases: &[(&str, &[&str])]) -> Value {
     toolkit_schema::alias::with_aliases(schema, aliases)

@@ -1,7 +1,7 @@
-//! A lone argument that is no struct, as an object with one property.
+//! A sole argument that is not a struct, as an object with one property.
 //!
-//! A derived struct would do, but only rustc knows whether the argument needs one, so that every argument struct would
-//! pay for it.
+//! A derived struct would work, but only rustc knows whether the argument needs one, so every
+//! argument struct would pay for it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,18 +14,18 @@ use serde::forward_to_deserialize_any;
 
 use super::sole::Form;
 
-/// What the argument is called, and what is said of it.
+/// The name and the description of a sole argument.
 pub trait Named {
-    /// The property.
+    /// The name of the property.
     const NAME: &'static str;
-    /// Its description; may be empty.
+    /// The description of the property, or an empty string.
     const DESCRIPTION: &'static str;
 
-    /// Returns what is known of the form of the tool's sole argument.
+    /// Returns the cached form of the tool's sole argument.
     fn form() -> &'static Form;
 }
 
-/// An argument under its name.
+/// An object with one property that holds the argument.
 pub struct One<N, T> {
     pub(super) value: T,
     name: PhantomData<N>,
@@ -85,7 +85,8 @@ fn object(name: &str, description: &str, is_required: bool, mut property: Schema
     schema
 }
 
-/// What an argument is that nobody sent: `None`, for an option, and nothing for any other type.
+/// Returns the value of an argument that is absent: `None` for an option, no value for any other
+/// type.
 fn absent<T: DeserializeOwned>() -> Option<T> {
     T::deserialize(Absent).ok()
 }

@@ -1,7 +1,8 @@
-//! What becomes of the value that a function returns.
+//! Classification of the value that a function returns.
 //!
-//! Traits cannot tell a `Result` from any other type that serialises, since a `Result` serialises too. An inherent
-//! item can: where the type is known, as it is in generated code, it comes before the items of traits.
+//! A trait cannot distinguish a `Result` from any other serializable type, because `Result`
+//! implements `Serialize` too. An inherent item can: in generated code the type is known, and
+//! inherent items take precedence over trait items.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -19,21 +20,21 @@ use crate::stream::Chunks;
 pub struct Returned<R>(pub R);
 
 impl<T, E> Returned<Result<T, E>> {
-    /// It may be an error.
+    /// True: the value may be an error.
     pub const FALLIBLE: bool = true;
 
-    /// The value, or the error.
+    /// Returns the value or the error.
     pub fn split(self) -> Result<T, E> {
         self.0
     }
 }
 
-/// For every type that is no `Result`.
+/// The default for types other than `Result`.
 pub trait Plain<R>: Sized {
-    /// It is no error.
+    /// False: the value is never an error.
     const FALLIBLE: bool = false;
 
-    /// The value.
+    /// Returns the value.
     fn split(self) -> Result<R, Infallible>;
 }
 
@@ -43,9 +44,9 @@ impl<R> Plain<R> for Returned<R> {
     }
 }
 
-/// What a function returns when it succeeds.
+/// The type that a function returns on success.
 pub trait Succeeds<R> {
-    /// That type.
+    /// The success type.
     type Output;
 }
 
@@ -57,7 +58,7 @@ impl<T, E> Succeeds<Result<T, E>> for Pick<true> {
     type Output = T;
 }
 
-/// Asks how a value becomes a result: `Shape::<T>::KIND` is one of the constants beside
+/// A probe for the encoding of a result: `Shape::<T>::KIND` is one of the constants beside
 /// [`Returns`](crate::dispatch::encode::Returns).
 pub struct Shape<T>(PhantomData<T>);
 
@@ -81,89 +82,91 @@ impl<T> Shape<Structured<T>> {
     pub const KIND: u8 = STRUCTURED_WITH_CONTENT;
 }
 
-/// The answer for all other types.
+/// The default for all other types.
 pub trait PlainShape {
-    /// It is data.
+    /// The value is serialized as data.
     const KIND: u8 = STRUCTURED;
 }
 
 impl<T> PlainShape for Shape<T> {}
 
-/// Asks what a type that is data lacks.
+/// A probe of the traits that a data type implements.
 pub struct Data<T>(PhantomData<T>);
 
 impl<T: Serialize> Data<T> {
-    /// It can be written.
+    /// True if the type can be serialized.
     pub const IS_WRITTEN: bool = true;
 }
 
 impl<T: Serialize> Data<Structured<T>> {
-    /// It can be written.
+    /// True if the type can be serialized.
     pub const IS_WRITTEN: bool = true;
 }
 
 impl<T: Serialize> Data<Chunks<T>> {
-    /// It can be written.
+    /// True if the type can be serialized.
     pub const IS_WRITTEN: bool = true;
 }
 
 impl<T: JsonSchema> Data<T> {
-    /// It has a schema.
+    /// True if the type has a schema.
     pub const IS_DESCRIBED: bool = true;
 }
 
 impl<T: JsonSchema> Data<Structured<T>> {
-    /// It has a schema.
+    /// True if the type has a schema.
     pub const IS_DESCRIBED: bool = true;
 }
 
 impl<T: JsonSchema> Data<Chunks<T>> {
-    /// It has a schema.
+    /// True if the type has a schema.
     pub const IS_DESCRIBED: bool = true;
 }
 
-/// The answers for types that lack a derive.
+/// The defaults for types that lack a derive.
 pub trait UnfitData {
-    /// It cannot be written.
+    /// False: the type cannot be serialized.
     const IS_WRITTEN: bool = false;
-    /// It has no schema.
+    /// False: the type has no schema.
     const IS_DESCRIBED: bool = false;
 }
 
 impl<T> UnfitData for Data<T> {}
 
-/// Whether values of that shape are checked and written as data.
+/// Returns true if values of this shape are validated and serialized as data.
 pub const fn is_data(shape: u8) -> bool {
     matches!(shape, STRUCTURED | STRUCTURED_WITH_CONTENT | CHUNKS)
 }
 
-/// The way in which a type is encoded: a stand-in where it is refused, since one error is enough.
+/// Returns the encoding of a type, or the stand-in's encoding if the type is rejected, so that
+/// rustc reports one error.
 pub const fn kind(shape: u8, case: u8) -> u8 {
     if case == FITS { shape } else { UNFIT }
 }
 
-/// Asks how an error becomes a [`ToolError`].
+/// A probe for the conversion of an error into a [`ToolError`].
 ///
-/// `(&&&ErrorOf::new(&error)).convert_by()` finds, in this order: the author's own conversion, whose text a model may
-/// read; a conversion to a boxed error, whose text is masked; a message that says what is missing.
+/// `(&&&ErrorOf::new(&error)).convert_by()` selects, in this order: the author's own conversion,
+/// whose text is shown to the model; a conversion to a boxed error, whose text is masked; a compile
+/// error that names what is missing.
 pub struct ErrorOf<E>(PhantomData<E>);
 
 impl<E> ErrorOf<E> {
-    /// For the type of `error`.
+    /// Creates the probe for the type of `error`.
     pub const fn new(_: &E) -> Self {
         Self(PhantomData)
     }
 }
 
-/// By the author's own conversion.
+/// The author's own conversion.
 pub struct Shown;
 
-/// By a conversion that masks the text.
+/// A conversion that masks the text.
 pub struct Masked;
 
-/// First choice.
+/// The first choice: `Into<ToolError>`.
 pub trait Convert {
-    /// How.
+    /// Selects the conversion.
     fn convert_by(&self) -> Shown;
 }
 
@@ -173,9 +176,9 @@ impl<E: Into<ToolError>> Convert for &&ErrorOf<E> {
     }
 }
 
-/// Second choice.
+/// The second choice: a boxed error.
 pub trait Failing {
-    /// How.
+    /// Selects the conversion.
     fn convert_by(&self) -> Masked;
 }
 
@@ -186,21 +189,21 @@ impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> Failing for &ErrorOf<E> 
 }
 
 impl<E> ErrorOf<E> {
-    /// Last choice.
+    /// Selects the last choice, which rustc rejects with a message.
     pub fn convert_by(&self) -> Unconvertible {
         Unconvertible
     }
 }
 
 impl Shown {
-    /// Converts.
+    /// Converts the error.
     pub fn convert<E: Into<ToolError>>(self, error: E) -> ToolError {
         error.into()
     }
 }
 
 impl Masked {
-    /// Converts.
+    /// Converts the error and masks its text.
     pub fn convert<E: Into<Box<dyn std::error::Error + Send + Sync>>>(self, error: E) -> ToolError {
         ToolError::masked(error)
     }

@@ -1,4 +1,4 @@
-//! What is said of an owned `Arc<Db>`: it is meant as state, which a tool borrows.
+//! Detection of shared pointers such as an owned `Arc<Db>`, which are meant as injected state.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 use super::argument::Candidate;
 
 impl<T: ?Sized> Candidate<Arc<T>> {
-    /// It is a shared pointer.
+    /// True: the type is a shared pointer.
     pub const SHARES: bool = true;
 }
 
 impl<T: ?Sized> Candidate<Rc<T>> {
-    /// It is a shared pointer.
+    /// True: the type is a shared pointer.
     pub const SHARES: bool = true;
 }
 
-/// The answer for all other types.
+/// The default for all other types.
 pub trait OwnsAlone {
-    /// It is no shared pointer.
+    /// False: the type is not a shared pointer.
     const SHARES: bool = false;
 }
 

@@ -1,7 +1,8 @@
-//! A sole argument of a type of the author's: the argument struct, or one argument under its name.
+//! A sole argument of a user-defined type: the argument struct, or a single argument under its own
+//! name.
 //!
-//! Traits cannot tell the two apart, and the macro sees no more than the name of the type. Its schema can, so the
-//! decision is made when the schema is first built, once for each tool.
+//! Traits cannot distinguish the two, and the macro sees only the name of the type. The schema can,
+//! so the decision is made once for each tool, when the schema is first built.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,7 +15,7 @@ use serde_json::Value;
 use super::one::{Named, One};
 use toolkit_schema::{self as schema, root};
 
-/// How one tool reads its sole argument.
+/// The cached form of a tool's sole argument.
 pub struct Form(AtomicU8);
 
 const UNDECIDED: u8 = 0;
@@ -22,16 +23,16 @@ const STRUCT: u8 = 1;
 const NAMED: u8 = 2;
 
 impl Form {
-    /// The form of a tool whose schema was not built yet.
+    /// Creates the form of a tool whose schema has not been built yet.
     #[must_use]
     pub const fn undecided() -> Self {
         Self(AtomicU8::new(UNDECIDED))
     }
 
-    /// Returns true if the argument goes under its own name.
+    /// Returns true if the argument is passed under its own name.
     #[inline]
     fn is_named<N: Named, T: JsonSchema>(&self) -> bool {
-        // Whoever decides first, the decision depends on the type alone.
+        // A race is harmless: the decision depends on the type alone.
         match self.0.load(Ordering::Relaxed) {
             UNDECIDED => decide::<N, T>().is_none(),
             form => form == NAMED,
@@ -56,13 +57,13 @@ pub fn schema<N: Named + 'static, T: DeserializeOwned + JsonSchema>() -> Value {
     decide::<N, T>().unwrap_or_else(schema::input::<One<N, T>>)
 }
 
-/// The schema of the argument struct, if `T` is one.
+/// Returns the schema of the argument struct, if `T` is one.
 #[cold]
 fn decide<N: Named, T: JsonSchema>() -> Option<Value> {
     N::form().decide(schema::input::<T>())
 }
 
-/// A sole argument, out of either form.
+/// A sole argument, deserialized from either form.
 pub struct Sole<N, T> {
     pub(super) value: T,
     name: PhantomData<N>,

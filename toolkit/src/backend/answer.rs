@@ -1,8 +1,8 @@
-//! What a backend answers, in the form it has it.
+//! The result of a backend.
 
 use serde_json::{Map, Value};
 
-/// What a backend answers, in the form it has it.
+/// The result of a backend, in the form that the backend has.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Answer {
@@ -10,9 +10,9 @@ pub enum Answer {
     Value(Value),
     /// A structured result as JSON text.
     Json(Vec<u8>),
-    /// A result of an MCP server (`CallToolResult`), as it came.
+    /// A result of an MCP server (`CallToolResult`), unchanged.
     Mcp(Map<String, Value>),
-    /// No result: the tool promises none.
+    /// No result, for a tool without an output schema.
     Nothing,
 }
 

@@ -1,4 +1,4 @@
-//! Asks backends, several at once, and waits for none for ever; and waits for what they say unasked.
+//! Concurrent requests to backends with a timeout, and waiting for their change notifications.
 
 use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
@@ -11,7 +11,7 @@ use crate::call::BoxFuture;
 use crate::call::ToolError;
 use crate::call::unwind::caught_future;
 
-/// What a backend says to `question`. It may panic or never answer; here that is its error.
+/// Sends `question` to a backend. A panic or a timeout is returned as an error.
 pub(super) async fn ask<T>(
     backend: &dyn Backend,
     question: for<'b> fn(&'b dyn Backend) -> BoxFuture<'b, Result<T, ToolError>>,
@@ -20,7 +20,7 @@ pub(super) async fn ask<T>(
     within(patience, pin!(caught_future(|| question(backend)))).await
 }
 
-/// All answers, in the order of the questions.
+/// Runs all requests concurrently and returns the answers in their order.
 pub(super) async fn ask_all<T>(questions: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
     let mut asked: Vec<_> = questions.map(Box::pin).collect();
     let mut answers: Vec<Option<T>> = asked.iter().map(|_| None).collect();
@@ -38,7 +38,7 @@ pub(super) async fn ask_all<T>(questions: impl Iterator<Item = impl Future<Outpu
     answers.into_iter().flatten().collect()
 }
 
-/// Waits until the tools of a backend have changed. One that panics over that is not heard in this wait.
+/// Waits until the tools of a backend change. If the backend panics, the future never completes.
 pub(super) fn changed(backend: &dyn Backend) -> BoxFuture<'_, ()> {
     let changed = caught_future(|| async {
         backend.changed().await;
@@ -51,7 +51,7 @@ pub(super) fn changed(backend: &dyn Backend) -> BoxFuture<'_, ()> {
     })
 }
 
-/// Waits for the first of several.
+/// Waits until the first of several futures completes.
 pub(super) async fn first_of(waiting: impl Iterator<Item = BoxFuture<'_, ()>>) {
     let mut waiting: Vec<_> = waiting.collect();
     poll_fn(|cx| match waiting.iter_mut().any(|one| one.as_mut().poll(cx).is_ready()) {

@@ -1,4 +1,4 @@
-//! One call on its way to a backend.
+//! A call that is passed to a backend.
 
 use crate::call::check_output;
 use crate::call::{Arguments, Context, ToolError};
@@ -6,7 +6,7 @@ use crate::stream::{Chunk, Queue};
 use crate::tool::{Tool, ToolBackend};
 use toolkit_schema::Schema;
 
-/// One call on its way to a backend.
+/// A call that is passed to a backend.
 #[derive(Debug)]
 pub struct BackendCall<'a> {
     pub(crate) tool: &'a Tool,
@@ -16,51 +16,53 @@ pub struct BackendCall<'a> {
     pub(crate) parts: Option<Parts<'a>>,
 }
 
-/// Who reads the parts of a result, and what each part is checked against.
+/// The receiver of a result's parts, and the schema that each part must match.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parts<'a> {
     pub(crate) queue: &'a Queue,
-    /// The schema of the whole, where that is a list of parts and nothing more.
+    /// The output schema, if it describes nothing but a list of parts.
     pub(crate) list: Option<&'a Schema>,
 }
 
 impl<'a> BackendCall<'a> {
-    /// The tool as the catalogue has it, which may have put it into a namespace.
+    /// Returns the tool as the catalog contains it, possibly in a namespace that the catalog added.
     #[must_use]
     pub fn tool(&self) -> &'a Tool {
         self.tool
     }
 
-    /// How the backend knows the tool: what it said in its [`Offers`](super::Offers).
+    /// Returns the tool's identity in the backend, as listed in [`Offers`](super::Offers).
     #[must_use]
     pub fn target(&self) -> &'a ToolBackend {
         self.target
     }
 
-    /// What the input schema accepted.
+    /// Returns the arguments, which match the input schema.
     #[must_use]
     pub fn arguments(&self) -> &Arguments<'a> {
         &self.arguments
     }
 
-    /// What goes along with the call: cancellation, progress, and the credentials that the tool requires.
+    /// Returns the context of the call: cancellation, progress, and the credentials that the tool
+    /// requires.
     #[must_use]
     pub fn context(&self) -> &'a Context {
         self.context
     }
 
-    /// Whether anybody reads the parts of the result.
+    /// Returns true if the caller consumes the parts of the result.
     #[must_use]
     pub fn is_streamed(&self) -> bool {
         self.parts.is_some()
     }
 
-    /// Gives a part of the result to whoever reads them, once there is room. Where the tool promises a list, the part
-    /// is one item of it, and is checked as such.
+    /// Sends a part of the result to the caller, and waits while the queue is full. If the output
+    /// schema describes a list, the part is an item and is validated as such. Does nothing if the
+    /// result is not streamed.
     ///
     /// # Errors
     ///
-    /// The output schema refuses it.
+    /// Returns an error if the part does not match the output schema.
     pub async fn send(&self, chunk: Chunk) -> Result<(), ToolError> {
         let Some(parts) = self.parts else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Waiting for tools to change, with no runtime.
+//! Change notification without a runtime.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -6,26 +6,27 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// Whether something has changed since somebody looked at it last.
+/// A flag for changes since the last look, and the tasks that wait for it.
 #[derive(Debug, Default)]
 pub(super) struct Changes(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     has_changed: bool,
-    /// Whom to wake, each with a number of its own.
+    /// The wakers of waiting tasks, each under a unique number.
     waiting: BTreeMap<u64, Waker>,
     n_waited: u64,
 }
 
-/// Waits for a change; nobody wakes it when it is dropped.
+/// A future that completes after a change. Dropping it removes its waker.
 struct Changed<'c> {
     changes: &'c Changes,
     number: Option<u64>,
 }
 
 impl Changes {
-    /// Says that it has changed. What has changed must be there already for whoever looks.
+    /// Records a change and wakes the waiting tasks. The changed data must be visible before this
+    /// call.
     pub(super) fn tell(&self) {
         let waiting = {
             let mut state = self.state();
@@ -35,12 +36,12 @@ impl Changes {
         waiting.into_values().for_each(Waker::wake);
     }
 
-    /// Says that it is about to be looked at.
+    /// Clears the flag. Call this before reading the data.
     pub(super) fn look(&self) {
         self.state().has_changed = false;
     }
 
-    /// Waits until it has changed since somebody looked.
+    /// Completes when a change has occurred since the last [`Changes::look`].
     pub(super) fn changed(&self) -> impl Future<Output = ()> + Send {
         Changed { changes: self, number: None }
     }
@@ -64,7 +65,7 @@ impl Future for Changed<'_> {
         }
         let former = state.waiting.insert(number, cx.waker().clone());
         drop(state);
-        // Not while it is locked: with a waker a whole task may go.
+        // Dropped after unlocking: dropping a waker may drop a whole task.
         drop(former);
         self.number = Some(number);
         Poll::Pending

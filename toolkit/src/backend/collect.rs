@@ -1,4 +1,4 @@
-//! From the tools of several backends to one catalogue.
+//! Collection of the tools of several backends into one catalog.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -13,32 +13,33 @@ use crate::lock::Lock;
 use crate::tool::{Tool, ToolId};
 use toolkit_schema::shown_id;
 
-/// What came of [`Backends::collect`](super::Backends::collect).
+/// The result of [`Backends::collect`](super::Backends::collect).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Collected {
-    /// The tools of all.
+    /// The catalog of all tools.
     pub catalog: Catalog,
-    /// Which backends run which of them.
+    /// The backends that run each tool.
     pub routes: Routes,
-    /// Diagnostics of the tools that were left out, and differences from the lock.
+    /// Diagnostics of tools that were left out, and differences from the lock.
     pub diagnostics: Vec<Diagnostic>,
-    /// The backends that could not be asked. For a while their tools stay as they were; see
+    /// The backends whose tools could not be listed. Their tools stay unchanged for a while; see
     /// [`Backends::with_grace`](super::Backends::with_grace).
     pub failures: Vec<Failure>,
-    /// The tools that the backends offer, with every claim that they make, whether or not they are collected. This is
-    /// what a person reviews, and what [`Backends::with_lock`](super::Backends::with_lock) compares with. Tools that the
-    /// host added itself ([`BackendKind::Local`](crate::tool::BackendKind::Local)) are not part of it.
+    /// The tools that the backends offer, with every claim that they make, whether or not they are
+    /// collected. A person reviews this list, and
+    /// [`Backends::with_lock`](super::Backends::with_lock) compares with it. Tools that the host
+    /// added itself ([`BackendKind::Local`](crate::tool::BackendKind::Local)) are not included.
     pub offered: Lock,
 }
 
-/// A backend that did not do what was asked of it.
+/// A backend that failed to start, stop, list its tools or pass its health check.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Failure {
-    /// Its name.
+    /// The name of the backend.
     pub backend: String,
-    /// Why.
+    /// The error.
     pub error: ToolError,
     /// True while the request is still running in the background;
     /// [`Backends::changed`](super::Backends::changed) resolves when it is done.
@@ -51,10 +52,10 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The outcome of asking one backend for its tools.
+/// The outcome of listing the tools of one backend.
 pub(super) struct Asked {
     pub(super) backend: Arc<Registered>,
-    /// The tools that it offers, or offered last.
+    /// The current list of tools, or the last known one.
     pub(super) offers: Option<Offers>,
     pub(super) error: Option<ToolError>,
     pub(super) is_pending: bool,
@@ -62,7 +63,7 @@ pub(super) struct Asked {
 
 impl Collected {
     pub(super) fn new(base: Catalog, mut asked: Vec<Asked>, lock: Option<&Lock>) -> Self {
-        // Stable: those of one kind stay in the order of their registration.
+        // The sort is stable: backends of one kind stay in the order of their registration.
         asked.sort_by_key(|asked| asked.backend.backend().kind());
         let review = Review::new(&base, lock);
         let mut gathered = Gathered::default();
@@ -85,12 +86,12 @@ impl Collected {
     }
 }
 
-/// The tools of backends, while they are gathered.
+/// The tools of backends while they are collected.
 #[derive(Default)]
 struct Gathered {
     tools: Vec<Tool>,
     place_of: HashMap<ToolId, usize>,
-    /// Whose a tool is, by its id without a version.
+    /// The backend that owns each tool, by the id without a version.
     owner_of: HashMap<ToolId, Arc<Registered>>,
     routes: Routes,
     diagnostics: Vec<Diagnostic>,
@@ -131,7 +132,7 @@ impl Gathered {
             Some(there) if !is_same_contract(there, &tool) => {
                 return left_out(&format!("tool `{id}`"), "it takes or gives something else", there);
             }
-            // A backend that runs a known tool must claim the effects that the tool is known for.
+            // A backend that runs a known tool must claim the effects of that tool.
             Some(there) if !is_host_code(backend) && !confirms(&tool, there) => {
                 return left_out(&format!("tool `{id}`"), "nothing confirms that it has the same effects", there);
             }
@@ -150,16 +151,18 @@ impl Gathered {
         Ok(())
     }
 
-    /// Whether the backend may give a tool a version that nobody has: the highest one answers to the name without a
-    /// version, so a stranger's would take the name.
+    /// Returns true if the backend may add a new version of a tool. The highest version is the one
+    /// that the name without a version resolves to, so a version from another backend would take
+    /// over the name.
     fn may_add_version(&self, base: &Catalog, backend: &Arc<Registered>, tool: &Tool) -> bool {
         let owner = self.owner_of.get(&tool.id().unversioned());
         !base.has_any_version_of(tool.id()) && owner.is_none_or(|owner| Arc::ptr_eq(owner, backend))
     }
 }
 
-/// The tool in its namespace, without the former names that it claims: those are its author's to give in one program,
-/// and not a stranger's among the tools of others.
+/// Puts the tool into its namespace and removes the aliases that it claims. Aliases are the
+/// author's decision within one program; among the tools of other programs they could take over
+/// names.
 fn placed(tool: Tool, backend: &Registered) -> Tool {
     match tool.id().namespace() {
         Some(_) => tool.without_aliases(),
@@ -167,7 +170,7 @@ fn placed(tool: Tool, backend: &Registered) -> Tool {
     }
 }
 
-/// The tool with texts of a bounded length.
+/// Limits the length of the tool's texts.
 fn bounded(tool: Tool, backend: &Registered) -> Result<Tool, Diagnostic> {
     let id = tool.id().clone();
     tool.bounded().map_err(|reason| {
@@ -177,7 +180,7 @@ fn bounded(tool: Tool, backend: &Registered) -> Result<Tool, Diagnostic> {
     })
 }
 
-/// Returns true if a tool claims every effect that another is known for.
+/// Returns true if a tool claims every effect that the known tool has.
 fn confirms(tool: &Tool, known: &Tool) -> bool {
     let claims = std::iter::zip(tool.annotations().effects(), known.annotations().effects());
     claims.into_iter().all(|(claimed, known)| known.is_none() || claimed == known)
@@ -187,7 +190,8 @@ fn is_same_contract(a: &Tool, b: &Tool) -> bool {
     a.input() == b.input() && a.output() == b.output()
 }
 
-/// The catalogue of all tools that can stand in one. What cannot stand beside `base` is left out, and a problem.
+/// Builds the catalog of all tools that can be combined. Tools that conflict with `base` or with
+/// each other are left out and reported.
 fn join(base: Catalog, mut tools: Vec<Tool>, diagnostics: &mut Vec<Diagnostic>) -> Catalog {
     loop {
         let wrong = match Catalog::new(base.iter().chain(&tools).cloned()) {

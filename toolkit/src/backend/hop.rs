@@ -1,12 +1,12 @@
-//! Messages that came through several programs.
+//! Error messages that passed through several programs.
 
 use std::borrow::Cow;
 
 use crate::catalog::Naming;
 use crate::tool::ToolId;
 
-/// A message without the id of the called tool in front of it. Each program puts the id by which it knows the tool
-/// before a message; without this, a message would have one more with every program that it came through.
+/// Removes the id of the called tool from the start of a message. Each program prefixes messages
+/// with the id under which it lists the tool, so the prefixes would accumulate.
 pub(crate) fn without_tool_id<'m>(message: &'m str, called: &str) -> &'m str {
     let mut rest = message;
     while let Some((first, after)) = rest.split_once(": ")
@@ -17,7 +17,7 @@ pub(crate) fn without_tool_id<'m>(message: &'m str, called: &str) -> &'m str {
     rest
 }
 
-/// Returns true if a text is the id of the tool that goes by the name `called` on the wire.
+/// Returns true if a text is the id of the tool whose wire name is `called`.
 fn names(text: &str, called: &str) -> bool {
     let is_id = !text.contains(char::is_whitespace) && text.len() <= 512;
     let id = is_id.then(|| text.parse::<ToolId>().ok()).flatten();

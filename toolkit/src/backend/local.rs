@@ -1,4 +1,4 @@
-//! Tools of this process that were added while it runs.
+//! Tools of this process that are registered at run time.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -18,14 +18,15 @@ use crate::call::{Context, ErrorKind, ToolError};
 use crate::catalog::Diagnostics;
 use crate::tool::{BackendKind, Tool, ToolBackend, ToolBuilder};
 
-/// Each tool under its id, with what runs it.
+/// Each tool by its id, with its handler.
 type Tools = BTreeMap<String, (Tool, Arc<Handler>)>;
 type Handler = dyn for<'a> Fn(BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> + Send + Sync;
 
-/// Tools of this process that were added while it runs, each with the code that runs it.
+/// Tools of this process that are registered at run time, each with a handler.
 ///
-/// Clones share everything, so that a host can keep one and register another. What is added or removed shows in the
-/// next [`Backends::collect`](super::Backends::collect), and is told by [`Backend::changed`].
+/// Clones share their tools, so a host can keep one clone and register another. Added and removed
+/// tools take effect in the next [`Backends::collect`](super::Backends::collect), and
+/// [`Backend::changed`] reports them.
 #[derive(Clone)]
 pub struct LocalBackend {
     name: Arc<str>,
@@ -34,13 +35,14 @@ pub struct LocalBackend {
 }
 
 impl LocalBackend {
-    /// A backend without tools.
+    /// Creates a backend without tools.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { name: name.into(), tools: Arc::default(), changes: Arc::default() }
     }
 
-    /// Adds a tool, in place of any with the same id. Its handler is given arguments that fit the tool's input schema.
+    /// Adds a tool, replacing any tool with the same id. The handler receives arguments that match
+    /// the tool's input schema.
     pub fn add<A, F>(&self, tool: Tool, handler: impl Fn(Value, Context) -> F + Send + Sync + 'static)
     where
         A: Into<Answer>,
@@ -52,8 +54,9 @@ impl LocalBackend {
         });
     }
 
-    /// Adds a tool whose handler takes and returns Rust types, in place of any with the same id. Both schemas are those
-    /// of the types, and what does not fit them is refused as by a function under [`tool`](macro@crate::tool).
+    /// Adds a tool whose handler takes and returns Rust types, replacing any tool with the same id.
+    /// Both schemas are derived from the types, and values that do not match are rejected like
+    /// those of a [`tool`](macro@crate::tool) function.
     ///
     /// ```
     /// use schemars::JsonSchema;
@@ -90,11 +93,12 @@ impl LocalBackend {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A handler that returns `()` promises no result.
+    /// A tool whose handler returns `()` has no result.
     ///
     /// # Errors
     ///
-    /// As for [`ToolBuilder::build`]: a name that is not one, or an `A` that is not a JSON object with properties.
+    /// Returns the errors of [`ToolBuilder::build`]: the name is invalid, or `A` is not a JSON
+    /// object with properties.
     pub fn add_typed<A, T, F>(
         &self,
         tool: ToolBuilder,
@@ -132,7 +136,7 @@ impl LocalBackend {
         self.changes.tell();
     }
 
-    /// Removes a tool by its id; calls that run come to their end. Says whether there was one.
+    /// Removes a tool by its id and returns true if it existed. Running calls continue.
     pub fn remove(&self, id: &str) -> bool {
         let removed = self.tools.write().unwrap_or_else(PoisonError::into_inner).remove(id);
         removed.inspect(|_| self.changes.tell()).is_some()

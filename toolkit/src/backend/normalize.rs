@@ -1,4 +1,4 @@
-//! From what a backend answered to a structured result and content.
+//! Conversion of a backend's answer into a structured result and content.
 
 use serde_json::{Map, Value};
 
@@ -6,20 +6,20 @@ use super::Answer;
 use crate::call::{Content, ErrorKind, ToolError};
 use toolkit_schema::is_too_deep;
 
-/// An answer in the one form that results have.
+/// An answer in normal form.
 pub(crate) struct Normal {
-    /// The structured result; `None` where there is nothing but content.
+    /// The structured result; `None` if the answer has only content.
     pub(crate) structured: Option<Value>,
     pub(crate) content: Vec<Content>,
-    /// The result of an MCP server, as it came.
+    /// The result of an MCP server, unchanged.
     pub(crate) mcp: Option<Map<String, Value>>,
 }
 
-/// Normalises an answer.
+/// Normalizes an answer.
 ///
 /// # Errors
 ///
-/// The answer is not what it must be, or says that the tool failed.
+/// Returns an error if the answer is malformed or reports that the tool failed.
 pub(crate) fn normalize(answer: Answer) -> Result<Normal, ToolError> {
     let plain = |value| Normal { structured: Some(value), content: Vec::new(), mcp: None };
     match answer {
@@ -31,8 +31,8 @@ pub(crate) fn normalize(answer: Answer) -> Result<Normal, ToolError> {
     }
 }
 
-/// What MCP calls a result: `structuredContent` where there is some; else the only text, as JSON if it is; else the
-/// texts, one or a list of them.
+/// Reads an MCP result. The structured result is `structuredContent` if present. Otherwise it is
+/// the only text, parsed as JSON if possible, or the list of texts.
 fn from_mcp(result: Map<String, Value>) -> Result<Normal, ToolError> {
     if result.values().any(is_too_deep) {
         return Err(unreadable("it is nested deeper than 127 levels"));
@@ -40,11 +40,11 @@ fn from_mcp(result: Map<String, Value>) -> Result<Normal, ToolError> {
     let blocks = match result.get("content") {
         None => &[][..],
         Some(Value::Array(blocks)) => blocks,
-        Some(_) => return Err(unreadable("its `content` is no list")),
+        Some(_) => return Err(unreadable("`content` is not a list")),
     };
     let is_error = result.get("isError").and_then(Value::as_bool) == Some(true);
     let has_result = ["content", "structuredContent"].iter().any(|key| result.contains_key(*key));
-    // An object without fields is a result of some servers that have nothing to say.
+    // Some servers return an object without fields as an empty result.
     let is_other = result.keys().any(|key| !matches!(key.as_str(), "_meta" | "isError" | "resultType"));
     if is_other && !has_result && !is_error {
         return Err(unreadable("it has neither `content` nor `structuredContent`"));
@@ -53,10 +53,11 @@ fn from_mcp(result: Map<String, Value>) -> Result<Normal, ToolError> {
     if is_error {
         let texts: Vec<&str> = content.iter().filter_map(Content::as_text).collect();
         let message = match texts.is_empty() {
-            true => "the tool failed and did not say why".to_owned(),
+            true => "the tool failed without a message".to_owned(),
             false => texts.join("\n"),
         };
-        // The texts are the message already, and would be told again by every program that passes them on.
+        // The texts are in the message already; as content, each program on the way would repeat
+        // them.
         let others = content.into_iter().filter(|content| content.as_text().is_none());
         return Err(ToolError::failed(message).with_content(others));
     }
@@ -79,6 +80,5 @@ fn text_of(content: &[Content]) -> Option<Value> {
 }
 
 fn unreadable(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ToolError {
-    ToolError::new(ErrorKind::InvalidAnswer, "what runs the tool answered with something that is no result")
-        .caused_by(reason)
+    ToolError::new(ErrorKind::InvalidAnswer, "the backend returned a malformed result").caused_by(reason)
 }

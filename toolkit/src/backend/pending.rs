@@ -1,4 +1,4 @@
-//! Lists of tools that backends were asked for and have not given yet.
+//! Pending requests for the tools of backends.
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
@@ -15,30 +15,31 @@ use crate::call::{ToolError, unwind};
 
 type Answer = Result<Offers, ToolError>;
 
-/// Requests for tools that nobody waits for at the moment.
+/// Requests for tools that no collection currently awaits.
 ///
-/// A request outlives the collection that began it: a server that takes long to start would otherwise be asked again
-/// by each collection, and answer none of them in time.
+/// A request outlives the collection that started it. A server that is slow to start would
+/// otherwise get a new request from each collection and answer none of them in time.
 #[derive(Default)]
 pub(super) struct PendingLists(Mutex<Requests>);
 
-/// Each with its backend, so that no other gets the address by which it is identified.
+/// Each request with its backend. The `Arc` keeps the address, which is the key, from being reused.
 type Requests = HashMap<usize, (Arc<Registered>, Request)>;
 
 /// A request for the tools of one backend.
 enum Request {
     Running(BoxFuture<'static, Answer>),
-    /// It runs by itself, so that what it holds, such as a lock of the backend, is not held until the next collection.
+    /// A task of the runtime, so that the request proceeds and does not hold resources, such as a
+    /// lock of the backend, until the next collection.
     #[cfg(feature = "async")]
     Spawned(Spawned),
     Answered(Answer),
 }
 
-/// A task that ends with this.
+/// A task that is aborted when this is dropped.
 #[cfg(feature = "async")]
 struct Spawned(tokio::task::JoinHandle<Answer>);
 
-/// A request while somebody waits for it. Dropping it puts it back.
+/// A request that a collection awaits. Dropping it returns the request to the list.
 struct Waiting<'p> {
     lists: &'p PendingLists,
     backend: Arc<Registered>,
@@ -46,7 +47,7 @@ struct Waiting<'p> {
 }
 
 impl PendingLists {
-    /// Returns the tools of a backend: the answer to a request that is already under way, or to a new one.
+    /// Returns the tools of a backend: the answer to a pending request, or to a new one.
     pub(super) fn list(&self, backend: &Arc<Registered>, patience: Duration) -> impl Future<Output = Answer> {
         let waiting = self.lock().remove(&key(backend));
         let request = waiting.map(|(_, request)| request).unwrap_or_else(|| {
@@ -59,7 +60,8 @@ impl PendingLists {
         poll_fn(move |cx| waiting.poll_answer(cx))
     }
 
-    /// Waits until a request that is under way is answered; the answer is kept for the next [`PendingLists::list`].
+    /// Waits until a pending request is answered. The answer is kept for the next
+    /// [`PendingLists::list`].
     pub(super) async fn answered(&self, backend: &Arc<Registered>) {
         let Some((backend, request)) = self.lock().remove(&key(backend)) else {
             return std::future::pending().await;
@@ -68,19 +70,19 @@ impl PendingLists {
         poll_fn(|cx| waiting.poll_settled(cx)).await;
     }
 
-    /// Returns true if a request to the backend is under way or was answered meanwhile.
+    /// Returns true if a request to the backend is pending, or answered and not consumed.
     pub(super) fn has(&self, backend: &Arc<Registered>) -> bool {
         self.lock().contains_key(&key(backend))
     }
 
-    /// Gives up the requests to all backends but these.
+    /// Drops the requests to all other backends.
     pub(super) fn retain<'b>(&self, backends: impl Iterator<Item = &'b Arc<Registered>>) {
         let keys: Vec<usize> = backends.map(key).collect();
         let mut lists = self.lock();
         let (kept, dropped) = std::mem::take(&mut *lists).into_iter().partition(|(at, _)| keys.contains(at));
         *lists = kept;
         drop(lists);
-        // Not under the lock: dropping a request runs code of a backend.
+        // Dropped after unlocking: dropping a request runs code of a backend.
         let _: Requests = dropped;
     }
 
@@ -89,7 +91,7 @@ impl PendingLists {
     }
 }
 
-/// Identifies a registration.
+/// Returns the key of a registration.
 fn key(backend: &Arc<Registered>) -> usize {
     Arc::as_ptr(backend).addr()
 }
@@ -124,13 +126,13 @@ impl Drop for Waiting<'_> {
         if let Some(request) = self.request.take() {
             let request = unattended(request);
             let former = self.lists.lock().insert(key(&self.backend), (Arc::clone(&self.backend), request));
-            // Not under the lock: dropping a request runs code of a backend.
+            // Dropped after unlocking: dropping a request runs code of a backend.
             drop(former);
         }
     }
 }
 
-/// The request while nobody polls it.
+/// Prepares a request for the time in which no collection polls it.
 fn unattended(request: Request) -> Request {
     match request {
         #[cfg(feature = "async")]

@@ -19,14 +19,17 @@ use crate::catalog::Catalog;
 use crate::lock::Lock;
 use crate::tool::{BackendKind, InvalidName, Namespace};
 
-/// The backends of a program, by name.
+/// A set of backends, each with a unique name.
 ///
-/// Each is enabled when it is registered. One that is disabled starts nothing, offers no tools, and runs none, not even
-/// for a dispatcher that was built before. Everything here may be used from several tasks at once.
+/// A backend is enabled when it is registered. A disabled backend is not started, offers no tools and runs no calls,
+/// even for a dispatcher that was built before it was disabled. All methods may be used from several tasks
+/// concurrently.
+///
+/// See the [module documentation](super) for an example.
 #[derive(Debug)]
 pub struct Backends {
     registered: RwLock<Vec<Arc<Registered>>>,
-    /// Of which there are, and of which are enabled.
+    /// Notifies of changes in the set of registered or enabled backends.
     changes: Changes,
     pending: PendingLists,
     patience: Duration,
@@ -34,7 +37,7 @@ pub struct Backends {
     lock: Option<Lock>,
 }
 
-/// A backend among others.
+/// A registered backend.
 pub(crate) struct Registered {
     backend: Box<dyn Backend>,
     name: Namespace,
@@ -46,19 +49,19 @@ pub(crate) struct Registered {
 /// The tools that a backend offered last.
 struct LastOffers {
     offers: Offers,
-    /// When the backend could not be asked for the first time since then.
+    /// The time of the first failed request since then.
     lost_at: Option<Instant>,
 }
 
-/// How long a backend may take to start, to stop, to say how it is and to list its tools: longer than one that gives up
-/// after half a minute, since it knows better what went wrong.
+/// The default timeout of a request to a backend. It exceeds the timeout of 30 s that backends typically apply
+/// themselves, because their error is more precise.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// The time that the tools of an unreachable backend stay: enough to restart a server.
+/// The default time for which the tools of an unreachable backend are kept, sufficient to restart a server.
 const GRACE: Duration = Duration::from_secs(60);
 
 impl Backends {
-    /// None yet.
+    /// Creates an empty set of backends.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -71,37 +74,39 @@ impl Backends {
         }
     }
 
-    /// Sets how long the tools of a backend stay in the catalog while it cannot be reached, such as a server that is
-    /// being restarted: 60 s by default. Calls of them fail with a retryable error meanwhile. After that they are gone
-    /// until the backend answers again. They go at once if the backend lists its tools without them, is disabled, stopped
-    /// or taken out, or fails with an error that is not [retryable](ToolError::is_retryable).
+    /// Sets the time for which the tools of a backend stay in the catalog while it is unreachable, such as a server
+    /// that is being restarted. The default is 60 s. Calls of these tools fail with a retryable error meanwhile. When
+    /// the time is over, the tools are removed until the backend answers again. They are removed immediately if the
+    /// backend lists its tools without them, is disabled, stopped or unregistered, or fails with an error that is not
+    /// [retryable](ToolError::is_retryable).
     #[must_use]
     pub fn with_grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
     }
 
-    /// Collects of the tools of others only those that this lock holds, with exactly the contract that it holds
-    /// ([`Tool::contract_hash`](crate::Tool::contract_hash)), and with the record that it holds. Their hints are believed,
-    /// since a person has reviewed them. Each difference is a problem of [`Collected`] that names the tool and the places.
+    /// Restricts the tools of other programs to those in this lock whose contract is unchanged
+    /// ([`Tool::contract_hash`](crate::Tool::contract_hash)), with the record that the lock contains. Their hints are
+    /// trusted, because a person has reviewed them. Each difference is a diagnostic of [`Collected`] with the tool and
+    /// the locations.
     ///
-    /// A lock is written from [`Collected::offered`]. Tools of the host itself ([`BackendKind::Local`]) need no lock.
+    /// Write a lock from [`Collected::offered`]. Tools of the host itself ([`BackendKind::Local`]) need no lock.
     #[must_use]
     pub fn with_lock(self, lock: Lock) -> Self {
         Self { lock: Some(lock), ..self }
     }
 
-    /// How long a backend may take to start, to stop, to say how it is or to list its tools: 40 s by default. It holds
-    /// on a tokio runtime with timers.
+    /// Sets the timeout of each request to a backend: to start, to stop, to check its health and to list its tools.
+    /// The default is 40 s. Without the feature `async`, requests have no timeout.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// Adds a backend, which is not started by this.
+    /// Registers a backend without starting it.
     ///
     /// # Errors
     ///
-    /// Its name cannot be a namespace, or another has it.
+    /// Returns an error if the name of the backend is not a valid namespace, or is taken.
     pub fn register(&self, backend: impl Backend) -> Result<(), RegisterError> {
         let name = Namespace::new(backend.name().to_owned()).map_err(RegisterError::Name)?;
         let mut registered = self.write();
@@ -120,11 +125,12 @@ impl Backends {
         Ok(())
     }
 
-    /// Takes a backend out and stops it. What runs comes to its end, and nothing new is begun.
+    /// Unregisters and stops a backend. Running calls continue, and new calls fail. Returns `Ok(false)` if no backend
+    /// has this name.
     ///
     /// # Errors
     ///
-    /// It did not stop as it should. `Ok(false)` says that no backend has this name.
+    /// Returns an error if the backend did not stop cleanly. It is unregistered nevertheless.
     pub async fn unregister(&self, name: &str) -> Result<bool, ToolError> {
         let taken = {
             let mut registered = self.write();
@@ -140,13 +146,13 @@ impl Backends {
         ask(&*taken.backend, <dyn Backend>::stop, self.patience).await.map(|()| true)
     }
 
-    /// The names, in the order in which they were registered.
+    /// Returns the names of the backends in the order of their registration.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.read().iter().map(|backend| backend.name().to_owned()).collect()
     }
 
-    /// The names of those of one kind.
+    /// Returns the names of the backends of one kind.
     #[must_use]
     pub fn of_kind(&self, kind: BackendKind) -> Vec<String> {
         let registered = self.read();
@@ -154,14 +160,14 @@ impl Backends {
         of_kind.map(|backend| backend.name().to_owned()).collect()
     }
 
-    /// Whether a backend of this name is there and enabled.
+    /// Returns true if a backend of this name is registered and enabled.
     #[must_use]
     pub fn is_enabled(&self, name: &str) -> bool {
         self.read().iter().any(|backend| backend.name() == name && backend.is_enabled())
     }
 
-    /// Trusts the hints of a backend's tools; see [`Backend::is_trusted`]. Returns `false` if there
-    /// is no backend of this name.
+    /// Trusts the hints of a backend's tools; see [`Backend::is_trusted`]. Returns `false` if no backend has this
+    /// name.
     pub fn trust(&self, name: &str) -> bool {
         let registered = self.read();
         let Some(backend) = registered.iter().find(|backend| backend.name() == name) else {
@@ -173,12 +179,12 @@ impl Backends {
         true
     }
 
-    /// Switches a backend on; `false` if there is none of this name.
+    /// Enables a backend. Returns `false` if no backend has this name.
     pub fn enable(&self, name: &str) -> bool {
         self.switch(name, true)
     }
 
-    /// Switches a backend off; `false` if there is none of this name.
+    /// Disables a backend. Returns `false` if no backend has this name.
     pub fn disable(&self, name: &str) -> bool {
         self.switch(name, false)
     }
@@ -195,43 +201,45 @@ impl Backends {
         switched.is_some()
     }
 
-    /// Starts all that are enabled, at once, and gives those that did not start.
+    /// Starts all enabled backends concurrently and returns the failures.
     pub async fn start(&self) -> Vec<Failure> {
         failures(self.ask(<dyn Backend>::start, Registered::is_enabled).await)
     }
 
-    /// Stops all, at once, and gives those that did not stop.
+    /// Stops all backends concurrently and returns the failures.
     pub async fn stop(&self) -> Vec<Failure> {
         self.read().iter().for_each(|backend| backend.forget());
         failures(self.ask(<dyn Backend>::stop, |_| true).await)
     }
 
-    /// Asks all that are enabled, at once, and gives those that could not run a tool now.
+    /// Checks the health of all enabled backends concurrently and returns the failures.
     pub async fn health(&self) -> Vec<Failure> {
         failures(self.ask(<dyn Backend>::health, Registered::is_enabled).await)
     }
 
-    /// The tools of `base`, and with them those of every backend that is enabled.
+    /// Combines the tools of `base` with those of every enabled backend.
     ///
-    /// A tool without a namespace is put into one that is called like its backend. Where several have a tool of one id,
-    /// it is one tool with several backends if it takes and gives the same; otherwise the first stays, `base` before the
-    /// backends and those in the order of [`BackendKind`], and the other is a problem. So is a version that nobody has, of
-    /// a tool that is somebody else's. A backend that cannot be asked is a failure, and hides no other.
+    /// A tool without a namespace is put into the namespace named after its backend. If several backends offer a tool
+    /// with the same id and the same schemas, it is one tool with several backends. If the schemas differ, the first
+    /// tool wins: `base` comes before the backends, which are ordered by [`BackendKind`]. The other tool is reported
+    /// as a diagnostic. A new version of a tool is also left out and reported if the tool belongs to another backend.
+    /// If a backend cannot list its tools, it is reported as a failure, and the others are not affected.
     ///
-    /// For tools of all kinds but [`BackendKind::Local`]:
+    /// The following rules apply to tools of all kinds except [`BackendKind::Local`]:
     ///
-    /// - None stands in a namespace of `base`. A backend that is called like one is a failure, and is not asked.
-    /// - Texts are cut to [`MAX_DESCRIPTION_BYTES`](crate::tool::MAX_DESCRIPTION_BYTES) and its siblings, and tools with
-    ///   larger schemas than [`MAX_SCHEMA_BYTES`](crate::tool::MAX_SCHEMA_BYTES) are problems.
-    /// - Hints about effects, tags and timeouts are dropped, unless the host [trusts](Backend::is_trusted) the backend or
-    ///   a [lock](Backends::with_lock) holds exactly that contract.
+    /// - They cannot be in a namespace of `base`. A backend with the name of such a namespace is reported as a
+    ///   failure, and its tools are not listed.
+    /// - Texts are cut to [`MAX_DESCRIPTION_BYTES`](crate::tool::MAX_DESCRIPTION_BYTES) and the related constants, and
+    ///   tools with schemas larger than [`MAX_SCHEMA_BYTES`](crate::tool::MAX_SCHEMA_BYTES) are left out and reported.
+    /// - Hints about effects, tags and timeouts are dropped, unless the host [trusts](Backend::is_trusted) the backend
+    ///   or a [lock](Backends::with_lock) contains exactly that contract.
     pub async fn collect(&self, base: Catalog) -> Collected {
         self.collect_within(base, self.patience).await
     }
 
-    /// As [`Backends::collect`], waiting for no backend longer than this. One that is not done by then is a failure of
-    /// the kind [`TimedOut`](crate::call::ErrorKind::TimedOut). It goes on: when it is done, [`Backends::changed`] tells,
-    /// and the next collection has its answer.
+    /// Behaves like [`Backends::collect`], with a limit on the wait for each backend. A backend that exceeds it is
+    /// reported as a failure of kind [`TimedOut`](crate::call::ErrorKind::TimedOut). Its request continues:
+    /// [`Backends::changed`] completes when it is answered, and the next collection uses the answer.
     pub async fn collect_within(&self, base: Catalog, patience: Duration) -> Collected {
         self.changes.look();
         let mut backends = self.read().clone();
@@ -256,12 +264,12 @@ impl Backends {
         Collected::new(base, asked.collect(), self.lock.as_ref())
     }
 
-    /// Waits until [`Backends::collect`] may give other tools than it gave last: a backend that is enabled has
-    /// [changed](Backend::changed) or has answered at last, one was registered, taken out, or switched, or one that cannot
-    /// be reached has used up its [grace](Backends::with_grace).
+    /// Completes when [`Backends::collect`] may return other tools than last time: an enabled backend
+    /// [changed](Backend::changed) or answered a pending request; a backend was registered, unregistered, enabled or
+    /// disabled; or the [grace period](Backends::with_grace) of an unreachable backend is over.
     ///
-    /// There is one answer for all who wait: once anybody has collected, nobody is told of that change any more. So one
-    /// task follows the changes, and collects.
+    /// A change is reported until the next collection, and not after it. If several tasks wait and one of them
+    /// collects, the others may miss the change, so a single task should wait and collect.
     pub async fn changed(&self) {
         let mut backends = self.read().clone();
         backends.retain(|backend| backend.is_enabled());
@@ -276,7 +284,7 @@ impl Backends {
         first_of(each.chain([told, expired])).await;
     }
 
-    /// What each of the backends that are `wanted` says to a question, all asked at once.
+    /// Sends a question to each backend that matches `wanted`, concurrently.
     async fn ask<T>(
         &self,
         question: for<'b> fn(&'b dyn Backend) -> BoxFuture<'b, Result<T, ToolError>>,
@@ -324,7 +332,7 @@ impl Registered {
         self.is_trusted.load(Ordering::Acquire)
     }
 
-    /// Keeps what a backend offers. One that cannot be asked for a while offers what it offered last.
+    /// Stores the tools that a backend offers. For an unreachable backend, returns the stored tools.
     fn remember(&self, answer: Result<Offers, ToolError>, grace: Duration) -> (Option<Offers>, Option<ToolError>) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let error = match answer {
@@ -343,25 +351,25 @@ impl Registered {
         (offers, Some(error))
     }
 
-    /// Forgets what it offered last.
+    /// Forgets the tools that the backend offered last.
     fn forget(&self) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// When the tools of a backend go that cannot be asked.
+    /// Returns the time at which the tools of an unreachable backend are removed.
     fn expires_at(&self, grace: Duration) -> Option<Instant> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref()?.lost_at?.checked_add(grace)
     }
 }
 
-/// Waits until the tools of a backend go that cannot be asked.
+/// Waits until the tools of an unreachable backend are removed.
 async fn expired(backends: &[Arc<Registered>], grace: Duration) {
     let next = backends.iter().filter_map(|backend| backend.expires_at(grace)).min();
     let Some(next) = next else {
         return pending().await;
     };
-    // Where nothing measures time, it waits for good, as `within` does.
+    // Without a timer this never completes, like `within`.
     let _ = within::<()>(next.saturating_duration_since(Instant::now()), pending()).await;
 }
 
@@ -391,21 +399,21 @@ fn failures(answers: Vec<(Arc<Registered>, Result<(), ToolError>)>) -> Vec<Failu
     failures.collect()
 }
 
-/// Why a backend was not added.
+/// The error of registering a backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// Its name cannot be the namespace of its tools.
+    /// The name of the backend is not a valid namespace.
     Name(InvalidName),
-    /// Another backend has its name.
+    /// Another backend has this name.
     Taken(String),
 }
 
 impl fmt::Display for RegisterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RegisterError::Name(invalid) => write!(f, "the name of a backend is a namespace: {invalid}"),
-            RegisterError::Taken(name) => write!(f, "another backend is called `{name}`"),
+            RegisterError::Name(invalid) => write!(f, "the name of a backend must be a namespace: {invalid}"),
+            RegisterError::Taken(name) => write!(f, "another backend has the name `{name}`"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Decides which tools of backends are collected, and which of their claims are believed.
+//! Decides which tools of backends are collected, and which of their claims are kept.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -11,12 +11,12 @@ use crate::lock::Lock;
 use crate::tool::{BackendKind, Tool, ToolId};
 use toolkit_schema::shown_id;
 
-/// Decides which tools of backends are collected, and with which of their claims.
+/// The rules by which tools of backends and their claims are accepted.
 pub(super) struct Review<'r> {
     base: &'r Catalog,
-    /// The namespaces of the program, folded.
+    /// The namespaces of the program, in the form of [`folded`].
     namespaces: HashSet<String>,
-    /// The reviewed tools; with such a lock, nothing else is collected.
+    /// The reviewed tools. If there is a lock, only these are collected.
     locked: Option<HashMap<&'r ToolId, &'r Tool>>,
 }
 
@@ -27,7 +27,7 @@ impl<'r> Review<'r> {
         Self { base, namespaces, locked }
     }
 
-    /// The tool as it may stand in a catalog, or why it may not.
+    /// Returns the tool with the claims that are kept, or the reason why it is left out.
     pub(super) fn admit(&self, backend: &Registered, tool: Tool) -> Result<Tool, Diagnostic> {
         if is_host_code(backend) {
             return Ok(tool);
@@ -41,19 +41,19 @@ impl<'r> Review<'r> {
             return Err(Diagnostic::new(DiagnosticKind::NamespaceTaken, message, [&tool]));
         }
         match &self.locked {
-            // As it was reviewed, with the title and the tags that it had then.
+            // The reviewed record, with its title and tags.
             Some(locked) => reviewed(backend, locked.get(tool.id()).copied(), &tool).cloned(),
             None if backend.is_trusted() => Ok(tool),
             None => Ok(tool.without_claims()),
         }
     }
 
-    /// Returns true if a namespace of the program has this name, or one that looks like it on the wire.
+    /// Returns true if a namespace of the program has this name, or one with the same wire name.
     pub(super) fn is_taken(&self, name: &str) -> bool {
         self.namespaces.contains(&folded(name))
     }
 
-    /// The tools of the lock that a backend no longer offers.
+    /// Reports the tools of the lock that a backend no longer offers.
     pub(super) fn removed(&self, backend: &Registered, offered: &HashSet<ToolId>) -> Vec<Diagnostic> {
         let locked = self.locked.iter().flat_map(HashMap::values).copied();
         let mut removed: Vec<&Tool> = locked
@@ -62,7 +62,7 @@ impl<'r> Review<'r> {
         removed.sort_by_key(|tool| tool.id());
         let diagnostic = |tool: &Tool| {
             let message = format!(
-                "`{}` is in the lock, and the backend `{}` does not offer it any more",
+                "`{}` is in the lock, and the backend `{}` no longer offers it",
                 shown_id(tool.id()),
                 backend.name(),
             );
@@ -72,7 +72,7 @@ impl<'r> Review<'r> {
     }
 }
 
-/// The tools of a lock that no backend can offer, because none has the name.
+/// Reports the tools of a lock in namespaces that no backend has.
 pub(super) fn without_backend<'n>(lock: &Lock, names: impl Iterator<Item = &'n str>) -> Vec<Diagnostic> {
     let names: HashSet<&str> = names.collect();
     let orphans = lock.tools().filter(|tool| tool.id().namespace().is_none_or(|name| !names.contains(name)));
@@ -83,17 +83,17 @@ pub(super) fn without_backend<'n>(lock: &Lock, names: impl Iterator<Item = &'n s
     orphans.map(diagnostic).collect()
 }
 
-/// A namespace as it is told apart from others: case and punctuation may be lost in a name on the wire.
+/// Normalizes a namespace for comparison: a wire name may lose case and punctuation.
 fn folded(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
 }
 
-/// Returns true for a backend whose tools the host itself has written or added.
+/// Returns true if the host itself has added the tools of the backend.
 pub(super) fn is_host_code(backend: &Registered) -> bool {
     backend.backend().kind() == BackendKind::Local
 }
 
-/// The tool in the lock, if it has the same contract.
+/// Returns the tool of the lock, if it has the same contract.
 fn reviewed<'l>(backend: &Registered, locked: Option<&'l Tool>, tool: &Tool) -> Result<&'l Tool, Diagnostic> {
     let message = match locked {
         Some(locked) if locked == tool || locked.contract_hash() == tool.contract_hash() => return Ok(locked),
@@ -116,18 +116,29 @@ fn reviewed<'l>(backend: &Registered, locked: Option<&'l Tool>, tool: &Tool) -> 
 pub struct ContractChange {
     /// The id of the tool.
     pub tool: ToolId,
-    /// JSON pointers to what differs within the canonical form of the tool, the first
-    /// [`ContractChange::MAX_POINTERS`] of them.
+    /// JSON Pointers (RFC 6901) into the canonical form of the tool: the first [`ContractChange::MAX_POINTERS`]
+    /// differences.
     pub pointers: Vec<String>,
-    /// The number of further places that differ.
+    /// The number of further differences.
     pub n_more: usize,
 }
 
 impl ContractChange {
-    /// The number of places that a change names.
+    /// The maximum length of [`pointers`](ContractChange::pointers).
     pub const MAX_POINTERS: usize = 8;
 
     /// Compares two records of a tool. Returns `None` if they are equal.
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit::backend::ContractChange;
+    ///
+    /// let old = Tool::builder("read").description("Reads a file.").build()?;
+    /// let new = Tool::builder("read").description("Reads and uploads a file.").build()?;
+    /// let change = ContractChange::between(&old, &new).unwrap();
+    /// assert_eq!(change.to_string(), "`read` has changed at /description");
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
     #[must_use]
     pub fn between(old: &Tool, new: &Tool) -> Option<Self> {
         if old == new {
@@ -168,7 +179,7 @@ impl ContractChange {
     }
 }
 
-/// A key of another program's document for a message.
+/// Shortens and escapes a key of a foreign document for a message.
 fn shown(key: &str) -> String {
     let short: String = key.chars().take(64).collect();
     short.replace('~', "~0").replace('/', "~1").escape_debug().to_string()

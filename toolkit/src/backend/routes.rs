@@ -1,4 +1,4 @@
-//! Which backends run which tools.
+//! The table of backends for each tool.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,35 +8,35 @@ use super::registry::Registered;
 use crate::call::{ErrorKind, ToolError};
 use crate::tool::{Tool, ToolBackend, ToolId};
 
-/// Which backends run which tools; see [`Backends::collect`](super::Backends::collect).
+/// The backends of each tool, as collected by [`Backends::collect`](super::Backends::collect).
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
     of_tool: HashMap<ToolId, Vec<Route>>,
 }
 
-/// One way to run a tool.
+/// A backend that runs a tool.
 #[derive(Clone)]
 pub(crate) struct Route {
     pub(crate) backend: Arc<Registered>,
     pub(crate) target: ToolBackend,
 }
 
-/// Picks one of several backends of a tool, by its place in the list.
+/// Selects one of several backends of a tool, by its index in the list.
 pub(crate) type Selector = dyn Fn(&Tool, &[&ToolBackend]) -> Option<usize> + Send + Sync;
 
 impl Routes {
-    /// Whether no tool has a backend.
+    /// Returns true if no tool has a backend.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.of_tool.is_empty()
     }
 
-    /// The backends of a tool, in the order in which they are preferred.
+    /// Returns the backends of a tool in the order of preference.
     pub fn of<'r>(&'r self, tool: &ToolId) -> impl Iterator<Item = &'r ToolBackend> {
         self.routes(tool).iter().map(|route| &route.target)
     }
 
-    /// The name of the backend that is preferred for a tool; `None` where no backend runs it.
+    /// Returns the name of the preferred backend of a tool, or `None` if no backend runs it.
     #[must_use]
     pub fn owner(&self, tool: &ToolId) -> Option<&str> {
         self.routes(tool).first().map(|route| route.backend.name())
@@ -45,7 +45,7 @@ impl Routes {
     pub(super) fn add(&mut self, tool: ToolId, route: Route) {
         let routes = self.of_tool.entry(tool).or_default();
         routes.push(route);
-        // Stable: of several of one kind, the one that was registered first.
+        // The sort is stable: backends of one kind stay in the order of their registration.
         routes.sort_by_key(|route| route.target.kind());
     }
 
@@ -53,8 +53,8 @@ impl Routes {
         self.of_tool.get(tool).map_or(&[], Vec::as_slice)
     }
 
-    /// The way to run `tool`: the first that is enabled, or the one that `selector` picks of those; `None` for the
-    /// function that it is.
+    /// Selects the backend for `tool`: the first enabled one, or the choice of `selector`. `None` stands for the
+    /// function that the tool is.
     pub(crate) fn select(&self, tool: &Tool, selector: Option<&Selector>) -> Result<Option<&Route>, ToolError> {
         let routes = self.routes(tool.id());
         let mut enabled = routes.iter().filter(|route| route.backend.is_enabled());
@@ -74,7 +74,7 @@ impl Routes {
             ways.iter().filter_map(|way| way.map(|route| &route.target).or(function.as_ref())).collect();
         selector(tool, &targets).and_then(|picked| ways.get(picked).copied()).ok_or_else(|| {
             let names: Vec<String> = targets.iter().map(|target| target.to_string()).collect();
-            let message = format!("none of the tool's backends was selected; there are {}", names.join(", "));
+            let message = format!("the selector chose none of the tool's backends: {}", names.join(", "));
             ToolError::new(ErrorKind::NoBackend, message)
         })
     }
@@ -85,11 +85,11 @@ fn no_backend(routes: &[Route]) -> ToolError {
     let names: Vec<String> = routes.iter().map(|route| format!("`{}`", route.backend.name())).collect();
     match &names[..] {
         [] => {
-            let message = "nothing here runs this tool; it is described, and it is no function of this program";
+            let message = "no backend runs this tool, and it is not a function of this program";
             ToolError::new(ErrorKind::NoBackend, message)
         }
         names => {
-            let message = format!("what runs the tool is switched off: {}", names.join(", "));
+            let message = format!("the backends of this tool are disabled: {}", names.join(", "));
             ToolError::new(ErrorKind::Unavailable, message)
         }
     }

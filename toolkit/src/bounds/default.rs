@@ -1,16 +1,16 @@
-//! Defaults of arguments, as their author wrote them.
+//! Defaults of arguments.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// A value that `#[arg(default = …)]` accepts for an argument of type `T`: a `T`, and a literal where `T` owns text or is
-/// an `Option`.
+/// A value that `#[arg(default = …)]` accepts for an argument of type `T`: a `T`, a string literal if `T` owns text,
+/// or the content of an `Option`.
 #[diagnostic::on_unimplemented(
     message = "the default of this argument must be a `{T}`",
     label = "expected `{T}`, found `{Self}`"
 )]
 pub trait ArgumentDefault<T> {
-    /// Returns the value as the type of its argument.
+    /// Converts the value into the type of the argument.
     fn into_default(self) -> T;
 }
 

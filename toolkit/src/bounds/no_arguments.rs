@@ -1,9 +1,9 @@
-//! The arguments of a tool without parameters, which also replace types that a bound refuses.
+//! The arguments of a tool without parameters, which also replace rejected types.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The arguments of a tool that takes none.
+/// The arguments of a tool without parameters.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(description = "")]

@@ -1,11 +1,21 @@
-//! Cancelling a call from outside.
+//! Cancellation of calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Tells a call that nobody waits for it any more.
+/// A handle that cancels calls.
 ///
 /// Clones share one flag. Dropping a token cancels nothing.
+///
+/// ```
+/// use toolkit::Context;
+/// use toolkit::call::CancelToken;
+///
+/// let token = CancelToken::new();
+/// let context = Context::new().with_cancel(token.clone());
+/// token.cancel();
+/// assert!(context.is_cancelled());
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
     shared: Arc<Shared>,
@@ -19,7 +29,7 @@ struct Shared {
 }
 
 impl CancelToken {
-    /// A token that nobody has cancelled.
+    /// Creates a token that is not cancelled.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -37,13 +47,13 @@ impl CancelToken {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// Whether somebody has cancelled it.
+    /// Returns true if the token is cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancelled.load(Ordering::Acquire)
     }
 
-    /// Waits until somebody cancels it.
+    /// Completes when the token is cancelled.
     #[cfg(feature = "async")]
     pub async fn cancelled(&self) {
         loop {

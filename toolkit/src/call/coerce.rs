@@ -1,4 +1,4 @@
-//! Arguments that the schema refuses, and what may be done about it before the call is.
+//! Coercion of arguments that do not match the schema.
 
 use std::fmt::{self, Write as _};
 
@@ -14,30 +14,30 @@ use toolkit_schema::plan::Whole;
 use toolkit_schema::tree::{Tree, held};
 use toolkit_schema::{Schema, Violation, Violations, child};
 
-/// How far a dispatcher goes to meet arguments that the schema refuses.
+/// The changes that a dispatcher may make to arguments that do not match the input schema.
 ///
-/// Coercion is a stage of its own, tried only after a refusal. What it changed is checked again in full, and listed
-/// in the result.
+/// Arguments are coerced only after validation has failed. The changed arguments are validated in full, and the result
+/// lists the [changes](Change).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Coercion {
-    /// Not at all.
+    /// No changes.
     Off,
     /// A `null` for an optional argument whose schema does not allow `null` counts as absent.
     #[default]
     NullAsAbsent,
-    /// That, and text is read as what the schema asks for (`"3"` as 3, `"[1]"` as a list, `"true"` as true), a number
-    /// as text where text is asked for, and a lone value as a list of one.
+    /// In addition, text is parsed as the expected type (`"3"` as 3, `"[1]"` as a list, `"true"` as true), a number
+    /// becomes text where text is expected, and a single value becomes a list of one.
     Lenient,
 }
 
-/// One change that made arguments fit their schema.
+/// A change that coercion made to the arguments.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
-    /// Where, as a JSON Pointer into the arguments.
+    /// A JSON Pointer (RFC 6901) into the arguments.
     pub pointer: String,
-    /// What was done, such as `text read as an integer`.
+    /// A description of the change, such as `text read as an integer`.
     pub what: &'static str,
 }
 
@@ -47,14 +47,15 @@ impl fmt::Display for Change {
     }
 }
 
-/// A change uncovers what lies beneath it, so refusals come in rounds; no real call needs this many.
+/// The maximum number of rounds. A change may reveal violations below it, so coercion is repeated; real calls need far
+/// fewer.
 const MAX_ROUNDS: usize = 8;
 
-/// The arguments of `tool` as a tree that its input schema accepts, and what was changed to that end.
+/// Validates the arguments of `tool`, coercing them if necessary. Returns them as a tree, with the changes.
 ///
 /// # Errors
 ///
-/// The text is not JSON, or the schema refuses it, with every violation.
+/// Returns an error if the text is not JSON, or with every violation of the schema.
 pub(crate) fn admit(
     tool: &Tool,
     arguments: &Arguments<'_>,
@@ -64,7 +65,7 @@ pub(crate) fn admit(
     let mut changes = Vec::new();
     match fit(tool.input(), &mut tree, coercion, &mut changes) {
         Ok(()) => Ok((tree, changes)),
-        // What is refused may be no more than what a tree makes of an integer.
+        // The violation may be an artifact of an integer that the tree has rounded.
         Err(violations) => match exactly(&tree, &tree.all_rounded(), tool.input().as_value()) {
             Some(exact) if tool.input().is_valid(&exact) => {
                 tree.fits_exactly = true;
@@ -75,15 +76,15 @@ pub(crate) fn admit(
     }
 }
 
-/// The arguments without the nulls that stand for what is absent, as far as the schema tells.
+/// Removes each `null` that stands for an absent argument according to the schema.
 pub(crate) fn without_absent(schema: &Schema, value: Value) -> Value {
     let mut tree = Tree::plain(held(value));
-    // What is refused for other reasons is somebody else's to tell.
+    // Other violations are reported elsewhere.
     let _ = fit(schema, &mut tree, Coercion::NullAsAbsent, &mut Vec::new());
     tree.value
 }
 
-/// Changes a value until the schema accepts it, or nothing more can be done.
+/// Changes a value until it matches the schema or no change applies.
 fn fit(schema: &Schema, tree: &mut Tree, coercion: Coercion, changes: &mut Vec<Change>) -> Result<(), Violations> {
     for _ in 0..MAX_ROUNDS {
         let Err(violations) = schema.validate(&tree.value) else {
@@ -100,14 +101,14 @@ fn fit(schema: &Schema, tree: &mut Tree, coercion: Coercion, changes: &mut Vec<C
     schema.validate(&tree.value)
 }
 
-/// The refusal as a model reads it: every violation, and a call that would have been accepted.
+/// Returns the error for the model: every violation, and an example of valid arguments.
 pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
-    /// More lines than this help nobody; the data has them all.
+    /// A message with more lines is of little use; the data of the error has all of them.
     const MAX_LINES: usize = 20;
 
     let mut message = String::with_capacity(1024);
     message.push_str("the arguments do not fit");
-    // The list of what may stand there says the type too.
+    // The list of allowed values implies the type.
     let listed = |violation: &Violation| {
         let same_place = violations.iter().filter(|other| other.pointer == violation.pointer);
         violation.keyword == "type" && same_place.into_iter().any(|other| other.keyword == "enum")
@@ -154,7 +155,7 @@ fn coerce(tree: &mut Tree, violation: &Violation, coercion: Coercion, changes: &
         changes.push(change(what));
         return;
     }
-    // What has been made an item already would only be wrapped again.
+    // An item that coercion has already wrapped would only be wrapped again.
     let wrapped = |change: &Change| change.what == LIST_OF_ONE && violation.pointer == child(&change.pointer, "0");
     if wanted.any(|wanted| wanted == "array") && !sent.is_array() && !changes.iter().any(wrapped) {
         tree.wrap(&violation.pointer);
@@ -172,7 +173,7 @@ fn remove(value: &mut Value, pointer: &str) -> bool {
     parent.is_some_and(|object| object.remove(&key).is_some())
 }
 
-/// What `sent` says, read as a value of the JSON type `wanted`; `exact` is the text of a number that was rounded.
+/// Converts `sent` to the JSON type `wanted`. `exact` is the text of a number that was rounded.
 fn read_as(sent: &Value, exact: Option<&str>, wanted: &str) -> Option<(Tree, &'static str)> {
     match (sent, wanted) {
         (Value::String(text), "integer" | "number" | "boolean" | "array" | "object" | "null") => {
@@ -196,12 +197,12 @@ fn read_as(sent: &Value, exact: Option<&str>, wanted: &str) -> Option<(Tree, &'s
     }
 }
 
-/// Returns true if the tree is an integer that is spelled as one, of up to 128 bits.
+/// Returns true if the tree is an integer of up to 128 bits that is spelled as one.
 fn is_integer(tree: &Tree) -> bool {
     tree.value.is_i64()
         || tree.value.is_u64()
         || (tree.rounded("").is_some() && !matches!(tree.whole(""), Whole::Fraction))
 }
 
-/// The change to a value where a list is asked for, and nothing else would do.
+/// The change of a single value into a list.
 const LIST_OF_ONE: &str = "taken as a list of one";

@@ -1,11 +1,18 @@
-//! Content blocks: what a model reads beside, or instead of, structured data.
+//! Content blocks for the model, beside or instead of structured data.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// One block of content (MCP `ContentBlock`).
+/// A block of content (`ContentBlock` of MCP).
+///
+/// ```
+/// use toolkit::Content;
+///
+/// let block = Content::text("3 files changed");
+/// assert_eq!(block.as_text(), Some("3 files changed"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-// A block with more to it is none of the known ones, so that nothing of it is lost.
+// A block with unknown fields is read as `Other`, so that none of its fields is lost.
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Content {
@@ -14,7 +21,7 @@ pub enum Content {
         /// The text.
         text: String,
     },
-    /// A picture.
+    /// An image.
     #[serde(rename_all = "camelCase")]
     Image {
         /// The bytes, as base64.
@@ -22,7 +29,7 @@ pub enum Content {
         /// The media type, such as `image/png`.
         mime_type: String,
     },
-    /// A sound.
+    /// Audio.
     #[serde(rename_all = "camelCase")]
     Audio {
         /// The bytes, as base64.
@@ -30,53 +37,53 @@ pub enum Content {
         /// The media type, such as `audio/wav`.
         mime_type: String,
     },
-    /// A resource that the client may fetch.
+    /// A link to a resource that the client may fetch.
     #[serde(rename_all = "camelCase")]
     ResourceLink {
-        /// Where it is.
+        /// The URI.
         uri: String,
-        /// What it is called.
+        /// The name.
         name: String,
-        /// The media type, where it is known.
+        /// The media type, if known.
         #[serde(skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
     },
-    /// A resource that comes along.
+    /// An embedded resource.
     Resource {
-        /// `uri`, `mimeType`, and `text` or `blob`.
+        /// The fields `uri`, `mimeType`, and `text` or `blob`.
         resource: Map<String, Value>,
     },
-    /// A block that was read, and has more to it than the others can say: kept as it came.
+    /// A block of another type, or with fields that the other variants lack, unchanged.
     #[serde(untagged)]
     Other(Map<String, Value>),
 }
 
 impl Content {
-    /// A block of text.
+    /// Creates a block of text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Content::Text { text: text.into() }
     }
 
-    /// A picture from its bytes.
+    /// Creates an image block from bytes.
     #[must_use]
     pub fn image(bytes: &[u8], mime_type: impl Into<String>) -> Self {
         Content::Image { data: base64(bytes), mime_type: mime_type.into() }
     }
 
-    /// A sound from its bytes.
+    /// Creates an audio block from bytes.
     #[must_use]
     pub fn audio(bytes: &[u8], mime_type: impl Into<String>) -> Self {
         Content::Audio { data: base64(bytes), mime_type: mime_type.into() }
     }
 
-    /// A resource that the client may fetch.
+    /// Creates a link to a resource that the client may fetch.
     #[must_use]
     pub fn resource_link(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Content::ResourceLink { uri: uri.into(), name: name.into(), mime_type: None }
     }
 
-    /// A text resource that comes along.
+    /// Creates an embedded text resource.
     #[must_use]
     pub fn resource_text(uri: impl Into<String>, mime_type: impl Into<String>, text: impl Into<String>) -> Self {
         let entry = |key: &str, value: String| (key.to_owned(), Value::String(value));
@@ -91,7 +98,7 @@ impl Content {
 }
 
 impl Content {
-    /// The text of a block of text.
+    /// Returns the text of a text block.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -101,14 +108,14 @@ impl Content {
         }
     }
 
-    /// Reads a block.
+    /// Parses a block.
     ///
     /// # Errors
     ///
-    /// It is no object with a `type`.
+    /// Returns an error if the value is not an object with a `type`.
     pub(crate) fn from_value(value: &Value) -> Result<Self, &'static str> {
         if !value.get("type").is_some_and(Value::is_string) {
-            return Err("a block of content is no object with a `type`");
+            return Err("a block of content is not an object with a `type`");
         }
         Self::deserialize(value).map_err(|_| "a block of content cannot be read")
     }
@@ -118,20 +125,27 @@ fn base64(bytes: &[u8]) -> String {
     data_encoding::BASE64.encode(bytes)
 }
 
-/// A structured result with content of the author's choice beside it.
+/// A structured result together with content for the model.
 ///
 /// The output schema is that of `T`.
+///
+/// ```
+/// use toolkit::{Content, Structured};
+///
+/// let result = Structured::new(42, [Content::text("The answer is 42.")]);
+/// assert_eq!(result.value, 42);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Structured<T> {
-    /// What programs read.
+    /// The structured result.
     pub value: T,
-    /// What a model reads; where it is empty, it reads the value.
+    /// The content for the model. If it is empty, the model receives the structured result.
     pub content: Vec<Content>,
 }
 
 impl<T> Structured<T> {
-    /// `value` for programs, and `content` for the model.
+    /// Creates a result from `value` and `content`.
     pub fn new(value: T, content: impl IntoIterator<Item = Content>) -> Self {
         Self { value, content: content.into_iter().collect() }
     }

@@ -1,4 +1,4 @@
-//! What a host sends along with a call, and a tool may ask for as `&Context`.
+//! The context that a host sends along with a call, available to a tool as `&Context`.
 
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
@@ -18,33 +18,49 @@ use super::permit::{Chain, Permit};
 use super::secret::SecretString;
 use crate::tool::Requirements;
 
-/// What goes along with one call: cancellation, progress, and whatever the host attaches.
+/// The context of a call: cancellation, progress, credentials, and values that the host attaches.
 ///
-/// A tool takes it as a parameter `ctx: &Context`.
+/// A tool receives it through a parameter `ctx: &Context`.
+///
+/// ```
+/// use toolkit::{Context, tool};
+///
+/// /// Copies files.
+/// #[tool]
+/// fn copy(files: Vec<String>, ctx: &Context) -> usize {
+///     for (idx, file) in files.iter().enumerate() {
+///         if ctx.is_cancelled() {
+///             return idx;
+///         }
+///         ctx.progress(idx as f64, files.len() as f64, file);
+///     }
+///     files.len()
+/// }
+/// ```
 #[derive(Clone, Default)]
 pub struct Context {
-    /// Each of them cancels the call. Most calls are never cancelled, and have none.
+    /// The tokens that cancel the call. Most calls have none.
     cancel: Option<Arc<[CancelToken]>>,
     progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
     extensions: Option<Arc<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>>,
     credentials: Option<Arc<Credentials>>,
-    /// The permits that the tool runs under which makes calls with this context.
+    /// The permits that calls with this context run under.
     permits: Option<Arc<Chain>>,
 }
 
 impl Context {
-    /// That of most calls.
+    /// The empty context, which most calls have.
     pub(crate) const EMPTY: &'static Self =
         &Self { cancel: None, progress: None, extensions: None, credentials: None, permits: None };
 
-    /// Nothing to cancel it, nobody who listens.
+    /// Creates a context without cancellation, progress listeners, credentials or attached values.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets `token` cancel the call, as every token does that the context has already: a tool that makes a call with
-    /// its own context and a token cannot outlive its caller.
+    /// Adds a token that cancels the call. The tokens that the context has already stay in effect, so that a call that
+    /// a tool makes with its own context and another token cannot outlive the tool's caller.
     #[must_use]
     pub fn with_cancel(mut self, token: CancelToken) -> Self {
         let tokens = self.cancel.as_deref().unwrap_or_default();
@@ -54,13 +70,13 @@ impl Context {
         self
     }
 
-    /// The permits that calls with this context are made under.
+    /// Returns the permits that calls with this context run under.
     #[inline]
     pub(crate) fn permits(&self) -> Option<&Arc<Chain>> {
         self.permits.as_ref()
     }
 
-    /// Returns the context for the tool that runs under a permit: it carries the permit along.
+    /// Returns the context for a tool that runs under a permit: it carries the permit along.
     #[inline]
     pub(crate) fn under(&self, permit: &Permit) -> Cow<'_, Self> {
         match permit.chain() {
@@ -75,26 +91,35 @@ impl Context {
         Self { permits: Some(Arc::clone(permits)), ..self.clone() }
     }
 
-    /// Returns the context with the permits that the code of this thread runs under, for work that goes on elsewhere.
+    /// Returns the context with the permits of the current thread, for work that continues on another thread.
     pub(crate) fn carried(&self) -> Self {
         let permits = Chain::of_call(self.permits());
         Self { permits: permits.or_else(|| self.permits.clone()), ..self.clone() }
     }
 
-    /// Sends every progress report of the call to `listener`.
+    /// Sends every progress report of the call to `listener`, which replaces an earlier listener.
     #[must_use]
     pub fn on_progress(mut self, listener: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(listener));
         self
     }
 
-    /// Whether anybody listens to the progress of the call.
+    /// Returns true if the context has a progress listener.
     #[must_use]
     pub fn is_listened_to(&self) -> bool {
         self.progress.is_some()
     }
 
-    /// Attaches a value of the host's, one for each type, such as who the caller is.
+    /// Attaches a value, one for each type, such as the identity of the caller.
+    ///
+    /// ```
+    /// use toolkit::Context;
+    ///
+    /// struct Tenant(u64);
+    ///
+    /// let context = Context::new().with(Tenant(7));
+    /// assert_eq!(context.get::<Tenant>().unwrap().0, 7);
+    /// ```
     #[must_use]
     pub fn with<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         let mut extensions = self
@@ -106,7 +131,7 @@ impl Context {
         self
     }
 
-    /// Returns the context with one more listener for progress.
+    /// Adds a progress listener and keeps the earlier one.
     pub(crate) fn also_on_progress(self, listener: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         let first = self.progress.clone();
         self.on_progress(move |progress| {
@@ -117,13 +142,13 @@ impl Context {
         })
     }
 
-    /// The value of type `T` that the host attached.
+    /// Returns the attached value of type `T`.
     #[must_use]
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.extensions.as_ref()?.get(&TypeId::of::<T>())?.downcast_ref()
     }
 
-    /// Lends what the host holds for the caller. A tool sees of it what it requires; see `requires(…)` of
+    /// Sets the credentials of the caller. A tool has access to those that it requires; see `requires(…)` of
     /// [`tool`](macro@crate::tool).
     #[must_use]
     pub fn with_credentials(mut self, credentials: Credentials) -> Self {
@@ -131,31 +156,35 @@ impl Context {
         self
     }
 
-    /// A secret that the tool requires.
+    /// Returns a secret that the tool requires.
     #[must_use]
     pub fn secret(&self, id: &str) -> Option<&SecretString> {
         self.credentials.as_ref()?.secret(id)
     }
 
-    /// The token of a provider by whom the tool requires an authorisation.
+    /// Returns the token of an authorization that the tool requires, by the id of the provider.
     #[must_use]
     pub fn token(&self, id: &str) -> Option<&SecretString> {
         self.credentials.as_ref()?.token(id)
     }
 
-    /// Who the user is, where the tool requires to know.
+    /// Returns the id of the user, if the tool requires it.
     #[must_use]
     pub fn user_id(&self) -> Option<&str> {
         self.credentials.as_ref()?.user_id()
     }
 
-    /// Whether there is anything that a tool may have to be kept from.
+    /// Returns true if the context has credentials, which have to be scoped to the tool.
     #[inline]
     pub(crate) fn has_credentials(&self) -> bool {
         self.credentials.is_some()
     }
 
-    /// Returns the context as a tool with these requirements may see it, or what is missing.
+    /// Returns the context with only the credentials that a tool requires.
+    ///
+    /// # Errors
+    ///
+    /// Returns the missing requirements.
     pub(crate) fn scoped_to(&self, required: &Requirements) -> Result<Self, Requirements> {
         let none = Credentials::new();
         let held = self.credentials.as_deref().unwrap_or(&none);
@@ -167,24 +196,25 @@ impl Context {
         Ok(Self { credentials, ..self.clone() })
     }
 
-    /// Reports that `done` of `total` is done; a `total` of `None` is "not known".
+    /// Reports that `done` of `total` is done. A `total` of `None` means that the total is unknown.
     ///
-    /// Costs next to nothing where nobody listens.
+    /// Without a listener, this costs next to nothing.
     pub fn progress(&self, done: f64, total: impl Into<Option<f64>>, message: &str) {
         if let Some(listener) = &self.progress {
             listener(Progress { done, total: total.into(), message: message.to_owned() });
         }
     }
 
-    /// Returns true if nobody waits for the call any more: a token was cancelled, or the call of a `blocking` tool ran
-    /// into its timeout or was dropped. A tool with a long loop checks this.
+    /// Returns true if the result of the call is no longer needed: a token was cancelled, or the call of a `blocking`
+    /// tool exceeded its timeout or was dropped. A tool with a long loop should check this.
     #[must_use]
     #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.cancel.as_ref().is_some_and(|tokens| tokens.iter().any(CancelToken::is_cancelled))
     }
 
-    /// Waits until [`is_cancelled`](Self::is_cancelled) is true; forever, where nothing can cancel the call.
+    /// Completes when [`is_cancelled`](Self::is_cancelled) becomes true. Never completes if the call cannot be
+    /// cancelled.
     #[cfg(feature = "async")]
     pub async fn cancelled(&self) {
         match self.cancel.as_deref() {
@@ -201,13 +231,13 @@ impl Context {
         }
     }
 
-    /// Whether the caller can give up.
+    /// Returns true if the context has a cancel token.
     #[cfg(feature = "async")]
     pub(crate) fn is_cancellable(&self) -> bool {
         self.cancel.is_some()
     }
 
-    /// The same context for work on another thread: it learns that nobody waits for it when the guard is dropped.
+    /// Returns the context for work on another thread, and a guard that cancels it when dropped.
     #[cfg(feature = "async")]
     pub(crate) fn abandonable(&self) -> (Self, Abandon) {
         let token = CancelToken::new();
@@ -215,7 +245,7 @@ impl Context {
     }
 }
 
-/// Says, when it is dropped, that nobody waits any more.
+/// A guard that cancels work on another thread when dropped.
 #[cfg(feature = "async")]
 pub(crate) struct Abandon(CancelToken);
 
@@ -235,23 +265,24 @@ impl fmt::Debug for Context {
     }
 }
 
-/// How far a call has come.
+/// A progress report of a call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Progress {
-    /// How much is done, in units of the tool's choice; grows from report to report. MCP calls it `progress`.
+    /// The amount of work that is done, in units of the tool's choice. It grows from report to report. MCP calls it
+    /// `progress`.
     #[serde(rename = "progress")]
     pub done: f64,
-    /// How much there is, where that is known.
+    /// The total amount of work, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
-    /// What the tool is doing.
+    /// A description of the current work.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
 
 impl Progress {
-    /// Creates a report that `done` of `total` is done; a `total` of `None` is "not known".
+    /// Creates a report that `done` of `total` is done. A `total` of `None` means that the total is unknown.
     pub fn new(done: f64, total: impl Into<Option<f64>>, message: impl Into<String>) -> Self {
         Self { done, total: total.into(), message: message.into() }
     }

@@ -1,4 +1,4 @@
-//! What the host holds for the caller of a tool: tokens, secrets, and who the user is.
+//! The credentials of the caller: tokens, secrets, and the id of the user.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::fmt;
 use super::secret::SecretString;
 use crate::tool::{Authorization, OAuth2, Requirements, Secret, Text};
 
-/// What the host holds for the caller of a tool.
+/// The credentials that the host holds for the caller of a tool.
 ///
-/// A tool sees of it what it declares under `requires(…)`, and nothing else. Values are never printed, logged or
-/// published; their memory is overwritten when they are dropped.
+/// A tool has access only to what it declares under `requires(…)`. The values are never printed, logged or published,
+/// and their memory is overwritten when they are dropped.
 ///
 /// ```
 /// # use toolkit::call::Credentials;
@@ -29,32 +29,32 @@ pub struct Credentials {
 #[derive(Clone)]
 struct Token {
     value: SecretString,
-    /// What the provider granted, where the host knows.
+    /// The granted scopes, if the host knows them.
     scopes: Option<Vec<String>>,
 }
 
 impl Credentials {
-    /// None.
+    /// Creates an empty set of credentials.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Says who the user is.
+    /// Sets the id of the user.
     #[must_use]
     pub fn with_user_id(mut self, user_id: impl Into<String>) -> Self {
         self.user_id = Some(user_id.into());
         self
     }
 
-    /// Holds a secret under the name by which tools require it.
+    /// Adds a secret under the name by which tools require it.
     #[must_use]
     pub fn with_secret(mut self, id: impl Into<String>, value: impl Into<SecretString>) -> Self {
         self.secrets.insert(id.into(), value.into());
         self
     }
 
-    /// Holds the token of a provider, which has granted these scopes.
+    /// Adds the token of a provider that has granted these scopes.
     #[must_use]
     pub fn with_authorization<I>(mut self, id: impl Into<String>, token: impl Into<SecretString>, scopes: I) -> Self
     where
@@ -66,32 +66,33 @@ impl Credentials {
         self
     }
 
-    /// Holds the token of a provider, without knowing what it has granted: the provider will say.
+    /// Adds the token of a provider whose granted scopes are unknown. Scopes are not checked before the call; the
+    /// provider checks them.
     #[must_use]
     pub fn with_token(mut self, id: impl Into<String>, token: impl Into<SecretString>) -> Self {
         self.authorizations.insert(id.into(), Token { value: token.into(), scopes: None });
         self
     }
 
-    /// Who the user is.
+    /// Returns the id of the user.
     #[must_use]
     pub fn user_id(&self) -> Option<&str> {
         self.user_id.as_deref()
     }
 
-    /// A secret by its name.
+    /// Returns a secret by its name.
     #[must_use]
     pub fn secret(&self, id: &str) -> Option<&SecretString> {
         self.secrets.get(id)
     }
 
-    /// The token of a provider.
+    /// Returns the token of a provider.
     #[must_use]
     pub fn token(&self, id: &str) -> Option<&SecretString> {
         self.authorizations.get(id).map(|token| &token.value)
     }
 
-    /// What is required and not held: all of it, scopes included.
+    /// Returns the requirements that these credentials do not meet, including scopes.
     #[must_use]
     pub fn missing(&self, required: &Requirements) -> Requirements {
         let authorization = required.authorization.iter().filter_map(|required| self.missing_of(required)).collect();
@@ -113,7 +114,7 @@ impl Credentials {
         (!scopes.is_empty()).then(|| Authorization { id: required.id.clone(), oauth2: OAuth2 { scopes } })
     }
 
-    /// The part that a tool with these requirements may see.
+    /// Returns the credentials that a tool with these requirements may access.
     pub(crate) fn only(&self, required: &Requirements) -> Self {
         let tokens = required.authorization.iter().filter_map(|authorization| {
             let token = self.authorizations.get(&*authorization.id)?;
@@ -131,7 +132,7 @@ impl Credentials {
     }
 }
 
-// The names are public: tools publish what they require.
+// The names are not secret: tools publish their requirements.
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credentials")

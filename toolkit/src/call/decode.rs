@@ -1,4 +1,4 @@
-//! Reads checked arguments as a Rust type.
+//! Deserialization of validated arguments into a Rust type.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -14,11 +14,11 @@ use toolkit_schema::plan::Plan;
 use toolkit_schema::tree::{Tree, pointers};
 use toolkit_schema::{Violations, child, format};
 
-/// Reads arguments that the input schema has accepted as a Rust type.
+/// Deserializes arguments that match the input schema.
 ///
 /// # Errors
 ///
-/// Returns an error if the type refuses them.
+/// Returns an error if the type rejects them.
 pub(crate) fn typed_arguments<A: DeserializeOwned>(tool: &Tool, arguments: &Arguments<'_>) -> Result<A, ToolError> {
     if let (Arguments::Json(text), Some(plan)) = (arguments, tool.input().plan())
         && let Ok(arguments) = plan.decode(text)
@@ -28,7 +28,7 @@ pub(crate) fn typed_arguments<A: DeserializeOwned>(tool: &Tool, arguments: &Argu
     decode_tree(tool, true, arguments, &arguments.to_tree()?, &mut Vec::new())
 }
 
-/// Reads a tree that the input schema has accepted. `sent` is the source of the tree.
+/// Deserializes a tree that matches the input schema. `sent` is the source of the tree.
 #[cold]
 pub(crate) fn decode_tree<A: DeserializeOwned>(
     tool: &Tool,
@@ -52,8 +52,8 @@ pub(crate) fn decode_tree<A: DeserializeOwned>(
     decode(&value).map_err(|error| mismatch(tool, tree, pointer(error.path()), error.inner()))
 }
 
-/// Reports the numbers at these places, which were read as integers. If they differ from the checked numbers, the tree is
-/// checked again.
+/// Records the numbers at these locations as changes, because they were read as integers. If they differ from the
+/// numbers that were validated, the tree is validated again.
 #[cold]
 fn approve(
     tool: &Tool,
@@ -71,22 +71,22 @@ fn approve(
     Ok(())
 }
 
-/// Returns the error of arguments that match the schema and not the type, which has a rule that the schema lacks.
+/// Returns the error of arguments that match the schema but not the type, which has a rule that the schema lacks.
 #[cold]
 fn mismatch(tool: &Tool, tree: &Tree, pointer: String, error: &serde_json::Error) -> ToolError {
-    // The message of serde quotes the value, and does not show from which argument it is.
+    // The message of serde quotes the value, and does not name the argument.
     let rule = match (tool.input().holds_secret(), tree.rounded(&pointer)) {
-        (true, _) => "is not what the tool takes".to_owned(),
-        // Serde has only seen the rounded float.
+        (true, _) => "is not a valid value".to_owned(),
+        // Serde has seen only the rounded float.
         (false, Some(number)) => {
             let number: String = number.chars().take(60).collect();
-            format!("is not what the tool takes: {number} is not an integer that the type holds")
+            format!("is not a valid value: {number} does not fit the integer type")
         }
         (false, None) => {
             let text: String = error.to_string().chars().take(400).collect();
             match format::expected_at(tool.input().as_value(), &pointer) {
                 Some(expected) => format!("{expected}: {text}"),
-                None => format!("is not what the tool takes: {text}"),
+                None => format!("is not a valid value: {text}"),
             }
         }
     };

@@ -1,4 +1,4 @@
-//! Why a call did not succeed.
+//! Errors of calls.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -12,12 +12,12 @@ use toolkit_schema::Violation;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a call did not succeed.
+/// The error of a call.
 ///
-/// `Display` prints what a model may read: it never holds the text of an unexpected error or of a panic. Those are
-/// logged with `tracing`, and stand in [`source`](std::error::Error::source) for the host's own eyes.
+/// `Display` prints a text for the model. It never contains the text of an unexpected error or of a panic: these are
+/// logged with `tracing`, and available to the host as the [`source`](std::error::Error::source).
 ///
-/// Which errors of a tool a model may read is the author's choice:
+/// The author of a tool chooses which errors the model can read:
 ///
 /// | the tool | the model reads |
 /// |---|---|
@@ -39,11 +39,11 @@ struct Repr {
     missing: Requirements,
     retry: Option<Retry>,
     source: Option<BoxError>,
-    /// The text of the source is withheld because nobody chose to show it.
+    /// True if the text of the source is withheld because the author did not choose to show it.
     is_masked: bool,
 }
 
-// What caused an error is of the tool's own type, and its caller drops it.
+// The source has a type of the tool, whose `Drop` may panic.
 impl Drop for Repr {
     fn drop(&mut self) {
         if let Some(source) = self.source.take() {
@@ -52,14 +52,22 @@ impl Drop for Repr {
     }
 }
 
-/// What is known of the same call at another time.
+/// The advice to repeat the call.
 #[derive(Clone, Copy)]
 struct Retry {
     after: Option<Duration>,
 }
 
 impl ToolError {
-    /// A failure that the model is told of in these words.
+    /// Creates a failure whose message is shown to the model.
+    ///
+    /// ```
+    /// use toolkit::call::{ErrorKind, ToolError};
+    ///
+    /// let error = ToolError::failed("no such file");
+    /// assert_eq!(error.kind(), ErrorKind::Failed);
+    /// assert_eq!(error.message(), "no such file");
+    /// ```
     #[must_use]
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Failed, message)
@@ -67,9 +75,9 @@ impl ToolError {
 
     /// Creates a failure with the text of `error`, which the model reads.
     ///
-    /// The text is what [`Display`](fmt::Display) prints of `error` itself. What caused it is kept as the
-    /// [`source`](std::error::Error::source), for the host: causes come from further down, where paths, addresses and
-    /// queries are. To show the causes of an `anyhow::Error` too, write `ToolError::failed(format!("{error:#}"))`.
+    /// The text is what [`Display`](fmt::Display) prints of `error` itself. Its causes are kept as the
+    /// [`source`](std::error::Error::source), for the host, because they often contain paths, addresses and queries.
+    /// To show the causes of an `anyhow::Error` too, write `ToolError::failed(format!("{error:#}"))`.
     ///
     /// # Examples
     ///
@@ -93,13 +101,13 @@ impl ToolError {
         }
     }
 
-    /// The end of a tool that saw that nobody waits for it any more.
+    /// Creates the error of a tool that stopped because the call was cancelled.
     #[must_use]
     pub fn cancelled() -> Self {
         Self::new(ErrorKind::Cancelled, "the call was cancelled")
     }
 
-    /// A failure that nobody expected: it is logged, and the model is told only that the tool failed.
+    /// Creates an unexpected error. The error is logged, and the model reads only that the tool failed.
     #[must_use]
     pub fn internal(error: impl Into<BoxError>) -> Self {
         let error = error.into();
@@ -109,7 +117,7 @@ impl ToolError {
         }
     }
 
-    /// Masks an error that nobody chose to show.
+    /// Masks an error that the author did not choose to show.
     pub(crate) fn masked(error: impl Into<BoxError>) -> Self {
         let error = match error.into().downcast::<std::io::Error>() {
             Ok(error) => return Self::from(*error),
@@ -126,7 +134,7 @@ impl ToolError {
         self
     }
 
-    /// Shows the text of an error that [`masked`](Self::masked) made; others keep theirs.
+    /// Shows the text of an error created by [`masked`](Self::masked). Other errors are unchanged.
     pub(crate) fn unmask(mut self) -> Self {
         if self.0.is_masked
             && let Some(source) = &self.0.source
@@ -138,7 +146,8 @@ impl ToolError {
         self
     }
 
-    /// A failure of any kind, for a [`Backend`](crate::backend::Backend), which passes on what another program says.
+    /// Creates an error of any kind, for a [`Backend`](crate::backend::Backend) that forwards the error of another
+    /// program.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Repr {
@@ -155,28 +164,28 @@ impl ToolError {
         }))
     }
 
-    /// Adds content for the model beside the message, such as a picture of what went wrong.
+    /// Adds content for the model beside the message, such as a screenshot of the failure.
     #[must_use]
     pub fn with_content(mut self, content: impl IntoIterator<Item = Content>) -> Self {
         self.0.content.extend(content);
         self
     }
 
-    /// Keeps what caused it, for the host; a model never sees it.
+    /// Sets the cause of the error, for the host. The model never sees it.
     #[must_use]
     pub fn caused_by(mut self, error: impl Into<BoxError>) -> Self {
         self.0.source = Some(error.into());
         self
     }
 
-    /// Says that the same call may succeed later, and after which time where that is known.
+    /// Marks the error as retryable: the same call may succeed later, after the given time if it is known.
     #[must_use]
     pub fn retryable(mut self, after: impl Into<Option<Duration>>) -> Self {
         self.0.retry = Some(Retry { after: after.into() });
         self
     }
 
-    /// Keeps a part of the message only.
+    /// Replaces the message with a part of it.
     pub(crate) fn with_message(mut self, part: impl FnOnce(&str) -> &str) -> Self {
         let kept = part(&self.0.message);
         if kept.len() != self.0.message.len() {
@@ -185,90 +194,91 @@ impl ToolError {
         self
     }
 
-    /// Says what the tool ran on, where that is not said yet.
+    /// Sets the backend that ran the tool, unless it is set already.
     pub(crate) fn of_backend(mut self, backend: ToolBackend) -> Self {
         self.0.backend.get_or_insert(backend);
         self
     }
 
-    /// Says why a schema refused the arguments, reason by reason.
+    /// Sets the violations of the input schema.
     #[must_use]
     pub fn with_violations(mut self, violations: Vec<Violation>) -> Self {
         self.0.violations = violations;
         self
     }
 
-    /// A call by somebody who lacks what the tool requires.
+    /// Creates the error of a caller that lacks credentials required by the tool.
     #[must_use]
     pub fn missing_requirements(missing: Requirements) -> Self {
-        let message = format!("the call lacks what the tool requires: {missing}");
+        let message = format!("the call lacks credentials that the tool requires: {missing}");
         let mut error = Self::new(ErrorKind::MissingRequirements, message);
         error.0.missing = missing;
         error
     }
 
-    /// Says which tool it was, where that is not said yet: a tool that calls another keeps the other's name.
+    /// Sets the id of the tool, unless it is set already: the error of a nested call keeps the id of the inner tool.
     pub(crate) fn of_tool(mut self, tool: &str) -> Self {
         self.0.tool.get_or_insert_with(|| tool.to_owned());
         self
     }
 
-    /// What went wrong.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The stage that refused or failed.
+    /// Returns the stage that rejected the call or failed.
     #[must_use]
     pub fn stage(&self) -> Stage {
         self.kind().stage()
     }
 
-    /// The id of the tool, once it was found.
+    /// Returns the id of the tool, if the tool was found.
     #[must_use]
     pub fn tool(&self) -> Option<&str> {
         self.0.tool.as_deref()
     }
 
-    /// What the model may read, without the tool's name.
+    /// Returns the message for the model, without the id of the tool.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Every reason for which the schema refused the arguments; of very many the first 256.
+    /// Returns the violations of the input schema, at most the first 256.
     #[must_use]
     pub fn violations(&self) -> &[Violation] {
         &self.0.violations
     }
 
-    /// What the tool requires and the caller lacks; all of it.
+    /// Returns all requirements of the tool that the caller does not meet.
     #[must_use]
     pub fn missing(&self) -> &Requirements {
         &self.0.missing
     }
 
-    /// Content that the tool added for the model.
+    /// Returns the content that the tool added for the model.
     #[must_use]
     pub fn content(&self) -> &[Content] {
         &self.0.content
     }
 
-    /// What the tool ran on, or would have; for a function of this program that is `local`, with the function's id.
+    /// Returns the backend that ran or would have run the tool. For a function of this program that is
+    /// [`ToolBackend::Local`] with the id of the function.
     #[must_use]
     pub fn backend(&self) -> Option<&ToolBackend> {
         self.0.backend.as_ref()
     }
 
-    /// Whether the same call may succeed later.
+    /// Returns true if the same call may succeed later.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.0.retry.is_some()
             || matches!(self.kind(), ErrorKind::Overloaded | ErrorKind::TimedOut | ErrorKind::Unavailable)
     }
 
-    /// After which time the same call may succeed, where that is known.
+    /// Returns the time after which the same call may succeed, if it is known.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry?.after
@@ -319,11 +329,12 @@ impl From<Infallible> for ToolError {
     }
 }
 
-/// An error whose text a model may read.
+/// An error whose text the model may read.
 ///
-/// Such an error becomes a [`ToolError`] with its text, in the result of a tool and by `?`. The text is what
-/// [`Display`](fmt::Display) prints; what caused the error stays the [`source`](std::error::Error::source), for the
-/// host. To show some variants only, implement `From<YourError> for ToolError` instead.
+/// Such an error converts into a [`ToolError`] with its text, both as the result of a tool and with `?`. The text is
+/// what [`Display`](fmt::Display) prints. The causes of the error are kept as the
+/// [`source`](std::error::Error::source), for the host. To show only some variants, implement `From<YourError> for
+/// ToolError` instead.
 ///
 /// # Examples
 ///
@@ -355,7 +366,8 @@ impl<E: ShowError> From<E> for ToolError {
     }
 }
 
-/// By its kind, if that tells a model what to change. The text may name paths of the host, so it is masked.
+/// Converts the error by its kind, if the model can act on it. The text may contain paths of the host, so it is
+/// masked.
 impl From<std::io::Error> for ToolError {
     fn from(error: std::io::Error) -> Self {
         match io_kind(error.kind()) {
@@ -365,7 +377,7 @@ impl From<std::io::Error> for ToolError {
     }
 }
 
-/// The kinds that a model can act on, by another path or another argument.
+/// Returns a text for the kinds that a model can act on, for example with another path or argument.
 fn io_kind(kind: std::io::ErrorKind) -> Option<&'static str> {
     use std::io::ErrorKind;
     Some(match kind {
@@ -386,7 +398,7 @@ fn io_kind(kind: std::io::ErrorKind) -> Option<&'static str> {
     })
 }
 
-/// Errors of the standard library and of JSON, for `?` in a tool: unexpected, so their text is masked.
+/// Masks errors of the standard library and of JSON, which a tool returns with `?` and does not expect.
 macro_rules! masked {
     ($($error:ty),* $(,)?) => {$(
         impl From<$error> for ToolError {

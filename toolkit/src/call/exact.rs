@@ -1,4 +1,4 @@
-//! Integers that a tree rounds, as exactly as a schema compares them.
+//! Comparison of integers that a tree rounds with the numbers of a schema.
 
 use std::cmp::Ordering;
 
@@ -7,11 +7,12 @@ use serde_json::{Number, Value};
 use toolkit_schema::plan::Whole;
 use toolkit_schema::tree::Tree;
 
-/// Returns the value with the integers at these places, where they are others than the floats that stand for them.
+/// Returns the value with the integers at these locations replaced where they differ from their floats in the schema's
+/// order.
 ///
-/// An integer beyond 64 bits stays a float, since a tree holds no other. A schema compares it with its own numbers, and
-/// those are floats there too; rounding changes an order only where it meets one of them. There the float next to it
-/// takes its place, on the side of the integer that was sent.
+/// A tree holds integers beyond 64 bits as floats. A schema compares them with its own numbers, which are floats as
+/// well, so rounding affects the order only if the float equals one of the schema's numbers. In that case the adjacent
+/// float in the direction of the original integer replaces it.
 pub(crate) fn exactly(tree: &Tree, pointers: &[String], schema: &Value) -> Option<Value> {
     let mut rounded = pointers.iter().filter(|pointer| tree.rounded(pointer).is_some()).peekable();
     rounded.peek()?;
@@ -29,7 +30,7 @@ pub(crate) fn exactly(tree: &Tree, pointers: &[String], schema: &Value) -> Optio
     Some(value)
 }
 
-/// The numbers of a schema as floats, wherever they stand.
+/// Collects all numbers of a schema as floats.
 fn collect(schema: &Value, floats: &mut Vec<f64>) {
     match schema {
         Value::Number(number) => floats.extend(number.as_f64()),
@@ -50,10 +51,10 @@ fn beside(whole: Whole, float: f64, floats: &[f64]) -> Option<Number> {
     }
 }
 
-/// Compares an integer with the float that it is rounded to.
+/// Compares an integer with the float to which it rounds.
 fn compare(whole: Whole, float: f64) -> Option<Ordering> {
     match whole {
-        // As a float, the largest integers of 128 bits are one of 129.
+        // The largest integers of 128 bits round up to 2^128.
         Whole::Natural(_) if float >= 2_f64.powi(128) => Some(Ordering::Less),
         Whole::Natural(value) => Some(value.cmp(&(float as u128))),
         Whole::Negative(value) => Some(value.cmp(&(float as i128))),

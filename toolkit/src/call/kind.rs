@@ -1,53 +1,53 @@
-//! What can go wrong with a call, and at which stage.
+//! Kinds of errors, and the stages of a call.
 
-/// What went wrong.
+/// The kind of a [`ToolError`](super::ToolError).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// No tool has that name or id.
+    /// No tool has this name or id.
     UnknownTool,
-    /// Several tools have that name, in different namespaces.
+    /// Several tools in different namespaces have this name.
     AmbiguousTool,
-    /// The tool is described here, and nothing here runs it.
+    /// The catalog describes the tool, and no backend runs it.
     NoBackend,
-    /// What runs the tool cannot be reached, or is switched off.
+    /// The backend of the tool is unreachable or disabled.
     Unavailable,
-    /// What runs the tool does not let this program in.
+    /// The backend of the tool rejects the credentials of this program.
     Unauthorized,
-    /// The caller lacks what the tool requires; [`ToolError::missing`](super::ToolError::missing) has all of it.
+    /// The caller lacks credentials that the tool requires; see [`ToolError::missing`](super::ToolError::missing).
     MissingRequirements,
-    /// Somebody who was asked does not want the call to be made.
+    /// The call was not approved.
     Denied,
-    /// The arguments are longer than the dispatcher takes.
+    /// The arguments exceed the size limit of the dispatcher.
     TooLarge,
     /// The arguments are not JSON.
     MalformedJson,
-    /// The input schema refuses the arguments; [`ToolError::violations`](super::ToolError::violations) has every reason.
+    /// The arguments do not match the input schema; see [`ToolError::violations`](super::ToolError::violations).
     InvalidArguments,
-    /// As many calls run, or were made in a time, as may; try again later.
+    /// A concurrency or rate limit is reached; the call may succeed later.
     Overloaded,
-    /// The tool says that it failed, and its message says why.
+    /// The tool failed with a message for the model.
     Failed,
-    /// The tool failed with an error that it did not expect.
+    /// The tool failed with an unexpected error.
     Internal,
     /// The tool panicked.
     Panicked,
-    /// The tool took longer than it may.
+    /// The tool exceeded its timeout.
     TimedOut,
-    /// The caller gave up.
+    /// The caller cancelled the call.
     Cancelled,
-    /// The tool is asynchronous or needs a thread of its own, and the call was made without a runtime.
+    /// The tool is asynchronous or blocking, and the call was made without a runtime.
     NeedsRuntime,
-    /// What runs the tool answered with something that is no result.
+    /// The backend returned a malformed result.
     InvalidAnswer,
-    /// The tool returned more than the dispatcher keeps.
+    /// The result exceeds the size limit of the dispatcher.
     ResultTooLarge,
-    /// The tool broke its own output schema; what it returned is withheld.
+    /// The result does not match the output schema and is withheld.
     InvalidOutput,
 }
 
 impl ErrorKind {
-    /// Its name in `snake_case`, for logs and metrics: few names, which stay the same.
+    /// Returns the name in `snake_case`, for logs and metrics. The names are stable.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ impl ErrorKind {
         }
     }
 
-    /// The stage that refuses or fails so.
+    /// Returns the stage at which errors of this kind occur.
     #[must_use]
     pub fn stage(self) -> Stage {
         match self {
@@ -90,24 +90,24 @@ impl ErrorKind {
     }
 }
 
-/// The stage of the call that refused or failed.
+/// A stage of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stage {
-    /// Finding the tool.
+    /// The tool is looked up.
     Resolve,
-    /// Finding what runs it.
+    /// The backend is selected.
     Select,
-    /// Looking for what the tool requires.
+    /// The required credentials are checked.
     Require,
-    /// Checking the arguments.
+    /// The arguments are validated.
     ValidateInput,
-    /// Asking whether the call may be made.
+    /// The call is approved.
     Approve,
-    /// Waiting for a place, or running the tool.
+    /// The call waits for a permit, or the tool runs.
     Invoke,
-    /// Reading what came back.
+    /// The answer of a backend is read.
     Normalize,
-    /// Checking the result.
+    /// The result is validated.
     ValidateOutput,
 }

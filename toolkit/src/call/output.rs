@@ -1,7 +1,7 @@
-//! Checks what a tool returns against its output schema.
+//! Validation of results against the output schema.
 //!
-//! A tool that breaks its own schema has a defect. The model reads the place and the rule, in the words of the schema. The
-//! value is withheld, since it could carry anything into a conversation, unless it is a number that JSON does not have.
+//! A mismatch is a defect of the tool. The error contains the location and the violated rule in terms of the schema.
+//! The value is withheld, because it could carry anything into a conversation; only non-finite numbers are shown.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -12,24 +12,24 @@ use super::unwritable::{self, unwritable};
 use toolkit_schema::tree::held;
 use toolkit_schema::{Schema, Violation, Violations, declared_place};
 
-/// Checks the JSON of a result.
+/// Validates a result in JSON.
 pub(crate) fn check_output(schema: &Schema, json: &[u8]) -> Result<(), ToolError> {
     let output: Value = serde_json::from_slice(json).map(held).map_err(ToolError::internal)?;
     check_output_tree(schema, &output)
 }
 
-/// Checks a result.
+/// Validates a result.
 pub(crate) fn check_output_tree(schema: &Schema, output: &Value) -> Result<(), ToolError> {
     schema.validate(output).map_err(|violations| mismatch(schema, &violations, &[]))
 }
 
-/// Checks the JSON of a value, in which a non-finite float is `null`.
+/// Validates the JSON of a value, in which a non-finite float is `null`.
 pub(crate) fn check_value(schema: &Schema, json: &[u8], value: &impl Serialize) -> Result<(), ToolError> {
     let output: Value = serde_json::from_slice(json).map(held).map_err(ToolError::internal)?;
     schema.validate(&output).map_err(|violations| mismatch(schema, &violations, &unwritable(value).floats))
 }
 
-/// The error of a result that JSON cannot represent.
+/// Returns the error of a result that JSON cannot represent.
 #[cold]
 pub(crate) fn not_json(schema: Option<&Schema>, error: ToolError, value: &impl Serialize) -> ToolError {
     if error.kind() != ErrorKind::Internal {

@@ -1,11 +1,11 @@
-//! Permits: how many calls run at once.
+//! Permits of the concurrency limit.
 //!
-//! A call that a tool makes runs under the permit of that tool: a second one could only be waited for forever, since
-//! the tool does not return its own before the call ends. Two things show that a call comes from a tool. The context
-//! that the tool was given carries the permits that it runs under, and follows a call wherever the tool takes it. For a
-//! call with another context there is the thread: while the future of a tool is polled, or its function runs, the
-//! permits are noted there. What neither shows (a task or thread that the tool has spawned, with a context of its own)
-//! waits for a permit like a call from outside, and no longer than the acquire timeout.
+//! A call that a tool makes runs under the permit of that tool. A second permit could cause a deadlock, because the
+//! tool returns its own only when the call has ended. Two things identify a call of a tool. The context that the tool
+//! received carries its permits and follows the call wherever the tool uses it. For calls with another context there
+//! is the thread: while the future of a tool is polled, or its function runs, the permits are stored in a
+//! thread-local. A call that neither identifies, from a task or thread that the tool has spawned and with a new
+//! context, waits for a permit like a call from outside, at most for the acquire timeout.
 
 #[cfg(not(feature = "async"))]
 mod counter;
@@ -25,11 +25,11 @@ use self::semaphore::{Slot, Slots};
 use super::error::ToolError;
 use super::kind::ErrorKind;
 
-/// A limit of the calls that run at once; none by default. Clones are one limit.
+/// A limit on the number of concurrent calls, unlimited by default. Clones share the limit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Limiter(Option<Arc<Slots>>);
 
-/// The right to run. The slot is free again when the last holder is gone: the call, or a call that it made.
+/// The right to run. The slot is released when the last holder is dropped: the call, or a call that it made.
 #[derive(Debug, Default)]
 pub(crate) struct Permit {
     _held: Option<Arc<Held>>,
@@ -42,7 +42,7 @@ struct Held {
     _slot: Slot,
 }
 
-/// The permits that a call runs under, one for each limiter. A permit that was returned counts no more.
+/// The permits that a call runs under, one for each limiter. Released permits do not count.
 #[derive(Debug)]
 pub(crate) struct Chain {
     permit: Weak<Held>,
@@ -60,12 +60,12 @@ impl Limiter {
         self.0.is_none()
     }
 
-    /// Returns true if no call could ever run.
+    /// Returns true if the limit is zero, so that no call can ever run.
     pub(crate) fn is_zero(&self) -> bool {
         self.0.as_ref().is_some_and(|slots| slots.n_calls() == 0)
     }
 
-    /// Takes a permit that is free or inherited.
+    /// Acquires a permit that is free or inherited, without waiting.
     #[inline]
     pub(crate) fn try_acquire(&self, carried: Option<&Arc<Chain>>) -> Result<Permit, ToolError> {
         match &self.0 {
@@ -74,7 +74,7 @@ impl Limiter {
         }
     }
 
-    /// Takes a permit, and waits for it no longer than `timeout`.
+    /// Acquires a permit, waiting at most for `timeout`.
     #[inline]
     pub(crate) async fn acquire(&self, carried: Option<&Arc<Chain>>, timeout: Duration) -> Result<Permit, ToolError> {
         let Some(slots) = &self.0 else {
@@ -83,7 +83,7 @@ impl Limiter {
         let chain = Chain::of_call(carried);
         match try_acquire(slots, &chain) {
             Ok(permit) => Ok(permit),
-            // Boxed, so that it does not enlarge the future of calls that do not wait.
+            // Boxed to keep the future of calls that do not wait small.
             Err(_) => Box::pin(slots.wait(timeout)).await.map(|slot| Permit::new(slots, slot, chain)),
         }
     }
@@ -106,7 +106,7 @@ impl Permit {
         Self { _held: Some(held), chain: Some(Arc::new(chain)) }
     }
 
-    /// Returns the permits that a tool runs under which has this one.
+    /// Returns the permits that a tool with this permit runs under.
     #[inline]
     pub(crate) fn chain(&self) -> Option<&Arc<Chain>> {
         self.chain.as_ref()
@@ -127,7 +127,7 @@ impl Permit {
 }
 
 impl Chain {
-    /// Returns the permits that a call runs under: those that its context carries, and those of this thread.
+    /// Returns the permits that a call runs under: those of its context, and those of this thread.
     pub(crate) fn of_call(carried: Option<&Arc<Self>>) -> Option<Arc<Self>> {
         let here = CURRENT.try_with(|current| current.borrow().clone()).ok().flatten();
         match (here, carried) {
@@ -147,7 +147,7 @@ impl Chain {
         held.find(|held| Arc::ptr_eq(&held.slots, slots))
     }
 
-    /// Both chains as one, without permits that were returned.
+    /// Merges both chains, without released permits.
     fn on_top_of(&self, outer: Option<Arc<Self>>) -> Option<Arc<Self>> {
         self.iter().fold(outer, |outer, chain| {
             let is_there =
@@ -159,13 +159,13 @@ impl Chain {
         })
     }
 
-    /// The chain without permits that were returned, so that it does not grow with every call of a long row.
+    /// Removes released permits, so that the chain of a long sequence of calls does not grow.
     fn live(chain: Option<Arc<Self>>) -> Option<Arc<Self>> {
         let is_live = chain.as_ref().is_none_or(|chain| !chain.iter().any(Self::is_over));
         if is_live { chain } else { chain.and_then(|chain| chain.on_top_of(None)) }
     }
 
-    /// Returns true if the permit was returned.
+    /// Returns true if the permit is released.
     fn is_over(&self) -> bool {
         self.permit.strong_count() == 0
     }
@@ -175,7 +175,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Chain>>> = const { RefCell::new(None) };
 }
 
-/// Notes on this thread, until it is dropped, which permits the code runs under.
+/// Stores the permits of the running code in the thread-local until dropped.
 struct Noted(Option<Arc<Chain>>);
 
 impl Noted {

@@ -1,4 +1,4 @@
-//! Reads arguments as a tree.
+//! Parsing of arguments into a tree.
 
 use serde_json::Value;
 
@@ -8,17 +8,17 @@ use crate::arguments::Arguments;
 use toolkit_schema::tree::Tree;
 
 impl Arguments<'_> {
-    /// The arguments as a tree: every key once, no deeper than the parser allows. An integer that needs more than 64
-    /// bits is rounded to a float.
+    /// Parses the arguments into a [`Value`] without duplicate keys and with limited depth. An integer that needs more
+    /// than 64 bits is rounded to a float.
     ///
     /// # Errors
     ///
-    /// The text is not JSON, has a key twice in one object, or is nested too deep.
+    /// Returns an error if the text is not JSON, has a duplicate key in an object, or is nested too deeply.
     pub fn to_value(&self) -> Result<Value, ToolError> {
         self.to_tree().map(|tree| tree.value)
     }
 
-    /// The same, with the numbers that a tree cannot hold.
+    /// Parses the arguments into a tree that keeps the text of numbers that a [`Value`] rounds.
     pub(crate) fn to_tree(&self) -> Result<Tree, ToolError> {
         let tree = match self {
             Arguments::Json(text) => Tree::parse(text),

@@ -1,4 +1,4 @@
-//! What a call gives back.
+//! Results of calls.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,17 +10,33 @@ use super::content::Content;
 use crate::tool::ToolBackend;
 use toolkit_schema::tree::held;
 
-/// What a successful call gives back.
+/// The result of a successful call.
+///
+/// ```
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![add]?)?;
+/// let result = dispatcher.call_sync("add", r#"{"a": 1, "b": 2}"#)?;
+/// assert_eq!(result.value(), 3);
+/// assert_eq!(result.content()[0].as_text(), Some("3"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct RunResult {
-    /// The function's id; `None` where something else ran, which `beside` names.
+    /// The id of the function; `None` if a backend ran the tool, which `beside` identifies.
     function: Option<&'static str>,
     structured: Option<Vec<u8>>,
-    /// On the heap, since most results have nothing there and are moved a few times.
+    /// Boxed, because most results have nothing here and are moved several times.
     beside: Option<Box<Beside>>,
 }
 
-/// What goes along with a structured result.
+/// The parts that most results lack.
 #[derive(Clone, Default)]
 struct Beside {
     content: Vec<Content>,
@@ -28,7 +44,7 @@ struct Beside {
     ran_on: Option<RanOn>,
 }
 
-/// What ran where it was no function of this program.
+/// The backend that ran the tool.
 #[derive(Clone)]
 struct RanOn {
     tool: String,
@@ -36,7 +52,7 @@ struct RanOn {
     mcp: Option<Map<String, Value>>,
 }
 
-// The bytes are text, and a reader of a failed test wants to read them.
+// The bytes are text and are printed as such, for readers of failed tests.
 impl fmt::Debug for RunResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunResult")
@@ -49,14 +65,14 @@ impl fmt::Debug for RunResult {
 }
 
 impl RunResult {
-    /// The result of a tool that has returned nothing yet, and what was changed in its arguments.
+    /// Creates a result without output, with the changes made to the arguments.
     #[inline]
     pub(crate) fn of_function(tool: &'static str, changes: Vec<Change>) -> Self {
         let beside = if changes.is_empty() { None } else { Some(Box::new(Beside { changes, ..Beside::default() })) };
         Self { function: Some(tool), structured: None, beside }
     }
 
-    /// The result of a tool that ran on a backend.
+    /// Creates the result of a tool that ran on a backend.
     pub(crate) fn of_backend(
         tool: String,
         backend: ToolBackend,
@@ -89,12 +105,12 @@ impl RunResult {
         self.beside.get_or_insert_default()
     }
 
-    /// The tool's own content.
+    /// Returns the content that the tool returned.
     pub(crate) fn own_content(&self) -> &[Content] {
         self.beside.as_ref().map_or(&[], |beside| &beside.content)
     }
 
-    /// The id of the tool that ran.
+    /// Returns the id of the tool.
     #[must_use]
     pub fn tool(&self) -> &str {
         match self.ran_on() {
@@ -103,7 +119,8 @@ impl RunResult {
         }
     }
 
-    /// What the tool ran on; for a function of this program that is `local`, with the function's id.
+    /// Returns the backend that ran the tool. For a function of this program that is [`ToolBackend::Local`] with the
+    /// id of the function.
     #[must_use]
     pub fn backend(&self) -> ToolBackend {
         match self.ran_on() {
@@ -112,7 +129,7 @@ impl RunResult {
         }
     }
 
-    /// The result as an MCP server gave it (`CallToolResult`), where the tool ran on one.
+    /// Returns the unchanged result of the MCP server (`CallToolResult`), if the tool ran on one.
     #[must_use]
     pub fn mcp_result(&self) -> Option<&Map<String, Value>> {
         self.ran_on()?.mcp.as_ref()
@@ -122,30 +139,31 @@ impl RunResult {
         self.beside.as_ref()?.ran_on.as_ref()
     }
 
-    /// The structured result as JSON text; `None` where the tool returns nothing or only content.
+    /// Returns the structured result as JSON text, or `None` if the tool returns nothing or only content.
     ///
     /// A [`Value`] that the tool returns is written as `serde_json` writes it. If any crate of the program enables
-    /// `serde_json/arbitrary_precision`, a number that was read as `1.50` is written as `1.50`, and else as `1.5`;
-    /// [`RunResult::value`] is the same in both.
+    /// `serde_json/arbitrary_precision`, a number that was read as `1.50` is written as `1.50`, otherwise as `1.5`.
+    /// [`RunResult::value`] does not depend on this feature.
     #[must_use]
     pub fn json(&self) -> Option<&[u8]> {
         self.structured.as_deref()
     }
 
-    /// The structured result as JSON text, or `null` where there is none.
+    /// Returns the structured result as JSON text, or `null` if there is none.
     #[must_use]
     pub fn into_json(self) -> Vec<u8> {
         self.structured.unwrap_or_else(|| b"null".to_vec())
     }
 
-    /// The structured result as a tree, or `null` where there is none.
+    /// Returns the structured result as a value, or `null` if there is none.
     #[must_use]
     pub fn value(&self) -> Value {
         let parsed = self.json().map(serde_json::from_slice);
         parsed.and_then(Result::ok).map_or(Value::Null, held)
     }
 
-    /// What a model reads: the tool's own content or, where it has none, its structured result as text.
+    /// Returns the content for the model: that of the tool, or the structured result as text if the tool returned no
+    /// content.
     #[must_use]
     pub fn content(&self) -> Cow<'_, [Content]> {
         if !self.own_content().is_empty() {
@@ -154,13 +172,13 @@ impl RunResult {
         let Some(json) = &self.structured else {
             return Cow::Borrowed(&[]);
         };
-        // A text is shown as it is; its quotes and escapes would only cost the model attention.
+        // A string is shown without quotes and escapes, which would only distract the model.
         let text = json.starts_with(b"\"").then(|| serde_json::from_slice::<String>(json).ok()).flatten();
         let text = text.unwrap_or_else(|| String::from_utf8_lossy(json).into_owned());
         Cow::Owned(vec![Content::Text { text }])
     }
 
-    /// What was changed in the arguments to make them fit the input schema; usually nothing.
+    /// Returns the changes that made the arguments match the input schema; usually none.
     #[must_use]
     pub fn changes(&self) -> &[Change] {
         self.beside.as_ref().map_or(&[], |beside| &beside.changes)

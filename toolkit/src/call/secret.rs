@@ -6,8 +6,9 @@ use secrecy::ExposeSecret;
 
 /// Text that must not leak: a token, a password, a key.
 ///
-/// It is not printed by `Debug`, has no `Display` and no `Serialize`, and its memory is overwritten when it is dropped.
-/// [`SecretString::expose`] is the only way to its text, so that a search for this name finds every use.
+/// `Debug` does not print it, it implements neither `Display` nor `Serialize`, and its memory is overwritten when it
+/// is dropped. [`SecretString::expose`] is the only access to the text, so that a search for this name finds every
+/// use.
 ///
 /// ```
 /// use toolkit::call::SecretString;

@@ -1,7 +1,7 @@
 //! Timeouts that work on any executor.
 //!
-//! Tokio's timers belong to a runtime, which may have been built without them; then tokio panics, and it offers no way
-//! to ask. Therefore a runtime of our own, with timers and nothing else, measures the time. Its thread starts with the
+//! Tokio's timers belong to a runtime, which may be built without them. In that case tokio panics, and there is no way
+//! to check in advance. Therefore a separate runtime with timers only measures the time. Its thread starts with the
 //! first call that has a timeout and is not finished when it is first polled.
 
 use std::future::{Future, pending, poll_fn};
@@ -18,11 +18,11 @@ use tokio::time::{self, Sleep};
 use super::error::ToolError;
 use super::kind::ErrorKind;
 
-/// Polls `work` until it ends or `limit` is over; `None` if it was not finished in time.
+/// Polls `work` until it completes or `limit` elapses. Returns `None` in the latter case.
 ///
 /// # Errors
 ///
-/// The system has no thread to measure the time with.
+/// Returns an error if the timer thread cannot be started.
 pub(crate) async fn timeout<W: Future>(limit: Duration, work: W) -> Result<Option<W::Output>, ToolError> {
     let (mut work, mut over) = (pin!(work), None);
     let start = Instant::now();
@@ -42,11 +42,11 @@ pub(crate) async fn timeout<W: Future>(limit: Duration, work: W) -> Result<Optio
     .await
 }
 
-/// Waits, on any executor: like the timeout of a call this needs no runtime. For layers that wait between attempts.
+/// Waits for a duration on any executor, without a runtime. Layers use it to wait between attempts.
 ///
 /// # Errors
 ///
-/// Returns an error if the system has no thread to measure the time with.
+/// Returns an error if the timer thread cannot be started.
 pub async fn sleep(duration: Duration) -> Result<(), ToolError> {
     after(duration)?.await;
     Ok(())
@@ -56,7 +56,7 @@ fn after(duration: Duration) -> Result<Sleep, ToolError> {
     static TIMERS: LazyLock<Option<Handle>> = LazyLock::new(start);
 
     let Some(timers) = &*TIMERS else {
-        let message = "the system has no thread to measure time with";
+        let message = "the timer thread cannot be started";
         return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
     };
     let _entered = timers.enter();
@@ -67,7 +67,7 @@ fn start() -> Option<Handle> {
     let runtime = Builder::new_current_thread().enable_time().build().ok()?;
     let timers = runtime.handle().clone();
     let run = move || {
-        // What an executor does when it is woken may panic; the timers of all others go on.
+        // A waker may run code of another executor and panic; the other timers must continue.
         while catch_unwind(AssertUnwindSafe(|| runtime.block_on(pending::<()>()))).is_err() {}
     };
     thread::Builder::new().name("toolkit-timers".to_owned()).spawn(run).ok()?;

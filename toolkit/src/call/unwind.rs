@@ -1,4 +1,4 @@
-//! Panics of tools and of the host as errors of a call.
+//! Conversion of panics of tools and of the host into errors of a call.
 
 use std::future::Future;
 
@@ -19,13 +19,13 @@ impl Panic {
     }
 }
 
-/// Runs a tool. A panic is its error.
+/// Runs a tool. A panic is returned as an error.
 #[inline]
 pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, ToolError> {
     catch(work).unwrap_or_else(|panic| Err(panic.of_tool()))
 }
 
-/// Polls the future of a tool. A panic is its error.
+/// Polls the future of a tool. A panic is returned as an error.
 pub(crate) async fn caught_future<T, F>(start: impl FnOnce() -> F) -> Result<T, ToolError>
 where
     F: Future<Output = Result<T, ToolError>>,

@@ -1,4 +1,4 @@
-//! Parts of a result that JSON cannot represent, by their place: non-finite floats, and keys that are not strings.
+//! Locations of values that JSON cannot represent: non-finite floats, and keys that are not strings.
 
 use serde::Serialize;
 
@@ -9,11 +9,11 @@ use toolkit_schema::plan::Plan;
 pub(super) struct Unwritable {
     /// The first few non-finite floats, which `serde_json` writes as `null`.
     pub(super) floats: Vec<(String, f64)>,
-    /// The first map with a key that JSON cannot have, where writing ends.
+    /// The first map with a key that JSON cannot represent, where serialization stops.
     pub(super) map: Option<String>,
 }
 
-/// Finds them by writing the result again.
+/// Finds the values by serializing the result again.
 #[cold]
 pub(super) fn unwritable(output: &impl Serialize) -> Unwritable {
     let (json, notes) = Plan::note_unwritable(output);
@@ -23,7 +23,7 @@ pub(super) fn unwritable(output: &impl Serialize) -> Unwritable {
     }
 }
 
-/// The name of a non-finite float in messages.
+/// Returns the name of a non-finite float for messages.
 pub(super) fn name(float: f64) -> &'static str {
     match float {
         f64::INFINITY => "Infinity",
@@ -32,14 +32,14 @@ pub(super) fn name(float: f64) -> &'static str {
     }
 }
 
-/// The last key or the number of items before a place, of an array or object that is open there.
+/// An array or object that is open at a location, with the last key or the number of items before it.
 enum Open {
     Object(Option<String>),
     Array(usize),
 }
 
-/// Returns the JSON Pointer of the value that begins at `place`, or of the object that has a key there. The text is
-/// well-formed up to there.
+/// Returns the JSON Pointer of the value that begins at the byte offset `place`, or of the object that has a key
+/// there. The text must be well-formed up to that offset.
 fn pointer_at(json: &[u8], place: usize) -> String {
     let mut open: Vec<Open> = Vec::new();
     let mut idx = 0;

@@ -1,4 +1,4 @@
-//! Whole numbers that are spelled as floats: to a schema `3.0` is an integer, to serde it is none.
+//! Whole numbers that are spelled as floats: `3.0` is an integer in JSON Schema and not in serde.
 
 use std::borrow::Cow;
 
@@ -11,10 +11,10 @@ use toolkit_schema::tree::Tree;
 
 const READ_AS_INTEGER: &str = "a whole number read as an integer";
 
-/// How often arguments are decoded to find out which of their numbers a type asks for as integers.
+/// The maximum number of trial decodings to find the numbers that a type expects as integers.
 const MAX_TRIALS: usize = 64;
 
-/// The arguments as text: as they were sent, or as they were changed.
+/// Returns the arguments as text: the original, or the changed tree.
 pub(super) fn text<'a>(sent: &'a Arguments<'_>, tree: &Tree, changes: &[Change]) -> Cow<'a, [u8]> {
     match sent {
         Arguments::Json(text) if changes.is_empty() => Cow::Borrowed(text),
@@ -22,14 +22,14 @@ pub(super) fn text<'a>(sent: &'a Arguments<'_>, tree: &Tree, changes: &[Change])
     }
 }
 
-/// The change that such a number is.
+/// Creates the change of a float that was read as an integer.
 pub(super) fn change(pointer: String) -> Change {
     Change { pointer, what: READ_AS_INTEGER }
 }
 
-/// The value, with integers in place of those whole floats without which it does not fit. Where a type looks at a value
-/// before it decides what it is (`untagged`, `flatten`), the type cannot ask for an integer, so this is found by trying.
-/// A value that does not fit has integers throughout, so that whatever is wrong with it is something else.
+/// Replaces whole floats by integers where the value does not fit otherwise, and returns their locations. A type that
+/// buffers a value before it decides (`untagged`, `flatten`) cannot request an integer, so the locations are found by
+/// trial. If the value does not fit with integers everywhere, all are replaced, because the error has another cause.
 pub(super) fn respelled(tree: &Tree, fits: &mut dyn FnMut(&Value) -> bool) -> (Value, Vec<String>) {
     let mut value = tree.value.clone();
     let mut floats = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn respelled(tree: &Tree, fits: &mut dyn FnMut(&Value) -> bool) -> (V
     if floats.is_empty() || !fits(&value) {
         return (value, Vec::new());
     }
-    // As they were, in halves as long as that goes.
+    // Restores the floats, in halves as long as the value still fits.
     let mut trials = MAX_TRIALS;
     let mut needed = Vec::new();
     let mut parts = vec![&floats[..]];
@@ -74,7 +74,7 @@ fn swap(value: &mut Value, floats: &[Float], to: impl Fn(&Float) -> &Value) {
     }
 }
 
-/// Puts an integer in place of every float that was sent as a whole number.
+/// Replaces each float that was sent as a whole number by an integer.
 fn find(value: &mut Value, pointer: &str, tree: &Tree, floats: &mut Vec<Float>) {
     match value {
         Value::Number(number) if number.is_f64() => {

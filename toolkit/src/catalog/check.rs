@@ -1,4 +1,4 @@
-//! What can only be seen once schemas are built.
+//! Checks that need the schemas.
 
 use super::Catalog;
 use super::wire::{Naming, WireNames};
@@ -6,10 +6,10 @@ use crate::tool::check::{brief, check_meta, check_object, check_tool};
 use crate::tool::{Diagnostic, DiagnosticKind, Diagnostics, Tool};
 
 impl Catalog {
-    /// Checks everything about every tool: that its id is one, that its schemas are sound and take an object, that its
-    /// examples fit, that its `meta` is an object without [`META_KEY`](crate::tool::META_KEY), and that it gets a name of its own on the wire.
+    /// Validates all tools: ids, schemas, examples, `meta` (an object without the key
+    /// [`META_KEY`](crate::tool::META_KEY)), and unique wire names.
     ///
-    /// It builds every schema, so it belongs into a test:
+    /// This builds every schema, so call it in a test:
     ///
     /// ```
     /// #[test]
@@ -20,7 +20,7 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// Every problem, each with the place of its tool.
+    /// Returns every defect, with the location of its tool.
     #[expect(clippy::test_attr_in_doctest, reason = "the example is a test, and stands where a user puts it")]
     pub fn check(&self, naming: Naming) -> Result<(), Diagnostics> {
         let mut diagnostics = Vec::new();
@@ -31,12 +31,12 @@ impl Catalog {
         Diagnostics::none_or(diagnostics)
     }
 
-    /// What others may see: the highest version of every tool, under its name on the wire.
+    /// Returns the tools to publish: the latest version of every tool, under its wire name.
     ///
     /// # Errors
     ///
-    /// What an adapter cannot pass over in silence, for every tool at once: a name that does not work, arguments that
-    /// are no object, a `meta` that is none. Whether the schemas are sound is left to [`Catalog::check`], since it
+    /// Returns the defects that no adapter can represent, for all tools: an invalid wire name, an input schema that
+    /// does not describe an object, a `meta` that is not an object. [`Catalog::check`] validates the schemas, which
     /// takes a validator for each.
     pub(crate) fn listed(&self, naming: Naming) -> Result<WireNames<'_>, Diagnostics> {
         let mut diagnostics = Vec::new();
@@ -49,7 +49,8 @@ impl Catalog {
     }
 }
 
-/// What keeps two tools whose ids are neighbours from being two versions of one: no name would lead to one of them.
+/// Reports two tools with adjacent ids that cannot be versions of one tool, because no name would resolve to one of
+/// them.
 pub(super) fn versions_of_one(a: &Tool, b: &Tool) -> Option<Diagnostic> {
     let (one, other) = (a.id(), b.id());
     if (one.namespace(), one.name()) != (other.namespace(), other.name()) {
@@ -57,10 +58,15 @@ pub(super) fn versions_of_one(a: &Tool, b: &Tool) -> Option<Diagnostic> {
     }
     let message = match (one.version(), other.version()) {
         (None, Some(_)) => {
-            "one has no version, and its id means the highest version of the other; give both a version".to_owned()
+            "one has no version, so its id would resolve to the highest version of the other; give both a version"
+                .to_owned()
         }
         (Some(written), Some(otherwise)) if one.semver().is_some() && one.semver() == other.semver() => {
-            format!("`{}` and `{}` are one version; remove one, or give it another", brief(written), brief(otherwise))
+            format!(
+                "`{}` and `{}` are the same version; remove one or change its version",
+                brief(written),
+                brief(otherwise)
+            )
         }
         _ => return None,
     };

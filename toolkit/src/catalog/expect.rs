@@ -1,4 +1,4 @@
-//! What a catalogue is expected to hold, for a one-line test that notices what is missing.
+//! Expectations about the contents of a catalog, for tests.
 
 use std::collections::BTreeSet;
 
@@ -6,9 +6,9 @@ use super::Catalog;
 use crate::tool::{Diagnostic, DiagnosticKind, Diagnostics, Tool};
 
 impl Catalog {
-    /// Fails unless there are exactly `n_tools` tools, each version counted.
+    /// Returns an error unless the catalog has exactly `n_tools` tools, counting each version.
     ///
-    /// The linker drops what nothing refers to, silently; this notices.
+    /// The linker silently drops a crate that nothing refers to; this check detects it.
     ///
     /// ```
     /// # use toolkit::Catalog;
@@ -17,16 +17,16 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// There are more or fewer.
+    /// Returns an error if the number differs.
     pub fn expect_count(self, n_tools: usize) -> Result<Self, Diagnostics> {
         if self.len() == n_tools {
             return Ok(self);
         }
-        let message = format!("{n_tools} tools were expected, and there are {}", self.len());
+        let message = format!("expected {n_tools} tools, found {}", self.len());
         Err(Diagnostics::from(Diagnostic::new(DiagnosticKind::Unexpected, message, &self)))
     }
 
-    /// Fails unless the tools have exactly these ids.
+    /// Returns an error unless the tools have exactly these ids.
     ///
     /// ```
     /// # use toolkit::Catalog;
@@ -35,7 +35,7 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// Every id that is missing, and every tool that was not expected.
+    /// Returns every missing id and every unexpected tool.
     pub fn expect_ids<'i>(self, ids: impl IntoIterator<Item = &'i str>) -> Result<Self, Diagnostics> {
         let expected: BTreeSet<&str> = ids.into_iter().collect();
         let ids_of: Vec<String> = self.iter().map(|tool| tool.id().to_string()).collect();
@@ -46,7 +46,7 @@ impl Catalog {
         });
         let is_new = |tool: &&Tool| !expected.contains(&*tool.id().to_string());
         let new = self.iter().filter(is_new).map(|tool| {
-            let message = format!("`{}` was not expected", tool.id());
+            let message = format!("`{}` is unexpected", tool.id());
             Diagnostic::new(DiagnosticKind::Unexpected, message, [tool])
         });
         let diagnostics: Vec<Diagnostic> = missing.chain(new).collect();

@@ -1,4 +1,4 @@
-//! Several instances of one toolset, each in a namespace of its own.
+//! Several instances of a toolset, each in its own namespace.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -95,13 +95,14 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// As for [`Catalog::linked`]; a namespace that is not one, an instance that got two values of one type, and an
-    /// instance that no tool borrows from.
+    /// Returns the errors of [`Catalog::linked`], and an error for an invalid namespace, for an instance with two
+    /// values of the same type, and for an instance that no tool uses.
     pub fn with_instances(self, instances: Instances) -> Result<Self, Diagnostics> {
         self.with_instances_beside(instances, &States::default())
     }
 
-    /// As [`Catalog::with_instances`]. A tool stays in its own namespace too where `shared` has all that it borrows.
+    /// Behaves like [`Catalog::with_instances`]. A tool additionally stays in its own namespace if `shared` has all
+    /// state that it borrows.
     pub(crate) fn with_instances_beside(self, instances: Instances, shared: &States) -> Result<Self, Diagnostics> {
         let mut diagnostics = Vec::new();
         let instances = checked(instances, &mut diagnostics);
@@ -131,15 +132,15 @@ impl Catalog {
     }
 }
 
-/// The instances whose namespaces are sound and that hold one value of each type.
+/// Returns the instances with a valid namespace and at most one value of each type.
 fn checked(instances: Instances, diagnostics: &mut Vec<Diagnostic>) -> Vec<Arc<Instance>> {
     let mut sound = Vec::new();
     for (namespace, states) in instances.by_namespace {
         for duplicate in states.duplicates() {
             let [first, second] = duplicate.locations;
             let message = format!(
-                "the instance `{}` has two values of type `{}`, passed at {first} and at {second}; give each a \
-                 namespace of its own",
+                "the instance `{}` has two values of type `{}`, passed at {first} and at {second}; put each \
+                 into a separate namespace",
                 namespace.escape_debug(),
                 duplicate.type_name,
             );
@@ -148,7 +149,7 @@ fn checked(instances: Instances, diagnostics: &mut Vec<Diagnostic>) -> Vec<Arc<I
         match Namespace::new(namespace) {
             Ok(namespace) => sound.push(Arc::new(Instance { namespace, states })),
             Err(error) => {
-                let message = format!("the name of an instance is the namespace of its tools: {error}");
+                let message = format!("the name of an instance must be a namespace: {error}");
                 diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidInstance, message, []));
             }
         }
@@ -156,7 +157,7 @@ fn checked(instances: Instances, diagnostics: &mut Vec<Diagnostic>) -> Vec<Arc<I
     sound
 }
 
-/// The types of state that a function of this program borrows, where no instance serves it yet.
+/// Returns the types of state that a function borrows, unless the tool belongs to an instance.
 fn state_types(tool: &Tool) -> impl Iterator<Item = &'static StateType> {
     tool.entry().into_iter().flat_map(|entry| entry.states).flatten()
 }
@@ -165,7 +166,7 @@ fn borrows_from(tool: &Tool, instance: &Instance) -> bool {
     tool.instance().is_none() && state_types(tool).any(|state| instance.states.has(state))
 }
 
-/// The namespaces of instances among `tools` that hold state of this type.
+/// Returns the namespaces of the instances in a catalog that hold state of this type.
 pub(crate) fn namespaces_with(catalog: &Catalog, id: TypeId) -> Vec<&str> {
     let instances = catalog.iter().filter_map(Tool::instance);
     let with_state = instances.filter(|instance| instance.states.location_of(id).is_some());

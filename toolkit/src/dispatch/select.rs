@@ -32,7 +32,7 @@ impl Shared {
         match (selected.map_err(unwind::Panic::of_host)??, entry) {
             (Some(route), _) => Ok(Executor::Backend(route)),
             (None, Some(entry)) => Ok(Executor::Function(entry)),
-            (None, None) => Err(ToolError::new(ErrorKind::NoBackend, "nothing here runs this tool")),
+            (None, None) => Err(ToolError::new(ErrorKind::NoBackend, "no backend runs this tool")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Slots that are free or not: without the feature `async` there is nothing to wait with.
+//! Slots without waiting, for builds without the feature `async`.
 
 use std::future::{Future, ready};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::call::error::ToolError;
 
 #[derive(Debug)]
 pub(super) struct Slots {
-    /// Each running call holds a clone.
+    /// The counter of running calls: each holds a clone.
     running: Arc<()>,
     n_calls: usize,
 }
@@ -27,7 +27,7 @@ impl Slots {
 
     pub(super) fn try_take(&self) -> Option<Slot> {
         let slot = Arc::clone(&self.running);
-        // The slots' own reference and the new one are no running calls.
+        // `self.running` and the new clone are not running calls.
         (Arc::strong_count(&slot) - 1 <= self.n_calls).then_some(slot)
     }
 

@@ -31,7 +31,7 @@ impl Slots {
         Arc::clone(&self.free).try_acquire_owned().ok()
     }
 
-    /// Waits in line.
+    /// Waits in the order of arrival.
     pub(super) async fn wait(&self, timeout: Duration) -> Result<Slot, ToolError> {
         match timer::timeout(timeout, Arc::clone(&self.free).acquire_owned()).await? {
             Some(Ok(slot)) => Ok(slot),
