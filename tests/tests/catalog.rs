@@ -206,7 +206,8 @@ fn an_expected_manifest_names_the_first_line_that_differs() {
 #[test]
 fn state_that_nobody_gave_is_reported_for_every_tool_at_once() {
     let problems = Dispatcher::new(all()).unwrap_err();
-    let expect = "no `catalog::Notebook` was given, which tools borrow; give it with `DispatcherBuilder::state`";
+    let expect =
+        "missing state of type `catalog::Notebook`, which tools borrow; provide it with `DispatcherBuilder::state`";
     assert_eq!(messages(&problems), [expect]);
     assert!(Dispatcher::builder(all()).state(Notebook).build().is_ok());
 }

@@ -1,8 +1,9 @@
-//! Chains of calls: the result of one is an argument of the next.
+//! Chains of calls, in which the result of one call is an argument of another.
 //!
-//! A [`Chain`] is data: a model, a file or code says which tools to call, and where their arguments come from. It is
-//! checked against the tools' schemas as a whole before its first step runs. Where the tools are known to the program,
-//! [`Handle::then`](crate::Handle::then) joins them with their Rust types instead, and rustc checks that they fit.
+//! A [`Chain`] is data: a model, a file or code lists the tools to call and the sources of their arguments. The whole
+//! chain is checked against the schemas of the tools before its first step runs. If the tools are functions that the
+//! program names, [`Handle::then`](crate::Handle::then) connects them by their Rust types instead, and rustc checks
+//! that they fit.
 //!
 //! ```
 //! use toolkit::chain::Chain;
@@ -14,7 +15,7 @@
 //!     text.split_whitespace().map(str::to_owned).collect()
 //! }
 //!
-//! /// Greets somebody.
+//! /// Greets a person.
 //! #[tool(namespace = "text")]
 //! fn greet(name: String, greeting: String) -> String {
 //!     format!("{greeting}, {name}!")
@@ -30,18 +31,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | field of a step | what it says |
+//! | field of a step | meaning |
 //! |---|---|
 //! | `toolId` | the tool, by any of its names |
-//! | `args` | arguments that are known beforehand |
-//! | `usePrevious` | the structured result of the step before is the argument `previous`, in place of any other |
-//! | `id` | a name for the step |
+//! | `args` | the constant arguments |
+//! | `usePrevious` | passes the structured result of the preceding step as the argument `previous`, replacing any other |
+//! | `id` | the name of the step |
 //! | `from` | for each argument, the earlier `step` and the JSON `pointer` into its structured result |
-//! | `after` | in a parallel chain: earlier steps to wait for |
+//! | `after` | in a parallel chain, earlier steps to wait for |
 //!
-//! A list of steps runs one after another. `{"parallel": true, "steps": […]}` runs each step as soon as the steps that it
-//! refers to have succeeded; what the fields mean is the same. A step refers to earlier ones only, so that there is no
-//! circle, and the order of the list always works.
+//! The steps of a list run one after another. `{"parallel": true, "steps": […]}` runs each step as soon as the steps
+//! that it refers to have succeeded; the fields have the same meaning. A step can refer to earlier steps only, so that
+//! references cannot be circular and the steps can always run in the order of the list.
 
 mod arguments;
 mod check;
@@ -66,18 +67,18 @@ pub use self::typed::{Feeds, Link, Then};
 use crate::call::Context;
 use crate::dispatch::Dispatcher;
 
-/// The argument that `usePrevious` gives.
+/// The name of the argument that `usePrevious` passes.
 pub const PREVIOUS: &str = "previous";
 
-/// How many steps a chain may have.
+/// The maximum number of steps of a chain.
 pub const MAX_STEPS: usize = 256;
 
-/// How many bytes of JSON one step may take from the results of others.
+/// The maximum size of the JSON that one step may take from the results of others, in bytes.
 ///
-/// Without a bound, a chain whose steps each take the result before twice would double it step by step.
+/// Without this limit, a chain whose steps each take the preceding result twice would double its size with every step.
 pub const MAX_TAKEN_BYTES: usize = 16 << 20;
 
-/// Calls of tools, one after another or side by side.
+/// A sequence or graph of tool calls.
 ///
 /// ```
 /// use toolkit::chain::{Chain, Step};
@@ -94,18 +95,18 @@ pub struct Chain {
     order: Order,
 }
 
-/// What decides when a step runs.
+/// The order in which steps run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Order {
-    /// The list.
+    /// The order of the list.
     #[default]
     Sequential,
-    /// What the step refers to.
+    /// The order given by references.
     Parallel,
 }
 
 impl Order {
-    /// Where the steps stand in the chain's JSON.
+    /// Returns the JSON Pointer to the steps of the chain.
     fn pointer(self) -> &'static str {
         match self {
             Order::Sequential => "",
@@ -115,16 +116,16 @@ impl Order {
 }
 
 impl Chain {
-    /// A chain without steps, which run one after another.
+    /// Creates an empty chain whose steps run one after another.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A chain without steps, each of which runs as soon as those that it refers to have succeeded.
+    /// Creates an empty chain whose steps run as soon as the steps that they refer to have succeeded.
     ///
-    /// The steps share one task: asynchronous and `blocking` tools run side by side, and other synchronous ones one at
-    /// a time.
+    /// The steps share one task: asynchronous and `blocking` tools run concurrently, other synchronous tools one at a
+    /// time.
     #[must_use]
     pub fn parallel() -> Self {
         Self { steps: Vec::new(), order: Order::Parallel }
@@ -137,29 +138,31 @@ impl Chain {
         self
     }
 
-    /// The steps, in the order in which they were given.
+    /// Returns the steps in the order in which they were added.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Whether only what a step refers to decides when it runs.
+    /// Returns true if the steps run as soon as their references allow.
     #[must_use]
     pub fn is_parallel(&self) -> bool {
         self.order == Order::Parallel
     }
 
-    /// Checks, before anything runs, all that is known beforehand.
+    /// Checks the chain without running it.
     ///
-    /// The arguments given are checked against the input schemas. An argument from an earlier step must be one that the
-    /// tool takes, must be something that the earlier result can have, and must be of a type that fits. A `null` for an
-    /// optional argument counts as absent; beyond that, nothing is coerced, whatever the dispatcher would do to a call.
+    /// The constant arguments are validated against the input schemas. An argument from an earlier step must be
+    /// declared by the tool, must be possible according to the output schema of that step, and must have a matching
+    /// type. A `null` for an optional argument counts as absent. Apart from that, arguments are not coerced, whatever
+    /// the setting of the dispatcher.
     ///
     /// # Errors
     ///
-    /// Every problem at once (of very many the first hundred), each with its step and a JSON Pointer into the chain's
-    /// JSON: too many steps, an id twice, a reference that leads nowhere, a tool that is not found, arguments that do
-    /// not fit.
+    /// Returns every defect (at most 100), each with its step and a JSON Pointer into the JSON of the chain: too many
+    /// steps, duplicate ids, invalid references, unknown tools, invalid arguments.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # use toolkit::{Catalog, Dispatcher};
@@ -187,24 +190,24 @@ impl Chain {
 
     /// Runs the chain until a step fails or `context` is cancelled.
     ///
-    /// The context goes along with every step. Its listener is told of progress in units of a step: `0/n started`, then
-    /// `i/n step_completed` or `i/n step_error`; what the tools report moves the chain within their steps. In a parallel
-    /// chain the steps that run when one fails come to their end. Any executor will do, unless a tool asks for tokio.
-    /// Arguments and results are kept within [`ChainLimits`].
+    /// Every step receives the context. Its progress listener receives reports in units of steps: `0/n started`, then
+    /// `i/n step_completed` or `i/n step_error`, and reports of the tools as fractions of their steps. If a step of a
+    /// parallel chain fails, the steps that are running are completed. Any executor can run a chain, unless a tool
+    /// requires tokio. The memory of arguments and results is limited by [`ChainLimits`].
     ///
     /// # Errors
     ///
-    /// As for [`Chain::check`], and then nothing has run. That a step failed is no error of this kind: the outcome has
-    /// it, with the steps before.
+    /// Returns the errors of [`Chain::check`], before any step runs. The failure of a step is not an error of this
+    /// method: the outcome contains it, together with the steps before.
     pub async fn run(&self, dispatcher: &Dispatcher, context: &Context) -> Result<ChainOutcome, ChainDiagnostics> {
         self.run_with_limits(dispatcher, context, ChainLimits::new()).await
     }
 
-    /// Runs the chain within other limits than the default ones.
+    /// Runs the chain with other limits than the default ones.
     ///
     /// # Errors
     ///
-    /// As for [`Chain::run`].
+    /// Returns the errors of [`Chain::run`].
     pub async fn run_with_limits(
         &self,
         dispatcher: &Dispatcher,
@@ -214,20 +217,20 @@ impl Chain {
         Ok(self.start(dispatcher, context, limits)?.run().await)
     }
 
-    /// Runs a chain of synchronous tools, in the order of the list, on this thread, with no runtime.
+    /// Runs a chain of synchronous tools on this thread, in the order of the list, without a runtime.
     ///
     /// # Errors
     ///
-    /// As for [`Chain::run`]. A step whose tool is asynchronous fails.
+    /// Returns the errors of [`Chain::run`]. A step with an asynchronous tool fails.
     pub fn run_sync(&self, dispatcher: &Dispatcher, context: &Context) -> Result<ChainOutcome, ChainDiagnostics> {
         self.run_sync_with_limits(dispatcher, context, ChainLimits::new())
     }
 
-    /// Runs a chain of synchronous tools within other limits than the default ones.
+    /// Runs a chain of synchronous tools with other limits than the default ones.
     ///
     /// # Errors
     ///
-    /// As for [`Chain::run_sync`].
+    /// Returns the errors of [`Chain::run_sync`].
     pub fn run_sync_with_limits(
         &self,
         dispatcher: &Dispatcher,

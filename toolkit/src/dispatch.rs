@@ -1,4 +1,4 @@
-//! Runs tools: the only path from a call to a result.
+//! The dispatcher, which runs the tools of a catalog.
 
 mod blocking;
 mod builder;
@@ -42,14 +42,28 @@ use crate::call::{Arguments, Context, RunResult, ToolError};
 use crate::catalog::Catalog;
 use crate::state::States;
 
-/// Runs the tools of a catalogue.
+/// The dispatcher, which runs the tools of a catalog.
 ///
-/// A call goes through the same stages each time: the name is resolved, the arguments are checked against the input
-/// schema, the function runs, its result is checked against the output schema. Clones share everything.
+/// Each call passes the same stages: the name is resolved, the arguments are validated against the input schema, the
+/// function or backend runs, and its result is validated against the output schema. Clones share all state.
+///
+/// ```
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![add]?)?;
+/// assert_eq!(dispatcher.call_sync("add", r#"{"a": 1, "b": 2}"#)?.value(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Dispatcher {
     shared: Arc<Shared>,
-    /// The layers around it, if there are any.
+    /// The layers, if there are any.
     #[cfg(feature = "tower")]
     layered: Option<ToolService>,
 }
@@ -64,7 +78,7 @@ struct Shared {
 }
 
 impl Dispatcher {
-    /// The tools that it runs.
+    /// Returns the catalog.
     #[must_use]
     pub fn catalog(&self) -> &Catalog {
         &self.shared.catalog
@@ -72,21 +86,40 @@ impl Dispatcher {
 
     /// Calls a tool by any of its names.
     ///
-    /// A synchronous tool runs on the thread that polls, unless it is marked `blocking`.
+    /// A synchronous tool runs on the thread that polls the future, unless it is marked `blocking`.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolkit::{Dispatcher, catalog, tool};
+    ///
+    /// /// Repeats a text.
+    /// #[tool]
+    /// async fn repeat(text: String, times: u8) -> String {
+    ///     text.repeat(times.into())
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let dispatcher = Dispatcher::new(catalog![repeat]?)?;
+    /// let result = dispatcher.call("repeat", json!({ "text": "ab", "times": 2 })).await?;
+    /// assert_eq!(result.value(), "abab");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// [`ToolError`] says which stage refused: the name did not resolve, the arguments did not fit, the tool failed or
-    /// took too long, or it broke its own output schema.
+    /// Returns an error if the name does not resolve, the arguments do not match the input schema, the tool fails or
+    /// exceeds its timeout, or the result does not match the output schema. [`ToolError::stage`] returns the stage.
     pub async fn call<'a>(&self, name: &str, arguments: impl Into<Arguments<'a>>) -> Result<RunResult, ToolError> {
         self.call_with(Context::EMPTY, name, arguments).await
     }
 
-    /// Calls a tool with a context of the host's.
+    /// Calls a tool with a context.
     ///
     /// # Errors
     ///
-    /// As for [`Dispatcher::call`].
+    /// Returns the errors of [`Dispatcher::call`].
     pub async fn call_with<'a>(
         &self,
         context: &Context,
@@ -96,22 +129,22 @@ impl Dispatcher {
         self.prepared(name)?.call_with(context, arguments).await
     }
 
-    /// Calls a synchronous tool, on this thread, with no runtime.
+    /// Calls a synchronous tool on this thread, without a runtime.
     ///
-    /// A time limit cannot stop it.
+    /// A timeout cannot stop the tool.
     ///
     /// # Errors
     ///
-    /// As for [`Dispatcher::call`]; an asynchronous tool is refused.
+    /// Returns the errors of [`Dispatcher::call`], and an error if the tool is asynchronous.
     pub fn call_sync<'a>(&self, name: &str, arguments: impl Into<Arguments<'a>>) -> Result<RunResult, ToolError> {
         self.call_sync_with(Context::EMPTY, name, arguments)
     }
 
-    /// Calls a synchronous tool with a context of the host's.
+    /// Calls a synchronous tool with a context.
     ///
     /// # Errors
     ///
-    /// As for [`Dispatcher::call_sync`].
+    /// Returns the errors of [`Dispatcher::call_sync`].
     pub fn call_sync_with<'a>(
         &self,
         context: &Context,
@@ -122,7 +155,7 @@ impl Dispatcher {
     }
 }
 
-// A selector is a function, and states are of any type.
+// A selector is a function, and states have arbitrary types.
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shared")

@@ -123,7 +123,7 @@ fn namespaces_that_would_be_one_are_a_problem() {
         openai::tools(&catalog(ids), Naming::Name, options).unwrap_err().to_string()
     };
     assert!(names(&["a.b:x", "a_b:y"]).starts_with("two namespaces would both be called `a_b`; rename one"));
-    assert!(names(&["a:x.y", "a:x_y"]).contains("would all be called `x_y`"));
+    assert!(names(&["a:x.y", "a:x_y"]).contains("would share the name `x_y`"));
     let long = format!("{}:x", "n".repeat(65));
     assert!(names(&[&long]).contains("more than the 64 characters"));
 }

@@ -221,5 +221,5 @@ async fn a_call_without_a_runtime_says_what_to_do() {
     let error = dispatcher(&registered([answering(|| Ok(json!(3).into()))])).await;
     let error = error.call_sync("p:count", r#"{"n": 1}"#).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NeedsRuntime);
-    assert_eq!(error.message(), "the tool runs elsewhere; call it with `Dispatcher::call`");
+    assert_eq!(error.message(), "a backend runs the tool; call it with `Dispatcher::call`");
 }

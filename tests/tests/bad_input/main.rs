@@ -303,7 +303,7 @@ fn arguments_past_the_limit_are_not_looked_at() {
     let dispatcher = Dispatcher::new(catalog![length].unwrap()).unwrap();
     let error = refused(&dispatcher, "bad:length", "x".repeat(64 << 20));
     assert_eq!(error.kind(), ErrorKind::TooLarge);
-    assert_eq!(error.message(), "the arguments have 67108864 bytes; at most 16777216 are taken");
+    assert_eq!(error.message(), "the arguments have 67108864 bytes; the limit is 16777216");
 }
 
 #[test]

@@ -75,17 +75,17 @@ fn a_reference_leads_to_an_earlier_step() {
             { "toolId": "a", "from": take("else"), "after": ["one"] }
         ]),
         &[
-            "/0/from/x/step (`one`): the step `two` comes no earlier than this one",
-            "/1/from/x/step (`two`): the step `two` comes no earlier than this one",
+            "/0/from/x/step (`one`): the step `two` does not come before this one",
+            "/1/from/x/step (`two`): the step `two` does not come before this one",
             "/2/from/x/step (`two`): no earlier step is named `tow`; did you mean `two`?",
-            "/2/id (`two`): step 1 is named `two` too",
+            "/2/id (`two`): duplicate id: step 1 has the id `two` too",
             "/3/from/x/step (`a`): no earlier step is named `else`",
-            "/3/after (`a`): the steps run one after another anyway; `after` is for `\"parallel\": true`",
+            "/3/after (`a`): the steps run one after another already; `after` requires `\"parallel\": true`",
         ],
     );
     check(
         json!({ "parallel": true, "steps": [{ "toolId": "a", "after": ["b"] }, { "id": "b", "toolId": "b" }] }),
-        &["/steps/0/after/0 (`a`): the step `b` comes no earlier than this one"],
+        &["/steps/0/after/0 (`a`): the step `b` does not come before this one"],
     );
 }
 
@@ -99,8 +99,8 @@ fn an_argument_comes_from_one_place() {
             { "toolId": "a", "usePrevious": true, "args": { "previous": "is overwritten" } }
         ]),
         &[
-            "/1/from/n (`a`): the argument `n` stands in `args` too; keep one of the two",
-            "/2/from/previous (`a`): `usePrevious` gives the argument `previous` too; keep one of the two",
+            "/1/from/n (`a`): the argument `n` is also in `args`; keep one of the two",
+            "/2/from/previous (`a`): `usePrevious` also passes the argument `previous`; keep one of the two",
         ],
     );
 }
@@ -116,9 +116,9 @@ fn a_pointer_is_one_and_leads_to_what_the_result_may_have() {
     let mut steps = vec![steps.swap_remove(0)];
     steps.extend(unfit.map(forecast));
     let at = |n: usize| format!("/{n}/from/city/pointer (`weather:forecast`): ");
-    let nothing = |n: usize| format!("{}the result of geo:find has nothing at `{}`", at(n), unfit[n - 1]);
+    let nothing = |n: usize| format!("{}the result of geo:find has no value at `{}`", at(n), unfit[n - 1]);
     let none = |n: usize| {
-        let rule = "is no JSON Pointer; write `/key`, with `~1` for `/` and `~0` for `~` in a key";
+        let rule = "is not a JSON Pointer; write `/key`, with `~1` for `/` and `~0` for `~` in a key";
         format!("{}`{}` {rule}", at(n), unfit[n - 1])
     };
     let expected = [none(1), none(2), nothing(3), nothing(4), nothing(5), nothing(6), nothing(7), nothing(8)];
@@ -146,10 +146,10 @@ fn types_that_never_meet_are_refused_and_those_that_may_are_not() {
             { "toolId": "run:mix", "args": { "a": 1, "b": 2 }, "usePrevious": true }
         ]),
         &[
-            "/1/from/city (`weather:forecast`): geo:find gives number, and `city` takes string",
-            "/2/from/city (`weather:forecast`): geo:find gives object, and `city` takes string",
-            "/4/from/text (`text:length`): geo:find gives object or null, and `text` takes string",
-            "/5/usePrevious (`run:mix`): text:length gives integer, and `previous` takes object or null",
+            "/1/from/city (`weather:forecast`): geo:find returns number, but `city` must be string",
+            "/2/from/city (`weather:forecast`): geo:find returns object, but `city` must be string",
+            "/4/from/text (`text:length`): geo:find returns object or null, but `text` must be string",
+            "/5/usePrevious (`run:mix`): text:length returns integer, but `previous` must be object or null",
         ],
     );
 }
@@ -194,13 +194,13 @@ fn what_a_written_schema_leaves_open_is_left_open() {
     assert!(takes("/b", open.clone()).is_empty());
     let mut closed = open;
     closed["additionalProperties"] = json!(false);
-    assert_eq!(takes("/b", closed.clone()), ["/1/from/n/pointer: the result of gives has nothing at `/b`"]);
+    assert_eq!(takes("/b", closed.clone()), ["/1/from/n/pointer: the result of gives has no value at `/b`"]);
     assert!(takes("/a", closed.clone()).is_empty());
     let list = json!({ "type": "array", "prefixItems": [{ "type": "string" }], "items": false });
-    assert_eq!(takes("/1", list.clone()), ["/1/from/n/pointer: the result of gives has nothing at `/1`"]);
+    assert_eq!(takes("/1", list.clone()), ["/1/from/n/pointer: the result of gives has no value at `/1`"]);
     assert!(takes("/0", list).is_empty());
     let either = json!({ "anyOf": [closed, { "type": "object", "properties": { "b": { "type": "integer" } } }] });
-    assert_eq!(takes("/b", either.clone()), ["/1/from/n: gives gives integer, and `n` takes string"]);
+    assert_eq!(takes("/b", either.clone()), ["/1/from/n: gives returns integer, but `n` must be string"]);
     assert!(takes("/a", either).is_empty());
     let circle =
         json!({ "$ref": "#/$defs/a", "$defs": { "a": { "anyOf": [{ "$ref": "#/$defs/a" }, { "$ref": "#" }] } } });
@@ -236,7 +236,7 @@ fn a_chain_has_no_more_steps_than_are_taken() {
     let most: Chain = (0..toolkit::chain::MAX_STEPS).map(|_| Step::new("a")).collect();
     assert!(most.check(&dispatcher()).is_ok());
     let problems = most.then(Step::new("nobody")).check(&dispatcher()).unwrap_err();
-    assert_eq!(problems.to_string(), "the chain cannot run:\nthe chain has 257 steps; at most 256 are taken");
+    assert_eq!(problems.to_string(), "the chain cannot run:\nthe chain has 257 steps; the maximum is 256");
     assert_eq!((problems[0].step(), problems[0].kind()), (None, ChainDiagnosticKind::TooManySteps));
 }
 

@@ -47,7 +47,7 @@ fn what_a_result_may_lack_fails_the_step_that_wants_it_and_its_tool_is_not_calle
     assert_eq!(error.kind(), ErrorKind::InvalidArguments);
     assert_eq!(
         error.to_string(),
-        "the argument `city` was to be `/note` of step `geo`, and its result has nothing there"
+        "cannot set the argument `city`: there is no value at `/note` in the result of step `geo`"
     );
     assert_eq!(json!(outcome.steps()[1].args), json!({ "days": 3 }));
 }
@@ -64,7 +64,7 @@ fn a_result_that_is_taken_twice_by_each_step_does_not_grow_for_ever() {
     let outcome = chain.run_sync_with_limits(&dispatcher(), &Context::new(), limits).unwrap();
     let error = outcome.error().unwrap();
     assert_eq!(error.kind(), ErrorKind::TooLarge);
-    assert_eq!(error.message(), "what the step takes from others has more than 16777216 bytes");
+    assert_eq!(error.message(), "the arguments from earlier steps exceed 16777216 bytes");
     assert!(outcome.steps().len() < 10);
 }
 
@@ -77,7 +77,7 @@ fn a_result_that_is_too_deep_to_read_is_not_taken_for_null() {
         let outcome = chain.run_sync(&dispatcher, &Context::new()).unwrap();
         assert!(outcome.steps()[0].result.is_ok());
         let error = outcome.error().unwrap();
-        assert_eq!(error.message(), "the result of step `deep` is nested too deep to be taken from");
+        assert_eq!(error.message(), "the result of step `deep` is nested too deeply to be read");
     }
 }
 

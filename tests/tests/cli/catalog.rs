@@ -205,8 +205,8 @@ fn check_reports_every_problem_with_its_location() {
     let ran: Ran = command(BROKEN, &["check", "--naming", "name"]).output().unwrap().into();
     ran.exits(1)
         .says("example 1 does not fit")
-        .says("would all be called `query`")
-        .says("no `fixture_broken::Db` was given")
+        .says("would share the name `query`")
+        .says("missing state of type `fixture_broken::Db`")
         .says("fixture_broken.rs:")
         .says("2 tools, 3 problems");
     let ran: Ran = command(BROKEN, &["check", "--naming", "name", "--json"]).output().unwrap().into();
@@ -299,7 +299,7 @@ fn a_markdown_document_has_a_section_for_each_tool() {
 #[test]
 fn an_export_of_conflicting_names_fails() {
     let ran: Ran = command(BROKEN, &["export", "--naming", "name"]).output().unwrap().into();
-    ran.exits(1).prints("").says("would all be called `query`");
+    ran.exits(1).prints("").says("would share the name `query`");
     let ran: Ran = command(BROKEN, &["export"]).output().unwrap().into();
     ran.exits(0);
 }

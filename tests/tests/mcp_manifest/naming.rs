@@ -41,7 +41,7 @@ fn a_clash_names_the_tools_and_the_naming_that_solves_it() {
         Naming::Name,
         &[(
             &["a:x", "b:x:1.0.0"],
-            "`a:x` and `b:x:1.0.0` would all be called `x`; `Naming::NamespaceName` gives every tool a name that works",
+            "`a:x` and `b:x:1.0.0` would share the name `x`; use `Naming::NamespaceName`, which gives every tool a valid name",
         )],
     );
     check_names(
@@ -49,7 +49,7 @@ fn a_clash_names_the_tools_and_the_naming_that_solves_it() {
         Naming::NamespaceName,
         &[(
             &["a:b_c", "a.b:c"],
-            "`a:b_c` and `a.b:c` would all be called `a_b_c`; `Naming::Name` gives every tool a name that works",
+            "`a:b_c` and `a.b:c` would share the name `a_b_c`; use `Naming::Name`, which gives every tool a valid name",
         )],
     );
     check_names(&["a.b:c", "a:b_c"], Naming::Name, &[]);
@@ -67,21 +67,21 @@ fn the_default_naming_tells_namespaces_apart_and_keeps_bare_names() {
 #[test]
 fn a_clash_that_no_naming_solves_asks_for_another_name() {
     let message =
-        "`a:x.y` and `a:x_y` would all be called `x_y`; rename one, since no naming policy fits the whole catalogue";
+        "`a:x.y` and `a:x_y` would share the name `x_y`; rename one, because no naming policy fits the whole catalog";
     check_names(&["a:x.y", "a:x_y"], Naming::Name, &[(&["a:x.y", "a:x_y"], message)]);
 
     // `x` and `x` are told apart by their namespaces, but then the other two clash.
     let message =
-        "`p:x` and `q:x` would all be called `x`; rename one, since no naming policy fits the whole catalogue";
+        "`p:x` and `q:x` would share the name `x`; rename one, because no naming policy fits the whole catalog";
     check_names(&["p:x", "q:x", "a.b:c", "a:b_c"], Naming::Name, &[(&["p:x", "q:x"], message)]);
 }
 
 #[test]
 fn a_name_that_clients_refuse_is_told_with_the_naming_that_solves_it() {
-    let rule = "which not every client takes; a name starts with a letter or `_`, goes on with letters, digits, `_` \
+    let rule = "which some clients reject; a name starts with a letter or `_`, continues with letters, digits, `_` \
                 and `-`, and has at most 64 characters";
     let message = format!(
-        "`web:2fa` would be called `2fa`, {rule} (this has 3); `Naming::NamespaceName` gives every tool a name that works"
+        "`web:2fa` would have the name `2fa`, {rule} (this has 3); use `Naming::NamespaceName`, which gives every tool a valid name"
     );
     check_names(&["web:2fa"], Naming::Name, &[(&["web:2fa"], &message)]);
 
@@ -90,7 +90,7 @@ fn a_name_that_clients_refuse_is_told_with_the_naming_that_solves_it() {
     assert_eq!(name.len(), 65);
     let message = format!(
         "`{long}` would be called `{name}`, {rule} (this has 65); shorten its namespace or its name, or take \
-         `Naming::Name`, which gives every tool a name that works"
+         `Naming::Name`, which gives every tool a valid name"
     );
     check_names(&[long], Naming::NamespaceName, &[(&[long], &message)]);
     check_names(&[long], Naming::Name, &[]);
@@ -100,7 +100,7 @@ fn a_name_that_clients_refuse_is_told_with_the_naming_that_solves_it() {
     check_names(&[long, a, b], Naming::NamespaceName, &[(&[long], &message)]);
 
     let message = format!(
-        "`-` would be called `-`, {rule} (this has 1); rename it, since no naming policy fits the whole catalogue"
+        "`-` would have the name `-`, {rule} (this has 1); rename it, because no naming policy fits the whole catalog"
     );
     check_names(&["-"], Naming::Name, &[(&["-"], &message)]);
 }
@@ -236,5 +236,5 @@ fn a_message_about_names_names_the_first_tools_and_counts_the_others() {
     let problems = WireNames::of(&Catalog::new((0..20).map(tool)).unwrap(), Naming::Name).unwrap_err();
     let message = problems.iter().next().unwrap().message();
     assert!(message.starts_with("`n00:x` and `n01:x` and "), "{message}");
-    assert!(message.contains(" and `n07:x` and 12 more would all be called `x`; "), "{message}");
+    assert!(message.contains(" and `n07:x` and 12 more would share the name `x`; "), "{message}");
 }

@@ -35,11 +35,11 @@ fn message(catalog: Result<Catalog, Diagnostics>, with: impl FnOnce(DispatcherBu
 fn missing_state_is_passed_with_the_method_that_compiles() {
     assert_eq!(
         message(catalog![sized], |builder| builder),
-        "no `state::advice::Db` was given, which tools borrow; give it with `DispatcherBuilder::state`"
+        "missing state of type `state::advice::Db`, which tools borrow; provide it with `DispatcherBuilder::state`"
     );
     assert_eq!(
         message(catalog![unsized_state], |builder| builder),
-        "no `dyn state::advice::Store` was given, which tools borrow; give it with `DispatcherBuilder::shared_state`, \
+        "missing state of type `dyn state::advice::Store`, which tools borrow; provide it with `DispatcherBuilder::shared_state`, \
          as an `Arc<dyn state::advice::Store>`"
     );
     let store: Arc<dyn Store> = Arc::new(Db);
@@ -53,7 +53,7 @@ fn an_arc_that_was_passed_as_a_value_names_shared_state_and_the_place() {
     let place = format!("tests/state/advice.rs:{line}");
     assert!(message.contains("the `Arc<state::advice::Db>` of "), "{message}");
     assert!(message.contains(&place), "{message}");
-    assert!(message.ends_with("is passed with `shared_state(arc)` instead of `state(arc)`"), "{message}");
+    assert!(message.ends_with("with `shared_state(arc)` instead of `state(arc)`"), "{message}");
     assert!(Dispatcher::builder(catalog![sized].unwrap()).shared_state(Arc::new(Db)).build().is_ok());
 }
 
@@ -61,11 +61,10 @@ fn an_arc_that_was_passed_as_a_value_names_shared_state_and_the_place() {
 fn an_arc_or_box_of_a_trait_object_names_shared_state() {
     let arc: Arc<dyn Store> = Arc::new(Db);
     let text = message(catalog![unsized_state], |builder| builder.state(arc));
-    assert!(text.ends_with("is passed with `shared_state(arc)` instead of `state(arc)`"), "{text}");
+    assert!(text.ends_with("with `shared_state(arc)` instead of `state(arc)`"), "{text}");
     let boxed: Box<dyn Store> = Box::new(Db);
     let text = message(catalog![unsized_state], |builder| builder.state(boxed));
-    let advice =
-        "is passed with `shared_state(Arc::<dyn state::advice::Store>::from(boxed))` instead of `state(boxed)`";
+    let advice = "with `shared_state(Arc::<dyn state::advice::Store>::from(boxed))` instead of `state(boxed)`";
     assert!(text.ends_with(advice), "{text}");
     let boxed: Box<dyn Store> = Box::new(Db);
     let builder = Dispatcher::builder(catalog![unsized_state].unwrap());
@@ -75,7 +74,7 @@ fn an_arc_or_box_of_a_trait_object_names_shared_state() {
 #[test]
 fn a_parameter_that_borrows_the_arc_is_told_to_borrow_the_value() {
     let text = message(catalog![arc], |builder| builder.shared_state(Arc::new(Db)));
-    assert!(text.ends_with("is borrowed as `&state::advice::Db`, without the `Arc`"), "{text}");
+    assert!(text.ends_with(" as `&state::advice::Db`, without the `Arc`"), "{text}");
     // The `Arc` itself is state too.
     assert!(Dispatcher::builder(catalog![arc].unwrap()).state(Arc::new(Db)).build().is_ok());
 }
@@ -88,7 +87,7 @@ fn a_second_value_of_one_type_is_an_error_that_names_the_type_and_both_places() 
     let problem = problems.iter().next().unwrap();
     assert_eq!((problem.kind(), problem.tools().count()), (DiagnosticKind::DuplicateState, 1));
     let message = problem.message();
-    assert!(message.starts_with("two values of type `state::advice::Db` were given, at "), "{message}");
+    assert!(message.starts_with("two values of state of type `state::advice::Db`, at "), "{message}");
     assert_eq!(message.matches(&format!("tests/state/advice.rs:{line}")).count(), 2, "{message}");
-    assert!(message.ends_with("give each its own namespace with `DispatcherBuilder::instance`"), "{message}");
+    assert!(message.ends_with("put each into its own namespace with `DispatcherBuilder::instance`"), "{message}");
 }

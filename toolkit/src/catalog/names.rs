@@ -1,4 +1,4 @@
-//! Every name under which a tool answers.
+//! The index of all names of tools.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher};
@@ -9,19 +9,19 @@ use hashbrown::hash_table::Entry as Slot;
 
 use crate::tool::{Diagnostic, Text, Tool};
 
-/// From ids, ids without version, bare names and former names to tools.
+/// A map from ids, ids without a version, bare names and aliases to tools.
 ///
-/// The table holds no text: what a name is, its tool says. Ten thousand tools have thirty thousand names.
+/// The table stores no text; each name is computed from its tool. Ten thousand tools have thirty thousand names.
 #[derive(Default)]
 pub(crate) struct Names {
     table: HashTable<Name>,
     hasher: RandomState,
-    /// For each name that several tools have, which.
+    /// The tools of each name that several tools share.
     shared: Vec<Vec<usize>>,
     latest: Vec<usize>,
 }
 
-/// One name: whose it is, and which of its names.
+/// A name: the index of its tool, and the form of the name.
 #[derive(Clone, Copy)]
 struct Name {
     tool: u32,
@@ -33,19 +33,19 @@ enum Form {
     Id,
     /// The id without its version.
     Unversioned,
-    /// The name alone.
+    /// The bare name.
     Bare,
-    /// A former name, by its place in the list.
+    /// An alias, by its index in the list.
     Alias(u32),
-    /// The name alone, which several have: by its place in `shared`.
+    /// A bare name that several tools share, by its index in `shared`.
     Shared(u32),
 }
 
 impl Names {
-    /// Indexes tools that are in the order of their ids; a former name that something else has is a problem.
+    /// Indexes tools that are sorted by id. An alias that is already the name of another tool is reported.
     pub(crate) fn of(tools: &[Tool], diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut names = Self::default();
-        // With a namespace: the id, the id without its version, the name alone.
+        // A tool with a namespace has three names: the id, the id without the version, the bare name.
         let n_ids = |tool: &Tool| if tool.id().namespace().is_some() { 3 } else { 1 };
         let n_names = tools.iter().map(|tool| n_ids(tool) + tool.n_aliases()).sum();
         let hasher = names.hasher.clone();
@@ -53,7 +53,7 @@ impl Names {
         for idx in 0..tools.len() {
             names.add_id(tools, idx, diagnostics);
         }
-        // The versions of one tool stand next to each other, in ascending order.
+        // The versions of one tool are adjacent and in ascending order.
         let mut start = 0;
         for versions in tools.chunk_by(is_same_tool) {
             let highest_release = versions.iter().rposition(is_release);
@@ -73,14 +73,14 @@ impl Names {
         names
     }
 
-    /// The one tool that a name means.
+    /// Returns the tool that a name resolves to, if it is unambiguous.
     #[inline]
     pub(crate) fn get<'t>(&self, tools: &'t [Tool], name: &str) -> Option<&'t Tool> {
         let found = self.find(tools, name)?;
         if let Form::Shared(_) = found.form { None } else { tools.get(found.tool as usize) }
     }
 
-    /// The tools in several namespaces that a name means, by their indexes.
+    /// Returns the indexes of the tools in several namespaces that share a bare name.
     pub(crate) fn several(&self, tools: &[Tool], name: &str) -> Option<&[usize]> {
         match self.find(tools, name)?.form {
             Form::Shared(place) => self.shared.get(place as usize).map(Vec::as_slice),
@@ -93,17 +93,18 @@ impl Names {
         self.table.find(hash(&self.hasher, name), |found| found.is(tools, name))
     }
 
-    /// The highest version of each tool, by its index: a release, or the highest version where none is released.
+    /// Returns the index of the latest version of each tool: its highest release, or its highest pre-release if there
+    /// is no release.
     pub(crate) fn latest(&self) -> &[usize] {
         &self.latest
     }
 
-    /// All names, in no order.
+    /// Returns all names in arbitrary order.
     pub(crate) fn iter<'t>(&'t self, tools: &'t [Tool]) -> impl Iterator<Item = Text> + 't {
         self.table.iter().map(|name| name.text(tools))
     }
 
-    /// Gives a name to a tool, whoever had it.
+    /// Assigns a name to a tool, replacing an earlier owner.
     fn set(&mut self, tools: &[Tool], name: Name) {
         match self.slot(tools, &name.text(tools)) {
             Slot::Vacant(slot) => {
@@ -113,7 +114,8 @@ impl Names {
         }
     }
 
-    /// Gives a tool its id. Only a name that is none, with a colon in it, makes an id of other parts print the same.
+    /// Assigns the id to a tool. Ids with different parts have the same text only if a name contains a colon, which is
+    /// invalid.
     fn add_id(&mut self, tools: &[Tool], idx: usize, diagnostics: &mut Vec<Diagnostic>) {
         let name = Name::of(idx, Form::Id);
         match self.slot(tools, &name.text(tools)) {
@@ -140,7 +142,7 @@ impl Names {
                 let has_namespace = |idx: usize| tools[idx].id().namespace().is_some();
                 match found.form {
                     Form::Shared(place) => self.shared[place as usize].push(idx),
-                    // A tool without a namespace is what its bare name means, whoever else is called so.
+                    // A bare name resolves to the tool without a namespace, even if others share it.
                     _ if !has_namespace(idx) => found.tool = u32_of(idx),
                     _ if !has_namespace(found.tool as usize) => {}
                     _ => {
@@ -161,7 +163,7 @@ impl Names {
             }
             Slot::Occupied(mut slot) => {
                 let other = slot.get().tool as usize;
-                // Two versions of one tool may share their former name; the higher one has it.
+                // Versions of one tool may share an alias; it resolves to the highest version.
                 if !is_same_tool(&tools[other], &tools[idx]) {
                     diagnostics.push(Diagnostic::alias_taken(alias, &tools[idx], &tools[other]));
                 } else if idx > other {
@@ -187,7 +189,7 @@ impl Name {
     fn is(self, tools: &[Tool], text: &str) -> bool {
         let tool = &tools[self.tool as usize];
         match self.form {
-            // What the program has in one piece need not be compared in parts.
+            // The program contains the id in one piece, so it is compared as such.
             Form::Id => tool.static_entry().map_or_else(|| tool.id().is_printed_as(text), |entry| entry.id == text),
             Form::Unversioned => tool.id().is_printed_without_version_as(text),
             Form::Bare | Form::Shared(_) => tool.name() == text,
@@ -206,7 +208,7 @@ impl Name {
     }
 }
 
-// A text alone needs no mark of its end, which `str` has for the sake of what follows it.
+// Hashes only the bytes. The end marker of `str` is needed only if other data follows.
 #[inline]
 fn hash(hasher: &RandomState, text: &str) -> u64 {
     let mut hasher = hasher.build_hasher();
@@ -214,7 +216,7 @@ fn hash(hasher: &RandomState, text: &str) -> u64 {
     hasher.finish()
 }
 
-// More than this many tools do not fit into memory.
+// More tools do not fit into memory.
 fn u32_of(idx: usize) -> u32 {
     u32::try_from(idx).expect("there are fewer than 2^32 tools")
 }

@@ -1,4 +1,4 @@
-//! From the static record of a function to its tool.
+//! The index from the static entry of a function to its tool.
 
 use std::hash::BuildHasher;
 use std::ptr;
@@ -10,9 +10,9 @@ use hashbrown::HashTable;
 use super::Entry;
 use crate::tool::Tool;
 
-/// The tools of linked functions by the address of their record.
+/// The tools of linked functions, by the address of their entry.
 ///
-/// Only typed calls and `blocking` tools look here, so that it is made when the first of them does.
+/// Only typed calls and `blocking` tools use the index, so it is built on first use.
 #[derive(Debug, Default)]
 pub(super) struct Records {
     table: OnceLock<HashTable<u32>>,
@@ -20,7 +20,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// The tool of this record, if it is among `tools`, which are in the order of their ids.
+    /// Returns the tool of this entry, if it is among `tools`, which are sorted by id.
     #[inline]
     pub(super) fn get<'t>(&self, tools: &'t [Tool], entry: &'static Entry) -> Option<&'t Tool> {
         let table = self.table.get_or_init(|| self.index(tools));
@@ -51,7 +51,8 @@ fn is_of(tool: &Tool, entry: &'static Entry) -> bool {
     tool.static_entry().is_some_and(|of_tool| ptr::eq(of_tool, entry))
 }
 
-/// A crate that is linked twice into its own tests has two records of each tool, of which the catalogue keeps one.
+/// Finds the tool of a duplicate entry: a crate that is linked twice into its own tests has two entries of each tool,
+/// and the catalog keeps one.
 #[cold]
 fn copy_of<'t>(tools: &'t [Tool], entry: &'static Entry) -> Option<&'t Tool> {
     let wanted = Tool::linked(entry);

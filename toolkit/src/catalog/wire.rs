@@ -1,4 +1,4 @@
-//! The names under which clients and providers see tools.
+//! The names of tools in protocols.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,26 +7,26 @@ use crate::tool::diagnostic::ids_of;
 use crate::tool::{Diagnostic, DiagnosticKind, Diagnostics, Tool, ToolId};
 use toolkit_schema::quoted;
 
-/// How a tool's id becomes the one name that a protocol has room for.
+/// The policy that maps the id of a tool to the single name that a protocol supports.
 ///
-/// One policy holds for a whole catalogue, so that no tool's name changes because another one appeared.
+/// One policy applies to the whole catalog, so that adding a tool never changes the name of another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Naming {
-    /// The bare name. Two tools of one name in different namespaces cannot be served together.
+    /// The bare name. Two tools with the same name in different namespaces cannot be served together.
     Name,
-    /// `namespace_name`, or the bare name where there is no namespace. This is the default.
+    /// `namespace_name`, or the bare name if there is no namespace. This is the default.
     #[default]
     NamespaceName,
 }
 
-/// The longest name that every client and provider takes.
+/// The maximum length of a name that every client and provider accepts.
 const MAX_WIRE_NAME_LEN: usize = 64;
 
-/// The reason for which renaming is the only way out.
-const NO_OTHER: &str = "since no naming policy fits the whole catalogue";
+/// The reason why a tool must be renamed.
+const NO_OTHER: &str = "because no naming policy fits the whole catalog";
 
-/// The advice that shortens a `namespace_name` without changing the policy.
+/// The advice for a long `namespace_name`.
 const SHORTEN: &str = "shorten its namespace or its name";
 
 impl Naming {
@@ -51,29 +51,46 @@ impl Naming {
     }
 }
 
-/// One name for each tool of a catalogue, and the way back.
+/// The wire name of each tool of a catalog, and the reverse map.
+///
+/// ```
+/// use toolkit::catalog::{Naming, WireNames};
+/// use toolkit::{catalog, tool};
+///
+/// /// Adds two numbers.
+/// #[tool(namespace = "math")]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// let catalog = catalog![add]?;
+/// let names = WireNames::of(&catalog, Naming::default())?;
+/// assert_eq!(names.get("math_add").unwrap().id().to_string(), "math:add");
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct WireNames<'c> {
-    /// In the order of the catalogue.
+    /// In the order of the catalog.
     tools: Vec<(String, &'c Tool)>,
     by_name: HashMap<String, usize>,
 }
 
 impl<'c> WireNames<'c> {
-    /// Names the highest version of each tool.
+    /// Names the latest version of each tool.
     ///
     /// # Errors
     ///
-    /// Every name that several tools would get, and every name outside `[A-Za-z_][A-Za-z0-9_-]{0,63}`, which is what
-    /// all known clients and providers take: OpenAI and the MCP conformance suite stop at 64 characters, OpenAI and
-    /// Anthropic refuse the dots that MCP allows, Gemini refuses a digit or `-` at the start.
+    /// Returns an error for every name that several tools share, and for every name that does not match
+    /// `[A-Za-z_][A-Za-z0-9_-]{0,63}`, the pattern that all known clients and providers accept. OpenAI and the MCP
+    /// conformance suite limit names to 64 characters, OpenAI and Anthropic reject the dots that MCP allows, and
+    /// Gemini rejects a digit or `-` at the start.
     pub fn of(catalog: &'c Catalog, naming: Naming) -> Result<Self, Diagnostics> {
         let mut diagnostics = Vec::new();
         let names = Self::collect(catalog, naming, &mut diagnostics);
         Diagnostics::none_or(diagnostics).map(|()| names)
     }
 
-    /// As [`WireNames::of`]; names are only good for use where there was no problem.
+    /// Behaves like [`WireNames::of`]. The names may be used only if no diagnostic was added.
     pub(super) fn collect(catalog: &'c Catalog, naming: Naming, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let tools = named(catalog, naming);
         let faults = faults(&tools);
@@ -86,9 +103,9 @@ impl<'c> WireNames<'c> {
                 let shorten = is_joined && is_long && tools.len() == 1;
                 let way_out = match other {
                     Some(other) if shorten => {
-                        format!("{SHORTEN}, or take `Naming::{other:?}`, which gives every tool a name that works")
+                        format!("{SHORTEN}, or use `Naming::{other:?}`, which gives every tool a valid name")
                     }
-                    Some(other) => format!("`Naming::{other:?}` gives every tool a name that works"),
+                    Some(other) => format!("use `Naming::{other:?}`, which gives every tool a valid name"),
                     None if shorten => SHORTEN.to_owned(),
                     None if tools.len() > 1 => format!("rename one, {NO_OTHER}"),
                     None => format!("rename it, {NO_OTHER}"),
@@ -101,13 +118,13 @@ impl<'c> WireNames<'c> {
         Self { tools, by_name }
     }
 
-    /// The tool that a client means by `name`.
+    /// Returns the tool with the wire name `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&'c Tool> {
         self.by_name.get(name).map(|&idx| self.tools[idx].1)
     }
 
-    /// Names and tools, in the order of the catalogue.
+    /// Returns the names and tools in the order of the catalog.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &'c Tool)> {
         self.tools.iter().map(|(name, tool)| (&**name, *tool))
     }
@@ -118,7 +135,7 @@ fn named(catalog: &Catalog, naming: Naming) -> Vec<(String, &Tool)> {
     catalog.latest().map(|tool| (name(tool), tool)).collect()
 }
 
-/// What is wrong with which tools, in the order of the names.
+/// Returns the defects of the names, with the tools concerned, sorted by name.
 fn faults<'c>(tools: &[(String, &'c Tool)]) -> Vec<(String, Vec<&'c Tool>)> {
     let mut by_name: BTreeMap<&str, Vec<&Tool>> = BTreeMap::new();
     for (name, tool) in tools {
@@ -129,12 +146,12 @@ fn faults<'c>(tools: &[(String, &'c Tool)]) -> Vec<(String, Vec<&'c Tool>)> {
         let ids = ids_of(tools.iter().copied(), " and ");
         let shown = quoted(name);
         if tools.len() > 1 {
-            faults.push((format!("{ids} would all be called {shown}"), tools.clone()));
+            faults.push((format!("{ids} would share the name {shown}"), tools.clone()));
         }
         if !is_portable(name) {
             let fault = format!(
-                "{ids} would be called {shown}, which not every client takes; a name starts with a letter or `_`, \
-                 goes on with letters, digits, `_` and `-`, and has at most {MAX_WIRE_NAME_LEN} characters (this has {})",
+                "{ids} would have the name {shown}, which some clients reject; a name starts with a letter or `_`, \
+                 continues with letters, digits, `_` and `-`, and has at most {MAX_WIRE_NAME_LEN} characters (this has {})",
                 name.len()
             );
             faults.push((fault, tools));

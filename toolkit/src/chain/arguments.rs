@@ -1,4 +1,4 @@
-//! A step's arguments against its tool's input schema, as far as they are known before the chain runs.
+//! Validation of a step's arguments before the chain runs, as far as they are known.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use crate::tool::Tool;
 use toolkit_schema::is_too_deep;
 use toolkit_schema::{Schema, Violation};
 
-/// Everything for which `tool` would refuse the step's arguments, whatever the earlier steps return.
+/// Reports the arguments of the step that `tool` would reject, whatever the earlier steps return.
 pub(super) fn check(place: Place<'_>, step: &Step, wiring: &Wiring<'_>, tool: &Tool, found: &mut Vec<ChainDiagnostic>) {
     let mut known = step.constants().clone();
     let mut open: BTreeSet<&str> = step.references().keys().map(String::as_str).collect();
@@ -31,12 +31,12 @@ pub(super) fn check(place: Place<'_>, step: &Step, wiring: &Wiring<'_>, tool: &T
         Cow::Borrowed(_) => None,
         Cow::Owned(value) => match Schema::from_value(value.clone()) {
             Ok(schema) => Some(schema),
-            // The tool's own schema says so better, when it is used.
+            // The defect of the schema is reported when the tool is used.
             Err(_) => return,
         },
     };
     let schema = compiled.as_ref().unwrap_or(tool.input());
-    // What stands in for an open argument makes it present; what is said of its value is passed over.
+    // A placeholder makes each open argument present. Violations of its value are ignored.
     known.extend(open.iter().map(|&argument| (argument.to_owned(), Value::Null)));
     for violation in violations(schema, known, &open) {
         let argument = first_token(&violation.pointer);
@@ -51,7 +51,7 @@ pub(super) fn check(place: Place<'_>, step: &Step, wiring: &Wiring<'_>, tool: &T
     }
 }
 
-/// What `schema` has against the arguments, a `null` for an optional one counting as absent.
+/// Returns the violations of `schema`. A `null` for an optional argument counts as absent.
 fn violations(schema: &Schema, known: Map<String, Value>, open: &BTreeSet<&str>) -> Vec<Violation> {
     let is_open = |violation: &Violation| first_token(&violation.pointer).is_some_and(|at| open.contains(&*at));
     let found = |value: &Value| {
@@ -66,7 +66,7 @@ fn violations(schema: &Schema, known: Map<String, Value>, open: &BTreeSet<&str>)
     if n_removed > 0 { found(&value) } else { refused }
 }
 
-/// The schema without what looks at several arguments at once, which cannot be told while some are open.
+/// Removes the keywords that depend on several arguments, which cannot be checked while some are open.
 fn without_outlook(schema: &Schema) -> Cow<'_, Value> {
     const OUTLOOK: [&str; 15] = [
         "$ref",
@@ -87,7 +87,7 @@ fn without_outlook(schema: &Schema) -> Cow<'_, Value> {
     ];
     let mut value = schema.as_value().clone();
     if let Value::Object(keywords) = &mut value {
-        // In draft-07 nothing beside a `$ref` counts; that it is closed is then said elsewhere.
+        // In draft-07, keywords beside a `$ref` are ignored, and the target declares whether the object is closed.
         if keywords.contains_key("$ref") {
             keywords.retain(|keyword, _| keyword.starts_with('$') || keyword == "definitions");
         }

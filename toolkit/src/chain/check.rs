@@ -1,4 +1,4 @@
-//! Whether a chain can run: against the tools' schemas, before its first step does.
+//! Checks of a chain against the schemas of its tools.
 
 use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, MAX_DIAGNOSTICS, Place, shown};
 use super::plan::{Plan, Previous, Taken};
@@ -8,7 +8,7 @@ use crate::catalog::Catalog;
 use crate::tool::Tool;
 use toolkit_schema::child;
 
-/// The plan of a chain, and everything for which it cannot run with these tools.
+/// Returns the plan of a chain, and its defects with these tools.
 pub(super) fn check<'c>(chain: &'c Chain, catalog: &Catalog) -> (Plan<'c>, Vec<ChainDiagnostic>) {
     let (plan, mut diagnostics) = Plan::of(chain);
     let mut tools: Vec<Option<&Tool>> = Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn check<'c>(chain: &'c Chain, catalog: &Catalog) -> (Plan<'c>, Vec<C
     (plan, diagnostics)
 }
 
-/// Compares what `source` promises with what `tool` takes.
+/// Compares the type that `source` returns with the type that `tool` accepts.
 fn check_taken(
     place: Place<'_>,
     at: &str,
@@ -49,14 +49,14 @@ fn check_taken(
     tool: &Tool,
     diagnostics: &mut Vec<ChainDiagnostic>,
 ) {
-    // Where nothing is promised, anything may come.
+    // A tool without an output schema may return anything.
     let Some(output) = source.output() else { return };
-    // A schema that was derived from a type names all that the type has; one that was written may leave things out.
+    // A schema derived from a type lists every field of the type; a handwritten schema may omit some.
     let is_complete = source.location().is_some();
     let given = match reach(output.as_value(), taken.pointer, is_complete) {
         Reach::Open => return,
         Reach::Nothing => {
-            let message = format!("the result of {} has nothing at {}", source.id(), shown(taken.pointer));
+            let message = format!("the result of {} has no value at {}", source.id(), shown(taken.pointer));
             diagnostics.push(place.diagnostic(ChainDiagnosticKind::NothingThere, &format!("{at}/pointer"), message));
             return;
         }
@@ -65,7 +65,7 @@ fn check_taken(
     let Reach::Typed(wanted) = reach(tool.input().as_value(), &child("", taken.argument), false) else { return };
     let may_be_absent = given.meets(Types::NULL) && !is_required(tool, taken.argument);
     if !given.meets(wanted) && !may_be_absent {
-        let message = format!("{} gives {given}, and {} takes {wanted}", source.id(), shown(taken.argument));
+        let message = format!("{} returns {given}, but {} must be {wanted}", source.id(), shown(taken.argument));
         diagnostics.push(place.diagnostic(ChainDiagnosticKind::TypeMismatch, at, message));
     }
 }

@@ -1,11 +1,11 @@
-//! What is wrong with a chain.
+//! Diagnostics of chains.
 
 use std::fmt;
 
 use super::{Chain, Step};
 use toolkit_schema::shown_pointer;
 
-/// One thing for which a chain is not run.
+/// A defect that prevents a chain from running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainDiagnostic {
     kind: ChainDiagnosticKind,
@@ -15,57 +15,57 @@ pub struct ChainDiagnostic {
     message: String,
 }
 
-/// What kind of thing is wrong.
+/// The kind of a [`ChainDiagnostic`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChainDiagnosticKind {
-    /// There are more than [`MAX_STEPS`](super::MAX_STEPS) steps.
+    /// The chain has more than [`MAX_STEPS`](super::MAX_STEPS) steps.
     TooManySteps,
-    /// Two steps have one id.
+    /// Two steps have the same id.
     DuplicateId,
-    /// A step refers to one that is not there, or that stands no earlier.
+    /// A step refers to a step that does not exist or does not come before it.
     UnknownStep,
-    /// What should be a JSON Pointer is none.
+    /// A text is not a JSON Pointer.
     InvalidPointer,
-    /// One argument comes from two places.
+    /// An argument has two sources.
     ArgumentTwice,
-    /// A step of a sequential chain says what it waits for.
+    /// A step of a sequential chain has `after`.
     MisplacedAfter,
-    /// No tool has that name, or several have.
+    /// The name of the tool is unknown or ambiguous.
     UnknownTool,
-    /// The tool's input schema refuses the arguments, as far as they are known.
+    /// The known arguments do not match the tool's input schema.
     InvalidArguments,
-    /// The earlier step's output schema has nothing where the pointer leads.
+    /// According to the output schema of the earlier step, there is no value at the pointer.
     NothingThere,
-    /// What the earlier step returns is never of a type that the argument takes.
+    /// The type of the earlier step's result does not match the type of the argument.
     TypeMismatch,
 }
 
 impl ChainDiagnostic {
-    /// A problem of the chain as a whole.
+    /// Creates a diagnostic of the chain as a whole.
     pub(super) fn of_chain(kind: ChainDiagnosticKind, message: String) -> Self {
         Self { kind, step: None, label: None, pointer: String::new(), message }
     }
 
-    /// What kind of thing is wrong.
+    /// Returns the kind of the defect.
     #[must_use]
     pub fn kind(&self) -> ChainDiagnosticKind {
         self.kind
     }
 
-    /// The step, by its place in the chain, where it is about one.
+    /// Returns the index of the step, if the defect concerns one.
     #[must_use]
     pub fn step(&self) -> Option<usize> {
         self.step
     }
 
-    /// Where, as a JSON Pointer into the chain's JSON (RFC 6901).
+    /// Returns the location as a JSON Pointer (RFC 6901) into the JSON of the chain.
     #[must_use]
     pub fn pointer(&self) -> &str {
         &self.pointer
     }
 
-    /// What is wrong, without where.
+    /// Returns the message without the location.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
@@ -74,7 +74,7 @@ impl ChainDiagnostic {
 
 impl fmt::Display for ChainDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A key may hold what forges a line, or hides one.
+        // A key may contain control characters that forge or hide lines.
         match &self.label {
             Some(label) => write!(f, "{} ({label}): {}", shown_pointer(&self.pointer), self.message),
             None => f.write_str(&self.message),
@@ -82,20 +82,20 @@ impl fmt::Display for ChainDiagnostic {
     }
 }
 
-/// More than this help nobody, and each may cost a search for the nearest name.
+/// The maximum number of diagnostics. More are of little use, and each may cost a search for the nearest name.
 pub(super) const MAX_DIAGNOSTICS: usize = 100;
 
-/// Everything for which a chain is not run, in the order of the steps; of very many the first hundred.
+/// The defects of a chain in the order of the steps, at most 100.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ChainDiagnostics(Vec<ChainDiagnostic>);
 
 impl ChainDiagnostics {
-    /// `Ok` if nothing is wrong.
+    /// Returns `Ok` if there are no diagnostics.
     pub(super) fn none_or(diagnostics: Vec<ChainDiagnostic>) -> Result<(), Self> {
         if diagnostics.is_empty() { Ok(()) } else { Err(Self(diagnostics)) }
     }
 
-    /// The problems.
+    /// Returns the diagnostics.
     #[must_use]
     pub fn into_vec(self) -> Vec<ChainDiagnostic> {
         self.0
@@ -117,7 +117,7 @@ impl fmt::Display for ChainDiagnostics {
     }
 }
 
-// `unwrap` in a test prints this, and the reader of a failed test is a person too.
+// `unwrap` in a test prints the `Debug` form, which should be readable.
 impl fmt::Debug for ChainDiagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -126,7 +126,7 @@ impl fmt::Debug for ChainDiagnostics {
 
 impl std::error::Error for ChainDiagnostics {}
 
-/// Where a problem is found: a step, and what it is called.
+/// A step of a chain, as the location of a diagnostic.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'c> {
     chain: &'c Chain,
@@ -138,7 +138,7 @@ impl<'c> Place<'c> {
         chain.steps().iter().enumerate().map(move |(idx, step)| (Self { chain, idx }, step))
     }
 
-    /// A problem of this step, at `pointer` within its JSON.
+    /// Creates a diagnostic of this step, at `pointer` within its JSON.
     pub(super) fn diagnostic(
         self,
         kind: ChainDiagnosticKind,
@@ -156,7 +156,7 @@ impl<'c> Place<'c> {
     }
 }
 
-/// A name as a message repeats it: on one line, and not for ever.
+/// Shortens and escapes a name for a message.
 pub(super) fn shown(name: &str) -> String {
     let shown: String = name.chars().take(120).collect();
     format!("`{}`", shown.escape_debug())

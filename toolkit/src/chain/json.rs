@@ -1,4 +1,4 @@
-//! A chain as JSON: a list of steps or, for a parallel chain, an object that says so.
+//! Serialization of chains: a list of steps, or an object for a parallel chain.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,13 +14,13 @@ use crate::call::Arguments;
 use toolkit_schema::is_too_deep;
 use toolkit_schema::{Schema, Violation, Violations, generate};
 
-/// How a chain is written.
+/// The serialized form of a chain.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Form<'c> {
-    /// The steps, one after another.
+    /// The steps, which run one after another.
     Sequential(Cow<'c, [Step]>),
-    /// The steps, each as soon as what it refers to is there.
+    /// The steps, which run as soon as their references allow.
     Parallel(Parallel<'c>),
 }
 
@@ -33,13 +33,15 @@ struct Parallel<'c> {
 }
 
 impl Chain {
-    /// Reads a chain from JSON text or from a value: a list of steps, or `{"parallel": true, "steps": […]}`.
+    /// Parses a chain from JSON text or a value: a list of steps, or `{"parallel": true, "steps": […]}`.
     ///
-    /// A field of a step that is `null` counts as absent. Whether the steps can run is for [`Chain::check`] to say.
+    /// A field of a step that is `null` counts as absent. [`Chain::check`] checks whether the steps can run.
     ///
     /// # Errors
     ///
-    /// The text is no JSON, or some fields are missing, unknown, or not of their kind; all at once.
+    /// Returns an error if the text is not JSON, or with every field that is missing, unknown or has the wrong type.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # use toolkit::chain::Chain;
@@ -70,7 +72,7 @@ impl Chain {
     }
 
     fn read_parallel(mut fields: Map<String, Value>) -> Result<Self, InvalidChain> {
-        /// The form without its steps, which are read as those of any chain.
+        /// The form without its steps, which are parsed like those of any chain.
         static FORM: LazyLock<Schema> = LazyLock::new(|| {
             form(json!({
                 "type": "object",
@@ -93,7 +95,7 @@ impl Chain {
     }
 
     fn read(mut steps: Vec<Value>, order: Order) -> Result<Self, InvalidChain> {
-        /// The list's own schema, which words what is wrong.
+        /// The schema of the list, which provides the error messages.
         static FORM: LazyLock<Schema> = LazyLock::new(|| form(generate::input::<Vec<Step>>()));
 
         steps.iter_mut().filter_map(Value::as_object_mut).for_each(|step| step.retain(|_, value| !value.is_null()));
@@ -131,7 +133,7 @@ impl<'de> Deserialize<'de> for Chain {
     }
 }
 
-/// So that a tool can take a chain as an argument.
+/// Allows a tool to take a chain as an argument.
 impl JsonSchema for Chain {
     fn schema_name() -> Cow<'static, str> {
         "Chain".into()
@@ -142,18 +144,18 @@ impl JsonSchema for Chain {
     }
 }
 
-/// What keeps a document from being a chain.
+/// The error of a document that is not a chain.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InvalidChain {
-    /// It is no JSON, or neither a list nor an object.
+    /// The text is not JSON, or it is neither a list nor an object.
     Json(String),
-    /// Its fields are not what they must be.
+    /// The violations of the form of a chain.
     Form(Vec<Violation>),
 }
 
 impl InvalidChain {
-    /// Speaks of fields, where a schema of a tool speaks of arguments.
+    /// Replaces "argument" by "field" in the messages of a schema.
     fn of_form(violations: impl IntoIterator<Item = Violation>) -> Self {
         let reworded = violations.into_iter().map(|mut violation| {
             violation.rule = violation.rule.replacen("is not an argument", "is not a field", 1);

@@ -1,4 +1,4 @@
-//! The memory that a chain holds on to while it runs.
+//! The memory that a running chain retains.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::call::RunResult;
 
-/// Bounds for running a [`Chain`](super::Chain).
+/// Limits of running a [`Chain`](super::Chain).
 ///
 /// ```
 /// use toolkit::chain::{Chain, ChainLimits, Step};
@@ -31,7 +31,7 @@ use crate::call::RunResult;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChainLimits {
-    /// The most memory that arguments and results may take together, in bytes.
+    /// The maximum memory of arguments and results together, in bytes.
     pub max_kept_bytes: usize,
 }
 
@@ -45,11 +45,12 @@ impl ChainLimits {
         Self { max_kept_bytes: Self::MAX_KEPT_BYTES }
     }
 
-    /// Sets how much memory the arguments and results of all steps may take together, in bytes. 128 MiB by default.
+    /// Sets the maximum memory of the arguments and results of all steps together, in bytes. The default is 128 MiB.
     ///
-    /// The outcome of a chain has the arguments and the result of every step, so they stay in memory until it is
+    /// The outcome of a chain contains the arguments and the result of every step, so they stay in memory until it is
     /// dropped. The memory of JSON that later steps read is estimated from its text. A step that would exceed the
-    /// budget fails: before its tool is called if its arguments do, and with its result dropped if the result does.
+    /// budget fails: if its arguments exceed it, the tool is not called; if its result exceeds it, the result is
+    /// dropped.
     #[must_use]
     pub const fn max_kept_bytes(mut self, bytes: usize) -> Self {
         self.max_kept_bytes = bytes;
@@ -63,7 +64,7 @@ impl Default for ChainLimits {
     }
 }
 
-/// The part of the budget that is left.
+/// The remaining part of the budget.
 pub(super) struct Budget {
     pub(super) limit: usize,
     left: usize,
@@ -74,7 +75,7 @@ impl Budget {
         Self { limit: limits.max_kept_bytes, left: limits.max_kept_bytes }
     }
 
-    /// Takes so many bytes out of the budget; false if there are not so many.
+    /// Takes bytes out of the budget. Returns false if the budget is too small.
     pub(super) fn reserve(&mut self, bytes: usize) -> bool {
         let left = self.left.checked_sub(bytes);
         self.left = left.unwrap_or(self.left);
@@ -90,32 +91,32 @@ impl Budget {
     }
 }
 
-/// The memory of a result, without the tree that other steps may read it as.
+/// Returns the memory of a result, without the tree that other steps may read.
 pub(super) fn of_result(result: &RunResult) -> usize {
     let content = of_tree(&result.own_content(), usize::MAX).unwrap_or(usize::MAX);
     let mcp = result.mcp_result().map_or(0, |mcp| of_tree(mcp, usize::MAX).unwrap_or(usize::MAX));
     result.json().map_or(0, <[u8]>::len).saturating_add(content).saturating_add(mcp)
 }
 
-/// The memory of JSON text once it is a tree.
+/// Returns the estimated memory of JSON text when parsed into a tree.
 pub(super) fn of_text(json: &[u8]) -> usize {
     let mut size = Size::new(usize::MAX, usize::MAX);
     size.scan(json);
     size.tree
 }
 
-/// The memory of a tree; `None` if it is more than `limit`.
+/// Returns the memory of a tree, or `None` if it exceeds `limit`.
 pub(super) fn of_tree(value: &impl Serialize, limit: usize) -> Option<usize> {
     let mut size = Size::new(usize::MAX, limit);
     serde_json::to_writer(&mut size, value).ok().map(|()| size.tree)
 }
 
-/// Estimates the memory of a tree from its JSON text, as it is written.
+/// Estimates the memory of a tree from its JSON text while it is written.
 ///
-/// The estimate errs on the large side: a vector may have twice the room that it needs, and an object allocates for
+/// The estimate is an upper bound: a vector may have twice the capacity that it needs, and an object allocates for
 /// eleven keys at a time.
 pub(super) struct Size {
-    /// The bytes of the text.
+    /// The length of the text in bytes.
     pub(super) text: usize,
     pub(super) tree: usize,
     max_text: usize,
@@ -125,7 +126,7 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// A measure that stops the writing beyond either limit.
+    /// Creates a measure that stops serialization beyond either limit.
     pub(super) fn new(max_text: usize, max_tree: usize) -> Self {
         Self { text: 0, tree: 32, max_text, max_tree, in_string: false, is_escaped: false }
     }

@@ -1,4 +1,4 @@
-//! How far a chain has come, in steps.
+//! Progress of a chain, in steps.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,8 +6,8 @@ use crate::call::{Context, Progress, unwind};
 
 /// Reports the progress of a chain to the listener of its context.
 ///
-/// One unit is a step. What a tool reports of its own work moves the chain within that unit, so that the whole never
-/// goes back, as it would if each tool counted in units of its own.
+/// The unit is one step. A tool's own progress counts as a fraction of its step, so that the total never decreases, as
+/// it would if each tool reported in its own units.
 pub(super) struct Meter<'a> {
     context: &'a Context,
     done: Arc<Mutex<Vec<f64>>>,
@@ -22,7 +22,7 @@ impl<'a> Meter<'a> {
         meter
     }
 
-    /// The context for one step.
+    /// Returns the context for one step.
     pub(super) fn context_of(&self, idx: usize) -> Context {
         let (chain, done) = (self.context.clone(), Arc::clone(&self.done));
         self.context.clone().on_progress(move |report: Progress| {
@@ -32,19 +32,19 @@ impl<'a> Meter<'a> {
         })
     }
 
-    /// Says that a step has come to its end.
+    /// Reports that a step has ended.
     pub(super) fn finish(&self, idx: usize, succeeded: bool) {
         let (sum, n_steps) = advance(&self.done, idx, 1.0);
         self.report(sum, n_steps, if succeeded { "step_completed" } else { "step_error" });
     }
 
-    /// Reports to a listener that may panic: here no tool runs whose error that could be.
+    /// Catches a panic of the listener, because no tool runs here that the error could be attributed to.
     fn report(&self, done: f64, n_steps: f64, message: &str) {
         unwind::shielded("a progress listener", || self.context.progress(done, n_steps, message));
     }
 }
 
-/// Moves one step on, never back; says how much is done, of how much.
+/// Raises the progress of one step and returns the total progress and the number of steps.
 fn advance(done: &Mutex<Vec<f64>>, idx: usize, share: f64) -> (f64, f64) {
     let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
     done[idx] = done[idx].max(share);

@@ -1,4 +1,4 @@
-//! What a chain gives back.
+//! Outcomes of chains.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,24 +7,25 @@ use serde_json::{Map, Value};
 
 use crate::call::{RunResult, ToolError};
 
-/// What became of a chain that ran: every step that was started, and why it stopped, if it did.
+/// The outcome of a chain: every step that was started, and the error that stopped the chain.
 #[derive(Debug)]
 pub struct ChainOutcome {
     pub(super) steps: Vec<StepResult>,
-    /// The step that failed first, by its place in `steps`.
+    /// The index in `steps` of the step that failed first.
     pub(super) failed: Option<usize>,
-    /// Set if it was cancelled while no step ran.
+    /// Set if the chain was cancelled while no step ran.
     pub(super) cancelled: Option<ToolError>,
 }
 
 impl ChainOutcome {
-    /// The steps that were started, in the order of the chain. In a sequential chain one that failed is the last.
+    /// Returns the steps that were started, in the order of the chain. In a sequential chain, a failed step is the
+    /// last.
     #[must_use]
     pub fn steps(&self) -> &[StepResult] {
         &self.steps
     }
 
-    /// The result of the last step, if all succeeded.
+    /// Returns the result of the last step, if all steps succeeded.
     #[must_use]
     pub fn result(&self) -> Option<&RunResult> {
         if self.error().is_some() {
@@ -33,7 +34,8 @@ impl ChainOutcome {
         self.steps.last()?.result.as_ref().ok()
     }
 
-    /// Why it stopped: the error of the step that failed first, or its cancellation between two steps.
+    /// Returns the error that stopped the chain: that of the step that failed first, or the cancellation between two
+    /// steps.
     #[must_use]
     pub fn error(&self) -> Option<&ToolError> {
         match self.failed {
@@ -42,11 +44,11 @@ impl ChainOutcome {
         }
     }
 
-    /// The result of the last step; `None` if there are no steps.
+    /// Returns the result of the last step, or `None` if there are no steps.
     ///
     /// # Errors
     ///
-    /// As [`ChainOutcome::error`] has it.
+    /// Returns the error that stopped the chain; see [`ChainOutcome::error`].
     pub fn into_result(mut self) -> Result<Option<RunResult>, ToolError> {
         if let Some(error) = self.cancelled {
             return Err(error);
@@ -58,39 +60,39 @@ impl ChainOutcome {
         last.map(|step| step.result).transpose()
     }
 
-    /// The steps that were started.
+    /// Returns the steps that were started.
     #[must_use]
     pub fn into_steps(self) -> Vec<StepResult> {
         self.steps
     }
 }
 
-/// One step that was started.
+/// A step that was started.
 #[non_exhaustive]
 pub struct StepResult {
-    /// Its place in the chain.
+    /// The index of the step in the chain.
     pub index: usize,
-    /// Its name, where it has one.
+    /// The id of the step.
     pub id: Option<String>,
-    /// Its tool, by the name that the chain uses.
+    /// The name of the tool as written in the chain.
     pub tool: String,
-    /// The arguments that the tool was called with, those from earlier steps among them.
+    /// The arguments of the call, including those from earlier steps.
     pub args: Map<String, Value>,
-    /// What became of it.
+    /// The result of the call.
     pub result: Result<RunResult, ToolError>,
-    /// How long the call took.
+    /// The duration of the call.
     pub duration: Duration,
 }
 
 impl StepResult {
-    /// The structured result, or `null` where there is none.
+    /// Returns the structured result, or `null` if there is none.
     #[must_use]
     pub fn value(&self) -> Value {
         self.result.as_ref().map_or(Value::Null, RunResult::value)
     }
 }
 
-// Arguments may hold secrets, and what prints them usually logs.
+// Arguments may contain secrets, and `Debug` output usually ends up in logs.
 impl fmt::Debug for StepResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StepResult")

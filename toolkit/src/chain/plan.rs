@@ -1,4 +1,4 @@
-//! How the steps of a chain hang together: found before anything runs.
+//! Resolution of the references between the steps of a chain.
 
 use std::collections::HashMap;
 
@@ -7,24 +7,24 @@ use super::{Chain, MAX_STEPS, Order, PREVIOUS, Step};
 use toolkit_schema::child;
 use toolkit_schema::suggest::suggest;
 
-/// For each step, what it takes from which.
+/// The inputs of each step.
 pub(super) struct Plan<'c> {
     pub(super) wirings: Vec<Wiring<'c>>,
-    /// For each step, whether another reads its result.
+    /// For each step, true if another step reads its result.
     pub(super) is_read: Vec<bool>,
 }
 
-/// What one step takes from others. They all stand earlier, so the steps form no circle.
+/// The inputs that one step takes from others. They come from earlier steps only, so they cannot be circular.
 #[derive(Default)]
 pub(super) struct Wiring<'c> {
     pub(super) taken: Vec<Taken<'c>>,
     pub(super) previous: Previous,
-    /// The steps that must have succeeded before; may name one twice.
+    /// The steps that must have succeeded before; may contain duplicates.
     pub(super) needs: Vec<usize>,
 }
 
 impl Wiring<'_> {
-    /// The steps that it reads; may name one twice.
+    /// Returns the steps whose results this step reads; may contain duplicates.
     pub(super) fn sources(&self) -> impl Iterator<Item = usize> {
         let previous = match self.previous {
             Previous::Of(idx) => Some(idx),
@@ -42,22 +42,23 @@ pub(super) struct Taken<'c> {
     pub(super) pointer: &'c str,
 }
 
-/// Whether, and from where, a step gets the argument [`PREVIOUS`].
+/// The source of the argument [`PREVIOUS`].
 #[derive(Clone, Copy, Default)]
 pub(super) enum Previous {
     #[default]
     Unused,
-    /// It is `null`, in the first step.
+    /// The argument is `null`, in the first step.
     Null,
     Of(usize),
 }
 
 impl<'c> Plan<'c> {
-    /// The plan of a chain, and everything that is wrong with it, whatever the tools are. What is wrong is left out.
+    /// Resolves the references of a chain. Returns the plan without invalid references, and a diagnostic for each of
+    /// them.
     pub(super) fn of(chain: &'c Chain) -> (Self, Vec<ChainDiagnostic>) {
         let mut diagnostics = Vec::new();
         if chain.steps().len() > MAX_STEPS {
-            let message = format!("the chain has {} steps; at most {MAX_STEPS} are taken", chain.steps().len());
+            let message = format!("the chain has {} steps; the maximum is {MAX_STEPS}", chain.steps().len());
             diagnostics.push(ChainDiagnostic::of_chain(ChainDiagnosticKind::TooManySteps, message));
             return (Self { wirings: Vec::new(), is_read: Vec::new() }, diagnostics);
         }
@@ -74,7 +75,7 @@ impl<'c> Plan<'c> {
     }
 }
 
-/// The steps that have been seen, by their ids.
+/// The steps processed so far, by their ids.
 struct Earlier<'c> {
     ids: HashMap<&'c str, usize>,
     chain: &'c Chain,
@@ -84,7 +85,7 @@ impl<'c> Earlier<'c> {
     fn add(&mut self, place: Place<'c>, step: &'c Step, diagnostics: &mut Vec<ChainDiagnostic>) {
         let Some(id) = step.id() else { return };
         if let Some(first) = self.ids.get(id) {
-            let message = format!("step {first} is named {} too", shown(id));
+            let message = format!("duplicate id: step {first} has the id {} too", shown(id));
             diagnostics.push(place.diagnostic(ChainDiagnosticKind::DuplicateId, "/id", message));
         } else {
             self.ids.insert(id, place.idx);
@@ -96,7 +97,7 @@ impl<'c> Earlier<'c> {
             return Ok(idx);
         }
         if self.chain.steps().iter().any(|step| step.id() == Some(id)) {
-            return Err(format!("the step {} comes no earlier than this one", shown(id)));
+            return Err(format!("the step {} does not come before this one", shown(id)));
         }
         match suggest(id, self.ids.keys().copied()) {
             Some(near) => Err(format!("no earlier step is named {}; did you mean {}?", shown(id), shown(near))),
@@ -119,17 +120,17 @@ fn wire<'c>(
         }
         let at = child("/from", argument);
         if step.constants().contains_key(argument) {
-            let message = format!("the argument {} stands in `args` too; keep one of the two", shown(argument));
+            let message = format!("the argument {} is also in `args`; keep one of the two", shown(argument));
             diagnostics.push(place.diagnostic(ChainDiagnosticKind::ArgumentTwice, &at, message));
         }
         if argument == PREVIOUS && step.uses_previous() {
-            let message = format!("`usePrevious` gives the argument `{PREVIOUS}` too; keep one of the two");
+            let message = format!("`usePrevious` also passes the argument `{PREVIOUS}`; keep one of the two");
             diagnostics.push(place.diagnostic(ChainDiagnosticKind::ArgumentTwice, &at, message));
         }
         let is_pointer = is_pointer(&reference.pointer);
         if !is_pointer {
             let message = format!(
-                "{} is no JSON Pointer; write `/key`, with `~1` for `/` and `~0` for `~` in a key",
+                "{} is not a JSON Pointer; write `/key`, with `~1` for `/` and `~0` for `~` in a key",
                 shown(&reference.pointer)
             );
             diagnostics.push(place.diagnostic(ChainDiagnosticKind::InvalidPointer, &format!("{at}/pointer"), message));
@@ -159,7 +160,7 @@ fn wire<'c>(
     match order {
         Order::Sequential => {
             if !step.predecessors().is_empty() {
-                let message = "the steps run one after another anyway; `after` is for `\"parallel\": true`";
+                let message = "the steps run one after another already; `after` requires `\"parallel\": true`";
                 diagnostics.push(place.diagnostic(ChainDiagnosticKind::MisplacedAfter, "/after", message));
             }
             wiring.needs = place.idx.checked_sub(1).into_iter().collect();
@@ -174,7 +175,7 @@ fn wire<'c>(
     wiring
 }
 
-/// Whether `text` is a JSON Pointer (RFC 6901, section 3).
+/// Returns true if `text` is a JSON Pointer (RFC 6901, section 3).
 fn is_pointer(text: &str) -> bool {
     let escapes = text.split('~').skip(1);
     (text.is_empty() || text.starts_with('/')) && escapes.into_iter().all(|rest| rest.starts_with(['0', '1']))

@@ -1,4 +1,4 @@
-//! What a schema says of one part of a value: whether it can be there, and of which types it can be.
+//! Reachability of a location in the values of a schema, and its possible types.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use toolkit_schema::walk;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Types(u8);
 
-/// The names of the types, by their bits. A number may be an integer too.
+/// The type names with their bits. A number may also be an integer.
 const NAMES: [(&str, u8); 7] = [
     ("null", 1),
     ("boolean", 1 << 1),
@@ -23,7 +23,7 @@ const NAMES: [(&str, u8); 7] = [
 impl Types {
     pub(super) const NULL: Self = Self(1);
 
-    /// The types that a schema allows, where it names them.
+    /// Returns the types that a schema allows, if it restricts them.
     fn of_schema(schema: &Value) -> Option<Self> {
         let names: Vec<&str> = match schema.get("type") {
             Some(Value::String(name)) => vec![name],
@@ -63,12 +63,12 @@ impl Types {
     }
 }
 
-/// As words for a message: `string or null`.
+/// Formats the types for a message: `string or null`.
 impl std::fmt::Display for Types {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut rest = self.0;
         let mut names = Vec::new();
-        // A number first: where there is one, the integer is part of it.
+        // `number` comes first, because it includes `integer`.
         for &(name, bits) in NAMES.iter().rev() {
             if rest & bits == bits {
                 names.push(name);
@@ -79,18 +79,18 @@ impl std::fmt::Display for Types {
     }
 }
 
-/// What is known of a part of a value.
+/// The knowledge about a location in a value.
 pub(super) enum Reach {
-    /// It is never there.
+    /// There is never a value.
     Nothing,
-    /// Nothing is known of it.
+    /// Nothing is known.
     Open,
-    /// It has one of these types, if it is there.
+    /// If there is a value, it has one of these types.
     Typed(Types),
 }
 
 impl Reach {
-    /// What is known if either may hold.
+    /// Returns the knowledge if either may hold.
     fn or(self, other: Self) -> Self {
         match (self, other) {
             (Reach::Nothing, known) | (known, Reach::Nothing) => known,
@@ -100,9 +100,10 @@ impl Reach {
     }
 }
 
-/// What `document`, a schema, says of the part that `pointer` leads to.
+/// Returns what the schema `document` determines about the location `pointer`.
 ///
-/// `is_complete` says that the schema names every property that a value has, as one does that is derived from a type.
+/// `is_complete` is true if the schema lists every property that a value can have, as a schema derived from a type
+/// does.
 pub(super) fn reach(document: &Value, pointer: &str, is_complete: bool) -> Reach {
     let tokens: Vec<String> = pointer.split('/').skip(1).map(unescaped).collect();
     Walk { document, is_complete, fuel: 1000 }.reach(document, &tokens)
@@ -111,7 +112,7 @@ pub(super) fn reach(document: &Value, pointer: &str, is_complete: bool) -> Reach
 struct Walk<'s> {
     document: &'s Value,
     is_complete: bool,
-    /// Schemas may refer to themselves without end.
+    /// Limits the walk, because schemas may be recursive.
     fuel: u32,
 }
 
@@ -178,7 +179,8 @@ impl<'s> Walk<'s> {
             return Reach::Nothing;
         }
         let items = keywords.get("items");
-        // In draft-07 a list of `items` is what `prefixItems` is later, and `additionalItems` is what comes after.
+        // In draft-07, an array in `items` has the role of the later `prefixItems`, and `additionalItems` applies to
+        // the rest.
         let (prefix, after) = match items {
             Some(Value::Array(prefix)) => (Some(prefix), keywords.get("additionalItems")),
             _ => (keywords.get("prefixItems").and_then(Value::as_array), items),
@@ -198,7 +200,7 @@ fn property<'s>(keywords: &'s Map<String, Value>, name: &str) -> Option<&'s Valu
     keywords.get("properties")?.get(name)
 }
 
-/// Whether nothing beside `keyword` constrains a value.
+/// Returns true if `keyword` is the only keyword that constrains a value.
 fn is_alone(keywords: &Map<String, Value>, keyword: &str) -> bool {
     keywords.keys().all(|key| {
         key == keyword

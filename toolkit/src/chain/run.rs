@@ -1,4 +1,4 @@
-//! Runs the steps of a chain.
+//! Execution of the steps of a chain.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -15,7 +15,7 @@ use super::{Chain, MAX_TAKEN_BYTES, Order, PREVIOUS};
 use crate::call::{Context, ErrorKind, RunResult, ToolError};
 use crate::dispatch::{BoxFuture, Dispatcher};
 
-/// A chain on its way.
+/// A running chain.
 pub(super) struct Run<'a> {
     chain: &'a Chain,
     plan: Plan<'a>,
@@ -23,16 +23,16 @@ pub(super) struct Run<'a> {
     context: &'a Context,
     meter: Meter<'a>,
     finished: Vec<Option<StepResult>>,
-    /// The structured results that others have yet to read, as trees; `None` where one is too deep for that.
+    /// The structured results that other steps still read, as trees; `None` if a result is nested too deeply.
     values: Vec<Option<Value>>,
-    /// For each step, how many others have yet to read its result, and the memory of the tree.
+    /// For each step, the number of steps that still read its result, and the memory of the tree.
     readers: Vec<usize>,
     trees: Vec<usize>,
     budget: Budget,
     failed: Option<usize>,
 }
 
-/// One call, once it has come to its end.
+/// A finished call.
 struct Called {
     idx: usize,
     args: Value,
@@ -82,7 +82,8 @@ impl<'a> Run<'a> {
         self.outcome()
     }
 
-    /// Runs one step after another on this thread; in their order, each finds what it needs.
+    /// Runs the steps one after another on this thread. In the order of the list, the inputs of each step are
+    /// available.
     pub(super) fn run_sync(mut self) -> ChainOutcome {
         for idx in 0..self.finished.len() {
             if self.is_over() {
@@ -98,8 +99,8 @@ impl<'a> Run<'a> {
         self.outcome()
     }
 
-    /// Polls, in one task, every step whose needs are met. Once one has failed, no other is started, and those that
-    /// run come to their end: what they did is part of the outcome.
+    /// Polls all steps whose inputs are available, in one task. After a failure no step is started, and the running
+    /// ones are completed, because their effects belong into the outcome.
     async fn run_parallel(&mut self) {
         let mut waiting: Vec<usize> = (0..self.finished.len()).collect();
         let mut running: Vec<BoxFuture<'a, Called>> = Vec::new();
@@ -122,7 +123,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether no further step is to be started.
+    /// Returns true if no further step may be started.
     fn is_over(&self) -> bool {
         self.failed.is_some() || self.context.is_cancelled()
     }
@@ -140,7 +141,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The effective arguments of a step; or those before the first that is not there, and an error.
+    /// Returns the effective arguments of a step. If one of them is missing, returns those before it, and an error.
     fn args(&mut self, idx: usize) -> (Value, Result<(), ToolError>) {
         let constants = self.chain.steps()[idx].constants();
         let found = match memory::of_tree(constants, self.budget.left()) {
@@ -160,7 +161,7 @@ impl<'a> Run<'a> {
         for taken in &wiring.taken {
             let value = self.value(taken.step)?.pointer(taken.pointer).ok_or_else(|| {
                 let message = format!(
-                    "the argument {} was to be {} of step {}, and its result has nothing there",
+                    "cannot set the argument {}: there is no value at {} in the result of step {}",
                     shown(taken.argument),
                     shown(taken.pointer),
                     self.label(taken.step),
@@ -181,14 +182,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A copy of `value` for a step, if there is room for its text and its tree beside what the step has taken so far.
+    /// Copies `value` for a step, if its text and its tree fit into the limits beside the arguments taken so far.
     fn copied(&self, idx: usize, value: &Value, room: &mut usize, taken_bytes: &mut usize) -> Result<Value, ToolError> {
         let mut size = Size::new(*room, self.budget.left().saturating_sub(*taken_bytes));
-        // Only measuring can stop the writing.
+        // Only the limits of the measure can stop serialization.
         if serde_json::to_writer(&mut size, value).is_err() {
             return Err(match size.exceeds_text() {
                 true => {
-                    let message = format!("what the step takes from others has more than {MAX_TAKEN_BYTES} bytes");
+                    let message = format!("the arguments from earlier steps exceed {MAX_TAKEN_BYTES} bytes");
                     ToolError::new(ErrorKind::TooLarge, message)
                 }
                 false => self.out_of_budget(idx, ErrorKind::TooLarge),
@@ -220,10 +221,10 @@ impl<'a> Run<'a> {
         ToolError::new(kind, message)
     }
 
-    /// The result of a step, for another to take from.
+    /// Returns the result of a step as a tree.
     fn value(&self, idx: usize) -> Result<&Value, ToolError> {
         self.values[idx].as_ref().ok_or_else(|| {
-            let message = format!("the result of step {} is nested too deep to be taken from", self.label(idx));
+            let message = format!("the result of step {} is nested too deeply to be read", self.label(idx));
             ToolError::new(ErrorKind::InvalidArguments, message)
         })
     }
@@ -245,7 +246,7 @@ impl<'a> Run<'a> {
         self.finished[idx] = Some(StepResult { index: idx, id, tool, args, result, duration });
     }
 
-    /// Takes the memory of a result out of the budget, and reads the result where other steps will.
+    /// Reserves the memory of a result, and parses it if other steps read it.
     fn keep(&mut self, idx: usize, result: RunResult) -> Result<RunResult, ToolError> {
         let tree = match result.json() {
             Some(json) if self.plan.is_read[idx] => memory::of_text(json),
@@ -277,8 +278,8 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// Waits until one of `running` has come to its end, and takes it out. Others that end at the same time stay where they
-/// are, so that each result is measured before there is a second one.
+/// Waits until one of the `running` futures completes, and removes it. Others that complete at the same time are left,
+/// so that each result is measured before the next one exists.
 async fn next_of<T>(running: &mut Vec<BoxFuture<'_, T>>) -> T {
     poll_fn(|cx| {
         for idx in 0..running.len() {

@@ -1,4 +1,4 @@
-//! One step of a chain: a tool, and where its arguments come from.
+//! Steps of a chain.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// One call of a [`Chain`](super::Chain): a tool, and where each of its arguments comes from.
+/// A step of a [`Chain`](super::Chain): a tool, and the sources of its arguments.
 ///
 /// ```
 /// use toolkit::chain::Step;
@@ -26,45 +26,45 @@ use serde_json::{Map, Value};
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Step {
-    /// A name for the step, by which later steps refer to it.
+    /// The name of the step, by which later steps refer to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<String>,
-    /// Any name of a tool.
+    /// The id, a name or an alias of the tool.
     tool_id: String,
-    /// Arguments that are known beforehand.
+    /// Constant arguments.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     args: Map<String, Value>,
-    /// Whether the result of the step before becomes the argument `previous`.
+    /// True to pass the result of the preceding step as the argument `previous`.
     #[serde(default, skip_serializing_if = "is_false")]
     use_previous: bool,
-    /// Arguments that are taken from the results of earlier steps, by their names.
+    /// Arguments taken from the results of earlier steps, by the name of the argument.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     from: BTreeMap<String, Reference>,
-    /// Earlier steps to wait for without taking anything from them, in a parallel chain.
+    /// In a parallel chain, earlier steps to wait for without using their results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     after: Vec<String>,
 }
 
-/// A part of an earlier step's structured result.
+/// A part of the structured result of an earlier step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Reference {
     /// The id of the step.
     pub step: String,
-    /// Which part, as a JSON Pointer (RFC 6901); the whole result where there is none.
+    /// The part, as a JSON Pointer (RFC 6901). An empty pointer selects the whole result.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pointer: String,
 }
 
-/// How serde is asked whether to leave a flag out.
+/// Returns true if serde should omit a flag.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
 impl Step {
-    /// A call of the tool with any of its names, without arguments.
+    /// Creates a step that calls a tool by any of its names, without arguments.
     #[must_use]
     pub fn new(tool: impl Into<String>) -> Self {
         Self {
@@ -77,37 +77,37 @@ impl Step {
         }
     }
 
-    /// Names the step, so that later ones can refer to it.
+    /// Sets the id of the step, by which later steps refer to it.
     #[must_use]
     pub fn named(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// Gives an argument.
+    /// Adds a constant argument.
     #[must_use]
     pub fn arg(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.args.insert(name.into(), value.into());
         self
     }
 
-    /// Gives several arguments.
+    /// Adds several constant arguments.
     #[must_use]
     pub fn args(mut self, args: impl IntoIterator<Item = (String, Value)>) -> Self {
         self.args.extend(args);
         self
     }
 
-    /// Passes the structured result of the step before as the argument `previous`: `null` where there is none, and in
-    /// place of any argument of that name.
+    /// Passes the structured result of the preceding step as the argument `previous`, replacing any argument of that
+    /// name. In the first step the argument is `null`.
     #[must_use]
     pub fn use_previous(mut self) -> Self {
         self.use_previous = true;
         self
     }
 
-    /// Takes the argument `name` from the result of the earlier step `step`: the part that the JSON Pointer leads to,
-    /// or all of it where that is empty.
+    /// Takes the argument `name` from the result of the earlier step `step`: the part at the JSON Pointer, or the
+    /// whole result if the pointer is empty.
     #[must_use]
     pub fn take(mut self, name: impl Into<String>, step: impl Into<String>, pointer: impl Into<String>) -> Self {
         let reference = Reference { step: step.into(), pointer: pointer.into() };
@@ -115,51 +115,51 @@ impl Step {
         self
     }
 
-    /// Waits for an earlier step of a parallel chain without taking anything from it.
+    /// In a parallel chain, waits for an earlier step without using its result.
     #[must_use]
     pub fn after(mut self, step: impl Into<String>) -> Self {
         self.after.push(step.into());
         self
     }
 
-    /// Its name, where it has one.
+    /// Returns the id of the step.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
-    /// The tool, by the name that the chain uses.
+    /// Returns the name of the tool as written in the chain.
     #[must_use]
     pub fn tool(&self) -> &str {
         &self.tool_id
     }
 
-    /// The arguments that are known beforehand.
+    /// Returns the constant arguments.
     #[must_use]
     pub fn constants(&self) -> &Map<String, Value> {
         &self.args
     }
 
-    /// Whether it takes the result of the step before.
+    /// Returns true if the step takes the result of the preceding step.
     #[must_use]
     pub fn uses_previous(&self) -> bool {
         self.use_previous
     }
 
-    /// The arguments that come from earlier steps.
+    /// Returns the arguments that are taken from earlier steps.
     #[must_use]
     pub fn references(&self) -> &BTreeMap<String, Reference> {
         &self.from
     }
 
-    /// The steps that it waits for without taking anything from them.
+    /// Returns the steps to wait for without using their results.
     #[must_use]
     pub fn predecessors(&self) -> &[String] {
         &self.after
     }
 }
 
-// Arguments may hold secrets, and what prints them usually logs.
+// Arguments may contain secrets, and `Debug` output usually ends up in logs.
 impl fmt::Debug for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Step")

@@ -1,4 +1,4 @@
-//! Chains that rustc checks: the output of one typed function is the input of the next.
+//! Typed chains, whose types rustc checks: the output of one function is the input of the next.
 
 use std::fmt;
 use std::future::Future;
@@ -7,18 +7,18 @@ use crate::call::{Context, ToolError};
 use crate::dispatch::Dispatcher;
 use crate::handle::Handle;
 
-/// What can stand in a typed chain: a [`Handle`], or a chain of them.
+/// A part of a typed chain: a [`Handle`], or a chain of handles.
 pub trait Link: Sync {
-    /// What it takes.
+    /// The input type.
     type Input: Send;
-    /// What it gives.
+    /// The output type.
     type Output: Send;
 
-    /// Calls it with a context of the host's.
+    /// Calls the link with a context.
     ///
     /// # Errors
     ///
-    /// As for [`Handle::call`](crate::Handle::call).
+    /// Returns the errors of [`Handle::call`](crate::Handle::call).
     fn call_with<'a>(
         &'a self,
         context: &'a Context,
@@ -27,14 +27,14 @@ pub trait Link: Sync {
     ) -> impl Future<Output = Result<Self::Output, ToolError>> + Send + 'a;
 }
 
-/// An output that is an input, or becomes one by [`Into`].
+/// A conversion of an output into the input of the next tool, implemented by [`Into`].
 #[diagnostic::on_unimplemented(
     message = "the output `{Self}` is not the input `{I}` of the next tool",
     label = "takes `{I}`, and is given `{Self}`",
     note = "an output goes in as it is, or by `Into`; where it must be rearranged, use `then_map`"
 )]
 pub trait Feeds<I> {
-    /// The output as an input.
+    /// Converts the output into an input.
     fn feed(self) -> I;
 }
 
@@ -45,9 +45,9 @@ impl<O: Into<I>, I> Feeds<I> for O {
     }
 }
 
-/// Two links of a typed chain, and how the output of the first becomes the input of the second.
+/// Two links of a typed chain, and the conversion between them.
 ///
-/// [`Handle::then`] and [`Handle::then_map`] make one, and it has the same two methods.
+/// [`Handle::then`] and [`Handle::then_map`] create a chain, which has the same two methods.
 ///
 /// ```
 /// use toolkit::{Catalog, Dispatcher, handle, tool};
@@ -124,10 +124,10 @@ impl<I, O, R> Handle<I, O, R>
 where
     Self: Link<Input = I, Output = O>,
 {
-    /// Gives the output to another tool, which takes it as it is or by [`Into`].
+    /// Passes the output to another tool, converted by [`Into`] if the types differ.
     ///
-    /// Each call runs under the dispatcher's limits, an error names the tool that failed, and a cancelled context stops
-    /// the chain before its next call. See [`Then`](crate::chain::Then) for an example.
+    /// Each call is subject to the limits of the dispatcher. An error contains the id of the failed tool, and a
+    /// cancelled context stops the chain before its next call. See [`Then`](crate::chain::Then) for an example.
     pub fn then<B: Link>(self, next: B) -> Then<Self, B, fn(O) -> B::Input>
     where
         O: Feeds<B::Input>,
@@ -135,7 +135,7 @@ where
         Then { first: self, second: next, between: Feeds::feed }
     }
 
-    /// Gives what `between` makes of the output to another tool.
+    /// Passes the output to another tool after a conversion by `between`.
     pub fn then_map<B: Link, F>(self, between: F, next: B) -> Then<Self, B, F>
     where
         F: Fn(O) -> B::Input + Sync,
@@ -148,7 +148,7 @@ impl<A, B, F, I, O> Then<A, B, F>
 where
     Self: Link<Input = I, Output = O>,
 {
-    /// Gives the output to another tool, which takes it as it is or by [`Into`].
+    /// Passes the output to another tool, converted by [`Into`] if the types differ.
     pub fn then<C: Link>(self, next: C) -> Then<Self, C, fn(O) -> C::Input>
     where
         O: Feeds<C::Input>,
@@ -156,7 +156,7 @@ where
         Then { first: self, second: next, between: Feeds::feed }
     }
 
-    /// Gives what `between` makes of the output to another tool.
+    /// Passes the output to another tool after a conversion by `between`.
     pub fn then_map<C: Link, G>(self, between: G, next: C) -> Then<Self, C, G>
     where
         G: Fn(O) -> C::Input + Sync,
@@ -168,16 +168,16 @@ where
     ///
     /// # Errors
     ///
-    /// That of the first tool that fails; it names the tool.
+    /// Returns the error of the first tool that fails, with its id.
     pub async fn call(&self, dispatcher: &Dispatcher, input: I) -> Result<O, ToolError> {
         self.call_with(&Context::new(), dispatcher, input).await
     }
 
-    /// Calls the tools one after another with a context of the host's.
+    /// Calls the tools one after another with a context.
     ///
     /// # Errors
     ///
-    /// As for [`Then::call`].
+    /// Returns the errors of [`Then::call`].
     pub async fn call_with(&self, context: &Context, dispatcher: &Dispatcher, input: I) -> Result<O, ToolError> {
         Link::call_with(self, context, dispatcher, input).await
     }

@@ -1,4 +1,4 @@
-//! Tools that are marked `blocking`, and threads of the host for them.
+//! Execution of `blocking` tools, and threads that a host provides for them.
 
 #[cfg(feature = "async")]
 use std::fmt;
@@ -11,11 +11,11 @@ use crate::call::ErrorKind;
 use crate::call::permit::Permit;
 use crate::call::{Context, ToolError, unwind};
 
-/// Threads on which the host wants `blocking` tools to run, instead of those of the tokio runtime.
+/// Threads of the host for `blocking` tools, instead of those of the tokio runtime.
 ///
-/// A tokio runtime waits for its blocking threads when it is dropped, so that a tool that never ends keeps the process
-/// alive. A host that has other threads attaches this to the context of a call. Without it, `blocking` tools run on
-/// those of the runtime.
+/// A tokio runtime waits for its blocking threads when it is dropped, so a tool that never returns keeps the process
+/// alive. A host with its own threads attaches this value to the context of a call. Without it, `blocking` tools run
+/// on the threads of the runtime.
 ///
 /// ```
 /// use toolkit::Context;
@@ -34,13 +34,13 @@ type Spawn = dyn Fn(Box<dyn FnOnce() + Send>) + Send + Sync;
 
 #[cfg(feature = "async")]
 impl BlockingThreads {
-    /// Creates a value that runs work by `spawn`, which must not run it on the thread that calls it.
+    /// Creates a value that runs work with `spawn`, which must not run it on the calling thread.
     #[must_use]
     pub fn new(spawn: impl Fn(Box<dyn FnOnce() + Send>) + Send + Sync + 'static) -> Self {
         Self(Arc::new(spawn))
     }
 
-    /// Runs work; `None` if it was dropped before its end.
+    /// Runs work. Returns `None` if it was dropped before it completed.
     pub(super) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         (self.0)(Box::new(move || drop(sender.send(work()))));
@@ -56,8 +56,8 @@ impl fmt::Debug for BlockingThreads {
 }
 
 impl Dispatcher {
-    /// Runs `work` on a thread that may block. When nobody waits for it any more it is told so, and keeps its permit
-    /// until it has come to its end.
+    /// Runs `work` on a thread that may block. If the future is dropped, the context is cancelled, and the permit is
+    /// held until `work` returns.
     #[cfg(feature = "async")]
     pub(super) async fn run_blocking<T: Send + 'static>(
         &self,
@@ -78,7 +78,7 @@ impl Dispatcher {
             }
         };
         finished.unwrap_or_else(|| {
-            let message = "the runtime shut down before the tool had run";
+            let message = "the runtime shut down before the tool was run";
             Err(ToolError::new(ErrorKind::Cancelled, message))
         })
     }

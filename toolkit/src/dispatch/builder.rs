@@ -1,4 +1,4 @@
-//! What a dispatcher is given before it runs anything.
+//! Configuration of a dispatcher.
 
 use std::fmt;
 use std::panic::Location;
@@ -15,7 +15,29 @@ use crate::state::States;
 use crate::tool::entry::Entry;
 use crate::tool::{Tool, ToolBackend};
 
-/// Sets up a [`Dispatcher`].
+/// A builder of a [`Dispatcher`].
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// struct Greeting(&'static str);
+///
+/// /// Greets a person.
+/// #[tool]
+/// fn greet(name: String, greeting: &Greeting) -> String {
+///     format!("{}, {name}!", greeting.0)
+/// }
+///
+/// let dispatcher = Dispatcher::builder(catalog![greet]?)
+///     .state(Greeting("Hello"))
+///     .timeout(Duration::from_secs(30))
+///     .concurrency(100)
+///     .build()?;
+/// assert_eq!(dispatcher.call_sync("greet", r#"{"name": "Ada"}"#)?.value(), "Hello, Ada!");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub struct DispatcherBuilder {
     catalog: Catalog,
@@ -29,36 +51,36 @@ pub struct DispatcherBuilder {
     pub(super) layers: Vec<super::layer::Wrap>,
 }
 
-/// As much as a model ever sends, with room; a host that expects more says so.
+/// The default limit of arguments: far more than a model sends.
 const MAX_ARGUMENT_BYTES: usize = 16 << 20;
 
-/// More than any model reads, and little enough for a server to hold several.
+/// The default limit of results: more than a model reads, and small enough for a server to hold several.
 const MAX_RESULT_BYTES: usize = 16 << 20;
 
-/// Longer than a model waits for a tool, and short enough to be noticed.
+/// The default acquire timeout: longer than a model waits for a tool, and short enough to be noticed.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Dispatcher {
-    /// A dispatcher for tools that borrow nothing from their host.
+    /// Creates a dispatcher for tools without injected state.
     ///
     /// # Errors
     ///
-    /// Every tool that borrows something; see [`Dispatcher::builder`].
+    /// Returns a diagnostic for every tool that borrows state; see [`Dispatcher::builder`].
     pub fn new(catalog: Catalog) -> Result<Self, Diagnostics> {
         Self::builder(catalog).build()
     }
 
-    /// A dispatcher that is given state, limits and policies.
+    /// Creates a builder, which sets state, limits and policies.
     pub fn builder(catalog: Catalog) -> DispatcherBuilder {
         DispatcherBuilder::new(catalog)
     }
 
-    /// A dispatcher for other tools, and for the same host: the state, the limits, the policies and the layers of this
-    /// one hold for both together. This one stays as it is, and so do its calls.
+    /// Creates a dispatcher for another catalog that shares the state, limits, policies and layers of this one. The
+    /// limits apply to the calls of both together. This dispatcher and its calls are not affected.
     ///
     /// # Errors
     ///
-    /// As for [`DispatcherBuilder::build`].
+    /// Returns the errors of [`DispatcherBuilder::build`].
     pub fn with_catalog(&self, catalog: Catalog, routes: Routes) -> Result<Self, Diagnostics> {
         check(&catalog, &self.shared.states, &self.shared.limiter)?;
         let Shared { selector, states, policy, limiter, .. } = &*self.shared;
@@ -101,17 +123,16 @@ impl DispatcherBuilder {
         }
     }
 
-    /// Adds state for the tools that borrow a `&T`. The `self` of a `#[toolset]` is such state.
+    /// Adds state for tools with a parameter `&T`, including the `self` of a `#[toolset]`.
     ///
-    /// Two values of one type are an error of [`DispatcherBuilder::build`]; several instances of one toolset are added
-    /// with [`DispatcherBuilder::instance`]. An `Arc<T>` that the host keeps a clone of goes to
-    /// [`DispatcherBuilder::shared_state`].
+    /// Two values of one type are an error of [`DispatcherBuilder::build`]. Use [`DispatcherBuilder::instance`] for
+    /// several instances of a toolset, and [`DispatcherBuilder::shared_state`] for an `Arc<T>`.
     #[track_caller]
     pub fn state<T: Send + Sync + 'static>(self, state: T) -> Self {
         self.shared_state(Arc::new(state))
     }
 
-    /// Adds state that the host keeps a reference to, or that is a `dyn Trait`, for the tools that borrow a `&T`.
+    /// Adds shared state, such as an `Arc<dyn Trait>`, for tools with a parameter `&T`.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -145,11 +166,11 @@ impl DispatcherBuilder {
         self
     }
 
-    /// Adds an instance of a toolset: its tools answer in `namespace` too, and borrow `state` there.
+    /// Adds an instance of a toolset: its tools are also available in `namespace`, where they borrow `state`.
     ///
-    /// With instances alone, the tools leave the namespace that their author gave them; with
-    /// [`DispatcherBuilder::state`] for the same type, they stay there as well. [`Dispatcher::catalog`] has the tools
-    /// under their new ids. [`Instances`] does the same for a catalog that is not called.
+    /// If there are only instances, the tools are no longer available in the namespace of the toolset; with
+    /// [`DispatcherBuilder::state`] for the same type, they are. [`Dispatcher::catalog`] lists the tools under their
+    /// new ids. [`Instances`] does the same for a catalog without a dispatcher.
     ///
     /// ```
     /// use toolkit::{Catalog, Dispatcher, toolset};
@@ -178,8 +199,7 @@ impl DispatcherBuilder {
         self.shared_instance(namespace, Arc::new(state))
     }
 
-    /// Adds an instance that the host keeps a reference to, or that is a `dyn Trait`; see
-    /// [`DispatcherBuilder::instance`].
+    /// Adds a shared instance, such as an `Arc<dyn Trait>`; see [`DispatcherBuilder::instance`].
     #[track_caller]
     pub fn shared_instance<T: ?Sized + Send + Sync + 'static>(
         mut self,
@@ -190,18 +210,19 @@ impl DispatcherBuilder {
         self
     }
 
-    /// Says which backends run the tools that are no functions of this program; see
+    /// Sets the backends that run the tools which are not functions of this program; see
     /// [`Backends::collect`](crate::backend::Backends::collect).
     pub fn routes(mut self, routes: Routes) -> Self {
         self.routes = routes;
         self
     }
 
-    /// Picks, by its place in the list, what runs a tool that several things could run; `None` refuses the call.
+    /// Sets the selector of a tool with several backends. It returns an index into the list, or `None` to reject the
+    /// call.
     ///
-    /// By default it is the nearest: a function of this program, then backends in the order of
-    /// [`BackendKind`](crate::tool::BackendKind), of one kind the one that was registered first. Backends that are
-    /// switched off are not in the list.
+    /// By default the closest backend is selected: a function of this program, then backends in the order of
+    /// [`BackendKind`](crate::tool::BackendKind), and of one kind the first registered. The list contains only enabled
+    /// backends.
     pub fn select(
         mut self,
         selector: impl Fn(&Tool, &[&ToolBackend]) -> Option<usize> + Send + Sync + 'static,
@@ -210,65 +231,65 @@ impl DispatcherBuilder {
         self
     }
 
-    /// Sets the timeout of calls whose tool sets none. No timeout by default.
+    /// Sets the default timeout of a call, which applies to tools without a timeout. No timeout by default.
     ///
-    /// A timeout is measured in real time by a thread of this crate, so it works on any executor. A synchronous tool
-    /// cannot be stopped before it returns; one that takes long is marked `blocking`.
+    /// A thread of this crate measures real time, so timeouts work on any executor. A synchronous tool cannot be
+    /// stopped before it returns; mark a slow one `blocking`.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.policy.timeout = Some(limit);
         self
     }
 
-    /// Limits how many calls run at once. Further calls wait for a permit, up to the
+    /// Sets the number of calls that run at the same time. Further calls wait for a permit, up to the
     /// [`acquire_timeout`](Self::acquire_timeout); [`Dispatcher::call_sync`] does not wait and fails. No limit by
     /// default, and a limit of zero is an error of [`build`](Self::build).
     ///
-    /// A call that a tool makes runs under the permit of that tool, so that it cannot wait for its caller: a call with
-    /// the tool's [`Context`](crate::Context) from any task or thread, and a call with any context from the tool's own
-    /// future or function. A task or thread that a tool spawns should therefore be given the context; without it, its
-    /// calls need permits of their own.
+    /// A call that a tool makes runs under the permit of that tool, so that it cannot wait for its caller. This
+    /// includes calls with the tool's [`Context`](crate::Context) from any task or thread, and calls with any context
+    /// from the tool's own future or function. A tool should pass its context to tasks and threads that it spawns;
+    /// otherwise their calls need permits of their own.
     ///
-    /// A permit is returned once the call has ended, and with it every call made under the permit. A `blocking` tool
-    /// that has run into its timeout keeps the permit until its function returns.
+    /// A permit is released when the call and every call made under the permit have ended. A `blocking` tool that
+    /// exceeds its timeout holds its permit until the function returns.
     pub fn concurrency(mut self, n_calls: usize) -> Self {
         self.limiter = Limiter::new(n_calls);
         self
     }
 
-    /// Sets how long a call waits for a permit before it fails with
-    /// [`ErrorKind::Overloaded`](crate::call::ErrorKind::Overloaded): 60 seconds by default. The timeout of the call
-    /// includes this wait.
+    /// Sets the time that a call waits for a permit before it fails with
+    /// [`ErrorKind::Overloaded`](crate::call::ErrorKind::Overloaded). The default is 60 seconds. The timeout of the
+    /// call includes this wait.
     pub fn acquire_timeout(mut self, timeout: Duration) -> Self {
         self.policy.acquire_timeout = timeout;
         self
     }
 
-    /// How many bytes of arguments are looked at; 16 MiB by default.
+    /// Sets the maximum size of the arguments in bytes of JSON. The default is 16 MiB.
     pub fn max_argument_bytes(mut self, n_bytes: usize) -> Self {
         self.policy.max_argument_bytes = n_bytes;
         self
     }
 
-    /// Sets the size of a result, in bytes of JSON and of content each: 16 MiB by default. Writing stops there, and the call
-    /// fails with an error that names the limit.
+    /// Sets the maximum size of a result, in bytes of JSON and of content each. The default is 16 MiB. Serialization
+    /// stops at the limit, and the call fails with an error that contains it.
     pub fn max_result_bytes(mut self, n_bytes: usize) -> Self {
         self.policy.max_result_bytes = n_bytes;
         self
     }
 
-    /// How far to go to meet arguments that the schema refuses.
+    /// Sets the coercion of arguments that do not match the input schema. The default is [`Coercion::NullAsAbsent`].
     pub fn coercion(mut self, coercion: Coercion) -> Self {
         self.policy.coercion = coercion;
         self
     }
 
-    /// Whether arguments are checked against the input schema; they are by default.
+    /// Sets whether arguments are validated against the input schema. The default is `true`.
     pub fn validate_input(mut self, check: bool) -> Self {
         self.policy.validate_input = check;
         self
     }
 
-    /// Whether results are checked against the output schema; they are by default.
+    /// Sets whether results are validated against the output schema. The default is `true`.
     pub fn validate_output(mut self, check: bool) -> Self {
         self.policy.validate_output = check;
         self
@@ -278,9 +299,8 @@ impl DispatcherBuilder {
     ///
     /// # Errors
     ///
-    /// Every problem at once: state that tools borrow and the host has not passed, two values of one type, an instance
-    /// without tools or in a namespace that is taken, tools that need a feature which is switched off, and a concurrency
-    /// limit of zero.
+    /// Returns every defect: missing state, two values of one type, an instance without tools or in a namespace that
+    /// is taken, tools that need a disabled feature, and a concurrency limit of zero.
     pub fn build(self) -> Result<Dispatcher, Diagnostics> {
         let duplicates = missing::duplicate_states(&self.catalog, &self.states);
         let catalog = match self.instances.is_empty() {
@@ -323,11 +343,11 @@ impl fmt::Debug for DispatcherBuilder {
     }
 }
 
-/// Checks that a host with these states and this limit can run these tools.
+/// Checks that these tools can run with these states and this limit.
 pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Result<(), Diagnostics> {
     let mut diagnostics = missing::missing_states(catalog, states);
     if limiter.is_zero() {
-        let message = "the concurrency limit is 0, so that no call could ever run; it must be at least 1";
+        let message = "the concurrency limit is 0, so no call could run; it must be at least 1";
         diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidSetting, message, []));
     }
     if cfg!(not(feature = "async")) {

@@ -13,7 +13,7 @@ use crate::stream::Queue;
 use crate::tool::Tool;
 
 impl Dispatcher {
-    /// All stages of a call that a backend runs, once it was selected.
+    /// Runs all stages of a call after its backend was selected.
     pub(super) async fn run_elsewhere(
         &self,
         context: &Context,
@@ -44,10 +44,10 @@ impl Dispatcher {
 }
 
 impl Policy {
-    /// The arguments as the input schema accepts them: the text as it came, where that fits as it is.
+    /// Returns the arguments in a form that matches the input schema: the original text if it matches unchanged.
     fn fitting<'a>(&self, tool: &Tool, arguments: Arguments<'a>) -> Result<(Arguments<'a>, Vec<Change>), ToolError> {
         if !self.validate_input {
-            // What goes over a wire has to be JSON at least.
+            // A backend may send the arguments over a wire, so they must be valid JSON.
             return Ok((arguments.to_value()?.into(), Vec::new()));
         }
         if let (Arguments::Json(text), Some(plan)) = (&arguments, tool.input().plan())

@@ -1,4 +1,4 @@
-//! How the value that a function returns becomes a result.
+//! Encoding of the value that a function returns.
 
 use std::future::{Future, ready};
 
@@ -10,25 +10,25 @@ use super::Invocation;
 use crate::call::{Change, Content, ErrorKind, RunResult, Structured, ToolError};
 use crate::stream::Chunks;
 
-/// How the value that a function returns becomes a result.
+/// The encoding of a function's return value as a result.
 pub trait Encode<T> {
-    /// The output schema, where there is one.
+    /// Returns the output schema, if there is one.
     fn schema() -> Option<Value>;
 
-    /// The result that holds `output`, and what was changed in the arguments.
+    /// Encodes `output`, with the changes made to the arguments.
     ///
     /// # Errors
     ///
-    /// The output schema refuses it.
+    /// Returns an error if the output does not match the output schema.
     fn encode(output: T, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError>;
 
-    /// Whether `output` is not there yet when the function returns, so that only the other way to encode it will do.
+    /// True if the output is a stream, which only [`Encode::encode_async`] can encode.
     const WAITS: bool = false;
 
-    /// Whether there is never anything in the result.
+    /// True if the result is always empty.
     const GIVES_NOTHING: bool = false;
 
-    /// The same for an asynchronous call.
+    /// Encodes the output of an asynchronous call.
     fn encode_async(
         output: T,
         call: &Invocation<'_>,
@@ -38,19 +38,19 @@ pub trait Encode<T> {
     }
 }
 
-/// The ways in which `Encode` is implemented; the macro picks one by the type.
+/// The implementations of `Encode`; the macro selects one by the return type.
 #[derive(Debug)]
 pub struct Returns<const KIND: u8>;
 
-/// Anything that serialises.
+/// Serializable data.
 pub const STRUCTURED: u8 = 0;
-/// Nothing.
+/// No result.
 pub const UNIT: u8 = 1;
-/// Content and no data.
+/// Content without data.
 pub const CONTENT: u8 = 2;
-/// Data with content beside it.
+/// Data with content.
 pub const STRUCTURED_WITH_CONTENT: u8 = 3;
-/// Refused by rustc, at a better place than this.
+/// A type that rustc rejects elsewhere with a better message.
 pub const UNFIT: u8 = 4;
 /// A stream of items.
 pub const CHUNKS: u8 = 5;
@@ -130,7 +130,7 @@ impl<T: Serialize + JsonSchema + Send + 'static> Encode<Chunks<T>> for Returns<C
     ) -> Result<RunResult, ToolError> {
         let mut list = b"[".to_vec();
         while let Some(item) = items.next().await {
-            // A list of one is checked as the whole list would be.
+            // A list of one item is validated like the whole list.
             let one = call.encode(&[item?])?;
             let item = &one[1..one.len() - 1];
             call.send(item).await?;

@@ -1,4 +1,4 @@
-//! The stages of a call once its tool is known.
+//! The stages of a call after its tool is resolved.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -39,11 +39,11 @@ impl Dispatcher {
     ) -> Result<RunResult, ToolError> {
         #[cfg(feature = "tower")]
         if self.layered.is_some() {
-            let message = "there are layers around the tools, and they may wait; call it with `Dispatcher::call`";
+            let message = "the dispatcher has layers, which are asynchronous; call the tool with `Dispatcher::call`";
             return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
         }
         let Executor::Function(entry) = self.shared.select(tool)? else {
-            let message = "the tool runs elsewhere; call it with `Dispatcher::call`";
+            let message = "a backend runs the tool; call it with `Dispatcher::call`";
             return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
         };
         if self.shared.is_unconditional(context, tool) {
@@ -53,7 +53,7 @@ impl Dispatcher {
         self.run_sync_under_limit(context, tool, entry, arguments)
     }
 
-    /// Runs a call that needs a permit or some of the credentials. Not inlined, to keep the stack frame of other calls small.
+    /// Runs a call that needs a permit or credentials. Not inlined, to keep the stack frame of other calls small.
     #[inline(never)]
     fn run_sync_under_limit(
         &self,
@@ -116,7 +116,8 @@ impl Dispatcher {
         }
         let context = &*scoped(context, tool)?;
         self.shared.policy.admit(context, &arguments)?;
-        // A synchronous tool ends with its first poll. If a permit is free, neither timeout nor cancellation can interrupt it.
+        // A synchronous tool completes in its first poll. If a permit is free, neither a timeout nor a cancellation
+        // can interrupt it.
         if let (Run::Sync(run), None) = (Run::of(entry), time_limit)
             && let Ok(permit) = self.shared.limiter.try_acquire(context.permits())
         {
@@ -135,7 +136,7 @@ impl Dispatcher {
                     let invocation = Invocation { parts, ..self.invocation(context, tool, entry, &arguments) };
                     permit.poll(unwind::caught_future(|| run(invocation))).await
                 }
-                // Boxed, so that it does not enlarge the future of all other calls.
+                // Boxed to keep the future of all other calls small.
                 Run::Blocking(run) => {
                     let arguments = arguments.into_owned();
                     let idx = self.shared.catalog.place_of(tool);
@@ -163,7 +164,7 @@ impl Dispatcher {
 }
 
 impl Shared {
-    /// Returns true if a call needs no permit, and the tool may see its whole context.
+    /// Returns true if a call needs no permit and no scoped credentials.
     #[inline]
     pub(super) fn is_unconditional(&self, context: &Context, tool: &Tool) -> bool {
         self.limiter.is_unlimited() && sees_all(context, tool)

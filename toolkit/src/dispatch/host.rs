@@ -1,4 +1,4 @@
-//! What a call borrows from its host.
+//! The parameters that a host injects into a call.
 
 use std::any::type_name;
 
@@ -8,12 +8,12 @@ use crate::catalog::Catalog;
 use crate::state::States;
 use crate::tool::Tool;
 
-/// What a call borrows from its host: the context, the dispatcher, and state by its type.
+/// The parameters that a host injects into a call: the context, the dispatcher, and state by its type.
 #[derive(Clone, Copy, Debug)]
 pub struct Host<'a> {
     context: &'a Context,
     dispatcher: &'a Dispatcher,
-    /// The state of the instance that the tool belongs to.
+    /// The state of the tool's instance.
     instance: Option<&'a States>,
 }
 
@@ -34,17 +34,18 @@ impl<'a> Host<'a> {
         self.dispatcher
     }
 
-    /// Returns the catalog that the tool belongs to.
+    /// Returns the catalog that contains the tool.
     #[must_use]
     pub fn catalog(self) -> &'a Catalog {
         self.dispatcher.catalog()
     }
 
-    /// Returns the state of type `T`: that of the tool's instance, or that which all tools share.
+    /// Returns the state of type `T`: that of the tool's instance, or the shared state.
     ///
     /// # Errors
     ///
-    /// The host has not passed it. Building a dispatcher checks that for the tools of its catalog.
+    /// Returns an error if the host did not provide it. Building a dispatcher checks this for the tools of its
+    /// catalog.
     pub fn state<T: ?Sized + 'static>(self) -> Result<&'a T, ToolError> {
         let own = self.instance.and_then(States::get::<T>);
         own.or_else(|| self.dispatcher.shared.states.get::<T>())

@@ -1,4 +1,4 @@
-//! Layers around every call, in the form of tower.
+//! Tower layers around calls.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -18,11 +18,11 @@ use crate::tool::Tool;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A call on its way through layers: its tool is found, and nothing else has been looked at.
+/// A call that passes through layers. Its tool is resolved, and nothing else is checked yet.
 #[derive(Clone)]
 pub struct Call {
     dispatcher: Dispatcher,
-    /// The place of the tool in the catalogue: a clone of a tool might build its schemas for itself.
+    /// The index of the tool in the catalog: a clone of the tool might build its schemas again.
     place: usize,
     context: Context,
     arguments: Arguments<'static>,
@@ -40,45 +40,46 @@ impl Call {
         Self {
             dispatcher: dispatcher.clone(),
             place: dispatcher.catalog().place_of(tool),
-            // A layer may run what is inside of it on another task.
+            // A layer may run the inner service on another task.
             context: context.carried(),
             arguments: arguments.into_owned(),
             parts: parts.cloned(),
         }
     }
 
-    /// The tool that is called.
+    /// Returns the tool.
     #[must_use]
     pub fn tool(&self) -> &Tool {
         self.dispatcher.catalog().at(self.place)
     }
 
-    /// What goes along with the call.
+    /// Returns the context of the call.
     #[must_use]
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// What goes along with the call, to add to it.
+    /// Returns the context of the call for modification.
     pub fn context_mut(&mut self) -> &mut Context {
         &mut self.context
     }
 
-    /// The arguments, as the caller sent them.
+    /// Returns the arguments as the caller sent them.
     #[must_use]
     pub fn arguments(&self) -> &Arguments<'static> {
         &self.arguments
     }
 
-    /// The arguments as the tool will be given them: checked, and changed as far as the dispatcher's
-    /// [`Coercion`](crate::Coercion) goes. They are checked again before the tool runs.
+    /// Returns the arguments as the tool will receive them: validated, and changed according to the dispatcher's
+    /// [`Coercion`](crate::Coercion). They are validated again before the tool runs.
     ///
-    /// Who asks somebody whether a call may be made asks about these: what was sent may read differently.
+    /// A layer that asks for approval should show these arguments, because the original ones may be interpreted
+    /// differently.
     ///
     /// # Errors
     ///
-    /// What the dispatcher would refuse the call with: nothing runs the tool, the caller lacks what it requires or has
-    /// given up, or the arguments do not fit.
+    /// Returns the error with which the dispatcher would reject the call: no backend runs the tool, the caller lacks
+    /// required credentials, the call is cancelled, or the arguments are invalid.
     pub fn checked_arguments(&self) -> Result<Value, ToolError> {
         let (tool, policy) = (self.tool(), &self.dispatcher.shared.policy);
         self.dispatcher.shared.select(tool)?;
@@ -90,15 +91,15 @@ impl Call {
         admit(tool, &self.arguments, policy.coercion).map(|(tree, _)| tree.value)
     }
 
-    /// Whether parts of the result are given before its end. Such a call is not to be made again: its reader would see
-    /// the parts twice.
+    /// Returns true if the caller consumes parts of the result before it is complete. Such a call must not be
+    /// repeated, because the caller would receive the parts twice.
     #[must_use]
     pub fn is_streamed(&self) -> bool {
         self.parts.is_some()
     }
 }
 
-/// What a layer wraps: the layers inside of it, and the dispatcher at the bottom.
+/// The service that a layer wraps: the inner layers and the dispatcher.
 #[derive(Clone)]
 pub struct ToolService(Arc<dyn Run>);
 
@@ -107,7 +108,7 @@ trait Run: Send + Sync {
 }
 
 impl ToolService {
-    /// What is inside of all layers.
+    /// Returns the innermost service.
     fn bottom() -> Self {
         Self(Arc::new(Bottom))
     }
@@ -141,7 +142,7 @@ impl Service<Call> for ToolService {
     }
 }
 
-/// The dispatcher of the call, without layers: those of several may be inside of the same ones.
+/// The innermost service: the dispatcher of the call without layers. Several dispatchers may share their layers.
 struct Bottom;
 
 impl Run for Bottom {
@@ -163,7 +164,7 @@ where
     S::Error: Into<BoxError>,
 {
     fn run(&self, call: Call) -> BoxFuture<'static, Result<RunResult, ToolError>> {
-        // Each layer by itself, so that those around it see an error.
+        // Panics are caught for each layer, so that the outer layers receive an error.
         let service = unwind::catch(|| self.0.clone());
         Box::pin(async move {
             let mut service = service.map_err(Panic::of_host)?;
@@ -176,11 +177,11 @@ where
     }
 }
 
-/// How a layer is put around what is inside of it.
+/// A function that wraps a service in a layer.
 pub(super) type Wrap = Box<dyn FnOnce(ToolService) -> ToolService + Send>;
 
 impl Dispatcher {
-    /// The same dispatcher inside of layers, the outermost first.
+    /// Wraps the dispatcher in layers, the outermost first.
     pub(super) fn wrapped_by(self, layers: Vec<Wrap>) -> Self {
         if layers.is_empty() {
             return self;
@@ -191,11 +192,11 @@ impl Dispatcher {
 }
 
 impl DispatcherBuilder {
-    /// Puts a layer around every call of JSON: what was added first sees the call first and the outcome last.
+    /// Adds a layer around every call with JSON arguments. The first layer added is the outermost.
     ///
-    /// A layer sees a call once its tool is found. Errors that are no [`ToolError`] are masked like any that nobody
-    /// expected. Calls without a runtime are refused, since a layer may wait; a [`Handle`](crate::Handle) calls a
-    /// function with Rust types and passes by the layers.
+    /// A layer receives a call after its tool is resolved. An error other than [`ToolError`] is masked like any
+    /// unexpected error. Calls without a runtime are rejected, because layers are asynchronous. A
+    /// [`Handle`](crate::Handle), which calls a function with Rust types, bypasses the layers.
     pub fn layer<L>(mut self, layer: L) -> Self
     where
         L: Layer<ToolService> + Send + 'static,

@@ -1,4 +1,4 @@
-//! How long a call may take, and that it ends when its caller gives up.
+//! Timeouts and cancellation of calls.
 
 use std::future::Future;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::call::ErrorKind;
 use crate::call::timer;
 use crate::call::{Context, ToolError};
 
-/// Returns true if nothing could end a call before its tool does.
+/// Returns true if the call has no timeout and cannot be cancelled.
 #[inline]
 pub(super) fn is_unbounded(context: &Context, timeout: Option<Duration>) -> bool {
     #[cfg(feature = "async")]
@@ -21,7 +21,7 @@ pub(super) fn is_unbounded(context: &Context, timeout: Option<Duration>) -> bool
     }
 }
 
-/// Polls `work` until it ends, the caller gives up, or the time is over.
+/// Polls `work` until it completes, the call is cancelled, or the timeout elapses.
 #[cfg(feature = "async")]
 pub(super) async fn bounded<T>(
     work: impl Future<Output = Result<T, ToolError>>,
@@ -60,7 +60,7 @@ async fn until_cancelled<T>(
     .await
 }
 
-/// Polls `work` to its end: without the feature `async` nothing measures time or wakes on cancellation.
+/// Polls `work` to completion. Timeouts and cancellation need the feature `async`.
 #[cfg(not(feature = "async"))]
 pub(super) async fn bounded<T>(
     work: impl Future<Output = Result<T, ToolError>>,

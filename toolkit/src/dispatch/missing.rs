@@ -1,4 +1,4 @@
-//! State that tools borrow and their host has not passed, or has passed twice.
+//! Checks for missing and duplicate state.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, namespaces_with};
 use crate::state::{StateType, States};
 use crate::tool::Tool;
 
-/// One problem for each type that is missing, with all tools that borrow it.
+/// Returns one diagnostic for each missing type, with all tools that borrow it.
 pub(super) fn missing_states(catalog: &Catalog, states: &States) -> Vec<Diagnostic> {
     let mut missing: BTreeMap<&str, (StateType, Vec<&Tool>)> = BTreeMap::new();
     for tool in catalog {
@@ -19,7 +19,7 @@ pub(super) fn missing_states(catalog: &Catalog, states: &States) -> Vec<Diagnost
     }
     let diagnostic = |(name, (state, tools)): (&str, (StateType, Vec<&Tool>))| {
         let advice = advice(catalog, states, state);
-        let message = format!("no `{name}` was given, which tools borrow; {advice}");
+        let message = format!("missing state of type `{name}`, which tools borrow; {advice}");
         Diagnostic::new(DiagnosticKind::MissingState, message, tools)
     };
     missing.into_iter().map(diagnostic).collect()
@@ -29,44 +29,44 @@ fn state_types(tool: &Tool) -> impl Iterator<Item = StateType> {
     tool.entry().into_iter().flat_map(|entry| entry.states).flatten().copied()
 }
 
-/// What to write for the type to be there.
+/// Returns a suggestion for providing the type.
 fn advice(catalog: &Catalog, states: &States, wanted: StateType) -> String {
     let wanted = wanted.info();
     let name = wanted.name;
     if let Some(there) = states.location_of(wanted.arc) {
-        return format!("the `Arc<{name}>` of {there} is passed with `shared_state(arc)` instead of `state(arc)`");
+        return format!("pass the `Arc<{name}>` of {there} with `shared_state(arc)` instead of `state(arc)`");
     }
     if let Some(there) = states.location_of(wanted.boxed) {
         return format!(
-            "the `Box<{name}>` of {there} is passed with `shared_state(Arc::<{name}>::from(boxed))` instead of `state(boxed)`"
+            "pass the `Box<{name}>` of {there} with `shared_state(Arc::<{name}>::from(boxed))` instead of `state(boxed)`"
         );
     }
     if let Some((inner, inner_name)) = wanted.inner
         && let Some(there) = states.location_of(inner)
     {
-        return format!("the `{inner_name}` of {there} is borrowed as `&{inner_name}`, without the `Arc`");
+        return format!("borrow the `{inner_name}` of {there} as `&{inner_name}`, without the `Arc`");
     }
     let instances = namespaces_with(catalog, wanted.id);
     if !instances.is_empty() {
         return format!(
-            "the instances `{}` have one; add one to the instances of these tools, or give one to all with \
+            "the instances `{}` have one; add one to the instances of these tools, or provide one for all with \
              `DispatcherBuilder::state`",
             instances.join("`, `")
         );
     }
     match wanted.is_unsized {
-        true => format!("give it with `DispatcherBuilder::shared_state`, as an `Arc<{name}>`"),
-        false => "give it with `DispatcherBuilder::state`".to_owned(),
+        true => format!("provide it with `DispatcherBuilder::shared_state`, as an `Arc<{name}>`"),
+        false => "provide it with `DispatcherBuilder::state`".to_owned(),
     }
 }
 
-/// One problem for each type of which the host has passed two values.
+/// Returns one diagnostic for each type of which the host provided two values.
 pub(super) fn duplicate_states(catalog: &Catalog, states: &States) -> Vec<Diagnostic> {
     let diagnostic = |duplicate: &crate::state::Duplicate| {
         let [first, second] = duplicate.locations;
         let message = format!(
-            "two values of type `{}` were given, at {first} and at {second}; tools borrow one value of each type. For \
-             several instances of a toolset, give each its own namespace with `DispatcherBuilder::instance`",
+            "two values of state of type `{}`, at {first} and at {second}; tools borrow one value of each type. For \
+             several instances of a toolset, put each into its own namespace with `DispatcherBuilder::instance`",
             duplicate.type_name
         );
         let tools = catalog.iter().filter(|tool| state_types(tool).any(|state| state.info().id == duplicate.id));

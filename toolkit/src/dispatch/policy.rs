@@ -1,11 +1,11 @@
-//! Settings of a dispatcher that hold for every call.
+//! Settings of a dispatcher for all calls.
 
 use std::time::Duration;
 
 use crate::call::{Arguments, Coercion, Context, ErrorKind, ToolError};
 use toolkit_schema::is_too_deep;
 
-/// The settings that hold for every call.
+/// The settings for all calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policy {
     pub(crate) validate_input: bool,
@@ -18,13 +18,13 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
-    /// Refuses a call that is too large, nested too deep, or cancelled, before its arguments are read.
+    /// Rejects a call that is too large, nested too deeply, or cancelled, before its arguments are parsed.
     #[inline]
     pub(super) fn admit(&self, context: &Context, arguments: &Arguments<'_>) -> Result<(), ToolError> {
         if arguments.len() > self.max_argument_bytes {
             return Err(self.too_large(arguments));
         }
-        // Validation and deserialization of a tree recurse.
+        // Validation and deserialization of a tree are recursive.
         if matches!(arguments, Arguments::Value(value) if is_too_deep(value)) {
             let message = "the arguments are nested deeper than 127 levels";
             return Err(ToolError::new(ErrorKind::MalformedJson, message));
@@ -35,11 +35,11 @@ impl Policy {
     #[cold]
     fn too_large(&self, arguments: &Arguments<'_>) -> ToolError {
         let (length, most) = (arguments.len(), self.max_argument_bytes);
-        ToolError::new(ErrorKind::TooLarge, format!("the arguments have {length} bytes; at most {most} are taken"))
+        ToolError::new(ErrorKind::TooLarge, format!("the arguments have {length} bytes; the limit is {most}"))
     }
 }
 
-/// Refuses a call that its caller has cancelled.
+/// Rejects a cancelled call.
 #[inline]
 pub(super) fn check_cancelled(context: &Context) -> Result<(), ToolError> {
     if context.is_cancelled() {

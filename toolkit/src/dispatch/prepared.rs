@@ -1,4 +1,4 @@
-//! A tool found once, to be called many times.
+//! Tools that are resolved once and called many times.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use super::report::report;
 use crate::call::{Arguments, Context, RunResult, ToolError};
 use crate::tool::Tool;
 
-/// A tool of a dispatcher, its name resolved. It is called as by name, through the same stages.
+/// A resolved tool of a dispatcher. Calls pass the same stages as calls by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Prepared<'d> {
     dispatcher: &'d Dispatcher,
@@ -15,24 +15,40 @@ pub struct Prepared<'d> {
 }
 
 impl Dispatcher {
-    /// Finds a tool by any of its names, for who calls it often: finding it is a tenth of what a small call costs.
+    /// Resolves a tool by any of its names, for repeated calls: resolving takes a tenth of the time of a small call.
+    ///
+    /// ```
+    /// use toolkit::{Dispatcher, catalog, tool};
+    ///
+    /// /// Doubles a number.
+    /// #[tool]
+    /// fn double(n: i64) -> i64 {
+    ///     n * 2
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::new(catalog![double]?)?;
+    /// let double = dispatcher.prepared("double")?;
+    /// assert_eq!(double.call_sync(r#"{"n": 1}"#)?.value(), 2);
+    /// assert_eq!(double.call_sync(r#"{"n": 2}"#)?.value(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// The name did not resolve.
+    /// Returns an error if the name does not resolve.
     pub fn prepared(&self, name: &str) -> Result<Prepared<'_>, ToolError> {
         Ok(Prepared { dispatcher: self, tool: self.shared.catalog.resolve(name)? })
     }
 }
 
 impl<'d> Prepared<'d> {
-    /// The tool.
+    /// Returns the tool.
     #[must_use]
     pub fn tool(&self) -> &'d Tool {
         self.tool
     }
 
-    /// Returns the timeout of a call: the tool's own, or else that of the dispatcher.
+    /// Returns the timeout of a call: that of the tool, or the default of the dispatcher.
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
         self.tool.timeout().or(self.dispatcher.shared.policy.timeout)
@@ -42,16 +58,16 @@ impl<'d> Prepared<'d> {
     ///
     /// # Errors
     ///
-    /// As for [`Dispatcher::call`], but that the name has been resolved.
+    /// Returns the errors of [`Dispatcher::call`], except those of resolving the name.
     pub async fn call<'a>(&self, arguments: impl Into<Arguments<'a>>) -> Result<RunResult, ToolError> {
         self.call_with(Context::EMPTY, arguments).await
     }
 
-    /// Calls the tool with a context of the host's.
+    /// Calls the tool with a context.
     ///
     /// # Errors
     ///
-    /// As for [`Prepared::call`].
+    /// Returns the errors of [`Prepared::call`].
     pub async fn call_with<'a>(
         &self,
         context: &Context,
@@ -61,20 +77,20 @@ impl<'d> Prepared<'d> {
         outcome.map_err(|error| report(self.tool, error))
     }
 
-    /// Calls a synchronous tool, on this thread, with no runtime; see [`Dispatcher::call_sync`].
+    /// Calls a synchronous tool on this thread, without a runtime; see [`Dispatcher::call_sync`].
     ///
     /// # Errors
     ///
-    /// As for [`Prepared::call`]; an asynchronous tool is refused.
+    /// Returns the errors of [`Prepared::call`], and an error if the tool is asynchronous.
     pub fn call_sync<'a>(&self, arguments: impl Into<Arguments<'a>>) -> Result<RunResult, ToolError> {
         self.call_sync_with(Context::EMPTY, arguments)
     }
 
-    /// Calls a synchronous tool with a context of the host's.
+    /// Calls a synchronous tool with a context.
     ///
     /// # Errors
     ///
-    /// As for [`Prepared::call_sync`].
+    /// Returns the errors of [`Prepared::call_sync`].
     pub fn call_sync_with<'a>(
         &self,
         context: &Context,

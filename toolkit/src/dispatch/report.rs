@@ -1,9 +1,9 @@
-//! Completes and logs the errors of calls.
+//! Completion and logging of errors.
 
 use crate::call::{ErrorKind, ToolError, unwind};
 use crate::tool::Tool;
 
-/// Adds the tool's name to an error, and logs the cause that a model must not read.
+/// Adds the tool and the backend to an error, and logs the cause, which the model must not read.
 #[cold]
 pub(super) fn report(tool: &Tool, error: ToolError) -> ToolError {
     let error = error.of_tool(&tool.id_text());
