@@ -1,4 +1,4 @@
-//! Calling a tool with Rust types.
+//! Typed calls of tools.
 
 use std::fmt;
 
@@ -6,22 +6,40 @@ use crate::call::{Context, ToolError};
 use crate::dispatch::{Dispatcher, Typed, TypedCall};
 use crate::tool::entry::Entry;
 
-/// A tool as a typed function: what goes in and what comes out is checked by rustc, and JSON is skipped.
+/// A tool as a typed function. rustc checks the input and the output, and no JSON is involved.
 ///
-/// [`handle!`](crate::handle!) makes one. The call runs as [`Dispatcher::call`] runs it: under the concurrency limit
-/// and the timeout, on a thread of its own where the tool is `blocking`, with the credentials that the tool requires,
-/// until the caller gives up. What is skipped is the validation: what the input schema asks beyond the types (a range,
-/// a pattern) is not checked, as in a call of the Rust function itself. Layers see calls of JSON only.
+/// [`handle!`](crate::handle!) creates a handle. The call runs like one with [`Dispatcher::call`]: under the
+/// concurrency limit and the timeout, on a thread of its own if the tool is `blocking`, with the credentials that the
+/// tool requires, and until it is cancelled. The schemas are not validated: constraints beyond the types, such as a
+/// range or a pattern, are not checked, as in a direct call of the Rust function. Layers apply only to calls with
+/// JSON.
 ///
-/// `R` is what the function returns, and `O` what that is when it succeeds.
+/// `R` is the return type of the function, and `O` the type of a successful result.
+///
+/// ```
+/// use toolkit::{Dispatcher, catalog, handle, tool};
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(catalog![add]?)?;
+/// assert_eq!(handle!(add).call(&dispatcher, (1, 2)).await?, 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Handle<I, O, R = O> {
     linked: Linked<I, R>,
     finish: fn(R) -> Result<O, ToolError>,
-    /// The namespace of one of several instances.
+    /// The namespace of the instance, if the tool has several.
     namespace: Option<&'static str>,
 }
 
-/// A function, its types, and the record of its tool: the hidden item beside it.
+/// The hidden item beside a function: the function, its types, and the entry of its tool.
 pub struct Linked<I, R> {
     entry: &'static Entry,
     call: TypedCall<I, R>,
@@ -32,27 +50,27 @@ impl<I, R> Linked<I, R> {
         Self { entry, call }
     }
 
-    /// The record of the tool.
+    /// Returns the entry of the tool.
     #[must_use]
     pub const fn entry(&self) -> &'static Entry {
         self.entry
     }
 
-    /// The typed handle; `finish` tells success from failure.
+    /// Returns the typed handle. `finish` separates success from failure.
     pub const fn handle<O>(self, finish: fn(R) -> Result<O, ToolError>) -> Handle<I, O, R> {
         Handle { linked: self, finish, namespace: None }
     }
 }
 
 impl<I: Send + 'static, O: Send + 'static, R: 'static> Handle<I, O, R> {
-    /// Returns the handle of the same tool of an instance, by the namespace of that; see
-    /// [`Instances`](crate::catalog::Instances). A tool with one instance needs no choice.
+    /// Selects an instance of the tool by its namespace; see [`Instances`](crate::catalog::Instances). Not needed if
+    /// there is only one instance.
     #[must_use]
     pub const fn instance(self, namespace: &'static str) -> Self {
         Self { namespace: Some(namespace), ..self }
     }
 
-    /// The id of the tool, as its author wrote it.
+    /// Returns the id that the author gave to the tool.
     #[must_use]
     pub const fn id(&self) -> &'static str {
         self.linked.entry.id
@@ -62,16 +80,17 @@ impl<I: Send + 'static, O: Send + 'static, R: 'static> Handle<I, O, R> {
     ///
     /// # Errors
     ///
-    /// The tool is not in the dispatcher's catalogue, it failed, or it took too long.
+    /// Returns an error if the catalog of the dispatcher does not contain the tool, or if the tool fails or exceeds
+    /// its timeout.
     pub async fn call(&self, dispatcher: &Dispatcher, input: I) -> Result<O, ToolError> {
         self.call_with(Context::EMPTY, dispatcher, input).await
     }
 
-    /// Calls the tool with a context of the host's.
+    /// Calls the tool with a context.
     ///
     /// # Errors
     ///
-    /// As for [`Handle::call`].
+    /// Returns the errors of [`Handle::call`].
     pub async fn call_with(&self, context: &Context, dispatcher: &Dispatcher, input: I) -> Result<O, ToolError> {
         let Linked { entry, call } = self.linked;
         let typed = Typed { entry, call, finish: self.finish, namespace: self.namespace };

@@ -1,7 +1,7 @@
-//! Turn a function into a tool that language models can call.
+//! A framework for tools that language models can call.
 //!
-//! [`tool`](macro@tool) on a function puts it into the catalogue of every program that links it. [`Catalog`] collects
-//! the tools of a program, and [`Dispatcher`] calls them, checking what goes in and what comes out.
+//! The attribute [`tool`](macro@tool) turns a function into a tool. [`Catalog`] collects the tools of all crates that
+//! are linked into a program, and [`Dispatcher`] calls them and validates their arguments and results.
 //!
 //! ```
 //! use toolkit::{Catalog, Dispatcher, tool};
@@ -17,27 +17,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | read | for |
+//! | item | purpose |
 //! |---|---|
-//! | [`tool`](macro@tool), [`toolset`](macro@toolset) | what an author writes |
-//! | [`Catalog`], [`catalog!`](catalog!), [`link!`] | which tools a program has |
-//! | [`Dispatcher`], [`Handle`], [`Context`] | calling them |
-//! | [`stream`] | calling one and seeing how far it has come |
-//! | [`Chain`] | calling several, the result of one being an argument of the next |
-//! | [`ToolError`], [`Content`], [`Structured`] | what a tool gives back |
-//! | [`adapter`] | describing them to others |
-//! | [`Tool`], [`Manifest`] | tools that are not written in Rust |
-//! | `import!`, under the feature `import` | those as typed functions |
-//! | [`backend`] | running those: handlers, other processes, servers |
-//! | [`lint`] | what could be better, and what is meant to deceive |
-//! | [`lock`] | what has changed, and whether it breaks callers |
-//! | [`version`] | which version will do |
+//! | [`tool`](macro@tool), [`toolset`](macro@toolset) | Defining tools |
+//! | [`Catalog`], [`catalog!`](catalog!), [`link!`] | Collecting the tools of a program |
+//! | [`Dispatcher`], [`Handle`], [`Context`] | Calling tools |
+//! | [`stream`] | Calling a tool with progress and partial results |
+//! | [`Chain`] | Calling several tools, passing the result of one as an argument to the next |
+//! | [`ToolError`], [`Content`], [`Structured`] | Errors and results of tools |
+//! | [`adapter`] | Describing tools in the formats of protocols and providers |
+//! | [`Tool`], [`Manifest`] | Tools that are not written in Rust |
+//! | `import!` (feature `import`) | Typed functions for the tools of other servers |
+//! | [`backend`] | Running tools elsewhere: handlers, other processes, servers |
+//! | [`lint`] | Finding poorly described and deceptive tools |
+//! | [`lock`] | Comparing a catalog with an earlier state, and finding breaking changes |
+//! | [`version`] | Versions, requirements and compatibility |
 //!
-//! Without the default feature `async` there is no runtime and no time limit; asynchronous tools then run on whatever
-//! executor polls them.
+//! Without the default feature `async` there are no timeouts and no waiting for permits, and asynchronous tools run on
+//! the executor that polls them.
 #![forbid(unsafe_code)]
 
-// Generated code names `::toolkit`; so does the code that is generated in here.
+// Generated code refers to `::toolkit`, also within this crate.
 extern crate self as toolkit;
 
 pub mod adapter;

@@ -1,4 +1,4 @@
-//! Tools that are sound and still not good: hard to choose, hard to call, or meant to deceive.
+//! Lint rules for valid tools: hard to choose, hard to call, or deceptive.
 //!
 //! ```
 //! use toolkit::lint::{Rule, lint};
@@ -29,7 +29,7 @@ mod unlisted;
 pub use self::finding::{Finding, Level, Rule, UnknownRule};
 use crate::tool::Tool;
 
-/// Everything that there is to say of these tools, but by the rules in `off`: by tool, then by rule.
+/// Checks tools with all rules except those in `off`. The findings are sorted by tool, then by rule.
 #[must_use]
 pub fn lint<'t>(tools: impl IntoIterator<Item = &'t Tool>, off: &[Rule]) -> Vec<Finding> {
     let tools: Vec<&Tool> = tools.into_iter().collect();

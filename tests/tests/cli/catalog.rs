@@ -173,10 +173,10 @@ fn a_valid_catalog_has_no_problems() {
 #[test]
 fn lint_findings_are_warnings_with_their_rule() {
     let ran = tools(&["check"]).exits(0).prints("21 tools, no problems, 21 warnings\n");
-    let line = "warning: odd:echo:1.0.0: inputSchema/properties/value has no type; say which values it takes [untyped-parameter]";
+    let line = "warning: odd:echo:1.0.0: inputSchema/properties/value has no type; declare the accepted values [untyped-parameter]";
     ran.says(line);
     let unknown = tools(&["check", "--allow", "no-such-rule"]).exits(2);
-    unknown.says("no rule is called `no-such-rule`; there are invisible-text");
+    unknown.says("unknown lint rule `no-such-rule`; the rules are invisible-text");
     let findings = tools(&["check", "--json", "--allow", "undescribed-parameter"]).exits(0).json()["findings"].clone();
     assert!(findings.as_array().unwrap().iter().all(|finding| finding["rule"] != "undescribed-parameter"));
 }

@@ -58,7 +58,7 @@ fn what_is_hidden_is_seen() {
         assert!(shown.contains(&mark), "no {mark} in {shown:?}");
     }
     let turned = marks.iter().find(|mark| mark.text().any(|text| text == "U+202E")).unwrap();
-    assert_eq!(turned.attr("title"), Some("it turns the order of the text around"));
+    assert_eq!(turned.attr("title"), Some("it changes the direction of the text"));
 }
 
 /// A mark is longer than what it marks, so few of them are made of one text, and a run has one.

@@ -85,7 +85,7 @@ fn a_finding_says_where_what_and_by_which_rule() {
     let finding = &found([sound("delete_note").read_only(true)])[0];
     assert_eq!(
         finding.to_string(),
-        "n:delete_note: annotations says `readOnlyHint`, and the name says `delete`; one of them is wrong [contradicting-hint]"
+        "n:delete_note: annotations contain `readOnlyHint`, but the name starts with `delete`; change one of them [contradicting-hint]"
     );
     assert_eq!(json!(finding)["rule"], "contradicting-hint");
     assert_eq!(json!(finding)["level"], "warning");
@@ -98,7 +98,7 @@ fn every_rule_has_a_code_a_reason_and_an_off_switch() {
         assert!(rule.reason().ends_with('.'), "{rule}");
     }
     let unknown = "no-such-rule".parse::<Rule>().unwrap_err().to_string();
-    assert!(unknown.starts_with("no rule is called `no-such-rule`; there are invisible-text, "), "{unknown}");
+    assert!(unknown.starts_with("unknown lint rule `no-such-rule`; the rules are invisible-text, "), "{unknown}");
     let tool = sound("delete_note").read_only(true).build().unwrap();
     assert_eq!(lint([&tool], &[Rule::ContradictingHint]), []);
     assert_eq!(lint([&tool], &[Rule::LongName]).len(), 1);

@@ -89,14 +89,15 @@ fn a_name_that_clients_refuse_is_told_with_the_naming_that_solves_it() {
     let name = long.replace(':', "_");
     assert_eq!(name.len(), 65);
     let message = format!(
-        "`{long}` would be called `{name}`, {rule} (this has 65); shorten its namespace or its name, or take \
+        "`{long}` would have the name `{name}`, {rule} (this has 65); shorten its namespace or its name, or use \
          `Naming::Name`, which gives every tool a valid name"
     );
     check_names(&[long], Naming::NamespaceName, &[(&[long], &message)]);
     check_names(&[long], Naming::Name, &[]);
     // Without namespaces, the other two clash.
     let (a, b) = ("b:x", "c:x");
-    let message = format!("`{long}` would be called `{name}`, {rule} (this has 65); shorten its namespace or its name");
+    let message =
+        format!("`{long}` would have the name `{name}`, {rule} (this has 65); shorten its namespace or its name");
     check_names(&[long, a, b], Naming::NamespaceName, &[(&[long], &message)]);
 
     let message = format!(

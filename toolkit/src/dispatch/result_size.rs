@@ -1,4 +1,4 @@
-//! How large a result may be.
+//! Size limits of results.
 
 use serde::Serialize;
 
@@ -13,16 +13,16 @@ impl Policy {
         if n_bytes > self.max_result_bytes { Err(self.result_too_large()) } else { Ok(()) }
     }
 
-    /// Checks the size of blocks of content, as far as it is theirs.
+    /// Checks the size of content blocks, counting the parts of variable size.
     pub(super) fn check_content(&self, content: &[Content]) -> Result<(), ToolError> {
         self.check_size(content.iter().map(size).sum())
     }
 
-    /// Writes a value as JSON, and stops at the limit.
+    /// Serializes a value as JSON and stops at the limit.
     #[cold]
     pub(super) fn encode(&self, output: &impl Serialize) -> Result<Vec<u8>, ToolError> {
         let mut json = Vec::with_capacity(128);
-        // `serde_json` reads all of a string before it writes any of it.
+        // `serde_json` reads a whole string before it writes any of it.
         match Plan::anything().encode_at_most(output, &mut json, self.max_result_bytes) {
             Ok(()) => return self.check_size(json.len()).map(|()| json),
             Err(NotEncoded::TooLong) => return Err(self.result_too_large()),

@@ -1,4 +1,4 @@
-//! From bytes to a typed argument, through the function, and back to bytes.
+//! The stages of a call of a function: decoding of the arguments, the function itself, encoding of the result.
 
 use std::future::Future;
 
@@ -17,21 +17,21 @@ use toolkit_schema::Schema;
 use toolkit_schema::plan::{NotEncoded, Plan};
 use toolkit_schema::tree::Tree;
 
-/// How a linked function is called, its types forgotten.
+/// The code of a linked function, with its types erased.
 ///
 /// An [`Entry`] holds it as [`Code`](crate::tool::entry::Code).
 #[derive(Clone, Copy, Debug)]
 pub enum Run {
-    /// On the caller's thread.
+    /// Runs on the caller's thread.
     Sync(fn(Invocation<'_>) -> Result<RunResult, ToolError>),
-    /// On a thread that may block.
+    /// Runs on a thread that may block.
     Blocking(fn(Invocation<'_>) -> Result<RunResult, ToolError>),
-    /// As a future.
+    /// Runs as a future.
     Async(for<'a> fn(Invocation<'a>) -> BoxFuture<'a, Result<RunResult, ToolError>>),
 }
 
 impl Run {
-    /// Returns how the function of an entry is called.
+    /// Returns the code of an entry.
     #[inline]
     pub(crate) fn of(entry: &Entry) -> Self {
         *entry.code.get().expect("generated code stores a `Run`")
@@ -40,48 +40,48 @@ impl Run {
 
 /// The types of a linked function.
 pub trait Function: 'static {
-    /// What the function takes: the argument struct, or its arguments as a tuple.
+    /// The input of the function: the argument struct, or a tuple of arguments.
     type Input;
-    /// What the JSON becomes first.
+    /// The type into which the JSON arguments are deserialized.
     type Arguments: DeserializeOwned;
-    /// What the function returns.
+    /// The return type of the function.
     type Returned;
-    /// What that is when it succeeds.
+    /// The type of a successful result.
     type Output;
-    /// How that becomes a result.
+    /// The encoding of a successful result.
     type Encoding: Encode<Self::Output>;
 
-    /// Takes the arguments out of what was decoded.
+    /// Converts the deserialized arguments into the input.
     fn input(arguments: Self::Arguments) -> Self::Input;
 
-    /// Sorts the two apart.
+    /// Separates success from failure.
     ///
     /// # Errors
     ///
-    /// The function's own.
+    /// Returns the error of the function.
     fn finish(returned: Self::Returned) -> Result<Self::Output, ToolError>;
 }
 
-/// A linked function that is synchronous.
+/// A synchronous linked function.
 pub trait SyncFunction: Function {
-    /// Calls it.
+    /// Calls the function.
     ///
     /// # Errors
     ///
-    /// The host lacks the state that the function borrows.
+    /// Returns an error if the host lacks state that the function borrows.
     fn call(input: Self::Input, host: Host<'_>) -> Result<Self::Returned, ToolError>;
 }
 
-/// A linked function that is asynchronous.
+/// An asynchronous linked function.
 pub trait AsyncFunction: Function {
-    /// Calls it.
+    /// Calls the function.
     fn call<'a>(
         input: Self::Input,
         host: Host<'a>,
     ) -> impl Future<Output = Result<Self::Returned, ToolError>> + Send + 'a;
 }
 
-/// One call on its way through a function.
+/// A call of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct Invocation<'a> {
     pub(super) tool: &'a Tool,
@@ -89,15 +89,15 @@ pub struct Invocation<'a> {
     pub(super) arguments: &'a Arguments<'a>,
     pub(super) host: Host<'a>,
     pub(super) policy: &'a Policy,
-    /// Who reads the parts of the result, if anybody does.
+    /// The receiver of the parts of a streamed result.
     pub(super) parts: Option<&'a Queue>,
 }
 
-/// All stages of a synchronous call.
+/// Runs all stages of a synchronous call.
 ///
 /// # Errors
 ///
-/// The stage that refused.
+/// Returns the error of the stage that failed.
 pub fn run_sync<F: SyncFunction>(call: Invocation<'_>) -> Result<RunResult, ToolError> {
     let mut changes = Vec::new();
     let arguments = call.decode::<F::Arguments>(&mut changes)?;
@@ -105,7 +105,7 @@ pub fn run_sync<F: SyncFunction>(call: Invocation<'_>) -> Result<RunResult, Tool
     F::Encoding::encode(output, &call, changes)
 }
 
-/// All stages of an asynchronous call.
+/// Runs all stages of an asynchronous call.
 pub fn run_async<F: AsyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Result<RunResult, ToolError>> {
     Box::pin(async move {
         let mut changes = Vec::new();
@@ -115,7 +115,7 @@ pub fn run_async<F: AsyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Result
     })
 }
 
-/// All stages of a call of a synchronous function that returns what is not there yet.
+/// Runs all stages of a call of a synchronous function that returns a stream.
 pub fn run_waiting<F: SyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Result<RunResult, ToolError>> {
     Box::pin(async move {
         let mut changes = Vec::new();
@@ -126,16 +126,16 @@ pub fn run_waiting<F: SyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Resul
 }
 
 impl Invocation<'_> {
-    /// Sorts success from failure, whose text a model reads where the author chose so.
+    /// Separates success from failure. The author of the tool chooses whether the model reads the text of the failure.
     #[inline]
     fn finish<F: Function>(&self, returned: F::Returned) -> Result<F::Output, ToolError> {
         F::finish(returned).map_err(|error| shown(self.entry, error))
     }
 
-    /// The typed argument, once the input schema has accepted it.
+    /// Validates and deserializes the arguments.
     ///
-    /// Every kind of deserialiser that is named here is compiled for every tool, so there are two: the plan's and, for
-    /// what is not certain to fit, that of a tree.
+    /// Every deserializer named here is compiled for every tool, so there are only two: that of the plan, and that of
+    /// a tree for arguments that the plan does not accept.
     fn decode<A: DeserializeOwned>(&self, changes: &mut Vec<Change>) -> Result<A, ToolError> {
         let plan = if self.policy.validate_input { self.tool.input().plan() } else { Some(Plan::anything()) };
         if let (Arguments::Json(text), Some(plan)) = (self.arguments, plan)
@@ -147,7 +147,7 @@ impl Invocation<'_> {
         decode_tree(self.tool, self.policy.validate_input, self.arguments, &tree, changes)
     }
 
-    /// The arguments as a tree that the input schema accepts, where it is asked.
+    /// Returns the arguments as a tree, validated unless the policy disables validation.
     #[cold]
     fn tree(&self, changes: &mut Vec<Change>) -> Result<Tree, ToolError> {
         if !self.policy.validate_input {
@@ -158,7 +158,7 @@ impl Invocation<'_> {
         Ok(tree)
     }
 
-    /// Gives one item of the result, as JSON, to whoever reads them, once there is room.
+    /// Sends an item of the result, as JSON, to the receiver of a stream, waiting while the queue is full.
     pub(super) async fn send(&self, item: &[u8]) -> Result<(), ToolError> {
         if let Some(parts) = self.parts {
             let chunk = Chunk::from_json(String::from_utf8_lossy(item).into_owned());
@@ -167,7 +167,7 @@ impl Invocation<'_> {
         Ok(())
     }
 
-    /// Adds an item to a list, which must not grow for ever.
+    /// Appends an item to a list, within the size limit.
     pub(super) fn grow(&self, list: &mut Vec<u8>, item: &[u8]) -> Result<(), ToolError> {
         self.policy.check_size((list.len() + item.len()).saturating_add(1))?;
         if list.len() > 1 {
@@ -177,7 +177,7 @@ impl Invocation<'_> {
         Ok(())
     }
 
-    /// Refuses content that is larger than a result may be.
+    /// Rejects content that exceeds the size limit.
     pub(super) fn check_content(&self, content: &[Content]) -> Result<(), ToolError> {
         self.policy.check_content(content)
     }
@@ -190,14 +190,14 @@ impl Invocation<'_> {
         }
     }
 
-    /// An instance has an id of its own, which is no text of the program.
+    /// The id of an instance is not a static string.
     #[cold]
     fn result_of_instance(&self, changes: Vec<Change>) -> RunResult {
         let id = self.tool.id_text().into_owned();
         RunResult::of_backend(id.clone(), ToolBackend::named(id), None, changes)
     }
 
-    /// The JSON of a result, once the output schema has accepted it.
+    /// Serializes a result and validates it against the output schema.
     pub(super) fn encode(&self, output: &impl Serialize) -> Result<Vec<u8>, ToolError> {
         let schema = self.tool.output().filter(|_| self.policy.validate_output);
         if let Some(plan) = schema.and_then(Schema::plan) {
@@ -219,7 +219,7 @@ impl Invocation<'_> {
     }
 }
 
-/// Returns an error of the function as a model reads it.
+/// Returns the error of a function, unmasked if the tool shows its errors.
 #[cold]
 pub(super) fn shown(entry: &Entry, error: ToolError) -> ToolError {
     if entry.show_errors { error.unmask() } else { error }

@@ -1,11 +1,11 @@
-//! Credentials as one tool may see them.
+//! Credentials that are scoped to a tool.
 
 use std::borrow::Cow;
 
 use crate::call::{Context, ToolError};
 use crate::tool::Tool;
 
-/// Returns the context with the credentials that the tool requires, and no others.
+/// Returns the context with only the credentials that the tool requires.
 ///
 /// # Errors
 ///
@@ -18,7 +18,7 @@ pub(super) fn scoped<'c>(context: &'c Context, tool: &Tool) -> Result<Cow<'c, Co
     narrowed(context, tool).map(Cow::Owned)
 }
 
-/// Returns true if nothing has to be kept from the tool, and nothing has to be there: so it is with most calls.
+/// Returns true if the context has no credentials and the tool requires none, which is the common case.
 #[inline]
 pub(super) fn sees_all(context: &Context, tool: &Tool) -> bool {
     !context.has_credentials() && !tool.requires()

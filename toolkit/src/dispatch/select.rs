@@ -1,4 +1,4 @@
-//! The executor of a call: a function of this program or a backend.
+//! Selection of the executor of a call: a function of this program or a backend.
 
 use super::Shared;
 use crate::backend::Route;

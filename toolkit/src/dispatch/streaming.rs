@@ -10,12 +10,12 @@ use crate::stream::{CallStream, Queue, reporting_to};
 impl Dispatcher {
     /// Calls a tool and streams its progress and the parts of its result; see [`stream`](crate::stream).
     ///
-    /// Every error is an event, also that of a name that does not resolve.
+    /// Every error is an event, including an unknown name.
     pub fn stream<'a>(&self, name: &str, arguments: impl Into<Arguments<'a>>) -> CallStream {
         self.stream_with(Context::EMPTY, name, arguments)
     }
 
-    /// Streams a call with a context. A listener of the context receives the progress too.
+    /// Streams a call with a context. A progress listener of the context still receives the progress.
     pub fn stream_with<'a>(&self, context: &Context, name: &str, arguments: impl Into<Arguments<'a>>) -> CallStream {
         let tool = match self.shared.catalog.resolve(name) {
             Ok(tool) => tool,
@@ -29,7 +29,7 @@ impl Dispatcher {
         let context = reporting_to(context.carried(), Arc::clone(&queue));
         let call = Box::pin(async move {
             let tool = dispatcher.shared.catalog.at(place);
-            // A stream ends with an event, also after a panic.
+            // A stream ends with an event, even after a panic.
             let work = || dispatcher.run_layered(&context, tool, arguments, Some(&parts));
             let outcome = unwind::catch_future(work).await.unwrap_or_else(|panic| Err(panic.of_host()));
             outcome.map_err(|error| report(tool, error))

@@ -1,4 +1,4 @@
-//! Calls with Rust types: the stages of a call, without JSON and its validation.
+//! Calls with Rust types, which pass the stages of a call without JSON and validation.
 
 use std::pin::pin;
 
@@ -12,16 +12,16 @@ use crate::call::{BoxFuture, Context, ToolError, unwind};
 use crate::tool::Tool;
 use crate::tool::entry::Entry;
 
-/// A function with its types, and how its success is told from its failure.
+/// A function with its types, and the conversion of its return value into success or failure.
 pub(crate) struct Typed<I, O, R> {
     pub(crate) entry: &'static Entry,
     pub(crate) call: TypedCall<I, R>,
     pub(crate) finish: fn(R) -> Result<O, ToolError>,
-    /// The namespace of one of several instances.
+    /// The namespace of the instance, if the tool has several.
     pub(crate) namespace: Option<&'static str>,
 }
 
-/// How a typed call is made.
+/// The code of a typed call.
 pub(crate) enum TypedCall<I, R> {
     Sync(fn(I, Host<'_>) -> Result<R, ToolError>),
     Async(for<'a> fn(I, Host<'a>) -> BoxFuture<'a, Result<R, ToolError>>),
@@ -36,7 +36,7 @@ impl<I, R> Clone for TypedCall<I, R> {
 impl<I, R> Copy for TypedCall<I, R> {}
 
 impl Dispatcher {
-    /// Calls a function with `input`: where, how long and how often it runs is as in a call with JSON.
+    /// Calls a function with `input`. Threads, timeouts and limits are those of a call with JSON.
     pub(crate) async fn run_typed<I, O, R>(
         &self,
         context: &Context,

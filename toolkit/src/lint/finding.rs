@@ -1,4 +1,4 @@
-//! Lint rules, and the findings that they report.
+//! Lint rules and their findings.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::tool::Tool;
 use toolkit_schema::shown_id;
 
-/// A result of a lint rule for one tool.
+/// A defect that a lint rule found in a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
@@ -18,9 +18,9 @@ pub struct Finding {
     pub level: Level,
     /// The id of the tool.
     pub tool: String,
-    /// The place: the name of a field, or a JSON Pointer below it.
+    /// The location: the name of a field, or a JSON Pointer below it.
     pub place: String,
-    /// The defect, and its remedy.
+    /// The defect and its remedy.
     pub message: String,
 }
 
@@ -29,7 +29,7 @@ pub struct Finding {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Level {
-    /// The tool works, and could be better.
+    /// The tool works, and could be improved.
     Warning,
     /// The tool must not be used: no honest tool has this defect.
     Error,
@@ -68,18 +68,18 @@ macro_rules! rules {
 }
 
 rules! {
-    InvisibleText "invisible-text" Error "A model reads what a person who reviews the tool cannot see.",
-    HiddenInstructions "hidden-instructions" Error "A description that gives orders to the model instead of describing the tool takes it over.",
-    SuspiciousText "suspicious-text" Warning "Urgency, secrecy and talk of other tools are what poisoned descriptions are made of.",
+    InvisibleText "invisible-text" Error "A model reads text that a human reviewer cannot see.",
+    HiddenInstructions "hidden-instructions" Error "A description that gives orders to the model takes control of it instead of describing the tool.",
+    SuspiciousText "suspicious-text" Warning "Urgency, secrecy and references to other tools are typical of poisoned descriptions.",
     MissingDescription "missing-description" Warning "A model chooses a tool by its description.",
-    VagueDescription "vague-description" Warning "A description that only repeats the name tells a model nothing.",
-    UndescribedParameter "undescribed-parameter" Warning "A model fills in an argument by what is said of it.",
-    UntypedParameter "untyped-parameter" Warning "Where anything is accepted a model sends anything, and strict modes refuse the tool.",
-    UnlistedName "unlisted-name" Warning "What a type reads and its schema does not list cannot be sent.",
-    LongName "long-name" Warning "Clients put the name of the server before that of the tool, and stop at 60 or 64 characters.",
+    VagueDescription "vague-description" Warning "A description that only repeats the name gives a model no information.",
+    UndescribedParameter "undescribed-parameter" Warning "A model chooses the value of an argument by its description.",
+    UntypedParameter "untyped-parameter" Warning "If a schema accepts any value, a model sends any value, and strict modes reject the tool.",
+    UnlistedName "unlisted-name" Warning "A name that the type accepts and the schema does not list cannot be sent.",
+    LongName "long-name" Warning "Clients prepend the name of the server to that of the tool, and limit the result to 60 or 64 characters.",
     SimilarNames "similar-names" Warning "A model confuses tools whose names hardly differ.",
-    SimilarDescriptions "similar-descriptions" Warning "A model cannot choose between tools that say the same of themselves.",
-    ContradictingHint "contradicting-hint" Warning "Hosts call without a question what says that it only reads.",
+    SimilarDescriptions "similar-descriptions" Warning "A model cannot choose between tools with the same description.",
+    ContradictingHint "contradicting-hint" Warning "Hosts call a tool that claims to be read-only without asking the user.",
 }
 
 impl Finding {
@@ -115,7 +115,7 @@ impl FromStr for Rule {
     }
 }
 
-/// The error of a code that belongs to no rule.
+/// The error of an unknown rule code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownRule {
     code: String,
@@ -124,7 +124,7 @@ pub struct UnknownRule {
 impl fmt::Display for UnknownRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let codes: Vec<&str> = Rule::ALL.iter().map(|rule| rule.code()).collect();
-        write!(f, "no rule is called `{}`; there are {}", self.code.escape_debug(), codes.join(", "))
+        write!(f, "unknown lint rule `{}`; the rules are {}", self.code.escape_debug(), codes.join(", "))
     }
 }
 

@@ -1,6 +1,7 @@
-//! Characters that print as nothing, or change the order of what is printed: a model reads what a person does not see.
+//! Invisible characters and characters that change the order of the text: a model reads them, and a person does not
+//! see them.
 
-/// What is invisible in a text, if anything is.
+/// Describes the invisible characters of a text, if there are any.
 pub(super) fn invisible(text: &str) -> Option<String> {
     let mut hidden = hidden(text);
     let (_, first) = hidden.next()?;
@@ -11,7 +12,7 @@ pub(super) fn invisible(text: &str) -> Option<String> {
     })
 }
 
-/// Each invisible character of a text, and where it stands.
+/// Returns each invisible character of a text with its byte offset.
 pub(crate) fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut before = '\0';
     text.char_indices().filter(move |(_, c)| {
@@ -23,7 +24,7 @@ pub(crate) fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> {
 fn is_invisible(c: char) -> bool {
     match c {
         '\n' | '\r' | '\t' => false,
-        // They choose between a sign and its coloured picture.
+        // Variation selectors that choose between a symbol and its emoji.
         '\u{FE0E}' | '\u{FE0F}' => false,
         '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{3164}'
         | '\u{FFA0}' => true,
@@ -38,18 +39,18 @@ fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200C}' | '\u{200D}')
 }
 
-/// Whether a joiner may stand behind it: Persian and the scripts of India cannot be written without, nor can many emoji.
+/// Returns true if a joiner may follow the character. Persian, the scripts of India and many emoji need joiners.
 fn joins_behind(c: char) -> bool {
     (c.is_alphabetic() && !c.is_ascii())
         || matches!(c, '\u{2190}'..='\u{2BFF}' | '\u{FE0F}' | '\u{1F000}'..='\u{1FAFF}')
 }
 
-/// What an invisible character does.
+/// Describes the effect of an invisible character.
 pub(crate) fn kind(c: char) -> &'static str {
     match c {
         '\u{E0000}'..='\u{E007F}' => "a tag character, which spells a hidden text",
         '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}' => {
-            "it turns the order of the text around"
+            "it changes the direction of the text"
         }
         '\u{FE00}'..='\u{FE0D}' | '\u{E0100}'..='\u{E01EF}' => "a variation selector, which can carry hidden bytes",
         c if c.is_control() => "a control character",

@@ -1,4 +1,4 @@
-//! What a tool is called, and what its name promises.
+//! Lint rules about names.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use super::finding::{Finding, Rule};
 use crate::catalog::Naming;
 use crate::tool::Tool;
 
-/// The longest name that leaves room for that of a server.
+/// The maximum length of a name that leaves space for the name of a server.
 const MAX_LEN: usize = 40;
 
-/// Verbs of tools that change something, and of no others: numbers are added too.
+/// Verbs of tools that modify something. Ambiguous verbs, such as `add`, are not listed.
 const CHANGES: [&str; 6] = ["create", "overwrite", "remove", "rename", "update", "write"];
-/// Verbs of tools that take something away.
+/// Verbs of tools that remove something.
 const DESTROYS: [&str; 8] = ["delete", "destroy", "drop", "erase", "kill", "purge", "truncate", "wipe"];
 
 pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
@@ -24,7 +24,7 @@ pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
     let verb = first_word(tool.name());
     let annotations = tool.annotations();
     let mut contradicts = |hint: &str, verb: &str| {
-        let message = format!("says `{hint}`, and the name says `{verb}`; one of them is wrong");
+        let message = format!("contain `{hint}`, but the name starts with `{verb}`; change one of them");
         findings.push(Finding::new(Rule::ContradictingHint, tool, "annotations", message));
     };
     if annotations.read_only == Some(true) && (CHANGES.contains(&&*verb) || DESTROYS.contains(&&*verb)) {
@@ -34,7 +34,7 @@ pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Tools of one namespace whose names differ in their writing only.
+/// Reports tools of one namespace whose names differ only in spelling.
 pub(super) fn compare(tools: &[&Tool], findings: &mut Vec<Finding>) {
     let mut by_letters: HashMap<(Option<&str>, String), &Tool> = HashMap::new();
     for tool in tools {
@@ -42,7 +42,7 @@ pub(super) fn compare(tools: &[&Tool], findings: &mut Vec<Finding>) {
         let letters = letters.strip_suffix('s').map(str::to_owned).unwrap_or(letters);
         match by_letters.get(&(tool.id().namespace(), letters.clone())) {
             Some(other) if other.name() != tool.name() => {
-                let message = format!("hardly differs from `{}`; call one of them otherwise", other.id());
+                let message = format!("hardly differs from `{}`; rename one of them", other.id());
                 findings.push(Finding::new(Rule::SimilarNames, tool, "name", message));
             }
             Some(_) => {}

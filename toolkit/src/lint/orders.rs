@@ -1,7 +1,8 @@
-//! Orders to a model: to obey a directive, to give up its safeguards, to copy what it handles, to keep silent.
+//! Orders to a model: to follow a directive, to give up its safeguards, to copy the data that it handles, to keep
+//! secrets from the user.
 //!
-//! The test `orders_of_the_same_kinds_are_found_and_honest_words_are_not` has descriptions of each kind. They guard against
-//! regressions and do not measure recall: they were written after the patterns.
+//! The test `orders_of_the_same_kinds_are_found_and_honest_words_are_not` has descriptions of each kind. They guard
+//! against regressions and do not measure recall, because they were written after the patterns.
 
 use std::sync::LazyLock;
 
@@ -12,11 +13,12 @@ use super::poison::quoted;
 struct Mark {
     pattern: Regex,
     what: &'static str,
-    /// Whether a tool may speak of it honestly: one that detects hidden instructions, or keeps others from a bypass.
+    /// True if a tool may mention the pattern honestly, such as one that detects hidden instructions or prevents a
+    /// bypass.
     may_be_denied: bool,
 }
 
-/// Finds an order that no description of a tool has a reason for.
+/// Finds an order that an honest description never contains.
 pub(super) fn orders(text: &str) -> Option<String> {
     static MARKS: LazyLock<Vec<Mark>> = LazyLock::new(marks);
     MARKS.iter().find_map(|mark| {
@@ -29,7 +31,7 @@ pub(super) fn orders(text: &str) -> Option<String> {
     })
 }
 
-/// Returns true if a sentence that has begun so far speaks of what it detects, forbids or prevents.
+/// Returns true if the current sentence mentions detecting, forbidding or preventing something.
 fn is_denied(before: &str) -> bool {
     static DENIED: LazyLock<Regex> = LazyLock::new(|| {
         let words = "prevent|detect|scan|find|strip|remov|block|filter|flag|identif|sanitiz|protect|defend|guard|against|\
@@ -46,7 +48,7 @@ fn pattern(text: &str) -> Regex {
 }
 
 fn marks() -> Vec<Mark> {
-    // Up to the end of a sentence, which the dot of an address is not.
+    // Up to the end of a sentence; the dots of an address do not end it.
     let within = r"(?:[^.\n]|\.\S)";
     let label = "DIRECTIVE|OVERRIDE|JAILBREAK";
     let upper = "(?:[A-Z][A-Z'-]*[ _:-]+)";

@@ -1,4 +1,4 @@
-//! Marks of tools that are meant to deceive the model which reads them.
+//! Lint rules for tools that deceive the model.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use super::invisible::invisible;
 use super::orders::orders;
 use crate::tool::Tool;
 
-/// Looks into every text of a tool that a model may read.
+/// Checks every text of a tool that a model may read.
 pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
     let mut tell = |place: &str, text: &str| {
         if let Some(found) = invisible(text) {
@@ -53,17 +53,17 @@ fn each_text(value: &Value, at: &str, tell: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// Where credentials are kept. A tool may have a reason to name such a place: that of a cluster reads its configuration.
+/// A location of credentials. An honest tool may mention one: a cluster tool reads its configuration.
 const PLACE: &str = r"(?:(?:~|/home/\w+|\$home)?/?\.(?:ssh|cursor|aws|gnupg|kube)/|\bid_rsa\b)";
 
-/// Whether the reader is told to read such a place, or to send what is there.
+/// Finds an order to read a location of credentials, or to send its contents.
 ///
-/// `Reads` describes a tool, and so does `Read` where a text begins; after that it is an order. To send what is secret
-/// is one anywhere.
+/// `Reads` describes a tool, and so does `Read` at the start of a text; elsewhere `read` is an order. An order to send
+/// secrets is reported anywhere.
 fn orders_to_take(text: &str) -> Option<String> {
     static MARKS: LazyLock<[Regex; 3]> = LazyLock::new(|| {
         let place = format!(r"(?:{PLACE}|mcp\.json\b)");
-        // Up to the end of a sentence, which the dot of a path is not.
+        // Up to the end of a sentence; the dots of a path do not end it.
         let within = r"(?:[^.]|\.\S){0,100}?";
         let told = r"\b(?:you|must|should|shall|please|first|then|always|also|next|now|(?:need|have|sure|remember|required) to),?";
         let read = r"(?:read|open|load|cat|get|fetch|access|retrieve|extract)\s+(?:the|your|all|any|every|its|their|his|files?|contents?|[^a-z\s])";
@@ -75,10 +75,10 @@ fn orders_to_take(text: &str) -> Option<String> {
     });
     let found = MARKS.iter().find_map(|mark| mark.find(text))?;
     let order = found.as_str().trim_start_matches(|c: char| !c.is_alphanumeric());
-    Some(format!("has an order to take what is secret: {}", quoted(order)))
+    Some(format!("has an order to read or send credentials: {}", quoted(order)))
 }
 
-/// Orders to the model that no description of a tool has a reason for.
+/// Finds orders to the model that an honest description never contains.
 fn instructions(text: &str) -> Option<String> {
     static MARKS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         let marks = [
@@ -108,14 +108,14 @@ fn instructions(text: &str) -> Option<String> {
     }
 }
 
-/// Words that honest descriptions rarely have, and poisoned ones often.
+/// Finds phrases that are rare in honest descriptions and frequent in poisoned ones.
 fn suspicious(text: &str) -> Option<String> {
     static MARKS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         let place = format!("(?i){PLACE}");
         let marks = [
             (
                 r"(?i)\b(before|after|instead of|when(ever)?)\s+(using|calling|invoking|you\s+(use|call))\s+(any|all|every|other|the other)\b.{0,20}\btools?\b",
-                "speaks of other tools",
+                "refers to other tools",
             ),
             (
                 r"(?i)\b(you|the (model|assistant|agent|ai|llm))\s+must\s+(always|never|first|also)\b",
@@ -123,10 +123,10 @@ fn suspicious(text: &str) -> Option<String> {
             ),
             (
                 r"(?i)\bthis (instruction|tool|message) (overrides|supersedes|takes precedence)",
-                "claims to come before others",
+                "claims precedence over other instructions",
             ),
             (r"[A-Za-z0-9+/]{120,}={0,2}", "has a long encoded text"),
-            (&*place, "names a place of credentials"),
+            (&*place, "names a location of credentials"),
         ];
         marks.into_iter().map(|(pattern, what)| (Regex::new(pattern).expect("the patterns are sound"), what)).collect()
     });

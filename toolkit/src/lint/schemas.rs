@@ -1,4 +1,4 @@
-//! What is said of the arguments.
+//! Lint rules about the schemas of arguments.
 
 use serde_json::Value;
 
@@ -12,11 +12,11 @@ pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
     for (name, argument) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let place = child("inputSchema/properties", name);
         if !is_described(argument) {
-            let message = "is not described; say what it is, and what it looks like";
+            let message = "has no description; describe its meaning and format";
             findings.push(Finding::new(Rule::UndescribedParameter, tool, &place, message));
         }
         if is_untyped(argument) {
-            let message = "has no type; say which values it takes";
+            let message = "has no type; declare the accepted values";
             findings.push(Finding::new(Rule::UntypedParameter, tool, &place, message));
         }
     }

@@ -1,4 +1,4 @@
-//! What is said of a tool.
+//! Lint rules about descriptions.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,18 +12,18 @@ pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
             Rule::MissingDescription,
             tool,
             "description",
-            "is missing; say what the tool does",
+            "is missing; describe what the tool does",
         ));
         return;
     }
     let (said, named) = (words(description), words(&split(tool.name())));
     if said.is_subset(&named) || said.len() < 2 {
-        let message = "says no more than the name does; say what goes in, what comes out, and when to use it";
+        let message = "only repeats the name; describe the input, the output and when to use the tool";
         findings.push(Finding::new(Rule::VagueDescription, tool, "description", message));
     }
 }
 
-/// Tools that say the same of themselves.
+/// Reports tools with the same description.
 pub(super) fn compare(tools: &[&Tool], findings: &mut Vec<Finding>) {
     let mut by_words: HashMap<BTreeSet<String>, &Tool> = HashMap::new();
     for tool in tools {
@@ -32,9 +32,9 @@ pub(super) fn compare(tools: &[&Tool], findings: &mut Vec<Finding>) {
             continue;
         }
         match by_words.get(&said) {
-            // The versions of one tool may say the same.
+            // Versions of one tool may have the same description.
             Some(other) if other.id().unversioned() != tool.id().unversioned() => {
-                let message = format!("says what that of `{}` says; say how they differ", other.id());
+                let message = format!("is the same as that of `{}`; describe how the tools differ", other.id());
                 findings.push(Finding::new(Rule::SimilarDescriptions, tool, "description", message));
             }
             Some(_) => {}
@@ -43,7 +43,7 @@ pub(super) fn compare(tools: &[&Tool], findings: &mut Vec<Finding>) {
     }
 }
 
-/// The words of a text that carry meaning, in lower case.
+/// Returns the words of a text in lower case, without stop words.
 fn words(text: &str) -> BTreeSet<String> {
     const EMPTY: [&str; 10] = ["a", "an", "the", "of", "to", "and", "or", "for", "this", "tool"];
 
@@ -52,7 +52,7 @@ fn words(text: &str) -> BTreeSet<String> {
     words.filter(|word| !word.is_empty() && !EMPTY.contains(&word.as_str())).map(stem).collect()
 }
 
-/// A name as words: `readFile` and `read_file` are two.
+/// Splits a name into words: `readFile` and `read_file` are two words each.
 fn split(name: &str) -> String {
     let mut text = String::new();
     for c in name.chars() {

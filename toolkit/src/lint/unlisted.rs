@@ -1,4 +1,4 @@
-//! Names that the type of an argument reads, and that its closed schema refuses.
+//! The lint rule about names that the type of an argument accepts and its closed schema rejects.
 
 use super::finding::{Finding, Rule};
 use crate::tool::Tool;
@@ -15,14 +15,12 @@ pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
             ),
             Unlisted::Variant(name) => format!(
                 "has the variant or alias {}, which the schema does not list, so that it cannot be sent; make it a \
-                 variant of its own, or remove it",
+                 separate variant, or remove it",
                 quoted(name)
             ),
-            Unlisted::OtherVariants => {
-                "has a variant with `#[serde(other)]`, and the schema refuses all names but the \
-                                        listed ones; make it a variant that holds a `String`, or remove the attribute"
-                    .to_owned()
-            }
+            Unlisted::OtherVariants => "has a variant with `#[serde(other)]`, but the schema rejects all unlisted \
+                                        names; make it a variant that holds a `String`, or remove the attribute"
+                .to_owned(),
         };
         findings.push(Finding::new(Rule::UnlistedName, tool, format!("arguments{pointer}"), message));
     }
