@@ -169,7 +169,7 @@ fn a_check_reports_what_only_schemas_tell() {
         (DiagnosticKind::InvalidExample, DiagnosticKind::InvalidMeta, DiagnosticKind::InvalidSchema);
     assert_eq!(kinds.iter().filter(|&&kind| kind == example).count(), 2, "{problems}");
     assert!(kinds.contains(&meta) && kinds.contains(&schema), "{problems}");
-    assert!(problems.to_string().contains("example 1 does not fit: /n is required"), "{problems}");
+    assert!(problems.to_string().contains("example 1 is invalid: /n is required"), "{problems}");
 }
 
 #[test]

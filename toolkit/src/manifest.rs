@@ -1,4 +1,4 @@
-//! Tools that another program published, read one by one: a bad one never hides the others.
+//! Manifests: lists of tools that another program published.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,9 +11,10 @@ use crate::tool::check::validate_tool;
 use crate::tool::{InvalidTool, Namespace, Object, Text, Tool, Unknown};
 use toolkit_schema::is_too_deep;
 
-/// A list of tools that another program published, such as the result of MCP's `tools/list`.
+/// A list of tools that another program published, such as the result of `tools/list` of MCP.
 ///
-/// Each tool is checked as one of this program is, and has its problems beside it.
+/// Each tool is validated like a tool of this program and has its own diagnostics, so an invalid tool does not affect
+/// the others.
 ///
 /// ```
 /// # use toolkit::{Catalog, Manifest};
@@ -36,11 +37,11 @@ use toolkit_schema::is_too_deep;
 #[derive(Clone, Debug)]
 pub struct Manifest {
     listings: Vec<Listing>,
-    /// What stands beside the list; `None` where the document is the list itself.
+    /// The other fields of the document; `None` if the document is the list itself.
     unknown: Option<Unknown>,
 }
 
-/// One entry of a [`Manifest`].
+/// An entry of a [`Manifest`].
 #[derive(Clone, Debug)]
 pub struct Listing {
     index: usize,
@@ -48,36 +49,36 @@ pub struct Listing {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Which of its two forms a tool is in.
+/// The form of a tool in a document.
 #[derive(Clone, Copy)]
 enum Form {
     Canonical,
     Mcp,
 }
 
-/// How many problems of one tool are told.
+/// The maximum number of diagnostics for each tool.
 const MAX_DIAGNOSTICS: usize = 16;
 
 impl Manifest {
-    /// How many entries a manifest may have.
+    /// The maximum number of entries in a manifest.
     pub const MAX_TOOLS: usize = 100_000;
 
-    /// Reads a list of tools in the form of MCP, from text or from a value: an array, or an object with the array
-    /// under `tools`, as `tools/list` gives it.
+    /// Parses a list of MCP tools from text or a value: an array, or an object with the array under `tools`, as
+    /// returned by `tools/list`.
     ///
     /// # Errors
     ///
-    /// There is no such list, or one of more than [`Manifest::MAX_TOOLS`]. What is wrong with a tool is no error here;
-    /// see [`Manifest::listings`].
+    /// Returns an error if there is no such list, or if it has more than [`Manifest::MAX_TOOLS`] entries. An invalid
+    /// tool is not an error; see [`Manifest::listings`].
     pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, InvalidManifest> {
         Self::read(json.into(), Form::Mcp)
     }
 
-    /// Reads a list of tools in their canonical form; see [`Tool::to_json`].
+    /// Parses a list of tools in their canonical form; see [`Tool::to_json`].
     ///
     /// # Errors
     ///
-    /// As for [`Manifest::from_mcp_json`].
+    /// Returns the errors of [`Manifest::from_mcp_json`].
     pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, InvalidManifest> {
         Self::read(json.into(), Form::Canonical)
     }
@@ -91,9 +92,9 @@ impl Manifest {
             Value::Array(tools) => (tools, None),
             Value::Object(mut fields) => match fields.remove("tools") {
                 Some(Value::Array(tools)) => (tools, Some(Unknown::from_iter(fields))),
-                Some(_) => return Err(invalid("`tools` is no array")),
+                Some(_) => return Err(invalid("`tools` is not an array")),
                 None if fields.contains_key("result") => {
-                    return Err(invalid("it has no `tools`; of a JSON-RPC response, give its `result`"));
+                    return Err(invalid("it has no `tools`; for a JSON-RPC response, pass its `result`"));
                 }
                 None => return Err(invalid("it has no `tools`")),
             },
@@ -101,7 +102,7 @@ impl Manifest {
         };
         if tools.len() > Self::MAX_TOOLS {
             let n_tools = tools.len();
-            return Err(InvalidManifest::new(format!("it has {n_tools} tools; at most {} are read", Self::MAX_TOOLS)));
+            return Err(InvalidManifest::new(format!("it has {n_tools} tools; the limit is {}", Self::MAX_TOOLS)));
         }
         let tools = tools.into_iter().enumerate();
         let mut listings: Vec<Listing> = tools.map(|(index, json)| Listing::read(index, json, form)).collect();
@@ -109,17 +110,17 @@ impl Manifest {
         Ok(Self { listings, unknown })
     }
 
-    /// The entries, in their order.
+    /// Returns an iterator over the entries in their order.
     pub fn listings(&self) -> impl Iterator<Item = &Listing> {
         self.listings.iter()
     }
 
-    /// The tools without a problem, in their order.
+    /// Returns an iterator over the tools without diagnostics, in their order.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.listings().filter(|listing| listing.is_sound()).filter_map(Listing::tool)
     }
 
-    /// The same tools in a namespace; see [`Tool::in_namespace`]. Whether two have one id is found anew.
+    /// Moves the tools into a namespace; see [`Tool::in_namespace`]. Duplicate ids are determined again.
     #[must_use]
     pub fn in_namespace(mut self, namespace: &Namespace) -> Self {
         for listing in &mut self.listings {
@@ -132,22 +133,22 @@ impl Manifest {
         self
     }
 
-    /// What stands beside the list, such as `nextCursor`.
+    /// Returns the fields beside the list, such as `nextCursor`.
     #[must_use]
     pub fn unknown(&self) -> &Unknown {
         self.unknown.as_ref().unwrap_or(&Unknown::NONE)
     }
 
-    /// Everything that was read, in the form of MCP: what was read in that form comes back as it was.
+    /// Serializes the manifest in the form of MCP. A manifest that was parsed in that form is reproduced unchanged.
     ///
-    /// A tool that carried a record of its own is written under the name in the record, and without the record; see
+    /// A tool that carried its own record is written under the name in the record, and without the record; see
     /// [`Tool::to_mcp_json_with_record`].
     #[must_use]
     pub fn to_mcp_json(&self) -> Value {
         self.write(Tool::to_mcp_json)
     }
 
-    /// Everything that was read, tools in their canonical form.
+    /// Serializes the manifest with tools in their canonical form.
     #[must_use]
     pub fn to_json(&self) -> Value {
         self.write(Tool::to_json)
@@ -196,13 +197,13 @@ impl Listing {
         }
     }
 
-    /// Its place in the list, from 0.
+    /// Returns the index in the list, starting at 0.
     #[must_use]
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// Its name, if it has one.
+    /// Returns the name, if there is one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         match &self.read {
@@ -211,33 +212,33 @@ impl Listing {
         }
     }
 
-    /// The tool, if the entry is one, problems or not.
+    /// Returns the tool, if the entry could be parsed, with or without diagnostics.
     #[must_use]
     pub fn tool(&self) -> Option<&Tool> {
         self.read.as_ref().ok()
     }
 
-    /// What is wrong with it; of very many things the first ones.
+    /// Returns the diagnostics of the entry, at most 16 of them.
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
-    /// Whether nothing is wrong with it.
+    /// Returns true if there are no diagnostics.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.diagnostics.is_empty()
     }
 }
 
-/// The first tool of an id has it.
+/// Reports duplicate ids. The first tool keeps the id.
 fn find_doubles(listings: &mut [Listing]) {
     let mut first: HashMap<Text, usize> = HashMap::new();
     for listing in listings {
         let Ok(tool) = &listing.read else { continue };
         let earlier = *first.entry(tool.id_text()).or_insert(listing.index);
         if earlier != listing.index {
-            let message = format!("its id is that of the tool at {earlier}");
+            let message = format!("the tool at index {earlier} has the same id");
             listing.diagnostics.push(Diagnostic::new(DiagnosticKind::DuplicateId, message, []));
         }
     }
@@ -254,7 +255,7 @@ impl fmt::Display for Listing {
     }
 }
 
-/// A document without a list of tools.
+/// The error of a document without a list of tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidManifest {
     reason: String,

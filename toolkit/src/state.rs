@@ -1,4 +1,4 @@
-//! State that a host shares with its tools, found by type.
+//! State that a host shares with its tools, by type.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// State by its type. Each value is an `Arc<T>`, so that `T` may be a `dyn Trait`.
+/// State by type. Each value is an `Arc<T>`, where `T` may be a `dyn Trait`.
 #[derive(Default)]
 pub(crate) struct States {
     by_type: HashMap<TypeId, Held>,
@@ -15,11 +15,11 @@ pub(crate) struct States {
 
 struct Held {
     state: Box<dyn Any + Send + Sync>,
-    /// Where the host passed it.
+    /// The location of the call that passed the value.
     location: &'static Location<'static>,
 }
 
-/// A type of which two values were passed.
+/// A type with two values.
 pub(crate) struct Duplicate {
     pub(crate) id: TypeId,
     pub(crate) type_name: &'static str,
@@ -27,7 +27,7 @@ pub(crate) struct Duplicate {
 }
 
 impl States {
-    /// Adds a value; the first of one type stays, and the second is a duplicate.
+    /// Adds a value. A second value of the same type is recorded as a duplicate and dropped.
     pub(crate) fn insert<T: ?Sized + Send + Sync + 'static>(
         &mut self,
         state: Arc<T>,
@@ -52,7 +52,7 @@ impl States {
         self.by_type.contains_key(&(wanted.describe)().id)
     }
 
-    /// Where a value of this type was passed.
+    /// Returns the location that passed a value of this type.
     pub(crate) fn location_of(&self, id: TypeId) -> Option<&'static Location<'static>> {
         self.by_type.get(&id).map(|held| held.location)
     }
@@ -68,32 +68,32 @@ impl fmt::Debug for States {
     }
 }
 
-/// The type of a borrowed parameter, of which the host must pass a value.
+/// The type of a parameter whose value the host must provide.
 #[derive(Clone, Copy, Debug)]
 pub struct StateType {
     describe: fn() -> StateTypeInfo,
 }
 
-/// A type, and those that are easily mistaken for it.
+/// A state type, and related types for which it is easily mistaken.
 pub(crate) struct StateTypeInfo {
     pub(crate) id: TypeId,
     pub(crate) name: &'static str,
-    /// A `dyn Trait`, a slice or a `str`.
+    /// True for a `dyn Trait`, a slice or a `str`.
     pub(crate) is_unsized: bool,
     pub(crate) arc: TypeId,
     pub(crate) boxed: TypeId,
-    /// Of an `Arc<T>`, the `T`.
+    /// The `T` of an `Arc<T>`.
     pub(crate) inner: Option<(TypeId, &'static str)>,
 }
 
 impl StateType {
-    /// The record of `T`.
+    /// Creates the description of `T`.
     #[must_use]
     pub const fn of<T: ?Sized + 'static>() -> Self {
         Self { describe: describe::<T> }
     }
 
-    /// The record of `Arc<T>`.
+    /// Creates the description of `Arc<T>`.
     #[must_use]
     pub const fn of_arc<T: ?Sized + 'static>() -> Self {
         Self {

@@ -1,7 +1,7 @@
-//! A call as a stream of events: how far it has come, parts of its result, and one end.
+//! Calls as streams of events: progress, parts of the result, and the outcome.
 //!
-//! [`Dispatcher::stream`](crate::Dispatcher::stream) calls a tool so. Every tool reports progress and an end; one that
-//! returns [`Chunks`] gives its items one by one as well.
+//! [`Dispatcher::stream`](crate::Dispatcher::stream) starts such a call. Every tool reports progress and an outcome; a
+//! tool that returns [`Chunks`] also sends its items one by one.
 //!
 //! ```
 //! use toolkit::stream::{Chunks, Event};
@@ -30,8 +30,8 @@
 //! # }
 //! ```
 //!
-//! The tool runs while somebody waits for the next event, and no further ahead than a few items: who reads slowly slows
-//! the tool down, and who drops the stream cancels the call. Progress that nobody has read yet gives way to newer.
+//! The tool runs only while the stream is polled, and at most a few items ahead: a slow consumer slows the tool down,
+//! and dropping the stream cancels the call. A newer progress report replaces one that is not consumed yet.
 
 mod chunks;
 mod emitter;
@@ -55,14 +55,14 @@ pub(crate) use self::queue::{Queue, reporting_to};
 use crate::call::{BoxFuture, RunResult, ToolError};
 use crate::tool::Text;
 
-/// The events of one call; see [the module](self).
+/// The events of a call; see [the module](self).
 ///
-/// Exactly one [`Event::Done`] or [`Event::Error`] is the last.
+/// The last event is exactly one [`Event::Done`] or [`Event::Error`].
 #[must_use = "a call runs while its events are waited for"]
 pub struct CallStream {
     tool_id: Text,
     queue: Arc<Queue>,
-    /// `None` once it has ended.
+    /// `None` after the call has ended.
     call: Option<BoxFuture<'static, Result<RunResult, ToolError>>>,
     end: Option<Event>,
 }
@@ -76,12 +76,12 @@ impl CallStream {
         Self { tool_id, queue, call: Some(call), end: None }
     }
 
-    /// A call that ended before it began.
+    /// Creates the stream of a call that failed before it began.
     pub(crate) fn refused(tool_id: Text, error: ToolError) -> Self {
         Self { tool_id, queue: Arc::default(), call: None, end: Some(Event::Error(error)) }
     }
 
-    /// The next event; `None` after the end.
+    /// Returns the next event, or `None` after the last.
     pub async fn next(&mut self) -> Option<StreamEvent> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }

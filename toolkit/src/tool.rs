@@ -55,21 +55,21 @@ pub use self::unknown::Unknown;
 use toolkit_schema::explore::{self, Explored};
 use toolkit_schema::{Schema, Violations};
 
-/// A tool: what it is called, what it takes, what it gives, and what it says of itself.
+/// A tool: its identity, schemas and metadata.
 ///
-/// It comes from a function under [`tool`](macro@crate::tool), from a [`ToolBuilder`], or from JSON
-/// ([`Tool::from_json`], [`Tool::from_mcp_json`]). What a function says of itself, and its schemas, are built when they
-/// are first asked for, once. A clone shares what it can.
+/// A tool is created from a function with the attribute [`tool`](macro@crate::tool), with a [`ToolBuilder`], or from
+/// JSON ([`Tool::from_json`], [`Tool::from_mcp_json`]). The schemas and the metadata of a function are built once, on
+/// first use. Clones share data where possible.
 #[derive(Clone, Debug)]
 pub struct Tool {
     id: ToolId,
     entry: Option<&'static Entry>,
-    /// The state that it borrows, where its function has several instances.
+    /// The instance whose state the tool borrows, if its function has several.
     instance: Option<Arc<Instance>>,
     metadata: OnceLock<Arc<Metadata>>,
     input: OnceLock<Arc<Schema>>,
     output: OnceLock<Option<Arc<Schema>>>,
-    /// What [`Tool::sample`] found.
+    /// The cached result of [`Tool::sample`].
     sample: OnceLock<Option<Box<str>>>,
 }
 
@@ -99,26 +99,26 @@ impl Tool {
         }
     }
 
-    /// The same tool in a namespace, so that the tools of several servers can stand in one catalogue.
+    /// Moves the tool into a namespace, so that the tools of several servers can be in one catalog.
     ///
-    /// Its former names stay behind: they would claim names outside of the namespace, which are not its author's to give.
+    /// The aliases are removed, because they would claim names outside the namespace.
     ///
-    /// A function of this program stays where its author put it: what comes back describes it, and cannot be called.
+    /// For a function of this program, the result describes the function and cannot be called.
     #[must_use]
     pub fn in_namespace(&self, namespace: Namespace) -> Self {
         self.described_as(self.id.clone().in_namespace(namespace))
     }
 
-    /// The same function, borrowing from an instance, in the namespace of that instance.
+    /// Moves the function into the namespace of an instance whose state it borrows.
     pub(crate) fn of_instance(mut self, instance: Arc<Instance>) -> Self {
         self.id = self.id.in_namespace(instance.namespace.clone());
         self.instance = Some(instance);
-        // Its aliases change with the namespace.
+        // The aliases change with the namespace.
         self.metadata = OnceLock::new();
         self
     }
 
-    /// The same tool without its former names, as a description.
+    /// Removes the aliases. For a function of this program, the result cannot be called.
     pub(crate) fn without_aliases(&self) -> Self {
         self.described_as(self.id.clone())
     }
@@ -139,105 +139,106 @@ impl Tool {
         }
     }
 
-    /// Its identity.
+    /// Returns the id.
     #[must_use]
     pub fn id(&self) -> &ToolId {
         &self.id
     }
 
-    /// Its name within its namespace.
+    /// Returns the name within the namespace.
     #[must_use]
     pub fn name(&self) -> &str {
         self.id.name()
     }
 
-    /// Everything it says of itself.
+    /// Returns the metadata.
     #[must_use]
     pub fn metadata(&self) -> &Metadata {
         self.shared_metadata()
     }
 
-    /// A name for people, where the author gave one.
+    /// Returns the title for people, if the author provided one.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
         self.metadata().title.as_deref()
     }
 
-    /// What to call it before people: its title, or the title among its annotations, or its name (MCP
-    /// `BaseMetadata.title`).
+    /// Returns the name for people: the title, the title in the annotations, or the name, in the order of
+    /// `BaseMetadata.title` of MCP.
     #[must_use]
     pub fn display_name(&self) -> &str {
         self.title().or(self.annotations().title.as_deref()).unwrap_or(self.name())
     }
 
-    /// What a model reads to decide whether to call it.
+    /// Returns the description, by which a model decides whether to call the tool.
     #[must_use]
     pub fn description(&self) -> &str {
         self.metadata().description.as_deref().unwrap_or_default()
     }
 
-    /// The first paragraph of the description, on one line.
+    /// Returns the first paragraph of the description on one line.
     #[must_use]
     pub fn summary(&self) -> String {
         let paragraph = self.description().split("\n\n").next().unwrap_or_default();
         paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// A broad grouping for listings.
+    /// Returns the category for listings.
     #[must_use]
     pub fn category(&self) -> Option<&str> {
         self.metadata().category.as_deref()
     }
 
-    /// Normalised tags, in the author's order.
+    /// Returns the normalized tags in the author's order.
     #[must_use]
     pub fn tags(&self) -> &[Text] {
         &self.metadata().tags
     }
 
-    /// Hints about effects.
+    /// Returns the hints about effects.
     #[must_use]
     pub fn annotations(&self) -> &Annotations {
         &self.metadata().annotations
     }
 
-    /// Former names and ids under which it still answers.
+    /// Returns the aliases: earlier names and ids that still resolve to the tool.
     #[must_use]
     pub fn aliases(&self) -> &[Text] {
         &self.metadata().aliases
     }
 
-    /// What to use instead, where the tool is on its way out.
+    /// Returns the replacement of a deprecated tool.
     #[must_use]
     pub fn deprecated(&self) -> Option<&str> {
         self.metadata().deprecated.as_deref()
     }
 
-    /// Pictures for clients.
+    /// Returns the icons for clients.
     #[must_use]
     pub fn icons(&self) -> &[Icon] {
         &self.metadata().icons
     }
 
-    /// The author's `_meta`; anything but an object is a problem that [`Catalog::check`](crate::Catalog::check) reports.
+    /// Returns the `_meta` of the author. [`Catalog::check`](crate::Catalog::check) reports a value that is not an
+    /// object.
     #[must_use]
     pub fn meta(&self) -> Option<Value> {
         self.metadata().meta.as_ref()?.parse().ok()
     }
 
-    /// Arguments that the author gives as examples.
+    /// Returns the example arguments of the author.
     #[must_use]
     pub fn examples(&self) -> Vec<Value> {
         self.metadata().examples.iter().filter_map(|example| example.parse().ok()).collect()
     }
 
-    /// What the host must hold.
+    /// Returns the credentials that the tool requires.
     #[must_use]
     pub fn requirements(&self) -> &Requirements {
         &self.metadata().requirements
     }
 
-    /// How long one call may take, where the author set a limit.
+    /// Returns the timeout of a call, if the author set one.
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
         match self.entry {
@@ -246,45 +247,45 @@ impl Tool {
         }
     }
 
-    /// Where it was written, if it was in this program.
+    /// Returns the source location of a function of this program.
     #[must_use]
     pub fn location(&self) -> Option<Location> {
         self.entry().map(|entry| entry.location)
     }
 
-    /// The contract for its arguments.
+    /// Returns the schema of the arguments.
     #[must_use]
     pub fn input(&self) -> &Schema {
         self.shared_input()
     }
 
-    /// The contract for its structured result, where it promises one.
+    /// Returns the schema of the structured result, if the tool declares one.
     #[must_use]
     pub fn output(&self) -> Option<&Schema> {
         self.shared_output().map(|schema| &**schema)
     }
 
-    /// Whether it is known to give nothing back: a function of this program that returns `()`. Others that promise no
-    /// result may give one all the same.
+    /// Returns true if the tool is a function of this program that returns `()`. Other tools without an output schema
+    /// may still return a result.
     #[must_use]
     pub fn gives_nothing(&self) -> bool {
         self.entry.is_some_and(|entry| entry.gives_nothing)
     }
 
-    /// Checks arguments against the input schema.
+    /// Validates arguments against the input schema.
     ///
     /// # Errors
     ///
-    /// As for [`Schema::validate`].
+    /// Returns the violations; see [`Schema::validate`].
     pub fn validate_input(&self, arguments: &Value) -> Result<(), Violations> {
         self.input().validate(arguments)
     }
 
-    /// Checks a structured result against the output schema; where the tool promises nothing, all is well.
+    /// Validates a structured result against the output schema. Succeeds if there is none.
     ///
     /// # Errors
     ///
-    /// As for [`Schema::validate`].
+    /// Returns the violations; see [`Schema::validate`].
     pub fn validate_output(&self, result: &Value) -> Result<(), Violations> {
         self.output().map_or(Ok(()), |schema| schema.validate(result))
     }
@@ -311,7 +312,7 @@ impl Tool {
         })
     }
 
-    /// Returns how the type of its arguments differs from their schema; a tool that was read has no type.
+    /// Explores how the type of the arguments differs from their schema. A tool that was parsed has no type.
     pub(crate) fn explored(&self) -> Explored {
         self.entry.map(|entry| explore::explore(self.input().as_value(), entry.ask)).unwrap_or_default()
     }
@@ -324,13 +325,14 @@ impl Tool {
         built.as_ref()
     }
 
-    /// Whether it requires anything; asking does not build what it says of itself.
+    /// Returns true if the tool requires credentials, without building the metadata.
     #[inline]
     pub(crate) fn requires(&self) -> bool {
         self.entry.map_or_else(|| !self.requirements().is_empty(), |entry| entry.requires)
     }
 
-    /// Arguments that fit, as JSON, for a caller that sent some that do not: the author's example or one made up.
+    /// Returns valid arguments as JSON, for the error of an invalid call: an example of the author, or a generated
+    /// one.
     pub(crate) fn sample(&self) -> Option<&str> {
         let sample = self.sample.get_or_init(|| {
             let given = self.examples().into_iter().find(|example| self.input().is_valid(example));
@@ -339,7 +341,7 @@ impl Tool {
         sample.as_deref()
     }
 
-    /// How many former names it has; asking does not build what it says of itself.
+    /// Returns the number of aliases, without building the metadata.
     pub(crate) fn n_aliases(&self) -> usize {
         self.static_entry().map_or_else(|| self.aliases().len(), |entry| entry.aliases.len())
     }
@@ -348,7 +350,7 @@ impl Tool {
         self.static_entry().map_or_else(|| &*self.aliases()[nth], |entry| entry.aliases[nth])
     }
 
-    /// Its id as text, which costs nothing for a function of this program.
+    /// Returns the id as text, without an allocation for a function of this program.
     pub(crate) fn id_text(&self) -> Text {
         match self.static_entry() {
             Some(entry) => Cow::Borrowed(entry.id),
@@ -356,7 +358,7 @@ impl Tool {
         }
     }
 
-    /// Its id without its version as text, which costs nothing for a function of this program.
+    /// Returns the id without the version as text, without an allocation for a function of this program.
     pub(crate) fn unversioned_text(&self) -> Text {
         let version_len = self.id.version().map_or(0, |version| version.len() + 1);
         match self.static_entry() {
@@ -366,7 +368,7 @@ impl Tool {
         }
     }
 
-    /// Its name as text, which costs nothing for a function of this program.
+    /// Returns the name as text, without an allocation for a function of this program.
     pub(crate) fn name_text(&self) -> Text {
         match self.entry {
             Some(entry) => Cow::Borrowed(entry.name),
@@ -374,24 +376,24 @@ impl Tool {
         }
     }
 
-    /// How this program knows the function that it is, if it is one.
+    /// Returns the backend reference of a function of this program.
     pub(crate) fn function_backend(&self) -> Option<ToolBackend> {
         self.entry.map(|_| ToolBackend::named(self.id_text().into_owned()))
     }
 
-    /// The function that it is, if it is one of this program.
+    /// Returns the entry, if the tool is a function of this program.
     #[inline]
     pub(crate) fn entry(&self) -> Option<&'static Entry> {
         self.entry
     }
 
-    /// The function that it is under the id that its author wrote: not that of an instance.
+    /// Returns the entry, if the tool is a function of this program under its original id, not that of an instance.
     #[inline]
     pub(crate) fn static_entry(&self) -> Option<&'static Entry> {
         self.entry.filter(|_| self.instance.is_none())
     }
 
-    /// Returns true for two records of one function, which borrow from the same instance.
+    /// Returns true if both are copies of one function with the same instance.
     pub(crate) fn is_copy_of(&self, other: &Self) -> bool {
         let instance = |tool: &Self| tool.instance.as_ref().map(Arc::as_ptr);
         self.id == other.id
@@ -400,14 +402,14 @@ impl Tool {
             && instance(self) == instance(other)
     }
 
-    /// The instance that the function borrows from, where it has several.
+    /// Returns the instance whose state the function borrows, if it has several.
     #[inline]
     pub(crate) fn instance(&self) -> Option<&Instance> {
         self.instance.as_deref()
     }
 }
 
-/// The alias of a tool in the namespace of an instance: of two instances, only one could have it as it was written.
+/// Returns the alias in the namespace of an instance. The original alias would be ambiguous between instances.
 fn alias_within(instance: &str, namespace: Option<&str>, alias: &str) -> Option<String> {
     match alias.split_once(':') {
         None => Some(format!("{instance}:{alias}")),
@@ -416,7 +418,7 @@ fn alias_within(instance: &str, namespace: Option<&str>, alias: &str) -> Option<
     }
 }
 
-/// Tools are equal if they say the same, whether a program or a document says it.
+/// Tools are equal if their ids, metadata and schemas are equal, regardless of their origin.
 impl PartialEq for Tool {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id

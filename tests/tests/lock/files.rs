@@ -28,7 +28,7 @@ fn a_lock_with_an_entry_that_is_no_tool_is_no_lock() {
     let told = |lock: Value| Lock::from_json(&lock.to_string()).unwrap_err().to_string();
     let tool = json!({ "name": "tool", "inputSchema": { "type": "object" } });
     assert!(told(json!([tool, 2])).starts_with("not a manifest: of its tools, 1 ``\n"));
-    assert!(told(json!([tool, tool])).ends_with("1 `tool`\n  its id is that of the tool at 0"));
+    assert!(told(json!([tool, tool])).ends_with("1 `tool`\n  the tool at index 0 has the same id"));
     let mut of_today: Value = serde_json::from_str(&lock("1.0.0", &object(json!({}), &[]), None).to_json()).unwrap();
     of_today["tools"][0].as_object_mut().unwrap().remove("name");
     assert!(told(of_today.clone()).contains("name"), "{}", told(of_today));

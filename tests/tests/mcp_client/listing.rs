@@ -28,12 +28,12 @@ async fn a_bad_tool_is_told_and_hides_no_other() {
         collected.diagnostics.iter().map(|problem| problem.message().lines().next().unwrap()).collect();
     let expected = [
         "`no_schema`, which is left out: /inputSchema is required",
-        "`unsound`, which is left out: the input schema is not sound: at /type: ",
-        "`unsound`, which is left out: its arguments are no object: ",
-        "`bad name`, which is left out: its name must not contain ` `",
+        "`unsound`, which is left out: the input schema is invalid: at /type: ",
+        "`unsound`, which is left out: the arguments are not an object: ",
+        "`bad name`, which is left out: the name must not contain ` `",
         "`whispers`, which is left out: description has 2 invisible characters, the first U+E0041 (a tag character",
         "`turns`, which is left out: inputSchema/properties/a/description has an invisible character, U+202E (it turns",
-        "`good`, which is left out: its id is that of the tool at 0",
+        "`good`, which is left out: the tool at index 0 has the same id",
         "``, which is left out: ",
     ];
     assert_eq!(told.len(), expected.len(), "{told:#?}");

@@ -45,7 +45,7 @@ fn a_backend_says_what_it_lacks() {
     );
     assert_eq!(
         error(json!({ "kind": "cloud\n" })),
-        "invalid backend: there is no kind `cloud\\n`; use `mcp`, `provider` or `local`"
+        "invalid backend: unknown kind `cloud\\n`; expected `mcp`, `provider` or `local`"
     );
     assert_eq!(ToolBackend::local("").unwrap_err().to_string(), "invalid backend: `local` needs `local.name`");
 }

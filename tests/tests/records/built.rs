@@ -126,7 +126,7 @@ fn every_problem_of_a_built_tool_is_told_at_once() {
         ]
     );
     let text = problems.to_string();
-    assert!(text.starts_with("its name must not contain ` `; use letters, digits, `_`, `-` and `.`\n  x:y:a b:one\n"));
+    assert!(text.starts_with("the name must not contain ` `; use letters, digits, `_`, `-` and `.`\n  x:y:a b:one\n"));
 }
 
 #[test]

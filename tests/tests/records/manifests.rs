@@ -49,7 +49,7 @@ fn manifests_of_real_servers_load_and_come_back_as_they_were() {
     ran(n_tools);
     // It has a flag where both dialects have a number, as draft-04 had it.
     assert_eq!(unsound.len(), 1, "{unsound:#?}");
-    assert!(unsound[0].starts_with("0 `read_pdf`\n  the input schema is not sound: "), "{unsound:#?}");
+    assert!(unsound[0].starts_with("0 `read_pdf`\n  the input schema is invalid: "), "{unsound:#?}");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn one_bad_tool_hides_no_other() {
     // What MCP only recommends is a problem that is told, and no reason to lose the tool.
     let odd = manifest.listings().nth(6).unwrap();
     assert_eq!((odd.name(), odd.tool().map(Tool::name)), (Some("a name"), Some("a name")));
-    assert_eq!(odd.to_string(), "6 `a name`\n  its name must not contain ` `; use letters, digits, `_`, `-` and `.`");
+    assert_eq!(odd.to_string(), "6 `a name`\n  the name must not contain ` `; use letters, digits, `_`, `-` and `.`");
     let none = manifest.listings().next().unwrap();
     assert_eq!(none.to_string(), "0 `no_schema`\n  /inputSchema is required");
     let seven = manifest.listings().nth(7).unwrap();
@@ -109,10 +109,10 @@ fn a_bare_array_is_a_manifest_and_comes_back_as_one() {
 fn what_has_no_list_of_tools_is_no_manifest() {
     let error = |json: Value| Manifest::from_mcp_json(json).unwrap_err().to_string();
     assert_eq!(error(json!({})), "not a manifest: it has no `tools`");
-    assert_eq!(error(json!({ "tools": {} })), "not a manifest: `tools` is no array");
+    assert_eq!(error(json!({ "tools": {} })), "not a manifest: `tools` is not an array");
     assert_eq!(
         error(json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": [] } })),
-        "not a manifest: it has no `tools`; of a JSON-RPC response, give its `result`"
+        "not a manifest: it has no `tools`; for a JSON-RPC response, pass its `result`"
     );
     assert_eq!(error(json!("x")), "not a manifest: it is neither an array of tools nor an object with such an array");
     let error = Manifest::from_mcp_json("{").unwrap_err().to_string();
@@ -159,10 +159,10 @@ fn a_former_name_is_checked_as_that_of_a_function() {
         listings,
         [
             "0 `x`",
-            "1 `x`\n  its former name `` must not be empty\n  its id is that of the tool at 0",
-            "2 `x`\n  its former name `a\\nb` must not contain `\\n`; use letters, digits, `_`, `-` and `.`\n  \
-             its id is that of the tool at 0",
-            "3 `x`\n  its former name `a:b:c:d` has more than two colons\n  its id is that of the tool at 0",
+            "1 `x`\n  the alias `` must not be empty\n  the tool at index 0 has the same id",
+            "2 `x`\n  the alias `a\\nb` must not contain `\\n`; use letters, digits, `_`, `-` and `.`\n  \
+             the tool at index 0 has the same id",
+            "3 `x`\n  the alias `a:b:c:d` has more than two colons\n  the tool at index 0 has the same id",
         ]
     );
 }
@@ -171,7 +171,7 @@ fn a_former_name_is_checked_as_that_of_a_function() {
 fn a_manifest_takes_no_more_memory_than_its_text_warrants() {
     let nothing = vec![Value::from(1); Manifest::MAX_TOOLS + 1];
     let error = Manifest::from_mcp_json(Value::from(nothing)).unwrap_err().to_string();
-    assert_eq!(error, "not a manifest: it has 100001 tools; at most 100000 are read");
+    assert_eq!(error, "not a manifest: it has 100001 tools; the limit is 100000");
     let icons = vec![json!({ "k": 1 }); 300];
     let manifest = Manifest::from_mcp_json(json!([{ "icons": icons }])).unwrap();
     assert_eq!(manifest.listings().next().unwrap().diagnostics().len(), 16);

@@ -1,4 +1,4 @@
-//! What a tool returns that gives its result in parts.
+//! Results in parts.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -10,10 +10,10 @@ use futures_core::Stream;
 use super::emitter::{Emitted, Emitter};
 use crate::call::ToolError;
 
-/// What a tool returns that gives its result in parts: a stream of items.
+/// A result in parts: a stream of items.
 ///
-/// Its output schema is a list of `T`. A call gives the whole list; a call as a stream gives each item as a chunk when
-/// it is there. Every item is checked before anybody sees it, and an error ends the stream.
+/// The output schema is a list of `T`. A plain call returns the whole list; a streamed call sends each item as a chunk
+/// when it is available. Every item is validated before it is sent, and an error ends the stream.
 ///
 /// ```
 /// # use toolkit::{ToolError, tool};
@@ -35,12 +35,12 @@ pub struct Chunks<T> {
 }
 
 impl<T: Send + 'static> Chunks<T> {
-    /// The items of a stream.
+    /// Creates a result from a stream.
     pub fn new(stream: impl Stream<Item = Result<T, ToolError>> + Send + 'static) -> Self {
         Self { items: Box::pin(stream) }
     }
 
-    /// Items that are there already, or that take no waiting.
+    /// Creates a result from items that are available without waiting.
     pub fn of<I>(items: I) -> Self
     where
         I: IntoIterator<Item = T>,
@@ -49,8 +49,8 @@ impl<T: Send + 'static> Chunks<T> {
         Self::new(Ready(items.into_iter()))
     }
 
-    /// The items that `body` sends while it runs, and that its emitters send from other tasks and threads. An error of
-    /// `body` ends the stream.
+    /// Creates a result from the items that `body` and its emitters send, also from other tasks and threads. An error
+    /// of `body` ends the stream.
     pub fn emit<F, R>(body: F) -> Self
     where
         F: FnOnce(Emitter<T>) -> R,
@@ -59,11 +59,11 @@ impl<T: Send + 'static> Chunks<T> {
         Self::new(Emitted::by(body))
     }
 
-    /// The next item; `None` after the last.
+    /// Returns the next item, or `None` after the last.
     ///
     /// # Errors
     ///
-    /// What the tool failed with; no item comes after it.
+    /// Returns the error of the tool, after which there are no items.
     pub async fn next(&mut self) -> Option<Result<T, ToolError>> {
         poll_fn(|cx| self.items.as_mut().poll_next(cx)).await
     }
@@ -83,7 +83,7 @@ impl<T> fmt::Debug for Chunks<T> {
     }
 }
 
-/// An iterator as a stream.
+/// A stream over an iterator.
 struct Ready<I>(I);
 
 impl<I> Unpin for Ready<I> {}

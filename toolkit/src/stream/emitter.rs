@@ -1,4 +1,4 @@
-//! A stream that a function writes.
+//! The stream of items that a function sends.
 
 use std::fmt;
 use std::future::Future;
@@ -12,34 +12,33 @@ use super::wakers::Wakers;
 use crate::call::BoxFuture;
 use crate::call::{ErrorKind, ToolError};
 
-/// Sends the items of [`Chunks::emit`](super::Chunks::emit), from any task and any thread.
+/// A sender of the items of [`Chunks::emit`](super::Chunks::emit), usable from any task and thread.
 ///
-/// Clones send to the same stream. The stream ends once the function and all its emitters are gone.
+/// Clones send to the same stream. The stream ends when the function has returned and all emitters are dropped.
 pub struct Emitter<T> {
     slot: Arc<Slot<T>>,
 }
 
-/// Room for one item, so that senders run no further ahead than that.
+/// A slot for one item, so that senders are at most one item ahead.
 struct Slot<T>(Mutex<State<T>>);
 
 struct State<T> {
     item: Option<T>,
-    /// How many items have been in the slot.
+    /// The number of items that have been in the slot.
     n_sent: u64,
     n_emitters: usize,
-    /// Set once nobody takes any more items.
+    /// True once the receiver accepts no more items.
     is_closed: bool,
     reader: Option<Waker>,
     senders: Wakers,
 }
 
 impl<T: Send> Emitter<T> {
-    /// Sends an item, and waits until it was taken.
+    /// Sends an item and waits until it is received.
     ///
     /// # Errors
     ///
-    /// The stream was dropped, or has ended with an error; the item is lost. A wait for room ends so too, at whatever
-    /// time that happens.
+    /// Returns an error if the stream was dropped or has ended with an error, also while waiting. The item is lost.
     ///
     /// ```
     /// # use toolkit::{Chunks, tool};
@@ -86,17 +85,17 @@ impl<T> fmt::Debug for Emitter<T> {
     }
 }
 
-/// An item on its way.
+/// An item that is being sent.
 struct Sending<'a, T> {
     slot: &'a Slot<T>,
-    /// `None` once it is in the slot.
+    /// `None` once the item is in the slot.
     item: Option<T>,
     /// The number of the item, once it is in the slot.
     place: u64,
     key: Option<u64>,
 }
 
-// The item is moved, and never pinned.
+// The item is moved and never pinned.
 impl<T> Unpin for Sending<'_, T> {}
 
 impl<T> Future for Sending<'_, T> {
@@ -108,7 +107,7 @@ impl<T> Future for Sending<'_, T> {
             return Poll::Ready(Ok(()));
         }
         if state.is_closed {
-            return Poll::Ready(Err(ToolError::new(ErrorKind::Cancelled, "nobody takes the items any more")));
+            return Poll::Ready(Err(ToolError::new(ErrorKind::Cancelled, "the receiver of the items was dropped")));
         }
         state.senders.keep(&mut self.key, cx.waker());
         if state.item.is_none()
@@ -139,7 +138,7 @@ impl<T> Slot<T> {
         let mut state = self.lock();
         state.is_closed = true;
         let (item, senders) = (state.item.take(), state.senders.take());
-        // Both may run code of others.
+        // Dropped and woken after unlocking: both may run foreign code.
         drop(state);
         senders.wake();
         drop(item);
@@ -160,10 +159,10 @@ impl<T> State<T> {
     }
 }
 
-/// The items that a function sends while it runs, and its emitters afterwards.
+/// The stream of items that a function and its emitters send.
 pub(super) struct Emitted<T> {
     slot: Arc<Slot<T>>,
-    /// `None` once it has ended.
+    /// `None` once the function has returned.
     body: Option<BoxFuture<'static, Result<(), ToolError>>>,
     failed: Option<ToolError>,
 }

@@ -1,4 +1,4 @@
-//! What happens during a call.
+//! Events of a call.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -8,27 +8,27 @@ use serde_json::value::RawValue;
 use crate::call::{Progress, RunResult, ToolError};
 use crate::tool::Text;
 
-/// One event of a call: `{"kind", "toolId", "data"}` as JSON.
+/// An event of a call, serialized as `{"kind", "toolId", "data"}`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct StreamEvent {
-    /// The tool's id; where no tool was found, the name by which it was called.
+    /// The id of the tool, or the name of the call if no tool was found.
     pub tool_id: Text,
-    /// What happened.
+    /// The event.
     pub event: Event,
 }
 
-/// What happens during a call.
+/// The kind of an event, with its data.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// How far the call has come.
+    /// A progress report.
     Progress(Progress),
-    /// A part of the result: one item of the list that the tool returns.
+    /// A part of the result: an item of the list that the tool returns.
     Chunk(Chunk),
-    /// The call succeeded, and this is the whole result. Nothing comes after it.
+    /// The call succeeded with this result. This is the last event.
     Done(RunResult),
-    /// The call did not succeed. Nothing comes after it.
+    /// The call failed with this error. This is the last event.
     Error(ToolError),
 }
 
@@ -37,7 +37,7 @@ pub enum Event {
 pub struct Chunk(Box<RawValue>);
 
 impl Event {
-    /// `progress`, `chunk`, `done` or `error`.
+    /// Returns `progress`, `chunk`, `done` or `error`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl Event {
         }
     }
 
-    /// Whether it is the last of its call.
+    /// Returns true if this is the last event of its call.
     #[must_use]
     pub fn is_end(&self) -> bool {
         matches!(self, Event::Done(_) | Event::Error(_))
@@ -56,29 +56,37 @@ impl Event {
 }
 
 impl Chunk {
-    /// Takes JSON text, which a backend has received.
+    /// Creates a chunk from JSON text that a backend received.
+    ///
+    /// ```
+    /// use toolkit::stream::Chunk;
+    ///
+    /// let chunk = Chunk::from_json("[1, 2]".to_owned())?;
+    /// assert_eq!(chunk.value(), serde_json::json!([1, 2]));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// It is not JSON.
+    /// Returns an error if the text is not JSON.
     pub fn from_json(json: String) -> Result<Self, serde_json::Error> {
         RawValue::from_string(json).map(Self)
     }
 
-    /// Its JSON text.
+    /// Returns the JSON text.
     #[must_use]
     pub fn json(&self) -> &str {
         self.0.get()
     }
 
-    /// Its JSON as a tree.
+    /// Returns the chunk as a value.
     #[must_use]
     pub fn value(&self) -> Value {
         serde_json::from_str(self.json()).unwrap_or_default()
     }
 }
 
-/// The data of the end is the structured result, or the message that a model may read.
+/// The data of the last event is the structured result, or the error message for the model.
 impl Serialize for StreamEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

@@ -1,4 +1,4 @@
-//! Between the code that runs a call and the one who reads its events: a queue that never grows beyond a few.
+//! The bounded queue between the code that runs a call and the consumer of its events.
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -9,10 +9,10 @@ use super::event::{Chunk, Event};
 use super::wakers::Wakers;
 use crate::call::{Context, Progress};
 
-/// How many chunks wait to be read, at most. Between two of them waits one report of progress, at most.
+/// The maximum number of chunks in the queue. Between two chunks there is at most one progress report.
 const MAX_CHUNKS: usize = 16;
 
-/// Events that have happened and were not read yet.
+/// The events that are not consumed yet.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     state: Mutex<State>,
@@ -28,7 +28,7 @@ struct State {
 }
 
 impl Queue {
-    /// The event that happened first.
+    /// Removes the oldest event.
     pub(super) fn pop(&self) -> Option<Event> {
         let mut state = self.state();
         let event = state.events.pop_front()?;
@@ -41,7 +41,7 @@ impl Queue {
         Some(event)
     }
 
-    /// Says whom to wake when something happens.
+    /// Sets the waker for the next event.
     pub(super) fn wake_reader_by(&self, waker: &Waker) {
         match &mut self.state().reader {
             Some(reader) => reader.clone_from(waker),
@@ -49,7 +49,7 @@ impl Queue {
         }
     }
 
-    /// Takes no more events.
+    /// Rejects further events.
     pub(super) fn close(&self) {
         let mut state = self.state();
         state.is_closed = true;
@@ -62,7 +62,7 @@ impl Queue {
         self.state().events.is_empty()
     }
 
-    /// Reports progress, in place of a report that stands last and was not read.
+    /// Adds a progress report. Replaces the last event if it is a progress report, too.
     pub(crate) fn report(&self, progress: Progress) {
         let mut state = self.state();
         if state.is_closed {
@@ -75,7 +75,7 @@ impl Queue {
         Self::wake(state);
     }
 
-    /// Adds a chunk, once there is room; where nobody reads any more, it is dropped.
+    /// Adds a chunk, waiting while the queue is full. Drops the chunk if the queue is closed.
     pub(crate) fn send(&self, chunk: Chunk) -> impl Future<Output = ()> + Send + '_ {
         let (mut chunk, mut key) = (Some(chunk), None);
         poll_fn(move |cx| {
@@ -107,7 +107,7 @@ impl Queue {
     }
 }
 
-/// Returns the context with a queue as a listener for progress.
+/// Adds a queue as a progress listener of the context.
 pub(crate) fn reporting_to(context: Context, queue: Arc<Queue>) -> Context {
     context.also_on_progress(move |progress| queue.report(progress))
 }

@@ -1,9 +1,9 @@
-//! Who waits for room.
+//! Wakers of tasks that wait for a free slot.
 
 use std::collections::BTreeMap;
 use std::task::Waker;
 
-/// The wakers of tasks that wait, one for each: a task that is polled often is kept once.
+/// The wakers of waiting tasks, one for each task even if it is polled repeatedly.
 #[derive(Debug, Default)]
 pub(super) struct Wakers {
     waiting: BTreeMap<u64, Waker>,
@@ -11,7 +11,7 @@ pub(super) struct Wakers {
 }
 
 impl Wakers {
-    /// Keeps the waker of a task, in place of its earlier one. The task keeps the key.
+    /// Stores the waker of a task, replacing its earlier one. The task stores the key.
     pub(super) fn keep(&mut self, key: &mut Option<u64>, waker: &Waker) {
         let key = *key.get_or_insert_with(|| {
             self.n_keys += 1;
@@ -20,19 +20,19 @@ impl Wakers {
         self.waiting.entry(key).and_modify(|kept| kept.clone_from(waker)).or_insert_with(|| waker.clone());
     }
 
-    /// Forgets a task that waits no more.
+    /// Removes a task that no longer waits.
     pub(super) fn forget(&mut self, key: Option<u64>) -> Option<Waker> {
         self.waiting.remove(&key?)
     }
 
-    /// All wakers, to be woken once nothing is locked.
+    /// Removes all wakers. Call [`Woken::wake`] after unlocking.
     #[must_use]
     pub(super) fn take(&mut self) -> Woken {
         Woken(std::mem::take(&mut self.waiting))
     }
 }
 
-/// Wakers on their way.
+/// Wakers that are about to be woken.
 pub(super) struct Woken(BTreeMap<u64, Waker>);
 
 impl Woken {

@@ -1,39 +1,39 @@
-//! Hints about what a tool does to the world.
+//! Hints about the effects of a tool.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Text, Unknown};
 
-/// What a tool says of its own effects (MCP `ToolAnnotations`); hints, not guarantees.
+/// The hints of a tool about its effects (`ToolAnnotations` of MCP). They are not guarantees.
 ///
-/// `None` is "not said", which is not the same as `Some(false)`.
+/// `None` means unspecified, which differs from `Some(false)`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Annotations {
-    /// A name for people, second to the tool's own title.
+    /// A title for people. [`Tool::title`](crate::Tool::title) takes precedence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
-    /// It changes nothing.
+    /// True if the tool does not modify its environment.
     #[serde(rename = "readOnlyHint", skip_serializing_if = "Option::is_none")]
     pub read_only: Option<bool>,
-    /// It may delete or overwrite; means something only where it is not read-only.
+    /// True if the tool may perform destructive updates. Meaningful only if the tool is not read-only.
     #[serde(rename = "destructiveHint", skip_serializing_if = "Option::is_none")]
     pub destructive: Option<bool>,
-    /// Calling it again with the same arguments changes nothing more.
+    /// True if repeated calls with the same arguments have no additional effect.
     #[serde(rename = "idempotentHint", skip_serializing_if = "Option::is_none")]
     pub idempotent: Option<bool>,
-    /// It reaches beyond a closed domain, as a web search does.
+    /// True if the tool interacts with an open world of external entities, such as a web search.
     #[serde(rename = "openWorldHint", skip_serializing_if = "Option::is_none")]
     pub open_world: Option<bool>,
-    /// What else was read.
+    /// Unknown fields.
     #[serde(flatten)]
     pub unknown: Unknown,
 }
 
 impl Annotations {
-    /// Nothing said.
+    /// Annotations with no field set.
     pub const NONE: Self = Self {
         title: None,
         read_only: None,
@@ -43,19 +43,19 @@ impl Annotations {
         unknown: Unknown::NONE,
     };
 
-    /// The four hints about effects, which policies decide by.
+    /// Returns the four hints about effects, which policies use.
     pub(crate) fn effects(&self) -> [Option<bool>; 4] {
         [self.read_only, self.destructive, self.idempotent, self.open_world]
     }
 
-    /// Sets the name for people.
+    /// Sets the title for people.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<Text>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// Whether nothing is said.
+    /// Returns true if no field is set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::NONE

@@ -1,10 +1,10 @@
-//! What runs a tool.
+//! References to the backend of a tool.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What runs a tool, by reference: which server, provider or function.
+/// A reference to the backend of a tool: a server, a provider or a function.
 ///
 /// ```
 /// # use serde_json::json;
@@ -27,37 +27,37 @@ pub enum ToolBackend {
         /// The server's name in the host's configuration.
         server_name: String,
     },
-    /// Somebody else's tool, behind an interface of the host's.
+    /// A tool of a provider, behind an interface of the host.
     #[non_exhaustive]
     Provider {
-        /// Which provider.
+        /// The id of the provider.
         provider_id: String,
-        /// What the provider calls the tool.
+        /// The provider's id of the tool.
         tool_id: String,
     },
     /// A function of this process.
     #[non_exhaustive]
     Local {
-        /// Under which name it was registered.
+        /// The name under which the function is registered.
         name: String,
     },
 }
 
 impl ToolBackend {
-    /// A tool of an MCP server.
+    /// Creates a reference to a tool of an MCP server.
     ///
     /// # Errors
     ///
-    /// The name is empty.
+    /// Returns an error if the name is empty.
     pub fn mcp(server_name: impl Into<String>) -> Result<Self, InvalidBackend> {
         Ok(ToolBackend::Mcp { server_name: given(server_name.into(), "mcp", "serverName")? })
     }
 
-    /// A provider's tool.
+    /// Creates a reference to a tool of a provider.
     ///
     /// # Errors
     ///
-    /// One of the two is empty.
+    /// Returns an error if one of the ids is empty.
     pub fn provider(provider_id: impl Into<String>, tool_id: impl Into<String>) -> Result<Self, InvalidBackend> {
         Ok(ToolBackend::Provider {
             provider_id: given(provider_id.into(), "provider", "providerId")?,
@@ -65,21 +65,21 @@ impl ToolBackend {
         })
     }
 
-    /// A function of this process.
+    /// Creates a reference to a function of this process.
     ///
     /// # Errors
     ///
-    /// The name is empty.
+    /// Returns an error if the name is empty.
     pub fn local(name: impl Into<String>) -> Result<Self, InvalidBackend> {
         Ok(ToolBackend::Local { name: given(name.into(), "local", "name")? })
     }
 
-    /// A name that is known to be one.
+    /// Creates a reference to a function with a non-empty name.
     pub(crate) fn named(name: String) -> Self {
         ToolBackend::Local { name }
     }
 
-    /// Which kind of thing runs the tool.
+    /// Returns the kind of the backend.
     #[must_use]
     pub fn kind(&self) -> BackendKind {
         match self {
@@ -90,20 +90,20 @@ impl ToolBackend {
     }
 }
 
-/// Kinds of what runs a tool, the nearest first: so they are preferred where a tool has several.
+/// The kinds of backends in the order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum BackendKind {
-    /// Something in this process.
+    /// Code of this process.
     Local,
-    /// Somebody else's tool, behind an interface of the host's.
+    /// A provider, behind an interface of the host.
     Provider,
     /// An MCP server.
     Mcp,
 }
 
 impl BackendKind {
-    /// `local`, `provider` or `mcp`.
+    /// Returns `local`, `provider` or `mcp`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -139,7 +139,7 @@ fn given(text: String, kind: &'static str, field: &'static str) -> Result<String
     Ok(text)
 }
 
-/// A reference that does not say what runs the tool.
+/// The error of an invalid reference to a backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidBackend {
     reason: String,
@@ -153,7 +153,7 @@ impl fmt::Display for InvalidBackend {
 
 impl std::error::Error for InvalidBackend {}
 
-/// The JSON: a kind, and details in a field of that name. Details of other kinds are passed over.
+/// The JSON form: a kind, and details in a field of that name. Details of other kinds are ignored.
 #[derive(Default, Serialize, Deserialize)]
 struct Reference {
     kind: String,
@@ -197,7 +197,7 @@ impl TryFrom<Reference> for ToolBackend {
             "local" => Self::local(reference.local.unwrap_or_default().name),
             kind => {
                 let kind: String = kind.chars().take(40).collect();
-                let reason = format!("there is no kind `{}`; use `mcp`, `provider` or `local`", kind.escape_debug());
+                let reason = format!("unknown kind `{}`; expected `mcp`, `provider` or `local`", kind.escape_debug());
                 Err(InvalidBackend { reason })
             }
         }

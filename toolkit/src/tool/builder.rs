@@ -1,4 +1,4 @@
-//! A tool that is not written in Rust, or not in this program.
+//! Tools that are not written in Rust or not part of this program.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::diagnostic::Diagnostics;
 use super::{Annotations, Icon, Literal, Metadata, Requirements, Text, Tool, ToolId, normalize_tags};
 use toolkit_schema as schema;
 
-/// Says what a tool is that is no function of this program.
+/// A builder of a tool that is not a function of this program.
 ///
 /// ```
 /// # use serde_json::json;
@@ -40,7 +40,7 @@ pub struct ToolBuilder {
 }
 
 impl Tool {
-    /// Starts a tool that is not written in Rust.
+    /// Creates a builder of a tool with this name.
     pub fn builder(name: impl Into<Text>) -> ToolBuilder {
         ToolBuilder::new(name.into())
     }
@@ -53,43 +53,43 @@ impl ToolBuilder {
             namespace: None,
             version: None,
             metadata: Metadata::NONE,
-            // What MCP recommends for a tool that takes nothing.
+            // The recommendation of MCP for a tool without parameters.
             input: json!({ "type": "object", "additionalProperties": false }),
             output: None,
         }
     }
 
-    /// What the name is unique within.
+    /// Sets the namespace, within which the name is unique.
     pub fn namespace(mut self, namespace: impl Into<Text>) -> Self {
         self.namespace = Some(namespace.into());
         self
     }
 
-    /// A semantic version; `v1.2.3` and `1.2.3` will do.
+    /// Sets the semantic version, such as `1.2.3` or `v1.2.3`.
     pub fn version(mut self, version: impl Into<Text>) -> Self {
         self.version = Some(version.into());
         self
     }
 
-    /// A name for people.
+    /// Sets the title for people.
     pub fn title(mut self, title: impl Into<Text>) -> Self {
         self.metadata.title = Some(title.into());
         self
     }
 
-    /// What a model reads to decide whether to call it.
+    /// Sets the description, by which a model decides whether to call the tool.
     pub fn description(mut self, description: impl Into<Text>) -> Self {
         self.metadata.description = Some(description.into());
         self
     }
 
-    /// A broad grouping for listings.
+    /// Sets the category for listings.
     pub fn category(mut self, category: impl Into<Text>) -> Self {
         self.metadata.category = Some(category.into());
         self
     }
 
-    /// Tags, normalised as [`normalize_tags`] does; they replace those given before.
+    /// Sets the tags, normalized by [`normalize_tags`].
     pub fn tags<I>(mut self, tags: I) -> Self
     where
         I: IntoIterator,
@@ -99,37 +99,37 @@ impl ToolBuilder {
         self
     }
 
-    /// All hints at once.
+    /// Sets all annotations.
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.metadata.annotations = annotations;
         self
     }
 
-    /// It changes nothing, or it may.
+    /// Sets the hint that the tool does not modify its environment.
     pub fn read_only(mut self, hint: bool) -> Self {
         self.metadata.annotations.read_only = Some(hint);
         self
     }
 
-    /// It may delete or overwrite, or it only adds.
+    /// Sets the hint that the tool may perform destructive updates.
     pub fn destructive(mut self, hint: bool) -> Self {
         self.metadata.annotations.destructive = Some(hint);
         self
     }
 
-    /// Calling it again with the same arguments changes nothing more, or it may.
+    /// Sets the hint that repeated calls with the same arguments have no additional effect.
     pub fn idempotent(mut self, hint: bool) -> Self {
         self.metadata.annotations.idempotent = Some(hint);
         self
     }
 
-    /// It reaches beyond a closed domain, or it does not.
+    /// Sets the hint that the tool interacts with an open world of external entities.
     pub fn open_world(mut self, hint: bool) -> Self {
         self.metadata.annotations.open_world = Some(hint);
         self
     }
 
-    /// Former names and ids under which it still answers.
+    /// Sets the aliases: earlier names and ids that still resolve to the tool.
     pub fn aliases<I>(mut self, aliases: I) -> Self
     where
         I: IntoIterator,
@@ -139,71 +139,71 @@ impl ToolBuilder {
         self
     }
 
-    /// What to use instead.
+    /// Marks the tool as deprecated in favor of another.
     pub fn deprecated(mut self, instead: impl Into<Text>) -> Self {
         self.metadata.deprecated = Some(instead.into());
         self
     }
 
-    /// Pictures for clients.
+    /// Sets the icons for clients.
     pub fn icons(mut self, icons: impl IntoIterator<Item = Icon>) -> Self {
         self.metadata.icons = icons.into_iter().collect();
         self
     }
 
-    /// What goes into `_meta`.
+    /// Sets the content of `_meta`.
     pub fn meta(mut self, meta: Map<String, Value>) -> Self {
         self.metadata.meta = Some(Literal::Value(meta.into()));
         self
     }
 
-    /// Arguments that the input schema accepts.
+    /// Sets example arguments, which must match the input schema.
     pub fn examples(mut self, examples: impl IntoIterator<Item = Value>) -> Self {
         self.metadata.examples = examples.into_iter().map(Literal::Value).collect();
         self
     }
 
-    /// What the host must hold.
+    /// Sets the credentials that the tool requires.
     pub fn requirements(mut self, requirements: Requirements) -> Self {
         self.metadata.requirements = requirements;
         self
     }
 
-    /// How long one call may take, in milliseconds as they are published; a fraction counts as one more.
+    /// Sets the timeout of a call, rounded up to milliseconds.
     pub fn timeout(mut self, limit: Duration) -> Self {
         let millis = u64::try_from(limit.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
         self.metadata.timeout = Some(Duration::from_millis(millis));
         self
     }
 
-    /// The schema of the arguments; by default the tool takes none.
+    /// Sets the schema of the arguments. A tool has no arguments by default.
     pub fn input(mut self, schema: Value) -> Self {
         self.input = schema;
         self
     }
 
-    /// The schema of the arguments, as that of a function which takes a `T`.
+    /// Sets the schema of the arguments to that of a function with the argument struct `T`.
     pub fn input_of<T: JsonSchema>(self) -> Self {
         self.input(schema::input::<T>())
     }
 
-    /// The schema of the structured result; by default the tool promises none.
+    /// Sets the schema of the structured result. A tool has no output schema by default.
     pub fn output(mut self, schema: Value) -> Self {
         self.output = Some(schema);
         self
     }
 
-    /// The schema of the structured result, as that of a function which returns a `T`.
+    /// Sets the schema of the structured result to that of a function that returns `T`.
     pub fn output_of<T: JsonSchema>(self) -> Self {
         self.output(schema::output::<T>())
     }
 
-    /// The tool, once it is checked as a function of this program is.
+    /// Builds the tool and validates it like a function of this program.
     ///
     /// # Errors
     ///
-    /// Every problem at once: a name, namespace, version or former name that is none, a schema that is not sound or takes no
-    /// object, an example that does not fit, a `_meta` with the key that is ours.
+    /// Returns every defect: an invalid name, namespace, version or alias, an invalid schema or one that does not
+    /// describe an object, an invalid example, a `_meta` with the reserved key.
     pub fn build(self) -> Result<Tool, Diagnostics> {
         let id = ToolId::unchecked(self.namespace, self.name, self.version);
         let tool = Tool::given(id, self.metadata, self.input, self.output);

@@ -1,4 +1,4 @@
-//! Checks of a tool by itself: its id, schemas, examples and `_meta`.
+//! Checks of a single tool: its id, schemas, examples and `_meta`.
 
 use serde_json::Value;
 
@@ -6,11 +6,11 @@ use super::diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
 use super::{Literal, META_KEY, Tool, check_alias, check_name};
 use toolkit_schema::{SchemaError, finite, quoted, root};
 
-/// Checks a tool by itself.
+/// Checks a single tool.
 ///
 /// # Errors
 ///
-/// Returns every problem.
+/// Returns every defect.
 pub(crate) fn validate_tool(tool: &Tool) -> Result<(), Diagnostics> {
     let mut diagnostics = Vec::new();
     check_tool(tool, &mut diagnostics);
@@ -26,28 +26,28 @@ pub(crate) fn check_tool(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
     check_meta(tool, diagnostics);
 }
 
-/// Checks names and version. The macro has checked those of a function; those of a tool that was read are unchecked.
+/// Checks the names and the version. The macro has checked those of functions; those of parsed tools are unchecked.
 fn check_id(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
     let id = tool.id();
     let names = [("name", Some(id.name())), ("namespace", id.namespace())];
     for (what, name) in names {
         if let Some(Err(reason)) = name.map(check_name) {
-            diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidName, format!("its {what} {reason}"), [tool]));
+            diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidName, format!("the {what} {reason}"), [tool]));
         }
     }
     for alias in tool.aliases() {
         if let Err(reason) = check_alias(alias) {
-            let message = format!("its former name {} {reason}", quoted(alias));
+            let message = format!("the alias {} {reason}", quoted(alias));
             diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidName, message, [tool]));
         }
     }
     if let (Some(version), None) = (id.version(), id.semver()) {
-        let message = format!("its version must be a semantic version such as `1.0.0`, and is `{}`", brief(version));
+        let message = format!("the version must be a semantic version such as `1.0.0`, got `{}`", brief(version));
         diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidVersion, message, [tool]));
     }
 }
 
-/// Shortens a foreign text for a message.
+/// Shortens and escapes a foreign text for a message.
 pub(crate) fn brief(text: &str) -> String {
     text.chars().take(64).collect::<String>().escape_debug().to_string()
 }
@@ -55,7 +55,7 @@ pub(crate) fn brief(text: &str) -> String {
 fn check_schemas(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
     let mut invalid = |which: &str, error: SchemaError| {
         diagnostics.extend(error.faults().iter().map(|fault| {
-            let message = format!("the {which} schema is not sound: {fault}");
+            let message = format!("the {which} schema is invalid: {fault}");
             Diagnostic::new(DiagnosticKind::InvalidSchema, message, [tool])
         }));
     };
@@ -66,12 +66,12 @@ fn check_schemas(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
         invalid("output", error);
     }
     if !finite::has_finite_value(tool.input().as_value()) {
-        let message = "no arguments fit the input schema: a type contains itself in a field that is required";
+        let message = "no arguments match the input schema: a type contains itself in a required field";
         diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidSchema, message, [tool]));
     }
 }
 
-/// Reports maps whose keys cannot be read from a string: the schema accepts what no call can read.
+/// Reports maps whose keys cannot be deserialized from a string: the schema accepts values that no call can use.
 fn check_keys(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
     for place in tool.explored().impossible_maps {
         let message = format!(
@@ -88,7 +88,7 @@ fn check_keys(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
 
 pub(crate) fn check_object(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
     if !root::is_object(tool.input().as_value()) {
-        let message = "its arguments are no object: the root of the input schema must say `\"type\": \"object\"`";
+        let message = "the arguments are not an object: the root of the input schema must have `\"type\": \"object\"`";
         diagnostics.push(Diagnostic::new(DiagnosticKind::NotAnObject, message, [tool]));
     }
 }
@@ -114,7 +114,7 @@ fn check_examples(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
                 Ok(()) => continue,
             },
         };
-        let message = format!("example {} does not fit: {wrong}", idx + 1);
+        let message = format!("example {} is invalid: {wrong}", idx + 1);
         diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidExample, message, [tool]));
     }
 }

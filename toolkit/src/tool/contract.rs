@@ -1,4 +1,4 @@
-//! A hash of what callers and approvers rely on.
+//! A hash of a tool's contract.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use toolkit_schema::equality::write_canonical;
 
 /// The SHA-256 of a tool's contract; see [`Tool::contract_hash`].
 ///
-/// It prints as 64 lowercase hexadecimal digits.
+/// `Display` prints 64 lowercase hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContractHash([u8; 32]);
 
@@ -24,12 +24,13 @@ impl ContractHash {
 }
 
 impl Tool {
-    /// Hashes the contract of the tool: its input schema, output schema, description, annotations and requirements.
+    /// Returns the hash of the contract of the tool: its input schema, output schema, description, annotations and
+    /// requirements.
     ///
     /// Two tools have the same hash if and only if these are equal as JSON, with numbers compared by value and the
     /// order of keys ignored. Descriptions inside the schemas count, since a model reads them. The id, title, tags,
-    /// examples, icons and `_meta` do not count. The hash is the same from build to build and from process to process,
-    /// so a decision that was made about a tool, such as an approval, can be tied to what was decided upon.
+    /// examples, icons and `_meta` do not count. The hash is stable across builds and processes, so a decision about a
+    /// tool, such as an approval, can be tied to the reviewed contract.
     ///
     /// # Examples
     ///

@@ -1,4 +1,5 @@
-//! The static record that `#[tool]` submits: what collecting and calling look at, and functions that build the rest.
+//! The static entry that `#[tool]` registers: the data needed to collect and call the tool, and functions that build
+//! the rest.
 
 use std::any::Any;
 use std::fmt;
@@ -10,38 +11,38 @@ use super::Metadata;
 use crate::state::StateType;
 use toolkit_schema::plan::Answer;
 
-/// One linked function, as the compiler knows it.
+/// The entry of a linked function.
 #[derive(Debug)]
 pub struct Entry {
-    /// `namespace:name:version`, as far as there are such parts.
+    /// The id: `namespace:name:version`, with the optional parts that are present.
     pub id: &'static str,
-    /// What the name is unique within.
+    /// The namespace, within which the name is unique.
     pub namespace: Option<&'static str>,
-    /// The tool's name, by default the function's.
+    /// The name of the tool, by default that of the function.
     pub name: &'static str,
-    /// A semantic version.
+    /// The semantic version.
     pub version: Option<&'static str>,
-    /// Former names and ids.
+    /// Earlier names and ids.
     pub aliases: &'static [&'static str],
-    /// How long one call may take.
+    /// The timeout of a call.
     pub timeout: Option<Duration>,
-    /// Whether it needs more of the caller than arguments; what, its metadata says.
+    /// True if the tool requires credentials, which the metadata lists.
     pub requires: bool,
-    /// Whether a model reads the text of every error that the function returns.
+    /// True if the model reads the text of every error that the function returns.
     pub show_errors: bool,
-    /// Builds what it says of itself, without aliases and time limit.
+    /// Builds the metadata, without aliases and timeout.
     pub metadata: fn() -> Metadata,
-    /// Where the function stands.
+    /// The source location of the function.
     pub location: Location,
     /// Builds the input schema.
     pub input: fn() -> Value,
-    /// Reads the front of a text as the arguments, to find out what their type asks for.
+    /// Deserializes the beginning of a text as the arguments, to find out what their type expects.
     pub ask: fn(&[u8]) -> Answer,
-    /// Builds the output schema, where the tool promises one.
+    /// Builds the output schema, if the tool declares one.
     pub output: fn() -> Option<Value>,
-    /// Whether the function returns `()`.
+    /// True if the function returns `()`.
     pub gives_nothing: bool,
-    /// The types of its borrowed parameters; `None` for those that every call brings along.
+    /// The types of the borrowed parameters; `None` for those that every call provides.
     pub states: &'static [Option<StateType>],
     /// The code of the function.
     pub code: Code,
@@ -49,12 +50,12 @@ pub struct Entry {
 
 inventory::collect!(&'static Entry);
 
-/// The code of a function, whose type only the dispatcher knows.
+/// The type-erased code of a function. Only the dispatcher knows its type.
 #[derive(Clone, Copy)]
 pub struct Code(&'static (dyn Any + Send + Sync));
 
 impl Code {
-    /// Creates a record of code.
+    /// Wraps the code of a function.
     #[must_use]
     pub const fn new<T: Any + Send + Sync>(code: &'static T) -> Self {
         Self(code)
@@ -72,19 +73,19 @@ impl fmt::Debug for Code {
     }
 }
 
-/// Where a tool was written.
+/// The source location of a tool.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Location {
-    /// As rustc was given it.
+    /// The path as passed to rustc.
     pub file: &'static str,
-    /// From 1.
+    /// The line, starting at 1.
     pub line: u32,
-    /// From 1.
+    /// The column, starting at 1.
     pub column: u32,
 }
 
-/// Returns the location of a tool, for generated code.
+/// Creates the location of a tool, for generated code.
 #[must_use]
 pub const fn location(file: &'static str, line: u32, column: u32) -> Location {
     Location { file, line, column }
