@@ -63,7 +63,7 @@ fn everything_that_is_missing_is_listed_before_the_arguments_are_looked_at() {
     assert_eq!(*error.missing(), expected);
     assert_eq!(
         error.to_string(),
-        "needs_all: the call lacks credentials that the tool requires: the secret `KEY`; an authorisation by `google` (`write`); \
+        "needs_all: the call lacks credentials that the tool requires: the secret `KEY`; an authorization by `google` (`write`); \
          the user's id"
     );
     let error = dispatcher().call_sync("needs_all", "{}").unwrap_err();

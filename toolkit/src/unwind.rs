@@ -1,4 +1,5 @@
-//! Catches panics of foreign code (tools, layers, listeners, backends), so that they end one call and not the process.
+//! Isolation of panics in foreign code (tools, layers, listeners, backends): a panic ends one call and not the
+//! process.
 
 use std::any::Any;
 use std::error::Error;
@@ -7,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
-// `AssertUnwindSafe`: a panic may leave the tool's own state half-changed, like a thread that panics while it holds a
-// lock. No state of the dispatcher is changed while foreign code runs.
+// `AssertUnwindSafe` is sound here: a panic may leave the state of the tool inconsistent, like that of a thread that
+// panics while it holds a lock. No state of the dispatcher is modified while foreign code runs.
 
 /// The message of a panic.
 #[derive(Debug)]
@@ -20,8 +21,8 @@ impl Panic {
             .downcast_ref::<&str>()
             .map(|text| (*text).to_owned())
             .or_else(|| payload.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "a panic without a text".to_owned());
-        // Dropping the payload may panic again, with another payload that panics when it is dropped.
+            .unwrap_or_else(|| "a panic without a message".to_owned());
+        // Dropping the payload may panic again, with a payload that panics when it is dropped.
         if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
             std::mem::forget(again);
         }
@@ -29,12 +30,12 @@ impl Panic {
     }
 }
 
-/// Runs foreign code.
+/// Runs foreign code and catches a panic.
 pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(work)).map_err(Panic::new)
 }
 
-/// Polls the future of foreign code to its end.
+/// Polls the future of foreign code to completion and catches a panic.
 pub(crate) async fn catch_future<F: Future>(start: impl FnOnce() -> F) -> Result<F::Output, Panic> {
     let started = catch(start)?;
     let mut slot = pin!(Some(started));
@@ -46,15 +47,15 @@ pub(crate) async fn catch_future<F: Future>(start: impl FnOnce() -> F) -> Result
     .await
 }
 
-/// Runs code of the host whose panic must not end the call.
+/// Runs code of the host and logs a panic, which must not end the call.
 pub(crate) fn shielded(what: &str, work: impl FnOnce()) {
     if let Err(Panic(text)) = catch(work) {
         tracing::error!(panic = text, "{what} panicked");
     }
 }
 
-/// A future that a timeout or a cancelled caller may drop before its end. Dropping the tool's values may panic, which
-/// must not reach the caller.
+/// A future that may be dropped before it completes, after a timeout or a cancellation. Dropping the values of a tool
+/// may panic, which must not reach the caller.
 struct DroppedQuietly<'a, F>(Pin<&'a mut Option<F>>);
 
 impl<F: Future> DroppedQuietly<'_, F> {
@@ -69,11 +70,11 @@ impl<F: Future> DroppedQuietly<'_, F> {
 impl<F> Drop for DroppedQuietly<'_, F> {
     fn drop(&mut self) {
         let work = &mut self.0;
-        shielded("what a call left behind", || work.set(None));
+        shielded("the destructor of a dropped call", || work.set(None));
     }
 }
 
-/// Returns the text of an error whose `Display` is foreign code.
+/// Returns the text of an error whose `Display` implementation is foreign code.
 pub(crate) fn text_of(error: &(dyn Error + 'static)) -> String {
     catch(|| error.to_string()).unwrap_or_else(|_| "an error that panics when it is printed".to_owned())
 }

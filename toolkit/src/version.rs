@@ -1,7 +1,7 @@
-//! Versions, the requirements they meet, and what is compatible with what.
+//! Versions, version requirements and compatibility.
 //!
-//! Versions are those of SemVer 2.0.0, and requirements mean what they mean in Cargo. A `v` before a version is accepted
-//! and dropped, because tags and older records write it; nothing is ever printed with one.
+//! Versions follow SemVer 2.0.0, and requirements have the syntax and the meaning of Cargo. A `v` before a version is
+//! accepted and dropped, because tags and older records contain it. Versions are always printed without it.
 //!
 //! ```
 //! use toolkit::version::{is_compatible, parse, parse_req};
@@ -13,8 +13,8 @@
 //! # Ok::<(), toolkit::version::InvalidVersion>(())
 //! ```
 //!
-//! Two versions that differ in their build metadata only are not equal, and yet none comes before the other:
-//! [`Version`]'s `==` and `<` see the metadata, [`Version::cmp_precedence`] and everything in this module do not.
+//! Versions that differ only in build metadata are not equal, although neither precedes the other: `==` and `<` of
+//! [`Version`] compare the metadata, [`Version::cmp_precedence`] and this module ignore it.
 
 use std::fmt;
 
@@ -25,10 +25,9 @@ pub use self::matrix::{Entry, Matrix, NoCompatibleVersion, Verdict};
 
 mod matrix;
 
-/// The version that `text` is, with or without a `v` before it.
+/// Parses a version, with or without a leading `v`.
 ///
-/// Nothing else is forgiven: three numbers without leading zeros, each of which fits into 64 bits, and identifiers that
-/// are not empty.
+/// The rest must be strict: three numbers of at most 64 bits without leading zeros, and non-empty identifiers.
 ///
 /// ```
 /// # use toolkit::version::parse;
@@ -42,7 +41,7 @@ mod matrix;
 ///
 /// # Errors
 ///
-/// [`InvalidVersion`] if `text` is no version of SemVer 2.0.0.
+/// Returns [`InvalidVersion`] if `text` is not a version of SemVer 2.0.0.
 pub fn parse(text: &str) -> Result<Version, InvalidVersion> {
     let bare = text.strip_prefix('v').unwrap_or(text);
     if bare.is_empty() {
@@ -51,10 +50,10 @@ pub fn parse(text: &str) -> Result<Version, InvalidVersion> {
     Version::parse(bare).map_err(|error| InvalidVersion::new(Wanted::Version, text, error))
 }
 
-/// The requirement that `text` is, in Cargo's language, with or without a `v` before its versions.
+/// Parses a version requirement in Cargo's syntax, with or without a `v` before its versions.
 ///
-/// A version alone means what it means with a `^`, parts may be left out or be a `*`, and a list is met by what meets
-/// all of it. A pre-release meets only a requirement that names a pre-release of the same three numbers.
+/// A version without an operator has the operator `^`, parts may be omitted or `*`, and a list requires all of its
+/// members. A pre-release matches only a requirement that contains a pre-release of the same three numbers.
 ///
 /// ```
 /// # use toolkit::version::{parse, parse_req};
@@ -66,31 +65,32 @@ pub fn parse(text: &str) -> Result<Version, InvalidVersion> {
 ///
 /// # Errors
 ///
-/// [`InvalidVersion`] if `text` is no requirement; an empty one is none, as anything is `*`.
+/// Returns [`InvalidVersion`] if `text` is not a requirement. The empty text is invalid; write `*` to accept any
+/// version.
 pub fn parse_req(text: &str) -> Result<VersionReq, InvalidVersion> {
     if text.trim().is_empty() {
         return Err(InvalidVersion::new(Wanted::Requirement, text, "it is empty"));
     }
-    // No version contains a comma, so this finds the members of the list without reading them.
+    // Versions contain no commas, so splitting yields the members of the list.
     let bare: Vec<String> = text.split(',').map(drop_v).collect();
     VersionReq::parse(&bare.join(",")).map_err(|error| InvalidVersion::new(Wanted::Requirement, text, error))
 }
 
-/// One member of a list of requirements without the `v` before its version.
+/// Removes the `v` before the version of a requirement.
 fn drop_v(member: &str) -> String {
     let rest = member.trim_start_matches([' ', '=', '<', '>', '^', '~']);
     let (operator, version) = member.split_at(member.len() - rest.len());
-    // Only before a number: `v*` is as wrong as `v`, and the error should name what was written.
+    // Only before a digit: `v*` and `v` are invalid, and the error should contain the original text.
     match version.strip_prefix('v') {
         Some(bare) if bare.starts_with(|c: char| c.is_ascii_digit()) => format!("{operator}{bare}"),
         _ => member.to_owned(),
     }
 }
 
-/// Whether `offered` may stand in for `wanted`: whether it meets `^wanted`.
+/// Returns true if `offered` can replace `wanted`: if it matches `^wanted`.
 ///
-/// It is not older, and agrees with `wanted` up to the first number that is not zero. A pre-release stands in for an
-/// older pre-release of the same three numbers only.
+/// It must not be older, and must equal `wanted` up to the first non-zero number. A pre-release replaces only an older
+/// pre-release of the same three numbers.
 ///
 /// ```
 /// # use toolkit::version::{is_compatible, parse};
@@ -110,10 +110,10 @@ pub fn is_compatible(offered: &Version, wanted: &Version) -> bool {
     caret.matches(offered)
 }
 
-/// A text that is not a version, or not a requirement.
+/// The error of a text that is not a version or not a requirement.
 ///
-/// It says what is wrong and shows the text: its beginning, with what does not print escaped. There is no
-/// [`source`](std::error::Error::source), as the cause is in the message.
+/// The message contains the beginning of the text, with control characters escaped, and the reason. There is no
+/// [`source`](std::error::Error::source).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidVersion {
     wanted: Wanted,
@@ -145,7 +145,7 @@ impl fmt::Display for InvalidVersion {
 
 impl std::error::Error for InvalidVersion {}
 
-/// As much of a stranger's text as a message shows.
+/// Shortens and escapes a foreign text for a message.
 fn excerpt(text: &str) -> String {
     const MAX_CHARS: usize = 64;
     let mut chars = text.chars();

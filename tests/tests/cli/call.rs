@@ -16,7 +16,7 @@ fn required_credentials_are_read_from_the_environment() {
         Ran::from(command.output().unwrap()).exits(1)
     };
     without(&args[..3])
-        .says("the call lacks credentials that the tool requires: the secret `ALMANAC_KEY`; an authorisation by `almanac` (`read`)")
+        .says("the call lacks credentials that the tool requires: the secret `ALMANAC_KEY`; an authorization by `almanac` (`read`)")
         .says("note: required credentials are read from the environment: ALMANAC_KEY, ALMANAC_TOKEN, USER_ID");
     let refused = without(&args).json();
     assert_eq!(refused["error"]["kind"], "missing_requirements");

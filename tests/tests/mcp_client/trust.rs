@@ -277,9 +277,9 @@ async fn texts_of_a_server_are_cut_and_what_cannot_be_cut_is_left_out() {
         assert_eq!(
             told,
             [
-                left_out("enum", "its input schema has more than 65536 bytes"),
-                left_out("names", "its input schema has more than 65536 bytes"),
-                left_out("heavy", "its record has more than 65536 bytes beside its description and schemas"),
+                left_out("enum", "the input schema has more than 65536 bytes"),
+                left_out("names", "the input schema has more than 65536 bytes"),
+                left_out("heavy", "the record has more than 65536 bytes besides the description and the schemas"),
             ]
         );
     }

@@ -1,4 +1,4 @@
-//! Diagnostics of a catalog.
+//! Diagnostics of catalogs.
 
 use std::fmt;
 
@@ -6,7 +6,17 @@ use super::Tool;
 use super::entry::Location;
 use toolkit_schema::{quoted, shown_id};
 
-/// A problem of a catalog.
+/// A defect of a catalog, a manifest, a dispatcher or a set of backends.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit::catalog::DiagnosticKind;
+///
+/// let error = Tool::builder("a b").build().unwrap_err();
+/// let diagnostic = error.iter().next().unwrap();
+/// assert_eq!(diagnostic.kind(), DiagnosticKind::InvalidName);
+/// assert!(diagnostic.message().starts_with("the name must not contain ` `"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     kind: DiagnosticKind,
@@ -14,58 +24,58 @@ pub struct Diagnostic {
     tools: Vec<(String, Option<Location>)>,
 }
 
-/// The kind of a problem.
+/// The kind of a [`Diagnostic`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DiagnosticKind {
-    /// Two tools have one id.
+    /// Two tools have the same id.
     DuplicateId,
-    /// A former name is the name of something else.
+    /// An alias is a name of another tool.
     AliasTaken,
-    /// An input schema accepts something other than objects.
+    /// An input schema accepts values other than objects.
     NotAnObject,
-    /// A schema is not sound.
+    /// A schema is invalid.
     InvalidSchema,
-    /// The keys of a map cannot be read from a string.
+    /// The keys of a map cannot be deserialized from strings.
     ImpossibleKey,
-    /// An example is not JSON, or the input schema refuses it.
+    /// An example is not JSON, or does not match the input schema.
     InvalidExample,
     /// `meta` is not a JSON object.
     InvalidMeta,
-    /// A text of the tool is meant to deceive; see [`lint`](crate::lint).
+    /// A text of the tool is deceptive; see [`lint`](crate::lint).
     Deceptive,
-    /// A document is not a tool: fields are missing, or are not of their kind.
+    /// A document is not a tool: fields are missing or have the wrong type.
     Malformed,
-    /// A name, a namespace or a former name has characters that it must not have, or too many.
+    /// A name, a namespace or an alias contains invalid characters or is too long.
     InvalidName,
-    /// A version is not one that `semver` reads.
+    /// A version is not a semantic version.
     InvalidVersion,
-    /// Under the naming policy, two tools get one name, or a name that clients refuse.
+    /// Two tools have the same wire name, or clients reject a wire name.
     WireName,
-    /// The state that a tool borrows is missing.
+    /// State that a tool borrows is missing.
     MissingState,
     /// The host passed two values of one type of state.
     DuplicateState,
-    /// The namespace of an instance is not one, or no tool borrows from the instance.
+    /// The namespace of an instance is invalid, or no tool uses the instance.
     InvalidInstance,
-    /// The tool needs a feature that is switched off.
+    /// The tool needs a disabled feature.
     MissingFeature,
-    /// A setting of the dispatcher lets no call succeed.
+    /// A setting of the dispatcher prevents every call.
     InvalidSetting,
     /// The catalog differs from an expectation.
     Unexpected,
-    /// A change that breaks callers, and no version that says so.
+    /// A change breaks callers without a corresponding version.
     Broken,
-    /// A tool of a backend stands in a namespace of the program.
+    /// A tool of a backend is in a namespace of the program.
     NamespaceTaken,
-    /// The contract of a tool of a backend is not the one that the lock holds.
+    /// The contract of a tool of a backend differs from the lock.
     NotReviewed,
-    /// A text, a schema or the record of a tool of a backend is longer than the limits allow.
+    /// A text, a schema or the record of a foreign tool exceeds a limit.
     TooLong,
 }
 
 impl Diagnostic {
-    /// Creates a problem of these tools, or of a document that is not a tool yet.
+    /// Creates a diagnostic of tools, or of a document that is not a tool.
     pub fn new<'t>(
         kind: DiagnosticKind,
         message: impl Into<String>,
@@ -95,7 +105,7 @@ impl Diagnostic {
         self.kind
     }
 
-    /// Returns the message, without the places.
+    /// Returns the message without the locations.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
@@ -120,7 +130,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The maximum number of tools that a message names.
+/// The maximum number of tools that a message lists.
 const MAX_NAMED: usize = 8;
 
 /// Returns the ids of tools for a message: the first few, and the number of the others.
@@ -133,7 +143,7 @@ pub(crate) fn ids_of<'t>(tools: impl ExactSizeIterator<Item = &'t Tool>, between
     ids.join(between)
 }
 
-/// All problems of a catalog; at least one.
+/// The diagnostics of a catalog, at least one.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Diagnostics(Vec<Diagnostic>);
 
@@ -142,13 +152,13 @@ impl Diagnostics {
         if diagnostics.is_empty() { Ok(()) } else { Err(Self(diagnostics)) }
     }
 
-    /// Appends other problems.
+    /// Appends other diagnostics.
     pub(crate) fn and(mut self, others: Self) -> Self {
         self.0.extend(others.0);
         self
     }
 
-    /// Returns an iterator over the problems.
+    /// Returns an iterator over the diagnostics.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.0.iter()
     }

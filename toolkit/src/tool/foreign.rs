@@ -1,4 +1,4 @@
-//! Tools that another program describes: how long their texts may be, and which of their claims policies see.
+//! Limits on the tools of other programs, and removal of their unverified claims.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,31 +8,31 @@ use serde_json::Value;
 use super::{Text, Tool};
 use toolkit_schema::Schema;
 
-/// Bytes of the description of a tool that another program offers; what is longer is cut.
+/// The maximum length of the description of a foreign tool in bytes. Longer descriptions are cut.
 pub const MAX_DESCRIPTION_BYTES: usize = 16 << 10;
 
-/// Bytes of a title, a category or a deprecation notice of such a tool; what is longer is cut.
+/// The maximum length of a title, a category or a deprecation notice of a foreign tool in bytes. Longer texts are cut.
 pub const MAX_TITLE_BYTES: usize = 512;
 
-/// Bytes of a description or title within a schema of such a tool; what is longer is cut.
+/// The maximum length of a description or title within a schema of a foreign tool in bytes. Longer texts are cut.
 pub const MAX_SCHEMA_TEXT_BYTES: usize = 4 << 10;
 
-/// Bytes of a schema of such a tool as JSON, once its texts are cut. A tool with a longer one is left out: a schema
-/// without some of its parts is another contract.
+/// The maximum size of a schema of a foreign tool in bytes of JSON, after cutting its texts. A tool with a larger
+/// schema is left out, because a schema without some of its parts is another contract.
 pub const MAX_SCHEMA_BYTES: usize = 64 << 10;
 
-/// Bytes of everything else that such a tool has: `_meta`, icons, examples, annotations and unknown fields. A tool with
-/// more is left out.
+/// The maximum size of all other parts of a foreign tool in bytes of JSON: `_meta`, icons, examples, annotations and
+/// unknown fields. A tool with more is left out.
 pub const MAX_RECORD_BYTES: usize = 64 << 10;
 
-/// Marks where a text was cut.
+/// The mark at the end of a text that was cut.
 const CUT: &str = "… [cut]";
 
-/// Cuts the texts of a tool in the form of MCP to the limits of foreign tools, before anything else looks at them.
+/// Cuts the texts of a tool in the form of MCP to the limits of foreign tools, before they are read.
 ///
 /// # Errors
 ///
-/// Something is too long and cannot be cut; a sentence without its subject.
+/// Returns a description of the part that is too long and cannot be cut.
 pub fn bound_mcp_json(tool: &mut Value) -> Result<(), String> {
     let Some(fields) = tool.as_object_mut() else {
         return Ok(());
@@ -62,24 +62,24 @@ fn bound_schema_json(schema: &mut Value, which: &str) -> Result<(), String> {
 
 fn bound_schema(schema: &Value, which: &str) -> Result<(), String> {
     match json_len(schema) > MAX_SCHEMA_BYTES {
-        true => Err(format!("its {which} schema has more than {MAX_SCHEMA_BYTES} bytes")),
+        true => Err(format!("the {which} schema has more than {MAX_SCHEMA_BYTES} bytes")),
         false => Ok(()),
     }
 }
 
 fn bound_record(n_bytes: usize) -> Result<(), String> {
     match n_bytes > MAX_RECORD_BYTES {
-        true => Err(format!("its record has more than {MAX_RECORD_BYTES} bytes beside its description and schemas")),
+        true => Err(format!("the record has more than {MAX_RECORD_BYTES} bytes besides the description and the schemas")),
         false => Ok(()),
     }
 }
 
 impl Tool {
-    /// The tool with its texts cut to the limits of this module.
+    /// Cuts the texts of the tool to the limits of this module.
     ///
     /// # Errors
     ///
-    /// Something is too long and cannot be cut; a sentence without its subject.
+    /// Returns a description of the part that is too long and cannot be cut.
     pub(crate) fn bounded(mut self) -> Result<Self, String> {
         self.bound_metadata();
         self.input = OnceLock::from(bounded_schema(self.shared_input(), "input")?);
@@ -117,7 +117,7 @@ impl Tool {
         self.metadata = OnceLock::from(metadata);
     }
 
-    /// The tool without what it claims and policies decide by: the hints about its effects, its tags and its timeout.
+    /// Removes the claims that policies depend on: the hints about effects, the tags and the timeout.
     pub(crate) fn without_claims(mut self) -> Self {
         let metadata = self.metadata();
         let claims_effects = metadata.annotations.effects().iter().any(Option::is_some);
@@ -147,10 +147,10 @@ fn bounded_schema(schema: &Arc<Schema>, which: &str) -> Result<Arc<Schema>, Stri
     Ok(schema)
 }
 
-/// Keywords whose text only people and models read.
+/// Keywords with texts for people and models.
 const TEXTS: [&str; 3] = ["description", "title", "$comment"];
 
-/// Keywords whose value is data, which is compared and not read.
+/// Keywords with data, which may be compared and must not be changed.
 const DATA: [&str; 5] = ["const", "default", "enum", "example", "examples"];
 
 fn has_long_text(schema: &Value) -> bool {
@@ -180,7 +180,7 @@ fn cut_texts(schema: &mut Value) {
     }
 }
 
-/// Cuts a text at a character boundary so that it has `limit` bytes with the mark that says so.
+/// Cuts a text at a character boundary, so that it has at most `limit` bytes including the mark.
 fn cut(text: &mut String, limit: usize) {
     if text.len() > limit {
         let end = text.floor_char_boundary(limit - CUT.len());

@@ -1,4 +1,4 @@
-//! A tool's identity: `namespace:name:version`, `namespace:name` or `name`.
+//! Ids of tools: `namespace:name:version`, `namespace:name` or `name`.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -11,9 +11,9 @@ use super::part::{Namespace, ToolName};
 use super::{InvalidName, Text};
 use crate::version::{Version, parse};
 
-/// A tool's identity, unique within a catalogue.
+/// The id of a tool, unique within a catalog.
 ///
-/// Identities are ordered by namespace, name and version, versions by their semantic precedence.
+/// Ids are ordered by namespace, name and version, and versions by their semantic precedence.
 ///
 /// ```
 /// # use toolkit::tool::ToolId;
@@ -30,19 +30,19 @@ pub struct ToolId {
 }
 
 impl ToolId {
-    /// The identity of a tool in a namespace, or in none.
+    /// Creates an id without a version.
     #[must_use]
     pub const fn new(namespace: Option<Namespace>, name: ToolName) -> Self {
         Self { namespace, name, version: None }
     }
 
-    /// The same with a version.
+    /// Sets the version.
     ///
-    /// Any text will do that is not empty; one that `semver` cannot read is older than all others.
+    /// Any text except the empty one is accepted. A text that is not a semantic version is ordered before all others.
     ///
     /// # Errors
     ///
-    /// The version is empty.
+    /// Returns an error if the version is empty.
     pub fn with_version(self, version: impl Into<Text>) -> Result<Self, InvalidToolId> {
         let version = version.into();
         if version.is_empty() {
@@ -51,13 +51,13 @@ impl ToolId {
         Ok(Self { version: Some(version), ..self })
     }
 
-    /// The same in a namespace.
+    /// Sets the namespace.
     #[must_use]
     pub fn in_namespace(self, namespace: Namespace) -> Self {
         Self { namespace: Some(namespace), ..self }
     }
 
-    /// For parts that the macro has checked already.
+    /// Creates an id from parts that the macro has checked.
     pub(crate) const fn from_static(
         namespace: Option<&'static str>,
         name: &'static str,
@@ -76,36 +76,36 @@ impl ToolId {
         }
     }
 
-    /// For parts as somebody else wrote them, to be checked with the rest of the tool.
+    /// Creates an id from unchecked parts, which are checked together with the rest of the tool.
     pub(super) fn unchecked(namespace: Option<Text>, name: Text, version: Option<Text>) -> Self {
         Self { namespace: namespace.map(Namespace::unchecked), name: ToolName::unchecked(name), version }
     }
 
-    /// The part before the first colon.
+    /// Returns the part before the first colon.
     #[must_use]
     pub fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
     }
 
-    /// The tool's own name.
+    /// Returns the name of the tool.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The part after the second colon, as it was written.
+    /// Returns the part after the second colon, unchanged.
     #[must_use]
     pub fn version(&self) -> Option<&str> {
         self.version.as_deref()
     }
 
-    /// The version as [`parse`] reads it, a leading `v` aside; `None` where there is none or it is not one.
+    /// Returns the version parsed by [`parse`], or `None` if there is none or it is not a semantic version.
     #[must_use]
     pub fn semver(&self) -> Option<Version> {
         parse(self.version()?).ok()
     }
 
-    /// Whether this is what `text` says; nothing is printed to find out.
+    /// Returns true if `text` is the text of this id, without allocating.
     pub(crate) fn is_printed_as(&self, text: &str) -> bool {
         self.version_in(text) == Some(self.version().filter(|_| self.namespace.is_some()))
     }
@@ -114,7 +114,7 @@ impl ToolId {
         self.version_in(text) == Some(None)
     }
 
-    /// What `text` has for a version, where it begins with the other parts.
+    /// Returns the version in `text`, if it begins with the other parts.
     fn version_in<'t>(&self, text: &'t str) -> Option<Option<&'t str>> {
         let name = match &self.namespace {
             Some(namespace) => text.strip_prefix(&**namespace)?.strip_prefix(':')?,
@@ -126,13 +126,13 @@ impl ToolId {
         }
     }
 
-    /// Whether the two are the same when they are printed.
+    /// Returns true if both ids have the same text.
     pub(crate) fn prints_as(&self, other: &Self) -> bool {
         (&self.namespace, &self.name) == (&other.namespace, &other.name)
             && (self.namespace.is_none() || self.version == other.version)
     }
 
-    /// The identity without its version: what the versions of one tool have in common.
+    /// Returns the id without the version, which all versions of a tool share.
     #[must_use]
     pub fn unversioned(&self) -> Self {
         Self { version: None, ..self.clone() }
@@ -146,7 +146,7 @@ impl fmt::Display for ToolId {
         }
         f.write_str(&self.name)?;
         match &self.version {
-            // Without a namespace a version would read as a name, so it stays in the record (C4).
+            // Without a namespace, the version would be read as a name, so only the record contains it.
             Some(version) if self.namespace.is_some() => write!(f, ":{version}"),
             _ => Ok(()),
         }
@@ -201,7 +201,7 @@ impl PartialOrd for ToolId {
     }
 }
 
-/// A text that is not a tool id.
+/// The error of a text that is not a tool id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidToolId {
     reason: String,

@@ -1,9 +1,9 @@
-//! One of several instances of a toolset.
+//! An instance of a toolset.
 
 use super::part::Namespace;
 use crate::state::States;
 
-/// State that serves the tools of one namespace.
+/// The state of the tools in one namespace.
 #[derive(Debug)]
 pub(crate) struct Instance {
     pub(crate) namespace: Namespace,

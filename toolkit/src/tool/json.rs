@@ -1,4 +1,4 @@
-//! A tool as JSON: its canonical form, which has all fields, and the form of MCP.
+//! Tools as JSON: the canonical form, which has all fields, and the form of MCP.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,11 +16,11 @@ use toolkit_schema::{Schema, Violations, child, input};
 /// A JSON object.
 pub(crate) type Object = Map<String, Value>;
 
-/// The fields that MCP has for a tool (`Tool` of both revisions).
+/// The fields of a tool in MCP (`Tool` of both revisions).
 const MCP_FIELDS: [&str; 8] =
     ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta"];
 
-/// The fields that MCP has no place for; under [`META_KEY`] there is one.
+/// The fields without an equivalent in MCP, which are written under [`META_KEY`].
 const EXTENSIONS: [&str; 9] =
     ["namespace", "version", "category", "tags", "aliases", "deprecated", "examples", "requirements", "timeoutMs"];
 
@@ -40,34 +40,38 @@ struct Canonical<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Object>")]
     output_schema: Option<Cow<'a, Value>>,
-    /// Leaves the form open; what it catches is found by comparison, together with what else would get lost.
+    /// Keeps the form open. Unknown fields are determined by comparison, together with other fields that would be
+    /// lost.
     #[serde(flatten, skip_serializing)]
     _unknown: Unknown,
 }
 
 impl Tool {
-    /// The canonical form: the fields of MCP's `Tool` and, beside them, `namespace`, `version`, `category`, `tags`,
-    /// `aliases`, `deprecated`, `examples`, `requirements` and `timeoutMs`, as far as there are such.
+    /// Serializes the tool in its canonical form: the fields of MCP's `Tool` and, if present, `namespace`, `version`,
+    /// `category`, `tags`, `aliases`, `deprecated`, `examples`, `requirements` and `timeoutMs`.
     ///
-    /// Fields that were read and are not known come back. Schemas are as the tool has them, references and all.
+    /// Unknown fields that were parsed are included. Schemas are unchanged, including references.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut fields = self.fields();
-        // Beside MCP's fields, those of ours are somebody else's unless they are empty, and then they are nobody's.
+        // Beside the fields of MCP, fields with the names of extensions belong to other programs, unless they are
+        // empty.
         let unknown = self.metadata().unknown.iter();
         add(&mut fields, unknown.filter(|(name, value)| !EXTENSIONS.contains(name) || is_empty(value)));
         Value::Object(fields)
     }
 
-    /// Reads the canonical form, from text or from a value.
+    /// Parses the canonical form from text or a value.
     ///
-    /// A field that is `null` counts as absent, and comes back. Tags are normalised. Nothing else is checked but that
-    /// each field is of its kind: what the tool says is checked by [`Catalog::check`](crate::Catalog::check), or by
-    /// [`Manifest`](crate::Manifest) while it reads.
+    /// A field that is `null` counts as absent and is preserved. Tags are normalized. Only the types of the fields are
+    /// checked. [`Catalog::check`](crate::Catalog::check) checks their contents, and [`Manifest`](crate::Manifest)
+    /// does so while it parses.
     ///
     /// # Errors
     ///
-    /// The text is no JSON, or some fields are not of their kind, or `name` or `inputSchema` is missing; all at once.
+    /// Returns an error if the text is not JSON, or with every field that is missing or has the wrong type.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # use toolkit::Tool;
@@ -86,7 +90,7 @@ impl Tool {
         Ok(Self::read(fields.clone())?.with_unknown(fields, Self::to_json))
     }
 
-    /// The form of MCP, with nothing beyond it: namespace, version, tags and the like are left out.
+    /// Serializes the tool in the form of MCP, without namespace, version, tags and other extensions.
     #[must_use]
     pub fn to_mcp_json(&self) -> Value {
         let mut fields = self.fields();
@@ -95,12 +99,13 @@ impl Tool {
         Value::Object(fields)
     }
 
-    /// The form of MCP, with everything else under [`META_KEY`] of its `_meta`, and the id with it, where it is one.
+    /// Serializes the tool in the form of MCP, with the other fields and the id, if it is valid, under [`META_KEY`] of
+    /// `_meta`.
     #[must_use]
     pub fn to_mcp_json_with_record(&self) -> Value {
         let (mut fields, mut record) = (Object::new(), Object::new());
         let id = self.id().to_string();
-        // Parts that are none make a text that is no id, or that of another tool; the fields say what they are.
+        // Invalid parts yield a text that is not an id, or the id of another tool. The fields identify the tool then.
         if id.parse().is_ok_and(|read: ToolId| read.prints_as(self.id())) {
             record.insert("id".to_owned(), id.into());
         }
@@ -116,14 +121,14 @@ impl Tool {
         Value::Object(fields)
     }
 
-    /// Reads the form of MCP, from text or from a value; what it carries under [`META_KEY`] is read too.
+    /// Parses the form of MCP from text or a value, including the record under [`META_KEY`].
     ///
-    /// As in [`Tool::from_json`], what the tool says is not checked. In particular a name may have any characters,
-    /// since MCP only recommends a few.
+    /// As in [`Tool::from_json`], contents are not checked. In particular, a name may contain any characters, because
+    /// MCP only recommends a set.
     ///
     /// # Errors
     ///
-    /// As for [`Tool::from_json`].
+    /// Returns the errors of [`Tool::from_json`].
     pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, InvalidTool> {
         let fields = object(json.into())?;
         let mut canonical = fields.clone();
@@ -135,7 +140,7 @@ impl Tool {
         let Some(record) = record else {
             return Ok(Self::read(canonical)?.with_unknown(fields, Self::to_mcp_json));
         };
-        // An object that held nothing else is not something that the tool's author attached.
+        // An object that contained nothing else was not attached by the author of the tool.
         if canonical["_meta"] == json!({}) {
             canonical.remove("_meta");
         }
@@ -144,7 +149,7 @@ impl Tool {
         };
         let id = record.remove("id");
         canonical.extend(record.into_iter().filter(|(name, _)| EXTENSIONS.contains(&name.as_str())));
-        // It has the last word on the parts that it has.
+        // The id takes precedence for the parts that it has.
         if let Some(id) = id {
             name_by(&id, &mut canonical)?;
         }
@@ -153,7 +158,7 @@ impl Tool {
     }
 
     fn read(mut fields: Object) -> Result<Self, InvalidTool> {
-        /// The canonical form's own schema, which words what is wrong.
+        /// The schema of the canonical form, which provides the error messages.
         static FORM: LazyLock<Schema> = LazyLock::new(|| Schema::generated(input::<Canonical<'static>>()));
 
         drop_nulls(&mut fields);
@@ -186,7 +191,7 @@ impl Tool {
         Self::given(self.id.clone(), metadata, self.input().as_value().clone(), output)
     }
 
-    /// Every field but those that are not known.
+    /// Returns all known fields.
     fn fields(&self) -> Object {
         let form = Canonical {
             name: self.name().into(),
@@ -204,14 +209,14 @@ impl Tool {
     }
 }
 
-/// The canonical form.
+/// Serializes the canonical form.
 impl Serialize for Tool {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.to_json().serialize(serializer)
     }
 }
 
-/// The canonical form; see [`Tool::from_json`].
+/// Deserializes the canonical form; see [`Tool::from_json`].
 impl<'de> Deserialize<'de> for Tool {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::from_json(Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
@@ -234,7 +239,7 @@ fn add<'a>(fields: &mut Object, unknown: impl Iterator<Item = (&'a str, &'a Valu
     }
 }
 
-/// Puts the parts of a carried id where the canonical form has them: the name beside it is one for the wire.
+/// Moves the parts of the id in a record to their canonical fields. The name beside the record is a wire name.
 fn name_by(id: &Value, canonical: &mut Object) -> Result<(), InvalidTool> {
     let id = ToolId::deserialize(id).map_err(|error| InvalidTool::carried(&error.to_string()))?;
     canonical.insert("name".to_owned(), id.name().into());
@@ -252,13 +257,13 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// What was read of an object and would not be written.
+/// Returns the fields that were parsed and would not be written.
 fn beyond<'a>(read: &'a Value, written: &'a Value) -> impl Iterator<Item = (String, Value)> + 'a {
     let fields = read.as_object().into_iter().flatten().filter(|(name, _)| written.get(name.as_str()).is_none());
     fields.map(|(name, value)| (name.clone(), value.clone()))
 }
 
-/// Takes away what says nothing. Several servers write `null` for every field that they have no value for.
+/// Removes fields that are `null`. Several servers write `null` for every field without a value.
 pub(crate) fn drop_nulls(fields: &mut Object) {
     fields.retain(|_, value| !value.is_null());
     let icons = fields.get_mut("icons").and_then(Value::as_array_mut);
@@ -269,18 +274,18 @@ pub(crate) fn drop_nulls(fields: &mut Object) {
     }
 }
 
-/// What keeps a document from being a tool.
+/// The error of a document that is not a tool.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InvalidTool {
-    /// It is no JSON object, or none that can be taken.
+    /// The text is not JSON, or not an object.
     Json(String),
-    /// Its fields are not what they must be.
+    /// The violations of the form of a tool.
     Form(Violations),
 }
 
 impl InvalidTool {
-    /// Speaks of fields, where a schema of a tool speaks of arguments.
+    /// Replaces "argument" by "field" in the messages of a schema.
     fn of_form(violations: Violations) -> Self {
         InvalidTool::Form(violations.reworded(|violation| {
             if violation.keyword == "additionalProperties" {
@@ -293,7 +298,7 @@ impl InvalidTool {
         InvalidTool::Form(Violations::of_type(child(&child("", "_meta"), META_KEY), rule.to_owned()))
     }
 
-    /// Points to the extensions where they stood.
+    /// Restores the locations of fields that were in the record.
     fn of_carried(self) -> Self {
         let InvalidTool::Form(violations) = self else { return self };
         let place = child(&child("", "_meta"), META_KEY);

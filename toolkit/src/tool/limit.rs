@@ -1,4 +1,4 @@
-//! A time limit in JSON: whole milliseconds.
+//! Serialization of timeouts in whole milliseconds.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! JSON that is part of a tool's record.
+//! JSON literals in the metadata of tools.
 
 use std::borrow::Cow;
 
@@ -8,23 +8,22 @@ use serde_json::Value;
 
 use toolkit_schema::equality;
 
-/// JSON that is part of a tool's record: written into the program as text, or read.
+/// A JSON value in the metadata of a tool: the text of the author, or a parsed value.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Literal {
-    /// As the author wrote it. It is parsed when it is asked for; whether it is JSON at all is for
-    /// [`Catalog::check`](crate::Catalog::check) to say.
+    /// The text of the author, parsed on use. [`Catalog::check`](crate::Catalog::check) checks that it is JSON.
     Text(&'static str),
-    /// As it was read.
+    /// A parsed value.
     Value(Value),
 }
 
 impl Literal {
-    /// The value.
+    /// Returns the value.
     ///
     /// # Errors
     ///
-    /// The author's text is not JSON.
+    /// Returns an error if the text of the author is not JSON.
     pub fn parse(&self) -> Result<Value, serde_json::Error> {
         match self {
             Literal::Text(text) => serde_json::from_str(text),

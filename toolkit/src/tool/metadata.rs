@@ -1,4 +1,4 @@
-//! What a tool says of itself, its identity and its schemas aside.
+//! The metadata of tools.
 
 use std::time::Duration;
 
@@ -8,58 +8,58 @@ use serde_json::{Map, Value};
 
 use super::{Annotations, Icon, Literal, Requirements, Text, Unknown, limit};
 
-/// What a tool says of itself, its identity and its schemas aside.
+/// The metadata of a tool: everything except its id and its schemas.
 ///
-/// Its JSON is part of the canonical form of a tool, [`Tool::to_json`](super::Tool::to_json).
+/// Its JSON is part of the canonical form of a tool; see [`Tool::to_json`](super::Tool::to_json).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Metadata {
-    /// A name for people.
+    /// The title for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
-    /// What a model reads to decide whether to call it.
+    /// The description, by which a model decides whether to call the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Text>,
-    /// A broad grouping for listings.
+    /// The category for listings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<Text>,
-    /// Normalised tags.
+    /// The normalized tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<Text>,
-    /// Hints about effects.
+    /// The hints about effects.
     #[serde(default, skip_serializing_if = "Annotations::is_empty")]
     pub annotations: Annotations,
-    /// Former names and ids.
+    /// Earlier names and ids that still resolve to the tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<Text>,
-    /// What to use instead, where the tool is on its way out.
+    /// The replacement of a deprecated tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<Text>,
-    /// Pictures for clients.
+    /// The icons for clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
-    /// `_meta`: what others attach, a JSON object.
+    /// The `_meta` of the author, a JSON object.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     pub meta: Option<Literal>,
-    /// Argument objects.
+    /// Example arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Literal>,
-    /// What the host must hold.
+    /// The credentials that the tool requires.
     #[serde(default, skip_serializing_if = "Requirements::is_empty")]
     pub requirements: Requirements,
-    /// How long one call may take, in milliseconds.
+    /// The timeout of a call, in milliseconds.
     #[serde(rename = "timeoutMs", default, with = "limit", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<u64>")]
     pub timeout: Option<Duration>,
-    /// What else was read of the tool.
+    /// Unknown fields of the tool.
     #[serde(skip)]
     pub unknown: Unknown,
 }
 
 impl Metadata {
-    /// Nothing said.
+    /// Metadata with no field set.
     pub const NONE: Self = Self {
         title: None,
         description: None,

@@ -1,15 +1,15 @@
-//! The rule for names and namespaces: one to 128 of `[A-Za-z0-9_.-]` (MCP 2025-11-25, SEP-986).
+//! The rule for names and namespaces: 1 to 128 characters of `[A-Za-z0-9_.-]` (MCP 2025-11-25, SEP-986).
 //!
-//! `toolkit-derive` compiles this file too (through a link), so that the compiler and the library agree on every name.
+//! `toolkit-derive` includes this file through a link, so that the compiler and the library apply the same rule.
 
-/// The longest name or namespace, in bytes.
+/// The maximum length of a name or namespace in bytes.
 pub const MAX_NAME_LEN: usize = 128;
 
-/// Says what keeps `name` from being a name or a namespace.
+/// Checks that `name` is a valid name or namespace.
 ///
 /// # Errors
 ///
-/// One sentence without its subject, such as ``must not contain ` ` or `!` ``.
+/// Returns a predicate for an error message, such as ``must not contain ` ` or `!` ``.
 pub fn check_name(name: &str) -> Result<(), String> {
     if name.is_empty() {
         return Err("must not be empty".to_owned());
@@ -19,7 +19,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
         if !bad.contains(&c) {
             bad.push(c);
         }
-        // A name may come from a stranger and have a million of them.
+        // A foreign name may contain a million of them.
         if bad.len() == 8 {
             break;
         }
@@ -29,16 +29,16 @@ pub fn check_name(name: &str) -> Result<(), String> {
         return Err(format!("must not contain {}; use letters, digits, `_`, `-` and `.`", bad.join(" or ")));
     }
     if name.len() > MAX_NAME_LEN {
-        return Err(format!("must have at most {MAX_NAME_LEN} characters, and this has {}", name.len()));
+        return Err(format!("must have at most {MAX_NAME_LEN} characters, got {}", name.len()));
     }
     Ok(())
 }
 
-/// Says what keeps `alias` from being a former name or id of a tool.
+/// Checks that `alias` is a valid alias of a tool.
 ///
 /// # Errors
 ///
-/// As for [`check_name`].
+/// Returns the errors of [`check_name`].
 pub fn check_alias(alias: &str) -> Result<(), String> {
     alias.split(':').try_for_each(check_name)?;
     match alias.split(':').nth(3) {

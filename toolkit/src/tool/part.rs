@@ -17,11 +17,11 @@ macro_rules! part {
         pub struct $Part(Text);
 
         impl $Part {
-            /// Checks `text` and keeps it.
+            /// Checks `text` and wraps it.
             ///
             /// # Errors
             ///
-            /// What keeps it from being one; see [`check_name`].
+            /// Returns an error if the text is invalid; see [`check_name`].
             pub fn new(text: impl Into<Text>) -> Result<Self, InvalidName> {
                 let text = text.into();
                 match check_name(&text) {
@@ -84,7 +84,7 @@ macro_rules! part {
 }
 
 part! {
-    /// What a tool is called within its namespace: one to 128 of `[A-Za-z0-9_.-]`.
+    /// The name of a tool within its namespace: 1 to 128 characters of `[A-Za-z0-9_.-]`.
     ///
     /// ```
     /// # use toolkit::tool::ToolName;
@@ -96,11 +96,19 @@ part! {
 }
 
 part! {
-    /// What names of tools are unique within: one to 128 of `[A-Za-z0-9_.-]`.
+    /// A namespace of tools, within which names are unique: 1 to 128 characters of `[A-Za-z0-9_.-]`.
+    ///
+    /// ```
+    /// use toolkit::tool::Namespace;
+    ///
+    /// assert_eq!(&*Namespace::new("weather")?, "weather");
+    /// assert!(Namespace::new("my tools").is_err());
+    /// # Ok::<(), toolkit::tool::InvalidName>(())
+    /// ```
     Namespace, "namespace"
 }
 
-/// A text that is not a name or a namespace.
+/// The error of a text that is not a valid name or namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidName {
     what: &'static str,

@@ -1,4 +1,4 @@
-//! What a tool needs beside its arguments.
+//! Requirements of tools beyond their arguments.
 
 use std::fmt;
 
@@ -7,36 +7,36 @@ use serde::{Deserialize, Serialize};
 
 use super::Text;
 
-/// What a tool needs from its host beside its arguments (Open Tool Calling `requirements`).
+/// The requirements of a tool on the credentials of its caller (`requirements` of Open Tool Calling).
 ///
-/// They are declared and published; names of secrets are public, their values never leave the host.
+/// Requirements are published: the names of secrets are public, and their values never leave the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Requirements {
-    /// Authorisations, each by one provider.
+    /// The required authorizations, one for each provider.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub authorization: Vec<Authorization>,
-    /// Secrets, by name.
+    /// The required secrets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<Secret>,
-    /// Whether the tool must know who the user is.
+    /// True if the tool requires the id of the user.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub user_id: bool,
 }
 
 impl Requirements {
-    /// Nothing needed.
+    /// No requirements.
     pub const NONE: Self = Self { authorization: Vec::new(), secrets: Vec::new(), user_id: false };
 
-    /// Requires a secret too.
+    /// Adds a secret.
     #[must_use]
     pub fn with_secret(mut self, id: impl Into<Text>) -> Self {
         self.secrets.push(Secret::new(id));
         self
     }
 
-    /// Requires an authorization by a provider too, which must have granted these scopes.
+    /// Adds an authorization by a provider with the given scopes.
     ///
     /// ```
     /// use toolkit::tool::Requirements;
@@ -55,47 +55,47 @@ impl Requirements {
         self
     }
 
-    /// Requires the id of the user too.
+    /// Adds the id of the user.
     #[must_use]
     pub fn with_user_id(mut self) -> Self {
         self.user_id = true;
         self
     }
 
-    /// Whether nothing is needed.
+    /// Returns true if nothing is required.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.authorization.is_empty() && self.secrets.is_empty() && !self.user_id
     }
 }
 
-/// In words: ``the secret `KEY`; an authorisation by `google` (`calendar`); the user's id``.
+/// Formats the requirements: ``the secret `KEY`; an authorization by `google` (`calendar`); the user's id``.
 impl fmt::Display for Requirements {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut needs: Vec<String> = self.secrets.iter().map(|secret| format!("the secret `{}`", secret.id)).collect();
         needs.extend(self.authorization.iter().map(|authorization| {
             let scopes: Vec<String> = authorization.oauth2.scopes.iter().map(|scope| format!("`{scope}`")).collect();
             let scopes = if scopes.is_empty() { String::new() } else { format!(" ({})", scopes.join(", ")) };
-            format!("an authorisation by `{}`{scopes}", authorization.id)
+            format!("an authorization by `{}`{scopes}", authorization.id)
         }));
         needs.extend(self.user_id.then(|| "the user's id".to_owned()));
         f.write_str(&needs.join("; "))
     }
 }
 
-/// An authorisation that the host must hold.
+/// A required authorization by a provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Authorization {
     /// The provider, such as `google`.
     pub id: Text,
-    /// What the provider must have granted.
+    /// The scopes that the provider must have granted.
     pub oauth2: OAuth2,
 }
 
 impl Authorization {
-    /// Creates the requirement of an authorization by a provider, which must have granted these scopes.
+    /// Creates the requirement of an authorization by a provider with the given scopes.
     pub fn new<I>(id: impl Into<Text>, scopes: I) -> Self
     where
         I: IntoIterator,
@@ -110,22 +110,22 @@ impl Authorization {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct OAuth2 {
-    /// The scopes that must have been granted.
+    /// The required scopes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<Text>,
 }
 
-/// A secret that the host must hold.
+/// A required secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Secret {
-    /// Its name, such as `TWILIO_API_KEY`.
+    /// The name, such as `TWILIO_API_KEY`.
     pub id: Text,
 }
 
 impl Secret {
-    /// Creates the requirement of a secret, by its name.
+    /// Creates the requirement of a secret with this name.
     pub fn new(id: impl Into<Text>) -> Self {
         Self { id: id.into() }
     }

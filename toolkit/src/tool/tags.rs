@@ -1,14 +1,14 @@
-//! Tags: short lower-case words that group tools and feed search.
+//! Tags: short lower-case words that group tools and improve search.
 //!
-//! `toolkit-derive` compiles this file too (through a link), so that the compiler and the library agree on every tag.
+//! `toolkit-derive` includes this file through a link, so that the compiler and the library apply the same rule.
 
-/// The longest tag kept, in bytes; what is left after normalisation is ASCII.
+/// The maximum length of a tag in bytes. Normalized tags are ASCII.
 pub const MAX_TAG_LEN: usize = 64;
 
-/// How many tags of one tool are kept.
+/// The maximum number of tags of a tool.
 pub const MAX_TAGS: usize = 20;
 
-/// The tags as they are stored: normalised, each once, in the order given, at most [`MAX_TAGS`].
+/// Normalizes tags and removes duplicates. Keeps the order and at most [`MAX_TAGS`] tags.
 ///
 /// ```
 /// # use toolkit::tool::normalize_tags;
@@ -31,10 +31,10 @@ where
     kept
 }
 
-/// One tag as it is stored, or `None` where nothing of it is left.
+/// Normalizes a tag. Returns `None` if no character remains.
 ///
-/// Lower case; trimmed; runs of white space become `-`; all but `a-z`, `0-9`, `-`, `_` and `.` is dropped; cut at
-/// [`MAX_TAG_LEN`].
+/// The tag is converted to lower case and trimmed, white space is replaced by `-`, all characters except `a-z`, `0-9`,
+/// `-`, `_` and `.` are removed, and the result is cut at [`MAX_TAG_LEN`].
 #[must_use]
 pub fn normalize_tag(tag: &str) -> Option<String> {
     let lower = tag.to_lowercase();

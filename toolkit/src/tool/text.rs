@@ -1,11 +1,11 @@
-//! Text of tools.
+//! Texts of tools.
 
 use std::borrow::Cow;
 
-/// The key of `_meta` under which a tool's own record is published, by every adapter that has room for one.
+/// The key of `_meta` under which the record of a tool is published by every adapter that supports `_meta`.
 ///
-/// MCP asks for reverse DNS before the slash (`_meta` in the General fields of both revisions).
+/// MCP requires a reverse-DNS prefix (`_meta` in the General fields of both revisions).
 pub const META_KEY: &str = "rs.toolkit/tool";
 
-/// A text of a tool's record: part of the program, or read.
+/// A text of a tool: a string literal of the program, or a parsed string.
 pub type Text = Cow<'static, str>;

@@ -1,4 +1,4 @@
-//! What a document says of a tool beyond what is known here.
+//! Unknown fields of parsed tools.
 
 use std::borrow::Cow;
 
@@ -6,21 +6,21 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// Fields that were read and have no name here; they are written back as they came.
+/// Fields of a parsed document that this crate does not know. They are written back unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unknown(Option<Box<Map<String, Value>>>);
 
 impl Unknown {
-    /// No such fields.
+    /// No unknown fields.
     pub const NONE: Self = Self(None);
 
-    /// The value of a field.
+    /// Returns the value of a field.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.as_ref()?.get(name)
     }
 
-    /// Whether there are no such fields.
+    /// Returns true if there are no unknown fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
@@ -31,7 +31,7 @@ impl Unknown {
         *self = known.chain(fields).collect();
     }
 
-    /// Names and values.
+    /// Returns an iterator over the names and values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().flat_map(|fields| fields.iter()).map(|(name, value)| (name.as_str(), value))
     }

@@ -1,4 +1,4 @@
-//! Which versions of which component are supported, and the best one of those on offer.
+//! The compatibility matrix: the supported versions of components, and the selection of the best offered version.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Version, excerpt, parse};
 
-/// Which versions of which component are supported.
+/// The supported versions of components.
 ///
-/// Bounds are compared by precedence, so that build metadata never matters and a pre-release is just older than its
-/// release. In JSON a matrix is the list of its entries.
+/// Bounds are compared by precedence: build metadata is ignored, and a pre-release precedes its release. The JSON form
+/// of a matrix is the list of its entries.
 ///
 /// ```
 /// use toolkit::version::{Entry, Matrix, Verdict, parse};
@@ -31,27 +31,27 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// A matrix without entries, which finds everything compatible.
+    /// Creates an empty matrix, in which every version is compatible.
     #[must_use]
     pub const fn new() -> Self {
         Self { entries: Vec::new() }
     }
 
-    /// Adds an entry after those there are.
+    /// Appends an entry.
     pub fn add(&mut self, entry: Entry) {
         self.entries.push(entry);
     }
 
-    /// The entries, in the order in which they were added.
+    /// Returns the entries in the order in which they were added.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// What the entries of `component` say of `version`.
+    /// Checks a version against the entries of `component`.
     ///
-    /// All of them must hold, and the first that does not is told. A deprecated entry that holds ends the check: those
-    /// after it are not looked at. A component without an entry is compatible in every version.
+    /// All entries must match, and the first that does not determines the verdict. A matching deprecated entry ends
+    /// the check; later entries are ignored. A component without entries is compatible in every version.
     pub fn check<'a>(&'a self, component: &str, version: &'a Version) -> Verdict<'a> {
         for entry in self.entries.iter().filter(|entry| entry.component == component) {
             if version.cmp_precedence(&entry.minimum).is_lt() {
@@ -67,13 +67,14 @@ impl Matrix {
         Verdict::Compatible
     }
 
-    /// The greatest version on offer that is compatible; of several that differ in build metadata only, the first.
+    /// Returns the highest compatible version on offer. Of versions that differ only in build metadata, returns the
+    /// first.
     ///
-    /// Deprecated versions and pre-releases are as good as others: leave out what must not be chosen.
+    /// Deprecated versions and pre-releases are not treated differently; omit those that must not be selected.
     ///
     /// # Errors
     ///
-    /// [`NoCompatibleVersion`] if none is compatible, or none is on offer.
+    /// Returns [`NoCompatibleVersion`] if no version is compatible or none is offered.
     pub fn negotiate<'v>(
         &self,
         component: &str,
@@ -95,20 +96,20 @@ impl FromIterator<Entry> for Matrix {
     }
 }
 
-/// One line of a [`Matrix`]: the versions of a component between two bounds, both of which are included.
+/// An entry of a [`Matrix`]: a range of versions of a component, including both bounds.
 ///
-/// In JSON the bounds are texts, with or without a `v`, and a key that is not known is refused: a bound with a typing
-/// error in its name would be no bound.
+/// In JSON the bounds are strings, with or without a leading `v`. Unknown keys are rejected, because a misspelled
+/// bound would not apply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Entry {
-    /// What has these versions; compared as it is written.
+    /// The name of the component, compared exactly.
     pub component: String,
-    /// The oldest version that is supported.
+    /// The lowest supported version.
     #[serde(serialize_with = "write", deserialize_with = "read")]
     pub minimum: Version,
-    /// The newest version that is supported, if there is one.
+    /// The highest supported version, if there is an upper bound.
     #[serde(
         default,
         serialize_with = "write_some",
@@ -116,63 +117,63 @@ pub struct Entry {
         skip_serializing_if = "Option::is_none"
     )]
     pub maximum: Option<Version>,
-    /// Whether these versions are supported for now only.
+    /// True if the versions are deprecated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deprecated: bool,
-    /// What to tell those who use a deprecated version; of no use in an entry that is not deprecated.
+    /// A message for users of a deprecated version. Ignored if the entry is not deprecated.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
 
 impl Entry {
-    /// Supports `minimum` and everything after it.
+    /// Creates an entry for `minimum` and all later versions.
     pub fn new(component: impl Into<String>, minimum: Version) -> Self {
         Self { component: component.into(), minimum, maximum: None, deprecated: false, message: String::new() }
     }
 
-    /// The same entry with a newest version, which is still supported.
+    /// Sets the highest supported version.
     #[must_use]
     pub fn up_to(self, maximum: Version) -> Self {
         Self { maximum: Some(maximum), ..self }
     }
 
-    /// The same entry, deprecated; the message says what to do about it.
+    /// Marks the entry as deprecated, with advice for users.
     #[must_use]
     pub fn deprecated(self, message: impl Into<String>) -> Self {
         Self { deprecated: true, message: message.into(), ..self }
     }
 }
 
-/// What a [`Matrix`] says of a version; as text, a sentence for whoever offered it.
+/// The compatibility of a version. `Display` prints a message for the side that offered the version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub enum Verdict<'a> {
-    /// It is supported.
+    /// The version is supported.
     Compatible,
-    /// It is supported for now.
+    /// The version is supported and deprecated.
     Deprecated {
-        /// What the entry says about it; may be empty.
+        /// The message of the entry, or an empty string.
         message: &'a str,
     },
-    /// It is too old.
+    /// The version is too old.
     BelowMinimum {
         /// The version that was checked.
         version: &'a Version,
-        /// The oldest that would do.
+        /// The lowest supported version.
         minimum: &'a Version,
     },
-    /// It is too new.
+    /// The version is too new.
     AboveMaximum {
         /// The version that was checked.
         version: &'a Version,
-        /// The newest that would do.
+        /// The highest supported version.
         maximum: &'a Version,
     },
 }
 
 impl Verdict<'_> {
-    /// Whether the version may be used, deprecated or not.
+    /// Returns true if the version may be used, deprecated or not.
     #[must_use]
     pub const fn is_compatible(&self) -> bool {
         matches!(self, Self::Compatible | Self::Deprecated { .. })
@@ -191,7 +192,7 @@ impl fmt::Display for Verdict<'_> {
     }
 }
 
-/// No version on offer is compatible.
+/// The error of a negotiation without a compatible version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoCompatibleVersion {
     component: String,
@@ -211,7 +212,7 @@ impl fmt::Display for NoCompatibleVersion {
 
 impl std::error::Error for NoCompatibleVersion {}
 
-// By hand, so that entries accept what `parse` accepts: `semver` has its own reading, without the `v`.
+// Implemented manually to accept the same texts as `parse`, with a leading `v`.
 
 fn write<S: Serializer>(version: &Version, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(version)
