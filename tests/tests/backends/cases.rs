@@ -307,7 +307,7 @@ fn kinds_that_run_code_are_no_backends_of_tools() {
     let kinds = list(&document, "backend_kinds");
     for kind in kinds {
         let error = serde_json::from_value::<ToolBackend>(json!({ "kind": kind })).unwrap_err().to_string();
-        assert!(error.contains("use `mcp`, `provider` or `local`"), "{error}");
+        assert!(error.contains("expected `mcp`, `provider` or `local`"), "{error}");
     }
     ran(kinds.len());
 }

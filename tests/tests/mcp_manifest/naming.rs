@@ -201,7 +201,7 @@ proptest! {
                         prop_assert!(message.contains(&format!("`{}`", tool.id())), "{}", message);
                         prop_assert_eq!(naming.wire_name(tool.id()), naming.wire_name(tools[0].id()));
                     }
-                    prop_assert!(tools.len() > 1 || problem.message().contains("not every client"));
+                    prop_assert!(tools.len() > 1 || problem.message().contains("some clients reject"));
                     for other in [Naming::Name, Naming::NamespaceName] {
                         let suggested = problem.message().contains(&format!("`Naming::{other:?}`"));
                         prop_assert_eq!(suggested, names_work(&catalog, other));

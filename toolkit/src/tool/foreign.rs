@@ -69,7 +69,9 @@ fn bound_schema(schema: &Value, which: &str) -> Result<(), String> {
 
 fn bound_record(n_bytes: usize) -> Result<(), String> {
     match n_bytes > MAX_RECORD_BYTES {
-        true => Err(format!("the record has more than {MAX_RECORD_BYTES} bytes besides the description and the schemas")),
+        true => {
+            Err(format!("the record has more than {MAX_RECORD_BYTES} bytes besides the description and the schemas"))
+        }
         false => Ok(()),
     }
 }
