@@ -1,7 +1,7 @@
 //! Search: the tools that fit a request in plain language.
 
-use toolkit::discovery::Index;
 use toolkit::{Catalog, tool};
+use toolkit_search::Index;
 
 /// Adds two numbers.
 #[tool(namespace = "math", tags = ["arithmetic"])]

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use toolkit::discovery::Index;
+use toolkit_search::Index;
 
 /// Where the head of a file ends.
 const HEAD: usize = 32;

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use toolkit::discovery::{Hit, Index, Query, Snapshot};
 use toolkit::{Catalog, Tool};
+use toolkit_search::{Hit, Index, Query, Snapshot};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -86,8 +86,8 @@ fn found(index: &Snapshot, query: Query<'_>, limit: usize, _matches: &ArgMatches
 /// Searches by words, and semantically if there is a model.
 #[cfg(feature = "embed")]
 fn found(index: &Snapshot, query: Query<'_>, limit: usize, matches: &ArgMatches) -> Result<Vec<Hit>, CommandError> {
-    use toolkit::discovery::{Blend, Semantic};
-    use toolkit_embed::LocalModel;
+    use toolkit_search::embed::LocalModel;
+    use toolkit_search::{Blend, Semantic};
 
     let Some(folder) = matches.get_one::<PathBuf>("model") else {
         return Ok(index.search(query, limit));

@@ -46,7 +46,6 @@ pub mod bounds;
 pub mod call;
 pub mod catalog;
 pub mod chain;
-pub mod discovery;
 pub mod dispatch;
 #[cfg(feature = "import")]
 pub mod import;

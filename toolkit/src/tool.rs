@@ -382,8 +382,9 @@ impl Tool {
     }
 
     /// Returns the entry, if the tool is a function of this program.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn entry(&self) -> Option<&'static Entry> {
+    pub fn entry(&self) -> Option<&'static Entry> {
         self.entry
     }
 

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::json;
 use toolkit::Tool;
-use toolkit::discovery::Index;
+use toolkit_search::Index;
 
 const VOCABULARY: usize = 20_000;
 const WORDS_IN_DESCRIPTION: usize = 28;

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use toolkit::discovery::{Index, Ranking};
+use toolkit_search::{Index, Ranking};
 
 use crate::by_tantivy::ByTantivy;
 use crate::corpus::Corpus;

@@ -80,7 +80,7 @@ struct Cost {
 }
 
 impl Cost {
-    fn of(bpe: &CoreBPE, server: &Server, name: &str, arguments: &[Value]) -> Result<Self, Box<dyn Error>> {
+    fn new(bpe: &CoreBPE, server: &Server, name: &str, arguments: &[Value]) -> Result<Self, Box<dyn Error>> {
         let requests: Vec<Value> = arguments
             .iter()
             .map(|arguments| request("tools/call", json!({ "name": name, "arguments": arguments })))

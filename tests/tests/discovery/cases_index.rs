@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolkit::Tool;
-use toolkit::discovery::{Index, IndexError};
 use toolkit::tool::ToolBackend;
+use toolkit_search::{Index, IndexError};
 use toolkit_tests::ran;
 
 use super::{cases, ids, tool};

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolkit::Tool;
-use toolkit::discovery::{
+use toolkit::tool::ToolBackend;
+use toolkit_search::{
     ArgsSize, Blend, ChangeKind, Detail, DocEntry, Docs, Embedder, EmbedderError, Field, Fingerprint, Index,
     IndexError, Match, Ranking, SearchDoc, Semantic, SemanticError, ToolExample,
 };
-use toolkit::tool::ToolBackend;
 use toolkit_tests::ran;
 
 use super::{cases, ids, index, tool};
@@ -317,11 +317,11 @@ fn texts_and_examples_have_the_bounds_of_the_cases() {
         "result_hint": ToolExample::MAX_RESULT_HINT,
         "args_depth": ArgsSize::MAX_DEPTH,
         "args_size": ArgsSize::MAX_ENTRIES,
-        "index_short_description": toolkit::discovery::Summary::MAX_SHORT_DESCRIPTION,
+        "index_short_description": toolkit_search::Summary::MAX_SHORT_DESCRIPTION,
     });
     assert_eq!(document["caps"], bounds);
     let long = tool("a", &"x".repeat(300));
-    assert_eq!(toolkit::discovery::Summary::of(&long).short_description.chars().count(), 120);
+    assert_eq!(toolkit_search::Summary::of(&long).short_description.chars().count(), 120);
     ran(bounds.as_object().unwrap().len());
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use toolkit::Tool;
-use toolkit::discovery::{Index, Query, Ranking, SearchDoc};
+use toolkit_search::{Index, Query, Ranking, SearchDoc};
 use toolkit_tests::ran;
 
 use super::cases;

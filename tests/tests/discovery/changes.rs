@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
 use toolkit::Tool;
-use toolkit::discovery::{Index, Query};
 use toolkit::tool::ToolBackend;
+use toolkit_search::{Index, Query};
 
 use super::{ids, tool};
 

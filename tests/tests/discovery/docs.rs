@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolkit::Tool;
-use toolkit::discovery::{ArgsSize, Detail, DocEntry, DocError, Docs, Index, SchemaInfo, ToolExample};
+use toolkit_search::{ArgsSize, Detail, DocEntry, DocError, Docs, Index, SchemaInfo, ToolExample};
 use toolkit_tests::ran;
 
 use super::{cases, tool};
@@ -156,7 +156,7 @@ fn schemas_are_put_in_short_as_in_the_cases() {
     ran(n_ran);
 }
 
-/// What `toolkit::discovery::DocError` is called in the cases.
+/// What `toolkit_search::DocError` is called in the cases.
 fn name(error: &DocError) -> &'static str {
     match error {
         DocError::UnknownDetail { .. } => "invalid_detail",

@@ -1,7 +1,7 @@
 //! Why a tool was found.
 
 use toolkit::Tool;
-use toolkit::discovery::{Field, Index, Match};
+use toolkit_search::{Field, Index, Match};
 
 use super::index;
 

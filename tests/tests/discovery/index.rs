@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use toolkit::discovery::{Change, ChangeKind, Index, IndexError, Query};
 use toolkit::tool::ToolBackend;
+use toolkit_search::{Change, ChangeKind, Index, IndexError, Query};
 
 use super::{ids, index, tool};
 

@@ -15,7 +15,7 @@ mod semantic;
 
 use serde_json::{Value, json};
 use toolkit::Tool;
-use toolkit::discovery::{Hit, Index};
+use toolkit_search::{Hit, Index};
 
 /// A tool by its id, with a description.
 fn tool(id: &str, description: &str) -> Tool {

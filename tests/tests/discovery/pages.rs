@@ -1,6 +1,6 @@
 //! Long answers page by page.
 
-use toolkit::discovery::{InvalidCursor, Query};
+use toolkit_search::{InvalidCursor, Query};
 
 use super::{ids, index, tool};
 

@@ -4,8 +4,8 @@ use expect_test::expect;
 use proptest::prelude::*;
 use serde_json::json;
 use toolkit::Tool;
-use toolkit::discovery::{Damage, Fingerprint, Hint, Index, Match, OpenError, Query, Ranking};
 use toolkit::tool::ToolBackend;
+use toolkit_search::{Damage, Fingerprint, Hint, Index, Match, OpenError, Query, Ranking};
 
 use super::{ids, tool};
 

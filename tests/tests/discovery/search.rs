@@ -1,8 +1,8 @@
 //! What is found, and in which order.
 
 use serde_json::json;
-use toolkit::discovery::{Hint, Index, Query, Ranking, ScoreType, SearchDoc, Summary};
 use toolkit::{Catalog, Tool};
+use toolkit_search::{Hint, Index, Query, Ranking, ScoreType, SearchDoc, Summary};
 
 use super::{ids, index, tool};
 

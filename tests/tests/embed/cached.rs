@@ -4,8 +4,8 @@ use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use toolkit::discovery::{Embedder, EmbedderError};
-use toolkit_embed::{CacheError, Cached};
+use toolkit_search::embed::{CacheError, Cached};
+use toolkit_search::{Embedder, EmbedderError};
 
 use super::{embed, folder};
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolkit::call::SecretString;
-use toolkit::discovery::Embedder;
-use toolkit_embed::RemoteModel;
+use toolkit_search::Embedder;
+use toolkit_search::embed::RemoteModel;
 
 use super::embed;
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use toolkit::discovery::{Index, Semantic};
-use toolkit_embed::{LocalModel, ModelError};
+use toolkit_search::embed::{LocalModel, ModelError};
+use toolkit_search::{Index, Semantic};
 use toolkit_tests::{ran, skipped};
 
 use super::{embed, folder, tiny};

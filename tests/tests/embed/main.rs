@@ -8,7 +8,7 @@ mod tiny;
 
 use std::path::{Path, PathBuf};
 
-use toolkit::discovery::Embedder;
+use toolkit_search::Embedder;
 
 fn embed(model: &impl Embedder, texts: &[&str]) -> Vec<Vec<f32>> {
     model.embed(texts).unwrap()

@@ -6,8 +6,8 @@ use serde_json::json;
 use toolkit::adapter::mcp::{Revision, list_tools};
 use toolkit::call::ErrorKind;
 use toolkit::catalog::{DiagnosticKind, Diagnostics, Instances, Naming};
-use toolkit::discovery::Index;
 use toolkit::{Catalog, Dispatcher, Lock, catalog, handle, tool, toolset};
+use toolkit_search::Index;
 
 struct Jira {
     site: &'static str,

@@ -185,7 +185,7 @@ impl ServerBuilder {
     }
 
     /// Sets the search behind `search_tools`: a function from the catalog, the query and the maximum number of hits to
-    /// the ids of the tools that match, best first. Default: an [`Index`](toolkit::discovery::Index) of the served
+    /// the ids of the tools that match, best first. Default: an [`Index`](toolkit_search::Index) of the served
     /// tools.
     ///
     /// The function runs on a thread for tools, so it may block, for example to call a model.
@@ -193,7 +193,7 @@ impl ServerBuilder {
     /// # Examples
     ///
     /// ```
-    /// use toolkit::discovery::{Blend, Embedder, Index, Semantic};
+    /// use toolkit_search::{Blend, Embedder, Index, Semantic};
     /// use toolkit::{Catalog, Dispatcher};
     /// use toolkit_mcp::server::Server;
     ///

@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use toolkit::adapter::mcp::{Revision, list_tools, write_error};
 use toolkit::call::ErrorKind;
 use toolkit::catalog::Naming;
-use toolkit::discovery::Summary;
 use toolkit::{Arguments, Catalog, Tool, ToolError};
+use toolkit_search::Summary;
 
 use super::Server;
 use super::reply::{json_bytes, response};

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use toolkit::adapter::mcp::{META_KEY, Revision, list_tools};
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming, WireNames};
-use toolkit::discovery::Index;
 use toolkit::{Dispatcher, Tool};
+use toolkit_search::Index;
 
 use super::filter::Filter;
 use super::metrics::{CallMetrics, Metrics};

@@ -44,6 +44,17 @@ pub enum ToolBackend {
 }
 
 impl ToolBackend {
+    /// Returns the rank of the kind, and the names of the backend. The preferred kind has the lowest rank.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn ranked_names(&self) -> (u8, Vec<&str>) {
+        match self {
+            ToolBackend::Local { name } => (0, vec![name]),
+            ToolBackend::Provider { provider_id, tool_id } => (1, vec![provider_id, tool_id]),
+            ToolBackend::Mcp { server_name } => (2, vec![server_name]),
+        }
+    }
+
     /// Creates a reference to a tool of an MCP server.
     ///
     /// # Errors

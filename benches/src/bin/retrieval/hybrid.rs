@@ -4,8 +4,8 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use toolkit::discovery::{Blend, Index, Semantic};
-use toolkit_embed::{Cached, LocalModel};
+use toolkit_search::embed::{Cached, LocalModel};
+use toolkit_search::{Blend, Index, Semantic};
 
 use crate::baseline::Baseline;
 use crate::data::{Half, Set};

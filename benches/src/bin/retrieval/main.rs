@@ -17,7 +17,7 @@ mod measures;
 
 use std::error::Error;
 
-use toolkit::discovery::{Index, Ranking};
+use toolkit_search::{Index, Ranking};
 
 use self::baseline::Baseline;
 use self::data::{Half, Set};

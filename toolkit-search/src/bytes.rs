@@ -1,0 +1,79 @@
+//! Serialization of numbers and strings.
+
+use super::damage::Damage;
+
+/// Writes a variable-length number: seven bits in each byte, the lowest first, and a bit that is set if more bytes
+/// follow.
+#[inline]
+pub(crate) fn put_number(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
+    put_number(out, text.len() as u64);
+    out.extend(text.as_bytes());
+}
+
+/// A reader of serialized data.
+pub(crate) struct Bytes<'b> {
+    rest: &'b [u8],
+}
+
+impl<'b> Bytes<'b> {
+    pub(super) fn of(rest: &'b [u8]) -> Self {
+        Self { rest }
+    }
+
+    #[inline]
+    pub(crate) fn number(&mut self) -> Result<u64, Damage> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let (byte, rest) = self.rest.split_first().ok_or(Damage::Content)?;
+            self.rest = rest;
+            let bits = u64::from(byte & 0x7f);
+            if bits << shift >> shift != bits {
+                break;
+            }
+            number |= bits << shift;
+            if *byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(Damage::Content)
+    }
+
+    /// Reads a number of at most `most`.
+    #[inline]
+    pub(crate) fn number_to(&mut self, most: usize) -> Result<usize, Damage> {
+        let number = usize::try_from(self.number()?).map_err(|_| Damage::Content)?;
+        if number <= most { Ok(number) } else { Err(Damage::Content) }
+    }
+
+    /// Reads the number of elements that take at least one byte each, so that it cannot exceed the number of bytes
+    /// left.
+    pub(crate) fn count(&mut self) -> Result<usize, Damage> {
+        self.number_to(self.rest.len())
+    }
+
+    pub(crate) fn text(&mut self) -> Result<&'b str, Damage> {
+        let len = self.count()?;
+        let (text, rest) = self.rest.split_at_checked(len).ok_or(Damage::Content)?;
+        self.rest = rest;
+        std::str::from_utf8(text).map_err(|_| Damage::Content)
+    }
+
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], Damage> {
+        let (array, rest) = self.rest.split_first_chunk().ok_or(Damage::Content)?;
+        self.rest = rest;
+        Ok(*array)
+    }
+
+    /// Returns an error if any bytes are left.
+    pub(super) fn end(self) -> Result<(), Damage> {
+        if self.rest.is_empty() { Ok(()) } else { Err(Damage::Content) }
+    }
+}

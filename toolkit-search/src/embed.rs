@@ -1,0 +1,23 @@
+//! Embedding models for semantic search: [`Embedder`](crate::Embedder)s for
+//! [`Semantic`](crate::Semantic).
+//!
+//! - `LocalModel` (feature `local`) runs a model in this process.
+//! - `RemoteModel` (feature `http`) calls an endpoint with the API of OpenAI or Ollama.
+//! - [`Cached`] caches the vectors of either in a file, so that a restarted program only embeds new texts.
+//!
+//! All of them block the thread. In an asynchronous runtime, call
+//! [`Semantic::update`](crate::Semantic::update) and
+//! [`Semantic::search`](crate::Semantic::search) where blocking is allowed, such as in
+//! `tokio::task::spawn_blocking`.
+
+mod cached;
+#[cfg(feature = "http")]
+mod http;
+#[cfg(feature = "local")]
+mod local;
+
+pub use self::cached::{CacheError, Cached};
+#[cfg(feature = "http")]
+pub use self::http::{InvalidEndpoint, RemoteError, RemoteModel};
+#[cfg(feature = "local")]
+pub use self::local::{LocalModel, ModelError};

@@ -1,0 +1,133 @@
+//! Caching of vectors in a file.
+
+mod error;
+mod file;
+mod known;
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::{Embedder, EmbedderError};
+use sha2::{Digest, Sha256};
+
+pub use self::error::CacheError;
+use self::known::Known;
+
+/// The SHA-256 digest of a text.
+type Key = [u8; 32];
+
+/// An embedder that caches the vectors of another one in a file.
+///
+/// ```
+/// # use toolkit_search::{Embedder, EmbedderError};
+/// # struct Model;
+/// # impl Embedder for Model {
+/// #     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+/// #         Ok(texts.iter().map(|text| vec![text.len() as f32, 1.0]).collect())
+/// #     }
+/// # }
+/// # let folder = std::env::temp_dir().join(format!("toolkit-embed-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("vectors");
+/// use toolkit_search::embed::Cached;
+///
+/// let cached = Cached::open(Model, "model", &path)?;
+/// let vectors = cached.embed(&["Adds two integers."])?;
+/// cached.save()?;
+///
+/// let again = Cached::open(Model, "model", &path)?;
+/// assert_eq!(again.len(), 1);
+/// assert_eq!(again.embed(&["Adds two integers."])?, vectors);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), EmbedderError>(())
+/// ```
+pub struct Cached<E> {
+    embedder: E,
+    model: String,
+    path: PathBuf,
+    known: Mutex<Known>,
+}
+
+impl<E> Cached<E> {
+    /// The maximum number of cached vectors; with 384 dimensions each, they take 300 MB. When it is exceeded, the least
+    /// recently used half is removed.
+    pub const CAPACITY: usize = 200_000;
+
+    /// Creates a cache for `embedder` with the file at `path`, which need not exist.
+    ///
+    /// `model` identifies the source of the vectors: the name of the model and whatever else may change, such as a
+    /// version.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be read, is damaged, or has vectors of another model.
+    pub fn open(embedder: E, model: impl Into<String>, path: impl AsRef<Path>) -> Result<Self, CacheError> {
+        let (model, path) = (model.into(), path.as_ref().to_owned());
+        let known = Mutex::new(file::read(&path, &model)?);
+        Ok(Self { embedder, model, path, known })
+    }
+
+    /// Writes the vectors to the file. Concurrent readers see either the old or the new file.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be written, or if it would exceed the maximum size for reading, which allows
+    /// for [`Self::CAPACITY`] vectors with 4096 dimensions.
+    pub fn save(&self) -> Result<(), CacheError> {
+        // Copied first, so that searches do not wait for the disk.
+        let bytes = file::bytes(&self.known(), &self.model);
+        let written = bytes.and_then(|bytes| file::write(&self.path, &bytes));
+        written.map_err(|error| CacheError::File { path: self.path.clone(), error })
+    }
+
+    /// Returns the number of cached vectors.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.known().len()
+    }
+
+    /// Returns true if no vector is cached.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<E: Embedder> Embedder for Cached<E> {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        let keys: Vec<Key> = texts.iter().map(|text| Sha256::digest(text.as_bytes()).into()).collect();
+        let mut found: Vec<Option<Vec<f32>>> = {
+            let mut known = self.known();
+            keys.iter().map(|key| known.get(key)).collect()
+        };
+        let mut asked = HashSet::new();
+        let missing: Vec<usize> =
+            (0..texts.len()).filter(|nth| found[*nth].is_none() && asked.insert(keys[*nth])).collect();
+        if !missing.is_empty() {
+            let made = self.embedder.embed(&missing.iter().map(|nth| texts[*nth]).collect::<Vec<_>>())?;
+            if made.len() != missing.len() {
+                return Err(format!("the embedder returned {} vectors for {} texts", made.len(), missing.len()).into());
+            }
+            let made: HashMap<Key, Vec<f32>> = missing.into_iter().map(|nth| keys[nth]).zip(made).collect();
+            let mut known = self.known();
+            made.iter().for_each(|(key, vector)| known.put(*key, vector));
+            drop(known);
+            for (key, found) in keys.iter().zip(&mut found) {
+                *found = found.take().or_else(|| made.get(key).cloned());
+            }
+        }
+        Ok(found.into_iter().flatten().collect())
+    }
+}
+
+impl<E> fmt::Debug for Cached<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cached").field("model", &self.model).field("path", &self.path).finish_non_exhaustive()
+    }
+}

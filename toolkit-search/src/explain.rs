@@ -1,0 +1,179 @@
+//! Explanations of search results.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::asked::Asked;
+use super::fields::each_word_of;
+use super::part::{Part, idf};
+use super::query::Query;
+use super::ranking::Field;
+use super::search::Norm;
+use super::segment::{Terms, length_of};
+use super::snapshot::Snapshot;
+use super::words::{each_word_at, halves, stem};
+
+/// An explanation of a hit: the contributions to its score.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Explanation {
+    /// The score of the tool for the query.
+    pub score: f32,
+    /// The contributions to the score, the largest first.
+    pub reasons: Vec<Reason>,
+}
+
+/// A contribution to a score.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Reason {
+    /// The matched word or stem.
+    pub term: String,
+    /// The word of the query that `term` replaces, since no tool contains it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<String>,
+    /// The kind of match.
+    pub kind: Match,
+    /// The fields that contain the term, with the number of occurrences.
+    pub fields: BTreeMap<Field, usize>,
+    /// The contribution.
+    pub score: f32,
+}
+
+/// The kind of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Match {
+    /// The word itself.
+    Word,
+    /// Another form of the word.
+    Stem,
+    /// A part of the name of the tool.
+    Name,
+}
+
+/// Selects words or stems: their terms, and their number in a part.
+type Of = fn(&Part) -> (&Terms, fn(&Part, u32) -> u32);
+
+impl Snapshot {
+    /// Explains the score of a tool for a query; `None` if there is no such tool or it does not match.
+    ///
+    /// Apart from rounding, the contributions add up to the score of [`Snapshot::search`].
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit_search::{Index, Match};
+    ///
+    /// let send = Tool::builder("send").description("Sends an email.").build()?;
+    /// let explanation = Index::of(&[send]).snapshot().explain("emails", "send").unwrap();
+    /// assert_eq!((&*explanation.reasons[0].term, explanation.reasons[0].kind), ("email", Match::Stem));
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn explain<'q>(&self, query: impl Into<Query<'q>>, id: &str) -> Option<Explanation> {
+        let query = query.into();
+        let record = self.record(id).filter(|record| query.filter.admits(record))?;
+        let asked = Asked::of(query.text(), self);
+        let mut n_halves = 0_u32;
+        let mut stands: Vec<(Field, String, String)> = Vec::new();
+        each_word_of(&record.tool.read_only(), |field, word| {
+            let weight = self.ranking.weights.of(field);
+            if weight > 0 {
+                n_halves = n_halves.saturating_add(u32::from(weight) * halves(word));
+                stands.push((field, word.to_owned(), stem(word).into_owned()));
+            }
+        });
+
+        let words: Of = |part| (&part.segment.words, Part::word_count);
+        let stems: Of = |part| (&part.segment.stems, Part::stem_count);
+        let worth = |of: Of, text: &str| idf(self.n_tools, self.count(of, text));
+        let fields_of = |is_it: &dyn Fn(&str, &str) -> bool| {
+            let mut fields = BTreeMap::new();
+            let found = stands.iter().filter(|(_, word, stem)| is_it(word, stem));
+            found.for_each(|(field, ..)| *fields.entry(*field).or_insert(0) += 1);
+            fields
+        };
+        let norm = Norm::of(self);
+        let part_of = |fields: &BTreeMap<Field, usize>| {
+            let weighted =
+                fields.iter().map(|(field, n)| usize::from(self.ranking.weights.of(*field)) * n).sum::<usize>();
+            norm.part(u16::try_from(weighted).unwrap_or(u16::MAX), length_of(n_halves))
+        };
+        let k1 = self.ranking.k1 + 1.0;
+
+        let mut reasons = Vec::new();
+        let mut add = |kind, term: &str, fields: BTreeMap<Field, usize>, score: f32| {
+            let near = asked.near.iter().find(|near| near.found == term || stem(&near.found) == term);
+            let instead_of = near.map(|near| near.asked.clone());
+            if score > 0.0 && !fields.is_empty() {
+                reasons.push(Reason { term: term.to_owned(), instead_of, kind, fields, score });
+            }
+        };
+        for word in &asked.words {
+            let fields = fields_of(&|of_tool, _| of_tool == word.text);
+            let score = word.factor * worth(words, &word.text) * k1 * part_of(&fields);
+            add(Match::Word, &word.text, fields, score);
+        }
+        let mut name: Vec<&str> =
+            stands.iter().filter(|(field, ..)| *field == Field::Name).map(|(_, _, stem)| &**stem).collect();
+        name.sort_unstable();
+        name.dedup();
+        let whole: f32 = name.iter().map(|stem| worth(stems, stem)).sum();
+        for (stem, factor) in asked.stems() {
+            let fields = fields_of(&|_, of_tool| of_tool == stem);
+            let score = factor * self.ranking.stems * worth(stems, stem) * k1 * part_of(&fields);
+            add(Match::Stem, stem, fields, score);
+            if name.contains(&stem) {
+                let share = if whole > 0.0 { worth(stems, stem) / whole } else { 0.0 };
+                let fields = BTreeMap::from([(Field::Name, 1)]);
+                add(Match::Name, stem, fields, factor * self.ranking.name_match * share);
+            }
+        }
+        if reasons.is_empty() {
+            return None;
+        }
+        reasons.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let score = reasons.iter().map(|reason| reason.score).sum();
+        Some(Explanation { score, reasons })
+    }
+
+    /// Returns the byte ranges of `text` that match the words of a query, in any form.
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit_search::Index;
+    ///
+    /// let text = "Sends an email.";
+    /// let index = Index::of(&[Tool::builder("send").description(text).build()?]);
+    /// let ranges = index.snapshot().highlights("emails", text);
+    /// assert_eq!(&text[ranges[0].clone()], "email");
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn highlights<'q>(&self, query: impl Into<Query<'q>>, text: &str) -> Vec<Range<usize>> {
+        let asked = Asked::of(query.into().text(), self);
+        let mut places: Vec<Range<usize>> = Vec::new();
+        each_word_at(text, |place, word| {
+            let is_asked = asked.words.iter().any(|asked| asked.text == word)
+                || (self.ranking.stems > 0.0 && asked.words.iter().any(|asked| *asked.stem == *stem(word)));
+            if is_asked && places.last().is_none_or(|last| last.end <= place.start) {
+                places.push(place);
+            }
+        });
+        places
+    }
+
+    /// Returns the number of tools with a word or stem.
+    fn count(&self, of: Of, text: &str) -> u32 {
+        let counts = self.parts.iter().filter_map(|part| {
+            let (terms, count) = of(part);
+            Some(count(part, terms.find(text)?))
+        });
+        counts.max().unwrap_or(0)
+    }
+}

@@ -1,0 +1,77 @@
+//! Search over catalogs, so that a model sees five relevant tools instead of ten thousand.
+//!
+//! Create an index with [`Index::of`] and search it with [`Index::search`]. Tools can be added and removed while the
+//! index is searched ([`Index::register`], [`Index::unregister_backend`]), results can be read in pages
+//! ([`Index::page`]), and listeners receive changes ([`Index::on_change`]). A large index can be saved and opened much
+//! faster than it can be built ([`Snapshot::save`], [`Index::open`]).
+//!
+//! [`Docs`] returns the documentation of a tool at three levels of detail. [`Semantic`] combines the search with an
+//! embedding model ([`Embedder`]).
+//!
+//! Search matches the words in the names, descriptions and schemas of tools; see [`Ranking`]. It stems English words,
+//! and matches words of other languages exactly.
+//!
+//! ```
+//! use toolkit_search::Index;
+//!
+//! /// Sends an email.
+//! #[toolkit::tool]
+//! fn send(to: String, text: String) {}
+//!
+//! /// Lists the files of a folder.
+//! #[toolkit::tool]
+//! fn list(folder: String) -> Vec<String> {
+//!     vec![folder]
+//! }
+//!
+//! # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
+//! let index = Index::of(&toolkit::catalog![send, list]?);
+//! let hits = index.search("sending emails", 5);
+//! assert_eq!(hits[0].summary.name, "send");
+//! # Ok(())
+//! # }
+//! ```
+
+mod asked;
+mod bytes;
+mod damage;
+mod docs;
+pub mod embed;
+mod error;
+mod events;
+mod explain;
+mod fields;
+mod fingerprint;
+mod hit;
+mod index;
+mod near;
+mod page;
+mod part;
+mod query;
+mod ranking;
+mod record;
+mod saved;
+mod search;
+mod search_doc;
+mod segment;
+mod semantic;
+mod snapshot;
+mod summary;
+mod words;
+mod words_of;
+
+pub use self::docs::{ArgsSize, Detail, DocEntry, DocError, Docs, ResolveError, SchemaInfo, ToolDoc, ToolExample};
+pub use self::error::IndexError;
+pub use self::events::{Change, ChangeKind, Subscription};
+pub use self::explain::{Explanation, Match, Reason};
+pub use self::fingerprint::Fingerprint;
+pub use self::hit::{Hit, ScoreType};
+pub use self::index::Index;
+pub use self::page::{InvalidCursor, Page};
+pub use self::query::{Hint, Query};
+pub use self::ranking::{Field, Ranking, Weights};
+pub use self::saved::{Damage, OpenError};
+pub use self::search_doc::SearchDoc;
+pub use self::semantic::{Blend, Embedder, EmbedderError, Semantic, SemanticError};
+pub use self::snapshot::Snapshot;
+pub use self::summary::Summary;

@@ -1,0 +1,153 @@
+//! The ranking of search results.
+
+use serde::Serialize;
+
+/// The parameters of the ranking: Okapi BM25 over all fields of a tool, with a bonus for matches of its name.
+///
+/// The default is a single setting for all catalogs. `benches/README.md` documents how it was chosen, and its quality.
+///
+/// The score of a tool *d* is a sum over the words *w* of a query, both as they are written and as stems:
+///
+/// ```text
+/// Σ idf(w) · (k1 + 1) · tf(w, d) / (tf(w, d) + k1 · (1 − b + b · len(d) / average len))
+///     + name_match · Σ idf(w of the name that match) / Σ idf(w of the name)
+/// ```
+///
+/// `tf` is the number of occurrences of a word, weighted by field, and `len` the weighted number of all words. `idf` is
+/// `ln(1 + (N − df + 0.5) / (df + 0.5))`, as in Lucene and tantivy.
+///
+/// ```
+/// use toolkit_search::Ranking;
+///
+/// let mut ranking = Ranking::default();
+/// ranking.weights.tags = 2;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Ranking {
+    /// The saturation of repeated words; 0 and up.
+    pub k1: f32,
+    /// The penalty of long tools, 0 to 1.
+    pub b: f32,
+    /// The weights of the fields.
+    pub weights: Weights,
+    /// The factor of stems relative to words; 0 disables stems.
+    pub stems: f32,
+    /// The bonus for a match of the whole name.
+    pub name_match: f32,
+    /// The factor of similar words of tool names, which replace unknown words of a query; 0 disables them.
+    pub near: f32,
+}
+
+/// The weights of occurrences in each field; 0 excludes the field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Weights {
+    /// The name of the tool.
+    pub name: u8,
+    /// The namespace.
+    pub namespace: u8,
+    /// The tags, the category and the aliases.
+    pub tags: u8,
+    /// The title and the first sentence of the description.
+    pub lead: u8,
+    /// The rest of the description.
+    pub description: u8,
+    /// The names of arguments, at any depth.
+    pub arguments: u8,
+    /// The descriptions of arguments.
+    pub argument_descriptions: u8,
+    /// The values of enumerations.
+    pub choices: u8,
+}
+
+/// A searched field of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Field {
+    /// The name.
+    Name,
+    /// The namespace.
+    Namespace,
+    /// The tags, the category and the aliases.
+    Tags,
+    /// The title and the first sentence of the description.
+    Lead,
+    /// The rest of the description.
+    Description,
+    /// The names of arguments.
+    Argument,
+    /// The descriptions of arguments.
+    ArgumentDescription,
+    /// The values of enumerations.
+    Choice,
+}
+
+impl Ranking {
+    /// Returns the parameters of plain Okapi BM25, with equal weights and without stems, a bonus for names, or similar
+    /// words.
+    #[must_use]
+    pub fn plain() -> Self {
+        let weights = Weights {
+            name: 1,
+            namespace: 1,
+            tags: 1,
+            lead: 1,
+            description: 1,
+            arguments: 1,
+            argument_descriptions: 1,
+            choices: 1,
+        };
+        Self { k1: 1.2, b: 0.75, weights, stems: 0.0, name_match: 0.0, near: 0.0 }
+    }
+
+    /// Returns a copy with all parameters in their valid ranges.
+    pub(super) fn sound(self) -> Self {
+        let within = |number: f32, most: f32| if number.is_finite() { number.clamp(0.0, most) } else { 0.0 };
+        Self {
+            k1: within(self.k1, 100.0),
+            b: within(self.b, 1.0),
+            stems: within(self.stems, 100.0),
+            name_match: within(self.name_match, 1000.0),
+            near: within(self.near, 1.0),
+            ..self
+        }
+    }
+}
+
+impl Default for Ranking {
+    fn default() -> Self {
+        Self { k1: 1.2, b: 0.75, weights: Weights::default(), stems: 1.0, name_match: 16.0, near: 0.5 }
+    }
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            name: 3,
+            namespace: 2,
+            tags: 1,
+            lead: 2,
+            description: 1,
+            arguments: 1,
+            argument_descriptions: 1,
+            choices: 1,
+        }
+    }
+}
+
+impl Weights {
+    pub(super) fn of(&self, field: Field) -> u8 {
+        match field {
+            Field::Name => self.name,
+            Field::Namespace => self.namespace,
+            Field::Tags => self.tags,
+            Field::Lead => self.lead,
+            Field::Description => self.description,
+            Field::Argument => self.arguments,
+            Field::ArgumentDescription => self.argument_descriptions,
+            Field::Choice => self.choices,
+        }
+    }
+}

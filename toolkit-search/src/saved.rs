@@ -1,0 +1,178 @@
+//! The file format of an index.
+//!
+//! A file consists of a header, the index and the tools. The index contains the data for searching, and is fully
+//! checked when the file is opened. The tools are JSON, and each one is parsed at its first use, which makes opening a
+//! file fast.
+//!
+//! | bytes | |
+//! |---|---|
+//! | 8 | [`MAGIC`] |
+//! | 4 | [`FORMAT`], little-endian like the next three numbers |
+//! | 4 | CRC-32 of everything after it |
+//! | 8 | the length of the index |
+//! | 8 | the length of the tools |
+//!
+//! The index contains the label, the ranking, the record of each tool in the order of the ids, and each word with its
+//! postings in the order of the words. Stems and other derived data are recomputed. The tools are a sequence of
+//! canonical JSON. The same tools have the same bytes, whatever the history of the index.
+
+mod records;
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+use super::bytes::put_text;
+pub(super) use super::bytes::{Bytes, put_number};
+use super::damage::FORMAT;
+pub use super::damage::{Damage, OpenError};
+use super::index::Index;
+use super::ranking::{Ranking, Weights};
+use super::segment::Segment;
+use super::snapshot::Snapshot;
+
+/// The first bytes of a file.
+const MAGIC: [u8; 8] = *b"toolkidx";
+
+/// All positions fit into 32 bits.
+const MAX_INDEX_LEN: u64 = u32::MAX as u64;
+
+impl Snapshot {
+    /// Writes the index to a file, which [`Index::open`] reads in a fraction of the time that building the index takes.
+    ///
+    /// The label `of` identifies the content: for example the version of a catalog, the hash of a manifest, or the
+    /// [`Fingerprint`](super::Fingerprint) of the tools. A file can only be opened with the same label. A function of
+    /// this program is saved as its description.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of the writer, or an error if the index exceeds 4 GiB, which is the size of many million
+    /// tools.
+    ///
+    /// ```
+    /// # use toolkit::Tool;
+    /// # use toolkit_search::{Index, OpenError};
+    /// # let tools = [Tool::builder("send").namespace("mail").description("Sends an email.").build()?];
+    /// let mut file = Vec::new();
+    /// Index::of(&tools).snapshot().save("tools of 1.4.0", &mut file)?;
+    ///
+    /// let index = Index::open("tools of 1.4.0", &file[..])?;
+    /// assert_eq!(index.search("email", 5)[0].summary.id, "mail:send");
+    /// assert!(matches!(Index::open("tools of 1.5.0", &file[..]), Err(OpenError::Stale { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save(&self, of: &str, mut to: impl Write) -> io::Result<()> {
+        let segment = self.whole();
+        let (mut index, mut tools) = (Vec::new(), Vec::new());
+        put_text(&mut index, of);
+        put_ranking(&mut index, &self.ranking);
+        put_number(&mut index, segment.records.len() as u64);
+        for (record, length) in segment.records.iter().zip(&segment.lengths) {
+            records::put(&mut index, &mut tools, record, *length);
+        }
+        segment.put_words(&mut index);
+        if index.len() as u64 > MAX_INDEX_LEN {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+
+        let lengths = [index.len() as u64, tools.len() as u64].map(u64::to_le_bytes);
+        to.write_all(&MAGIC)?;
+        to.write_all(&FORMAT.to_le_bytes())?;
+        to.write_all(&checksum([lengths.as_flattened(), &index, &tools]).to_le_bytes())?;
+        to.write_all(lengths.as_flattened())?;
+        to.write_all(&index)?;
+        to.write_all(&tools)?;
+        to.flush()
+    }
+}
+
+impl Index {
+    /// Opens a saved index, which behaves exactly like an index of the same tools that was built.
+    ///
+    /// The file is checked, and takes memory in proportion to its size; limit the reader if necessary. The checksum
+    /// detects accidental damage only. The source of the file has to be trusted like that of a list of tools: a forged
+    /// file can contain search results that differ from the tools.
+    ///
+    /// Tools that were functions are only descriptions in the opened index; call them by their ids.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file is not an index, has another format or label, or is damaged, or if the reader
+    /// fails.
+    pub fn open(of: &str, mut from: impl Read) -> Result<Self, OpenError> {
+        let (index, tools) = read_parts(&mut from)?;
+        let (tools, mut bytes) = (Arc::new(tools), Bytes::of(&index));
+        let found = bytes.text()?;
+        if found != of {
+            return Err(OpenError::Stale { found: found.chars().take(200).collect() });
+        }
+        let ranking = take_ranking(&mut bytes)?;
+        let (records, lengths) = records::take(&mut bytes, &tools)?;
+        let segment = Segment::take_words(&mut bytes, records, lengths)?;
+        bytes.end()?;
+        Ok(Self::starting_with(Snapshot::of(segment, ranking)))
+    }
+}
+
+/// Reads the index and the tools.
+fn read_parts(from: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), OpenError> {
+    let head = read(from, 32)?;
+    let at = |start: usize| head.get(start..start + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
+    if !head.starts_with(&MAGIC) {
+        return Err(OpenError::NotAnIndex);
+    }
+    let (Some(format_and_sum), Some(index_len), Some(tools_len)) = (at(8), at(16), at(24)) else {
+        return Err(Damage::TooShort.into());
+    };
+    let (format, sum) = (format_and_sum as u32, (format_and_sum >> 32) as u32);
+    if format != FORMAT {
+        return Err(OpenError::OtherFormat { found: format });
+    }
+    // No file is that long.
+    if index_len > MAX_INDEX_LEN {
+        return Err(Damage::TooShort.into());
+    }
+    let (index, tools) = (read(from, index_len)?, read(from, tools_len)?);
+    if index.len() as u64 != index_len || tools.len() as u64 != tools_len {
+        return Err(Damage::TooShort.into());
+    }
+    if !read(from, 1)?.is_empty() {
+        return Err(Damage::TooLong.into());
+    }
+    if checksum([&head[16..], &index, &tools]) != sum {
+        return Err(Damage::Checksum.into());
+    }
+    Ok((index, tools))
+}
+
+/// Reads up to `len` bytes.
+fn read(from: &mut impl Read, len: u64) -> Result<Vec<u8>, OpenError> {
+    /// The initial allocation, since the length may be wrong.
+    const AT_ONCE: u64 = 1 << 20;
+    let mut bytes = Vec::with_capacity(len.min(AT_ONCE) as usize);
+    from.take(len).read_to_end(&mut bytes).map_err(OpenError::Io)?;
+    bytes.shrink_to_fit();
+    Ok(bytes)
+}
+
+fn checksum(parts: [&[u8]; 3]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    parts.into_iter().for_each(|part| hasher.update(part));
+    hasher.finalize()
+}
+
+fn put_ranking(out: &mut Vec<u8>, ranking: &Ranking) {
+    let Ranking { k1, b, weights, stems, name_match, near } = ranking;
+    for number in [k1, b, stems, name_match, near] {
+        out.extend(number.to_le_bytes());
+    }
+    let Weights { name, namespace, tags, lead, description, arguments, argument_descriptions, choices } = *weights;
+    out.extend([name, namespace, tags, lead, description, arguments, argument_descriptions, choices]);
+}
+
+fn take_ranking(bytes: &mut Bytes<'_>) -> Result<Ranking, Damage> {
+    let mut number = || bytes.array().map(f32::from_le_bytes);
+    let (k1, b, stems, name_match, near) = (number()?, number()?, number()?, number()?, number()?);
+    let [name, namespace, tags, lead, description, arguments, argument_descriptions, choices] = bytes.array()?;
+    let weights = Weights { name, namespace, tags, lead, description, arguments, argument_descriptions, choices };
+    Ok(Ranking { k1, b, weights, stems, name_match, near }.sound())
+}

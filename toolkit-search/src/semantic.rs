@@ -1,0 +1,258 @@
+//! Semantic search by embeddings, alone or fused with the search by words.
+
+mod blend;
+mod text;
+mod vectors;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+pub use self::blend::Blend;
+use self::text::text_of;
+use self::vectors::{Cache, Vectors};
+use super::hit::{Hit, ScoreType};
+use super::query::Query;
+use super::search::UNIT;
+use super::snapshot::Snapshot;
+
+/// An embedding model, which maps texts to vectors so that similar texts have similar vectors.
+///
+/// A model may run in this process or behind an endpoint. The crate `toolkit-embed` has one of each, and a cache of
+/// vectors in a file. Calls may block. Only [`Semantic::update`] embeds the texts of tools; a search embeds its query.
+///
+/// ```
+/// use toolkit_search::{Embedder, EmbedderError};
+///
+/// /// Embeds a text as its length.
+/// struct Length;
+///
+/// impl Embedder for Length {
+///     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+///         Ok(texts.iter().map(|text| vec![text.len() as f32, 1.0]).collect())
+///     }
+/// }
+///
+/// assert_eq!(Length.embed(&["mail"])?, [[4.0, 1.0]]);
+/// # Ok::<(), EmbedderError>(())
+/// ```
+pub trait Embedder: Send + Sync {
+    /// Embeds each text. All vectors have the same number of dimensions.
+    ///
+    /// # Errors
+    ///
+    /// Returns any error of the model.
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError>;
+}
+
+impl<E: Embedder + ?Sized> Embedder for Arc<E> {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        (**self).embed(texts)
+    }
+}
+
+impl<E: Embedder + ?Sized> Embedder for Box<E> {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        (**self).embed(texts)
+    }
+}
+
+impl<E: Embedder + ?Sized> Embedder for &E {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        (**self).embed(texts)
+    }
+}
+
+/// An error of an embedder.
+pub type EmbedderError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The number of texts in one call of an embedder.
+const BATCH: usize = 64;
+
+/// A semantic search over the tools of an index.
+///
+/// The text that is embedded for a tool consists of its namespace and name, its summary, and the names of its
+/// arguments.
+///
+/// [`Semantic::update`] embeds new and changed tools. Until then, the search by words alone finds a new tool, and a
+/// changed tool keeps its previous vector. Call it where blocking is acceptable, such as in a thread that
+/// [`Index::on_change`](super::Index::on_change) notifies.
+///
+/// ```
+/// # use toolkit_search::{Embedder, EmbedderError};
+/// # struct Model;
+/// # impl Embedder for Model {
+/// #     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+/// #         Ok(texts.iter().map(|text| vec![text.len() as f32, 1.0]).collect())
+/// #     }
+/// # }
+/// use toolkit::Tool;
+/// use toolkit_search::{Blend, Index, Semantic};
+///
+/// let send = Tool::builder("send").description("Sends an email.").build()?;
+/// let (index, semantic) = (Index::of(&[send]), Semantic::new(Model));
+/// assert_eq!(semantic.update(&index.snapshot())?, 1);
+/// let hits = semantic.search(&index.snapshot(), "post a letter", Blend::default(), 5)?;
+/// assert_eq!(hits[0].summary.name, "send");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Semantic<E> {
+    embedder: E,
+    /// Has its own lock, since embedding takes long and searches only read `current`.
+    cache: Mutex<Cache>,
+    current: RwLock<Arc<Vectors>>,
+}
+
+impl<E: Embedder> Semantic<E> {
+    /// Creates a semantic search with an embedding model, without vectors.
+    pub fn new(embedder: E) -> Self {
+        Self { embedder, cache: Mutex::default(), current: RwLock::default() }
+    }
+
+    /// Embeds the new and changed tools of a snapshot, and returns the number of embedded texts.
+    ///
+    /// A text is not embedded again as long as every updated snapshot has a tool with it.
+    ///
+    /// Updates are serialized, and the last one determines the vectors, whatever the version of its snapshot. Let a
+    /// single thread call this method with the current snapshot.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the model fails, or does not return one vector for each text, all with the same number of
+    /// dimensions. The previous vectors stay in use. If the numbers of dimensions differ, the next update embeds all
+    /// texts.
+    pub fn update(&self, snapshot: &Snapshot) -> Result<usize, SemanticError> {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let texts: Vec<(String, String)> =
+            snapshot.records().map(|record| (record.id().to_owned(), text_of(&record.tool.clone()))).collect();
+        let mut missing: Vec<&str> = texts.iter().map(|(_, text)| &**text).filter(|text| !cache.has(text)).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        for batch in missing.chunks(BATCH) {
+            let made = self.embed(batch)?;
+            for (text, vector) in batch.iter().zip(made) {
+                cache.put(text, vector)?;
+            }
+        }
+        let vectors = cache.keep(&texts);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(vectors);
+        Ok(missing.len())
+    }
+
+    /// Returns the `limit` tools that match a query best; equal ones in the order of their ids.
+    ///
+    /// A query without words has the result of [`Snapshot::search`].
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the model fails or a parameter of `blend` is invalid.
+    pub fn search<'q>(
+        &self,
+        snapshot: &Snapshot,
+        query: impl Into<Query<'q>>,
+        blend: Blend,
+        limit: usize,
+    ) -> Result<Vec<Hit>, SemanticError> {
+        let query = query.into();
+        blend.check()?;
+        if limit == 0 || blend == Blend::Words || query.text().trim().is_empty() {
+            return Ok(snapshot.search(query, limit));
+        }
+        let vectors = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
+        let question = self.embed(&[query.text()])?.swap_remove(0);
+        let by_meaning: Vec<(&str, f32)> = vectors
+            .near(&question)?
+            .filter(|(id, _)| snapshot.record(id).is_some_and(|record| query.filter.admits(record)))
+            .collect();
+        let score_type = if blend == Blend::Meaning { ScoreType::Embedding } else { ScoreType::Hybrid };
+        let by_words = match blend {
+            Blend::Meaning => Vec::new(),
+            _ => snapshot.found(&query, Blend::DEPTH.max(limit)),
+        };
+        let words = by_words.iter().map(|found| (found.record.id(), found.score as f32 / UNIT)).collect();
+        let mut mixed = blend.mix(words, by_meaning);
+        mixed.truncate(limit);
+        let hits = mixed.into_iter().filter_map(|(id, score)| {
+            let summary = Arc::clone(&snapshot.record(id)?.summary);
+            Some(Hit { summary, score, score_type })
+        });
+        Ok(hits.collect())
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, SemanticError> {
+        let vectors = self.embedder.embed(texts).map_err(SemanticError::Embedder)?;
+        if vectors.len() != texts.len() {
+            return Err(SemanticError::Count { texts: texts.len(), vectors: vectors.len() });
+        }
+        Ok(vectors)
+    }
+}
+
+impl<E> fmt::Debug for Semantic<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Semantic").finish_non_exhaustive()
+    }
+}
+
+/// An error of a semantic search.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SemanticError {
+    /// The embedder failed.
+    Embedder(EmbedderError),
+    /// The embedder did not return one vector for each text.
+    #[non_exhaustive]
+    Count {
+        /// The number of texts.
+        texts: usize,
+        /// The number of vectors.
+        vectors: usize,
+    },
+    /// Vectors have different numbers of dimensions.
+    #[non_exhaustive]
+    Length {
+        /// The number of dimensions of the other vectors.
+        expected: usize,
+        /// The number of dimensions of the vector.
+        found: usize,
+    },
+    /// The weight of the search by words is not from 0 to 1.
+    #[non_exhaustive]
+    Share {
+        /// The weight.
+        words: f32,
+    },
+    /// The weight of the semantic search is negative or not finite.
+    #[non_exhaustive]
+    Worth {
+        /// The weight.
+        meaning: f32,
+    },
+}
+
+impl fmt::Display for SemanticError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Embedder(error) => write!(f, "the embedder failed: {error}"),
+            Self::Count { texts, vectors } => {
+                write!(f, "the embedder returned {vectors} vectors for {texts} texts")
+            }
+            Self::Length { expected, found } => write!(
+                f,
+                "the embedder returned a vector with {found} dimensions after vectors with {expected}; use a single model"
+            ),
+            Self::Share { words } => write!(f, "the weight of words is {words}; it must be from 0 to 1"),
+            Self::Worth { meaning } => {
+                write!(f, "the weight of meaning is {meaning}; it must be finite and at least 0")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SemanticError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Embedder(error) => Some(&**error),
+            _ => None,
+        }
+    }
+}

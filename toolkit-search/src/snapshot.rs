@@ -1,0 +1,231 @@
+//! Immutable states of an index.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::part::Part;
+use super::ranking::Ranking;
+use super::record::Record;
+use super::segment::{self, Segment};
+use super::summary::Summary;
+use super::words::stem;
+use super::words_of::WordsOf;
+use toolkit::tool::{Tool, ToolBackend};
+
+/// An immutable state of an index, which is cheap to share.
+///
+/// All results of one snapshot are about the same tools, whatever is registered in the meantime.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_search::Index;
+///
+/// let index = Index::of(&[Tool::builder("send").build()?]);
+/// let snapshot = index.snapshot();
+/// index.unregister_tool("send")?;
+/// assert!(snapshot.get("send").is_some() && index.snapshot().is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Snapshot {
+    pub(super) version: u64,
+    pub(super) ranking: Ranking,
+    /// The parts from the oldest to the newest; each has several times as many tools as the next.
+    pub(super) parts: Vec<Part>,
+    pub(super) n_tools: usize,
+    /// The number of words of all tools.
+    pub(super) total_length: u64,
+    /// The number of tools of each namespace; the empty one contains the tools without a namespace.
+    pub(super) namespaces: Arc<BTreeMap<String, usize>>,
+}
+
+/// A part is merged with the previous one unless that has more than this many times its tools. Each tool is then moved
+/// only a few times, and there are only few parts to search.
+const GROWTH: usize = 4;
+
+impl Snapshot {
+    pub(super) fn empty(ranking: Ranking) -> Self {
+        let namespaces = Arc::new(BTreeMap::new());
+        Self { version: 0, ranking, parts: Vec::new(), n_tools: 0, total_length: 0, namespaces }
+    }
+
+    /// Creates the first version of an index with the tools of a segment.
+    pub(super) fn of(segment: Segment, ranking: Ranking) -> Self {
+        let mut first = Self::empty(ranking);
+        if !segment.records.is_empty() {
+            first.version = 1;
+            first.add(segment);
+            first.weigh_names();
+        }
+        first
+    }
+
+    /// Returns all live tools in one segment.
+    pub(super) fn whole(&self) -> Arc<Segment> {
+        match &self.parts[..] {
+            [only] if !only.has_dead() => Arc::clone(&only.segment),
+            parts => parts.iter().fold(Part::none(), |whole, part| Part::merge(&whole, part)).segment,
+        }
+    }
+
+    /// Returns the next version, without some tools and with others.
+    ///
+    /// The counts of words stay exact, so that results do not depend on the history of the index.
+    pub(super) fn with(&self, removed: &[&str], mut added: Vec<Arc<Record>>) -> Self {
+        let mut next = Self {
+            version: self.version + 1,
+            ranking: self.ranking,
+            parts: self.parts.clone(),
+            n_tools: self.n_tools,
+            total_length: self.total_length,
+            namespaces: Arc::clone(&self.namespaces),
+        };
+        removed.iter().for_each(|id| next.remove(id));
+        if !added.is_empty() {
+            added.sort_by(|a, b| a.id().cmp(b.id()));
+            next.add(segment::build(added, &self.ranking.weights));
+        }
+        next.compact();
+        next.weigh_names();
+        next
+    }
+
+    fn remove(&mut self, id: &str) {
+        let found = self.parts.iter().enumerate().find_map(|(at, part)| Some((at, part.find(id)?)));
+        let Some((at, doc)) = found else {
+            return;
+        };
+        let record = Arc::clone(self.parts[at].record(doc));
+        let words = WordsOf::tool(&record.tool.read_only(), &self.ranking.weights);
+        self.parts.iter_mut().for_each(|part| part.forget(&words));
+        self.total_length -= u64::from(self.parts[at].kill(doc));
+        self.n_tools -= 1;
+        let namespaces = Arc::make_mut(&mut self.namespaces);
+        let namespace = record.summary.namespace.as_deref().unwrap_or_default();
+        if let Some(n_tools) = namespaces.get_mut(namespace) {
+            *n_tools -= 1;
+            if *n_tools == 0 {
+                namespaces.remove(namespace);
+            }
+        }
+    }
+
+    fn add(&mut self, segment: Segment) {
+        let namespaces = Arc::make_mut(&mut self.namespaces);
+        for record in &segment.records {
+            let namespace = record.summary.namespace.as_deref().unwrap_or_default();
+            match namespaces.get_mut(namespace) {
+                Some(n_tools) => *n_tools += 1,
+                None => _ = namespaces.insert(namespace.to_owned(), 1),
+            }
+        }
+        self.n_tools += segment.records.len();
+        let part = Part::new(segment, &mut self.parts);
+        self.total_length += part.total_length();
+        self.parts.push(part);
+    }
+
+    fn compact(&mut self) {
+        self.parts.retain(|part| part.n_live() > 0);
+        let is_wasteful = |older: &Part, newer: &Part| {
+            newer.n_live() * GROWTH >= older.n_live() || older.is_mostly_dead() || newer.is_mostly_dead()
+        };
+        while let Some(at) = self.parts.windows(2).rposition(|pair| is_wasteful(&pair[0], &pair[1])) {
+            let merged = Part::merge(&self.parts[at], &self.parts[at + 1]);
+            self.parts.splice(at..at + 2, [merged]);
+        }
+        if let [only] = &mut self.parts[..]
+            && only.is_mostly_dead()
+        {
+            *only = Part::merge(only, &Part::none());
+        }
+    }
+
+    fn weigh_names(&mut self) {
+        let n_tools = self.n_tools;
+        self.parts.iter_mut().for_each(|part| part.weigh_names(n_tools));
+    }
+
+    /// Returns the version, which each change increments.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Returns the number of tools.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.n_tools
+    }
+
+    /// Returns true if there are no tools.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.n_tools == 0
+    }
+
+    /// Returns the ranking of the results.
+    #[must_use]
+    pub fn ranking(&self) -> &Ranking {
+        &self.ranking
+    }
+
+    /// Returns the tool with an id, and its preferred backend: a local function, or else a provider, or else an MCP
+    /// server.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<(&Tool, &ToolBackend)> {
+        let record = self.record(id)?;
+        Some((record.tool.sound()?, record.backends.iter().min_by_key(|backend| backend.ranked_names().0)?))
+    }
+
+    /// Returns the backends of a tool in the order of registration; empty if there is no such tool.
+    #[must_use]
+    pub fn backends(&self, id: &str) -> &[ToolBackend] {
+        self.record(id).map_or(&[], |record| &record.backends)
+    }
+
+    /// Returns the summary of a tool.
+    #[must_use]
+    pub fn summary(&self, id: &str) -> Option<&Summary> {
+        self.record(id).map(|record| &*record.summary)
+    }
+
+    /// Returns the namespaces in ascending order. The empty one contains the tools without a namespace.
+    pub fn namespaces(&self) -> impl Iterator<Item = &str> {
+        self.namespaces.keys().map(String::as_str)
+    }
+
+    /// Returns the stem of a word if any tool has the word or another form of it.
+    pub(super) fn stem_of_known(&self, word: &str) -> Option<String> {
+        // The stem of an indexed word is stored.
+        let known = self.parts.iter().find_map(|part| {
+            let idx = part.segment.words.find(word).filter(|idx| part.word_count(*idx) > 0)?;
+            Some(part.segment.stems.text(part.segment.words.get(idx).partner).to_owned())
+        });
+        known.or_else(|| {
+            let stem = stem(word);
+            let has_stem = |part: &Part| part.segment.stems.find(&stem).is_some_and(|idx| part.stem_count(idx) > 0);
+            (self.ranking.stems > 0.0 && self.parts.iter().any(has_stem)).then(|| stem.into_owned())
+        })
+    }
+
+    pub(super) fn record(&self, id: &str) -> Option<&Arc<Record>> {
+        self.parts.iter().find_map(|part| Some(part.record(part.find(id)?)))
+    }
+
+    /// Returns all tools in the order of their ids.
+    pub(super) fn records(&self) -> impl Iterator<Item = &Arc<Record>> {
+        let mut parts: Vec<_> = self.parts.iter().map(|part| part.records()).collect();
+        let mut heads: Vec<_> = parts.iter_mut().map(Iterator::next).collect();
+        std::iter::from_fn(move || {
+            let ids = heads.iter().enumerate().filter_map(|(at, head)| Some((head.as_ref()?.id(), at)));
+            let (_, first) = ids.min()?;
+            std::mem::replace(&mut heads[first], parts[first].next())
+        })
+    }
+}
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Snapshot").field("version", &self.version).field("tools", &self.n_tools).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,154 @@
+//! Summaries of tools.
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use toolkit::tool::Tool;
+
+/// The summary of a tool: enough to select it, without its schemas.
+///
+/// ```
+/// # use toolkit::Tool;
+/// # use toolkit_search::Summary;
+/// let tool = Tool::builder("add").namespace("math").description("Adds two integers.").tags(["Sums"]).build()?;
+/// let summary = Summary::of(&tool);
+/// assert_eq!((&*summary.id, &*summary.short_description), ("math:add", "Adds two integers."));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// The id of the tool.
+    pub id: String,
+    /// The name of the tool.
+    pub name: String,
+    /// The namespace of the tool.
+    pub namespace: Option<String>,
+    /// A description of at most [`Summary::MAX_SHORT_DESCRIPTION`] characters on one line.
+    pub short_description: String,
+    /// The category of the tool.
+    pub category: Option<String>,
+    /// The media types of the input.
+    pub input_modes: Vec<String>,
+    /// The media types of the output.
+    pub output_modes: Vec<String>,
+    /// A summary of the required authorization.
+    pub security_summary: Option<String>,
+    /// The normalized tags of the tool.
+    pub tags: Vec<String>,
+}
+
+impl Summary {
+    /// The maximum length of a short description in characters.
+    pub const MAX_SHORT_DESCRIPTION: usize = 120;
+
+    /// Summarizes a tool.
+    ///
+    /// The short description is `_meta.summary` if it exists, or else the first paragraph of the description. The
+    /// category, media types and security are from the tool's record, or else from its `_meta` (`category`,
+    /// `inputModes`, `outputModes`, `securityRequirements`, `securitySchemes`).
+    #[must_use]
+    pub fn of(tool: &Tool) -> Self {
+        let meta = tool.meta();
+        let meta = meta.as_ref();
+        Self {
+            id: tool.id().to_string(),
+            name: tool.name().to_owned(),
+            namespace: tool.id().namespace().map(str::to_owned),
+            short_description: cut(&summary_text(tool, meta), Self::MAX_SHORT_DESCRIPTION),
+            category: tool.category().or_else(|| text(meta?.get("category")?)).map(str::to_owned),
+            input_modes: modes(meta, "inputModes"),
+            output_modes: modes(meta, "outputModes"),
+            security_summary: security(tool, meta),
+            tags: tool.tags().iter().map(|tag| tag.clone().into_owned()).collect(),
+        }
+    }
+}
+
+/// Adds the field `summary`, an alias of `shortDescription`.
+impl Serialize for Summary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Form<'s> {
+            id: &'s str,
+            name: &'s str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            namespace: Option<&'s str>,
+            #[serde(skip_serializing_if = "str::is_empty")]
+            short_description: &'s str,
+            #[serde(skip_serializing_if = "str::is_empty")]
+            summary: &'s str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            category: Option<&'s str>,
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            input_modes: &'s [String],
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            output_modes: &'s [String],
+            #[serde(skip_serializing_if = "Option::is_none")]
+            security_summary: Option<&'s str>,
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            tags: &'s [String],
+        }
+        let form = Form {
+            id: &self.id,
+            name: &self.name,
+            namespace: self.namespace.as_deref(),
+            short_description: &self.short_description,
+            summary: &self.short_description,
+            category: self.category.as_deref(),
+            input_modes: &self.input_modes,
+            output_modes: &self.output_modes,
+            security_summary: self.security_summary.as_deref(),
+            tags: &self.tags,
+        };
+        form.serialize(serializer)
+    }
+}
+
+/// Returns the summary of a tool on one line: `_meta.summary` or else the first paragraph of the description.
+pub(super) fn summary_text(tool: &Tool, meta: Option<&Value>) -> String {
+    let attached = meta.and_then(|meta| text(meta.get("summary")?));
+    let attached = attached.map(|summary| summary.split_whitespace().collect::<Vec<_>>().join(" "));
+    attached.filter(|summary| !summary.is_empty()).unwrap_or_else(|| tool.summary())
+}
+
+/// Truncates text to a number of characters, with an ellipsis as the last one.
+pub(super) fn cut(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
+        None => text.to_owned(),
+        Some(_) => {
+            let kept = text.chars().take(max_chars.saturating_sub(1));
+            kept.chain(['…']).collect()
+        }
+    }
+}
+
+fn text(value: &Value) -> Option<&str> {
+    value.as_str().filter(|text| !text.is_empty())
+}
+
+fn modes(meta: Option<&Value>, key: &str) -> Vec<String> {
+    let modes = meta.and_then(|meta| meta.get(key)?.as_array());
+    modes.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Returns the names of the required credentials in ascending order, separated by commas.
+fn security(tool: &Tool, meta: Option<&Value>) -> Option<String> {
+    let requirements = tool.requirements();
+    let mut names: Vec<&str> = requirements.authorization.iter().map(|authorization| &*authorization.id).collect();
+    names.extend(requirements.secrets.iter().map(|secret| &*secret.id));
+    if names.is_empty() {
+        let required = meta.and_then(|meta| meta.get("securityRequirements")?.as_array());
+        names.extend(
+            required.into_iter().flatten().filter_map(Value::as_object).flat_map(|one| one.keys()).map(|k| &**k),
+        );
+    }
+    if names.is_empty() {
+        let schemes = meta.and_then(|meta| meta.get("securitySchemes")?.as_object());
+        names.extend(schemes.into_iter().flat_map(|schemes| schemes.keys()).map(|key| &**key));
+    }
+    names.sort_unstable();
+    names.dedup();
+    (!names.is_empty()).then(|| names.join(","))
+}
