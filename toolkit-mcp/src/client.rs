@@ -1,8 +1,8 @@
-//! The side that calls the tools of other servers.
+//! An MCP client that adds the tools of other servers to a catalog.
 //!
-//! An [`McpBackend`] is one server, started as a process or reached over HTTP; [`McpServers`] reads those that other
-//! hosts are configured with. Its tools become part of a catalogue as those of any [`Backend`] do: each is checked when
-//! it is listed, stands in a namespace that is called like the server, and is called through the dispatcher's limits.
+//! An [`McpBackend`] is a server that runs as a child process or is reached over HTTP. [`McpServers`] reads the
+//! configuration files of other MCP hosts. The tools join a catalog like those of any [`Backend`]: each is validated
+//! when it is listed, has the name of the server as its namespace, and is called within the limits of the dispatcher.
 //!
 //! ```no_run
 //! use serde_json::json;
@@ -23,13 +23,13 @@
 //! # Ok(()) }
 //! ```
 //!
-//! # What is trusted
+//! # Trust
 //!
-//! Nothing that a server says. It has no namespace but its own, whatever record its tools carry; a tool that is
-//! malformed, or whose texts hide characters, is left out and told as a problem; and what it sends is bounded in time
-//! and size. Hints about effects count only if the server is [trusted](McpBackend::trusted) or a
-//! [lock](toolkit::backend::Backends::with_lock) holds exactly that contract. A process is given few variables of the
-//! environment, those that it is named, and no shell.
+//! The client does not trust the server. The tools of a server are always in the namespace of the server, whatever
+//! their metadata contains. A malformed tool, or one whose texts hide characters, is left out and reported as a
+//! diagnostic. All messages have limits of time and size. Annotations of effects count only if the server is
+//! [trusted](McpBackend::trusted) or a [lock file](toolkit::backend::Backends::with_lock) contains exactly this
+//! contract. A child process starts without a shell and inherits only a few environment variables.
 
 mod backoff;
 mod call;
@@ -69,16 +69,34 @@ pub use self::program::Program;
 pub use self::servers::{InvalidServers, McpServers, RejectedServer};
 pub use self::trace::TraceContext;
 
-/// An MCP server, as a [`Backend`].
+/// An MCP server as a [`Backend`].
 ///
-/// It connects when it is first needed, or by [`Backend::start`]. Where the connection is lost, what was called fails with
-/// [`ErrorKind::Unavailable`](toolkit::call::ErrorKind::Unavailable), and the next call connects again, at growing
-/// intervals if that keeps failing. A call that finds the server gone waits for it for five seconds at most, and then
-/// fails with a retryable error. The tools stay in the catalog
-/// meanwhile, for as long as [`Backends::with_grace`](toolkit::backend::Backends::with_grace) says.
+/// It connects on the first use, or with [`Backend::start`]. If the connection is lost, running calls fail with
+/// [`ErrorKind::Unavailable`](toolkit::call::ErrorKind::Unavailable) and the next call reconnects, with exponential
+/// backoff. A call waits at most five seconds for a server that is being restarted, and then fails with a retryable
+/// error. Meanwhile the tools stay in the catalog, for the time set with
+/// [`Backends::with_grace`](toolkit::backend::Backends::with_grace).
 ///
-/// Clones are one server, so that a host can keep one and register another. Dropping the last ends the connection and
-/// the process, as [`Backend::stop`] does.
+/// Clones share the server, so a host can keep one and register another. Dropping the last clone closes the connection
+/// and ends the process, as [`Backend::stop`] does.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use toolkit_mcp::client::{Endpoint, McpBackend, Program};
+///
+/// # fn main() -> Result<(), toolkit_mcp::client::InvalidEndpoint> {
+/// let files = McpBackend::stdio("files", Program::new("npx").args(["-y", "@acme/files"]))
+///     .start_timeout(Duration::from_secs(60))
+///     .trusted();
+/// let search = McpBackend::http("search", Endpoint::new("https://example.com/mcp")?)
+///     .timeout(Duration::from_secs(20))
+///     .max_message_bytes(1 << 20)
+///     .max_tools(100);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct McpBackend {
     name: Arc<str>,
@@ -88,20 +106,20 @@ pub struct McpBackend {
     link: Arc<Link>,
 }
 
-/// Where a server is.
+/// The way to reach a server.
 pub(crate) enum Target {
     Stdio(Program),
     Http(Endpoint),
 }
 
 impl McpBackend {
-    /// A server that is a program, spoken with over its standard input and output.
+    /// Creates a backend for a program, which is started on demand and reached over its stdin and stdout.
     #[must_use]
     pub fn stdio(name: &str, program: impl Into<Program>) -> Self {
         Self::new(name, Target::Stdio(program.into()))
     }
 
-    /// A server that is reached over HTTP (MCP's streamable HTTP).
+    /// Creates a backend for a server that is reached over Streamable HTTP.
     #[must_use]
     pub fn http(name: &str, endpoint: Endpoint) -> Self {
         Self::new(name, Target::Http(endpoint))
@@ -112,38 +130,39 @@ impl McpBackend {
         Self { name: name.into(), target: Arc::new(target), limits, is_trusted: false, link: Arc::default() }
     }
 
-    /// Trusts the hints of this server's tools, such as `readOnlyHint`, and their tags and timeouts; see
-    /// [`Backend::is_trusted`]. Only for a server whose code the host has reviewed.
+    /// Trusts the annotations, tags and timeouts of the server's tools, such as `readOnlyHint`; see
+    /// [`Backend::is_trusted`]. Use it only for servers whose code you have reviewed.
     #[must_use]
     pub fn trusted(self) -> Self {
         Self { is_trusted: true, ..self }
     }
 
-    /// How long one call may take: five minutes by default. The limits of a dispatcher hold as well.
+    /// Sets the timeout of a call. The limits of the dispatcher apply too. Default: 5 minutes.
     #[must_use]
     pub fn timeout(self, limit: Duration) -> Self {
         self.limited(|limits| limits.call = limit)
     }
 
-    /// How long it may take to connect, and to list a page of tools: 30 s by default.
+    /// Sets the timeout of connecting and of listing a page of tools. Default: 30 s.
     #[must_use]
     pub fn start_timeout(self, limit: Duration) -> Self {
         self.limited(|limits| limits.start = limit)
     }
 
-    /// How long a message of the server may be: 16 MiB by default, which over HTTP is also the most.
+    /// Sets the maximum size of a message of the server, in bytes. Over HTTP it cannot exceed the default. Default: 16
+    /// MiB.
     #[must_use]
     pub fn max_message_bytes(self, n_bytes: usize) -> Self {
         self.limited(|limits| limits.message_bytes = n_bytes)
     }
 
-    /// How many tools the server may list: 10,000 by default.
+    /// Sets the maximum number of tools that the server may list. Default: 10,000.
     #[must_use]
     pub fn max_tools(self, n_tools: usize) -> Self {
         self.limited(|limits| limits.tools = n_tools)
     }
 
-    /// The same server under other limits, with a connection of its own.
+    /// Changes the limits and uses a new connection, since existing clones may have other limits.
     fn limited(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.limits);
         self.link = Arc::default();
@@ -168,8 +187,8 @@ impl Backend for McpBackend {
         Box::pin(self.link.listing(self, list::offers(self)))
     }
 
-    /// Waits until the server announces that its tools have changed, is lost, or is connected to anew, since they were
-    /// listed last. While they cannot be listed, or the server is lost, it is connected to again, at growing intervals.
+    /// Waits until the tools may have changed since they were last listed: the server has announced it, or the
+    /// connection was lost or restored. While the server cannot be listed, it reconnects with exponential backoff.
     fn changed(&self) -> BoxFuture<'_, ()> {
         Box::pin(self.link.changed(self))
     }
@@ -194,7 +213,7 @@ impl Backend for McpBackend {
     }
 }
 
-/// What a model is told that it was: where the server is, is nothing to it.
+/// The name of the server for error messages. Models read these, so they do not contain its address.
 impl fmt::Display for McpBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the MCP server `{}`", self.name.escape_debug())

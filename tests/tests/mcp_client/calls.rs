@@ -101,7 +101,7 @@ async fn refused(dispatcher: &Dispatcher, code: i64, message: &str) -> (ErrorKin
 async fn errors_of_the_protocol_keep_their_meaning_and_no_secret() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let said = async |code, message| refused(&dispatcher, code, message).await;
-    let gone = (ErrorKind::UnknownTool, "the MCP server `peer` does not have this tool any more".to_owned());
+    let gone = (ErrorKind::UnknownTool, "the MCP server `peer` no longer has this tool".to_owned());
     assert_eq!(said(-32602, "Unknown tool: refuse").await, gone);
     assert_eq!(said(-32602, "`a` is missing").await, (ErrorKind::InvalidArguments, "`a` is missing".to_owned()));
     for code in [-32603, -32000, 1] {
@@ -128,7 +128,7 @@ async fn what_is_no_result_is_an_error() {
     assert_eq!(error.kind(), ErrorKind::InvalidAnswer, "an object with other fields than those of a result");
     assert_eq!(call(&dispatcher, "peer:empty", json!({})).await.unwrap(), json!(null));
     let error = call(&dispatcher, "peer:asks", json!({})).await.unwrap_err();
-    assert_eq!(error.message(), "the tool needs something of this host that it does not offer to servers");
+    assert_eq!(error.message(), "the tool requires a client capability that this program does not support");
 }
 
 #[tokio::test]

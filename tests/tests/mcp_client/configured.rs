@@ -44,8 +44,8 @@ fn servers_are_read_as_the_hosts_write_them() {
 #[test]
 fn what_is_wrong_names_the_server_and_the_field() {
     let error = |json: &str| read(json).unwrap_err().to_string();
-    assert_eq!(error("["), "it is not JSON: Unterminated array on line 1 column 2");
-    assert_eq!(error("{}"), "it has no object `mcpServers`");
+    assert_eq!(error("["), "the text is not JSON: Unterminated array on line 1 column 2");
+    assert_eq!(error("{}"), "the object `mcpServers` is missing");
     wrong(
         r#"{"mcpServers": {
             "a": {},
@@ -63,24 +63,24 @@ fn what_is_wrong_names_the_server_and_the_field() {
             "n": {"url": "http://me:hunter2@x/"}
         }}"#,
         &[
-            "the server `a`: needs `command` or `url`",
-            "the server `b`: has `command` and `url`, and can be only one of the two",
+            "the server `a`: `command` or `url` is required",
+            "the server `b`: `command` and `url` exclude each other",
             "the server `c`: `command` must be a string",
             "the server `d`: `args[1]` must be a string",
             "the server `d`: `env.A` must be a string",
             "the server `d`: `cwd` must be a string",
-            "the server `e`: `url` has to begin with `https://` or `http://`",
-            "the server `f`: `headers`: the header `Mcp-Session-Id` is used by the protocol itself",
-            "the server `f`: `headers`: the header `bad name` has no name that a header can have",
-            "the server `f`: `headers`: the header `x` has characters that no header has",
-            "the server `g`: `type` is `sse`, which is not spoken any more; use the server's address for `http`",
-            "the server `h`: `args[0]` needs the environment variable `MISSING`, which is not set; \
-             `${MISSING:-…}` has a text instead",
-            "the server `h`: `env.I` asks for `${input:key}`, which only an editor can give",
+            "the server `e`: `url` must begin with `https://` or `http://`",
+            "the server `f`: `headers`: the header `Mcp-Session-Id` is reserved by the protocol",
+            "the server `f`: `headers`: the header `bad name` has an invalid name",
+            "the server `f`: `headers`: the header `x` has a value with invalid characters",
+            "the server `g`: `type` `sse` is not supported; use the URL of the server's `http` endpoint",
+            "the server `h`: `args[0]` refers to the environment variable `MISSING`, which is not set; \
+             write `${MISSING:-…}` for a default",
+            "the server `h`: `env.I` uses `${input:key}`, which only editors support",
             "the server `k`: must be an object",
-            "the server `l`: `type` is `http`, and `command` is for `stdio`",
-            "the server `m`: `type` is `stdio`, and `url` is for `http`",
-            "the server `n`: `url` has a password in it; give it as a header or a token",
+            "the server `l`: `command` requires `type` `stdio`, got `http`",
+            "the server `m`: `url` requires `type` `http`, got `stdio`",
+            "the server `n`: `url` must not contain a password; use a header or a token",
             "the server `…`: its name cannot be the namespace of its tools: namespace must not contain `…`; use letters, \
              digits, `_`, `-` and `.`",
         ],

@@ -29,7 +29,7 @@ async fn a_server_that_ends_in_the_middle_of_a_call_is_started_again_by_the_next
     for error in [error.unwrap_err(), other.unwrap_err()] {
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         assert!(error.is_retryable());
-        let how = "the MCP server `peer` went away before it answered: it ended (exit status: 7)";
+        let how = "the MCP server `peer` disconnected before it answered: it ended (exit status: 7)";
         assert_eq!(error.message(), how);
         let cause = std::error::Error::source(&error).unwrap().to_string();
         assert!(cause.contains("the peer is here"), "{cause}");
@@ -53,7 +53,7 @@ async fn a_server_that_is_killed_between_two_calls_is_started_again() {
 async fn a_line_that_is_too_long_ends_the_connection() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let error = call(&dispatcher, "peer:long_line", json!({})).await.unwrap_err();
-    let how = "the MCP server `peer` went away before it answered: it sent a message of more than 16777216 bytes";
+    let how = "the MCP server `peer` disconnected before it answered: it sent a message larger than 16777216 bytes";
     assert_eq!((error.kind(), error.message()), (ErrorKind::Unavailable, how));
     assert!(call(&dispatcher, "peer:pid", json!({})).await.is_ok());
 }
@@ -62,7 +62,7 @@ async fn a_line_that_is_too_long_ends_the_connection() {
 async fn a_server_that_asks_without_end_is_given_up() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let error = call(&dispatcher, "peer:pester", json!({})).await.unwrap_err();
-    let how = "the MCP server `peer` went away before it answered: it asks without reading the answers";
+    let how = "the MCP server `peer` disconnected before it answered: it sends requests without reading the responses";
     assert_eq!((error.kind(), error.message()), (ErrorKind::Unavailable, how));
     assert_eq!(call(&dispatcher, "peer:shout", json!({})).await.unwrap(), "told");
 }
@@ -237,17 +237,17 @@ async fn the_tools_of_a_server_that_stays_away_are_gone_in_the_end() {
 #[tokio::test]
 async fn a_server_that_does_not_start_is_an_error_that_says_so() {
     let soon = Duration::from_millis(300);
-    let no_answer = "the MCP server `peer` did not answer within 300ms when it was connected to".to_owned();
+    let no_answer = "the MCP server `peer` did not answer within 300ms while connecting".to_owned();
     assert_eq!(not_started(peer(&["mute"]).start_timeout(soon)).await, (ErrorKind::Unavailable, no_answer.clone()));
     assert_eq!(not_started(peer(&["garbage"]).start_timeout(soon)).await, (ErrorKind::Unavailable, no_answer));
     let (kind, message) = not_started(peer(&["old"])).await;
     assert_eq!(kind, ErrorKind::Unavailable);
-    assert_eq!(message, "the MCP server `peer` does not accept this client: error -32600");
+    assert_eq!(message, "the MCP server `peer` rejected this client: error -32600");
     let (kind, message) = not_started(McpBackend::stdio("peer", "/nowhere/at-all")).await;
     assert_eq!(kind, ErrorKind::Unavailable);
     assert!(message.starts_with("the MCP server `peer` cannot be started: `/nowhere/at-all`: "), "{message}");
     let (_, message) = not_started(McpBackend::stdio("peer", Program::new("sh").args(["-c", "exit 3"]))).await;
-    assert_eq!(message, "the MCP server `peer` cannot be connected to: it ended (exit status: 3)");
+    assert_eq!(message, "the connection to the MCP server `peer` failed: it ended (exit status: 3)");
 }
 
 #[tokio::test]
@@ -255,7 +255,7 @@ async fn a_server_that_cannot_be_reached_is_not_tried_again_at_once() {
     let backend = McpBackend::stdio("peer", "/nowhere/at-all");
     in_the_end(backend.tools()).await.unwrap_err();
     let error = in_the_end(backend.tools()).await.unwrap_err();
-    assert!(error.message().contains("is not tried again before"), "{error}");
+    assert!(error.message().contains("the next attempt is in"), "{error}");
     assert!(error.retry_after().is_some());
     until(async || backend.tools().await.is_err_and(|error| error.message().contains("cannot be started"))).await;
 }

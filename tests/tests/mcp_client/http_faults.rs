@@ -55,7 +55,7 @@ fn check(error: &ToolError, kind: ErrorKind, message: &str) {
 
 #[tokio::test]
 async fn who_is_not_let_in_is_told_so() {
-    let message = "the MCP server `remote` does not let this program in";
+    let message = "the MCP server `remote` rejected the credentials of this program";
     for headers in ["www-authenticate: Bearer realm=\"x\"\r\ncontent-length: 0", "content-length: 0"] {
         for status in ["401 Unauthorized", "403 Forbidden"] {
             let error = refusal(&format!("HTTP/1.1 {status}\r\n{headers}\r\nconnection: close\r\n\r\n")).await;
@@ -78,7 +78,7 @@ async fn what_is_not_of_the_protocol_is_no_answer() {
         let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}", body.len());
         format!("{head}\r\nconnection: close\r\n\r\n{body}")
     };
-    let message = "the MCP server `remote` answered with something that is not of the protocol";
+    let message = "the MCP server `remote` answered with an invalid MCP message";
     for answer in [ok("text/html", "<p>hello</p>"), ok("application/json", "{]"), ok("application/json", "{}")] {
         check(&refusal(&answer).await, ErrorKind::InvalidAnswer, message);
     }
@@ -122,7 +122,7 @@ async fn a_server_that_never_answers_is_not_waited_for() {
     let address = listener.local_addr().unwrap().to_string();
     let backend = at(&address).start_timeout(Duration::from_millis(200));
     let error = in_the_end(backend.start()).await.unwrap_err();
-    let message = "the MCP server `remote` did not answer within 200ms when it was connected to";
+    let message = "the MCP server `remote` did not answer within 200ms while connecting";
     check(&error, ErrorKind::Unavailable, message);
 }
 

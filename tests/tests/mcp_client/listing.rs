@@ -50,9 +50,9 @@ async fn pages_are_followed_to_the_last() {
 #[tokio::test]
 async fn a_list_without_an_end_is_refused() {
     let to_list = "the MCP server `peer` answered to `tools/list` with";
-    assert_eq!(failure("circle").await, format!("{to_list} the same page again and again"));
+    assert_eq!(failure("circle").await, format!("{to_list} the same cursor twice"));
     assert_eq!(failure("endless").await, format!("{to_list} more than 1000 pages"));
-    assert_eq!(failure("no_list").await, format!("{to_list} no list of tools"));
+    assert_eq!(failure("no_list").await, format!("{to_list}out a list of tools"));
     assert_eq!(failure("many").await, "the MCP server `peer` lists more than 10000 tools");
 }
 

@@ -41,7 +41,7 @@ async fn many_servers_are_one() {
     let echoed = call(&dispatcher, "proxy:second_echo", json!({ "a": 1 })).await.unwrap();
     assert_eq!((&echoed["name"], &echoed["arguments"]), (&json!("echo"), &json!({ "a": 1 })));
     let error = call(&dispatcher, "proxy:second_die", json!({})).await.unwrap_err();
-    assert!(error.message().contains("the MCP server `second` went away"), "{error}");
+    assert!(error.message().contains("the MCP server `second` disconnected"), "{error}");
     assert!(call(&dispatcher, "proxy:second_pid", json!({})).await.is_ok());
     in_the_end(backend.stop()).await.unwrap();
     std::fs::remove_file(file).unwrap();
@@ -61,7 +61,7 @@ fn said(name: &str, servers: &str, flags: &[&str]) -> (bool, String) {
 #[test]
 fn a_configuration_that_is_wrong_is_told() {
     let (is_served, told) = said("wrong", "[1", &[]);
-    assert!(!is_served && told.contains("it is not JSON"), "{told}");
+    assert!(!is_served && told.contains("the text is not JSON"), "{told}");
 }
 
 #[tokio::test]
@@ -79,7 +79,7 @@ async fn a_server_that_cannot_be_used_is_reported_and_hides_no_other() {
     assert!(is_served, "{told}");
     for expected in [
         "the server `wrong`: `command` must be a string",
-        "the server `old`: `type` is `sse`",
+        "the server `old`: `type` `sse`",
         "math: its tools are left out, because this program has a namespace `math`",
         "the tools of the server `@acme/peer` are in the namespace `acme_peer`",
     ] {

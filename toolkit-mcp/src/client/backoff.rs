@@ -1,10 +1,10 @@
-//! How long to wait before a server that could not be reached is tried again.
+//! Exponential backoff between attempts to connect.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long to wait before a server that could not be reached is tried again: twice as long each time.
+/// An exponential backoff. The wait doubles with each failure.
 #[derive(Default)]
 pub(super) struct Backoff {
     n_setbacks: u32,
@@ -14,16 +14,16 @@ pub(super) struct Backoff {
 
 const FIRST: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(30);
-/// How long things must go well before setbacks are forgotten.
+/// The time without failures after which the wait starts over.
 const FORGOTTEN: Duration = Duration::from_secs(300);
 
 impl Backoff {
-    /// When to try again; `None` where nothing has failed.
+    /// Returns the time of the next attempt, or `None` if the last attempt succeeded.
     pub(super) fn not_before(&self) -> Option<Instant> {
         self.not_before
     }
 
-    /// How long there is still to wait.
+    /// Returns the remaining wait.
     pub(super) fn left(&self) -> Option<Duration> {
         let left = self.not_before?.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
@@ -35,8 +35,8 @@ impl Backoff {
         self.not_before = Some(Instant::now() + wait);
     }
 
-    /// Says that it went well this time. What goes well again and again, but never for long, is still waited for longer
-    /// each time.
+    /// Records a success. The number of failures is kept for a while, so that a server that succeeds only briefly still
+    /// waits longer each time.
     pub(super) fn lift(&mut self) {
         self.not_before = None;
         if self.lifted_at.replace(Instant::now()).is_none_or(|at| at.elapsed() > FORGOTTEN) {

@@ -1,4 +1,4 @@
-//! One call of a server's tool.
+//! Calls of a server's tools.
 
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode};
 use rmcp::service::ServiceError;
@@ -11,22 +11,22 @@ use super::list::{in_time, refresh};
 use super::listener::Listener;
 use super::{McpBackend, trace};
 
-/// Calls a tool by the name under which the server lists it.
+/// Calls a tool by its name on the server.
 ///
-/// Where this is dropped, the server is told that nobody waits any more.
+/// Dropping the future notifies the server that the request is canceled.
 pub(super) async fn run(backend: &McpBackend, call: BackendCall<'_>) -> Result<Answer, ToolError> {
     let Value::Object(arguments) = call.arguments().to_value()? else {
-        let message = "the arguments of a tool of an MCP server are a JSON object";
+        let message = "the arguments of an MCP tool must be a JSON object";
         return Err(ToolError::new(ErrorKind::InvalidArguments, message));
     };
     let result = in_time(backend, backend.limits.call, called(backend, &call, arguments)).await??;
     let Value::Object(result) = result else {
-        return Err(backend.unreadable("with something that is no result"));
+        return Err(backend.unreadable("with an invalid result"));
     };
     match result.get("resultType").and_then(Value::as_str) {
         None | Some("complete") => Ok(Answer::Mcp(result)),
-        // It asks for the user, or for a model; none was offered.
-        Some(_) => Err(ToolError::failed("the tool needs something of this host that it does not offer to servers")),
+        // The server requests user input or sampling, which this client does not support.
+        Some(_) => Err(ToolError::failed("the tool requires a client capability that this program does not support")),
     }
 }
 
@@ -43,7 +43,7 @@ async fn called(
         connection.ask(request, trace::meta(call.context()), listener.as_ref())
     };
     let answer = match ask().await {
-        // After a new connection, the headers that repeat arguments are not known until the tools are listed.
+        // A new connection does not have the tools yet, whose schemas define the headers to send.
         Err(ServiceError::McpError(error)) if error.code == ErrorCode::HEADER_MISMATCH => {
             refresh(backend, &connection).await?;
             ask().await

@@ -1,4 +1,4 @@
-//! Connects to a server, in the words that it understands.
+//! Connecting to a server, with negotiation of the protocol revision.
 
 use std::sync::Arc;
 
@@ -24,21 +24,21 @@ use super::program::Program;
 use super::screen::Screen;
 use super::{McpBackend, Target};
 
-/// How a server wants a conversation to begin.
+/// The way a server starts a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Era {
-    /// With `initialize`, until 2025-11-25.
+    /// With `initialize`, in revisions up to 2025-11-25.
     Initialize,
-    /// With `server/discover`, since 2026-07-28.
+    /// With `server/discover`, since revision 2026-07-28.
     Discover,
 }
 
 type Running = RunningService<RoleClient, Handler>;
 
-/// How often a stream over HTTP that breaks off is taken up again.
+/// The maximum number of times that an interrupted HTTP stream is resumed.
 const MAX_RESUMED: usize = 3;
 
-/// Connects to a server, in the words that it understood last time, or else in those that it turns out to understand.
+/// Connects to a server. Starts with the era of the last connection if there was one.
 pub(super) async fn connect(
     backend: &McpBackend,
     era: Option<Era>,
@@ -51,7 +51,7 @@ pub(super) async fn connect(
         }
     };
     let connection = timeout(backend.limits.start, attempt).await.unwrap_or_else(|_| {
-        let message = format!("{backend} did not answer within {:?} when it was connected to", backend.limits.start);
+        let message = format!("{backend} did not answer within {:?} while connecting", backend.limits.start);
         Err(ToolError::new(ErrorKind::Unavailable, message))
     })?;
     let era = if connection.is_legacy() { Era::Initialize } else { Era::Discover };
@@ -68,7 +68,7 @@ async fn over_stdio(
     match start(backend, program, mode(era), changes, &fate).await? {
         Ok(running) => Ok(Connection::new(running, fate, changes.clone())),
         Err(error) if era == Some(Era::Initialize) => Err(backend.not_connected(&error, &fate)),
-        // Some servers of earlier revisions end when they are asked anything before `initialize`.
+        // Some servers of earlier revisions exit on any request before `initialize`.
         Err(_) => {
             let fate = Arc::new(Fate::default());
             let running = start(backend, program, mode(Some(Era::Initialize)), changes, &fate).await?;
@@ -100,7 +100,7 @@ async fn over_http(
     changes: &watch::Sender<u64>,
 ) -> Result<Connection, ToolError> {
     let client = endpoint.client().map_err(|error| {
-        ToolError::new(ErrorKind::Unavailable, format!("connections to {backend} cannot be encrypted")).caused_by(error)
+        ToolError::new(ErrorKind::Unavailable, format!("TLS for {backend} is not available")).caused_by(error)
     })?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str());
     let mut resuming = ExponentialBackoff::default();

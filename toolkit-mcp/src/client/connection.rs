@@ -1,4 +1,4 @@
-//! A connection to a server, and the requests over it.
+//! A connection to a server and its requests.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -20,11 +20,11 @@ use super::listener::Listener;
 use super::process::Fate;
 use super::verbatim;
 
-/// A connection to a server. Dropping it ends it.
+/// A connection to a server. Dropping it closes the connection.
 pub(super) struct Connection {
     peer: Peer<RoleClient>,
     running: std::sync::Mutex<Option<RunningService<RoleClient, Handler>>>,
-    /// Asks to be told when the tools change, where the protocol wants to be asked for that.
+    /// The task that subscribes to changes of the tools, in revisions with subscriptions.
     subscription: Option<AbortHandle>,
     changes: watch::Sender<u64>,
     fate: Arc<Fate>,
@@ -32,10 +32,10 @@ pub(super) struct Connection {
     has_answered: AtomicBool,
 }
 
-/// How long a connection may take to end: a process is asked twice before it is killed.
+/// The timeout of closing a connection. A process gets two chances to exit before it is killed.
 const END: Duration = Duration::from_secs(10);
 
-/// A subscription that lasted this long has not failed when it ends.
+/// The lifetime from which on the end of a subscription does not count as a failure.
 const LASTING: Duration = Duration::from_secs(60);
 
 impl Connection {
@@ -56,9 +56,9 @@ impl Connection {
         }
     }
 
-    /// What the server answers, as JSON.
+    /// Sends a request and returns its result as JSON.
     ///
-    /// If this is dropped before there is an answer, the server is told that nobody waits for it.
+    /// Dropping the future before there is a response notifies the server that the request is canceled.
     pub(super) async fn ask(
         &self,
         mut request: ClientRequest,
@@ -68,7 +68,7 @@ impl Connection {
         let mut options = PeerRequestOptions::no_options();
         options.meta = meta;
         if let Some(listener) = listener {
-            // The transport finds it there, and hears the first report whenever it comes.
+            // The transport reads the listener from the extensions, and so receives even the earliest progress.
             request.extensions_mut().insert(Arc::clone(listener));
         }
         let handle = self.peer.send_request_with_option(request, options).await?;
@@ -81,7 +81,7 @@ impl Connection {
         verbatim::whole(answer?).map_err(|_| ServiceError::UnexpectedResponse)
     }
 
-    /// The protocol of which it speaks a revision that still has `ping`.
+    /// Returns true if the server uses a revision with `initialize` and `ping`.
     pub(super) fn is_legacy(&self) -> bool {
         self.peer.peer_info().is_some_and(|info| info.protocol_version.has_initialize())
     }
@@ -94,12 +94,12 @@ impl Connection {
         self.is_lost.load(Ordering::Acquire) || self.peer.is_transport_closed()
     }
 
-    /// What became of the process at the other end.
+    /// Returns the exit state of the server's process.
     pub(super) fn fate(&self) -> &Fate {
         &self.fate
     }
 
-    /// Gives it up: the next call makes another.
+    /// Marks the connection as lost, so that the next call reconnects.
     pub(super) fn lose(&self) {
         if !self.is_lost.swap(true, Ordering::AcqRel) {
             self.changes.send_modify(|n| *n += 1);
@@ -107,7 +107,7 @@ impl Connection {
         drop(self.take());
     }
 
-    /// Ends it, and waits until it has ended.
+    /// Closes the connection and waits until it is closed.
     pub(super) async fn close(&self) {
         self.is_lost.store(true, Ordering::Release);
         self.fate.seal("it was stopped".to_owned());
@@ -129,7 +129,7 @@ impl Drop for Connection {
     }
 }
 
-/// A request whose answer somebody waits for.
+/// A guard that cancels a request on drop.
 struct Unanswered<'a> {
     peer: &'a Peer<RoleClient>,
     id: Option<RequestId>,
@@ -142,13 +142,14 @@ impl Drop for Unanswered<'_> {
         };
         let peer = self.peer.clone();
         runtime.spawn(async move {
-            let cancelled = CancelledNotificationParam::new(Some(id), Some("nobody waits for it any more".to_owned()));
+            let cancelled =
+                CancelledNotificationParam::new(Some(id), Some("the caller has canceled the request".to_owned()));
             let _ = peer.send_notification(CancelledNotification::new(cancelled).into()).await;
         });
     }
 }
 
-/// Subscribes to changes of the tools: since 2026-07-28 a server tells of them whoever has asked for it.
+/// Subscribes to changes of the tools, which revision 2026-07-28 requires. Earlier servers send notifications anyway.
 fn subscribe(peer: &Peer<RoleClient>, changes: watch::Sender<u64>) -> Option<AbortHandle> {
     let info = peer.peer_info()?;
     let tells = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed) == Some(true);
@@ -159,8 +160,8 @@ fn subscribe(peer: &Peer<RoleClient>, changes: watch::Sender<u64>) -> Option<Abo
     Some(task.abort_handle())
 }
 
-/// Listens to changes of the tools. A subscription may end while the server goes on, such as after an hour, and then there
-/// is another; before each there may have been changes that nobody told.
+/// Listens to changes of the tools. A subscription may end while the server goes on, and is then renewed. Each start
+/// and end counts as a change, since notifications may have been missed.
 async fn listen(peer: Peer<RoleClient>, changes: watch::Sender<u64>) {
     let mut pause = Backoff::default();
     while !peer.is_transport_closed() {
@@ -169,15 +170,15 @@ async fn listen(peer: Peer<RoleClient>, changes: watch::Sender<u64>) {
             Ok(mut subscription) => {
                 changes.send_modify(|n| *n += 1);
                 let begun = Instant::now();
-                // The transport hears its notifications.
+                // The transport handles the notifications.
                 while let Ok(Some(_)) = subscription.next().await {}
                 if begun.elapsed() > LASTING {
                     pause.reset();
                 }
-                // Perhaps the server is gone.
+                // The server may be gone.
                 changes.send_modify(|n| *n += 1);
             }
-            // It says that it tells, and has no such method.
+            // The server declares `listChanged` but does not implement the method.
             Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return,
             Err(_) => {}
         }

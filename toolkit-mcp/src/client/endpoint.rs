@@ -1,4 +1,4 @@
-//! Where a server is that is reached over HTTP, and what is sent to be let in.
+//! The address of a server that is reached over HTTP, and its credentials.
 
 use std::fmt;
 
@@ -8,11 +8,26 @@ use reqwest::{Client, Url};
 use toolkit::call::SecretString;
 use toolkit_http::Authorities;
 
-/// Where a server is that is reached over HTTP, and what is sent to be let in.
+/// The address of a server that is reached over HTTP, and its credentials.
 ///
-/// Its certificate is checked as the platform checks those of others: by its store, or on Linux by the file that
-/// `SSL_CERT_FILE` names, where it is set. [`Endpoint::trust`] adds to that. A redirect is followed to the same host only, so
-/// that what lets in is shown to nobody else.
+/// TLS certificates are verified with the platform's certificate store; on Linux, the environment variable
+/// `SSL_CERT_FILE` selects another file. [`Endpoint::trust`] adds certificate authorities. Redirects are followed only
+/// within the same origin, so that credentials are not sent elsewhere.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp::client::{Endpoint, McpBackend};
+///
+/// # fn main() -> Result<(), toolkit_mcp::client::InvalidEndpoint> {
+/// let endpoint = Endpoint::new("https://example.com/mcp")?
+///     .header("x-region", "eu")?
+///     .bearer("s3cr3t".to_owned().into());
+/// let backend = McpBackend::http("search", endpoint);
+/// assert!(Endpoint::new("ftp://example.com").is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Endpoint {
     pub(super) url: Url,
@@ -21,59 +36,58 @@ pub struct Endpoint {
     authorities: Authorities,
 }
 
-/// What the protocol itself says in headers.
+/// The headers that the transport sets.
 const RESERVED: &[&str] = &["accept", "content-type", "content-length", "host", "last-event-id", "transfer-encoding"];
 
 const MAX_REDIRECTS: usize = 5;
 
 impl Endpoint {
-    /// The server at `url`, such as `https://example.com/mcp`.
+    /// Creates an endpoint for the server at `url`, such as `https://example.com/mcp`.
     ///
     /// # Errors
     ///
-    /// It is no URL that begins with `https://` or `http://`, or it has a password in it.
+    /// Returns an error if `url` is not a URL with the scheme `https` or `http`, or contains a password.
     pub fn new(url: &str) -> Result<Self, InvalidEndpoint> {
-        let url = Url::parse(url).map_err(|error| InvalidEndpoint(format!("`url` is none: {error}")))?;
+        let url = Url::parse(url).map_err(|error| InvalidEndpoint(format!("`url` is not a URL: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(InvalidEndpoint("`url` has to begin with `https://` or `http://`".to_owned()));
+            return Err(InvalidEndpoint("`url` must begin with `https://` or `http://`".to_owned()));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(InvalidEndpoint("`url` has a password in it; give it as a header or a token".to_owned()));
+            return Err(InvalidEndpoint("`url` must not contain a password; use a header or a token".to_owned()));
         }
         Ok(Self { url, headers: HeaderMap::new(), token: None, authorities: Authorities::platform() })
     }
 
-    /// Sends a header with every request, in place of any of that name.
+    /// Sets a header that is sent with each request.
     ///
     /// # Errors
     ///
-    /// The name or the value cannot stand in a header, or the protocol itself uses it.
+    /// Returns an error if the name or the value is not valid in a header, or the protocol reserves the name.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, InvalidEndpoint> {
         let invalid = |reason: &str| InvalidEndpoint(format!("the header `{}` {reason}", name.escape_debug()));
-        let header = HeaderName::try_from(name).map_err(|_| invalid("has no name that a header can have"))?;
+        let header = HeaderName::try_from(name).map_err(|_| invalid("has an invalid name"))?;
         if RESERVED.contains(&header.as_str()) || header.as_str().starts_with("mcp-") {
-            return Err(invalid("is used by the protocol itself"));
+            return Err(invalid("is reserved by the protocol"));
         }
-        // The value is not shown: it may let somebody in.
-        let mut value = HeaderValue::try_from(value).map_err(|_| invalid("has characters that no header has"))?;
+        // The error must not contain the value, which may be a secret.
+        let mut value = HeaderValue::try_from(value).map_err(|_| invalid("has a value with invalid characters"))?;
         value.set_sensitive(true);
         self.headers.insert(header, value);
         Ok(self)
     }
 
-    /// Shows a token with every request: `Authorization: Bearer …`.
+    /// Sets a bearer token that is sent with each request: `Authorization: Bearer …`.
     #[must_use]
     pub fn bearer(mut self, token: SecretString) -> Self {
         self.token = Some(token);
         self
     }
 
-    /// Trusts the certificates that these authorities sign, for this server, beside those that the platform trusts. They
-    /// are given as PEM, as in the file of an organisation's own authority.
+    /// Trusts the certificate authorities in a PEM file, given as text, in addition to those of the platform.
     ///
     /// # Errors
     ///
-    /// There is no certificate in it, or something else where one should be.
+    /// Returns an error if the text has no certificate, or a malformed one.
     pub fn trust(mut self, pem: &str) -> Result<Self, InvalidEndpoint> {
         self.authorities.add_pem(pem).map_err(|invalid| InvalidEndpoint(invalid.to_string()))?;
         Ok(self)
@@ -95,7 +109,7 @@ impl Endpoint {
     }
 }
 
-/// Without the query, where keys often stand, and without the values of headers.
+/// Omits the query, which often contains keys, and the values of headers.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut url = self.url.clone();
@@ -107,7 +121,7 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// What cannot be the address of a server, or cannot be sent to one.
+/// The error for an invalid address, header or certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidEndpoint(String);
 

@@ -1,4 +1,4 @@
-//! From what goes wrong between two programs to the error of a call.
+//! Conversion of connection and protocol errors into tool errors.
 
 use std::error::Error;
 use std::time::Duration;
@@ -16,20 +16,20 @@ use super::connection::Connection;
 use super::process::Fate;
 use super::{McpBackend, Target};
 
-/// How much of a server's message a model is told.
+/// The length in characters to which a server's error message is truncated.
 const MAX_MESSAGE_CHARS: usize = 2_000;
-/// As long as anybody would be asked to wait.
+/// The upper bound of `Retry-After`, in seconds.
 const MAX_RETRY_AFTER: u64 = 24 * 60 * 60;
 
 impl McpBackend {
-    /// What a request came to that got no result. A connection over which nothing comes any more is given up.
+    /// Converts the error of a request. Marks the connection as lost if it is not usable any more.
     pub(super) async fn failed(&self, connection: &Connection, error: ServiceError) -> ToolError {
         match (&*self.target, error) {
             (_, ServiceError::McpError(error)) => self.refused(&error),
             (Target::Stdio(_), ServiceError::TransportClosed | ServiceError::TransportSend(_)) => {
                 let end = connection.fate().known().await.unwrap_or("it does not answer any more");
                 connection.lose();
-                let message = format!("{self} went away before it answered: {end}");
+                let message = format!("{self} disconnected before it answered: {end}");
                 ToolError::new(ErrorKind::Unavailable, message).caused_by(connection.fate().to_string())
             }
             (Target::Http(_), ServiceError::TransportSend(error)) => {
@@ -38,31 +38,31 @@ impl McpBackend {
             }
             (Target::Http(_), ServiceError::TransportClosed) => {
                 connection.lose();
-                ToolError::new(ErrorKind::Unavailable, format!("{self} went away before it answered"))
+                ToolError::new(ErrorKind::Unavailable, format!("{self} disconnected before it answered"))
             }
-            (_, ServiceError::Cancelled { .. }) => ToolError::failed(format!("{self} has given up the call")),
-            (_, error) => self.unreadable("with something that is no result").caused_by(self.cause(&error)),
+            (_, ServiceError::Cancelled { .. }) => ToolError::failed(format!("{self} canceled the call")),
+            (_, error) => self.unreadable("with an invalid result").caused_by(self.cause(&error)),
         }
     }
 
-    /// What came of an attempt to connect.
+    /// Converts the error of an attempt to connect.
     pub(super) fn not_connected(&self, error: &ClientInitializeError, fate: &Fate) -> ToolError {
         match error {
             ClientInitializeError::LegacyFallbackFailed { fallback, .. } => self.not_connected(fallback, fate),
             ClientInitializeError::TransportError { error, .. } if fate.end().is_none() => self.not_reached(error),
             ClientInitializeError::JsonRpcError(error) => {
-                let message = format!("{self} does not accept this client: error {}", error.code.0);
+                let message = format!("{self} rejected this client: error {}", error.code.0);
                 ToolError::new(ErrorKind::Unavailable, message).caused_by(shortened(&error.message))
             }
             ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
                 let theirs: Vec<&str> = server_supported.iter().map(|version| version.as_str()).take(8).collect();
                 let message =
-                    format!("{self} speaks no revision of MCP that is known here, but: {}", theirs.join(", "));
+                    format!("{self} supports none of the MCP revisions of this client, only: {}", theirs.join(", "));
                 ToolError::new(ErrorKind::Unavailable, shortened(&message))
             }
             error => {
-                let how = fate.end().unwrap_or("it does not speak the protocol");
-                let message = format!("{self} cannot be connected to: {how}");
+                let how = fate.end().unwrap_or("it does not speak MCP");
+                let message = format!("the connection to {self} failed: {how}");
                 ToolError::new(ErrorKind::Unavailable, message).caused_by(format!("{}\n{fate}", self.cause(error)))
             }
         }
@@ -72,7 +72,7 @@ impl McpBackend {
         type OverHttp = StreamableHttpError<reqwest::Error>;
 
         let cause = match error.error.downcast_ref::<OverHttp>() {
-            // It hides what is below it.
+            // The error's own source skips this one.
             Some(OverHttp::Client(error)) => self.cause(error),
             _ => self.cause(&*error.error),
         };
@@ -90,31 +90,30 @@ impl McpBackend {
                 self.unreadable(&format!("with more than {max_size} bytes"))
             }
             Some(OverHttp::UnexpectedContentType(_) | OverHttp::UnexpectedServerResponse(_)) => {
-                self.unreadable("with something that is not of the protocol")
+                self.unreadable("with an invalid MCP message")
             }
             Some(OverHttp::Client(error)) if error.is_connect() => match certificate_failure(error) {
                 Some(fault) => unavailable(&format!("is not trusted, so no request was sent: {fault}")),
                 None => unavailable("cannot be reached"),
             },
-            _ => unavailable("went away before it answered"),
+            _ => unavailable("disconnected before it answered"),
         };
         error.caused_by(cause)
     }
 
-    /// What a server says that it cannot do, in the words of JSON-RPC.
+    /// Converts a JSON-RPC error of the server.
     fn refused(&self, error: &ErrorData) -> ToolError {
         let said = shortened(&error.message);
         match error.code {
             ErrorCode::INVALID_PARAMS if says_unknown(&said) => {
-                ToolError::new(ErrorKind::UnknownTool, format!("{self} does not have this tool any more"))
-                    .caused_by(said)
+                ToolError::new(ErrorKind::UnknownTool, format!("{self} no longer has this tool")).caused_by(said)
             }
             ErrorCode::INVALID_PARAMS => ToolError::new(ErrorKind::InvalidArguments, said),
             ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => {
-                ToolError::failed("the tool needs something of this host that it does not offer to servers")
+                ToolError::failed("the tool requires a client capability that this program does not support")
                     .caused_by(said)
             }
-            // Written for who runs the server, if for anybody.
+            // The text may be meant for the operator of the server, so the model does not read it.
             ErrorCode(code) => {
                 ToolError::new(ErrorKind::Internal, format!("{self} failed with error {code}")).caused_by(said)
             }
@@ -122,15 +121,15 @@ impl McpBackend {
     }
 
     fn unauthorized(&self) -> ToolError {
-        ToolError::new(ErrorKind::Unauthorized, format!("{self} does not let this program in"))
+        ToolError::new(ErrorKind::Unauthorized, format!("{self} rejected the credentials of this program"))
     }
 
-    /// The server said what is no answer.
+    /// Creates the error for an invalid response. `how` completes the sentence "The server answered …".
     pub(super) fn unreadable(&self, how: &str) -> ToolError {
         ToolError::new(ErrorKind::InvalidAnswer, format!("{self} answered {how}"))
     }
 
-    /// An error with all its causes, for the host; without the query of the address, where keys often stand.
+    /// Formats an error and its sources for the host, without the query of the URL, which often contains keys.
     fn cause(&self, error: &(dyn Error + 'static)) -> String {
         let mut texts = vec![error.to_string()];
         let mut next = error.source();
@@ -147,7 +146,7 @@ impl McpBackend {
         {
             text = text.replace(query, "…");
         }
-        // Not before: a part of the query would not be found.
+        // Truncated last, since a truncated query would not be found.
         shortened(&text)
     }
 }
@@ -156,12 +155,13 @@ fn is_refusal(status: Option<StatusCode>) -> bool {
     matches!(status, Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN))
 }
 
-/// The status that a message of the transport begins or ends with: `HTTP 401 Unauthorized: …`.
+/// Finds the status in an error message of the transport, such as `HTTP 401 Unauthorized: …`.
 fn status_in(text: &str) -> Option<StatusCode> {
     text.split_once("HTTP ")?.1.get(..3)?.parse().ok()
 }
 
-/// The protocol has one code for arguments and for tools that are not there.
+/// Returns true if the message reports an unknown tool. The protocol has one code for invalid arguments and unknown
+/// tools.
 fn says_unknown(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     message.contains("tool") && ["unknown", "not found", "no tool"].iter().any(|words| message.contains(words))

@@ -1,4 +1,4 @@
-//! Streams of events of which none takes more memory than it may.
+//! A size limit for server-sent events.
 
 use std::fmt;
 use std::pin::Pin;
@@ -7,11 +7,11 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use futures_util::Stream;
 
-/// The bytes of a stream of events, until one is longer than it may be.
+/// A stream of bytes that fails if an event is too long.
 pub(super) struct EventLimit<S> {
     bytes: Pin<Box<S>>,
     max_bytes: usize,
-    /// How long the event is as far as it has come, and the line of it.
+    /// The length of the event and of the line so far.
     n_in_event: usize,
     n_in_line: usize,
     after_return: bool,
@@ -22,7 +22,7 @@ impl<S> EventLimit<S> {
         Self { bytes: Box::pin(bytes), max_bytes, n_in_event: 0, n_in_line: 0, after_return: false }
     }
 
-    /// Whether no event has become too long with these bytes.
+    /// Counts the bytes. Returns false if an event is too long.
     fn admits(&mut self, bytes: &[u8]) -> bool {
         bytes.iter().all(|&byte| {
             let is_second_half = byte == b'\n' && std::mem::take(&mut self.after_return);
@@ -58,7 +58,7 @@ impl<S: Stream<Item = reqwest::Result<Bytes>>> Stream for EventLimit<S> {
     }
 }
 
-/// Why a stream came to no end.
+/// The error of a stream that was interrupted.
 #[derive(Debug)]
 pub(super) enum BrokenOff {
     TooLong(usize),
@@ -68,7 +68,7 @@ pub(super) enum BrokenOff {
 impl fmt::Display for BrokenOff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BrokenOff::TooLong(max_bytes) => write!(f, "an event has more than {max_bytes} bytes"),
+            BrokenOff::TooLong(max_bytes) => write!(f, "an event exceeds the limit of {max_bytes} bytes"),
             BrokenOff::Lost(error) => error.fmt(f),
         }
     }

@@ -3,9 +3,9 @@
 use rmcp::ClientHandler;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
 
-/// Declares that this client can do nothing for a server, so that none asks it for a model or for the user.
+/// Declares no capabilities, so that servers do not request sampling or user input.
 ///
-/// Notifications do not come here; see [`Screen`](super::screen::Screen).
+/// Notifications do not arrive here; see [`Screen`](super::screen::Screen).
 #[derive(Clone, Copy)]
 pub(super) struct Handler;
 

@@ -1,4 +1,4 @@
-//! Messages over HTTP.
+//! The HTTP transport.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,10 +18,9 @@ use super::event_limit::EventLimit;
 use super::screen::{Screen, Verdict};
 use super::verbatim::wrapped;
 
-/// Messages over HTTP, as `rmcp` sends them.
+/// The HTTP transport of `rmcp`, except for responses to `tools/list` and `tools/call`.
 ///
-/// What differs is what becomes of the answers to `tools/list` and `tools/call`: these are read here, so that all of
-/// their fields arrive, also those that `rmcp` does not know.
+/// These are parsed here, so that fields that `rmcp` does not have are not lost.
 #[derive(Clone)]
 pub(super) struct Http {
     client: Client,
@@ -36,7 +35,7 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// How much of the body of a failure is looked at.
+/// The maximum size of the body of an error response.
 const MAX_FAILURE_BYTES: usize = 64 << 10;
 
 impl Http {
@@ -44,13 +43,12 @@ impl Http {
         Self { client, max_bytes, screen }
     }
 
-    /// Events, of which those that are results of tools have all of their fields, and without those that are dealt with
-    /// here.
+    /// Wraps the results of tools in a stream of events and removes messages that the screen has handled.
     fn screened(&self, events: Events) -> Events {
         let screen = self.screen.clone();
         let screened = move |mut event: Sse| {
             let wrap = match event.data.as_deref().map(|data| screen.received(data.as_bytes())) {
-                // The event stays, since it may have an id from which the stream is taken up again.
+                // Keeps the event, since its id is needed to resume the stream.
                 Some(Verdict::Done) => {
                     event.data = None;
                     false
@@ -148,7 +146,7 @@ impl StreamableHttpClient for Http {
             _ => None,
         };
         let answer = self.post(uri, message, session, token, headers).await;
-        // A stream of events closes the request with the event that answers it.
+        // With an event stream, the event with the response closes the request.
         if let (Some(id), false) = (id, matches!(answer, Ok(StreamableHttpPostResponse::Sse(..)))) {
             self.screen.close(id);
         }
@@ -192,7 +190,7 @@ fn message_in(body: &[u8]) -> Result<ServerJsonRpcMessage, Error> {
     message.map_err(|error| StreamableHttpError::UnexpectedServerResponse(error.to_string().into()))
 }
 
-/// What comes of a request that was refused: an error of the protocol where the body is one.
+/// Converts an error response. A JSON-RPC error in the body is passed on as a message.
 async fn failed(response: Response) -> Result<StreamableHttpPostResponse, Error> {
     let status = response.status();
     let challenge = header(&response, &WWW_AUTHENTICATE);
@@ -221,7 +219,7 @@ async fn failed(response: Response) -> Result<StreamableHttpPostResponse, Error>
     })
 }
 
-/// The body, if it is no longer than it may be.
+/// Reads a body within the size limit.
 async fn read(mut response: Response, max_size: usize) -> Result<Vec<u8>, Error> {
     let too_large = || StreamableHttpError::ResponseBodyTooLarge { max_size };
     if response.content_length().is_some_and(|length| length > max_size as u64) {

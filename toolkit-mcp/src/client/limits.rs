@@ -1,16 +1,16 @@
-//! What a server may take.
+//! The limits of a server.
 
 use std::time::Duration;
 
-/// What a server may take.
+/// The limits of a server.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) call: Duration,
-    /// For connecting, and for each page of tools.
+    /// The timeout of connecting, and of each page of tools.
     pub(super) start: Duration,
     pub(super) message_bytes: usize,
     pub(super) tools: usize,
-    /// All pages together: as much as a few messages.
+    /// The size of all pages together.
     pub(super) list_bytes: usize,
     pub(super) pages: usize,
 }

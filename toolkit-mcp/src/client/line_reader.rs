@@ -1,19 +1,19 @@
-//! Lines of which none takes more memory than it may.
+//! Reading lines with a size limit.
 
 use std::io;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// Reads lines of which none takes more memory than it may.
+/// A reader of lines with a size limit.
 pub(super) struct LineReader<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
     max_bytes: usize,
-    /// Whether the line was given to somebody.
+    /// True if the line was returned and is to be cleared.
     is_given: bool,
 }
 
-/// How much memory is kept for the next line.
+/// The capacity in bytes that is kept for the next line.
 const KEPT_BYTES: usize = 64 << 10;
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
@@ -21,9 +21,9 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         Self { reader: BufReader::new(reader), line: Vec::new(), max_bytes, is_given: false }
     }
 
-    /// The next line with its end, or as much of it as may be; `None` after the last.
+    /// Returns the next line with its line ending, or its first `max_bytes` bytes, or `None` at the end.
     ///
-    /// Nothing is lost if the future is dropped.
+    /// Dropping the future loses no data.
     pub(super) async fn next(&mut self) -> io::Result<Option<&[u8]>> {
         if std::mem::take(&mut self.is_given) {
             self.line.clear();

@@ -1,4 +1,4 @@
-//! Messages as lines of JSON, over the standard streams of a process.
+//! The stdio transport, with one message per line.
 
 use std::collections::HashSet;
 use std::io;
@@ -19,31 +19,31 @@ use super::line_reader::LineReader;
 use super::process::{Fate, Process};
 use super::screen::{Screen, Verdict};
 
-/// Messages as lines of JSON, over the standard streams of a process.
+/// The stdio transport, with one message per line.
 ///
-/// It differs from the transport of `rmcp` in what it does with what is no message. A line that is too long ends the
-/// connection, since somebody may wait for it; other lines are passed over and counted, for the error of who waits in
-/// vain. And results of tools are given as they came, without a detour through types that may lack a field.
+/// It differs from the transport of `rmcp` in its handling of invalid lines. A line that is too long ends the
+/// connection, since it may be the response to a request. Other invalid lines are skipped and counted for error
+/// messages. Results of tools are passed on unchanged, since types may lack some of their fields.
 pub(super) struct Lines {
     process: Process,
     output: LineReader<ChildStdout>,
     input: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
     screen: Screen,
-    /// Requests whose results are given as they came.
+    /// The requests whose results are passed on unchanged.
     verbatim: Mutex<HashSet<RequestId>>,
-    /// How many of the server's questions wait for an answer to be written.
+    /// The number of requests of the server whose responses were not written yet.
     n_unanswered: Arc<AtomicUsize>,
     fate: Arc<Fate>,
-    /// Grows when the server is gone, and its tools with it.
+    /// Incremented when the server is gone, which removes its tools.
     changes: watch::Sender<u64>,
     max_bytes: usize,
 }
 
-/// How many questions a server may have at a time; what it asks is whether this program is still there.
+/// The maximum of `n_unanswered`. Servers send only `ping` requests.
 const MAX_UNANSWERED: usize = 1_000;
-/// How long a server may take to read what it is sent; if it takes longer, it has stopped reading.
+/// The timeout of writing a message. A server that exceeds it has stopped reading.
 const WRITING: Duration = Duration::from_secs(30);
-/// How many lines may be no messages, such as the greeting of a package manager.
+/// The number of invalid lines, such as output of a package manager, after which the connection ends.
 const MAX_STRAYS: usize = 10_000;
 
 impl Lines {
@@ -66,7 +66,7 @@ impl Lines {
         }
     }
 
-    /// The next message; `None` where no more can come.
+    /// Returns the next message, or `None` at the end.
     async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             let line = match self.output.next().await {
@@ -81,7 +81,7 @@ impl Lines {
                 }
             };
             if line.len() > self.max_bytes {
-                self.fate.seal(format!("it sent a message of more than {} bytes", self.max_bytes));
+                self.fate.seal(format!("it sent a message larger than {} bytes", self.max_bytes));
                 return None;
             }
             let line = line.trim_ascii();
@@ -90,12 +90,12 @@ impl Lines {
             }
             let message = match self.screen.received(line) {
                 Verdict::Done => {
-                    // A server that sends without end must not keep others from their turn.
+                    // A server that sends without pause must not starve other tasks.
                     tokio::task::consume_budget().await;
                     continue;
                 }
                 Verdict::Result(id, result) if locked(&self.verbatim).remove(&id) => {
-                    // A result that is nested too deeply is none.
+                    // A result that is nested too deeply becomes `null`.
                     let result: Value = serde_json::from_str(result.get()).unwrap_or_default();
                     Some(JsonRpcMessage::response(ServerResult::CustomResult(CustomResult(result)), id))
                 }
@@ -105,13 +105,13 @@ impl Lines {
             if let Some(message) = message {
                 let asks = matches!(message, JsonRpcMessage::Request(_));
                 if asks && self.n_unanswered.fetch_add(1, Ordering::Relaxed) >= MAX_UNANSWERED {
-                    self.fate.seal("it asks without reading the answers".to_owned());
+                    self.fate.seal("it sends requests without reading the responses".to_owned());
                     return None;
                 }
                 return Some(message);
             }
             if self.fate.stray() > MAX_STRAYS {
-                self.fate.seal("it does not speak the protocol".to_owned());
+                self.fate.seal("it does not speak MCP".to_owned());
                 return None;
             }
         }
@@ -119,7 +119,7 @@ impl Lines {
 }
 
 impl Lines {
-    /// Remembers whose result is given as it came, as long as somebody waits for it.
+    /// Tracks the requests whose results are passed on unchanged, until they are canceled.
     fn note(&self, message: &TxJsonRpcMessage<RoleClient>) {
         match message {
             JsonRpcMessage::Request(sent) => {
@@ -163,15 +163,15 @@ impl Transport<RoleClient> for Lines {
                     }
                     Ok(())
                 }
-                // It is about to be gone; how it ended says more than this does.
+                // The exit status of the process is a better error than this one.
                 Ok(Err(error)) => {
                     *input = None;
                     fate.known().await;
                     Err(error)
                 }
-                // Half of a message may have been written, so there cannot be another.
+                // A part of the message may have been written, so the stream is not usable any more.
                 Err(_) => {
-                    fate.seal("it has stopped reading what it is sent".to_owned());
+                    fate.seal("it has stopped reading its input".to_owned());
                     *input = None;
                     Err(io::ErrorKind::TimedOut.into())
                 }

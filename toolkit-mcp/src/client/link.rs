@@ -1,4 +1,4 @@
-//! The one connection to a server that a backend has at a time.
+//! The current connection to a server, with reconnection.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,42 +16,42 @@ use super::backoff::Backoff;
 use super::connect::{Era, connect};
 use super::connection::Connection;
 
-/// The one connection to a server that a backend has at a time, and what is known of those before it.
+/// The current connection to a server and its history.
 pub(super) struct Link {
     state: Mutex<State>,
-    /// Beside the state, so that a stop need not wait for who waits for an attempt.
+    /// Outside of the lock, which is held during an attempt to connect.
     is_stopped: AtomicBool,
-    /// True once there was a connection since the last stop, so that a missing one is lost.
+    /// True if there was a connection since the last stop, so that a missing one was lost.
     was_connected: AtomicBool,
-    /// Ends the latest attempt.
+    /// Aborts the current attempt to connect.
     aborting: std::sync::Mutex<Option<AbortHandle>>,
-    /// Grows whenever the list of tools may have changed.
+    /// Incremented whenever the list of tools may have changed.
     changes: watch::Sender<u64>,
-    /// How far it had grown when the tools were listed last.
+    /// The value of `changes` when the tools were last listed.
     seen: AtomicU64,
-    /// When tools that could not be listed are worth another try.
+    /// The backoff of listing the tools.
     relisting: std::sync::Mutex<Backoff>,
 }
 
-/// The longest wait of a call for a server that is being restarted.
+/// The time that a call waits for a server that is being restarted.
 const MAX_CALL_WAIT: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 struct State {
     connection: Option<Arc<Connection>>,
-    /// Goes on when who began it waits no longer: a server that starts slowly is there for a later call.
+    /// The running attempt to connect. It continues if its caller gives up, so that a later call finds a connection.
     attempt: Option<JoinHandle<Result<(Connection, Era), ToolError>>>,
     backoff: Backoff,
-    /// How the server wanted to be spoken to last time.
+    /// The era of the last connection.
     era: Option<Era>,
 }
 
 impl Link {
-    /// The connection, made anew if there is none that holds. Calls at the same time share one attempt.
+    /// Returns the connection, and reconnects if necessary. Concurrent calls share one attempt.
     ///
     /// # Errors
     ///
-    /// The server cannot be reached, or could not a moment ago.
+    /// Returns an error if the server cannot be reached, or a failed attempt is too recent.
     pub(super) async fn connection(&self, backend: &McpBackend) -> Result<Arc<Connection>, ToolError> {
         let mut state = self.state.lock().await;
         if self.is_stopped.load(Ordering::Acquire) {
@@ -64,14 +64,13 @@ impl Link {
             if self.was_connected.load(Ordering::Acquire) {
                 return Err(restarting(backend, left));
             }
-            let message = format!("{backend} could not be reached, and is not tried again before {left:.1?}");
+            let message = format!("{backend} cannot be reached; the next attempt is in {left:.1?}");
             return Err(ToolError::new(ErrorKind::Unavailable, message).retryable(left));
         }
         self.connect(backend, &mut state).await
     }
 
-    /// As [`Link::connection`], for a call: of a server that has gone and takes long to come back, a model should hear
-    /// soon.
+    /// Like [`Link::connection`], with a timeout for a lost server, so that the model gets an answer soon.
     pub(super) async fn connection_for_call(&self, backend: &McpBackend) -> Result<Arc<Connection>, ToolError> {
         let connection = self.connection(backend);
         if !self.was_connected.load(Ordering::Acquire) {
@@ -83,7 +82,7 @@ impl Link {
         })
     }
 
-    /// Connects now, whatever came of it before.
+    /// Connects now, without backoff.
     pub(super) async fn start(&self, backend: &McpBackend) -> Result<(), ToolError> {
         let mut state = self.state.lock().await;
         self.is_stopped.store(false, Ordering::Release);
@@ -93,9 +92,10 @@ impl Link {
         }
     }
 
-    /// Ends the connection; there is no other until [`Link::start`].
+    /// Closes the connection. [`Link::start`] allows a new one.
     pub(super) async fn stop(&self) {
-        // Whoever waits for an attempt holds the lock until it is over, and whoever comes next is not to begin another.
+        // The lock may be held by an attempt, which is aborted. The flag prevents the next waiter from starting another
+        // one.
         self.is_stopped.store(true, Ordering::Release);
         self.was_connected.store(false, Ordering::Release);
         self.abort();
@@ -131,19 +131,19 @@ impl Link {
         let outcome = outcome.flatten();
         state.backoff.set_back();
         let (connection, era) = outcome.inspect_err(|_| {
-            // Perhaps it wants to be spoken to in another way now.
+            // The server may have been upgraded to another revision.
             state.era = state.era.map(|_| Era::Discover);
         })?;
         state.era = Some(era);
         self.was_connected.store(true, Ordering::Release);
-        // What was listed before is not what this connection lists.
+        // A new connection may list other tools.
         self.changes.send_modify(|n| *n += 1);
         let connection = Arc::new(connection);
         state.connection = Some(Arc::clone(&connection));
         Ok(connection)
     }
 
-    /// Remembers what came of listing the tools.
+    /// Lists the tools with `listed` and records the outcome for [`Link::changed`].
     pub(super) async fn listing<T>(
         &self,
         backend: &McpBackend,
@@ -151,7 +151,7 @@ impl Link {
     ) -> Result<T, ToolError> {
         self.check_restart(backend).await?;
         let mut relisting = Relisting { link: self, listed: None };
-        // A new connection is a change, and the one to be listed.
+        // A new connection increments `changes`, so connect before reading it.
         self.connection(backend).await?;
         let n_changes = *self.changes.borrow();
         let listed = listed.await?;
@@ -159,8 +159,8 @@ impl Link {
         Ok(listed)
     }
 
-    /// Fails while a server that was lost is not to be started again yet, so that one that ends again and again is not
-    /// started by each listing.
+    /// Returns an error while the backoff of a lost server lasts, so that listing does not restart a crashing server
+    /// each time.
     async fn check_restart(&self, backend: &McpBackend) -> Result<(), ToolError> {
         let left = self.relisting().left();
         match left {
@@ -171,8 +171,8 @@ impl Link {
         }
     }
 
-    /// Waits until the tools may have changed since they were listed, or the connection is lost. Where they could not be
-    /// listed, or the connection is lost still, that is when there is one again.
+    /// Waits until the tools may have changed since they were listed, or the connection is lost. If listing has failed
+    /// or the connection is still lost, waits until there is a connection.
     pub(super) async fn changed(&self, backend: &McpBackend) {
         let mut changes = self.changes.subscribe();
         loop {
@@ -183,7 +183,7 @@ impl Link {
                     return;
                 }
             } else {
-                // The sender is here as long as this is.
+                // `changed` cannot fail, since `self` owns the sender.
                 let _ = changes.wait_for(|&n| n > self.seen.load(Ordering::Acquire)).await;
                 if self.state.lock().await.current().is_none() {
                     self.relisting().set_back();
@@ -194,7 +194,7 @@ impl Link {
         }
     }
 
-    /// Ends an attempt to connect, if there is one.
+    /// Aborts a running attempt to connect.
     fn abort(&self) {
         if let Some(attempt) = self.aborting().take() {
             attempt.abort();
@@ -210,10 +210,10 @@ impl Link {
     }
 }
 
-/// An attempt to list the tools. Whoever asked may stop waiting at any time, which is a failure like any other.
+/// A guard for listing the tools. Dropping it without a list counts as a failure.
 struct Relisting<'l> {
     link: &'l Link,
-    /// How far the changes had grown that the list is as new as; `None` while there is no list.
+    /// The value of `changes` before the tools were listed, or `None` if listing failed.
     listed: Option<u64>,
 }
 
@@ -230,7 +230,7 @@ impl Drop for Relisting<'_> {
 }
 
 impl State {
-    /// The connection, if it holds. One that never answered is as bad as none.
+    /// Returns the connection if it is open. Resets the backoff once the server has answered a request.
     fn current(&mut self) -> Option<Arc<Connection>> {
         let connection = self.connection.as_ref()?;
         if connection.has_answered() {

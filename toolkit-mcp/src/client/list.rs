@@ -1,4 +1,4 @@
-//! The tools that a server lists.
+//! Listing the tools of a server.
 
 use std::io;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use toolkit::{Manifest, Tool, ToolError};
 use super::McpBackend;
 use super::connection::Connection;
 
-/// The tools of a server, each under the name by which it lists it, in the namespace of the server.
+/// Lists the tools of a server, with their names on the server, in the namespace of the server.
 pub(super) async fn offers(backend: &McpBackend) -> Result<Offers, ToolError> {
     let namespace = Namespace::new(backend.name.to_string()).map_err(|error| {
         ToolError::new(
@@ -56,7 +56,7 @@ pub(super) async fn offers(backend: &McpBackend) -> Result<Offers, ToolError> {
     Ok(Offers::new(tools).with_diagnostics(diagnostics))
 }
 
-/// What no honest tool has: invisible text, orders to the model.
+/// Returns the lint errors of a tool, such as invisible text or instructions to the model.
 fn deceptions(tool: &Tool) -> Vec<Diagnostic> {
     let findings = lint([tool], &[]).into_iter().filter(|finding| finding.level == Level::Error);
     let diagnostic = |finding: Finding| {
@@ -65,12 +65,12 @@ fn deceptions(tool: &Tool) -> Vec<Diagnostic> {
     findings.map(diagnostic).collect()
 }
 
-/// Whether the server answers.
+/// Checks that the server answers.
 pub(super) async fn probe(backend: &McpBackend) -> Result<(), ToolError> {
     let connection = backend.link.connection(backend).await?;
     let question = match connection.is_legacy() {
         true => ClientRequest::PingRequest(PingRequest::default()),
-        // There is no `ping` any more.
+        // The revision has no `ping`.
         false => ClientRequest::ListToolsRequest(ListToolsRequest::default()),
     };
     match in_time(backend, backend.limits.start, connection.ask(question, None, None)).await? {
@@ -79,12 +79,12 @@ pub(super) async fn probe(backend: &McpBackend) -> Result<(), ToolError> {
     }
 }
 
-/// Lists the tools only so that the transport knows what of their arguments is repeated in headers.
+/// Lists the tools, so that the transport learns which arguments to repeat in headers.
 pub(super) async fn refresh(backend: &McpBackend, connection: &Arc<Connection>) -> Result<(), ToolError> {
     pages(backend, connection).await.map(|_| ())
 }
 
-/// All tools as they are listed, page by page.
+/// Lists the tools of all pages.
 async fn pages(backend: &McpBackend, connection: &Connection) -> Result<Vec<Value>, ToolError> {
     let limits = &backend.limits;
     let (mut tools, mut n_bytes, mut cursor): (Vec<Value>, usize, Option<String>) = (Vec::new(), 0, None);
@@ -98,18 +98,18 @@ async fn pages(backend: &McpBackend, connection: &Connection) -> Result<Vec<Valu
                 }
                 n_bytes += more.iter().map(size).sum::<usize>();
                 if n_bytes > limits.list_bytes {
-                    let message = format!("{backend} lists tools of more than {} bytes", limits.list_bytes);
+                    let message = format!("{backend} lists more than {} bytes of tools", limits.list_bytes);
                     return Err(ToolError::new(ErrorKind::InvalidAnswer, message));
                 }
                 tools.extend(more);
             }
-            _ => return Err(backend.unreadable("to `tools/list` with no list of tools")),
+            _ => return Err(backend.unreadable("to `tools/list` without a list of tools")),
         }
-        // An empty cursor is what some servers send on the last page.
+        // Some servers send an empty cursor on the last page.
         match page.remove("nextCursor") {
             Some(Value::String(next)) if !next.is_empty() => {
                 if cursor.as_ref() == Some(&next) {
-                    return Err(backend.unreadable("to `tools/list` with the same page again and again"));
+                    return Err(backend.unreadable("to `tools/list` with the same cursor twice"));
                 }
                 cursor = Some(next);
             }
@@ -129,8 +129,8 @@ async fn page(
     let asked = connection.ask(ClientRequest::ListToolsRequest(request), None::<RequestMetaObject>, None);
     match in_time(backend, backend.limits.start, asked).await? {
         Ok(Value::Object(page)) => Ok(page),
-        Ok(_) => Err(backend.unreadable("to `tools/list` with no list of tools")),
-        // A server without tools need not know the method.
+        Ok(_) => Err(backend.unreadable("to `tools/list` without a list of tools")),
+        // A server without tools need not implement the method.
         Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => {
             Ok(Map::from_iter([("tools".to_owned(), Value::Array(Vec::new()))]))
         }
@@ -138,7 +138,7 @@ async fn page(
     }
 }
 
-/// What comes of a request, if it comes in time.
+/// Applies a timeout to a request.
 pub(super) async fn in_time<T>(
     backend: &McpBackend,
     limit: Duration,
@@ -149,8 +149,8 @@ pub(super) async fn in_time<T>(
         .map_err(|_| ToolError::new(ErrorKind::TimedOut, format!("{backend} did not answer within {limit:?}")))
 }
 
-/// Takes the names out of the record that a tool may carry: what it is called by is what it is listed as. In the
-/// namespace of its server, `files:read` and `mail:read` would be one.
+/// Removes the id and namespace from the metadata of a tool, since tools are called by their listed names. In the
+/// namespace of the server, `files:read` and `mail:read` would collide.
 fn name_as_listed(tool: &mut Value) {
     let record = tool.get_mut("_meta").and_then(|meta| meta.get_mut(META_KEY)).and_then(Value::as_object_mut);
     if let Some(record) = record {
@@ -159,8 +159,8 @@ fn name_as_listed(tool: &mut Value) {
     }
 }
 
-/// Takes out of a tool that it can be called as a task, which this client does not do and a proxy must not promise.
-/// Returns true if it can be called in no other way.
+/// Removes `execution.taskSupport`, since this client does not support tasks and a proxy must not declare it. Returns
+/// true if the tool requires tasks.
 fn needs_task(tool: &mut Value) -> bool {
     let Some(execution) = tool.get_mut("execution").and_then(Value::as_object_mut) else {
         return false;
@@ -186,7 +186,7 @@ fn left_out(backend: &McpBackend, kind: DiagnosticKind, name: &str, why: &str, t
     Diagnostic::new(kind, format!("{backend} lists `{}`, which is left out: {why}", name.escape_debug()), tool)
 }
 
-/// How long it is as JSON.
+/// Returns the size of a value as JSON, in bytes.
 fn size(value: &Value) -> usize {
     struct Count(usize);
 

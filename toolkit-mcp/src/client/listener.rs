@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::model::ProgressNotificationParam;
 use toolkit::Context;
 
-/// A listener to the progress of one call.
+/// A listener to the progress of a call.
 pub(super) struct Listener {
     context: Context,
     last: Mutex<f64>,
@@ -16,7 +16,7 @@ impl Listener {
         Arc::new(Self { context: context.clone(), last: Mutex::new(f64::NEG_INFINITY) })
     }
 
-    /// Passes on reports that go beyond the last: a stream that is resumed repeats some.
+    /// Passes on a report if it exceeds the last one. A resumed stream repeats reports.
     pub(super) fn hear(&self, report: ProgressNotificationParam) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if report.progress > *last {

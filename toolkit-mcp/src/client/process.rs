@@ -1,4 +1,4 @@
-//! The process of a server: how it is started, what it says beside the protocol, and how it ends.
+//! The child process of a server: start, log output and end.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,25 +17,25 @@ use tokio::time::timeout;
 use super::line_reader::LineReader;
 use super::program::Program;
 
-/// The process of a server. Dropping it kills it, and what it started.
+/// The child process of a server. Dropping it kills the process and its children.
 pub(super) struct Process {
     child: Child,
-    /// Ends when nobody holds its standard error any more.
+    /// The task that logs stderr. It ends when all processes have closed stderr.
     log: Option<JoinHandle<()>>,
     fate: Arc<Fate>,
 }
 
-/// How long it may take to end by itself, and then again when it is asked to.
+/// The time that the process has to exit after its stdin is closed, and again after SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a process that has closed its output may take to be gone, so that it can be told how it ended.
+/// The time that a process which has closed its output has to exit, so that its status can be reported.
 const LAST_BREATH: Duration = Duration::from_millis(500);
-/// How long a line of its standard error may be; a longer one is logged as several.
+/// The length in bytes after which a line of stderr is split.
 const MAX_LOG_LINE: usize = 4096;
-/// How many lines of it are kept for an error.
+/// The number of lines of stderr that are kept for error messages.
 const N_LAST_LINES: usize = 5;
 
 impl Process {
-    /// Starts it. What it writes to its standard error is logged under the name of the server.
+    /// Starts the process. Its stderr is logged under the name of the server.
     pub(super) fn start(
         program: &Program,
         server: &Arc<str>,
@@ -43,11 +43,11 @@ impl Process {
     ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
         let mut command = program.command();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        // What a terminal sends to this program, such as an interrupt, is not for its servers.
+        // The process must not receive signals of the terminal, such as Ctrl-C.
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.spawn()?;
-        let gone = || io::Error::other("its standard streams are not there");
+        let gone = || io::Error::other("the standard streams of the process are missing");
         let stdin = child.stdin.take().ok_or_else(gone)?;
         let stdout = child.stdout.take().ok_or_else(gone)?;
         let stderr = child.stderr.take();
@@ -55,7 +55,7 @@ impl Process {
         Ok((Self { child, log, fate: Arc::clone(fate) }, stdin, stdout))
     }
 
-    /// Says how it ended, once it has closed its output and what it said before was read.
+    /// Records how the process has ended, after its output was closed and its log was read.
     pub(super) async fn last_words(&mut self) {
         let end = match timeout(LAST_BREATH, self.child.wait()).await {
             Ok(Ok(status)) => format!("it ended ({status})"),
@@ -69,7 +69,7 @@ impl Process {
         self.fate.seal(end);
     }
 
-    /// Waits for its end once its input is closed; then asks for it, then kills it.
+    /// Waits until the process exits after its stdin was closed. After timeouts, sends SIGTERM and then SIGKILL.
     pub(super) async fn end(&mut self) {
         if timeout(PATIENCE, self.child.wait()).await.is_ok() {
             return;
@@ -82,7 +82,7 @@ impl Process {
         let _ = self.child.kill().await;
     }
 
-    /// Reaches what it started as well, as long as it is there itself: the number of its group is then nobody else's.
+    /// Signals the process group. Its id is not reused while the process itself exists.
     #[cfg(unix)]
     fn signal(&self, signal: Signal) {
         use rustix::process::{Pid, Signal as Unix, kill_process_group};
@@ -112,7 +112,7 @@ impl Drop for Process {
     }
 }
 
-/// What became of a process, for those who waited for its answer.
+/// The end of a connection, for error messages.
 #[derive(Default)]
 pub(super) struct Fate {
     end: SetOnce<String>,
@@ -121,22 +121,22 @@ pub(super) struct Fate {
 }
 
 impl Fate {
-    /// Says why the connection ended; the first reason counts.
+    /// Records why the connection has ended. Only the first reason is kept.
     pub(super) fn seal(&self, reason: String) {
         let _ = self.end.set(reason);
     }
 
-    /// Why the connection ended.
+    /// Returns why the connection has ended.
     pub(super) fn end(&self) -> Option<&str> {
         self.end.get().map(String::as_str)
     }
 
-    /// Why the connection ended, once that is known; it is not known at once when a message could not be sent.
+    /// Waits a moment for the reason, which is not available at once after a failed write.
     pub(super) async fn known(&self) -> Option<&str> {
         timeout(3 * LAST_BREATH, self.end.wait()).await.ok().map(String::as_str)
     }
 
-    /// Counts a line that is no message of the protocol; how many there were.
+    /// Counts a line that is not a message. Returns the number of such lines.
     pub(super) fn stray(&self) -> usize {
         self.n_strays.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -150,14 +150,14 @@ impl Fate {
     }
 }
 
-/// All that is known, for the host.
+/// Formats the reason, the number of invalid lines and the last lines of stderr for the host.
 impl fmt::Display for Fate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.end().unwrap_or("nothing is known of its end"))?;
+        f.write_str(self.end().unwrap_or("the reason is unknown"))?;
         match self.n_strays.load(Ordering::Relaxed) {
             0 => {}
-            1 => write!(f, "; it wrote a line that is no message of the protocol")?,
-            n => write!(f, "; it wrote {n} lines that are no messages of the protocol")?,
+            1 => write!(f, "; it wrote a line that is not an MCP message")?,
+            n => write!(f, "; it wrote {n} lines that are not MCP messages")?,
         }
         let lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().try_for_each(|line| write!(f, "\n  {line}"))

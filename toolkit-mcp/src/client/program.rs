@@ -1,14 +1,24 @@
-//! A program that is a server, and how it is started.
+//! The command line of a server.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A program that is a server, and how it is started: without a shell, in a group of processes of its own.
+/// The command line of a server. It is started without a shell, in a process group of its own.
 ///
-/// Of this program's environment it sees the few variables that any program needs, such as `PATH` and `HOME`, so that a
-/// secret of one server is none of another's business. What it needs beyond them is given by [`Program::env`].
+/// The process inherits only the environment variables that most programs need, such as `PATH` and `HOME`, so that it
+/// cannot read the secrets of other servers. Set further variables with [`Program::env`].
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp::client::{McpBackend, Program};
+///
+/// let program = Program::new("uvx").args(["mcp-server-git", "--repository", "."]).env("GIT_PAGER",
+/// "").current_dir("/tmp");
+/// let backend = McpBackend::stdio("git", program);
+/// ```
 #[derive(Clone)]
 pub struct Program {
     pub(super) command: OsString,
@@ -18,8 +28,8 @@ pub struct Program {
     pub(super) current_dir: Option<PathBuf>,
 }
 
-/// What a program sees of this program's environment: what the official clients of MCP pass on, and what says how to
-/// write text and where to put files.
+/// The inherited environment variables: those that the official MCP clients pass on, and those for locale and
+/// directories.
 const INHERITED: &[&str] = &[
     "APPDATA",
     "COMSPEC",
@@ -49,7 +59,7 @@ const INHERITED: &[&str] = &[
 ];
 
 impl Program {
-    /// A program by its path, or by its name in `PATH`.
+    /// Creates the command line of a program, given by its path or its name in `PATH`.
     #[must_use]
     pub fn new(command: impl AsRef<OsStr>) -> Self {
         Self {
@@ -75,21 +85,21 @@ impl Program {
         self
     }
 
-    /// Sets a variable of its environment.
+    /// Sets an environment variable.
     #[must_use]
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.env.insert(name.as_ref().to_owned(), value.as_ref().to_owned());
         self
     }
 
-    /// Shows it the whole environment of this program, with every secret that is in it.
+    /// Inherits the whole environment of this program, including all secrets in it.
     #[must_use]
     pub fn inherit_env(mut self) -> Self {
         self.inherits_env = true;
         self
     }
 
-    /// Starts it in another folder than that of this program.
+    /// Sets the working directory. Default: that of this program.
     #[must_use]
     pub fn current_dir(mut self, folder: impl AsRef<Path>) -> Self {
         self.current_dir = Some(folder.as_ref().to_owned());
@@ -117,7 +127,7 @@ impl From<&str> for Program {
     }
 }
 
-/// Names of variables without their values, and how many arguments there are: both are where secrets stand.
+/// Omits the arguments and the values of variables, which may be secrets.
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Program")

@@ -1,4 +1,4 @@
-//! Screens a server's messages before `rmcp` sees them.
+//! Filtering of incoming messages before `rmcp` handles them.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -14,23 +14,23 @@ use tokio::sync::watch;
 
 use super::listener::Listener;
 
-/// Screens the messages of a server in the order in which they arrive. Clones are one.
+/// A filter of the incoming messages, in the order of their arrival. Clones share their state.
 ///
-/// `rmcp` starts a task for each notification, so that progress may be heard after the answer it came before, and a
-/// server that sends many keeps everything else waiting. And it ends the connection over an answer to a question that
-/// was not asked. So notifications are dealt with here, and such answers are dropped.
+/// `rmcp` spawns a task for each notification, so that progress may arrive after the response, and a server that sends
+/// many notifications delays everything else. It also closes the connection on a response to an unknown request. The
+/// screen therefore handles notifications itself and drops such responses.
 #[derive(Clone)]
 pub(super) struct Screen {
     state: Arc<Mutex<State>>,
-    /// Grows whenever the list of tools may have changed.
+    /// Incremented whenever the list of tools may have changed.
     changes: watch::Sender<u64>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Requests that were sent and not answered.
+    /// The ids of requests without a response.
     open: HashSet<RequestId>,
-    /// Listeners by the progress token of their call. A call that ends takes its listener along.
+    /// The listeners by progress token. They are owned by their calls.
     listeners: HashMap<ProgressToken, Weak<Listener>>,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Verdict<'m> {
     Stray,
 }
 
-/// The fields by which messages are told apart.
+/// The fields that determine the kind of a message.
 #[derive(Deserialize)]
 struct Envelope<'m> {
     id: Option<RequestId>,
@@ -65,7 +65,7 @@ impl Screen {
         Self { state: Arc::default(), changes }
     }
 
-    /// Notes a message that is about to be sent.
+    /// Records an outgoing message.
     pub(super) fn sent(&self, message: &ClientJsonRpcMessage) {
         match message {
             JsonRpcMessage::Request(sent) => {
@@ -88,7 +88,7 @@ impl Screen {
         }
     }
 
-    /// Decides about a message that has arrived.
+    /// Decides about an incoming message.
     pub(super) fn received<'m>(&self, json: &'m [u8]) -> Verdict<'m> {
         let Ok(envelope) = serde_json::from_slice::<Envelope<'m>>(json) else {
             return Verdict::Stray;
@@ -96,7 +96,7 @@ impl Screen {
         match envelope {
             Envelope { id: None, method: Some(method), params, .. } => self.notified(&method, params),
             Envelope { method: Some(_), .. } => Verdict::Pass,
-            // An error about a message that could not be parsed has no id.
+            // The error response to a malformed message has no id.
             Envelope { id: None, error: Some(_), .. } => Verdict::Pass,
             Envelope { id: Some(id), result, error, .. } if result.is_some() || error.is_some() => {
                 match (self.close(id), result) {
@@ -139,7 +139,7 @@ impl Screen {
         }
     }
 
-    /// The id of an open request as it was sent, which is no longer open; some servers answer `1` with `"1"`.
+    /// Removes an open request and returns its id as it was sent. Some servers answer `1` with `"1"`.
     pub(super) fn close(&self, id: RequestId) -> Option<RequestId> {
         let mut state = self.state();
         if state.open.remove(&id) {

@@ -1,4 +1,4 @@
-//! The servers that other hosts are configured with.
+//! Configuration files of MCP hosts.
 
 mod variables;
 
@@ -11,20 +11,24 @@ use toolkit::tool::Namespace;
 use self::variables::Variables;
 use super::{Endpoint, McpBackend, Program};
 
-/// The servers of a configuration as Claude, Cursor, VS Code and others keep it: an object `mcpServers` (or `servers`, or
-/// `mcp.servers`), each with `command`, `args`, `env` and `cwd`, or with `url` and `headers`. Comments and trailing commas
-/// are passed over.
+/// The servers of a configuration file of Claude, Cursor, VS Code and other MCP hosts.
 ///
-/// `${NAME}` in a value is a variable of the environment, and `${NAME:-text}` has a text for where there is none;
-/// `${env:NAME}` is the same. With `"trusted": true`, the hints of the server's tools are trusted
-/// ([`McpBackend::trusted`]). A server with `disabled` is passed over, and so are fields that are not known here.
+/// The file has an object `mcpServers` (or `servers`, or `mcp.servers`). Each server has `command`, `args`, `env` and
+/// `cwd`, or `url` and `headers`. Comments and trailing commas are allowed. Unknown fields and servers with
+/// `"disabled": true` are ignored. With `"trusted": true`, the annotations of the server's tools are trusted; see
+/// [`McpBackend::trusted`].
 ///
-/// A server that cannot be used is [rejected](McpServers::rejected) and hides no other. One whose name cannot be a
-/// namespace gets a name that can: `@acme/files` becomes `acme_files`.
+/// In values, `${NAME}` and `${env:NAME}` expand to an environment variable, and `${NAME:-text}` has a default.
+///
+/// An invalid server is [rejected](McpServers::rejected) and does not affect the others. A name that is not a valid
+/// namespace is changed: `@acme/files` becomes `acme_files`.
+///
+/// # Examples
 ///
 /// ```
 /// use toolkit_mcp::client::McpServers;
 ///
+/// # fn main() -> Result<(), toolkit_mcp::client::InvalidServers> {
 /// let servers = McpServers::from_json(
 ///     r#"{"mcpServers": {
 ///         "time": {"command": "uvx", "args": ["mcp-server-time"]},
@@ -36,7 +40,8 @@ use super::{Endpoint, McpBackend, Program};
 /// assert_eq!(servers.len(), 2);
 /// let rejected: Vec<String> = servers.rejected().map(ToString::to_string).collect();
 /// assert_eq!(rejected, ["the server `wrong`: `command` must be a string"]);
-/// # Ok::<(), toolkit_mcp::client::InvalidServers>(())
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Clone, Debug)]
 pub struct McpServers {
@@ -45,17 +50,17 @@ pub struct McpServers {
     renamed: Vec<(String, String)>,
 }
 
-/// A server of a configuration that cannot be used.
+/// An invalid server of a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RejectedServer {
-    /// The name that it has in the configuration.
+    /// The name in the configuration file.
     pub name: String,
-    /// The reasons, each a sentence without a subject.
+    /// The reasons, as phrases that follow the name of the server.
     pub reasons: Vec<String>,
 }
 
-/// The language of configurations: JSON with comments and trailing commas, and no other extension.
+/// The syntax of configuration files: JSON with comments and trailing commas.
 const SYNTAX: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -70,28 +75,28 @@ const SYNTAX: ParseOptions = ParseOptions {
 };
 
 impl McpServers {
-    /// Reads a configuration.
+    /// Parses a configuration file, and expands variables from the environment.
     ///
     /// # Errors
     ///
-    /// The text is not JSON, or has no object of servers.
+    /// Returns an error if the text is not JSON or has no object of servers.
     pub fn from_json(json: &str) -> Result<Self, InvalidServers> {
         Self::from_json_with(json, |name| std::env::var(name).ok())
     }
 
-    /// Reads a configuration whose variables are looked up elsewhere than in the environment.
+    /// Parses a configuration file, and expands variables with a function.
     ///
     /// # Errors
     ///
-    /// As for [`McpServers::from_json`].
+    /// Returns the errors of [`McpServers::from_json`].
     pub fn from_json_with(json: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, InvalidServers> {
         let json = json.strip_prefix('\u{feff}').unwrap_or(json);
-        let json: Value =
-            parse_to_serde_value(json, &SYNTAX).map_err(|error| InvalidServers(format!("it is not JSON: {error}")))?;
+        let json: Value = parse_to_serde_value(json, &SYNTAX)
+            .map_err(|error| InvalidServers(format!("the text is not JSON: {error}")))?;
         let servers = ["/mcpServers", "/servers", "/mcp/servers"].iter().find_map(|at| json.pointer(at));
         let servers = servers
             .and_then(Value::as_object)
-            .ok_or_else(|| InvalidServers("it has no object `mcpServers`".to_owned()))?;
+            .ok_or_else(|| InvalidServers("the object `mcpServers` is missing".to_owned()))?;
 
         let mut read = Self { backends: Vec::new(), rejected: Vec::new(), renamed: Vec::new() };
         for (name, fields) in servers {
@@ -116,7 +121,7 @@ impl McpServers {
         Ok(read)
     }
 
-    /// The namespace of the tools of a server: its name, or one that is made of it.
+    /// Returns the namespace of a server: its name, with invalid characters replaced.
     fn namespace(&self, name: &str, servers: &Map<String, Value>) -> Result<String, String> {
         let error = match Namespace::new(name.to_owned()) {
             Ok(_) => return Ok(name.to_owned()),
@@ -135,24 +140,24 @@ impl McpServers {
         }
     }
 
-    /// Returns the number of servers that can be used.
+    /// Returns the number of valid servers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.backends.len()
     }
 
-    /// Returns true if no server can be used.
+    /// Returns true if there are no valid servers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.backends.is_empty()
     }
 
-    /// Returns the servers that cannot be used, with the reasons.
+    /// Returns the invalid servers and the reasons.
     pub fn rejected(&self) -> impl Iterator<Item = &RejectedServer> {
         self.rejected.iter()
     }
 
-    /// Returns the servers whose names cannot be namespaces, each with the name that it has instead.
+    /// Returns the servers whose names are not valid namespaces, as pairs of the name and the namespace.
     pub fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
         self.renamed.iter().map(|(name, namespace)| (name.as_str(), namespace.as_str()))
     }
@@ -177,7 +182,7 @@ impl IntoIterator for McpServers {
     }
 }
 
-/// One server, while it is read.
+/// A server that is being parsed.
 struct Entry<'c> {
     fields: Option<&'c Map<String, Value>>,
     variables: Variables<'c>,
@@ -196,19 +201,19 @@ impl Entry<'_> {
             }
         };
         let backend = match (self.text("type"), fields.contains_key("command"), fields.contains_key("url")) {
-            (_, true, true) => Err("has `command` and `url`, and can be only one of the two".to_owned()),
-            (Some(kind), ..) if kind == "sse" => Err("`type` is `sse`, which is not spoken any more; use the \
-                 server's address for `http`"
-                .to_owned()),
+            (_, true, true) => Err("`command` and `url` exclude each other".to_owned()),
+            (Some(kind), ..) if kind == "sse" => {
+                Err("`type` `sse` is not supported; use the URL of the server's `http` endpoint".to_owned())
+            }
             (Some(kind), true, _) if kind != "stdio" => {
-                Err(format!("`type` is `{}`, and `command` is for `stdio`", kind.escape_debug()))
+                Err(format!("`command` requires `type` `stdio`, got `{}`", kind.escape_debug()))
             }
             (Some(kind), _, true) if !matches!(&*kind, "http" | "streamable-http" | "streamableHttp") => {
-                Err(format!("`type` is `{}`, and `url` is for `http`", kind.escape_debug()))
+                Err(format!("`url` requires `type` `http`, got `{}`", kind.escape_debug()))
             }
             (_, true, _) => Ok(self.program().map(|program| McpBackend::stdio(name, program))),
             (_, _, true) => Ok(self.endpoint().map(|endpoint| McpBackend::http(name, endpoint))),
-            _ => Err("needs `command` or `url`".to_owned()),
+            _ => Err("`command` or `url` is required".to_owned()),
         };
         let backend = backend.unwrap_or_else(|wrong| {
             self.wrong.push(wrong);
@@ -245,7 +250,7 @@ impl Entry<'_> {
         Some(endpoint)
     }
 
-    /// A text; `None` where there is none, or where it is something else, which is wrong.
+    /// Reads a string field and expands its variables. Reports any other type.
     fn text(&mut self, field: &str) -> Option<String> {
         let value = self.fields?.get(field).filter(|value| !value.is_null())?;
         self.expanded(&format!("`{field}`"), value)
@@ -284,11 +289,11 @@ impl Entry<'_> {
         }
     }
 
-    /// A text with its variables in it. Values are not shown in errors: they may be secrets.
+    /// Expands the variables of a value. Errors do not contain the value, which may be a secret.
     fn expanded(&mut self, at: &str, value: &Value) -> Option<String> {
         let text = match value {
             Value::String(text) => text,
-            // What is meant is clear, and other hosts take it.
+            // Other hosts accept numbers and booleans here, and their meaning is clear.
             Value::Number(_) | Value::Bool(_) if at.starts_with("`env.") => return Some(value.to_string()),
             _ => {
                 self.wrong.push(format!("{at} must be a string"));
@@ -300,7 +305,7 @@ impl Entry<'_> {
     }
 }
 
-/// A text that is no configuration of servers.
+/// The error for an invalid configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidServers(String);
 

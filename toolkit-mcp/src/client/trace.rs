@@ -1,11 +1,13 @@
-//! What follows a call through programs.
+//! W3C Trace Context.
 
 use rmcp::model::RequestMetaObject;
 use toolkit::Context;
 
-/// The W3C's Trace Context of a call. One in the [`Context`] of a call is sent along to a server.
+/// The W3C Trace Context of a call, which is sent to the server if it is in the [`Context`] of the call.
 ///
-/// With the feature `server`, what a client of this program sent is passed on without it.
+/// With the feature `server`, the trace context of an incoming MCP request is forwarded by default.
+///
+/// # Examples
 ///
 /// ```
 /// # use toolkit::Context;
@@ -16,16 +18,16 @@ use toolkit::Context;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TraceContext {
-    /// `traceparent`.
+    /// The value of `traceparent`.
     pub traceparent: String,
-    /// `tracestate`.
+    /// The value of `tracestate`.
     pub tracestate: Option<String>,
-    /// `baggage`.
+    /// The value of `baggage`.
     pub baggage: Option<String>,
 }
 
 impl TraceContext {
-    /// Creates a context of this `traceparent`.
+    /// Creates a trace context from the value of `traceparent`.
     #[must_use]
     pub fn new(traceparent: impl Into<String>) -> Self {
         Self { traceparent: traceparent.into(), ..Self::default() }
@@ -46,7 +48,7 @@ impl TraceContext {
     }
 }
 
-/// The trace context of a call, in the words of the protocol.
+/// Returns the trace context of a call as `_meta` of a request.
 pub(super) fn meta(context: &Context) -> Option<RequestMetaObject> {
     let trace = match context.get::<TraceContext>() {
         Some(trace) => trace.clone(),

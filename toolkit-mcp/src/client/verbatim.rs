@@ -1,16 +1,16 @@
-//! Results of tools as they came, through types that do not know all of their fields.
+//! Lossless transfer of results through types that do not have all of their fields.
 
 use std::collections::HashSet;
 
 use rmcp::model::{ServerResult, Tool};
 use serde_json::{Value, json};
 
-/// Where in `_meta` of what `rmcp` reads the whole result stands.
+/// The key of the complete result in the `_meta` of the result that `rmcp` parses.
 const KEY: &str = "rs.toolkit/verbatim";
 
-/// A message as `rmcp` is to read it: a result of tools is one with little in it, and has the whole beside that.
+/// Wraps the result of a tool in a small one that `rmcp` accepts, with the complete result in `_meta`.
 ///
-/// A tool that has no place in the types of `rmcp` must not lose the list: it is in the whole only.
+/// A tool that `rmcp` cannot parse must not invalidate the list, so it is only in the complete result.
 pub(super) fn wrapped(mut message: Value) -> Value {
     let Some(result) = message.get_mut("result") else {
         return message;
@@ -36,7 +36,7 @@ pub(super) fn wrapped(mut message: Value) -> Value {
     message
 }
 
-/// The whole of a result that was wrapped; any other as far as it is known.
+/// Returns the complete result of a wrapped one, or any other result as JSON.
 pub(super) fn whole(result: ServerResult) -> serde_json::Result<Value> {
     match result {
         ServerResult::ListToolsResult(mut list) => {
@@ -61,7 +61,7 @@ pub(super) fn whole(result: ServerResult) -> serde_json::Result<Value> {
     }
 }
 
-/// A list without the tools that `rmcp` has understood and refused: their `x-mcp-header` is none that a client may accept.
+/// Removes the tools that `rmcp` has parsed and rejected for an invalid `x-mcp-header`.
 fn without_refused(mut list: Value, accepted: &HashSet<&str>) -> Value {
     if let Some(Value::Array(tools)) = list.get_mut("tools") {
         tools.retain(|tool| accepted.contains(tool["name"].as_str().unwrap_or_default()) || !is_known(tool));

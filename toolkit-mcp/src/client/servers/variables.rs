@@ -1,6 +1,6 @@
-//! Variables in the values of a configuration.
+//! Expansion of variables in a configuration file.
 
-/// Where variables are looked up.
+/// A source of variables.
 pub(super) struct Variables<'c> {
     look_up: &'c dyn Fn(&str) -> Option<String>,
 }
@@ -10,11 +10,12 @@ impl<'c> Variables<'c> {
         Self { look_up }
     }
 
-    /// The text with `${NAME}`, `${NAME:-text}` and `${env:NAME}` replaced; what a variable holds is taken as it is.
+    /// Replaces `${NAME}`, `${NAME:-text}` and `${env:NAME}`. The values of variables are not expanded again.
     ///
     /// # Errors
     ///
-    /// A variable is not set, or only an editor knows what is meant: a sentence without its subject.
+    /// Returns an error for a variable that is not set, or one that only editors support. The error is a phrase without
+    /// subject.
     pub(super) fn expand(&self, text: &str) -> Result<String, String> {
         let (mut expanded, mut rest) = (String::with_capacity(text.len()), text);
         while let Some((before, after)) = rest.split_once("${") {
@@ -36,12 +37,14 @@ impl<'c> Variables<'c> {
         };
         let name = name.strip_prefix("env:").unwrap_or(name);
         if name.contains(':') {
-            return Err(format!("asks for `${{{}}}`, which only an editor can give", inside.escape_debug()));
+            return Err(format!("uses `${{{}}}`, which only editors support", inside.escape_debug()));
         }
         let set = (self.look_up)(name).filter(|value| instead.is_none() || !value.is_empty());
         set.or_else(|| instead.map(str::to_owned)).ok_or_else(|| {
             let name = name.escape_debug();
-            format!("needs the environment variable `{name}`, which is not set; `${{{name}:-…}}` has a text instead")
+            format!(
+                "refers to the environment variable `{name}`, which is not set; write `${{{name}:-…}}` for a default"
+            )
         })
     }
 }
