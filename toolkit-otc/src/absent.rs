@@ -1,8 +1,8 @@
-//! Fields that several programs write as `null` where they are absent.
+//! Fields that some programs write as `null` if they are absent.
 
 use serde::{Deserialize, Deserializer};
 
-/// Reads a field, and takes `null` for its default.
+/// Deserializes a field, with its default value for `null`.
 pub(crate) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {

@@ -1,4 +1,4 @@
-//! How a client shows that it may come in.
+//! Authentication of clients.
 
 mod jwt;
 mod key;
@@ -14,7 +14,16 @@ use toolkit::call::SecretString;
 use self::key::{JwtKey, mac};
 use crate::wire::API_KEY;
 
-/// How a client shows that it may come in; the same value on both sides.
+/// The authentication between a client and a server. Both sides are configured with the same value.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_otc::Auth;
+///
+/// assert!(Auth::none().is_none());
+/// assert!(!Auth::api_key("s3cr3t").is_none());
+/// ```
 #[derive(Clone, Default)]
 pub struct Auth(Kind);
 
@@ -27,35 +36,38 @@ enum Kind {
 }
 
 impl Auth {
-    /// Everybody who reaches the server may come in.
+    /// Requires no authentication.
     #[must_use]
     pub fn none() -> Self {
         Self(Kind::None)
     }
 
-    /// Whoever has the key may: it is the header `OXP-API-Key`. An empty key lets nobody in.
+    /// Requires an API key in the header `OXP-API-Key`. A server with an empty key rejects all requests.
     #[must_use]
     pub fn api_key(key: impl Into<SecretString>) -> Self {
         Self(Kind::ApiKey(key.into()))
     }
 
-    /// Signs a token for every request, and accepts requests with such a token (JWT with HS256) that expires within 15
-    /// minutes.
+    /// Requires a signed token (JWT with HS256) that expires within 15 minutes. The client signs a new token for each
+    /// request.
     ///
-    /// The signature proves that the sender has the secret, and no more: every client with the secret is the same to
-    /// the server. A token that names an audience is refused unless it is [`Auth::with_audience`].
+    /// The signature only proves that the client has the secret, so the server cannot distinguish clients. A token with
+    /// an audience is rejected unless the audience is set with [`Auth::with_audience`].
     ///
     /// # Errors
     ///
-    /// The secret is shorter than the 32 bytes that RFC 7518 requires for HS256.
+    /// Returns an error if the secret is shorter than 32 bytes, which RFC 7518 requires for HS256.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # use toolkit_otc::Auth;
+    /// # fn main() -> Result<(), toolkit_otc::WeakSecret> {
     /// let secret = "0f1e2d3c4b5a69788796a5b4c3d2e1f0".to_owned();
     /// let auth = Auth::jwt(secret)?.with_audience("https://tools.example.org").with_issuer("host");
     /// assert!(Auth::jwt("s3cr3t".to_owned()).is_err());
-    /// # drop(auth);
-    /// # Ok::<(), toolkit_otc::WeakSecret>(())
+    /// # Ok(())
+    /// # }
     /// ```
     pub fn jwt(secret: impl Into<SecretString>) -> Result<Self, WeakSecret> {
         let secret = secret.into();
@@ -65,7 +77,7 @@ impl Auth {
         }
     }
 
-    /// Requires tokens for this audience (`aud`), and sends it. Without effect on other kinds than [`Auth::jwt`].
+    /// Requires and sends an audience in tokens (`aud`). Has no effect on other kinds than [`Auth::jwt`].
     #[must_use]
     pub fn with_audience(mut self, audience: impl Into<String>) -> Self {
         if let Kind::Jwt(key) = &mut self.0 {
@@ -74,7 +86,7 @@ impl Auth {
         self
     }
 
-    /// Requires tokens of this issuer (`iss`), and sends it. Without effect on other kinds than [`Auth::jwt`].
+    /// Requires and sends an issuer in tokens (`iss`). Has no effect on other kinds than [`Auth::jwt`].
     #[must_use]
     pub fn with_issuer(mut self, issuer: impl Into<String>) -> Self {
         if let Kind::Jwt(key) = &mut self.0 {
@@ -83,17 +95,17 @@ impl Auth {
         self
     }
 
-    /// Whether nobody is kept out.
+    /// Returns true if no authentication is required.
     #[must_use]
     pub fn is_none(&self) -> bool {
         matches!(self.0, Kind::None)
     }
 
-    /// What a client sends.
+    /// Returns the header that a client sends.
     ///
     /// # Errors
     ///
-    /// The key has characters that no header has.
+    /// Returns an error if the key has characters that are not allowed in a header.
     pub(crate) fn header(&self) -> Result<Option<(HeaderName, HeaderValue)>, http::header::InvalidHeaderValue> {
         let (name, value) = match &self.0 {
             Kind::None => return Ok(None),
@@ -108,18 +120,18 @@ impl Auth {
         Ok(Some((name, value)))
     }
 
-    /// Whether a request with these headers may come in.
+    /// Authenticates a request.
     ///
     /// # Errors
     ///
-    /// It may not, and what it has to send.
+    /// Returns the reason for the rejection.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), &'static str> {
         match &self.0 {
             Kind::None => Ok(()),
             Kind::ApiKey(key) => {
                 let sent = only(headers, API_KEY)?.ok_or("send the API key in the header `OXP-API-Key`")?;
                 let is_right = is_same(key.expose().as_bytes(), sent.as_bytes());
-                is_right.then_some(()).ok_or("the API key is not the right one")
+                is_right.then_some(()).ok_or("the API key is wrong")
             }
             Kind::Jwt(key) => {
                 let sent = only(headers, AUTHORIZATION.as_str())?.and_then(|header| header.to_str().ok());
@@ -132,7 +144,7 @@ impl Auth {
     }
 }
 
-/// The value of a header that must not be repeated: what stands before the server may look at another one.
+/// Returns the value of a header that must not be repeated, since a proxy may read another one of the values.
 fn only<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h HeaderValue>, &'static str> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -141,7 +153,7 @@ fn only<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h HeaderValue
     }
 }
 
-/// A secret that is too short to sign tokens with.
+/// The error for a secret that is too short for HS256.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeakSecret {
     n_bytes: usize,
@@ -152,20 +164,20 @@ impl fmt::Display for WeakSecret {
         let (n_bytes, least) = (self.n_bytes, jwt::MIN_SECRET);
         write!(
             f,
-            "the secret has {n_bytes} bytes, and HS256 requires {least} or more; `openssl rand -hex 32` makes one"
+            "the secret has {n_bytes} bytes, but HS256 requires at least {least}; create one with `openssl rand -hex 32`"
         )
     }
 }
 
 impl std::error::Error for WeakSecret {}
 
-/// Whether two texts are the same, in a time that tells nothing of how much of them is. Nothing is the same as nothing.
+/// Compares two texts in constant time. Returns false if `expected` is empty.
 fn is_same(expected: &[u8], sent: &[u8]) -> bool {
     let tag = |text: &[u8]| mac(expected, text);
     !expected.is_empty() && tag(sent).verify_slice(&tag(expected).finalize().into_bytes()).is_ok()
 }
 
-/// Seconds since 1970.
+/// Returns the number of seconds since 1970.
 fn unix_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -1,4 +1,4 @@
-//! The side that calls tools of another program.
+//! The client.
 
 mod answer;
 mod events;
@@ -27,71 +27,96 @@ use self::http::{Endpoint, Got};
 use crate::wire::EVENT_STREAM;
 use crate::{Auth, Definition};
 
-/// The tools that a server of Open Tool Calling has, as a [`Backend`].
+/// A server of Open Tool Calling as a [`Backend`].
 ///
-/// Its tools are in the namespace of their toolkit. A call sends the credentials that the tool requires, and no others.
-/// A server that cannot be reached, or goes away while it runs a call, is
-/// [`ErrorKind::Unavailable`], and the next call tries again.
+/// The namespace of a tool is its toolkit. A call sends only the credentials that the tool requires. If the server
+/// cannot be reached or disconnects, calls fail with [`ErrorKind::Unavailable`], and the next call tries again.
 ///
-/// Dropping the future of a call closes its connection, from which the server sees that nobody waits any more.
+/// Dropping the future of a call closes its connection, and the server then cancels the call.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use toolkit_otc::{Auth, OtcBackend};
+///
+/// # fn main() -> Result<(), toolkit_otc::InvalidUrl> {
+/// let backend = OtcBackend::new("calculator", "https://tools.example.org")?
+///     .auth(Auth::api_key("s3cr3t"))
+///     .timeout(Duration::from_secs(30))
+///     .connect_timeout(Duration::from_secs(5))
+///     .max_body_bytes(1 << 20);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct OtcBackend {
     name: Arc<str>,
     endpoint: Endpoint,
 }
 
-/// The `call_id` of a call, for a host that makes the same call again and wants it to run once. Without one in the
-/// [`Context`](toolkit::Context), every call gets a fresh one.
+/// The `call_id` of a call. Add it to the [`Context`](toolkit::Context) to repeat a call that must run only once. By
+/// default, each call has a random one.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::Context;
+/// use toolkit_otc::CallId;
+///
+/// let context = Context::new().with(CallId("order-17".to_owned()));
+/// assert!(context.get::<CallId>().is_some());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CallId(pub String);
 
 impl OtcBackend {
-    /// Creates the backend for the server at `url`, such as `https://tools.example.org`; paths are appended to it.
+    /// Creates a backend for the server at `url`, such as `https://tools.example.org`. The paths of requests are
+    /// appended to it.
     ///
-    /// With `https`, the certificate of the server is checked as the platform does, or on Linux against the file that
-    /// `SSL_CERT_FILE` names; [`OtcBackend::trust`] adds authorities. With `http`, credentials and results travel
-    /// unencrypted: it is for servers on the same machine.
+    /// For `https`, certificates are verified with the platform's certificate store; on Linux, the environment variable
+    /// `SSL_CERT_FILE` selects another file. [`OtcBackend::trust`] adds certificate authorities. With `http`,
+    /// credentials and results are not encrypted, so use it only for servers on the same machine.
     ///
     /// # Errors
     ///
-    /// The URL is not one, does not begin with `https://` or `http://`, or has a password or a query.
+    /// Returns an error if `url` is not a URL with the scheme `https` or `http`, or contains a password or a query.
     pub fn new(name: &str, url: &str) -> Result<Self, InvalidUrl> {
         Ok(Self { name: name.into(), endpoint: Endpoint::new(name, url)? })
     }
 
-    /// Says how to show that this program may come in.
+    /// Sets the authentication. Default: [`Auth::none`].
     #[must_use]
     pub fn auth(mut self, auth: Auth) -> Self {
         self.endpoint.auth = auth;
         self
     }
 
-    /// Trusts the certificates that these authorities sign, beside those that the platform trusts. They are given as PEM,
-    /// as in the file of an organization's own authority.
+    /// Trusts the certificate authorities in a PEM file, given as text, in addition to those of the platform.
     ///
     /// # Errors
     ///
-    /// The text has no certificate, or something else where one should be.
+    /// Returns an error if the text has no certificate, or a malformed one.
     pub fn trust(mut self, pem: &str) -> Result<Self, InvalidCertificate> {
         self.endpoint = self.endpoint.trusting(pem)?;
         Ok(self)
     }
 
-    /// How long one request may take, calls included: five minutes by default. The limits of a dispatcher hold as well.
+    /// Sets the timeout of a request, including calls. The limits of the dispatcher apply too. Default: 5 minutes.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.endpoint.timeout = limit;
         self
     }
 
-    /// How long a connection may take to be made: ten seconds by default.
+    /// Sets the timeout of connecting. Default: 10 s.
     #[must_use]
     pub fn connect_timeout(mut self, limit: Duration) -> Self {
         self.endpoint = self.endpoint.with_connect_timeout(limit);
         self
     }
 
-    /// How long a message may be, in either direction, each event of a stream by itself: 16 MiB by default.
+    /// Sets the maximum size of a request, a response, or an event, in bytes. Default: 16 MiB.
     #[must_use]
     pub fn max_body_bytes(mut self, n_bytes: usize) -> Self {
         self.endpoint.max_bytes = n_bytes;
@@ -104,10 +129,12 @@ impl OtcBackend {
             return Err(answer::refused(&self.endpoint, status, None, &body));
         }
         let list: List = serde_json::from_slice(&body)
-            .map_err(|error| self.endpoint.unreadable("to `GET /tools` with no list of tools").caused_by(error))?;
+            .map_err(|error| self.endpoint.unreadable("to `GET /tools` without a list of tools").caused_by(error))?;
         if list.tools.len() > Manifest::MAX_TOOLS {
             let n_tools = list.tools.len();
-            return Err(self.endpoint.unreadable(&format!("with {n_tools} tools, which are too many to read")));
+            return Err(self
+                .endpoint
+                .unreadable(&format!("with {n_tools} tools, at most {} are supported", Manifest::MAX_TOOLS)));
         }
         let (mut tools, mut diagnostics) = (Vec::new(), Vec::new());
         for definition in &list.tools {
@@ -121,9 +148,13 @@ impl OtcBackend {
 
     fn offer(&self, json: &Value) -> Result<(Tool, ToolBackend), Vec<Diagnostic>> {
         let malformed = |message: String| {
-            vec![Diagnostic::new(DiagnosticKind::Malformed, format!("{} has {message}", self.endpoint), [])]
+            vec![Diagnostic::new(
+                DiagnosticKind::Malformed,
+                format!("{} lists an invalid tool: {message}", self.endpoint),
+                [],
+            )]
         };
-        let definition = Definition::from_json(json).map_err(|error| malformed(format!("what is {error}")))?;
+        let definition = Definition::from_json(json).map_err(|error| malformed(error.to_string()))?;
         let tool = definition.to_tool().map_err(|diagnostics| diagnostics.iter().cloned().collect::<Vec<_>>())?;
         let target = ToolBackend::provider(&*self.name, definition.id().to_string());
         Ok((tool, target.map_err(|error| malformed(error.to_string()))?))
@@ -149,10 +180,10 @@ impl OtcBackend {
     }
 }
 
-/// The answer to `GET /tools`.
+/// The response to `GET /tools`.
 #[derive(Deserialize)]
 struct List {
-    // One of the published documents calls them so.
+    // One of the published documents uses this name.
     #[serde(alias = "items")]
     tools: Vec<Value>,
 }

@@ -1,4 +1,4 @@
-//! A tool as Open Tool Calling publishes it.
+//! Tool definitions of Open Tool Calling.
 
 mod read;
 mod schema;
@@ -12,11 +12,14 @@ pub use self::write::Naming;
 use crate::absent::or_default;
 use crate::id::OtcId;
 
-/// A tool as Open Tool Calling publishes it (`ToolDefinition`).
+/// A tool definition of Open Tool Calling (`ToolDefinition`).
+///
+/// # Examples
 ///
 /// ```
 /// # use serde_json::json;
 /// # use toolkit_otc::Definition;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let json = json!({
 ///     "id": "Calculator.Add@1.0.0",
 ///     "name": "Calculator_Add",
@@ -32,7 +35,8 @@ use crate::id::OtcId;
 /// let tool = Definition::from_json(&json)?.to_tool()?;
 /// assert_eq!(tool.id().to_string(), "Calculator:Add:1.0.0");
 /// assert_eq!(serde_json::to_value(Definition::of(&tool, &Default::default())?)?, json);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Definition {
@@ -41,30 +45,31 @@ pub struct Definition {
     description: String,
     version: String,
     input_schema: Input,
-    /// `None` where the tool gives nothing back.
+    /// `None` if the tool returns nothing.
     output_schema: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Requirements::is_empty")]
     requirements: Requirements,
 }
 
 impl Definition {
-    /// The id: with a version, which is that of the definition.
+    /// Returns the id, which has the version of the definition.
     #[must_use]
     pub fn id(&self) -> &OtcId {
         &self.id
     }
 
-    /// The name: one to 64 letters, digits, `_` and `-`.
+    /// Returns the name: 1 to 64 letters, digits, `_` and `-`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// The key in the `_meta` of a tool under which its definition stands, where another one would be written for the tool.
+/// The key in the `_meta` of a tool for the definition that it was read from, if `Definition::of` would produce
+/// another.
 const AS_READ: &str = "open-tool-calling/definition";
 
-/// The longest name, in characters.
+/// The maximum length of a name.
 const MAX_NAME_LEN: usize = 64;
 
 fn is_definition_name(name: &str) -> bool {
@@ -77,7 +82,7 @@ struct Input {
     parameters: Map<String, Value>,
 }
 
-/// As [`toolkit::tool::Requirements`], but that `oauth2` may be absent.
+/// Like [`toolkit::tool::Requirements`], but `oauth2` is optional.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Requirements {

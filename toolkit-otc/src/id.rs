@@ -1,4 +1,4 @@
-//! Ids: `Toolkit.Tool@1.0.0`.
+//! Tool ids such as `Toolkit.Tool@1.0.0`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,16 +6,21 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 use toolkit::version::{Version, parse};
 
-/// The id of a tool in Open Tool Calling: `Toolkit.Tool@1.0.0`, each name of letters, digits and `_`.
+/// The id of a tool in Open Tool Calling, such as `Toolkit.Tool@1.0.0`. Both names consist of letters, digits and `_`.
 ///
-/// A call may leave the version out, or give one number for it: `@1` is `@1.0.0`.
+/// In a call, the version may be omitted or be a single number: `@1` means `@1.0.0`.
+///
+/// # Examples
 ///
 /// ```
 /// # use toolkit_otc::OtcId;
+/// # fn main() -> Result<(), toolkit_otc::InvalidOtcId> {
 /// let id: OtcId = "Calculator.Add@1".parse()?;
 /// assert_eq!(id.to_string(), "Calculator.Add@1.0.0");
+/// assert_eq!((id.toolkit(), id.tool()), ("Calculator", "Add"));
 /// assert!("Calculator.Add@1.0".parse::<OtcId>().is_err());
-/// # Ok::<(), toolkit_otc::InvalidOtcId>(())
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OtcId {
@@ -25,42 +30,42 @@ pub struct OtcId {
 }
 
 impl OtcId {
-    /// An id of parts that are checked already.
+    /// Creates an id from validated parts.
     pub(crate) fn new(toolkit: String, tool: String, version: Option<Version>) -> Self {
         debug_assert!(is_name(&toolkit) && is_name(&tool));
         Self { toolkit, tool, version }
     }
 
-    /// The part before the dot.
+    /// Returns the name of the toolkit, before the dot.
     #[must_use]
     pub fn toolkit(&self) -> &str {
         &self.toolkit
     }
 
-    /// The part after the dot.
+    /// Returns the name of the tool, after the dot.
     #[must_use]
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// The part after the `@`: three numbers.
+    /// Returns the version, after the `@`.
     #[must_use]
     pub fn version(&self) -> Option<&Version> {
         self.version.as_ref()
     }
 
-    /// What the five published examples have for a name.
+    /// Returns the name that the published examples give to a tool with this id.
     pub(crate) fn default_name(&self) -> String {
         format!("{}_{}", self.toolkit, self.tool)
     }
 }
 
-/// Whether a text can stand on either side of the dot.
+/// Returns true if the text is a valid name of a toolkit or a tool.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The version that is three numbers and nothing more; `None` for what else may be one.
+/// Parses a version of exactly three numbers.
 pub(crate) fn release(text: &str) -> Option<Version> {
     let version = parse(text).ok()?;
     (version.to_string() == text && version.pre.is_empty() && version.build.is_empty()).then_some(version)
@@ -87,14 +92,14 @@ impl FromStr for OtcId {
         };
         let names = path.split_once('.').filter(|(toolkit, tool)| is_name(toolkit) && is_name(tool));
         let (toolkit, tool) = names.ok_or(invalid(
-            "it is two names with a dot between, such as `Calculator.Add`, of letters, digits and `_`",
+            "expected two names of letters, digits and `_`, separated by a dot, such as `Calculator.Add`",
         ))?;
         let version = match version {
             Some(major) if !major.contains('.') => release(&format!("{major}.0.0")),
             Some(version) => release(version),
             None => return Ok(Self::new(toolkit.to_owned(), tool.to_owned(), None)),
         };
-        let version = version.ok_or(invalid("its version is three numbers, such as `@1.0.0`, or one"))?;
+        let version = version.ok_or(invalid("the version must be one number or three, such as `@1.0.0`"))?;
         Ok(Self::new(toolkit.to_owned(), tool.to_owned(), Some(version)))
     }
 }
@@ -105,7 +110,7 @@ impl Serialize for OtcId {
     }
 }
 
-/// A text that is no id of Open Tool Calling.
+/// The error for a text that is not an [`OtcId`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidOtcId {
     reason: &'static str,

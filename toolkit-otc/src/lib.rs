@@ -1,9 +1,7 @@
-//! Tools over HTTP, in the call format of Open Tool Calling (OXP 1.0): both sides.
+//! A server and a client for Open Tool Calling (OXP 1.0), a protocol for calling tools over HTTP.
 //!
-//! [`Server`] offers the tools of a [`Dispatcher`](toolkit::Dispatcher) to other programs. [`OtcBackend`] is what such
-//! another program registers among its [`Backends`](toolkit::backend::Backends), so that it calls the tools of the
-//! first as it calls its own.
-//!
+//! [`Server`] serves the tools of a [`Dispatcher`](toolkit::Dispatcher). [`OtcBackend`] adds the tools of such a server
+//! to the [`Backends`](toolkit::backend::Backends) of another program, which then calls them like its own.
 //! ```
 //! use serde_json::json;
 //! use toolkit::backend::Backends;
@@ -41,29 +39,29 @@
 //! # }
 //! ```
 //!
-//! # What is said in this format, and what is not
+//! # Limitations of the format
 //!
-//! A tool is published as a [`Definition`], whose id is `Toolkit.Tool@1.0.0`. [`Naming`] says what happens to tools
-//! without a namespace or a version, which the format has no place for. What cannot be said is a
-//! [`Diagnostic`](toolkit::catalog::Diagnostic) of [`Published`], and such a tool is not offered.
+//! A tool is published as a [`Definition`] with an id such as `Toolkit.Tool@1.0.0`. [`Naming`] provides defaults for
+//! tools without a namespace or a version, which an id requires. A tool that the format cannot express is not served;
+//! [`Published`] has a [`Diagnostic`](toolkit::catalog::Diagnostic) for it.
 //!
-//! A result is one JSON value: of a tool that returns content only it is the content, and content beside data stays
-//! behind. Of an error goes what a model may read; what caused it stays here.
+//! A result is one JSON value. If a tool returns only content, that is the value; content in addition to data is
+//! dropped. Errors contain only what a model may read, not their causes.
 //!
 //! # Events
 //!
-//! The format has no place for progress, nor for a result in parts. A client of this crate that wants to hear of either
-//! asks for `text/event-stream`, and a server of this crate then answers with server-sent events, each of them one JSON
-//! object `{"kind", "toolId", "data"}`: `progress` and `chunk` while the tool runs, and at the end `done` or `error` with
-//! what the `result` of an answer would be. Others need not know of this: a server that answers with JSON, and a client
-//! that does not ask, do as the format says.
+//! The format has neither progress nor partial results. As an extension, a client of this crate that needs them accepts
+//! `text/event-stream`, and a server of this crate then responds with server-sent events. Each event is a JSON object
+//! `{"kind", "toolId", "data"}`: `progress` and `chunk` while the tool runs, then `done` or `error` with the `result`
+//! of a regular response. Other clients and servers are not affected.
 //!
 //! # Features
 //!
-//! `client` is [`OtcBackend`], `server` is [`Server`]; both are on by default. Definitions need neither, and without
+//! `client` enables [`OtcBackend`] and `server` enables [`Server`]; both are on by default. Definitions need neither.
+//! Without both, the crate opens no connections.
 //! both nothing here opens a connection.
 #![forbid(unsafe_code)]
-// One side alone does not use all that both share.
+// With one feature only, some shared items are not used.
 #![cfg_attr(not(all(feature = "client", feature = "server")), allow(dead_code))]
 
 mod absent;

@@ -1,4 +1,4 @@
-//! A catalogue as Open Tool Calling lists it.
+//! The list of published tools.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,34 +11,38 @@ use toolkit::version::Version;
 use crate::wire::SCHEMA;
 use crate::{Definition, Naming, OtcId};
 
-/// A catalogue as Open Tool Calling lists it: every version of every tool that can be said.
+/// The published tools of a catalog: all versions of all tools that the format can express.
+///
+/// # Examples
 ///
 /// ```
 /// # use toolkit::{Catalog, Tool};
 /// # use toolkit_otc::{Naming, Published};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let catalog = Catalog::new([Tool::builder("add").description("Adds two integers.").build()?])?;
 /// let published = Published::of(&catalog, &Naming::new("my-tools", "0.0.0"));
 /// assert!(published.diagnostics().is_empty());
 /// assert_eq!(published.to_json()["tools"][0]["id"], "my_tools.add@0.0.0");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(())
+/// # }
 /// ```
 pub struct Published {
-    /// By toolkit and tool, each with its versions in ascending order.
+    /// The versions of each tool in ascending order, by the names of toolkit and tool.
     tools: BTreeMap<(String, String), BTreeMap<Version, Offered>>,
     diagnostics: Vec<Diagnostic>,
 }
 
-/// A tool that is offered, and by which name the dispatcher knows it.
+/// A published tool, with its name in the dispatcher.
 pub(crate) struct Offered {
     definition: Definition,
     name: String,
 }
 
-/// How many versions a message names.
+/// The maximum number of versions in an error message.
 const MAX_NAMED: usize = 16;
 
 impl Published {
-    /// Lists the tools of a catalogue.
+    /// Publishes the tools of a catalog.
     #[must_use]
     pub fn of(catalog: &Catalog, naming: &Naming) -> Self {
         let mut tools: BTreeMap<(String, String), BTreeMap<Version, Offered>> = BTreeMap::new();
@@ -55,7 +59,7 @@ impl Published {
             let id = (definition.id().toolkit().to_owned(), definition.id().tool().to_owned());
             let versions = tools.entry(id).or_default();
             if versions.contains_key(&version) {
-                let message = format!("another tool has the id `{}`, which this one would have too", definition.id());
+                let message = format!("another tool is already published as `{}`", definition.id());
                 diagnostics.push(Diagnostic::new(DiagnosticKind::DuplicateId, message, [tool]));
                 continue;
             }
@@ -64,33 +68,33 @@ impl Published {
         Self { tools, diagnostics }
     }
 
-    /// The answer to `GET /tools`.
+    /// Returns the response to `GET /tools`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({ "$schema": SCHEMA, "tools": self.definitions().collect::<Vec<_>>() })
     }
 
-    /// What is wrong with the tools that are left out.
+    /// Returns the diagnostics of the tools that are not published.
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
-    /// The tools, in the order of their ids.
+    /// Returns the definitions of the published tools, ordered by id.
     pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
         self.tools.values().flat_map(BTreeMap::values).map(|offered| &offered.definition)
     }
 
-    /// The tool of an id: exactly the version that it has, or the latest where it has none.
+    /// Finds a tool by its id: the exact version, or the latest one if the id has no version.
     ///
     /// # Errors
     ///
-    /// There is none: a message, and what there is instead.
+    /// Returns a message, and one for developers with the available tools or versions.
     pub(crate) fn resolve(&self, id: &OtcId) -> Result<&Offered, (String, String)> {
         let key = (id.toolkit().to_owned(), id.tool().to_owned());
         let not_found = || format!("tool `{}.{}` was not found", id.toolkit(), id.tool());
         let Some(versions) = self.tools.get(&key) else {
-            return Err((not_found(), "`GET /tools` has all tools".to_owned()));
+            return Err((not_found(), "`GET /tools` lists all tools".to_owned()));
         };
         let found = match id.version() {
             Some(version) => versions.get(version),
@@ -98,7 +102,7 @@ impl Published {
         };
         found.ok_or_else(|| {
             let there: Vec<String> = versions.keys().rev().take(MAX_NAMED).map(ToString::to_string).collect();
-            (not_found(), format!("`{id}` is not available; there is {}", there.join(", ")))
+            (not_found(), format!("`{id}` is not available; available versions: {}", there.join(", ")))
         })
     }
 }
@@ -108,7 +112,7 @@ impl Offered {
         self.definition.id()
     }
 
-    /// By which name the dispatcher knows it.
+    /// Returns the name of the tool in the dispatcher.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

@@ -1,4 +1,4 @@
-//! The side that has the tools.
+//! The server.
 
 mod answers;
 mod call;
@@ -28,31 +28,51 @@ use self::answers::Answers;
 use self::refusal::Refusal;
 use crate::{Auth, Naming, Published};
 
-/// Offers the tools of a dispatcher over HTTP: `GET /health`, `GET /tools` and `POST /tools/call`.
+/// A server of Open Tool Calling for the tools of a dispatcher: `GET /health`, `GET /tools` and `POST /tools/call`.
 ///
-/// # What comes back from a call
+/// # Status codes
 ///
-/// | status | when |
+/// | status | meaning |
 /// |---|---|
-/// | 200 | the tool ran: `success` says whether it did what it was asked |
-/// | 400 | it did not run: no such tool or version, the caller lacks what it requires, the message is none |
-/// | 401 | the client may not come in |
-/// | 403 | the request was made for another host, or by a page of another one: see [`Server::host`] |
-/// | 413, 415 | the message is longer than may be, or is not `application/json` |
-/// | 422 | the input does not fit the tool's schema |
+/// | 200 | the tool ran; `success` reports whether it succeeded |
+/// | 400 | the tool did not run: unknown tool or version, missing requirements, or a malformed message |
+/// | 401 | the client is not authenticated |
+/// | 403 | `Host` or `Origin` is not accepted; see [`Server::host`] |
 /// | 408 | the message did not arrive in time |
-/// | 503 | the concurrency limit is reached, there is no memory for the message, or the server is about to stop |
+/// | 413, 415 | the message is too large, or not `application/json` |
+/// | 422 | the input does not match the schema of the tool |
+/// | 503 | the concurrency limit or the memory limit is reached, or the server shuts down |
 ///
-/// # Calls that are repeated
+/// # Repeated calls
 ///
-/// A call runs once per `call_id`. Who sends it again while it runs waits for the same answer, and who sends it later
-/// is given that answer, as long as it is among the last ones ([`Limits::max_answers`], [`Limits::max_answer_bytes`]).
-/// Only a call that ran is remembered. A `call_id` that comes with another tool, input or context is refused.
+/// A call runs once per `call_id`. A repeated request waits for the same response while the call runs, and gets the
+/// same response later if it is still cached; see [`Limits::max_answers`] and [`Limits::max_answer_bytes`]. Only calls
+/// that ran are cached. A `call_id` with another tool, input or context is rejected.
 ///
-/// # Calls that nobody waits for
+/// # Cancellation
 ///
-/// When the last client that waits for a call has gone away, the call is cancelled; that is its answer then, should
-/// somebody ask again.
+/// When all clients that wait for a call have disconnected, the call is canceled. A repeated request then gets that
+/// response.
+///
+/// # Examples
+///
+/// ```no_run
+/// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_otc::{Auth, Naming, Server};
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)
+///     .naming(&Naming::new("my-tools", "1.0.0"))
+///     .auth(Auth::api_key(std::env::var("SERVE_TOKEN")?))
+///     .host("tools.example.org");
+/// for diagnostic in server.published().diagnostics() {
+///     eprintln!("not published: {diagnostic}");
+/// }
+/// let listener = tokio::net::TcpListener::bind("0.0.0.0:8001").await?;
+/// server.serve(listener, async { tokio::signal::ctrl_c().await.unwrap_or(()) }).await;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub struct Server {
     dispatcher: Dispatcher,
@@ -63,30 +83,41 @@ pub struct Server {
     readiness: Readiness,
 }
 
-/// What a server takes upon itself.
+/// The limits of a [`Server`].
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use toolkit_otc::Limits;
+///
+/// let mut limits = Limits::default();
+/// limits.max_calls = 64;
+/// limits.call_timeout = Duration::from_secs(30);
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The size of a message, in either direction: 16 MiB.
+    /// The size of a request or a response in bytes. Default: 16 MiB.
     pub max_body_bytes: usize,
-    /// The number of bytes of requests in memory, over all of them: 64 MiB, and twice the size of a message at least.
+    /// The total size in bytes of the requests in memory, at least twice the size of a request. Default: 64 MiB.
     pub max_pending_bytes: usize,
-    /// The number of calls that run at once: 256. More are refused. Calls of one tool take at most three quarters of it,
-    /// so that a slow tool leaves room for the others.
+    /// The number of calls that run at the same time. Further calls are rejected. Calls of one tool take at most three
+    /// quarters of the permits, so that a slow tool leaves room for the others. Default: 256.
     pub max_calls: usize,
-    /// The number of open connections: 1024, half of them of one address. Beyond it, idle connections are closed for new
-    /// ones; see [`toolkit_http::Limits`].
+    /// The number of open connections. A single address may have half of them. Beyond it, idle connections are closed
+    /// for new ones; see [`toolkit_http::Limits`]. Default: 1024.
     pub max_connections: usize,
-    /// The time a call may take: five minutes. A synchronous tool that does not look at its context cannot be stopped: it
-    /// keeps its thread and counts as a running call until it ends.
+    /// The timeout of a call. A synchronous tool that does not observe its context cannot be stopped: it keeps its
+    /// thread and its permit until it returns. Default: 5 minutes.
     pub call_timeout: Duration,
-    /// The time a client may take to send its request, and to read what it is sent: 30 s.
+    /// The time that a client may take to send a request, or to read a response. Default: 30 s.
     pub read_timeout: Duration,
-    /// How long calls may take to end once the server is told to stop: 30 s. Those that are left are cancelled.
+    /// The time that running calls may take after shutdown was requested. Then they are canceled. Default: 30 s.
     pub shutdown_timeout: Duration,
-    /// How many answers are kept for calls that are repeated: 1024.
+    /// The number of cached responses for repeated calls. Default: 1024.
     pub max_answers: usize,
-    /// How many bytes the answers that are kept may have together: 16 MiB.
+    /// The total size in bytes of the cached responses. Default: 16 MiB.
     pub max_answer_bytes: usize,
 }
 
@@ -106,17 +137,17 @@ impl Default for Limits {
     }
 }
 
-/// How long calls that were cancelled have to notice it.
+/// The time that canceled calls have to return.
 const LAST_MOMENT: Duration = Duration::from_secs(1);
 
-/// What every request looks at.
+/// The state that all requests share.
 struct Shared {
     dispatcher: Dispatcher,
     published: Published,
     auth: Auth,
     limits: Limits,
     readiness: Readiness,
-    /// The answer to `GET /tools`.
+    /// The response to `GET /tools`.
     listed: Bytes,
     calls: CallLimiter,
     pool: ToolPool,
@@ -126,7 +157,7 @@ struct Shared {
 }
 
 impl Server {
-    /// A server that lets everybody in who reaches it by `localhost` or by an IP address.
+    /// Creates a server without authentication that accepts requests for `localhost` and IP addresses.
     pub fn new(dispatcher: Dispatcher) -> Self {
         let published = Published::of(dispatcher.catalog(), &Naming::default());
         Self {
@@ -139,22 +170,22 @@ impl Server {
         }
     }
 
-    /// Says what tools are called that have no namespace or no version.
+    /// Sets the defaults for tools without a namespace or a version.
     pub fn naming(mut self, naming: &Naming) -> Self {
         self.published = Published::of(self.dispatcher.catalog(), naming);
         self
     }
 
-    /// Says who may come in; `GET /health` is open to all.
+    /// Sets the authentication of clients. `GET /health` requires none. Default: [`Auth::none`].
     pub fn auth(mut self, auth: Auth) -> Self {
         self.auth = auth;
         self
     }
 
-    /// Adds a name under which the server is reached. `localhost` and IP addresses need not be named.
+    /// Accepts requests for a host name. `localhost` and IP addresses are always accepted.
     ///
-    /// A web page can let its own name point to this machine, and a browser would then send its requests here. Such a
-    /// request has the page's name as its `Host`, and is refused.
+    /// This prevents DNS rebinding, in which a web page lets its own host name resolve to this machine: the `Host` of
+    /// its requests is rejected.
     pub fn host(mut self, name: &str) -> Self {
         if let Some(hosts) = &mut self.hosts {
             hosts.push(name.to_ascii_lowercase());
@@ -162,32 +193,32 @@ impl Server {
         self
     }
 
-    /// Takes requests for any host, for a server behind something that looks at it.
+    /// Accepts requests for all hosts, for a server behind a proxy that checks them.
     pub fn any_host(mut self) -> Self {
         self.hosts = None;
         self
     }
 
-    /// Says what the server takes upon itself.
+    /// Sets the limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// What is offered, and what is wrong with the tools that are not.
+    /// Returns the published tools, and diagnostics of the others.
     #[must_use]
     pub fn published(&self) -> &Published {
         &self.published
     }
 
-    /// Tells clients whether the server can be asked for anything; see [`Readiness`].
+    /// Returns the readiness flag of the server; see [`Readiness`].
     #[must_use]
     pub fn readiness(&self) -> Readiness {
         self.readiness.clone()
     }
 
-    /// The routes, for a program that has a server already. Such a program bounds connections itself, and how long
-    /// they take.
+    /// Converts the server into a router, for a program with its own HTTP server, which then limits connections and
+    /// timeouts.
     pub fn router(self) -> Router {
         self.shared().1
     }
@@ -221,9 +252,9 @@ impl Server {
             .route("/tools/call", post(call::call))
             .route_layer(from_fn_with_state(Arc::clone(&shared), guard::authenticated))
             .route("/health", get(health))
-            .fallback(|| async { Refusal::new(StatusCode::NOT_FOUND, "there is nothing here; tools are at `/tools`") })
+            .fallback(|| async { Refusal::new(StatusCode::NOT_FOUND, "not found; the tools are at `/tools`") })
             .method_not_allowed_fallback(|| async {
-                Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "there is nothing here for this method")
+                Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method not allowed")
             })
             .layer(from_fn_with_state(Arc::clone(&shared), guard::of_this_host))
             .with_state(Arc::clone(&shared));
@@ -242,8 +273,22 @@ async fn list(State(shared): State<Arc<Shared>>) -> Response {
     ([(CONTENT_TYPE, "application/json")], shared.listed.clone()).into_response()
 }
 
-/// Whether a server can be asked for anything. It is ready from the start until it is told to stop, unless the host
-/// says otherwise, such as while a database cannot be reached. Clones share one flag.
+/// The readiness of a server. A server is ready until shutdown is requested, unless the host changes it, for example
+/// while a database is not available. Clones share the flag.
+///
+/// # Examples
+///
+/// ```
+/// # use toolkit::{Catalog, Dispatcher};
+/// # use toolkit_otc::Server;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?);
+/// let readiness = server.readiness();
+/// assert!(readiness.is_ready());
+/// readiness.set(false);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Readiness(Arc<AtomicBool>);
 
@@ -252,12 +297,12 @@ impl Readiness {
         Self(Arc::new(AtomicBool::new(true)))
     }
 
-    /// Says whether the server is ready: if it is not, `GET /health` is answered with 503, and so is every call.
+    /// Sets the readiness. While a server is not ready, it responds to `GET /health` and to calls with 503.
     pub fn set(&self, is_ready: bool) {
         self.0.store(is_ready, Ordering::Release);
     }
 
-    /// Whether it is ready.
+    /// Returns true if the server is ready.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.0.load(Ordering::Acquire)

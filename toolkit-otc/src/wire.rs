@@ -1,4 +1,4 @@
-//! The messages of the call format (OXP 1.0), as both sides write and read them.
+//! The messages of Open Tool Calling (OXP 1.0).
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use serde_json::value::RawValue;
 use crate::absent::or_default;
 use crate::definition::{Authorization, Requirements, Secret};
 
-/// What every message may say it is.
+/// The value of `$schema` in messages.
 pub(crate) const SCHEMA: &str = "urn:oxp:1.0";
-/// What it was called before.
+/// The former value of `$schema`.
 pub(crate) const OLD_SCHEMA: &str = "otc://1.0";
 /// The header of an API key.
 pub(crate) const API_KEY: &str = "oxp-api-key";
-/// What a client that hears progress asks for.
+/// The media type that a client accepts for progress and partial results.
 pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 
 /// The body of `POST /tools/call`.
@@ -34,14 +34,14 @@ pub(crate) struct CallRequest<'a> {
     pub(crate) call_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) trace_id: Option<String>,
-    // One of the published pages has the plural.
+    // One of the published documents uses the plural.
     #[serde(borrow, default, alias = "inputs", skip_serializing_if = "Option::is_none")]
     pub(crate) input: Option<&'a RawValue>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) context: Option<CallContext>,
 }
 
-/// The credentials that go along with a call. It is never printed.
+/// The credentials of a call. They are never logged.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct CallContext {
@@ -65,14 +65,14 @@ pub(crate) struct SecretValue {
     pub(crate) value: String,
 }
 
-/// The body of an answer of status 200.
+/// The body of a response with status 200.
 #[derive(Deserialize)]
 pub(crate) struct AnswerMessage<'a> {
     #[serde(borrow)]
     pub(crate) result: CallResult<'a>,
 }
 
-/// What a call came to (`CallToolResponse`), as far as a client looks at it.
+/// The outcome of a call (`CallToolResponse`), with the fields that a client reads.
 #[derive(Deserialize)]
 pub(crate) struct CallResult<'a> {
     pub(crate) success: bool,
@@ -82,7 +82,7 @@ pub(crate) struct CallResult<'a> {
     pub(crate) error: Option<CallError>,
 }
 
-/// Why a tool failed.
+/// The error of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CallError {
     pub(crate) message: String,
@@ -96,7 +96,7 @@ pub(crate) struct CallError {
     pub(crate) retry_after_ms: Option<Number>,
 }
 
-/// The body of an answer of any other status (`ServerErrorResponse`, `ValidationErrorResponse`).
+/// The body of a response with another status (`ServerErrorResponse`, `ValidationErrorResponse`).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Refused {
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
@@ -110,13 +110,13 @@ pub(crate) struct Refused {
     pub(crate) parameter_errors: BTreeMap<String, String>,
 }
 
-/// What a call lacks.
+/// The missing requirements of a call.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Missing {
     #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub(crate) authorization: Vec<MissingAuthorization>,
-    // The format has no place for secrets here; a reader that does not know them still has the message.
+    // An extension: the format has no field for missing secrets.
     #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub(crate) secrets: Vec<Secret>,
     #[serde(deserialize_with = "or_default", skip_serializing_if = "std::ops::Not::not")]
@@ -127,7 +127,7 @@ pub(crate) struct Missing {
 pub(crate) struct MissingAuthorization {
     #[serde(flatten)]
     pub(crate) required: Authorization,
-    /// Where the user can grant it.
+    /// The URL where the user can grant the authorization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
 }

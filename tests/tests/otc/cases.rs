@@ -232,7 +232,10 @@ async fn flows_go_as_in_the_cases() {
             "server error: version not found" => {
                 // The texts are ours.
                 assert_eq!(got["message"], "tool `Calculator.Add` was not found");
-                assert_eq!(got["developer_message"], "`Calculator.Add@2.0.0` is not available; there is 1.0.0");
+                assert_eq!(
+                    got["developer_message"],
+                    "`Calculator.Add@2.0.0` is not available; available versions: 1.0.0"
+                );
                 for text in ["message", "developer_message"] {
                     got[text] = expected[text].clone();
                 }

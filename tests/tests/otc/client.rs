@@ -226,14 +226,14 @@ async fn definitions_that_are_none_are_left_out_and_told() {
 #[test]
 fn only_urls_that_can_be_used_are_taken() {
     for (url, reason) in [
-        ("", "it is none"),
-        ("localhost:80", "it has to begin"),
-        ("ftp://localhost", "it has to begin"),
+        ("", "syntax"),
+        ("localhost:80", "it must begin"),
+        ("ftp://localhost", "it must begin"),
         ("http://user:pass@localhost", "password"),
         ("http://localhost/?a=b", "query"),
     ] {
         let error = OtcBackend::new("remote", url).unwrap_err().to_string();
-        assert!(error.starts_with("not the URL of a server: ") && error.contains(reason), "{url}: {error}");
+        assert!(error.starts_with("not a server URL: ") && error.contains(reason), "{url}: {error}");
     }
     for url in ["http://localhost", "http://[::1]:8080/", "https://tools.example/otc"] {
         OtcBackend::new("remote", url).unwrap();

@@ -79,11 +79,11 @@ fn what_cannot_be_said_is_told_and_left_out() {
     assert_eq!(offered, ["geo_2d.move_all@1.2.0"]);
     let told: Vec<String> = server.published().diagnostics().iter().map(ToString::to_string).collect();
     for (tool, reason) in [
-        ("homeless", "the tool has no namespace for it"),
-        ("wood:timeless", "this one has none"),
-        ("wood:early", "three numbers and nothing more"),
-        ("wood:grow", "its output schema has a `$ref` that cannot be written out"),
-        ("geo.2d:move_all", "another tool has the id `geo_2d.move_all@1.2.0`"),
+        ("homeless", "the tool has no namespace"),
+        ("wood:timeless", "the tool has none"),
+        ("wood:early", "must be three numbers"),
+        ("wood:grow", "its output schema has a `$ref` that cannot be inlined"),
+        ("geo.2d:move_all", "another tool is already published as `geo_2d.move_all@1.2.0`"),
     ] {
         let is_told = |problem: &&String| problem.contains(tool) && problem.contains(reason);
         assert_eq!(told.iter().filter(is_told).count(), 1, "{tool}: {told:?}");
@@ -107,7 +107,7 @@ fn a_definition_that_is_nested_too_deep_is_refused() {
     let mut definition = definition("Calculator.Add@1.0.0");
     definition["input_schema"]["parameters"]["default"] = deep;
     let error = Definition::from_json(&definition).unwrap_err();
-    assert!(error.to_string().ends_with("it is nested deeper than 127 levels"), "{error}");
+    assert!(error.to_string().ends_with("exceeds the nesting limit of 127 levels"), "{error}");
 }
 
 /// Arguments of all kinds, for every property of a tool and for none.

@@ -164,7 +164,7 @@ async fn a_provider_that_goes_away_in_the_middle_of_a_call_is_a_clear_error() {
         let arguments = json!({ "after_progress": after_progress });
         let error = soon(dispatcher.call_with(&context, "Slow:die", arguments)).await.unwrap_err();
         assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Unavailable, true), "{name}: {error}");
-        assert!(error.message().starts_with("the tool server `remote` went away"), "{name}: {error}");
+        assert!(error.message().starts_with("the tool server `remote` disconnected"), "{name}: {error}");
         assert_eq!(provider.ended().await.code(), Some(7));
     }
     let mut provider = Provider::start("killed");

@@ -1,7 +1,6 @@
-//! Tokens that are signed with a shared secret: JWT (RFC 7519) with HS256 (RFC 7518, 3.2) and nothing else.
+//! JSON Web Tokens (RFC 7519) that are signed with a shared secret (HS256; RFC 7518, 3.2).
 //!
-//! `jsonwebtoken` would bring the signatures of all algorithms, RSA and elliptic curves among them, for the one that is
-//! accepted here.
+//! The crate `jsonwebtoken` would add the code of all signature algorithms, including RSA and elliptic curves.
 
 mod claims;
 
@@ -12,16 +11,16 @@ use serde_json::{Value, json};
 use self::claims::Object;
 use super::key::{JwtKey, mac};
 
-/// The least length of a secret, in bytes: that of the hash (RFC 7518, 3.2).
+/// The minimum length of a secret, in bytes: the size of the hash (RFC 7518, 3.2).
 pub(super) const MIN_SECRET: usize = 32;
-/// How long a token may be valid, in seconds.
+/// The maximum lifetime of an accepted token, in seconds.
 const MAX_LIFE: u64 = 15 * 60;
-/// How long ours are valid: long enough for a slow network and a clock that is a little off.
+/// The lifetime of a created token, in seconds. It allows for a slow network and clock skew.
 const LIFE: u64 = 5 * 60;
-/// How much the clocks of two machines may differ, in seconds.
+/// The tolerated clock skew, in seconds.
 const LEEWAY: u64 = 30;
 
-/// Returns a token that is valid from `now` on.
+/// Creates a token that is valid from `now` on.
 pub(super) fn signed(key: &JwtKey, now: u64) -> String {
     let encoded = |part: Value| BASE64URL_NOPAD.encode(part.to_string().as_bytes());
     let header = encoded(json!({ "alg": "HS256", "typ": "JWT" }));
@@ -36,21 +35,21 @@ pub(super) fn signed(key: &JwtKey, now: u64) -> String {
     format!("{header}.{claims}.{}", BASE64URL_NOPAD.encode(&signature.finalize().into_bytes()))
 }
 
-/// Checks that a token is signed with the secret, is valid at `now`, and is meant for this server.
+/// Validates the signature, the times, the audience and the issuer of a token.
 ///
 /// # Errors
 ///
-/// The first rule that it breaks.
+/// Returns the first rule that the token violates.
 pub(super) fn check(key: &JwtKey, token: &str, now: u64) -> Result<(), &'static str> {
     const MALFORMED: &str = "the token is not a JWT";
 
     let (signed, signature) = token.rsplit_once('.').ok_or(MALFORMED)?;
     let (header, claims) = signed.split_once('.').ok_or(MALFORMED)?;
     let decoded = |part: &str| BASE64URL_NOPAD.decode(part.as_bytes()).map_err(|_| MALFORMED);
-    // Nothing in the token is believed before its signature is checked, and no other algorithm is tried.
+    // The signature is checked before anything is read from the token, and with the one allowed algorithm.
     let signature = decoded(signature)?;
     if mac(key.secret.expose().as_bytes(), signed.as_bytes()).verify_slice(&signature).is_err() {
-        return Err("the token is not signed with the right secret");
+        return Err("the signature of the token is wrong");
     }
     check_header(&Object::parse(&decoded(header)?).ok_or(MALFORMED)?)?;
     let claims = Object::parse(&decoded(claims)?).ok_or(MALFORMED)?;
@@ -62,23 +61,23 @@ fn check_header(header: &Object) -> Result<(), &'static str> {
     if header.text("alg") != Some("HS256") {
         return Err("the token must be signed with HS256");
     }
-    // RFC 7515, 4.1.11: who does not know an extension that is critical has to refuse the token. None is known here.
+    // RFC 7515, 4.1.11: an unknown critical extension must be rejected. No extension is supported.
     if header.has("crit") || header.has("b64") {
-        return Err("the token requires extensions (`crit`), and none is supported");
+        return Err("the token requires extensions (`crit`), which are not supported");
     }
     let is_jwt = |typ: &str| typ.eq_ignore_ascii_case("jwt") || typ.eq_ignore_ascii_case("at+jwt");
     match !header.has("typ") || header.text("typ").is_some_and(is_jwt) {
         true => Ok(()),
-        false => Err("the token is of another type (`typ`) than `JWT`"),
+        false => Err("the type of the token (`typ`) must be `JWT`"),
     }
 }
 
 fn check_times(claims: &Object, now: f64) -> Result<(), &'static str> {
     let time = |name: &str| match claims.has(name) {
-        true => claims.number(name).map(Some).ok_or("`exp`, `nbf` and `iat` of the token must be numbers of seconds"),
+        true => claims.number(name).map(Some).ok_or("`exp`, `nbf` and `iat` of the token must be numbers"),
         false => Ok(None),
     };
-    let expires = time("exp")?.ok_or("the token must have `exp`, in seconds")?;
+    let expires = time("exp")?.ok_or("the token must have `exp`")?;
     if expires <= now - LEEWAY as f64 {
         return Err("the token has expired");
     }
@@ -92,7 +91,7 @@ fn check_times(claims: &Object, now: f64) -> Result<(), &'static str> {
 }
 
 fn check_parties(claims: &Object, key: &JwtKey) -> Result<(), &'static str> {
-    // RFC 7519, 4.1.3: a token for others is refused, also by a server that has no name.
+    // RFC 7519, 4.1.3: a token with an audience is rejected unless the server is identified as one.
     let is_ours = match &key.audience {
         Some(audience) => claims.audiences().is_some_and(|audiences| audiences.contains(&audience.as_str())),
         None => !claims.has("aud"),
@@ -101,7 +100,7 @@ fn check_parties(claims: &Object, key: &JwtKey) -> Result<(), &'static str> {
         return Err("the token is for another audience (`aud`)");
     }
     if key.issuer.is_some() && claims.text("iss") != key.issuer.as_deref() {
-        return Err("the token is of another issuer (`iss`)");
+        return Err("the token is from another issuer (`iss`)");
     }
     Ok(())
 }
@@ -117,7 +116,7 @@ mod tests {
         JwtKey { secret: secret.to_owned().into(), audience: None, issuer: None }
     }
 
-    /// A token of these texts, whatever they are.
+    /// Creates a token of these texts, even if they are invalid.
     fn token_of(header: &str, claims: &str) -> String {
         let encoded = |part: &str| BASE64URL_NOPAD.encode(part.as_bytes());
         let signed = format!("{}.{}", encoded(header), encoded(claims));
@@ -162,7 +161,7 @@ mod tests {
             (json!({ "exp": 1e300 }), Err("the token must expire within 15 minutes")),
             (json!({ "exp": NOW + 60, "nbf": NOW + 50 }), Err("the token is not valid yet")),
             (json!({ "exp": NOW + 60, "iat": NOW + 50 }), Err("the token is not valid yet")),
-            (json!({}), Err("the token must have `exp`, in seconds")),
+            (json!({}), Err("the token must have `exp`")),
         ] {
             assert_eq!(check(&key(SECRET), &token(hs256(), claims.clone()), NOW), expected, "{claims}");
         }
@@ -209,7 +208,7 @@ mod tests {
         }
     }
 
-    /// Of two members of one name, another reader may take the other.
+    /// Parsers differ in which of two duplicate members they use.
     #[test]
     fn members_that_are_there_twice_are_refused() {
         let soon = format!(r#"{{"exp": {}}}"#, NOW + 60);
@@ -229,7 +228,7 @@ mod tests {
         let named = JwtKey { audience: Some("tools".to_owned()), issuer: Some("host".to_owned()), ..key(SECRET) };
         assert_eq!(check(&named, &signed(&named, NOW), NOW), Ok(()));
         let (audience, issuer) =
-            (Err("the token is for another audience (`aud`)"), Err("the token is of another issuer (`iss`)"));
+            (Err("the token is for another audience (`aud`)"), Err("the token is from another issuer (`iss`)"));
         for (aud, iss, expected) in [
             (json!("tools"), json!("host"), Ok(())),
             (json!(["others", "tools"]), json!("host"), Ok(())),

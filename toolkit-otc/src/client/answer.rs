@@ -1,4 +1,4 @@
-//! What the answers of a server mean.
+//! Conversion of responses.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use toolkit::{Content, ToolError};
 use super::http::Endpoint;
 use crate::wire::{AnswerMessage, CallError, CallResult, Refused};
 
-/// How much of a server's text is passed on, in characters.
+/// The length in characters to which a text of the server is truncated.
 const MAX_TEXT: usize = 16 << 10;
-/// How many parameters a server may complain of.
+/// The maximum number of parameter errors that are read.
 const MAX_PARAMETERS: usize = 256;
 
-/// What a message of status 200 says.
+/// Converts a response with status 200.
 pub(super) fn of_message(endpoint: &Endpoint, body: &[u8]) -> Result<Answer, ToolError> {
     let message: AnswerMessage<'_> =
-        serde_json::from_slice(body).map_err(|error| endpoint.unreadable("with what is no result").caused_by(error))?;
+        serde_json::from_slice(body).map_err(|error| endpoint.unreadable("with an invalid result").caused_by(error))?;
     of_result(endpoint, message.result)
 }
 
@@ -28,12 +28,12 @@ pub(super) fn of_result(endpoint: &Endpoint, result: CallResult<'_>) -> Result<A
     match (result.success, result.error) {
         (true, None) => Ok(Answer::Json(result.value.map_or("null", |value| value.get()).as_bytes().to_vec())),
         (false, Some(error)) => Err(failed(error)),
-        (true, Some(_)) => Err(endpoint.unreadable("that the call succeeded and failed")),
+        (true, Some(_)) => Err(endpoint.unreadable("with both a success and an error")),
         (false, None) => Err(ToolError::failed("the tool failed without a message")),
     }
 }
 
-/// What a tool failed with. The message is for the model, and what is for developers is its cause.
+/// Converts the error of a tool. The message for developers becomes the cause, which the model does not read.
 fn failed(error: CallError) -> ToolError {
     let message = match error.message.trim() {
         "" => "the tool failed without a message".to_owned(),
@@ -52,14 +52,14 @@ fn failed(error: CallError) -> ToolError {
     }
 }
 
-/// A time that a program may have written with a fraction.
+/// Converts milliseconds, which may have a fraction.
 fn millis(number: &Number) -> Option<Duration> {
     let millis =
         number.as_u64().or_else(|| number.as_f64().filter(|millis| *millis >= 0.0).map(|millis| millis as u64));
     millis.map(Duration::from_millis)
 }
 
-/// What an answer of any status but 200 means.
+/// Converts a response with another status.
 pub(super) fn refused(
     endpoint: &Endpoint,
     status: StatusCode,
@@ -77,27 +77,27 @@ pub(super) fn refused(
                 .iter()
                 .filter_map(|missing| {
                     let url = missing.url.as_ref()?;
-                    Some(Content::resource_link(cut(url), format!("authorise {}", cut(&missing.required.id))))
+                    Some(Content::resource_link(cut(url), format!("authorize {}", cut(&missing.required.id))))
                 })
                 .collect();
             ToolError::missing_requirements(missing.clone().into()).with_content(links)
         }
         (StatusCode::BAD_REQUEST, Some(_)) => error(ErrorKind::UnknownTool, "did not run the tool"),
         (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => {
-            error(ErrorKind::Unauthorized, "does not let this program in")
+            error(ErrorKind::Unauthorized, "rejected the credentials of this program")
         }
-        (StatusCode::PAYLOAD_TOO_LARGE, _) => error(ErrorKind::TooLarge, "does not take that much"),
+        (StatusCode::PAYLOAD_TOO_LARGE, _) => error(ErrorKind::TooLarge, "rejected the size of the call"),
         (StatusCode::UNPROCESSABLE_ENTITY, Some(refused)) => {
             let errors = refused.parameter_errors.iter().take(MAX_PARAMETERS);
             let violations = errors.map(|(name, rule)| violation(name, rule)).collect();
-            error(ErrorKind::InvalidArguments, "refused the arguments").with_violations(violations)
+            error(ErrorKind::InvalidArguments, "rejected the arguments").with_violations(violations)
         }
-        (StatusCode::TOO_MANY_REQUESTS, _) => error(ErrorKind::Overloaded, "has too much to do"),
+        (StatusCode::TOO_MANY_REQUESTS, _) => error(ErrorKind::Overloaded, "is overloaded"),
         (status, _) if status.is_server_error() => {
             error(ErrorKind::Unavailable, &format!("cannot run tools now (HTTP {})", status.as_u16()))
         }
         (status, _) => {
-            let message = format!("with HTTP {}; is that what answers at its URL?", status.as_u16());
+            let message = format!("with HTTP {}; check its URL", status.as_u16());
             endpoint.unreadable(&message)
         }
     };
@@ -111,13 +111,13 @@ pub(super) fn refused(
     }
 }
 
-/// What a server says of one parameter.
+/// Converts the error of a parameter.
 fn violation(name: &str, rule: &str) -> Violation {
     let pointer = match name {
         "" => String::new(),
         name => format!("/{}", cut(name).replace('~', "~0").replace('/', "~1")),
     };
-    // Ours begin with the place, which is said already.
+    // Messages of our own server begin with the pointer.
     let rule = cut(rule);
     let rule = rule.strip_prefix(&format!("{pointer} ")).unwrap_or(&rule);
     Violation::new(pointer, rule)

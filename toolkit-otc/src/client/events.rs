@@ -1,4 +1,4 @@
-//! A call as server-sent events (WHATWG HTML, 9.2).
+//! Reading server-sent events (WHATWG HTML, 9.2).
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -13,11 +13,12 @@ use super::answer;
 use super::http::Endpoint;
 use crate::wire::CallResult;
 
-/// Passes on what a tool says, until it says how it ended.
+/// Passes on the progress and chunks of a call until its last event, and returns its result.
 pub(super) async fn read(endpoint: &Endpoint, call: &BackendCall<'_>, mut body: Incoming) -> Result<Answer, ToolError> {
     let mut lines = Lines { line: Vec::new(), data: Vec::new(), max_bytes: endpoint.max_bytes };
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| endpoint.unavailable("went away while it ran the tool").caused_by(error))?;
+        let frame =
+            frame.map_err(|error| endpoint.unavailable("disconnected while it ran the tool").caused_by(error))?;
         let Ok(mut bytes) = frame.into_data() else { continue };
         while let Some(data) = lines.next_event(&mut bytes).map_err(|TooLong| {
             endpoint.unreadable(&format!("with an event of more than {} bytes", endpoint.max_bytes))
@@ -27,10 +28,10 @@ pub(super) async fn read(endpoint: &Endpoint, call: &BackendCall<'_>, mut body: 
             }
         }
     }
-    Err(endpoint.unavailable("went away while it ran the tool"))
+    Err(endpoint.unavailable("disconnected while it ran the tool"))
 }
 
-/// One event: `{"kind", "toolId", "data"}`.
+/// An event: `{"kind", "toolId", "data"}`.
 #[derive(Deserialize)]
 struct Event<'a> {
     kind: String,
@@ -47,13 +48,13 @@ struct Reported {
     message: Option<String>,
 }
 
-/// Passes one event on; the last gives what the call came to.
+/// Passes an event on. Returns the result of the call if the event is the last one.
 async fn pass_on<'d>(
     endpoint: &Endpoint,
     call: &BackendCall<'_>,
     data: &'d [u8],
 ) -> Result<Option<CallResult<'d>>, ToolError> {
-    let unreadable = |error| endpoint.unreadable("with what is no event").caused_by(error);
+    let unreadable = |error| endpoint.unreadable("with an invalid event").caused_by(error);
     let event: Event<'_> = serde_json::from_slice(data).map_err(unreadable)?;
     let json = event.data.map_or("null", RawValue::get);
     match event.kind.as_str() {
@@ -63,17 +64,17 @@ async fn pass_on<'d>(
         }
         "chunk" => call.send(Chunk::from_json(json.to_owned()).map_err(unreadable)?).await?,
         "done" | "error" => return serde_json::from_str(json).map(Some).map_err(unreadable),
-        // A later version may have more to say.
+        // Later versions may have more kinds of events.
         _ => {}
     }
     Ok(None)
 }
 
-/// Cuts bytes into lines, and lines into events.
+/// A parser that splits bytes into lines, and lines into events.
 struct Lines {
-    /// A line that has no end yet.
+    /// The incomplete last line.
     line: Vec<u8>,
-    /// The data of an event that has no end yet.
+    /// The data of the incomplete last event.
     data: Vec<u8>,
     max_bytes: usize,
 }
@@ -81,7 +82,7 @@ struct Lines {
 struct TooLong;
 
 impl Lines {
-    /// Takes bytes up to the end of the next event that has data, and gives that data.
+    /// Reads bytes up to the end of the next event with data, and returns that data.
     fn next_event(&mut self, bytes: &mut Bytes) -> Result<Option<Vec<u8>>, TooLong> {
         while !bytes.is_empty() {
             let end = bytes.iter().position(|&byte| byte == b'\n');

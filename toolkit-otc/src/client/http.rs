@@ -1,4 +1,4 @@
-//! Requests to one server.
+//! HTTP requests to a server.
 
 use std::fmt;
 use std::future::Future;
@@ -21,18 +21,18 @@ use toolkit_http::{Authorities, ClientConfig, InvalidCertificate, certificate_fa
 
 use crate::Auth;
 
-/// One server, and how to reach it.
+/// A server and the settings of its connections.
 #[derive(Clone)]
 pub(super) struct Endpoint {
-    /// What the backend is called.
+    /// The name of the backend.
     name: String,
     scheme: Scheme,
     authority: Authority,
-    /// What all paths begin with; it does not end with a slash.
+    /// The prefix of all paths, without a slash at the end.
     base: String,
     authorities: Authorities,
     connect_timeout: Duration,
-    /// Connections are kept in it, so that it is made once; or why it cannot be.
+    /// The client with its connection pool, or the error of creating it.
     client: Arc<OnceLock<Result<Connections, String>>>,
     pub(super) auth: Auth,
     pub(super) timeout: Duration,
@@ -41,7 +41,7 @@ pub(super) struct Endpoint {
 
 type Connections = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 
-/// A whole answer.
+/// A complete response.
 pub(super) struct Got {
     pub(super) status: StatusCode,
     pub(super) retry_after: Option<Duration>,
@@ -51,24 +51,24 @@ pub(super) struct Got {
 const TIMEOUT: Duration = Duration::from_secs(300);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_BODY_BYTES: usize = 16 << 20;
-/// How long a connection is kept that nobody uses: less than servers keep it, so that they rarely close one that is
-/// about to be used.
+/// The time after which an idle connection is closed. It is shorter than that of most servers, so that a server rarely
+/// closes a connection that is about to be used.
 const MAX_IDLE: Duration = Duration::from_secs(15);
-/// As long as anybody would be asked to wait.
+/// The upper bound of `Retry-After`, in seconds.
 const MAX_RETRY_AFTER: u64 = 24 * 60 * 60;
 
 impl Endpoint {
     pub(super) fn new(name: &str, url: &str) -> Result<Self, InvalidUrl> {
         let invalid = |reason| InvalidUrl { reason };
-        let uri: Uri = url.parse().map_err(|_| invalid("it is none"))?;
+        let uri: Uri = url.parse().map_err(|_| invalid("the syntax is invalid"))?;
         let scheme = uri.scheme().filter(|scheme| [Scheme::HTTP, Scheme::HTTPS].contains(scheme)).cloned();
-        let scheme = scheme.ok_or(invalid("it has to begin with `https://` or `http://`"))?;
-        let authority = uri.authority().cloned().ok_or(invalid("it has no host"))?;
+        let scheme = scheme.ok_or(invalid("it must begin with `https://` or `http://`"))?;
+        let authority = uri.authority().cloned().ok_or(invalid("it must have a host"))?;
         if authority.as_str().contains('@') {
-            return Err(invalid("it has a password in it; use `OtcBackend::auth`"));
+            return Err(invalid("it must not contain a password; use `OtcBackend::auth`"));
         }
         if uri.query().is_some() {
-            return Err(invalid("it has a query, and paths cannot be put behind that"));
+            return Err(invalid("it must not contain a query"));
         }
         Ok(Self {
             name: name.to_owned(),
@@ -101,10 +101,12 @@ impl Endpoint {
             };
             tls.map(|tls| client(tls, self.connect_timeout)).map_err(|error| error.to_string())
         });
-        client.as_ref().map_err(|error| self.unavailable("cannot be reached without TLS").caused_by(error.clone()))
+        client
+            .as_ref()
+            .map_err(|error| self.unavailable("cannot be reached, since TLS is not available").caused_by(error.clone()))
     }
 
-    /// What comes of a request, if it comes in time.
+    /// Applies the timeout to a request.
     pub(super) async fn within<T>(&self, request: impl Future<Output = Result<T, ToolError>>) -> Result<T, ToolError> {
         tokio::time::timeout(self.timeout, request).await.unwrap_or_else(|_| {
             let message = format!("{self} did not answer within {:?}", self.timeout);
@@ -119,7 +121,8 @@ impl Endpoint {
 
     pub(super) async fn post(&self, path: &str, body: Vec<u8>, accepts: &str) -> Result<Response<Incoming>, ToolError> {
         if body.len() > self.max_bytes {
-            let message = format!("the call has {} bytes; at most {} are sent to {self}", body.len(), self.max_bytes);
+            let message =
+                format!("the call has {} bytes, more than the limit of {} for {self}", body.len(), self.max_bytes);
             return Err(ToolError::new(ErrorKind::TooLarge, message));
         }
         self.send(Method::POST, path, body.into(), accepts).await
@@ -146,11 +149,11 @@ impl Endpoint {
                 self.unavailable(&how).caused_by(error)
             }
             None if error.is_connect() => self.unavailable("cannot be reached").caused_by(error),
-            None => self.unavailable("went away before it answered").caused_by(error),
+            None => self.unavailable("disconnected before it answered").caused_by(error),
         })
     }
 
-    /// The whole of an answer, as far as it may be long.
+    /// Reads a complete response within the size limit.
     pub(super) async fn whole(&self, response: Response<Incoming>) -> Result<Got, ToolError> {
         let (parts, body) = response.into_parts();
         let seconds = parts.headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.trim().parse().ok());
@@ -158,18 +161,18 @@ impl Endpoint {
         let body = Limited::new(body, self.max_bytes).collect().await.map_err(|error| {
             match error.is::<LengthLimitError>() {
                 true => self.unreadable(&format!("with more than {} bytes", self.max_bytes)),
-                false => self.unavailable("went away in the middle of its answer").caused_by(error),
+                false => self.unavailable("disconnected in the middle of its response").caused_by(error),
             }
         })?;
         Ok(Got { status: parts.status, retry_after, body: body.to_bytes() })
     }
 
-    /// The server is not there, or not any more.
+    /// Creates the error for a server that cannot be reached. `how` follows the name of the server.
     pub(super) fn unavailable(&self, how: &str) -> ToolError {
         ToolError::new(ErrorKind::Unavailable, format!("{self} {how}"))
     }
 
-    /// The server said what is no answer.
+    /// Creates the error for an invalid response. `how` completes the sentence "The server answered …".
     pub(super) fn unreadable(&self, how: &str) -> ToolError {
         ToolError::new(ErrorKind::InvalidAnswer, format!("{self} answered {how}"))
     }
@@ -177,7 +180,7 @@ impl Endpoint {
 
 fn client(tls: ClientConfig, connect_timeout: Duration) -> Connections {
     let mut connector = HttpConnector::new();
-    // It is given addresses of both schemes.
+    // The connector also gets `https` URLs.
     connector.enforce_http(false);
     connector.set_connect_timeout(Some(connect_timeout));
     connector.set_nodelay(true);
@@ -187,13 +190,13 @@ fn client(tls: ClientConfig, connect_timeout: Duration) -> Connections {
     client.pool_idle_timeout(MAX_IDLE).pool_timer(TokioTimer::new()).http1_max_headers(100).build(connector)
 }
 
-/// Whether an answer is of a media type.
+/// Returns true if a response has this media type.
 pub(super) fn is(response: &Response<Incoming>, media_type: &str) -> bool {
     let sent = response.headers().get(CONTENT_TYPE).and_then(|sent| sent.to_str().ok()).unwrap_or_default();
     sent.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(media_type)
 }
 
-/// What a model is told that it was: the address is nothing to it.
+/// The name of the server for error messages. Models read these, so they do not contain its address.
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the tool server `{}`", self.name.escape_debug())
@@ -206,7 +209,7 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// A text that is not the URL of a server.
+/// The error for a text that is not the URL of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidUrl {
     reason: &'static str,
@@ -214,7 +217,7 @@ pub struct InvalidUrl {
 
 impl fmt::Display for InvalidUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not the URL of a server: {}", self.reason)
+        write!(f, "not a server URL: {}", self.reason)
     }
 }
 

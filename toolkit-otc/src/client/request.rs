@@ -1,4 +1,4 @@
-//! What is sent to call a tool.
+//! Requests that call a tool.
 
 use serde_json::value::RawValue;
 use toolkit::ToolError;
@@ -9,11 +9,11 @@ use uuid::Uuid;
 use crate::wire::{CallContext, CallMessage, CallRequest, SCHEMA, SecretValue, Token};
 use crate::{CallId, TraceId};
 
-/// The body of a call.
+/// Writes the body of a call.
 ///
 /// # Errors
 ///
-/// The arguments are not JSON.
+/// Returns an error if the arguments are not JSON.
 pub(super) fn body(call: &BackendCall<'_>, tool_id: &str) -> Result<Vec<u8>, ToolError> {
     let text = call.arguments().to_json().map_err(ToolError::internal)?;
     let input: &RawValue = serde_json::from_slice(&text).map_err(|error| {
@@ -34,7 +34,7 @@ pub(super) fn body(call: &BackendCall<'_>, tool_id: &str) -> Result<Vec<u8>, Too
     serde_json::to_vec(&message).map_err(ToolError::internal)
 }
 
-/// What the tool requires of the caller's credentials; `None` where that is nothing.
+/// Returns the credentials that the tool requires, or `None` if it requires none.
 fn required(call: &BackendCall<'_>) -> Option<CallContext> {
     let (required, context) = (call.tool().requirements(), call.context());
     if required.is_empty() {

@@ -1,4 +1,4 @@
-//! From a definition to a tool.
+//! Conversion of a definition into a tool.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use super::{AS_READ, Definition, Input, MAX_NAME_LEN, Naming, Requirements, is_d
 use crate::absent::or_default;
 use crate::id::{OtcId, release};
 
-/// A definition before anything is known of its fields but their kind.
+/// The fields of a definition before validation.
 #[derive(Deserialize)]
 struct Fields {
     id: String,
@@ -21,7 +21,7 @@ struct Fields {
     description: String,
     version: String,
     input_schema: Input,
-    /// Any value, where nothing is said: the published schema does not ask for it.
+    /// Defaults to any value, since the published schema does not require the field.
     #[serde(default = "any")]
     output_schema: Option<Map<String, Value>>,
     #[serde(default, deserialize_with = "or_default")]
@@ -34,22 +34,21 @@ fn any() -> Option<Map<String, Value>> {
 }
 
 impl Definition {
-    /// Reads a definition. Fields that the format does not have are passed over, and a parameter without a description
-    /// is taken as it is.
+    /// Parses and validates a definition. Unknown fields are ignored, and parameters need no description.
     ///
     /// # Errors
     ///
-    /// A field is missing or not of its kind, the id, the name or the version is none, the id and the version do not
-    /// agree, or a schema has references.
+    /// Returns an error if a field is missing or has the wrong type, if the id, the name or the version is invalid, if
+    /// the id and the version differ, or if a schema has references.
     pub fn from_json(json: &Value) -> Result<Self, InvalidDefinition> {
         let id = json.get("id").and_then(Value::as_str).map(str::to_owned);
         let invalid = |reasons| InvalidDefinition { id: id.clone(), reasons };
         if exceeds(json, MAX_DEPTH) {
-            return Err(invalid(vec![format!("it is nested deeper than {MAX_DEPTH} levels")]));
+            return Err(invalid(vec![format!("exceeds the nesting limit of {MAX_DEPTH} levels")]));
         }
         let mut fields = Fields::deserialize(json).map_err(|error| invalid(vec![error.to_string()]))?;
         for authorization in &mut fields.requirements.authorization {
-            // A list of no scopes says nothing.
+            // An empty list of scopes means the same as none.
             authorization.oauth2.take_if(|oauth2| oauth2.scopes.is_empty());
         }
         let parsed = fields.id.parse::<OtcId>();
@@ -68,14 +67,15 @@ impl Definition {
         }
     }
 
-    /// The tool that it describes: the toolkit is its namespace. A name other than `Toolkit_Tool` is its title.
+    /// Converts the definition into a tool. The toolkit becomes the namespace. A name other than `Toolkit_Tool` becomes
+    /// the title.
     ///
-    /// Where the definition of that tool would differ from this one, as for parameters without a `type`, the tool keeps
-    /// this one in its `_meta`, so that [`Definition::of`] returns it.
+    /// If the definition of that tool would differ from this one, for example for parameters without a `type`, the tool
+    /// keeps this definition in its `_meta` for [`Definition::of`].
     ///
     /// # Errors
     ///
-    /// What [`ToolBuilder::build`](toolkit::tool::ToolBuilder::build) refuses, such as a schema that is not sound.
+    /// Returns the errors of [`ToolBuilder::build`](toolkit::tool::ToolBuilder::build), such as an invalid schema.
     pub fn to_tool(&self) -> Result<Tool, Diagnostics> {
         let tool = self.builder().build()?;
         let json = serde_json::to_value(self).unwrap_or_default();
@@ -87,7 +87,7 @@ impl Definition {
         }
     }
 
-    /// The definition that a tool was read from, if the tool keeps it and is still the same.
+    /// Returns the definition in the `_meta` of a tool if the tool is still equal to it.
     pub(super) fn as_read(tool: &Tool) -> Option<Self> {
         let definition = Self::from_json(tool.meta()?.get(AS_READ)?).ok()?;
         (definition.to_tool().ok()? == *tool).then_some(definition)
@@ -95,7 +95,7 @@ impl Definition {
 
     fn builder(&self) -> ToolBuilder {
         let mut input = self.input_schema.parameters.clone();
-        // Arguments are an object, whether the schema says so or not.
+        // Arguments are always an object.
         input.entry("type").or_insert_with(|| "object".into());
         let output = self.output_schema.as_ref().map_or_else(|| json!({ "type": "null" }), |schema| json!(schema));
         let builder = Tool::builder(self.id.tool().to_owned())
@@ -112,10 +112,10 @@ impl Definition {
     }
 }
 
-/// How deep a definition may be nested: as deep as JSON text is read.
+/// The maximum nesting of a definition, which is that of the JSON parser.
 const MAX_DEPTH: usize = 127;
 
-/// How deep one may be nested that a tool keeps: the tool has levels around it, and has to be read as JSON text too.
+/// The maximum nesting of a definition that a tool keeps. The tool adds levels around it and must be parseable too.
 const MAX_KEPT_DEPTH: usize = 120;
 
 fn exceeds(value: &Value, levels: usize) -> bool {
@@ -129,32 +129,32 @@ fn exceeds(value: &Value, levels: usize) -> bool {
 fn wrong_with(fields: &Fields, id: Result<&OtcId, &crate::InvalidOtcId>) -> Vec<String> {
     let mut reasons = Vec::new();
     match id {
-        Err(invalid) => reasons.push(format!("its `id` is {invalid}")),
-        // `@1` is short for `@1.0.0` in calls only.
+        Err(invalid) => reasons.push(format!("`id` is {invalid}")),
+        // Only calls may abbreviate `@1.0.0` to `@1`.
         Ok(id) if id.version().is_none() || id.to_string() != fields.id => {
-            reasons.push("its `id` has no version of three numbers, such as `@1.0.0`".to_owned());
+            reasons.push("`id` must have a version of three numbers, such as `@1.0.0`".to_owned());
         }
         Ok(id) if id.version() != release(&fields.version).as_ref() && release(&fields.version).is_some() => {
-            reasons.push("its `id` and its `version` do not agree".to_owned());
+            reasons.push("`id` and `version` have different versions".to_owned());
         }
         Ok(_) => {}
     }
     if !is_definition_name(&fields.name) {
-        reasons.push(format!("its `name` must have 1 to {MAX_NAME_LEN} letters, digits, `_` and `-`"));
+        reasons.push(format!("`name` must have 1 to {MAX_NAME_LEN} letters, digits, `_` and `-`"));
     }
     if release(&fields.version).is_none() {
-        reasons.push("its `version` must be three numbers and nothing more, such as `1.0.0`".to_owned());
+        reasons.push("`version` must be three numbers, such as `1.0.0`".to_owned());
     }
     if let Some(keyword) = reference_in(&fields.input_schema.parameters) {
-        reasons.push(format!("its `input_schema` has `{keyword}`, and the format has no references"));
+        reasons.push(format!("`input_schema` has `{keyword}`, but references are not supported"));
     }
     if let Some(keyword) = fields.output_schema.as_ref().and_then(reference_in) {
-        reasons.push(format!("its `output_schema` has `{keyword}`, and the format has no references"));
+        reasons.push(format!("`output_schema` has `{keyword}`, but references are not supported"));
     }
     reasons
 }
 
-/// A document that is no definition of a tool.
+/// The error for an invalid definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidDefinition {
     id: Option<String>,
@@ -168,7 +168,7 @@ impl fmt::Display for InvalidDefinition {
             let id: String = id.chars().take(160).collect();
             write!(f, " (`{}`)", id.escape_debug())?;
         }
-        // serde repeats what it did not expect, which may be long.
+        // serde repeats the unexpected value, which may be long.
         let reasons: String = self.reasons.join("; ").chars().take(600).collect();
         write!(f, ": {}", reasons.escape_debug())
     }

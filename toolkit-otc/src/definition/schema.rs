@@ -1,19 +1,19 @@
-//! What the format asks of schemas: no references, and a description of each parameter.
+//! The rules of the format for schemas: no references, and a description of each parameter.
 
 use serde_json::{Map, Value, json};
 use toolkit::schema::inline;
 
-/// The keywords that refer to a schema, or are what others refer to.
+/// The keywords that contain or refer to definitions.
 const REFERRING: [&str; 5] = ["$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions"];
 
-/// The keywords whose value is data, whatever it looks like.
+/// The keywords whose value is not a schema.
 const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
 
-/// The keywords whose value has schemas under names of the author's choice.
+/// The keywords whose value is a map of schemas.
 const NAMED: [&str; 6] =
     ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"];
 
-/// The first keyword of a schema, anywhere in it, that the format does not have.
+/// Returns the first keyword anywhere in a schema that the format does not support.
 pub(super) fn reference(schema: &Value) -> Option<&'static str> {
     match schema {
         Value::Object(map) => reference_in(map),
@@ -32,28 +32,28 @@ pub(super) fn reference_in(map: &Map<String, Value>) -> Option<&'static str> {
     })
 }
 
-/// The schema with its definitions written out.
+/// Inlines the definitions of a schema.
 ///
 /// # Errors
 ///
-/// It has a reference that cannot be written out, such as one to itself.
+/// Returns an error for a reference that cannot be inlined, such as a recursive one.
 pub(super) fn written_out(schema: &Value) -> Result<Map<String, Value>, String> {
     let mut schema = schema.clone();
     inline::inline(&mut schema);
     if let Some(keyword) = reference(&schema) {
         return Err(format!(
-            "has a `{keyword}` that cannot be written out, and Open Tool Calling has no references; a type that \
-             contains itself can take or give its inner values as JSON text instead"
+            "has a `{keyword}` that cannot be inlined, but Open Tool Calling does not support references; a recursive \
+             type can pass its inner values as JSON text instead"
         ));
     }
     match schema {
         Value::Object(map) => Ok(map),
-        Value::Bool(false) => Err("accepts nothing".to_owned()),
+        Value::Bool(false) => Err("accepts no value".to_owned()),
         _ => Ok(Map::new()),
     }
 }
 
-/// Describes each parameter that its author has not described: by its title or, failing that, by its name in words.
+/// Adds a description to each parameter without one: its title, or its name in words.
 pub(super) fn describe_parameters(parameters: &mut Map<String, Value>) {
     let Some(Value::Object(properties)) = parameters.get_mut("properties") else {
         return;
@@ -73,8 +73,8 @@ pub(super) fn describe_parameters(parameters: &mut Map<String, Value>) {
     }
 }
 
-/// The parameters of a function in the form of the published examples: not said to be closed, as every function's are,
-/// and with a list of those that are required, if it has no entries.
+/// Writes the parameters of a function like the published examples: without `additionalProperties: false`, and with
+/// `required`, even if it is empty.
 pub(super) fn say_as_published(parameters: &mut Map<String, Value>) {
     if parameters.get("additionalProperties") == Some(&Value::Bool(false)) {
         parameters.remove("additionalProperties");
@@ -102,7 +102,7 @@ fn in_words(name: &str) -> String {
     if words.is_empty() { name.to_owned() } else { words }
 }
 
-/// Whether a schema accepts `null` and nothing else: a tool that gives nothing back.
+/// Returns true if a schema accepts only `null`, as for a tool that returns nothing.
 pub(super) fn is_nothing(schema: &Value) -> bool {
     let says = |keyword: &String| matches!(keyword.as_str(), "type" | "title" | "description" | "$schema");
     schema.get("type").is_some_and(|ty| ty == "null") && schema.as_object().is_some_and(|map| map.keys().all(says))

@@ -1,4 +1,4 @@
-//! From a tool to its definition.
+//! Conversion of a tool into a definition.
 
 use serde_json::Value;
 use toolkit::Tool;
@@ -9,35 +9,36 @@ use super::schema::{describe_parameters, is_nothing, say_as_published, written_o
 use super::{AS_READ, Definition, Input, MAX_NAME_LEN, is_definition_name};
 use crate::id::{OtcId, is_name, release};
 
-/// What tools are called that have no namespace or no version, which an id in Open Tool Calling must have.
+/// Defaults for the parts of an id that a tool may lack: the toolkit and the version.
 ///
-/// By default there is nothing to call them, and they are problems.
+/// Without a default, a tool without a namespace or a version cannot be published.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Naming {
     /// The toolkit of tools without a namespace: letters, digits and `_`.
     pub toolkit: Option<String>,
-    /// The version of tools that have none: three numbers.
+    /// The version of tools without one: three numbers.
     pub version: Option<String>,
 }
 
 impl Definition {
-    /// The definition of a tool.
+    /// Converts a tool into a definition.
     ///
-    /// Its namespace is its toolkit; a `-` or a dot in either name becomes a `_`. Its title is its name, where a title
-    /// can be one; otherwise that is `Toolkit_Tool`. Definitions in its schemas are written out where they are used. A
-    /// tool or a parameter that nobody has described is described by its title or, failing that, by its name in words.
-    /// A tool that promises nothing about its result may give any value, one that promises `null` gives nothing back.
+    /// - The namespace becomes the toolkit. `-` and `.` in names become `_`.
+    /// - The title becomes the name if it is a valid one; otherwise the name is `Toolkit_Tool`.
+    /// - Definitions in schemas are inlined.
+    /// - A tool or a parameter without a description is described by its title or by its name in words.
+    /// - A tool without an output schema may return any value. One whose output schema accepts only `null` returns
+    ///   nothing.
+    /// - The parameters of a function of this program are written like the published examples: without
+    ///   `additionalProperties: false`, and with `required`, even if it is empty.
     ///
-    /// A function of this program is said as the published examples are: that it takes no other parameters than those
-    /// it declares goes without saying, and `required` is there wherever there are parameters.
-    ///
-    /// A tool that was read from a definition, and is still that tool, has the definition that was read.
+    /// A tool that was read from a definition, and has not changed, has that definition.
     ///
     /// # Errors
     ///
-    /// It cannot be said: the tool has no namespace or no version and `naming` has none for it either, its version is
-    /// more than three numbers, a schema contains itself, or no name has room.
+    /// Returns an error if the tool lacks a namespace or a version without a default in `naming`, if its version is not
+    /// three numbers, if a schema is recursive, or if its name is too long.
     pub fn of(tool: &Tool, naming: &Naming) -> Result<Self, Diagnostics> {
         if let Some(read) = Self::as_read(tool) {
             return Ok(read);
@@ -77,11 +78,11 @@ impl Definition {
 }
 
 impl Definition {
-    /// What it does not say of the tool that it is of.
+    /// Returns the properties of the tool that the definition does not have.
     #[must_use]
     pub fn losses(&self, tool: &Tool) -> Vec<Loss> {
         let mut said = vec!["namespace", "version", "requirements", "outputSchema"];
-        // Where it is the name there is nothing else to say, unless an annotation has another.
+        // A title that became the name is not lost, unless the annotations have another title.
         if tool.title().is_none_or(|title| title == self.name) && tool.annotations().title.is_none() {
             said.push("title");
         }
@@ -102,7 +103,7 @@ impl Definition {
             }
         }
         if tool.location().is_some() && tool.input().as_value().get("additionalProperties") == Some(&false.into()) {
-            let reason = "is not said; the tool refuses other parameters all the same";
+            let reason = "is not written; the tool rejects other parameters nevertheless";
             losses.push(Loss::new(Side::Input, "", "additionalProperties", Effect::Widened, reason));
         }
         losses
@@ -114,13 +115,13 @@ fn id_of(tool: &Tool, naming: &Naming) -> Result<OtcId, Diagnostics> {
     let id = tool.id();
     let toolkit = id.namespace().map(as_name).or_else(|| naming.toolkit.clone());
     let toolkit = toolkit.filter(|toolkit| is_name(toolkit)).ok_or_else(|| {
-        let message = "an id in Open Tool Calling has a toolkit of letters, digits and `_`, and the tool has no namespace \
-                       for it; give it one, or say what to call it with `Naming::toolkit`";
+        let message = "an id in Open Tool Calling requires a toolkit of letters, digits and `_`, but the tool has no \
+                       namespace; add one, or set `Naming::toolkit`";
         wrong(DiagnosticKind::InvalidName, message.to_owned())
     })?;
     let name = as_name(id.name());
     if !is_name(&name) {
-        let message = "an id in Open Tool Calling has only letters, digits and `_`, and the tool's name has others";
+        let message = "an id in Open Tool Calling allows only letters, digits and `_`, but the tool's name has others";
         return Err(wrong(DiagnosticKind::InvalidName, message.to_owned()));
     }
     let version = match id.version() {
@@ -129,10 +130,10 @@ fn id_of(tool: &Tool, naming: &Naming) -> Result<OtcId, Diagnostics> {
     };
     let version = version.ok_or_else(|| {
         let message = match id.version() {
-            Some(_) => "a version in Open Tool Calling is three numbers and nothing more, and the tool's is not",
+            Some(_) => "a version in Open Tool Calling must be three numbers, but the tool's is not",
             None => {
-                "a tool in Open Tool Calling has a version, and this one has none; give it one, or say which it is \
-                 with `Naming::version`"
+                "an id in Open Tool Calling requires a version, but the tool has none; add one, or set \
+                 `Naming::version`"
             }
         };
         wrong(DiagnosticKind::InvalidVersion, message.to_owned())
@@ -140,7 +141,7 @@ fn id_of(tool: &Tool, naming: &Naming) -> Result<OtcId, Diagnostics> {
     Ok(OtcId::new(toolkit, name, Some(version)))
 }
 
-/// The name with `_` for what an id must not have.
+/// Replaces the characters of a name that an id does not allow.
 fn as_name(name: &str) -> String {
     name.replace(['-', '.'], "_")
 }
@@ -149,13 +150,16 @@ fn name_of(tool: &Tool, id: &OtcId) -> Result<String, Diagnostics> {
     let names = [tool.title().map(str::to_owned), Some(id.default_name()), Some(id.tool().to_owned())];
     names.into_iter().flatten().find(|name| is_definition_name(name)).ok_or_else(|| {
         let message =
-            format!("a name in Open Tool Calling has at most {MAX_NAME_LEN} characters, and the tool's has more");
+            format!("a name in Open Tool Calling has at most {MAX_NAME_LEN} characters, but the tool's has more");
         Diagnostic::new(DiagnosticKind::InvalidName, message, [tool]).into()
     })
 }
 
 impl Naming {
-    /// These words in place of what a tool does not have.
+    /// Creates a `Naming` with both defaults. `-` and `.` in the toolkit become `_`.
+    ///
+    /// # Examples
+    ///
     ///
     /// ```
     /// # use toolkit_otc::Naming;

@@ -1,4 +1,4 @@
-//! One run and one answer for each call id.
+//! Deduplication of calls by their id.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use toolkit::CancelToken;
 use super::refusal::Refusal;
 use super::reply::Reply;
 
-/// The calls that run, and the last answers of those that ran.
+/// The running calls and the cached responses.
 pub(super) struct Answers {
     state: Mutex<State>,
     max_answers: usize,
@@ -21,7 +21,7 @@ pub(super) struct Answers {
 #[derive(Default)]
 struct State {
     calls: HashMap<String, Call>,
-    /// The answers that are kept, in the order in which they were last asked for.
+    /// The ids of the cached responses, in the order of their last use.
     by_age: BTreeMap<u64, String>,
     clock: u64,
     n_bytes: usize,
@@ -37,22 +37,22 @@ enum Step {
     Ended { reply: Reply, asked_at: u64 },
 }
 
-/// What makes two calls the same: a hash of everything that is asked.
+/// A hash of the tool, the input and the context of a call.
 pub(super) type Fingerprint = [u8; 32];
 
-/// What becomes of a call that comes in.
+/// The handling of an incoming call.
 pub(super) enum Admitted {
-    /// It is the first of its id, and is to be run.
+    /// Run the call, which is the first with its id.
     First(Flying, Waiting),
-    /// It runs already.
+    /// Wait for the running call with the same id.
     Again(Waiting),
-    /// It ran before.
+    /// Return the cached response.
     Ended(Reply),
-    /// Another call has its id.
+    /// Reject the call, since another one has its id.
     Taken,
 }
 
-/// What an answer takes beside its own bytes and twice its id, in bytes: about what the two maps need.
+/// The approximate memory of a cached response apart from its bytes and two copies of its id.
 const OVERHEAD: usize = 256;
 
 impl Answers {
@@ -83,7 +83,7 @@ impl Answers {
         }
     }
 
-    /// Keeps the answer if it has to be the same from now on, and forgets those that were asked for longest ago.
+    /// Caches a final response, and evicts the least recently used ones.
     fn end(&self, call_id: &str, reply: &Reply) {
         let mut state = self.state();
         let size = cost(call_id, reply);
@@ -115,7 +115,7 @@ fn cost(call_id: &str, reply: &Reply) -> usize {
     reply.size() + 2 * call_id.len() + OVERHEAD
 }
 
-/// A call that runs.
+/// The shared state of a running call.
 #[derive(Default)]
 struct Flight {
     cancel: CancelToken,
@@ -123,7 +123,7 @@ struct Flight {
     reply: watch::Sender<Option<Reply>>,
 }
 
-/// The right to run a call, and the duty to say what came of it.
+/// A guard for running a call, which must set the response.
 pub(super) struct Flying {
     answers: Arc<Answers>,
     call_id: String,
@@ -131,7 +131,7 @@ pub(super) struct Flying {
 }
 
 impl Flying {
-    /// Is cancelled when nobody waits any more.
+    /// Returns the token that is canceled when no request waits any more.
     pub(super) fn cancel(&self) -> CancelToken {
         self.flight.cancel.clone()
     }
@@ -145,7 +145,7 @@ impl Flying {
 impl Drop for Flying {
     fn drop(&mut self) {
         if self.flight.reply.borrow().is_none() {
-            let lost = Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the call was lost in an internal error");
+            let lost = Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the call failed with an internal error");
             let lost = Reply::Refused(lost);
             self.answers.end(&self.call_id, &lost);
             self.flight.reply.send_replace(Some(lost));
@@ -153,7 +153,7 @@ impl Drop for Flying {
     }
 }
 
-/// One of those who wait for a call. When the last of them is dropped before there is an answer, the call is cancelled.
+/// A request that waits for a call. Dropping the last one before there is a response cancels the call.
 pub(super) struct Waiting {
     flight: Arc<Flight>,
     reply: watch::Receiver<Option<Reply>>,
@@ -166,7 +166,7 @@ impl Waiting {
     }
 
     pub(super) async fn reply(&mut self) -> Reply {
-        // The sender lives as long as `self`, so there is always an answer in the end.
+        // `self.flight` owns the sender, and a dropped `Flying` sets a response.
         match self.reply.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(reply)) => reply.clone(),
             _ => Reply::Refused(Refusal::not_ready()),

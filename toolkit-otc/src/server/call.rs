@@ -25,15 +25,15 @@ use super::{LAST_MOMENT, Shared};
 use crate::wire::{CallContext, CallMessage, EVENT_STREAM, OLD_SCHEMA, SCHEMA};
 use crate::{OtcId, TraceId};
 
-/// How many events wait for a client that reads slowly.
+/// The number of events in the queue of a slow client.
 const MAX_PARTS: usize = 16;
-/// By how much a tool's own timeout may be exceeded before the server steps in.
+/// The time by which a tool's own timeout may be exceeded before the server ends the call.
 const SLACK: Duration = Duration::from_millis(100);
-/// The longest call id or trace id, in bytes.
+/// The maximum length of a call id or trace id, in bytes.
 const MAX_ID_LEN: usize = 256;
-/// Longer bodies are read on a thread for tools.
+/// The size in bytes above which bodies are parsed on a thread of the tool pool.
 const SMALL_BODY: usize = 64 << 10;
-/// What the pool knows reading as, beside tools.
+/// The name of parsing in the tool pool.
 const READ: &str = "reading of a message";
 
 pub(super) async fn call(State(shared): State<Arc<Shared>>, request: Request) -> Response {
@@ -44,9 +44,9 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Refu
     if !shared.readiness.is_ready() {
         return Err(Refusal::not_ready());
     }
-    // A page of another server can send text without asking first, and JSON it cannot.
+    // CORS: a web page cannot send JSON without a preflight request.
     if !has_json(request.headers()) {
-        let message = "send the call as `Content-Type: application/json`";
+        let message = "the `Content-Type` of a call must be `application/json`";
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
     let hears_events = accepts_events(request.headers());
@@ -54,7 +54,7 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Refu
     let job = if body.len() <= SMALL_BODY {
         Job::read(shared, &body, charge)?
     } else {
-        // To read and hash much takes a while, in which this thread would do nothing else.
+        // Parsing and hashing a large body would block this I/O thread.
         let at = Arc::clone(shared);
         let read = shared.pool.spawn(READ, async move { Job::read(&at, &body, charge) });
         read.await.unwrap_or_else(|_| Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "an internal error")))?
@@ -62,7 +62,7 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Refu
     let tool_id = job.tool_id.clone();
     let (mut waiting, parts) = match shared.answers.admit(&job.started.call_id, job.fingerprint) {
         Admitted::Taken => {
-            let message = "the `call_id` was given to another call; give every call one of its own";
+            let message = "the `call_id` belongs to another call; use a unique one";
             return Err(Refusal::bad_request(message));
         }
         Admitted::Ended(reply) if hears_events => return Ok(events::of_reply(tool_id, reply)),
@@ -77,39 +77,40 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Refu
     })
 }
 
-/// One call, as far as it can be known before the tool is asked.
+/// A parsed call.
 struct Job {
     tool_id: String,
-    /// As the dispatcher knows the tool.
+    /// The name of the tool in the dispatcher.
     name: String,
     input: Vec<u8>,
     context: Context,
     fingerprint: Fingerprint,
     started: Started,
-    /// What the message holds of the memory for messages.
+    /// The share of the message in the memory budget of request bodies.
     charge: BodyCharge,
 }
 
 impl Job {
     fn read(shared: &Shared, body: &[u8], charge: BodyCharge) -> Result<Self, Refusal> {
-        // What serde finds wrong is said by its place only: it repeats what it did not expect, which may be a secret.
+        // The error contains only the position, since serde's message repeats the unexpected value, which may be a
+        // secret.
         let message: CallMessage<'_> = serde_json::from_slice(body).map_err(|error| {
             let (line, column) = (error.line(), error.column());
             let message = match error.classify() {
-                serde_json::error::Category::Data => "the message is not `{\"request\": {\"tool_id\", \"input\", …}}`",
+                serde_json::error::Category::Data => "the message must be `{\"request\": {\"tool_id\", \"input\", …}}`",
                 _ => "the message is not JSON",
             };
             Refusal::bad_request(format!("{message}; see line {line}, column {column}"))
         })?;
         if let Some(schema) = message.schema.filter(|schema| schema != SCHEMA && schema != OLD_SCHEMA) {
             let schema: String = schema.chars().take(80).collect();
-            let message = format!("`$schema` is `{}`, and this server speaks `{SCHEMA}`", schema.escape_debug());
+            let message = format!("`$schema` is `{}`, but this server supports `{SCHEMA}`", schema.escape_debug());
             return Err(Refusal::bad_request(message));
         }
         let request = message.request;
         for (name, id) in [("call_id", &request.call_id), ("trace_id", &request.trace_id)] {
             if id.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_ID_LEN) {
-                return Err(Refusal::bad_request(format!("`{name}` has 1 to {MAX_ID_LEN} bytes")));
+                return Err(Refusal::bad_request(format!("`{name}` must have 1 to {MAX_ID_LEN} bytes")));
             }
         }
         let id: OtcId = request.tool_id.parse().map_err(|error| Refusal::bad_request(format!("`tool_id`: {error}")))?;
@@ -134,8 +135,7 @@ impl Job {
         Ok(Self { tool_id, name, input: input.as_bytes().to_vec(), context, fingerprint, started, charge })
     }
 
-    /// Lets the call run by itself, so that whoever else asks for it can wait for it too. Gives its parts to a client
-    /// that hears them.
+    /// Spawns the call, so that repeated requests can wait for it too. Returns its events if the client accepts them.
     fn start(self, shared: &Arc<Shared>, flying: Flying, hears_events: bool) -> Option<Receiver<Part>> {
         let permit = match shared.calls.try_acquire(&self.name) {
             Ok(permit) => permit,
@@ -148,14 +148,14 @@ impl Job {
         let shared = Arc::clone(shared);
         let Self { name, input, context, started, charge, .. } = self;
         let cancel = flying.cancel();
-        // The threads for `blocking` tools keep the permit: a tool that nobody waits for still takes one.
+        // The executor for `blocking` tools holds the permit, since such a tool occupies a thread until it returns.
         let (threads, tool_name) = (shared.pool.clone(), name.clone());
         let threads = BlockingThreads::new(move |work| {
             let _ = &permit;
             threads.run(&tool_name, work);
         });
         let context = context.with(threads).with_cancel(cancel.clone());
-        // The tool runs where it may block; this side only measures its time.
+        // The tool runs on the tool pool, where it may block. This side applies the timeout.
         let running = {
             let (server, tool, started) = (Arc::clone(&shared), name.clone(), started.clone());
             shared.pool.spawn(&name, async move {
@@ -166,7 +166,7 @@ impl Job {
         };
         tokio::spawn(async move {
             let limit = shared.time_limit(&name);
-            // The tool is told too: it may be one that cannot be stopped, but looks.
+            // A tool that cannot be stopped may still observe the token.
             let _cancel = CancelOnDrop(cancel.clone());
             let reply = tokio::select! {
                 biased;
@@ -180,7 +180,7 @@ impl Job {
     }
 }
 
-/// Waits until nobody waits for a call, and then a moment for the tool to notice it.
+/// Waits until a call is canceled, and then a moment for the tool to return.
 async fn abandoned(cancel: &CancelToken) {
     cancel.cancelled().await;
     tokio::time::sleep(LAST_MOMENT / 2).await;
@@ -195,7 +195,7 @@ impl Drop for CancelOnDrop {
 }
 
 impl Shared {
-    /// How long a call of a tool may take: its own timeout is measured by the dispatcher, if the tool lets it.
+    /// Returns the timeout of a call. The dispatcher applies the tool's own timeout first, if the tool yields to it.
     fn time_limit(&self, name: &str) -> Duration {
         let own = self.dispatcher.prepared(name).ok().and_then(|tool| tool.timeout());
         own.map_or(self.limits.call_timeout, |own| self.limits.call_timeout.min(own + SLACK))
@@ -218,7 +218,7 @@ async fn run(
             Event::Done(result) => return Ok(result),
             Event::Error(error) => return Err(error),
             event => {
-                // Where the client has gone away, others may still wait for the end.
+                // Continues after the client has disconnected, since others may wait for the end.
                 if let Some(part) = Part::of(&event) {
                     let _ = parts.send(part).await;
                 }
@@ -253,7 +253,8 @@ fn credentials(held: CallContext) -> Credentials {
     }
 }
 
-/// A hash of everything that is asked. The context belongs to it: an answer is for those who hold what the call held.
+/// Hashes a call. The context is included, so that a cached response is returned only to callers with the same
+/// credentials.
 fn fingerprint(tool_id: &str, input: &str, held: &CallContext) -> Fingerprint {
     let held = serde_json::to_vec(held).unwrap_or_default();
     let mut hash = Sha256::new();

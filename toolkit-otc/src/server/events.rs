@@ -1,4 +1,4 @@
-//! A call as server-sent events.
+//! Writing server-sent events.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use tokio::sync::mpsc::Receiver;
 use super::answers::Waiting;
 use super::reply::Reply;
 
-/// What a tool says before its end.
+/// An event before the end of a call.
 pub(super) struct Part {
     kind: &'static str,
-    /// JSON text.
+    /// The data as JSON.
     data: String,
 }
 
@@ -35,12 +35,12 @@ impl Part {
     }
 }
 
-/// How often a client is shown that the call still runs, where nothing else shows it.
+/// The interval of comments that keep the connection open.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// The events of a call that was started for this client.
+/// Creates the event stream of a call.
 ///
-/// What was refused before the tool ran is answered as without events: the first part or the end decides.
+/// A call that is rejected before the tool runs gets a regular response, so this waits for the first event or the end.
 pub(super) async fn of_call(tool_id: String, mut parts: Receiver<Part>, mut waiting: Waiting) -> Response {
     let Some(first) = parts.recv().await else {
         return of_reply(tool_id, waiting.reply().await);
@@ -53,7 +53,7 @@ pub(super) async fn of_call(tool_id: String, mut parts: Receiver<Part>, mut wait
     Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
 }
 
-/// The one event of a call that is over.
+/// Creates the event stream of a call that has ended, with one event.
 pub(super) fn of_reply(tool_id: String, reply: Reply) -> Response {
     match end(&tool_id, &reply) {
         Some(event) => Sse::new(stream::iter([Ok::<_, Infallible>(event)])).into_response(),
@@ -65,7 +65,7 @@ struct State {
     tool_id: String,
     first: Option<Part>,
     parts: Receiver<Part>,
-    /// `None` once the end was told. Dropping it tells the call that this client has gone.
+    /// `None` after the last event. Dropping it cancels the call if no other request waits.
     waiting: Option<Waiting>,
 }
 
@@ -80,7 +80,7 @@ impl State {
         }
         let reply = self.waiting.as_mut()?.reply().await;
         self.waiting = None;
-        // A tool that ran may still end in what is refused otherwise, and there is no status left to say so with.
+        // The status was sent already, so a rejection becomes an event.
         let refused = || {
             let Reply::Refused(refusal) = &reply else { return None };
             let failed = json!({ "success": false, "error": { "message": refusal.message(), "can_retry": false } });
@@ -103,7 +103,7 @@ fn event(kind: &str, tool_id: &str, data: &[u8]) -> Event {
     let mut json = format!(r#"{{"kind":"{kind}","toolId":{},"data":"#, Value::from(tool_id)).into_bytes();
     json.extend_from_slice(data);
     json.push(b'}');
-    // JSON text may have line breaks between its values, which would end a line of the event; a space says the same.
+    // Line breaks between JSON values would end a line of the event.
     json.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
     Event::default().data(String::from_utf8_lossy(&json))
 }

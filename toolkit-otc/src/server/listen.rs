@@ -1,4 +1,4 @@
-//! Accepting connections, and letting them come to their end.
+//! Serving connections and graceful shutdown.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -11,10 +11,10 @@ use tower_service::Service;
 use super::{LAST_MOMENT, Limits, Server};
 
 impl Server {
-    /// Serves on `listener` until `shutdown` completes. Then no more calls are taken, and those that run come to their end
-    /// or, after [`Limits::shutdown_timeout`], are cancelled.
+    /// Serves connections until `shutdown` completes, then shuts down gracefully: rejects new calls, and cancels
+    /// running ones after [`Limits::shutdown_timeout`].
     ///
-    /// Dropping the future ends everything at once.
+    /// Dropping the future closes all connections at once.
     pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
         let (shared, router) = self.shared();
         let limits = shared.limits.http();
@@ -26,13 +26,13 @@ impl Server {
         let answer = move |request: Request<hyper::body::Incoming>| {
             let mut router = router.clone();
             async move {
-                // Always ready.
+                // An axum router is always ready.
                 let answered: Result<Response, Infallible> = router.call(request.map(axum::body::Body::new)).await;
                 answered.unwrap_or_else(|never| match never {})
             }
         };
         toolkit_http::serve(listener, limits, answer, shutdown, std::future::pending()).await;
-        // Calls that were cancelled have a moment to notice it.
+        // Waits for canceled calls.
         let idle = async {
             while shared.calls.n_running() > 0 {
                 tokio::time::sleep(LAST_MOMENT / 20).await;
@@ -43,7 +43,7 @@ impl Server {
 }
 
 impl Limits {
-    /// The same for the base of both servers.
+    /// Returns the limits of the HTTP server.
     pub(super) fn http(&self) -> toolkit_http::Limits {
         let mut limits = toolkit_http::Limits::default();
         limits.max_connections = self.max_connections;

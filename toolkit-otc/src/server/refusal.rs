@@ -1,4 +1,4 @@
-//! Answers to what never reached a tool.
+//! Responses to rejected requests.
 
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::wire::{Refused, SCHEMA};
 
-/// An answer to what never reached a tool.
+/// A response to a rejected request.
 #[derive(Clone, Debug)]
 pub(super) struct Refusal(Box<Repr>);
 
@@ -31,7 +31,7 @@ impl Refusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "the server is not ready; try again later").retry_after(1)
     }
 
-    /// The server has something to do, and none of this.
+    /// Creates a `503` that can be retried.
     pub(super) fn busy(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, message).retry_after(1)
     }
@@ -41,7 +41,7 @@ impl Refusal {
         self
     }
 
-    /// Changes what else is said.
+    /// Changes further fields of the body.
     pub(super) fn with(mut self, change: impl FnOnce(&mut Refused)) -> Self {
         change(&mut self.0.body);
         self
@@ -51,7 +51,7 @@ impl Refusal {
         &self.0.body.message
     }
 
-    /// In seconds.
+    /// Sets `Retry-After`, in seconds.
     fn retry_after(mut self, seconds: u64) -> Self {
         self.0.retry_after = Some(seconds);
         self

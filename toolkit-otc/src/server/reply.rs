@@ -1,4 +1,4 @@
-//! From the outcome of a call to its answer.
+//! Conversion of outcomes into responses.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -14,26 +14,26 @@ use toolkit::{Content, RunResult, ToolError};
 use super::refusal::Refusal;
 use crate::wire::{CallError, SCHEMA};
 
-/// The answer to a call.
+/// The response to a call.
 #[derive(Clone, Debug)]
 pub(super) enum Reply {
-    /// The tool ran, and this is the JSON of what it came to.
+    /// The tool ran. `result` is JSON.
     Ran { succeeded: bool, result: Bytes },
-    /// It did not.
+    /// The tool did not run.
     Refused(Refusal),
 }
 
-/// Which call is answered, and since when it runs.
+/// The id and the start of a call.
 #[derive(Clone, Debug)]
 pub(super) struct Started {
     pub(super) call_id: String,
     pub(super) at: Instant,
-    /// How many bytes an answer may have.
+    /// The maximum size of a response.
     pub(super) max_bytes: usize,
 }
 
 impl Started {
-    /// The answer to a call of the tool that the dispatcher knows as `name`.
+    /// Creates the response to a call of the tool with this name in the dispatcher.
     pub(super) fn reply(&self, name: &str, outcome: Result<RunResult, ToolError>) -> Reply {
         match outcome {
             Ok(result) => self.succeeded(result),
@@ -50,7 +50,7 @@ impl Started {
             None => of_content(&result.content()),
         };
         if value.len() > self.max_bytes {
-            let message = format!("the result has {} bytes; at most {} are sent", value.len(), self.max_bytes);
+            let message = format!("the result has {} bytes, more than the limit of {}", value.len(), self.max_bytes);
             return self.failed(&CallError { message, ..CallError::default() });
         }
         let (call_id, duration) = (json!(self.call_id), self.duration());
@@ -60,7 +60,7 @@ impl Started {
         Reply::Ran { succeeded: true, result: body.into() }
     }
 
-    /// The answer to a call that took longer than any may.
+    /// Creates the response to a call that exceeded the timeout.
     pub(super) fn timed_out(&self, limit: Duration) -> Reply {
         let message = format!("the call took longer than {limit:?}");
         self.failed(&CallError { message, can_retry: true, ..CallError::default() })
@@ -72,13 +72,13 @@ impl Started {
         Reply::Ran { succeeded: false, result: result.to_string().into() }
     }
 
-    /// In milliseconds.
+    /// Returns the time since the start, in milliseconds.
     fn duration(&self) -> u64 {
         u64::try_from(self.at.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 }
 
-/// What a model may read of an error: neither its cause nor what it ran on.
+/// Returns the parts of an error that a model may read, without its cause.
 fn told(error: &ToolError) -> CallError {
     let texts: Vec<&str> = error.content().iter().filter_map(Content::as_text).collect();
     let retry_after = error.retry_after().map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
@@ -91,9 +91,9 @@ fn told(error: &ToolError) -> CallError {
     }
 }
 
-/// The answer to a call that never reached the tool; `None` where the tool itself failed.
+/// Creates the rejection for a call that did not reach the tool, or `None` if the tool itself failed.
 fn refusal(name: &str, error: &ToolError) -> Option<Refusal> {
-    // A tool that calls another may pass that one's error on, and that is then its own failure.
+    // An error of another tool was passed on by this tool, so this tool ran.
     if error.tool().is_some_and(|tool| tool != name) {
         return None;
     }
@@ -121,7 +121,7 @@ fn refusal(name: &str, error: &ToolError) -> Option<Refusal> {
     }
 }
 
-/// The result of a tool that gives content only: its text where it is nothing but text, and otherwise its blocks.
+/// Returns the result of a tool that returns only content: its text if all blocks are text, or else the blocks.
 fn of_content(content: &[Content]) -> Vec<u8> {
     let texts: Vec<&str> = content.iter().filter_map(Content::as_text).collect();
     let value = match content {
@@ -133,12 +133,12 @@ fn of_content(content: &[Content]) -> Vec<u8> {
 }
 
 impl Reply {
-    /// Whether it has to be the answer to every call of the same id: the tool ran.
+    /// Returns true if repeated calls must get this response, since the tool ran.
     pub(super) fn is_final(&self) -> bool {
         matches!(self, Reply::Ran { .. })
     }
 
-    /// About how many bytes it takes to keep it.
+    /// Returns the approximate size of the response in memory.
     pub(super) fn size(&self) -> usize {
         match self {
             Reply::Ran { result, .. } => result.len(),

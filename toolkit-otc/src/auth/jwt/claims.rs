@@ -1,4 +1,4 @@
-//! The JSON of a token: an object without two members of one name.
+//! JSON objects without duplicate members.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// A JSON object without two members of one name. A list is not one, though serde would read a struct from it.
+/// A JSON object without duplicate members. Unlike a derived struct, it cannot be parsed from an array.
 pub(super) struct Object(Map<String, Value>);
 
 impl Object {
@@ -26,7 +26,7 @@ impl Object {
         self.0.get(name)?.as_f64()
     }
 
-    /// The audiences of a token, which are one text or a list of texts.
+    /// Returns the audiences of a token: a string or an array of strings.
     pub(super) fn audiences(&self) -> Option<Vec<&str>> {
         match self.0.get("aud")? {
             Value::String(one) => Some(vec![one]),
@@ -55,7 +55,7 @@ impl<'de> Visitor<'de> for Members {
         let mut members = Map::new();
         while let Some((name, value)) = map.next_entry::<String, Value>()? {
             if members.insert(name, value).is_some() {
-                return Err(A::Error::custom("a member is there twice"));
+                return Err(A::Error::custom("duplicate member"));
             }
         }
         Ok(Object(members))
