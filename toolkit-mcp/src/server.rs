@@ -29,15 +29,15 @@ mod call;
 mod filter;
 mod find;
 mod headers;
-mod hello;
 mod http;
+mod initialize;
 mod listen;
 mod message;
 mod meta;
 mod methods;
 mod metrics;
-mod mirror;
 mod page;
+mod param_headers;
 mod proxy;
 mod reply;
 mod request;
@@ -68,7 +68,7 @@ pub use self::proxy::{LeftOut, Proxy};
 pub use self::request::{Caller, MissingCapability, Request};
 use self::running::Running;
 pub use self::served::ServeError;
-use self::served::Served;
+use self::served::ServedTools;
 
 /// An MCP server. Clones share the server.
 ///
@@ -90,11 +90,11 @@ pub struct Server {
 }
 
 /// Returns the credentials of a caller that the server has not authenticated.
-type Held = dyn Fn(&Tool) -> Credentials + Send + Sync;
+type CredentialsFn = dyn Fn(&Tool) -> Credentials + Send + Sync;
 
 /// The state that all clones share.
 struct Shared {
-    served: RwLock<Arc<Served>>,
+    served: RwLock<Arc<ServedTools>>,
     /// The number of times that the list of tools has changed.
     changes: watch::Sender<u64>,
     naming: Naming,
@@ -115,7 +115,7 @@ struct Shared {
     max_result_bytes: usize,
     shutdown_timeout: Duration,
     search: Option<Box<Search>>,
-    credentials: Option<Box<Held>>,
+    credentials: Option<Box<CredentialsFn>>,
     running: Running,
     metrics: Metrics,
     shutdown: CancelToken,
@@ -157,12 +157,12 @@ impl Server {
     /// ```
     pub fn replace(&self, dispatcher: Dispatcher) -> Result<(), ServeError> {
         let shared = &self.shared;
-        let served = Arc::new(Served::new(dispatcher, shared.naming, &shared.filter, &shared.metrics)?);
+        let served = Arc::new(ServedTools::new(dispatcher, shared.naming, &shared.filter, &shared.metrics)?);
         let before = {
             let mut current = shared.served.write().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *current, Arc::clone(&served))
         };
-        shared.metrics.forget_all_but(served.offers.iter().map(|offer| &*offer.id));
+        shared.metrics.forget_all_but(served.entries.iter().map(|entry| &*entry.id));
         if !served.looks_like(&before) {
             self.announce();
         }
@@ -185,13 +185,13 @@ impl Server {
         self.shared.metrics.render()
     }
 
-    fn served(&self) -> Arc<Served> {
+    fn served(&self) -> Arc<ServedTools> {
         Arc::clone(&self.shared.served.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns true if clients see the search tools in place of all tools.
-    fn finds(&self, served: &Served) -> bool {
-        served.offers.len() > self.shared.list_at_most
+    fn lists_search_tools(&self, served: &ServedTools) -> bool {
+        served.entries.len() > self.shared.list_at_most
     }
 }
 
@@ -205,7 +205,7 @@ impl Shared {
     }
 
     /// Returns the first fields of each result of a revision.
-    fn meta_of(&self, revision: Revision) -> &[u8] {
+    fn meta_fields(&self, revision: Revision) -> &[u8] {
         match revision {
             Revision::V2025_11_25 => b"",
             _ => &self.meta,
@@ -217,7 +217,7 @@ impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
             .field("info", &self.shared.info)
-            .field("tools", &self.served().offers.len())
+            .field("tools", &self.served().entries.len())
             .finish_non_exhaustive()
     }
 }

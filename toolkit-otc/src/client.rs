@@ -23,7 +23,7 @@ use toolkit::{Manifest, Tool};
 pub use toolkit_http::InvalidCertificate;
 
 pub use self::http::InvalidUrl;
-use self::http::{Endpoint, Got};
+use self::http::{Endpoint, FullResponse};
 use crate::wire::EVENT_STREAM;
 use crate::{Auth, Definition};
 
@@ -124,17 +124,18 @@ impl OtcBackend {
     }
 
     async fn list(&self) -> Result<Offers, ToolError> {
-        let Got { status, body, .. } = self.endpoint.get("/tools").await?;
+        let FullResponse { status, body, .. } = self.endpoint.get("/tools").await?;
         if status != StatusCode::OK {
             return Err(answer::refused(&self.endpoint, status, None, &body));
         }
-        let list: List = serde_json::from_slice(&body)
-            .map_err(|error| self.endpoint.unreadable("to `GET /tools` without a list of tools").caused_by(error))?;
+        let list: List = serde_json::from_slice(&body).map_err(|error| {
+            self.endpoint.invalid_response("to `GET /tools` without a list of tools").caused_by(error)
+        })?;
         if list.tools.len() > Manifest::MAX_TOOLS {
             let n_tools = list.tools.len();
             return Err(self
                 .endpoint
-                .unreadable(&format!("with {n_tools} tools, at most {} are supported", Manifest::MAX_TOOLS)));
+                .invalid_response(&format!("with {n_tools} tools, at most {} are supported", Manifest::MAX_TOOLS)));
         }
         let (mut tools, mut diagnostics) = (Vec::new(), Vec::new());
         for definition in &list.tools {
@@ -172,7 +173,7 @@ impl OtcBackend {
         if response.status() == StatusCode::OK && http::is(&response, EVENT_STREAM) {
             return events::read(&self.endpoint, &call, response.into_body()).await;
         }
-        let Got { status, retry_after, body } = self.endpoint.whole(response).await?;
+        let FullResponse { status, retry_after, body } = self.endpoint.whole(response).await?;
         match status {
             StatusCode::OK => answer::of_message(&self.endpoint, &body),
             status => Err(answer::refused(&self.endpoint, status, retry_after, &body)),
@@ -207,7 +208,7 @@ impl Backend for OtcBackend {
 
     fn health(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         Box::pin(self.endpoint.within(async {
-            let Got { status, retry_after, body } = self.endpoint.get("/health").await?;
+            let FullResponse { status, retry_after, body } = self.endpoint.get("/health").await?;
             match status.is_success() {
                 true => Ok(()),
                 false => Err(answer::refused(&self.endpoint, status, retry_after, &body)),

@@ -28,12 +28,12 @@ use crate::{Definition, Naming, OtcId};
 /// ```
 pub struct Published {
     /// The versions of each tool in ascending order, by the names of toolkit and tool.
-    tools: BTreeMap<(String, String), BTreeMap<Version, Offered>>,
+    tools: BTreeMap<(String, String), BTreeMap<Version, PublishedTool>>,
     diagnostics: Vec<Diagnostic>,
 }
 
 /// A published tool, with its name in the dispatcher.
-pub(crate) struct Offered {
+pub(crate) struct PublishedTool {
     definition: Definition,
     name: String,
 }
@@ -45,7 +45,7 @@ impl Published {
     /// Publishes the tools of a catalog.
     #[must_use]
     pub fn of(catalog: &Catalog, naming: &Naming) -> Self {
-        let mut tools: BTreeMap<(String, String), BTreeMap<Version, Offered>> = BTreeMap::new();
+        let mut tools: BTreeMap<(String, String), BTreeMap<Version, PublishedTool>> = BTreeMap::new();
         let mut diagnostics = Vec::new();
         for tool in catalog {
             let definition = match Definition::of(tool, naming) {
@@ -63,7 +63,7 @@ impl Published {
                 diagnostics.push(Diagnostic::new(DiagnosticKind::DuplicateId, message, [tool]));
                 continue;
             }
-            versions.insert(version, Offered { definition, name: tool.id().to_string() });
+            versions.insert(version, PublishedTool { definition, name: tool.id().to_string() });
         }
         Self { tools, diagnostics }
     }
@@ -82,7 +82,7 @@ impl Published {
 
     /// Returns the definitions of the published tools, ordered by id.
     pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
-        self.tools.values().flat_map(BTreeMap::values).map(|offered| &offered.definition)
+        self.tools.values().flat_map(BTreeMap::values).map(|published| &published.definition)
     }
 
     /// Finds a tool by its id: the exact version, or the latest one if the id has no version.
@@ -90,7 +90,7 @@ impl Published {
     /// # Errors
     ///
     /// Returns a message, and one for developers with the available tools or versions.
-    pub(crate) fn resolve(&self, id: &OtcId) -> Result<&Offered, (String, String)> {
+    pub(crate) fn resolve(&self, id: &OtcId) -> Result<&PublishedTool, (String, String)> {
         let key = (id.toolkit().to_owned(), id.tool().to_owned());
         let not_found = || format!("tool `{}.{}` was not found", id.toolkit(), id.tool());
         let Some(versions) = self.tools.get(&key) else {
@@ -107,7 +107,7 @@ impl Published {
     }
 }
 
-impl Offered {
+impl PublishedTool {
     pub(crate) fn id(&self) -> &OtcId {
         self.definition.id()
     }

@@ -5,7 +5,7 @@ mod call;
 mod events;
 mod guard;
 mod listen;
-mod refusal;
+mod rejection;
 mod reply;
 
 use std::fmt;
@@ -25,7 +25,7 @@ use toolkit::Dispatcher;
 use toolkit_http::{BodyReader, CallLimiter, HostGuard, ToolPool};
 
 use self::answers::Answers;
-use self::refusal::Refusal;
+use self::rejection::Rejection;
 use crate::{Auth, Naming, Published};
 
 /// A server of Open Tool Calling for the tools of a dispatcher: `GET /health`, `GET /tools` and `POST /tools/call`.
@@ -138,7 +138,7 @@ impl Default for Limits {
 }
 
 /// The time that canceled calls have to return.
-const LAST_MOMENT: Duration = Duration::from_secs(1);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The state that all requests share.
 struct Shared {
@@ -252,9 +252,9 @@ impl Server {
             .route("/tools/call", post(call::call))
             .route_layer(from_fn_with_state(Arc::clone(&shared), guard::authenticated))
             .route("/health", get(health))
-            .fallback(|| async { Refusal::new(StatusCode::NOT_FOUND, "not found; the tools are at `/tools`") })
+            .fallback(|| async { Rejection::new(StatusCode::NOT_FOUND, "not found; the tools are at `/tools`") })
             .method_not_allowed_fallback(|| async {
-                Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method not allowed")
+                Rejection::new(StatusCode::METHOD_NOT_ALLOWED, "method not allowed")
             })
             .layer(from_fn_with_state(Arc::clone(&shared), guard::of_this_host))
             .with_state(Arc::clone(&shared));
@@ -265,7 +265,7 @@ impl Server {
 async fn health(State(shared): State<Arc<Shared>>) -> Response {
     match shared.readiness.is_ready() {
         true => StatusCode::OK.into_response(),
-        false => Refusal::not_ready().into_response(),
+        false => Rejection::not_ready().into_response(),
     }
 }
 

@@ -98,7 +98,7 @@ pub(crate) struct CallError {
 
 /// The body of a response with another status (`ServerErrorResponse`, `ValidationErrorResponse`).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Refused {
+pub(crate) struct ErrorBody {
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     pub(crate) schema: Option<String>,
     pub(crate) message: String,

@@ -101,13 +101,13 @@ impl CallLimiter {
             }
             let overloaded = Overloaded { n_permits: state.n_permits };
             if state.n_waiting >= self.0.max_waiting {
-                state.forget_gone();
+                state.remove_canceled();
             }
             let n_left = self.0.max_waiting.saturating_sub(state.n_waiting);
             let name = state.name_of(tool);
             let waiting = &mut state.tools.entry(name).or_default().waiting;
             // Fairness among waiting calls follows the rule for permits.
-            if !may_run(waiting.len(), n_left) {
+            if !is_within_share(waiting.len(), n_left) {
                 return Err(overloaded);
             }
             let (grant, granted) = oneshot::channel();
@@ -127,7 +127,7 @@ impl CallLimiter {
 
     fn grant(&self, state: &mut State, tool: &str) -> Option<CallPermit> {
         if let Some(tool) = state.tools.get(tool)
-            && (!tool.waiting.is_empty() || !may_run(tool.n_running, state.n_free))
+            && (!tool.waiting.is_empty() || !is_within_share(tool.n_running, state.n_free))
         {
             return None;
         }
@@ -149,7 +149,7 @@ impl CallLimiter {
         while state.n_waiting > 0 && state.n_free > 0 {
             let waiting = state.tools.iter_mut().filter(|(_, tool)| !tool.waiting.is_empty());
             let Some((name, tool)) = waiting.min_by_key(|(_, tool)| tool.n_running) else { break };
-            if !may_run(tool.n_running, state.n_free) {
+            if !is_within_share(tool.n_running, state.n_free) {
                 break;
             }
             let (name, waiter) = (Arc::clone(name), tool.waiting.pop_front());
@@ -161,7 +161,7 @@ impl CallLimiter {
                 if let Err(mut permit) = waiter.send(permit) {
                     // Dropping the permit would lock the state again, and deadlock.
                     permit.limiter = None;
-                    state.take_back(&permit.tool);
+                    state.release(&permit.tool);
                 }
             }
         }
@@ -172,7 +172,7 @@ impl CallLimiter {
     }
 }
 
-fn may_run(n_running: usize, n_free: usize) -> bool {
+fn is_within_share(n_running: usize, n_free: usize) -> bool {
     n_free > 0 && n_running < n_free.saturating_mul(SHARE)
 }
 
@@ -188,14 +188,14 @@ impl State {
     }
 
     /// Removes waiting calls whose futures were dropped.
-    fn forget_gone(&mut self) {
+    fn remove_canceled(&mut self) {
         for tool in self.tools.values_mut() {
             tool.waiting.retain(|waiting| !waiting.is_closed());
         }
         self.n_waiting = self.tools.values().map(|tool| tool.waiting.len()).sum();
     }
 
-    fn take_back(&mut self, tool: &str) {
+    fn release(&mut self, tool: &str) {
         if let Some(tool) = self.tools.get_mut(tool) {
             tool.n_running -= 1;
             self.n_free += 1;
@@ -207,7 +207,7 @@ impl Drop for CallPermit {
     fn drop(&mut self) {
         let Some(limiter) = self.limiter.take() else { return };
         let mut state = limiter.state();
-        state.take_back(&self.tool);
+        state.release(&self.tool);
         if state.n_waiting > 0 {
             limiter.wake(&mut state);
         }

@@ -7,15 +7,15 @@ use tokio::time::Instant;
 /// An exponential backoff. The wait doubles with each failure.
 #[derive(Default)]
 pub(super) struct Backoff {
-    n_setbacks: u32,
+    n_failures: u32,
     not_before: Option<Instant>,
-    lifted_at: Option<Instant>,
+    succeeded_at: Option<Instant>,
 }
 
 const FIRST: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(30);
 /// The time without failures after which the wait starts over.
-const FORGOTTEN: Duration = Duration::from_secs(300);
+const RESET_AFTER: Duration = Duration::from_secs(300);
 
 impl Backoff {
     /// Returns the time of the next attempt, or `None` if the last attempt succeeded.
@@ -29,18 +29,18 @@ impl Backoff {
         (!left.is_zero()).then_some(left)
     }
 
-    pub(super) fn set_back(&mut self) {
-        let wait = FIRST.saturating_mul(1 << self.n_setbacks.min(16)).min(LONGEST);
-        self.n_setbacks += 1;
+    pub(super) fn record_failure(&mut self) {
+        let wait = FIRST.saturating_mul(1 << self.n_failures.min(16)).min(LONGEST);
+        self.n_failures += 1;
         self.not_before = Some(Instant::now() + wait);
     }
 
     /// Records a success. The number of failures is kept for a while, so that a server that succeeds only briefly still
     /// waits longer each time.
-    pub(super) fn lift(&mut self) {
+    pub(super) fn record_success(&mut self) {
         self.not_before = None;
-        if self.lifted_at.replace(Instant::now()).is_none_or(|at| at.elapsed() > FORGOTTEN) {
-            self.n_setbacks = 0;
+        if self.succeeded_at.replace(Instant::now()).is_none_or(|at| at.elapsed() > RESET_AFTER) {
+            self.n_failures = 0;
         }
     }
 

@@ -21,7 +21,7 @@ pub(super) async fn run(backend: &McpBackend, call: BackendCall<'_>) -> Result<A
     };
     let result = in_time(backend, backend.limits.call, called(backend, &call, arguments)).await??;
     let Value::Object(result) = result else {
-        return Err(backend.unreadable("with an invalid result"));
+        return Err(backend.invalid_response("with an invalid result"));
     };
     match result.get("resultType").and_then(Value::as_str) {
         None | Some("complete") => Ok(Answer::Mcp(result)),

@@ -19,7 +19,7 @@ use super::endpoint::Endpoint;
 use super::handler::Handler;
 use super::http::Http;
 use super::lines::Lines;
-use super::process::{Fate, Process};
+use super::process::{ExitState, Process};
 use super::program::Program;
 use super::screen::Screen;
 use super::{McpBackend, Target};
@@ -64,16 +64,16 @@ async fn over_stdio(
     era: Option<Era>,
     changes: &watch::Sender<u64>,
 ) -> Result<Connection, ToolError> {
-    let fate = Arc::new(Fate::default());
-    match start(backend, program, mode(era), changes, &fate).await? {
-        Ok(running) => Ok(Connection::new(running, fate, changes.clone())),
-        Err(error) if era == Some(Era::Initialize) => Err(backend.not_connected(&error, &fate)),
+    let exit_state = Arc::new(ExitState::default());
+    match start(backend, program, mode(era), changes, &exit_state).await? {
+        Ok(running) => Ok(Connection::new(running, exit_state, changes.clone())),
+        Err(error) if era == Some(Era::Initialize) => Err(backend.not_connected(&error, &exit_state)),
         // Some servers of earlier revisions exit on any request before `initialize`.
         Err(_) => {
-            let fate = Arc::new(Fate::default());
-            let running = start(backend, program, mode(Some(Era::Initialize)), changes, &fate).await?;
-            let running = running.map_err(|error| backend.not_connected(&error, &fate))?;
-            Ok(Connection::new(running, fate, changes.clone()))
+            let exit_state = Arc::new(ExitState::default());
+            let running = start(backend, program, mode(Some(Era::Initialize)), changes, &exit_state).await?;
+            let running = running.map_err(|error| backend.not_connected(&error, &exit_state))?;
+            Ok(Connection::new(running, exit_state, changes.clone()))
         }
     }
 }
@@ -83,13 +83,13 @@ async fn start(
     program: &Program,
     mode: ClientLifecycleMode,
     changes: &watch::Sender<u64>,
-    fate: &Arc<Fate>,
+    exit_state: &Arc<ExitState>,
 ) -> Result<Result<Running, ClientInitializeError>, ToolError> {
-    let started = Process::start(program, &backend.name, fate).map_err(|error| {
+    let started = Process::start(program, &backend.name, exit_state).map_err(|error| {
         let message = format!("{backend} cannot be started: `{}`: {error}", program.command.display());
         ToolError::new(ErrorKind::Unavailable, message)
     })?;
-    let lines = Lines::new(started, Arc::clone(fate), changes.clone(), backend.limits.message_bytes);
+    let lines = Lines::new(started, Arc::clone(exit_state), changes.clone(), backend.limits.message_bytes);
     Ok(serve_client_with_lifecycle(Handler, lines, mode).await)
 }
 
@@ -112,12 +112,12 @@ async fn over_http(
         }
     }
     config.auth_header = endpoint.token.as_ref().map(|token| token.expose().to_owned());
-    let fate = Arc::new(Fate::default());
+    let exit_state = Arc::new(ExitState::default());
     let http = Http::new(client, backend.limits.message_bytes, Screen::new(changes.clone()));
     let transport = StreamableHttpClientTransport::with_client(http, config);
     let running = serve_client_with_lifecycle(Handler, transport, mode(era)).await;
-    let running = running.map_err(|error| backend.not_connected(&error, &fate))?;
-    Ok(Connection::new(running, fate, changes.clone()))
+    let running = running.map_err(|error| backend.not_connected(&error, &exit_state))?;
+    Ok(Connection::new(running, exit_state, changes.clone()))
 }
 
 fn mode(era: Option<Era>) -> ClientLifecycleMode {

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::backoff::Backoff;
 use super::handler::Handler;
 use super::listener::Listener;
-use super::process::Fate;
+use super::process::ExitState;
 use super::verbatim;
 
 /// A connection to a server. Dropping it closes the connection.
@@ -27,21 +27,21 @@ pub(super) struct Connection {
     /// The task that subscribes to changes of the tools, in revisions with subscriptions.
     subscription: Option<AbortHandle>,
     changes: watch::Sender<u64>,
-    fate: Arc<Fate>,
+    exit_state: Arc<ExitState>,
     is_lost: AtomicBool,
     has_answered: AtomicBool,
 }
 
 /// The timeout of closing a connection. A process gets two chances to exit before it is killed.
-const END: Duration = Duration::from_secs(10);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The lifetime from which on the end of a subscription does not count as a failure.
-const LASTING: Duration = Duration::from_secs(60);
+const STABLE_AFTER: Duration = Duration::from_secs(60);
 
 impl Connection {
     pub(super) fn new(
         running: RunningService<RoleClient, Handler>,
-        fate: Arc<Fate>,
+        exit_state: Arc<ExitState>,
         changes: watch::Sender<u64>,
     ) -> Self {
         let peer = running.peer().clone();
@@ -50,7 +50,7 @@ impl Connection {
             changes,
             peer,
             running: std::sync::Mutex::new(Some(running)),
-            fate,
+            exit_state,
             is_lost: AtomicBool::new(false),
             has_answered: AtomicBool::new(false),
         }
@@ -72,9 +72,9 @@ impl Connection {
             request.extensions_mut().insert(Arc::clone(listener));
         }
         let handle = self.peer.send_request_with_option(request, options).await?;
-        let mut unanswered = Unanswered { peer: &self.peer, id: Some(handle.id.clone()) };
+        let mut cancel_on_drop = CancelOnDrop { peer: &self.peer, id: Some(handle.id.clone()) };
         let answer = handle.await_response().await;
-        unanswered.id = None;
+        cancel_on_drop.id = None;
         if matches!(answer, Ok(_) | Err(ServiceError::McpError(_))) {
             self.has_answered.store(true, Ordering::Release);
         }
@@ -95,8 +95,8 @@ impl Connection {
     }
 
     /// Returns the exit state of the server's process.
-    pub(super) fn fate(&self) -> &Fate {
-        &self.fate
+    pub(super) fn exit_state(&self) -> &ExitState {
+        &self.exit_state
     }
 
     /// Marks the connection as lost, so that the next call reconnects.
@@ -110,9 +110,9 @@ impl Connection {
     /// Closes the connection and waits until it is closed.
     pub(super) async fn close(&self) {
         self.is_lost.store(true, Ordering::Release);
-        self.fate.seal("it was stopped".to_owned());
+        self.exit_state.record("it was stopped".to_owned());
         if let Some(mut running) = self.take() {
-            let _ = running.close_with_timeout(END).await;
+            let _ = running.close_with_timeout(CLOSE_TIMEOUT).await;
         }
     }
 
@@ -130,12 +130,12 @@ impl Drop for Connection {
 }
 
 /// A guard that cancels a request on drop.
-struct Unanswered<'a> {
+struct CancelOnDrop<'a> {
     peer: &'a Peer<RoleClient>,
     id: Option<RequestId>,
 }
 
-impl Drop for Unanswered<'_> {
+impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else {
             return;
@@ -152,8 +152,8 @@ impl Drop for Unanswered<'_> {
 /// Subscribes to changes of the tools, which revision 2026-07-28 requires. Earlier servers send notifications anyway.
 fn subscribe(peer: &Peer<RoleClient>, changes: watch::Sender<u64>) -> Option<AbortHandle> {
     let info = peer.peer_info()?;
-    let tells = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed) == Some(true);
-    if !tells || info.protocol_version.has_initialize() {
+    let has_list_changed = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed) == Some(true);
+    if !has_list_changed || info.protocol_version.has_initialize() {
         return None;
     }
     let task = tokio::spawn(listen(peer.clone(), changes));
@@ -172,7 +172,7 @@ async fn listen(peer: Peer<RoleClient>, changes: watch::Sender<u64>) {
                 let begun = Instant::now();
                 // The transport handles the notifications.
                 while let Ok(Some(_)) = subscription.next().await {}
-                if begun.elapsed() > LASTING {
+                if begun.elapsed() > STABLE_AFTER {
                     pause.reset();
                 }
                 // The server may be gone.
@@ -182,7 +182,7 @@ async fn listen(peer: Peer<RoleClient>, changes: watch::Sender<u64>) {
             Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return,
             Err(_) => {}
         }
-        pause.set_back();
+        pause.record_failure();
         tokio::time::sleep(pause.left().unwrap_or_default()).await;
     }
 }

@@ -13,7 +13,7 @@ use toolkit::call::ErrorKind;
 use toolkit_http::certificate_failure;
 
 use super::connection::Connection;
-use super::process::Fate;
+use super::process::ExitState;
 use super::{McpBackend, Target};
 
 /// The length in characters to which a server's error message is truncated.
@@ -27,10 +27,10 @@ impl McpBackend {
         match (&*self.target, error) {
             (_, ServiceError::McpError(error)) => self.refused(&error),
             (Target::Stdio(_), ServiceError::TransportClosed | ServiceError::TransportSend(_)) => {
-                let end = connection.fate().known().await.unwrap_or("it does not answer any more");
+                let end = connection.exit_state().wait().await.unwrap_or("it does not answer any more");
                 connection.lose();
                 let message = format!("{self} disconnected before it answered: {end}");
-                ToolError::new(ErrorKind::Unavailable, message).caused_by(connection.fate().to_string())
+                ToolError::new(ErrorKind::Unavailable, message).caused_by(connection.exit_state().to_string())
             }
             (Target::Http(_), ServiceError::TransportSend(error)) => {
                 connection.lose();
@@ -41,15 +41,17 @@ impl McpBackend {
                 ToolError::new(ErrorKind::Unavailable, format!("{self} disconnected before it answered"))
             }
             (_, ServiceError::Cancelled { .. }) => ToolError::failed(format!("{self} canceled the call")),
-            (_, error) => self.unreadable("with an invalid result").caused_by(self.cause(&error)),
+            (_, error) => self.invalid_response("with an invalid result").caused_by(self.cause(&error)),
         }
     }
 
     /// Converts the error of an attempt to connect.
-    pub(super) fn not_connected(&self, error: &ClientInitializeError, fate: &Fate) -> ToolError {
+    pub(super) fn not_connected(&self, error: &ClientInitializeError, exit_state: &ExitState) -> ToolError {
         match error {
-            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => self.not_connected(fallback, fate),
-            ClientInitializeError::TransportError { error, .. } if fate.end().is_none() => self.not_reached(error),
+            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => self.not_connected(fallback, exit_state),
+            ClientInitializeError::TransportError { error, .. } if exit_state.end().is_none() => {
+                self.not_reached(error)
+            }
             ClientInitializeError::JsonRpcError(error) => {
                 let message = format!("{self} rejected this client: error {}", error.code.0);
                 ToolError::new(ErrorKind::Unavailable, message).caused_by(shortened(&error.message))
@@ -61,9 +63,10 @@ impl McpBackend {
                 ToolError::new(ErrorKind::Unavailable, shortened(&message))
             }
             error => {
-                let how = fate.end().unwrap_or("it does not speak MCP");
+                let how = exit_state.end().unwrap_or("it does not speak MCP");
                 let message = format!("the connection to {self} failed: {how}");
-                ToolError::new(ErrorKind::Unavailable, message).caused_by(format!("{}\n{fate}", self.cause(error)))
+                ToolError::new(ErrorKind::Unavailable, message)
+                    .caused_by(format!("{}\n{exit_state}", self.cause(error)))
             }
         }
     }
@@ -87,10 +90,10 @@ impl McpBackend {
                 unavailable(&format!("answered with status {}", error.status)).retryable(after)
             }
             Some(OverHttp::ResponseBodyTooLarge { max_size }) => {
-                self.unreadable(&format!("with more than {max_size} bytes"))
+                self.invalid_response(&format!("with more than {max_size} bytes"))
             }
             Some(OverHttp::UnexpectedContentType(_) | OverHttp::UnexpectedServerResponse(_)) => {
-                self.unreadable("with an invalid MCP message")
+                self.invalid_response("with an invalid MCP message")
             }
             Some(OverHttp::Client(error)) if error.is_connect() => match certificate_failure(error) {
                 Some(fault) => unavailable(&format!("is not trusted, so no request was sent: {fault}")),
@@ -125,7 +128,7 @@ impl McpBackend {
     }
 
     /// Creates the error for an invalid response. `how` completes the sentence "The server answered …".
-    pub(super) fn unreadable(&self, how: &str) -> ToolError {
+    pub(super) fn invalid_response(&self, how: &str) -> ToolError {
         ToolError::new(ErrorKind::InvalidAnswer, format!("{self} answered {how}"))
     }
 

@@ -46,39 +46,39 @@ impl<S> EventLimit<S> {
 }
 
 impl<S: Stream<Item = reqwest::Result<Bytes>>> Stream for EventLimit<S> {
-    type Item = Result<Bytes, BrokenOff>;
+    type Item = Result<Bytes, StreamError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let next = ready!(self.bytes.as_mut().poll_next(cx));
         Poll::Ready(next.map(|bytes| match bytes {
             Ok(bytes) if self.admits(&bytes) => Ok(bytes),
-            Ok(_) => Err(BrokenOff::TooLong(self.max_bytes)),
-            Err(error) => Err(BrokenOff::Lost(error)),
+            Ok(_) => Err(StreamError::TooLong(self.max_bytes)),
+            Err(error) => Err(StreamError::Lost(error)),
         }))
     }
 }
 
 /// The error of a stream that was interrupted.
 #[derive(Debug)]
-pub(super) enum BrokenOff {
+pub(super) enum StreamError {
     TooLong(usize),
     Lost(reqwest::Error),
 }
 
-impl fmt::Display for BrokenOff {
+impl fmt::Display for StreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BrokenOff::TooLong(max_bytes) => write!(f, "an event exceeds the limit of {max_bytes} bytes"),
-            BrokenOff::Lost(error) => error.fmt(f),
+            StreamError::TooLong(max_bytes) => write!(f, "an event exceeds the limit of {max_bytes} bytes"),
+            StreamError::Lost(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for BrokenOff {
+impl std::error::Error for StreamError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            BrokenOff::TooLong(_) => None,
-            BrokenOff::Lost(error) => error.source(),
+            StreamError::TooLong(_) => None,
+            StreamError::Lost(error) => error.source(),
         }
     }
 }

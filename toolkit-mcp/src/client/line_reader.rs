@@ -10,7 +10,7 @@ pub(super) struct LineReader<R> {
     line: Vec<u8>,
     max_bytes: usize,
     /// True if the line was returned and is to be cleared.
-    is_given: bool,
+    was_returned: bool,
 }
 
 /// The capacity in bytes that is kept for the next line.
@@ -18,14 +18,14 @@ const KEPT_BYTES: usize = 64 << 10;
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
     pub(super) fn new(reader: R, max_bytes: usize) -> Self {
-        Self { reader: BufReader::new(reader), line: Vec::new(), max_bytes, is_given: false }
+        Self { reader: BufReader::new(reader), line: Vec::new(), max_bytes, was_returned: false }
     }
 
     /// Returns the next line with its line ending, or its first `max_bytes` bytes, or `None` at the end.
     ///
     /// Dropping the future loses no data.
     pub(super) async fn next(&mut self) -> io::Result<Option<&[u8]>> {
-        if std::mem::take(&mut self.is_given) {
+        if std::mem::take(&mut self.was_returned) {
             self.line.clear();
             self.line.shrink_to(KEPT_BYTES);
         }
@@ -39,8 +39,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             self.line.extend_from_slice(&available[..n_taken]);
             self.reader.consume(n_taken);
             if end.is_some() || self.line.len() == self.max_bytes || is_last {
-                self.is_given = !self.line.is_empty();
-                return Ok(self.is_given.then_some(&self.line));
+                self.was_returned = !self.line.is_empty();
+                return Ok(self.was_returned.then_some(&self.line));
             }
         }
     }

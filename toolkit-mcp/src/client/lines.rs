@@ -16,7 +16,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
 
 use super::line_reader::LineReader;
-use super::process::{Fate, Process};
+use super::process::{ExitState, Process};
 use super::screen::{Screen, Verdict};
 
 /// The stdio transport, with one message per line.
@@ -33,7 +33,7 @@ pub(super) struct Lines {
     verbatim: Mutex<HashSet<RequestId>>,
     /// The number of requests of the server whose responses were not written yet.
     n_unanswered: Arc<AtomicUsize>,
-    fate: Arc<Fate>,
+    exit_state: Arc<ExitState>,
     /// Incremented when the server is gone, which removes its tools.
     changes: watch::Sender<u64>,
     max_bytes: usize,
@@ -42,14 +42,14 @@ pub(super) struct Lines {
 /// The maximum of `n_unanswered`. Servers send only `ping` requests.
 const MAX_UNANSWERED: usize = 1_000;
 /// The timeout of writing a message. A server that exceeds it has stopped reading.
-const WRITING: Duration = Duration::from_secs(30);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The number of invalid lines, such as output of a package manager, after which the connection ends.
 const MAX_STRAYS: usize = 10_000;
 
 impl Lines {
     pub(super) fn new(
         (process, input, output): (Process, ChildStdin, ChildStdout),
-        fate: Arc<Fate>,
+        exit_state: Arc<ExitState>,
         changes: watch::Sender<u64>,
         max_bytes: usize,
     ) -> Self {
@@ -60,7 +60,7 @@ impl Lines {
             input: Arc::new(tokio::sync::Mutex::new(Some(input))),
             verbatim: Mutex::default(),
             n_unanswered: Arc::default(),
-            fate,
+            exit_state,
             changes,
             max_bytes,
         }
@@ -72,16 +72,16 @@ impl Lines {
             let line = match self.output.next().await {
                 Ok(Some(line)) => line,
                 Ok(None) => {
-                    self.process.last_words().await;
+                    self.process.record_end().await;
                     return None;
                 }
                 Err(error) => {
-                    self.fate.seal(format!("its output cannot be read: {error}"));
+                    self.exit_state.record(format!("its output cannot be read: {error}"));
                     return None;
                 }
             };
             if line.len() > self.max_bytes {
-                self.fate.seal(format!("it sent a message larger than {} bytes", self.max_bytes));
+                self.exit_state.record(format!("it sent a message larger than {} bytes", self.max_bytes));
                 return None;
             }
             let line = line.trim_ascii();
@@ -105,13 +105,13 @@ impl Lines {
             if let Some(message) = message {
                 let asks = matches!(message, JsonRpcMessage::Request(_));
                 if asks && self.n_unanswered.fetch_add(1, Ordering::Relaxed) >= MAX_UNANSWERED {
-                    self.fate.seal("it sends requests without reading the responses".to_owned());
+                    self.exit_state.record("it sends requests without reading the responses".to_owned());
                     return None;
                 }
                 return Some(message);
             }
-            if self.fate.stray() > MAX_STRAYS {
-                self.fate.seal("it does not speak MCP".to_owned());
+            if self.exit_state.count_stray() > MAX_STRAYS {
+                self.exit_state.record("it does not speak MCP".to_owned());
                 return None;
             }
         }
@@ -145,14 +145,14 @@ impl Transport<RoleClient> for Lines {
     fn send(&mut self, message: TxJsonRpcMessage<RoleClient>) -> impl Future<Output = io::Result<()>> + Send + 'static {
         self.screen.sent(&message);
         self.note(&message);
-        let (input, fate) = (Arc::clone(&self.input), Arc::clone(&self.fate));
+        let (input, exit_state) = (Arc::clone(&self.input), Arc::clone(&self.exit_state));
         let n_unanswered = Arc::clone(&self.n_unanswered);
         async move {
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
             let mut input = input.lock().await;
             let open = input.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-            let written = tokio::time::timeout(WRITING, async {
+            let written = tokio::time::timeout(WRITE_TIMEOUT, async {
                 open.write_all(&line).await?;
                 open.flush().await
             });
@@ -166,12 +166,12 @@ impl Transport<RoleClient> for Lines {
                 // The exit status of the process is a better error than this one.
                 Ok(Err(error)) => {
                     *input = None;
-                    fate.known().await;
+                    exit_state.wait().await;
                     Err(error)
                 }
                 // A part of the message may have been written, so the stream is not usable any more.
                 Err(_) => {
-                    fate.seal("it has stopped reading its input".to_owned());
+                    exit_state.record("it has stopped reading its input".to_owned());
                     *input = None;
                     Err(io::ErrorKind::TimedOut.into())
                 }

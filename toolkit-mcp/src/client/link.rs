@@ -129,7 +129,7 @@ impl Link {
             false => ToolError::internal(error),
         });
         let outcome = outcome.flatten();
-        state.backoff.set_back();
+        state.backoff.record_failure();
         let (connection, era) = outcome.inspect_err(|_| {
             // The server may have been upgraded to another revision.
             state.era = state.era.map(|_| Era::Discover);
@@ -186,11 +186,11 @@ impl Link {
                 // `changed` cannot fail, since `self` owns the sender.
                 let _ = changes.wait_for(|&n| n > self.seen.load(Ordering::Acquire)).await;
                 if self.state.lock().await.current().is_none() {
-                    self.relisting().set_back();
+                    self.relisting().record_failure();
                 }
                 return;
             }
-            self.relisting().set_back();
+            self.relisting().record_failure();
         }
     }
 
@@ -222,9 +222,9 @@ impl Drop for Relisting<'_> {
         match self.listed {
             Some(n_changes) => {
                 self.link.seen.store(n_changes, Ordering::Release);
-                self.link.relisting().lift();
+                self.link.relisting().record_success();
             }
-            None => self.link.relisting().set_back(),
+            None => self.link.relisting().record_failure(),
         }
     }
 }

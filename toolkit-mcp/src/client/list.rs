@@ -44,10 +44,10 @@ pub(super) async fn offers(backend: &McpBackend) -> Result<Offers, ToolError> {
     });
 
     let manifest = Manifest::from_mcp_json(Value::Array(listed))
-        .map_err(|error| backend.unreadable("with a list of tools that cannot be read").caused_by(error))?;
+        .map_err(|error| backend.invalid_response("with a list of tools that cannot be read").caused_by(error))?;
     for listing in manifest.in_namespace(&namespace).listings() {
-        let deceptions = listing.tool().map(deceptions).unwrap_or_default();
-        let wrong: Vec<&Diagnostic> = listing.diagnostics().iter().chain(&deceptions).collect();
+        let deceptive_texts = listing.tool().map(deceptive_texts).unwrap_or_default();
+        let wrong: Vec<&Diagnostic> = listing.diagnostics().iter().chain(&deceptive_texts).collect();
         match listing.tool() {
             Some(tool) if wrong.is_empty() => tools.push((tool.clone(), target.clone())),
             _ => diagnostics.extend(wrong.into_iter().map(|diagnostic| told(backend, listing, diagnostic))),
@@ -57,7 +57,7 @@ pub(super) async fn offers(backend: &McpBackend) -> Result<Offers, ToolError> {
 }
 
 /// Returns the lint errors of a tool, such as invisible text or instructions to the model.
-fn deceptions(tool: &Tool) -> Vec<Diagnostic> {
+fn deceptive_texts(tool: &Tool) -> Vec<Diagnostic> {
     let findings = lint([tool], &[]).into_iter().filter(|finding| finding.level == Level::Error);
     let diagnostic = |finding: Finding| {
         Diagnostic::new(DiagnosticKind::Deceptive, format!("{} {}", finding.place, finding.message), [tool])
@@ -103,20 +103,20 @@ async fn pages(backend: &McpBackend, connection: &Connection) -> Result<Vec<Valu
                 }
                 tools.extend(more);
             }
-            _ => return Err(backend.unreadable("to `tools/list` without a list of tools")),
+            _ => return Err(backend.invalid_response("to `tools/list` without a list of tools")),
         }
         // Some servers send an empty cursor on the last page.
         match page.remove("nextCursor") {
             Some(Value::String(next)) if !next.is_empty() => {
                 if cursor.as_ref() == Some(&next) {
-                    return Err(backend.unreadable("to `tools/list` with the same cursor twice"));
+                    return Err(backend.invalid_response("to `tools/list` with the same cursor twice"));
                 }
                 cursor = Some(next);
             }
             _ => return Ok(tools),
         }
     }
-    Err(backend.unreadable(&format!("to `tools/list` with more than {} pages", limits.pages)))
+    Err(backend.invalid_response(&format!("to `tools/list` with more than {} pages", limits.pages)))
 }
 
 async fn page(
@@ -129,7 +129,7 @@ async fn page(
     let asked = connection.ask(ClientRequest::ListToolsRequest(request), None::<RequestMetaObject>, None);
     match in_time(backend, backend.limits.start, asked).await? {
         Ok(Value::Object(page)) => Ok(page),
-        Ok(_) => Err(backend.unreadable("to `tools/list` without a list of tools")),
+        Ok(_) => Err(backend.invalid_response("to `tools/list` without a list of tools")),
         // A server without tools need not implement the method.
         Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => {
             Ok(Map::from_iter([("tools".to_owned(), Value::Array(Vec::new()))]))

@@ -17,7 +17,7 @@ impl Listener {
     }
 
     /// Passes on a report if it exceeds the last one. A resumed stream repeats reports.
-    pub(super) fn hear(&self, report: ProgressNotificationParam) {
+    pub(super) fn report(&self, report: ProgressNotificationParam) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if report.progress > *last {
             *last = report.progress;

@@ -22,13 +22,13 @@ pub(super) struct Process {
     child: Child,
     /// The task that logs stderr. It ends when all processes have closed stderr.
     log: Option<JoinHandle<()>>,
-    fate: Arc<Fate>,
+    exit_state: Arc<ExitState>,
 }
 
 /// The time that the process has to exit after its stdin is closed, and again after SIGTERM.
-const PATIENCE: Duration = Duration::from_secs(2);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time that a process which has closed its output has to exit, so that its status can be reported.
-const LAST_BREATH: Duration = Duration::from_millis(500);
+const STATUS_TIMEOUT: Duration = Duration::from_millis(500);
 /// The length in bytes after which a line of stderr is split.
 const MAX_LOG_LINE: usize = 4096;
 /// The number of lines of stderr that are kept for error messages.
@@ -39,7 +39,7 @@ impl Process {
     pub(super) fn start(
         program: &Program,
         server: &Arc<str>,
-        fate: &Arc<Fate>,
+        exit_state: &Arc<ExitState>,
     ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
         let mut command = program.command();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -51,31 +51,31 @@ impl Process {
         let stdin = child.stdin.take().ok_or_else(gone)?;
         let stdout = child.stdout.take().ok_or_else(gone)?;
         let stderr = child.stderr.take();
-        let log = stderr.map(|stderr| tokio::spawn(log(stderr, Arc::clone(server), Arc::clone(fate))));
-        Ok((Self { child, log, fate: Arc::clone(fate) }, stdin, stdout))
+        let log = stderr.map(|stderr| tokio::spawn(log(stderr, Arc::clone(server), Arc::clone(exit_state))));
+        Ok((Self { child, log, exit_state: Arc::clone(exit_state) }, stdin, stdout))
     }
 
     /// Records how the process has ended, after its output was closed and its log was read.
-    pub(super) async fn last_words(&mut self) {
-        let end = match timeout(LAST_BREATH, self.child.wait()).await {
+    pub(super) async fn record_end(&mut self) {
+        let end = match timeout(STATUS_TIMEOUT, self.child.wait()).await {
             Ok(Ok(status)) => format!("it ended ({status})"),
             _ => "it closed its output".to_owned(),
         };
         if let Some(log) = &mut self.log
-            && timeout(LAST_BREATH, log).await.is_ok()
+            && timeout(STATUS_TIMEOUT, log).await.is_ok()
         {
             self.log = None;
         }
-        self.fate.seal(end);
+        self.exit_state.record(end);
     }
 
     /// Waits until the process exits after its stdin was closed. After timeouts, sends SIGTERM and then SIGKILL.
     pub(super) async fn end(&mut self) {
-        if timeout(PATIENCE, self.child.wait()).await.is_ok() {
+        if timeout(EXIT_TIMEOUT, self.child.wait()).await.is_ok() {
             return;
         }
         self.signal(Signal::End);
-        if timeout(PATIENCE, self.child.wait()).await.is_ok() {
+        if timeout(EXIT_TIMEOUT, self.child.wait()).await.is_ok() {
             return;
         }
         self.signal(Signal::Kill);
@@ -106,7 +106,7 @@ enum Signal {
 impl Drop for Process {
     fn drop(&mut self) {
         match self.child.try_wait() {
-            Ok(Some(status)) => self.fate.seal(format!("it ended ({status})")),
+            Ok(Some(status)) => self.exit_state.record(format!("it ended ({status})")),
             _ => self.signal(Signal::Kill),
         }
     }
@@ -114,15 +114,15 @@ impl Drop for Process {
 
 /// The end of a connection, for error messages.
 #[derive(Default)]
-pub(super) struct Fate {
+pub(super) struct ExitState {
     end: SetOnce<String>,
     n_strays: AtomicUsize,
     last_lines: Mutex<VecDeque<String>>,
 }
 
-impl Fate {
+impl ExitState {
     /// Records why the connection has ended. Only the first reason is kept.
-    pub(super) fn seal(&self, reason: String) {
+    pub(super) fn record(&self, reason: String) {
         let _ = self.end.set(reason);
     }
 
@@ -132,16 +132,16 @@ impl Fate {
     }
 
     /// Waits a moment for the reason, which is not available at once after a failed write.
-    pub(super) async fn known(&self) -> Option<&str> {
-        timeout(3 * LAST_BREATH, self.end.wait()).await.ok().map(String::as_str)
+    pub(super) async fn wait(&self) -> Option<&str> {
+        timeout(3 * STATUS_TIMEOUT, self.end.wait()).await.ok().map(String::as_str)
     }
 
     /// Counts a line that is not a message. Returns the number of such lines.
-    pub(super) fn stray(&self) -> usize {
+    pub(super) fn count_stray(&self) -> usize {
         self.n_strays.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    fn heard(&self, line: &str) {
+    fn push_line(&self, line: &str) {
         let mut lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == N_LAST_LINES {
             lines.pop_front();
@@ -151,7 +151,7 @@ impl Fate {
 }
 
 /// Formats the reason, the number of invalid lines and the last lines of stderr for the host.
-impl fmt::Display for Fate {
+impl fmt::Display for ExitState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.end().unwrap_or("the reason is unknown"))?;
         match self.n_strays.load(Ordering::Relaxed) {
@@ -164,14 +164,14 @@ impl fmt::Display for Fate {
     }
 }
 
-async fn log(stderr: impl AsyncRead + Unpin, server: Arc<str>, fate: Arc<Fate>) {
+async fn log(stderr: impl AsyncRead + Unpin, server: Arc<str>, exit_state: Arc<ExitState>) {
     let mut lines = LineReader::new(stderr, MAX_LOG_LINE);
     while let Ok(Some(line)) = lines.next().await {
         let line = String::from_utf8_lossy(line);
         let line = line.trim_end();
         if !line.is_empty() {
             tracing::info!(target: "toolkit_mcp::stderr", server = &*server, "{}", line.escape_debug());
-            fate.heard(line);
+            exit_state.push_line(line);
         }
     }
 }

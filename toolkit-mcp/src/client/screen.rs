@@ -135,7 +135,7 @@ impl Screen {
     fn progressed(&self, report: ProgressNotificationParam) {
         let listener = self.state().listeners.get(&report.progress_token).and_then(Weak::upgrade);
         if let Some(listener) = listener {
-            listener.hear(report);
+            listener.report(report);
         }
     }
 

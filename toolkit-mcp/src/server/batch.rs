@@ -7,7 +7,7 @@ use toolkit::dispatch::BoxFuture;
 use super::Server;
 use super::message::Message;
 use super::methods::{Peer, Routed};
-use super::reply::{Code, Fault};
+use super::reply::{Code, RpcError};
 
 /// The revision with batches.
 pub(super) const REVISION: &str = "2025-03-26";
@@ -34,12 +34,12 @@ pub(super) fn is_batch(json: &[u8]) -> bool {
 
 impl Batch {
     /// Parses a batch.
-    pub(super) fn read(server: &Server, json: &[u8], peer: Peer<'_>) -> Result<Self, Fault> {
+    pub(super) fn read(server: &Server, json: &[u8], peer: Peer<'_>) -> Result<Self, RpcError> {
         let messages: Vec<&RawValue> = serde_json::from_slice(json)
-            .map_err(|_| Fault::of_envelope(Code::ParseError, "the message is not JSON"))?;
+            .map_err(|_| RpcError::bad_request(Code::ParseError, "the message is not JSON"))?;
         if messages.is_empty() || messages.len() > MAX_MESSAGES {
             let message = format!("a batch has 1 to {MAX_MESSAGES} messages, got {}", messages.len());
-            return Err(Fault::of_envelope(Code::InvalidRequest, message));
+            return Err(RpcError::bad_request(Code::InvalidRequest, message));
         }
         let pending = messages.into_iter().map(|message| pending(server, message.get().as_bytes(), peer)).collect();
         Ok(Self { pending, max_bytes: server.shared.max_result_bytes })
@@ -55,7 +55,7 @@ impl Batch {
             array.extend_from_slice(&answer);
             if array.len() > self.max_bytes.saturating_mul(2) {
                 let message = format!("the responses of the batch exceed the limit of {} bytes", self.max_bytes);
-                return Some(Fault::new(Code::Internal, message).to_response(None));
+                return Some(RpcError::new(Code::Internal, message).to_response(None));
             }
         }
         if array.is_empty() {
@@ -69,7 +69,7 @@ impl Batch {
 fn pending(server: &Server, json: &[u8], peer: Peer<'_>) -> Pending {
     match server.route(Message::parse(json), peer) {
         Routed::Reply(bytes) => Box::pin(async { Some(bytes) }),
-        Routed::Fault(id, fault) => {
+        Routed::RpcError(id, fault) => {
             let response = fault.to_response(id);
             Box::pin(async { Some(response) })
         }
@@ -84,7 +84,7 @@ fn pending(server: &Server, json: &[u8], peer: Peer<'_>) -> Pending {
         Routed::Nothing => Box::pin(async { None }),
         Routed::Initialized { .. } | Routed::Listen(_) => {
             let id = Message::parse(json).ok().and_then(|message| message.id());
-            let fault = Fault::new(Code::InvalidRequest, "this request cannot be part of a batch");
+            let fault = RpcError::new(Code::InvalidRequest, "this request cannot be part of a batch");
             let response = fault.to_response(id);
             Box::pin(async { Some(response) })
         }

@@ -18,8 +18,8 @@ use super::find::Search;
 use super::metrics::Metrics;
 use super::reply::json_bytes;
 use super::running::Running;
-use super::served::{ServeError, Served};
-use super::{Held, Server, Shared};
+use super::served::{ServeError, ServedTools};
+use super::{CredentialsFn, Server, Shared};
 
 /// The default of `list_at_most`: OpenAI and VS Code accept no more tools in a request.
 const LIST_AT_MOST: usize = 128;
@@ -77,7 +77,7 @@ pub struct ServerBuilder {
     max_result_bytes: usize,
     shutdown_timeout: Duration,
     search: Option<Box<Search>>,
-    credentials: Option<Box<Held>>,
+    credentials: Option<Box<CredentialsFn>>,
 }
 
 impl ServerBuilder {
@@ -244,7 +244,7 @@ impl ServerBuilder {
     /// Returns the errors of [`Server::new`].
     pub fn build(self) -> Result<Server, ServeError> {
         let metrics = Metrics::default();
-        let served = Served::new(self.dispatcher, self.naming, &self.filter, &metrics)?;
+        let served = ServedTools::new(self.dispatcher, self.naming, &self.filter, &metrics)?;
         let mut meta = json_bytes(&json!({ "_meta": { "io.modelcontextprotocol/serverInfo": self.info } }));
         // Removes the braces and adds a comma, so that the result's own fields can follow.
         meta.remove(0);

@@ -26,12 +26,12 @@ use self::watch::Watch;
 use super::Shared;
 use super::reply::notification;
 use super::running::Registered;
-use super::served::{Offer, Served};
+use super::served::{ServedTool, ServedTools};
 
 /// A call that is ready to run.
 pub(super) struct Call<'m> {
     pub(super) shared: Arc<Shared>,
-    pub(super) served: Arc<Served>,
+    pub(super) served: Arc<ServedTools>,
     pub(super) nth: usize,
     pub(super) arguments: Arguments<'m>,
     pub(super) id: Box<RawValue>,
@@ -64,8 +64,8 @@ const MAX_REPORTS: usize = 64;
 const SLACK: Duration = Duration::from_millis(100);
 
 impl Call<'_> {
-    pub(super) fn offer(&self) -> &Offer {
-        &self.served.offers[self.nth]
+    pub(super) fn entry(&self) -> &ServedTool {
+        &self.served.entries[self.nth]
     }
 
     /// Copies the arguments, so that the call does not borrow from its message.
@@ -98,7 +98,7 @@ impl Call<'static> {
             self.context = context.on_progress(move |progress| drop(sender.try_send(progress)));
             receiver
         });
-        let watch = Watch::new(self.offer(), &self.shared);
+        let watch = Watch::new(self.entry(), &self.shared);
         let deadline = self.shared.call_timeout.map(|limit| Instant::now() + limit);
         CallEvents {
             call: Arc::new(self),
@@ -169,11 +169,11 @@ impl CallEvents {
     async fn step(&mut self) -> Option<CallEvent> {
         loop {
             match &mut self.step {
-                Step::New => match self.call.shared.calls.try_acquire(&self.call.offer().id) {
+                Step::New => match self.call.shared.calls.try_acquire(&self.call.entry().id) {
                     Ok(permit) => return self.run(permit),
                     Err(_) => {
                         let call = Arc::clone(&self.call);
-                        let wait = async move { call.shared.calls.acquire(&call.offer().id).await };
+                        let wait = async move { call.shared.calls.acquire(&call.entry().id).await };
                         self.step = Step::Waits(Box::pin(wait));
                     }
                 },
@@ -223,7 +223,7 @@ impl CallEvents {
         let limit = self.call.own_timeout();
         self.own_deadline = limit.map(|limit| (Instant::now() + limit + SLACK, limit));
         self.step =
-            Step::Runs(self.call.shared.pool.spawn(&self.call.offer().id, run::run(Arc::clone(&self.call), permit)));
+            Step::Runs(self.call.shared.pool.spawn(&self.call.entry().id, run::run(Arc::clone(&self.call), permit)));
         None
     }
 
@@ -235,7 +235,7 @@ impl CallEvents {
     }
 
     fn timed_out(&self) -> ToolError {
-        let (id, limit) = (&self.call.offer().id, self.call.shared.call_timeout.unwrap_or_default());
+        let (id, limit) = (&self.call.entry().id, self.call.shared.call_timeout.unwrap_or_default());
         ToolError::new(
             ErrorKind::TimedOut,
             format!("{id}: the call took longer than {limit:?}, the timeout of the server"),
@@ -243,7 +243,7 @@ impl CallEvents {
     }
 
     fn tool_timed_out(&self) -> ToolError {
-        let (id, limit) = (&self.call.offer().id, self.own_deadline.map_or(Duration::ZERO, |(_, limit)| limit));
+        let (id, limit) = (&self.call.entry().id, self.own_deadline.map_or(Duration::ZERO, |(_, limit)| limit));
         ToolError::new(ErrorKind::TimedOut, format!("{id}: the tool took longer than {limit:?}"))
     }
 

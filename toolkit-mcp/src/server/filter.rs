@@ -25,7 +25,7 @@ use toolkit::Tool;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     allowed: Vec<Rule>,
-    denied: Vec<Rule>,
+    rejection: Vec<Rule>,
     is_read_only: bool,
 }
 
@@ -46,7 +46,7 @@ impl Filter {
     /// Adds a rule to deny tools, even if an `allow` rule matches them.
     #[must_use]
     pub fn deny(mut self, rule: Rule) -> Self {
-        self.denied.push(rule);
+        self.rejection.push(rule);
         self
     }
 
@@ -61,7 +61,7 @@ impl Filter {
     #[must_use]
     pub fn admits(&self, tool: &Tool) -> bool {
         let is_allowed = self.allowed.is_empty() || self.allowed.iter().any(|rule| rule.is_about(tool));
-        let is_denied = self.denied.iter().any(|rule| rule.is_about(tool));
+        let is_denied = self.rejection.iter().any(|rule| rule.is_about(tool));
         is_allowed && !is_denied && (!self.is_read_only || Hint::ReadOnly.is_of(tool))
     }
 }

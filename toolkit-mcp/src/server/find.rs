@@ -16,7 +16,7 @@ use toolkit_search::Summary;
 
 use super::Server;
 use super::reply::{json_bytes, response};
-use super::served::Served;
+use super::served::ServedTools;
 
 /// A search function: from the catalog, the query and the maximum number of hits to the ids of the hits, best first.
 pub(super) type Search = dyn Fn(&Catalog, &str, usize) -> Vec<String> + Send + Sync;
@@ -40,8 +40,8 @@ const DESCRIBED: [&str; 5] = ["name", "description", "inputSchema", "outputSchem
 /// A request for a search or a description.
 pub(super) struct Find {
     pub(super) server: Server,
-    pub(super) served: Arc<Served>,
-    pub(super) asked: Asked<'static>,
+    pub(super) served: Arc<ServedTools>,
+    pub(super) asked: SearchToolCall<'static>,
     pub(super) id: Box<RawValue>,
     pub(super) revision: Revision,
 }
@@ -67,12 +67,12 @@ impl Find {
             }),
             None => answered.await,
         };
-        outcome.unwrap_or_else(|error| response(&id, shared.meta_of(revision), &write_error(&error, revision)))
+        outcome.unwrap_or_else(|error| response(&id, shared.meta_fields(revision), &write_error(&error, revision)))
     }
 }
 
 /// The parsed arguments of one of the three tools.
-pub(super) enum Asked<'m> {
+pub(super) enum SearchToolCall<'m> {
     Search { query: String, limit: usize },
     Describe { name: String },
     Call { name: Cow<'m, str>, arguments: Arguments<'m> },
@@ -86,9 +86,9 @@ struct CallArguments<'m> {
     arguments: Option<&'m RawValue>,
 }
 
-impl<'m> Asked<'m> {
+impl<'m> SearchToolCall<'m> {
     /// Parses a call of one of the three tools. Returns `None` for other tools.
-    pub(super) fn of(name: &str, arguments: &Arguments<'m>) -> Option<Result<Self, ToolError>> {
+    pub(super) fn parse(name: &str, arguments: &Arguments<'m>) -> Option<Result<Self, ToolError>> {
         let tool = search_tools().iter().find(|tool| tool.name() == name)?;
         Some(Self::read(tool, arguments))
     }
@@ -102,9 +102,9 @@ impl<'m> Asked<'m> {
         Ok(match tool.name() {
             SEARCH => {
                 let limit = value["limit"].as_u64().and_then(|limit| limit.try_into().ok()).unwrap_or(N_FOUND);
-                Asked::Search { query: text("query"), limit: limit.min(MAX_FOUND) }
+                SearchToolCall::Search { query: text("query"), limit: limit.min(MAX_FOUND) }
             }
-            DESCRIBE => Asked::Describe { name: text("name") },
+            DESCRIBE => SearchToolCall::Describe { name: text("name") },
             _ => {
                 let Arguments::Json(Cow::Borrowed(json)) = arguments else {
                     return Err(refused("the arguments must be JSON text".to_owned()));
@@ -112,29 +112,29 @@ impl<'m> Asked<'m> {
                 let asked: CallArguments<'m> =
                     serde_json::from_slice(json).map_err(|error| refused(error.to_string()))?;
                 let arguments = asked.arguments.map_or(Arguments::NONE, Arguments::from);
-                Asked::Call { name: asked.name, arguments }
+                SearchToolCall::Call { name: asked.name, arguments }
             }
         })
     }
 
     /// Copies the arguments, so that the request does not borrow from its message.
-    pub(super) fn into_owned(self) -> Asked<'static> {
+    pub(super) fn into_owned(self) -> SearchToolCall<'static> {
         match self {
-            Asked::Search { query, limit } => Asked::Search { query, limit },
-            Asked::Describe { name } => Asked::Describe { name },
-            Asked::Call { name, arguments } => {
-                Asked::Call { name: Cow::Owned(name.into_owned()), arguments: arguments.into_owned() }
+            SearchToolCall::Search { query, limit } => SearchToolCall::Search { query, limit },
+            SearchToolCall::Describe { name } => SearchToolCall::Describe { name },
+            SearchToolCall::Call { name, arguments } => {
+                SearchToolCall::Call { name: Cow::Owned(name.into_owned()), arguments: arguments.into_owned() }
             }
         }
     }
 
     /// Returns the result of a search or a description (`CallToolResult`).
-    pub(super) fn answer(&self, served: &Served, search: Option<&Search>, revision: Revision) -> Vec<u8> {
+    pub(super) fn answer(&self, served: &ServedTools, search: Option<&Search>, revision: Revision) -> Vec<u8> {
         let found = match self {
-            Asked::Search { query, limit } => Ok(found(served, search, query, *limit)),
-            Asked::Describe { name } => described(served, name, revision),
+            SearchToolCall::Search { query, limit } => Ok(found(served, search, query, *limit)),
+            SearchToolCall::Describe { name } => described(served, name, revision),
             // The server runs calls and never passes them here. A description is a harmless result.
-            Asked::Call { name, .. } => described(served, name, revision),
+            SearchToolCall::Call { name, .. } => described(served, name, revision),
         };
         match found {
             Ok(value) => {
@@ -155,20 +155,20 @@ impl<'m> Asked<'m> {
     }
 }
 
-fn found(served: &Served, search: Option<&Search>, query: &str, limit: usize) -> Value {
+fn found(served: &ServedTools, search: Option<&Search>, query: &str, limit: usize) -> Value {
     let catalog = served.dispatcher.catalog();
     let ids = match search {
         // Requests more hits than wanted, since the filter may remove some.
         Some(search) => search(catalog, query, limit.saturating_mul(4)),
         None => served.index().search(query, limit).into_iter().map(|hit| hit.summary.id.clone()).collect(),
     };
-    let offer = |id: &String| {
+    let entry = |id: &String| {
         let id = catalog.get(id)?.id().to_string();
-        served.offers.iter().find(|offer| offer.id == id)
+        served.entries.iter().find(|entry| entry.id == id)
     };
-    let offers = ids.iter().filter_map(offer).take(limit);
-    let tools: Vec<Value> = offers
-        .map(|offer| json!({ "name": offer.name, "summary": Summary::of(served.tool(offer)).short_description }))
+    let entries = ids.iter().filter_map(entry).take(limit);
+    let tools: Vec<Value> = entries
+        .map(|entry| json!({ "name": entry.name, "summary": Summary::of(served.tool(entry)).short_description }))
         .collect();
     if tools.is_empty() {
         return json!({ "tools": [], "note": "no tool matches this query; describe the task in other words" });
@@ -176,7 +176,7 @@ fn found(served: &Served, search: Option<&Search>, query: &str, limit: usize) ->
     json!({ "tools": tools })
 }
 
-fn described(served: &Served, name: &str, revision: Revision) -> Result<Value, ToolError> {
+fn described(served: &ServedTools, name: &str, revision: Revision) -> Result<Value, ToolError> {
     let Some(nth) = served.get(name) else {
         let shown: String = name.chars().take(120).collect();
         let near = served.nearest(name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
@@ -190,7 +190,7 @@ fn described(served: &Served, name: &str, revision: Revision) -> Result<Value, T
             schema.remove("$schema");
         }
     }
-    let examples = served.tool(&served.offers[nth]).examples();
+    let examples = served.tool(&served.entries[nth]).examples();
     if !examples.is_empty() {
         tool.insert("examples".to_owned(), examples.into());
     }

@@ -9,9 +9,9 @@ use toolkit::adapter::mcp::Revision;
 use super::batch;
 use super::message::text;
 use super::meta::{MODERN, Meta};
-use super::mirror::decoded;
-use super::reply::{Code, Fault};
-use super::served::Offer;
+use super::param_headers::decoded;
+use super::reply::{Code, RpcError};
+use super::served::ServedTool;
 
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -34,7 +34,7 @@ pub(super) fn check(
     method: &str,
     params: Option<&RawValue>,
     meta: &Meta<'_>,
-) -> Result<Revision, Fault> {
+) -> Result<Revision, RpcError> {
     let version = headers.get(&VERSION).map(|value| value.to_str().unwrap_or("?").trim());
     if let (Some(version), Some(said)) = (version, meta.version())
         && version != said
@@ -61,16 +61,20 @@ pub(super) fn check(
 }
 
 /// Checks the headers that repeat arguments of the tool.
-pub(super) fn check_mirrored(headers: &HeaderMap, offer: &Offer, arguments: &Arguments<'_>) -> Result<(), Fault> {
-    if offer.mirrored.is_empty() {
+pub(super) fn check_param_headers(
+    headers: &HeaderMap,
+    entry: &ServedTool,
+    arguments: &Arguments<'_>,
+) -> Result<(), RpcError> {
+    if entry.param_headers.is_empty() {
         return Ok(());
     }
     let arguments: Option<&RawValue> = match arguments {
         Arguments::Json(json) => serde_json::from_slice(json).ok(),
         _ => None,
     };
-    offer.mirrored.iter().try_for_each(|param| {
-        param.agrees(headers, arguments).map_err(|reason| Fault::of_envelope(Code::HeaderMismatch, reason))
+    entry.param_headers.iter().try_for_each(|param| {
+        param.agrees(headers, arguments).map_err(|reason| RpcError::bad_request(Code::HeaderMismatch, reason))
     })
 }
 
@@ -86,7 +90,7 @@ fn name_of(params: Option<&RawValue>) -> Option<Names<'_>> {
     serde_json::from_str(params?.get()).ok()
 }
 
-fn require(headers: &HeaderMap, header: &HeaderName, wanted: &str, what: &str) -> Result<(), Fault> {
+fn require(headers: &HeaderMap, header: &HeaderName, wanted: &str, what: &str) -> Result<(), RpcError> {
     match headers.get(header) {
         None => Err(mismatch(header, "is missing")),
         Some(value) => match decoded(value) {
@@ -97,6 +101,6 @@ fn require(headers: &HeaderMap, header: &HeaderName, wanted: &str, what: &str) -
     }
 }
 
-fn mismatch(header: &HeaderName, what: &str) -> Fault {
-    Fault::of_envelope(Code::HeaderMismatch, format!("the header `{header}` {what}"))
+fn mismatch(header: &HeaderName, what: &str) -> RpcError {
+    RpcError::bad_request(Code::HeaderMismatch, format!("the header `{header}` {what}"))
 }

@@ -2,12 +2,12 @@
 
 mod auth;
 mod body;
-mod denied;
 mod error;
 mod gate;
 mod listening;
 mod rate;
 mod receive;
+mod rejection;
 mod response;
 mod service;
 mod session;

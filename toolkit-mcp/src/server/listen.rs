@@ -8,7 +8,7 @@ use toolkit::CancelToken;
 
 use super::Server;
 use super::methods::Peer;
-use super::reply::{Code, Fault, json_bytes, notification, response};
+use super::reply::{Code, RpcError, json_bytes, notification, response};
 use super::running::Registered;
 
 const CHANGED: &str = "notifications/tools/list_changed";
@@ -42,7 +42,7 @@ impl Listen {
         id: &RawValue,
         params: Option<&RawValue>,
         peer: Peer<'_>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, RpcError> {
         #[derive(Deserialize)]
         struct Params {
             notifications: Filter,
@@ -52,12 +52,12 @@ impl Listen {
             #[serde(default, rename = "toolsListChanged")]
             tools: bool,
         }
-        let invalid = || Fault::new(Code::InvalidParams, "`params` must have an object `notifications`");
+        let invalid = || RpcError::new(Code::InvalidParams, "`params` must have an object `notifications`");
         let params = params.ok_or_else(invalid)?;
         let params: Params = serde_json::from_str(params.get()).map_err(|_| invalid())?;
         let registered = peer.session.map(|session| server.shared.running.register(session, id.get()));
         if let Some(None) = registered {
-            return Err(Fault::new(Code::InvalidRequest, "a request with this `id` is already running"));
+            return Err(RpcError::new(Code::InvalidRequest, "a request with this `id` is already running"));
         }
         let subscription = Subscription {
             id: id.to_owned(),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::reply::{Code, Fault};
+use super::reply::{Code, RpcError};
 
 /// An incoming message.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) enum Message<'m> {
 #[derive(Debug)]
 pub(super) struct Malformed<'m> {
     pub(super) id: Option<&'m RawValue>,
-    pub(super) fault: Fault,
+    pub(super) fault: RpcError,
 }
 
 #[derive(Deserialize)]
@@ -106,7 +106,7 @@ fn not_an_object(json: &[u8]) -> Malformed<'static> {
 }
 
 fn malformed<'m>(id: Option<&'m RawValue>, code: Code, message: &str) -> Malformed<'m> {
-    Malformed { id, fault: Fault::of_envelope(code, message) }
+    Malformed { id, fault: RpcError::bad_request(code, message) }
 }
 
 /// Returns true for a string or an integer (`RequestId` of all revisions).

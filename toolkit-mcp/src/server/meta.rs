@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use toolkit::adapter::mcp::Revision;
 
 use super::message::{is_id, text};
-use super::reply::{Code, Fault};
+use super::reply::{Code, RpcError};
 
 /// The supported revisions with an `initialize` request, newest first.
 pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -43,8 +43,8 @@ struct Params<'m> {
 
 impl<'m> Meta<'m> {
     /// Parses `params._meta`; both may be absent.
-    pub(super) fn of(params: Option<&'m RawValue>) -> Result<Self, Fault> {
-        let invalid = |message| Fault::of_envelope(Code::InvalidParams, message);
+    pub(super) fn parse(params: Option<&'m RawValue>) -> Result<Self, RpcError> {
+        let invalid = |message| RpcError::bad_request(Code::InvalidParams, message);
         let Some(params) = params else {
             return Ok(Self::default());
         };
@@ -79,7 +79,7 @@ impl<'m> Meta<'m> {
     ///
     /// A request of 2026-07-28 declares it in `_meta`, or at least in the header, and must have the fields that the
     /// revision requires. All other requests belong to earlier revisions.
-    pub(super) fn revision(&self, header: Option<&str>) -> Result<Revision, Fault> {
+    pub(super) fn revision(&self, header: Option<&str>) -> Result<Revision, RpcError> {
         let version = self.version();
         let Some(version) = version.as_deref() else {
             return match header {
@@ -103,15 +103,15 @@ impl<'m> Meta<'m> {
 }
 
 /// Creates the error for a missing field of `_meta` that revision 2026-07-28 requires.
-pub(super) fn missing(field: &str) -> Fault {
+pub(super) fn missing(field: &str) -> RpcError {
     let message = format!("`params._meta` must have `io.modelcontextprotocol/{field}`, which {MODERN} requires");
-    Fault::of_envelope(Code::InvalidParams, message)
+    RpcError::bad_request(Code::InvalidParams, message)
 }
 
 /// Creates the error for an unsupported revision.
-fn unsupported(version: &str) -> Fault {
+fn unsupported(version: &str) -> RpcError {
     let requested: String = version.chars().take(64).collect();
-    let fault = Fault::of_envelope(Code::UnsupportedVersion, "the protocol version is not supported");
+    let fault = RpcError::bad_request(Code::UnsupportedVersion, "the protocol version is not supported");
     fault.with_data(json!({ "supported": supported(), "requested": requested }))
 }
 

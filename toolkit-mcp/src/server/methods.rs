@@ -12,11 +12,11 @@ use toolkit::{CancelToken, Context};
 
 use super::call::Call;
 use super::find::Find;
-use super::hello::empty_list;
+use super::initialize::empty_list;
 use super::listen::Listen;
 use super::message::{Malformed, Message};
 use super::meta::{Meta, missing};
-use super::reply::{Code, Fault, json_bytes, response};
+use super::reply::{Code, RpcError, json_bytes, response};
 use super::request::{Caller, Request};
 use super::{Server, batch, find, headers, page};
 
@@ -37,7 +37,7 @@ pub(super) enum Routed<'m> {
     /// Send the response to `initialize`, which starts a session.
     Initialized { bytes: Vec<u8>, takes_batches: bool },
     /// Send this error.
-    Fault(Option<&'m RawValue>, Fault),
+    RpcError(Option<&'m RawValue>, RpcError),
     /// Run this call.
     Call(Box<Call<'m>>),
     /// Answer this request of a search tool on a thread of the tool pool.
@@ -54,7 +54,7 @@ impl Server {
         match message {
             Ok(Message::Request { id, method, params }) => {
                 let routed = self.request(id, &method, params, peer);
-                routed.unwrap_or_else(|fault| Routed::Fault(Some(id), fault))
+                routed.unwrap_or_else(|fault| Routed::RpcError(Some(id), fault))
             }
             Ok(Message::Notification { method, params }) => {
                 if let ("notifications/cancelled", Some(session)) = (&*method, peer.session) {
@@ -63,7 +63,7 @@ impl Server {
                 Routed::Nothing
             }
             Ok(Message::Response) => Routed::Nothing,
-            Err(Malformed { id, fault }) => Routed::Fault(id, fault),
+            Err(Malformed { id, fault }) => Routed::RpcError(id, fault),
         }
     }
 
@@ -73,8 +73,8 @@ impl Server {
         method: &str,
         params: Option<&'m RawValue>,
         peer: Peer<'_>,
-    ) -> Result<Routed<'m>, Fault> {
-        let meta = Meta::of(params)?;
+    ) -> Result<Routed<'m>, RpcError> {
+        let meta = Meta::parse(params)?;
         let revision = match peer.headers {
             Some(headers) => headers::check(headers, method, params, &meta)?,
             None => meta.revision(None)?,
@@ -99,19 +99,19 @@ impl Server {
             _ => {
                 let shown: String = method.chars().take(64).collect();
                 let message = format!("unknown method `{}`", shown.escape_debug());
-                return Err(Fault::new(Code::MethodNotFound, message));
+                return Err(RpcError::new(Code::MethodNotFound, message));
             }
         })
     }
 
     pub(super) fn response(&self, id: &RawValue, revision: Revision, result: &[u8]) -> Vec<u8> {
-        response(id, self.shared.meta_of(revision), result)
+        response(id, self.shared.meta_fields(revision), result)
     }
 
-    fn list(&self, params: Option<&RawValue>, revision: Revision) -> Result<Vec<u8>, Fault> {
+    fn list(&self, params: Option<&RawValue>, revision: Revision) -> Result<Vec<u8>, RpcError> {
         let served = self.served();
         let after = page::cursor_of(params)?;
-        if self.finds(&served) {
+        if self.lists_search_tools(&served) {
             return Ok(page::whole(find::listed(), revision, self.shared.list_ttl()));
         }
         Ok(page::page(&served, revision, after.as_deref(), self.shared.page_size, self.shared.list_ttl()))
@@ -124,15 +124,17 @@ impl Server {
         meta: &Meta<'m>,
         revision: Revision,
         peer: Peer<'_>,
-    ) -> Result<Routed<'m>, Fault> {
-        let invalid = || Fault::new(Code::InvalidParams, "`params` must be an object with the `name` of a tool");
+    ) -> Result<Routed<'m>, RpcError> {
+        let invalid = || RpcError::new(Code::InvalidParams, "`params` must be an object with the `name` of a tool");
         let params = CallParams::parse(params.ok_or_else(invalid)?.get().as_bytes()).map_err(|_| invalid())?;
         let served = self.served();
         let mut name: Cow<'_, str> = params.name().into();
         let mut arguments = params.arguments();
-        if served.get(&name).is_none() && self.finds(&served) {
-            match find::Asked::of(&name, &arguments) {
-                Some(Ok(find::Asked::Call { name: asked, arguments: given })) => (name, arguments) = (asked, given),
+        if served.get(&name).is_none() && self.lists_search_tools(&served) {
+            match find::SearchToolCall::parse(&name, &arguments) {
+                Some(Ok(find::SearchToolCall::Call { name: asked, arguments: given })) => {
+                    (name, arguments) = (asked, given)
+                }
                 Some(Ok(asked)) => {
                     let id = id.to_owned();
                     return Ok(Routed::Find(Find {
@@ -151,16 +153,16 @@ impl Server {
             }
         }
         let Some(nth) = served.get(&name) else {
-            self.shared.metrics.of_unknown().refuse();
+            self.shared.metrics.unknown_tool().refuse();
             return Err(unknown_tool(&name, served.nearest(&name)));
         };
-        let offer = &served.offers[nth];
+        let entry = &served.entries[nth];
         if let (Some(headers), Revision::V2026_07_28) = (peer.headers, revision) {
-            headers::check_mirrored(headers, offer, &arguments)?;
+            headers::check_param_headers(headers, entry, &arguments)?;
         }
         let mut context = Context::new().with(Request::new(revision, meta, peer.caller));
-        if offer.has_requirements {
-            let tool = served.tool(offer);
+        if entry.has_requirements {
+            let tool = served.tool(entry);
             let held = peer.caller.map(|caller| caller.credentials().clone());
             let held = held.or_else(|| self.shared.credentials.as_ref().map(|credentials| credentials(tool)));
             context = context.with_credentials(held.unwrap_or_default());
@@ -169,7 +171,7 @@ impl Server {
         if let Some(session) = peer.session {
             let call = self.shared.running.register(session, id.get());
             let call =
-                call.ok_or_else(|| Fault::new(Code::InvalidRequest, "a request with this `id` is already running"))?;
+                call.ok_or_else(|| RpcError::new(Code::InvalidRequest, "a request with this `id` is already running"))?;
             registered = Some(call);
         }
         let cancel = registered.as_ref().map_or_else(CancelToken::new, |call| call.token().clone());
@@ -177,7 +179,7 @@ impl Server {
         let [traceparent, ..] = meta.trace();
         let span = tracing::info_span!(
             "tools/call",
-            "gen_ai.tool.name" = offer.id,
+            "gen_ai.tool.name" = entry.id,
             "mcp.method.name" = "tools/call",
             "mcp.protocol.version" = revision.as_str(),
             traceparent = traceparent.as_deref(),
@@ -213,12 +215,12 @@ impl Server {
     }
 }
 
-fn unknown_tool(name: &str, nearest: Option<&str>) -> Fault {
+fn unknown_tool(name: &str, nearest: Option<&str>) -> RpcError {
     let shown: String = name.chars().take(120).collect();
     let shown = shown.escape_debug();
     let message = match nearest {
         Some(near) => format!("no tool is named `{shown}`; did you mean `{near}`?"),
         None => format!("no tool is named `{shown}`"),
     };
-    Fault::new(Code::InvalidParams, message)
+    RpcError::new(Code::InvalidParams, message)
 }

@@ -13,7 +13,7 @@ const BUCKETS: [f64; 10] = [0.0001, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60
 
 /// The reason why a request was rejected.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Refused {
+pub(super) enum RejectReason {
     Origin,
     Unauthorized,
     Rate,
@@ -23,7 +23,8 @@ pub(super) enum Refused {
     Overloaded,
 }
 
-const REFUSED: [&str; 7] = ["origin", "unauthorized", "rate", "too_large", "too_slow", "malformed", "overloaded"];
+const REJECT_REASONS: [&str; 7] =
+    ["origin", "unauthorized", "rate", "too_large", "too_slow", "malformed", "overloaded"];
 
 /// The outcomes of a call.
 const OUTCOMES: [&str; 5] = ["ok", "refused", "failed", "timed_out", "cancelled"];
@@ -38,7 +39,7 @@ const UNKNOWN: &str = "unknown";
 #[derive(Debug, Default)]
 pub(super) struct Metrics {
     tools: Mutex<BTreeMap<String, Arc<CallMetrics>>>,
-    refused: [AtomicU64; REFUSED.len()],
+    refused: [AtomicU64; REJECT_REASONS.len()],
     pub(super) connections: Gauge,
     pub(super) running: Gauge,
 }
@@ -57,16 +58,16 @@ pub(super) struct Gauge(Arc<AtomicU64>);
 
 /// A guard that adds one to a gauge until it is dropped.
 #[derive(Debug)]
-pub(super) struct Held(Arc<AtomicU64>);
+pub(super) struct GaugeGuard(Arc<AtomicU64>);
 
 impl Gauge {
-    pub(super) fn hold(&self) -> Held {
+    pub(super) fn increment(&self) -> GaugeGuard {
         self.0.fetch_add(1, Relaxed);
-        Held(Arc::clone(&self.0))
+        GaugeGuard(Arc::clone(&self.0))
     }
 }
 
-impl Drop for Held {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Relaxed);
     }
@@ -74,14 +75,14 @@ impl Drop for Held {
 
 impl Metrics {
     /// Returns the metrics of a tool, which outlive its catalog.
-    pub(super) fn of_tool(&self, id: &str) -> Arc<CallMetrics> {
+    pub(super) fn tool(&self, id: &str) -> Arc<CallMetrics> {
         let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(tools.entry(id.to_owned()).or_default())
     }
 
     /// Returns the metrics of calls of unknown tools. Clients choose these names, so they do not become labels.
-    pub(super) fn of_unknown(&self) -> Arc<CallMetrics> {
-        self.of_tool(UNKNOWN)
+    pub(super) fn unknown_tool(&self) -> Arc<CallMetrics> {
+        self.tool(UNKNOWN)
     }
 
     /// Removes the metrics of tools that are not served any more once there are many, since a backend may list other
@@ -94,7 +95,7 @@ impl Metrics {
         }
     }
 
-    pub(super) fn refuse(&self, why: Refused) {
+    pub(super) fn refuse(&self, why: RejectReason) {
         self.refused[why as usize].fetch_add(1, Relaxed);
     }
 
@@ -104,7 +105,7 @@ impl Metrics {
         gauge(&mut text, "toolkit_mcp_connections", "Number of open connections.", &self.connections);
         gauge(&mut text, "toolkit_mcp_calls_running", "Number of running calls.", &self.running);
         head(&mut text, "toolkit_mcp_refused_total", "counter", "Number of rejected requests, by reason.");
-        for (reason, n) in std::iter::zip(REFUSED, &self.refused) {
+        for (reason, n) in std::iter::zip(REJECT_REASONS, &self.refused) {
             let _ = writeln!(text, "toolkit_mcp_refused_total{{reason=\"{reason}\"}} {}", n.load(Relaxed));
         }
         let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);

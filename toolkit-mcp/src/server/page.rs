@@ -7,19 +7,19 @@ use std::borrow::Cow;
 use toolkit::adapter::mcp::Revision;
 
 use super::message::text;
-use super::reply::{Code, Fault, json_bytes};
-use super::served::Served;
+use super::reply::{Code, RpcError, json_bytes};
+use super::served::ServedTools;
 
 /// Reads `params.cursor`: the id of the last tool of the previous page, or `None` for the first page.
 ///
 /// A cursor is an id in Base64, so that it stays valid when the list changes between two requests.
-pub(super) fn cursor_of(params: Option<&RawValue>) -> Result<Option<String>, Fault> {
+pub(super) fn cursor_of(params: Option<&RawValue>) -> Result<Option<String>, RpcError> {
     #[derive(Deserialize)]
     struct Params<'m> {
         #[serde(borrow)]
         cursor: Option<&'m RawValue>,
     }
-    let invalid = || Fault::new(Code::InvalidParams, "`cursor` is invalid; expected a `nextCursor` of this server");
+    let invalid = || RpcError::new(Code::InvalidParams, "`cursor` is invalid; expected a `nextCursor` of this server");
     let params: Option<Params<'_>> = match params {
         Some(params) => Some(serde_json::from_str(params.get()).map_err(|_| invalid())?),
         None => None,
@@ -37,12 +37,12 @@ pub(super) fn cursor_of(params: Option<&RawValue>) -> Result<Option<String>, Fau
 }
 
 /// Writes the result with the page after a tool.
-pub(super) fn page(served: &Served, revision: Revision, after: Option<&str>, size: usize, ttl_ms: u64) -> Vec<u8> {
+pub(super) fn page(served: &ServedTools, revision: Revision, after: Option<&str>, size: usize, ttl_ms: u64) -> Vec<u8> {
     // Ids are not ordered like their text.
     let after = after.and_then(|id| id.parse::<toolkit::ToolId>().ok());
-    let start = after.map_or(0, |after| served.offers.partition_point(|offer| served.tool(offer).id() <= &after));
-    let end = served.offers.len().min(start.saturating_add(size.max(1)));
-    let next = (end < served.offers.len()).then(|| served.offers[end - 1].id.as_bytes());
+    let start = after.map_or(0, |after| served.entries.partition_point(|entry| served.tool(entry).id() <= &after));
+    let end = served.entries.len().min(start.saturating_add(size.max(1)));
+    let next = (end < served.entries.len()).then(|| served.entries[end - 1].id.as_bytes());
     let next = next.map(|id| data_encoding::BASE64URL_NOPAD.encode(id));
     write(&served.listed(revision)[start..end], next.as_deref(), revision, ttl_ms)
 }

@@ -19,21 +19,21 @@ pub(super) enum Code {
 
 /// A JSON-RPC error.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct RpcError {
     pub(super) code: Code,
     /// True if the request is invalid independently of its method. HTTP then responds with an error status.
-    pub(super) is_of_envelope: bool,
+    pub(super) is_bad_request: bool,
     message: String,
     data: Option<Value>,
 }
 
-impl Fault {
+impl RpcError {
     pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, is_of_envelope: false, message: message.into(), data: None }
+        Self { code, is_bad_request: false, message: message.into(), data: None }
     }
 
-    pub(super) fn of_envelope(code: Code, message: impl Into<String>) -> Self {
-        Self { is_of_envelope: true, ..Self::new(code, message) }
+    pub(super) fn bad_request(code: Code, message: impl Into<String>) -> Self {
+        Self { is_bad_request: true, ..Self::new(code, message) }
     }
 
     pub(super) fn with_data(self, data: Value) -> Self {

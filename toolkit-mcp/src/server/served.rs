@@ -11,14 +11,14 @@ use toolkit_search::Index;
 
 use super::filter::Filter;
 use super::metrics::{CallMetrics, Metrics};
-use super::mirror::Mirrored;
+use super::param_headers::ParamHeader;
 use super::reply::json_bytes;
 
 /// A dispatcher and its list of served tools. It is immutable; a server replaces it as a whole.
-pub(super) struct Served {
+pub(super) struct ServedTools {
     pub(super) dispatcher: Dispatcher,
     /// The served tools, in the order of the catalog.
-    pub(super) offers: Vec<Offer>,
+    pub(super) entries: Vec<ServedTool>,
     by_name: HashMap<String, usize>,
     /// The entries of `tools/list`, by revision.
     listed: [OnceLock<Vec<Vec<u8>>>; 2],
@@ -28,16 +28,16 @@ pub(super) struct Served {
 }
 
 /// A served tool.
-pub(super) struct Offer {
+pub(super) struct ServedTool {
     pub(super) name: String,
     /// The id including the version.
     pub(super) id: String,
-    pub(super) mirrored: Vec<Mirrored>,
+    pub(super) param_headers: Vec<ParamHeader>,
     pub(super) has_requirements: bool,
     pub(super) metrics: Arc<CallMetrics>,
 }
 
-impl Served {
+impl ServedTools {
     pub(super) fn new(
         dispatcher: Dispatcher,
         naming: Naming,
@@ -48,7 +48,7 @@ impl Served {
         // Also validates the catalog, so that later lists cannot fail.
         let list = list_tools(catalog, Revision::V2026_07_28, naming).map_err(ServeError::Catalog)?;
         let names = WireNames::of(catalog, naming).map_err(ServeError::Catalog)?;
-        let (mut offers, mut listed, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut entries, mut listed, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
         let tools = list["tools"].as_array().into_iter().flatten();
         for ((name, tool), shown) in std::iter::zip(names.iter(), tools) {
             if !filter.admits(tool) {
@@ -56,15 +56,15 @@ impl Served {
             }
             let id = tool.id().to_string();
             debug_assert_eq!(shown["_meta"][META_KEY]["id"], *id);
-            let mirrored = Mirrored::all_of(&shown["inputSchema"]).unwrap_or_else(|reason| {
+            let param_headers = ParamHeader::collect_from(&shown["inputSchema"]).unwrap_or_else(|reason| {
                 wrong.push(Diagnostic::new(DiagnosticKind::InvalidSchema, format!("`{id}`: {reason}"), [tool]));
                 Vec::new()
             });
-            offers.push(Offer {
+            entries.push(ServedTool {
                 name: name.to_owned(),
-                mirrored,
+                param_headers,
                 has_requirements: !tool.requirements().is_empty(),
-                metrics: metrics.of_tool(&id),
+                metrics: metrics.tool(&id),
                 id,
             });
             listed.push(json_bytes(shown));
@@ -72,10 +72,10 @@ impl Served {
         if !wrong.is_empty() {
             return Err(ServeError::Headers(wrong));
         }
-        let by_name = offers.iter().enumerate().map(|(idx, offer)| (offer.name.clone(), idx)).collect();
+        let by_name = entries.iter().enumerate().map(|(idx, entry)| (entry.name.clone(), idx)).collect();
         Ok(Self {
             dispatcher,
-            offers,
+            entries,
             by_name,
             listed: [OnceLock::new(), OnceLock::from(listed)],
             naming,
@@ -88,12 +88,12 @@ impl Served {
         self.by_name.get(name).copied()
     }
 
-    pub(super) fn tool(&self, offer: &Offer) -> &Tool {
-        self.dispatcher.catalog().get(&offer.id).expect("the tool was listed from this catalog")
+    pub(super) fn tool(&self, entry: &ServedTool) -> &Tool {
+        self.dispatcher.catalog().get(&entry.id).expect("the tool was listed from this catalog")
     }
 
     pub(super) fn index(&self) -> &Index {
-        self.index.get_or_init(|| Index::of(self.offers.iter().map(|offer| self.tool(offer))))
+        self.index.get_or_init(|| Index::of(self.entries.iter().map(|entry| self.tool(entry))))
     }
 
     /// Returns true if both lists are equal for clients.
@@ -101,7 +101,7 @@ impl Served {
         self.listed(Revision::V2026_07_28) == other.listed(Revision::V2026_07_28)
     }
 
-    /// Returns the entries of `tools/list` for a revision, as JSON, in the order of `offers`.
+    /// Returns the entries of `tools/list` for a revision, as JSON, in the order of `entries`.
     pub(super) fn listed(&self, revision: Revision) -> &[Vec<u8>] {
         let nth = usize::from(revision != Revision::V2025_11_25);
         self.listed[nth].get_or_init(|| {
@@ -124,9 +124,9 @@ impl Served {
             let distance = strsim::osa_distance(typed, name);
             (distance <= name.len() / 3 + 1 && distance < name.len()).then_some(distance)
         };
-        let near = self.offers.iter().filter_map(|offer| {
-            let distances = [distance(&offer.name), distance(self.tool(offer).name())];
-            Some((distances.into_iter().flatten().min()?, &*offer.name))
+        let near = self.entries.iter().filter_map(|entry| {
+            let distances = [distance(&entry.name), distance(self.tool(entry).name())];
+            Some((distances.into_iter().flatten().min()?, &*entry.name))
         });
         near.min().map(|(_, name)| name)
     }

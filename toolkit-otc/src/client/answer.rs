@@ -10,7 +10,7 @@ use toolkit::schema::Violation;
 use toolkit::{Content, ToolError};
 
 use super::http::Endpoint;
-use crate::wire::{AnswerMessage, CallError, CallResult, Refused};
+use crate::wire::{AnswerMessage, CallError, CallResult, ErrorBody};
 
 /// The length in characters to which a text of the server is truncated.
 const MAX_TEXT: usize = 16 << 10;
@@ -19,8 +19,8 @@ const MAX_PARAMETERS: usize = 256;
 
 /// Converts a response with status 200.
 pub(super) fn of_message(endpoint: &Endpoint, body: &[u8]) -> Result<Answer, ToolError> {
-    let message: AnswerMessage<'_> =
-        serde_json::from_slice(body).map_err(|error| endpoint.unreadable("with an invalid result").caused_by(error))?;
+    let message: AnswerMessage<'_> = serde_json::from_slice(body)
+        .map_err(|error| endpoint.invalid_response("with an invalid result").caused_by(error))?;
     of_result(endpoint, message.result)
 }
 
@@ -28,7 +28,7 @@ pub(super) fn of_result(endpoint: &Endpoint, result: CallResult<'_>) -> Result<A
     match (result.success, result.error) {
         (true, None) => Ok(Answer::Json(result.value.map_or("null", |value| value.get()).as_bytes().to_vec())),
         (false, Some(error)) => Err(failed(error)),
-        (true, Some(_)) => Err(endpoint.unreadable("with both a success and an error")),
+        (true, Some(_)) => Err(endpoint.invalid_response("with both a success and an error")),
         (false, None) => Err(ToolError::failed("the tool failed without a message")),
     }
 }
@@ -66,12 +66,12 @@ pub(super) fn refused(
     retry_after: Option<Duration>,
     body: &[u8],
 ) -> ToolError {
-    let refused: Option<Refused> = serde_json::from_slice(body).ok();
+    let refused: Option<ErrorBody> = serde_json::from_slice(body).ok();
     let said = refused.as_ref().map(|refused| cut(&refused.message)).filter(|message| !message.trim().is_empty());
     let said = said.map(|message| format!(": {message}")).unwrap_or_default();
     let error = |kind, what: &str| ToolError::new(kind, format!("{endpoint} {what}{said}"));
     let error = match (status, refused.as_ref()) {
-        (StatusCode::BAD_REQUEST, Some(Refused { missing_requirements: Some(missing), .. })) => {
+        (StatusCode::BAD_REQUEST, Some(ErrorBody { missing_requirements: Some(missing), .. })) => {
             let links: Vec<Content> = missing
                 .authorization
                 .iter()
@@ -98,7 +98,7 @@ pub(super) fn refused(
         }
         (status, _) => {
             let message = format!("with HTTP {}; check its URL", status.as_u16());
-            endpoint.unreadable(&message)
+            endpoint.invalid_response(&message)
         }
     };
     let error = match refused.and_then(|refused| refused.developer_message) {

@@ -21,7 +21,7 @@ pub(super) async fn read(endpoint: &Endpoint, call: &BackendCall<'_>, mut body: 
             frame.map_err(|error| endpoint.unavailable("disconnected while it ran the tool").caused_by(error))?;
         let Ok(mut bytes) = frame.into_data() else { continue };
         while let Some(data) = lines.next_event(&mut bytes).map_err(|TooLong| {
-            endpoint.unreadable(&format!("with an event of more than {} bytes", endpoint.max_bytes))
+            endpoint.invalid_response(&format!("with an event of more than {} bytes", endpoint.max_bytes))
         })? {
             if let Some(end) = pass_on(endpoint, call, &data).await? {
                 return answer::of_result(endpoint, end);
@@ -54,16 +54,16 @@ async fn pass_on<'d>(
     call: &BackendCall<'_>,
     data: &'d [u8],
 ) -> Result<Option<CallResult<'d>>, ToolError> {
-    let unreadable = |error| endpoint.unreadable("with an invalid event").caused_by(error);
-    let event: Event<'_> = serde_json::from_slice(data).map_err(unreadable)?;
+    let invalid_response = |error| endpoint.invalid_response("with an invalid event").caused_by(error);
+    let event: Event<'_> = serde_json::from_slice(data).map_err(invalid_response)?;
     let json = event.data.map_or("null", RawValue::get);
     match event.kind.as_str() {
         "progress" => {
-            let Reported { progress, total, message } = serde_json::from_str(json).map_err(unreadable)?;
+            let Reported { progress, total, message } = serde_json::from_str(json).map_err(invalid_response)?;
             call.context().progress(progress, total, &message.unwrap_or_default());
         }
-        "chunk" => call.send(Chunk::from_json(json.to_owned()).map_err(unreadable)?).await?,
-        "done" | "error" => return serde_json::from_str(json).map(Some).map_err(unreadable),
+        "chunk" => call.send(Chunk::from_json(json.to_owned()).map_err(invalid_response)?).await?,
+        "done" | "error" => return serde_json::from_str(json).map(Some).map_err(invalid_response),
         // Later versions may have more kinds of events.
         _ => {}
     }

@@ -42,7 +42,7 @@ pub(super) struct Endpoint {
 type Connections = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 
 /// A complete response.
-pub(super) struct Got {
+pub(super) struct FullResponse {
     pub(super) status: StatusCode,
     pub(super) retry_after: Option<Duration>,
     pub(super) body: Bytes,
@@ -114,7 +114,7 @@ impl Endpoint {
         })
     }
 
-    pub(super) async fn get(&self, path: &str) -> Result<Got, ToolError> {
+    pub(super) async fn get(&self, path: &str) -> Result<FullResponse, ToolError> {
         let response = self.send(Method::GET, path, Bytes::new(), "application/json").await?;
         self.whole(response).await
     }
@@ -154,17 +154,17 @@ impl Endpoint {
     }
 
     /// Reads a complete response within the size limit.
-    pub(super) async fn whole(&self, response: Response<Incoming>) -> Result<Got, ToolError> {
+    pub(super) async fn whole(&self, response: Response<Incoming>) -> Result<FullResponse, ToolError> {
         let (parts, body) = response.into_parts();
         let seconds = parts.headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.trim().parse().ok());
         let retry_after = seconds.map(|seconds: u64| Duration::from_secs(seconds.min(MAX_RETRY_AFTER)));
         let body = Limited::new(body, self.max_bytes).collect().await.map_err(|error| {
             match error.is::<LengthLimitError>() {
-                true => self.unreadable(&format!("with more than {} bytes", self.max_bytes)),
+                true => self.invalid_response(&format!("with more than {} bytes", self.max_bytes)),
                 false => self.unavailable("disconnected in the middle of its response").caused_by(error),
             }
         })?;
-        Ok(Got { status: parts.status, retry_after, body: body.to_bytes() })
+        Ok(FullResponse { status: parts.status, retry_after, body: body.to_bytes() })
     }
 
     /// Creates the error for a server that cannot be reached. `how` follows the name of the server.
@@ -173,7 +173,7 @@ impl Endpoint {
     }
 
     /// Creates the error for an invalid response. `how` completes the sentence "The server answered …".
-    pub(super) fn unreadable(&self, how: &str) -> ToolError {
+    pub(super) fn invalid_response(&self, how: &str) -> ToolError {
         ToolError::new(ErrorKind::InvalidAnswer, format!("{self} answered {how}"))
     }
 }

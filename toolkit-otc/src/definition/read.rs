@@ -52,7 +52,7 @@ impl Definition {
             authorization.oauth2.take_if(|oauth2| oauth2.scopes.is_empty());
         }
         let parsed = fields.id.parse::<OtcId>();
-        let reasons = wrong_with(&fields, parsed.as_ref());
+        let reasons = find_defects(&fields, parsed.as_ref());
         match parsed {
             Ok(id) if reasons.is_empty() => Ok(Self {
                 id,
@@ -126,7 +126,7 @@ fn exceeds(value: &Value, levels: usize) -> bool {
     }
 }
 
-fn wrong_with(fields: &Fields, id: Result<&OtcId, &crate::InvalidOtcId>) -> Vec<String> {
+fn find_defects(fields: &Fields, id: Result<&OtcId, &crate::InvalidOtcId>) -> Vec<String> {
     let mut reasons = Vec::new();
     match id {
         Err(invalid) => reasons.push(format!("`id` is {invalid}")),

@@ -37,7 +37,7 @@ pub(super) fn reference_in(map: &Map<String, Value>) -> Option<&'static str> {
 /// # Errors
 ///
 /// Returns an error for a reference that cannot be inlined, such as a recursive one.
-pub(super) fn written_out(schema: &Value) -> Result<Map<String, Value>, String> {
+pub(super) fn inlined(schema: &Value) -> Result<Map<String, Value>, String> {
     let mut schema = schema.clone();
     inline::inline(&mut schema);
     if let Some(keyword) = reference(&schema) {
@@ -75,7 +75,7 @@ pub(super) fn describe_parameters(parameters: &mut Map<String, Value>) {
 
 /// Writes the parameters of a function like the published examples: without `additionalProperties: false`, and with
 /// `required`, even if it is empty.
-pub(super) fn say_as_published(parameters: &mut Map<String, Value>) {
+pub(super) fn match_published_style(parameters: &mut Map<String, Value>) {
     if parameters.get("additionalProperties") == Some(&Value::Bool(false)) {
         parameters.remove("additionalProperties");
     }
@@ -103,7 +103,7 @@ fn in_words(name: &str) -> String {
 }
 
 /// Returns true if a schema accepts only `null`, as for a tool that returns nothing.
-pub(super) fn is_nothing(schema: &Value) -> bool {
+pub(super) fn accepts_only_null(schema: &Value) -> bool {
     let says = |keyword: &String| matches!(keyword.as_str(), "type" | "title" | "description" | "$schema");
     schema.get("type").is_some_and(|ty| ty == "null") && schema.as_object().is_some_and(|map| map.keys().all(says))
 }

@@ -5,7 +5,7 @@ use toolkit::Tool;
 use toolkit::adapter::{Effect, Loss, Side, description, unsupported_fields};
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics};
 
-use super::schema::{describe_parameters, is_nothing, say_as_published, written_out};
+use super::schema::{accepts_only_null, describe_parameters, inlined, match_published_style};
 use super::{AS_READ, Definition, Input, MAX_NAME_LEN, is_definition_name};
 use crate::id::{OtcId, is_name, release};
 
@@ -51,16 +51,16 @@ impl Definition {
                 [tool],
             ))
         };
-        let mut parameters = written_out(tool.input().as_value()).map_err(|reason| wrong("input", reason))?;
+        let mut parameters = inlined(tool.input().as_value()).map_err(|reason| wrong("input", reason))?;
         describe_parameters(&mut parameters);
         if tool.location().is_some() {
-            say_as_published(&mut parameters);
+            match_published_style(&mut parameters);
         }
         let output_schema = match tool.output().map(|schema| schema.as_value()) {
             None if tool.gives_nothing() => None,
             None => Some(Default::default()),
-            Some(schema) if is_nothing(schema) => None,
-            Some(schema) => Some(written_out(schema).map_err(|reason| wrong("output", reason))?),
+            Some(schema) if accepts_only_null(schema) => None,
+            Some(schema) => Some(inlined(schema).map_err(|reason| wrong("output", reason))?),
         };
         Ok(Self {
             name: name_of(tool, &id)?,

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use tokio::sync::watch;
 use toolkit::CancelToken;
 
-use super::refusal::Refusal;
+use super::rejection::Rejection;
 use super::reply::Reply;
 
 /// The running calls and the cached responses.
@@ -33,7 +33,7 @@ struct Call {
 }
 
 enum Step {
-    Runs(Arc<Flight>),
+    Runs(Arc<RunningCall>),
     Ended { reply: Reply, asked_at: u64 },
 }
 
@@ -41,11 +41,11 @@ enum Step {
 pub(super) type Fingerprint = [u8; 32];
 
 /// The handling of an incoming call.
-pub(super) enum Admitted {
+pub(super) enum Admission {
     /// Run the call, which is the first with its id.
-    First(Flying, Waiting),
+    First(CallGuard, Waiter),
     /// Wait for the running call with the same id.
-    Again(Waiting),
+    Again(Waiter),
     /// Return the cached response.
     Ended(Reply),
     /// Reject the call, since another one has its id.
@@ -60,25 +60,25 @@ impl Answers {
         Self { state: Mutex::default(), max_answers, max_bytes }
     }
 
-    pub(super) fn admit(self: &Arc<Self>, call_id: &str, fingerprint: Fingerprint) -> Admitted {
+    pub(super) fn admit(self: &Arc<Self>, call_id: &str, fingerprint: Fingerprint) -> Admission {
         let mut state = self.state();
         let State { calls, by_age, clock, .. } = &mut *state;
         match calls.get_mut(call_id) {
-            Some(call) if call.fingerprint != fingerprint => Admitted::Taken,
-            Some(Call { step: Step::Runs(flight), .. }) => Admitted::Again(Waiting::on(flight)),
+            Some(call) if call.fingerprint != fingerprint => Admission::Taken,
+            Some(Call { step: Step::Runs(running), .. }) => Admission::Again(Waiter::on(running)),
             Some(Call { step: Step::Ended { reply, asked_at }, .. }) => {
                 *clock += 1;
                 by_age.remove(asked_at);
                 by_age.insert(*clock, call_id.to_owned());
                 *asked_at = *clock;
-                Admitted::Ended(reply.clone())
+                Admission::Ended(reply.clone())
             }
             None => {
-                let flight = Arc::new(Flight::default());
-                let call = Call { fingerprint, step: Step::Runs(Arc::clone(&flight)) };
+                let running = Arc::new(RunningCall::default());
+                let call = Call { fingerprint, step: Step::Runs(Arc::clone(&running)) };
                 calls.insert(call_id.to_owned(), call);
-                let waiting = Waiting::on(&flight);
-                Admitted::First(Flying { answers: Arc::clone(self), call_id: call_id.to_owned(), flight }, waiting)
+                let waiter = Waiter::on(&running);
+                Admission::First(CallGuard { answers: Arc::clone(self), call_id: call_id.to_owned(), running }, waiter)
             }
         }
     }
@@ -117,67 +117,67 @@ fn cost(call_id: &str, reply: &Reply) -> usize {
 
 /// The shared state of a running call.
 #[derive(Default)]
-struct Flight {
+struct RunningCall {
     cancel: CancelToken,
     n_waiting: AtomicUsize,
     reply: watch::Sender<Option<Reply>>,
 }
 
 /// A guard for running a call, which must set the response.
-pub(super) struct Flying {
+pub(super) struct CallGuard {
     answers: Arc<Answers>,
     call_id: String,
-    flight: Arc<Flight>,
+    running: Arc<RunningCall>,
 }
 
-impl Flying {
+impl CallGuard {
     /// Returns the token that is canceled when no request waits any more.
     pub(super) fn cancel(&self) -> CancelToken {
-        self.flight.cancel.clone()
+        self.running.cancel.clone()
     }
 
-    pub(super) fn land(self, reply: Reply) {
+    pub(super) fn complete(self, reply: Reply) {
         self.answers.end(&self.call_id, &reply);
-        self.flight.reply.send_replace(Some(reply));
+        self.running.reply.send_replace(Some(reply));
     }
 }
 
-impl Drop for Flying {
+impl Drop for CallGuard {
     fn drop(&mut self) {
-        if self.flight.reply.borrow().is_none() {
-            let lost = Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the call failed with an internal error");
-            let lost = Reply::Refused(lost);
+        if self.running.reply.borrow().is_none() {
+            let lost = Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, "the call failed with an internal error");
+            let lost = Reply::Rejected(lost);
             self.answers.end(&self.call_id, &lost);
-            self.flight.reply.send_replace(Some(lost));
+            self.running.reply.send_replace(Some(lost));
         }
     }
 }
 
 /// A request that waits for a call. Dropping the last one before there is a response cancels the call.
-pub(super) struct Waiting {
-    flight: Arc<Flight>,
+pub(super) struct Waiter {
+    running: Arc<RunningCall>,
     reply: watch::Receiver<Option<Reply>>,
 }
 
-impl Waiting {
-    fn on(flight: &Arc<Flight>) -> Self {
-        flight.n_waiting.fetch_add(1, Ordering::AcqRel);
-        Self { flight: Arc::clone(flight), reply: flight.reply.subscribe() }
+impl Waiter {
+    fn on(running: &Arc<RunningCall>) -> Self {
+        running.n_waiting.fetch_add(1, Ordering::AcqRel);
+        Self { running: Arc::clone(running), reply: running.reply.subscribe() }
     }
 
     pub(super) async fn reply(&mut self) -> Reply {
-        // `self.flight` owns the sender, and a dropped `Flying` sets a response.
+        // `self.running` owns the sender, and a dropped `CallGuard` sets a response.
         match self.reply.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(reply)) => reply.clone(),
-            _ => Reply::Refused(Refusal::not_ready()),
+            _ => Reply::Rejected(Rejection::not_ready()),
         }
     }
 }
 
-impl Drop for Waiting {
+impl Drop for Waiter {
     fn drop(&mut self) {
-        if self.flight.n_waiting.fetch_sub(1, Ordering::AcqRel) == 1 && self.flight.reply.borrow().is_none() {
-            self.flight.cancel.cancel();
+        if self.running.n_waiting.fetch_sub(1, Ordering::AcqRel) == 1 && self.running.reply.borrow().is_none() {
+            self.running.cancel.cancel();
         }
     }
 }

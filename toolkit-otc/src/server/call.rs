@@ -17,11 +17,11 @@ use toolkit::{CancelToken, Context, RunResult, ToolError};
 use toolkit_http::{BodyCharge, BodyError, Connection, ReceivedBody};
 use uuid::Uuid;
 
-use super::answers::{Admitted, Fingerprint, Flying};
+use super::answers::{Admission, CallGuard, Fingerprint};
 use super::events::{self, Part};
-use super::refusal::Refusal;
+use super::rejection::Rejection;
 use super::reply::{Reply, Started};
-use super::{LAST_MOMENT, Shared};
+use super::{CANCEL_TIMEOUT, Shared};
 use crate::wire::{CallContext, CallMessage, EVENT_STREAM, OLD_SCHEMA, SCHEMA};
 use crate::{OtcId, TraceId};
 
@@ -37,19 +37,19 @@ const SMALL_BODY: usize = 64 << 10;
 const READ: &str = "reading of a message";
 
 pub(super) async fn call(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    answer(&shared, request).await.unwrap_or_else(Refusal::into_response)
+    answer(&shared, request).await.unwrap_or_else(Rejection::into_response)
 }
 
-async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Refusal> {
+async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Rejection> {
     if !shared.readiness.is_ready() {
-        return Err(Refusal::not_ready());
+        return Err(Rejection::not_ready());
     }
     // CORS: a web page cannot send JSON without a preflight request.
     if !has_json(request.headers()) {
         let message = "the `Content-Type` of a call must be `application/json`";
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        return Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
-    let hears_events = accepts_events(request.headers());
+    let wants_events = accepts_events(request.headers());
     let (body, charge) = read(shared, request).await?.into_parts();
     let job = if body.len() <= SMALL_BODY {
         Job::read(shared, &body, charge)?
@@ -57,23 +57,23 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Refu
         // Parsing and hashing a large body would block this I/O thread.
         let at = Arc::clone(shared);
         let read = shared.pool.spawn(READ, async move { Job::read(&at, &body, charge) });
-        read.await.unwrap_or_else(|_| Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "an internal error")))?
+        read.await.unwrap_or_else(|_| Err(Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, "an internal error")))?
     };
     let tool_id = job.tool_id.clone();
-    let (mut waiting, parts) = match shared.answers.admit(&job.started.call_id, job.fingerprint) {
-        Admitted::Taken => {
+    let (mut waiter, parts) = match shared.answers.admit(&job.started.call_id, job.fingerprint) {
+        Admission::Taken => {
             let message = "the `call_id` belongs to another call; use a unique one";
-            return Err(Refusal::bad_request(message));
+            return Err(Rejection::bad_request(message));
         }
-        Admitted::Ended(reply) if hears_events => return Ok(events::of_reply(tool_id, reply)),
-        Admitted::Ended(reply) => return Ok(reply.into_response()),
-        Admitted::Again(waiting) => (waiting, None),
-        Admitted::First(flying, waiting) => (waiting, job.start(shared, flying, hears_events)),
+        Admission::Ended(reply) if wants_events => return Ok(events::of_reply(tool_id, reply)),
+        Admission::Ended(reply) => return Ok(reply.into_response()),
+        Admission::Again(waiter) => (waiter, None),
+        Admission::First(guard, waiter) => (waiter, job.start(shared, guard, wants_events)),
     };
     Ok(match parts {
-        Some(parts) => events::of_call(tool_id, parts, waiting).await,
-        None if hears_events => events::of_reply(tool_id, waiting.reply().await),
-        None => waiting.reply().await.into_response(),
+        Some(parts) => events::of_call(tool_id, parts, waiter).await,
+        None if wants_events => events::of_reply(tool_id, waiter.reply().await),
+        None => waiter.reply().await.into_response(),
     })
 }
 
@@ -91,7 +91,7 @@ struct Job {
 }
 
 impl Job {
-    fn read(shared: &Shared, body: &[u8], charge: BodyCharge) -> Result<Self, Refusal> {
+    fn read(shared: &Shared, body: &[u8], charge: BodyCharge) -> Result<Self, Rejection> {
         // The error contains only the position, since serde's message repeats the unexpected value, which may be a
         // secret.
         let message: CallMessage<'_> = serde_json::from_slice(body).map_err(|error| {
@@ -100,24 +100,25 @@ impl Job {
                 serde_json::error::Category::Data => "the message must be `{\"request\": {\"tool_id\", \"input\", …}}`",
                 _ => "the message is not JSON",
             };
-            Refusal::bad_request(format!("{message}; see line {line}, column {column}"))
+            Rejection::bad_request(format!("{message}; see line {line}, column {column}"))
         })?;
         if let Some(schema) = message.schema.filter(|schema| schema != SCHEMA && schema != OLD_SCHEMA) {
             let schema: String = schema.chars().take(80).collect();
             let message = format!("`$schema` is `{}`, but this server supports `{SCHEMA}`", schema.escape_debug());
-            return Err(Refusal::bad_request(message));
+            return Err(Rejection::bad_request(message));
         }
         let request = message.request;
         for (name, id) in [("call_id", &request.call_id), ("trace_id", &request.trace_id)] {
             if id.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_ID_LEN) {
-                return Err(Refusal::bad_request(format!("`{name}` must have 1 to {MAX_ID_LEN} bytes")));
+                return Err(Rejection::bad_request(format!("`{name}` must have 1 to {MAX_ID_LEN} bytes")));
             }
         }
-        let id: OtcId = request.tool_id.parse().map_err(|error| Refusal::bad_request(format!("`tool_id`: {error}")))?;
+        let id: OtcId =
+            request.tool_id.parse().map_err(|error| Rejection::bad_request(format!("`tool_id`: {error}")))?;
         let tool = shared
             .published
             .resolve(&id)
-            .map_err(|(message, instead)| Refusal::bad_request(message).developer_message(instead))?;
+            .map_err(|(message, instead)| Rejection::bad_request(message).developer_message(instead))?;
         let input = request.input.map_or("{}", |input| input.get());
         let held = request.context.unwrap_or_default();
         let started = Started {
@@ -136,18 +137,18 @@ impl Job {
     }
 
     /// Spawns the call, so that repeated requests can wait for it too. Returns its events if the client accepts them.
-    fn start(self, shared: &Arc<Shared>, flying: Flying, hears_events: bool) -> Option<Receiver<Part>> {
+    fn start(self, shared: &Arc<Shared>, guard: CallGuard, wants_events: bool) -> Option<Receiver<Part>> {
         let permit = match shared.calls.try_acquire(&self.name) {
             Ok(permit) => permit,
             Err(overloaded) => {
-                flying.land(Reply::Refused(Refusal::busy(overloaded.to_string())));
+                guard.complete(Reply::Rejected(Rejection::busy(overloaded.to_string())));
                 return None;
             }
         };
-        let (sender, receiver) = hears_events.then(|| channel(MAX_PARTS)).unzip();
+        let (sender, receiver) = wants_events.then(|| channel(MAX_PARTS)).unzip();
         let shared = Arc::clone(shared);
         let Self { name, input, context, started, charge, .. } = self;
-        let cancel = flying.cancel();
+        let cancel = guard.cancel();
         // The executor for `blocking` tools holds the permit, since such a tool occupies a thread until it returns.
         let (threads, tool_name) = (shared.pool.clone(), name.clone());
         let threads = BlockingThreads::new(move |work| {
@@ -174,7 +175,7 @@ impl Job {
                 () = tokio::time::sleep(limit) => started.timed_out(limit),
                 () = abandoned(&cancel) => started.reply(&name, Err(ToolError::cancelled())),
             };
-            flying.land(reply);
+            guard.complete(reply);
         });
         receiver
     }
@@ -183,7 +184,7 @@ impl Job {
 /// Waits until a call is canceled, and then a moment for the tool to return.
 async fn abandoned(cancel: &CancelToken) {
     cancel.cancelled().await;
-    tokio::time::sleep(LAST_MOMENT / 2).await;
+    tokio::time::sleep(CANCEL_TIMEOUT / 2).await;
 }
 
 struct CancelOnDrop(CancelToken);
@@ -228,14 +229,14 @@ async fn run(
     Err(ToolError::cancelled())
 }
 
-async fn read(shared: &Shared, request: Request) -> Result<ReceivedBody, Refusal> {
+async fn read(shared: &Shared, request: Request) -> Result<ReceivedBody, Rejection> {
     let (head, body) = request.into_parts();
     let read = shared.bodies.read::<Body>(&head.headers, body, head.extensions.get::<Connection>()).await;
     read.map_err(|error| match error {
-        BodyError::TooLarge(_) => Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
-        BodyError::TimedOut(_) => Refusal::new(StatusCode::REQUEST_TIMEOUT, error.to_string()),
-        BodyError::Overloaded => Refusal::busy(error.to_string()),
-        _ => Refusal::bad_request(error.to_string()),
+        BodyError::TooLarge(_) => Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
+        BodyError::TimedOut(_) => Rejection::new(StatusCode::REQUEST_TIMEOUT, error.to_string()),
+        BodyError::Overloaded => Rejection::busy(error.to_string()),
+        _ => Rejection::bad_request(error.to_string()),
     })
 }
 

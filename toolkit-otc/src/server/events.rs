@@ -10,7 +10,7 @@ use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::Receiver;
 
-use super::answers::Waiting;
+use super::answers::Waiter;
 use super::reply::Reply;
 
 /// An event before the end of a call.
@@ -41,11 +41,11 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// Creates the event stream of a call.
 ///
 /// A call that is rejected before the tool runs gets a regular response, so this waits for the first event or the end.
-pub(super) async fn of_call(tool_id: String, mut parts: Receiver<Part>, mut waiting: Waiting) -> Response {
+pub(super) async fn of_call(tool_id: String, mut parts: Receiver<Part>, mut waiter: Waiter) -> Response {
     let Some(first) = parts.recv().await else {
-        return of_reply(tool_id, waiting.reply().await);
+        return of_reply(tool_id, waiter.reply().await);
     };
-    let state = State { tool_id, first: Some(first), parts, waiting: Some(waiting) };
+    let state = State { tool_id, first: Some(first), parts, waiter: Some(waiter) };
     let events = stream::unfold(state, |mut state| async move {
         let event = state.next().await?;
         Some((Ok::<_, Infallible>(event), state))
@@ -66,7 +66,7 @@ struct State {
     first: Option<Part>,
     parts: Receiver<Part>,
     /// `None` after the last event. Dropping it cancels the call if no other request waits.
-    waiting: Option<Waiting>,
+    waiter: Option<Waiter>,
 }
 
 impl State {
@@ -78,12 +78,12 @@ impl State {
         if let Some(part) = part {
             return Some(event(part.kind, &self.tool_id, part.data.as_bytes()));
         }
-        let reply = self.waiting.as_mut()?.reply().await;
-        self.waiting = None;
+        let reply = self.waiter.as_mut()?.reply().await;
+        self.waiter = None;
         // The status was sent already, so a rejection becomes an event.
         let refused = || {
-            let Reply::Refused(refusal) = &reply else { return None };
-            let failed = json!({ "success": false, "error": { "message": refusal.message(), "can_retry": false } });
+            let Reply::Rejected(rejection) = &reply else { return None };
+            let failed = json!({ "success": false, "error": { "message": rejection.message(), "can_retry": false } });
             Some(event("error", &self.tool_id, failed.to_string().as_bytes()))
         };
         end(&self.tool_id, &reply).or_else(refused)
@@ -95,7 +95,7 @@ fn end(tool_id: &str, reply: &Reply) -> Option<Event> {
         Reply::Ran { succeeded, result } => {
             Some(event(if *succeeded { "done" } else { "error" }, tool_id, &Bytes::clone(result)))
         }
-        Reply::Refused(_) => None,
+        Reply::Rejected(_) => None,
     }
 }
 

@@ -6,20 +6,20 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use toolkit_http::{Connection, Rejection};
+use toolkit_http::Connection;
 
 use super::Shared;
-use super::refusal::Refusal;
+use super::rejection::Rejection;
 
 /// Rejects requests without valid credentials.
 pub(super) async fn authenticated(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     if let Err(reason) = shared.auth.check(request.headers()) {
         let message = format!("unauthorized: {reason}");
-        return Refusal::new(StatusCode::UNAUTHORIZED, message).into_response();
+        return Rejection::new(StatusCode::UNAUTHORIZED, message).into_response();
     }
     // The reserve is for health checks and authenticated clients.
     if shared.auth.is_none() && request.extensions().get().is_some_and(Connection::is_reserved) {
-        return Refusal::busy("the connection limit is reached; try again later").into_response();
+        return Rejection::busy("the connection limit is reached; try again later").into_response();
     }
     next.run(request).await
 }
@@ -30,10 +30,10 @@ pub(super) async fn of_this_host(State(shared): State<Arc<Shared>>, request: Req
         Ok(()) => next.run(request).await,
         Err(rejection) => {
             let message = match rejection {
-                Rejection::Host => format!("{rejection}; the operator of the server can add it"),
+                toolkit_http::Rejection::Host => format!("{rejection}; the operator of the server can add it"),
                 _ => rejection.to_string(),
             };
-            Refusal::new(StatusCode::FORBIDDEN, message).into_response()
+            Rejection::new(StatusCode::FORBIDDEN, message).into_response()
         }
     }
 }

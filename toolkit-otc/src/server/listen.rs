@@ -8,7 +8,7 @@ use axum::response::Response;
 use tokio::net::TcpListener;
 use tower_service::Service;
 
-use super::{LAST_MOMENT, Limits, Server};
+use super::{CANCEL_TIMEOUT, Limits, Server};
 
 impl Server {
     /// Serves connections until `shutdown` completes, then shuts down gracefully: rejects new calls, and cancels
@@ -35,10 +35,10 @@ impl Server {
         // Waits for canceled calls.
         let idle = async {
             while shared.calls.n_running() > 0 {
-                tokio::time::sleep(LAST_MOMENT / 20).await;
+                tokio::time::sleep(CANCEL_TIMEOUT / 20).await;
             }
         };
-        let _ = tokio::time::timeout(LAST_MOMENT, idle).await;
+        let _ = tokio::time::timeout(CANCEL_TIMEOUT, idle).await;
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 use toolkit::call::ErrorKind;
 use toolkit::{Content, RunResult, ToolError};
 
-use super::refusal::Refusal;
+use super::rejection::Rejection;
 use crate::wire::{CallError, SCHEMA};
 
 /// The response to a call.
@@ -20,7 +20,7 @@ pub(super) enum Reply {
     /// The tool ran. `result` is JSON.
     Ran { succeeded: bool, result: Bytes },
     /// The tool did not run.
-    Refused(Refusal),
+    Rejected(Rejection),
 }
 
 /// The id and the start of a call.
@@ -37,9 +37,9 @@ impl Started {
     pub(super) fn reply(&self, name: &str, outcome: Result<RunResult, ToolError>) -> Reply {
         match outcome {
             Ok(result) => self.succeeded(result),
-            Err(error) => match refusal(name, &error) {
-                Some(refusal) => Reply::Refused(refusal),
-                None => self.failed(&told(&error)),
+            Err(error) => match rejection(name, &error) {
+                Some(rejection) => Reply::Rejected(rejection),
+                None => self.failed(&error_body(&error)),
             },
         }
     }
@@ -79,7 +79,7 @@ impl Started {
 }
 
 /// Returns the parts of an error that a model may read, without its cause.
-fn told(error: &ToolError) -> CallError {
+fn error_body(error: &ToolError) -> CallError {
     let texts: Vec<&str> = error.content().iter().filter_map(Content::as_text).collect();
     let retry_after = error.retry_after().map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
     CallError {
@@ -92,18 +92,20 @@ fn told(error: &ToolError) -> CallError {
 }
 
 /// Creates the rejection for a call that did not reach the tool, or `None` if the tool itself failed.
-fn refusal(name: &str, error: &ToolError) -> Option<Refusal> {
+fn rejection(name: &str, error: &ToolError) -> Option<Rejection> {
     // An error of another tool was passed on by this tool, so this tool ran.
     if error.tool().is_some_and(|tool| tool != name) {
         return None;
     }
     let message = error.message();
     match error.kind() {
-        ErrorKind::UnknownTool | ErrorKind::AmbiguousTool | ErrorKind::NoBackend => Some(Refusal::bad_request(message)),
-        ErrorKind::MissingRequirements => {
-            Some(Refusal::bad_request(message).with(|body| body.missing_requirements = Some(error.missing().into())))
+        ErrorKind::UnknownTool | ErrorKind::AmbiguousTool | ErrorKind::NoBackend => {
+            Some(Rejection::bad_request(message))
         }
-        ErrorKind::Overloaded => Some(Refusal::busy(message)),
+        ErrorKind::MissingRequirements => {
+            Some(Rejection::bad_request(message).with(|body| body.missing_requirements = Some(error.missing().into())))
+        }
+        ErrorKind::Overloaded => Some(Rejection::busy(message)),
         ErrorKind::InvalidArguments | ErrorKind::MalformedJson | ErrorKind::TooLarge => {
             let mut parameter_errors = BTreeMap::new();
             for violation in error.violations() {
@@ -114,8 +116,8 @@ fn refusal(name: &str, error: &ToolError) -> Option<Refusal> {
                 told.push_str(separator);
                 told.push_str(&violation.to_string());
             }
-            let refusal = Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, message);
-            Some(refusal.with(|body| body.parameter_errors = parameter_errors))
+            let rejection = Rejection::new(StatusCode::UNPROCESSABLE_ENTITY, message);
+            Some(rejection.with(|body| body.parameter_errors = parameter_errors))
         }
         _ => None,
     }
@@ -142,7 +144,7 @@ impl Reply {
     pub(super) fn size(&self) -> usize {
         match self {
             Reply::Ran { result, .. } => result.len(),
-            Reply::Refused(_) => 0,
+            Reply::Rejected(_) => 0,
         }
     }
 }
@@ -156,7 +158,7 @@ impl IntoResponse for Reply {
                 body.push(b'}');
                 ([(CONTENT_TYPE, "application/json")], body).into_response()
             }
-            Reply::Refused(refusal) => refusal.into_response(),
+            Reply::Rejected(rejection) => rejection.into_response(),
         }
     }
 }

@@ -12,15 +12,15 @@ use tokio::runtime::Handle;
 
 thread_local! {
     /// The wakers of calls that ended on this thread, if it belongs to a pool.
-    static COLLECTED: RefCell<Option<Vec<Waker>>> = const { RefCell::new(None) };
+    static DEFERRED: RefCell<Option<Vec<Waker>>> = const { RefCell::new(None) };
 }
 
 /// A waker that a thread of a pool defers until it has no other work.
-struct Collected(Waker);
+struct DeferringWaker(Waker);
 
-impl Wake for Collected {
+impl Wake for DeferringWaker {
     fn wake(self: Arc<Self>) {
-        COLLECTED.with_borrow_mut(|collected| match collected {
+        DEFERRED.with_borrow_mut(|collected| match collected {
             Some(collected) => collected.push(self.0.clone()),
             None => self.0.wake_by_ref(),
         });
@@ -29,25 +29,25 @@ impl Wake for Collected {
 
 /// Wraps the waker of a task that waits for a call, so that wakeups are deferred.
 pub(super) fn collected(waker: &Waker) -> Waker {
-    Arc::new(Collected(waker.clone())).into()
+    Arc::new(DeferringWaker(waker.clone())).into()
 }
 
 /// Enables deferred wakeups on this thread.
-pub(super) fn collect() {
-    COLLECTED.set(Some(Vec::new()));
+pub(super) fn defer_wakeups() {
+    DEFERRED.set(Some(Vec::new()));
 }
 
 /// Deferred wakers.
 #[derive(Default)]
-pub(super) struct Ended {
+pub(super) struct DeferredWakers {
     wakers: Vec<Waker>,
     since: Option<Instant>,
 }
 
-impl Ended {
+impl DeferredWakers {
     /// Moves the wakers of this thread here.
-    pub(super) fn add_collected(&mut self) {
-        COLLECTED.with_borrow_mut(|collected| {
+    pub(super) fn take_deferred(&mut self) {
+        DEFERRED.with_borrow_mut(|collected| {
             let Some(collected) = collected.as_mut().filter(|collected| !collected.is_empty()) else { return };
             self.since.get_or_insert_with(Instant::now);
             self.wakers.append(collected);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 
-use super::ended::{Ended, collect, wake};
+use super::ended::{DeferredWakers, defer_wakeups, wake};
 use super::load::{ThreadStat, n_cores, n_running};
 
 pub(super) type Runnable = async_task::Runnable<Origin>;
@@ -66,7 +66,7 @@ struct State {
     /// The number of polls that have ended.
     n_done: u64,
     /// The deferred wakers of ended calls.
-    ended: Ended,
+    ended: DeferredWakers,
     /// True if a task that adds threads was spawned on the runtime.
     is_filling: bool,
     has_monitor: bool,
@@ -132,7 +132,7 @@ impl Threads {
 
     fn work(&self, nth: usize) {
         let stat = ThreadStat::of_this_thread().map(Arc::new);
-        collect();
+        defer_wakeups();
         let mut state = self.state();
         if let Some(stat) = stat {
             state.stats.insert(nth, stat);
@@ -145,7 +145,7 @@ impl Threads {
                 let runtime = run(runnable);
                 state = self.state();
                 state.ended(tool);
-                state.ended.add_collected();
+                state.ended.take_deferred();
                 let is_late = state.ended.since().is_some_and(|since| since.elapsed() >= MAX_WAKE_DELAY);
                 if state.queue.is_empty() || is_late {
                     let wakers = state.ended.take();

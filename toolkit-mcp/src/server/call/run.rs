@@ -12,7 +12,7 @@ use toolkit_http::CallPermit;
 use tracing::Instrument;
 
 use super::{Answer, Call};
-use crate::server::reply::{Code, Fault, response};
+use crate::server::reply::{Code, RpcError, response};
 use crate::server::request::MissingCapability;
 
 /// The outcome of a call, and the kind of its error.
@@ -26,7 +26,7 @@ pub(super) struct Ended {
 fn blocking_threads(call: Arc<Call<'static>>, permit: CallPermit) -> BlockingThreads {
     BlockingThreads::new(move |work| {
         let _ = &permit;
-        call.shared.pool.run(&call.offer().id, work);
+        call.shared.pool.run(&call.entry().id, work);
     })
 }
 
@@ -34,7 +34,7 @@ fn blocking_threads(call: Arc<Call<'static>>, permit: CallPermit) -> BlockingThr
 pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
     let context = call.context.clone().with(blocking_threads(Arc::clone(&call), permit));
     let work = async {
-        let tool = call.served.dispatcher.prepared(&call.offer().id)?;
+        let tool = call.served.dispatcher.prepared(&call.entry().id)?;
         tool.call_with(&context, call.arguments.borrowed()).await
     };
     // An unrecorded span is not worth the wrapping.
@@ -51,7 +51,7 @@ pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
 impl Call<'_> {
     /// Returns the timeout of the tool.
     pub(super) fn own_timeout(&self) -> Option<Duration> {
-        self.served.dispatcher.prepared(&self.offer().id).ok()?.timeout()
+        self.served.dispatcher.prepared(&self.entry().id).ok()?.timeout()
     }
 
     fn succeeded(&self, run: RunResult) -> Ended {
@@ -60,7 +60,7 @@ impl Call<'_> {
         if n_bytes > self.shared.max_result_bytes {
             return self.failed(self.too_large(n_bytes));
         }
-        let result = write_result(self.served.tool(self.offer()), &run, self.revision);
+        let result = write_result(self.served.tool(self.entry()), &run, self.revision);
         // The written result has a copy of the data.
         drop(run);
         // Halved, since the result has the data and its text.
@@ -71,7 +71,7 @@ impl Call<'_> {
     }
 
     fn too_large(&self, n_bytes: usize) -> ToolError {
-        let (id, max) = (&self.offer().id, self.shared.max_result_bytes);
+        let (id, max) = (&self.entry().id, self.shared.max_result_bytes);
         let message =
             format!("{id}: the result has {n_bytes} bytes, more than the limit of {max} (`max_result_bytes`)");
         ToolError::new(ErrorKind::ResultTooLarge, message)
@@ -80,7 +80,7 @@ impl Call<'_> {
     pub(super) fn failed(&self, error: ToolError) -> Ended {
         let failure = Some(error.kind());
         if let Some(missing) = missing_capability(&error) {
-            let fault = Fault::of_envelope(Code::MissingClientCapability, error.to_string());
+            let fault = RpcError::bad_request(Code::MissingClientCapability, error.to_string());
             let fault = fault.with_data(json!({ "requiredCapabilities": missing.required() }));
             let bytes = fault.to_response(Some(&self.id));
             return Ended {
@@ -92,7 +92,7 @@ impl Call<'_> {
     }
 
     fn to_answer(&self, result: &[u8]) -> Answer {
-        let bytes = response(&self.id, self.shared.meta_of(self.revision), result);
+        let bytes = response(&self.id, self.shared.meta_fields(self.revision), result);
         Answer { bytes, is_bad_request: false, is_cancelled: self.is_cancelled() }
     }
 

@@ -5,24 +5,24 @@ use std::sync::Arc;
 use toolkit::call::ErrorKind;
 
 use crate::server::Shared;
-use crate::server::metrics::{CallMetrics, Held};
-use crate::server::served::Offer;
+use crate::server::metrics::{CallMetrics, GaugeGuard};
+use crate::server::served::ServedTool;
 
 /// Records the metrics of a call. A call that is dropped before its end counts as cancelled.
 pub(super) struct Watch {
     metrics: Arc<CallMetrics>,
     started: std::time::Instant,
     has_ended: bool,
-    running: Option<Held>,
+    running: Option<GaugeGuard>,
 }
 
 impl Watch {
-    pub(super) fn new(offer: &Offer, shared: &Shared) -> Self {
+    pub(super) fn new(entry: &ServedTool, shared: &Shared) -> Self {
         Self {
-            metrics: Arc::clone(&offer.metrics),
+            metrics: Arc::clone(&entry.metrics),
             started: std::time::Instant::now(),
             has_ended: false,
-            running: Some(shared.metrics.running.hold()),
+            running: Some(shared.metrics.running.increment()),
         }
     }
 

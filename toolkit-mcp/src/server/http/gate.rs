@@ -6,9 +6,9 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 
 use super::auth::{Auth, Refusal, WELL_KNOWN};
-use super::denied::Denied;
 use super::rate::Rate;
-use crate::server::metrics::Refused;
+use super::rejection::Rejection;
+use crate::server::metrics::RejectReason;
 use crate::server::reply::Code;
 use crate::server::request::Caller;
 use toolkit_http::{Connection, HostGuard};
@@ -23,10 +23,10 @@ pub(super) struct Gate {
 
 impl Gate {
     /// Checks that the request is for this server and from an accepted origin.
-    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Denied> {
+    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Rejection> {
         self.guard
             .check(uri, headers)
-            .map_err(|why| Denied::new(Refused::Origin, StatusCode::FORBIDDEN, why.to_string()))
+            .map_err(|why| Rejection::new(RejectReason::Origin, StatusCode::FORBIDDEN, why.to_string()))
     }
 
     /// Returns the protected resource metadata if the path requests it. It requires no token.
@@ -40,12 +40,12 @@ impl Gate {
         &self,
         headers: &HeaderMap,
         connection: Option<&Connection>,
-    ) -> Result<Option<Arc<Caller>>, Denied> {
+    ) -> Result<Option<Arc<Caller>>, Rejection> {
         let caller = self.caller(headers).await;
         if !matches!(caller, Ok(Some(_))) && connection.is_some_and(Connection::is_reserved) {
             let message = "the limit of connections is reached; try again later";
-            let denied = Denied::new(Refused::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message);
-            return Err(denied
+            let rejection = Rejection::new(RejectReason::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message);
+            return Err(rejection
                 .with_code(Code::Internal)
                 .with_header(header::CONNECTION, HeaderValue::from_static("close")));
         }
@@ -65,8 +65,9 @@ impl Gate {
         rate.take(&client).map_err(|wait| {
             let seconds = wait.as_secs_f64().ceil().max(1.0);
             let message = "rate limit reached; try again later";
-            let denied = Denied::new(Refused::Rate, StatusCode::TOO_MANY_REQUESTS, message).with_code(Code::Internal);
-            denied.with_header(header::RETRY_AFTER, HeaderValue::from(seconds as u64))
+            let rejection =
+                Rejection::new(RejectReason::Rate, StatusCode::TOO_MANY_REQUESTS, message).with_code(Code::Internal);
+            rejection.with_header(header::RETRY_AFTER, HeaderValue::from(seconds as u64))
         })?;
         caller
     }
@@ -76,16 +77,16 @@ impl Gate {
         origin.to_str().is_ok_and(|origin| self.guard.accepts_origin(origin))
     }
 
-    async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Denied> {
+    async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Rejection> {
         self.auth.caller(headers).await.map_err(|challenge| {
             let (status, message) = match challenge.refusal {
                 Refusal::InsufficientScope => (StatusCode::FORBIDDEN, "the token does not grant the required scope"),
                 Refusal::Invalid => (StatusCode::UNAUTHORIZED, "a valid token is required (`Authorization: Bearer …`)"),
             };
-            let denied = Denied::new(Refused::Unauthorized, status, message);
+            let rejection = Rejection::new(RejectReason::Unauthorized, status, message);
             match HeaderValue::from_str(&challenge.header) {
-                Ok(value) => denied.with_header(header::WWW_AUTHENTICATE, value),
-                Err(_) => denied,
+                Ok(value) => rejection.with_header(header::WWW_AUTHENTICATE, value),
+                Err(_) => rejection,
             }
         })
     }

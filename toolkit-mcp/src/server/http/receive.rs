@@ -16,7 +16,7 @@ use crate::server::headers::{is_modern, takes_batches};
 use crate::server::listen::Listen;
 use crate::server::message::Message;
 use crate::server::methods::{Peer, Routed};
-use crate::server::metrics::Refused;
+use crate::server::metrics::RejectReason;
 use crate::server::reply::Code;
 use crate::server::request::Caller;
 
@@ -81,14 +81,14 @@ fn read(
             }
             response
         }
-        Routed::Fault(id, fault) => {
+        Routed::RpcError(id, fault) => {
             let status = match fault.code {
                 Code::MethodNotFound if is_modern(headers) => StatusCode::NOT_FOUND,
-                _ if fault.is_of_envelope => StatusCode::BAD_REQUEST,
+                _ if fault.is_bad_request => StatusCode::BAD_REQUEST,
                 _ => StatusCode::OK,
             };
-            if fault.is_of_envelope {
-                server.shared.metrics.refuse(Refused::Malformed);
+            if fault.is_bad_request {
+                server.shared.metrics.refuse(RejectReason::Malformed);
             }
             json(status, fault.to_response(id))
         }

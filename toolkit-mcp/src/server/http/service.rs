@@ -13,9 +13,9 @@ use toolkit_http::{BodyError, BodyReader, Connection};
 
 use super::auth::WELL_KNOWN;
 use super::body::Body;
-use super::denied::Denied;
 use super::gate::Gate;
 use super::receive::{Received, receive};
+use super::rejection::Rejection;
 use super::response::{accepted, answered, events, json, preflight, text};
 use super::session::Sessions;
 use super::{Http, sse};
@@ -23,7 +23,7 @@ use crate::server::Server;
 use crate::server::call::{Call, CallEvent};
 use crate::server::headers::is_modern;
 use crate::server::listen::Listen;
-use crate::server::metrics::Refused;
+use crate::server::metrics::RejectReason;
 use crate::server::reply::Code;
 use crate::server::request::Caller;
 
@@ -82,9 +82,9 @@ impl Service {
         B: http_body::Body<Data: Buf>,
     {
         let origin = request.headers().get(header::ORIGIN).cloned();
-        let mut response = self.inner.answer(request, connection).await.unwrap_or_else(|denied| {
-            self.server().shared.metrics.refuse(denied.why);
-            denied.into_response()
+        let mut response = self.inner.answer(request, connection).await.unwrap_or_else(|rejection| {
+            self.server().shared.metrics.refuse(rejection.why);
+            rejection.into_response()
         });
         // CORS: an accepted page may read its response.
         if let Some(origin) = origin.filter(|origin| self.inner.gate.is_read_by(origin)) {
@@ -98,7 +98,7 @@ impl Service {
 }
 
 impl Inner {
-    async fn answer<B>(&self, request: Request<B>, connection: Option<&Connection>) -> Result<Response<Body>, Denied>
+    async fn answer<B>(&self, request: Request<B>, connection: Option<&Connection>) -> Result<Response<Body>, Rejection>
     where
         B: http_body::Body<Data: Buf>,
     {
@@ -151,19 +151,19 @@ impl Inner {
         body: B,
         caller: Option<Arc<Caller>>,
         connection: Option<&Connection>,
-    ) -> Result<Response<Body>, Denied>
+    ) -> Result<Response<Body>, Rejection>
     where
         B: http_body::Body<Data: Buf>,
     {
         if !is_json(headers) {
             let message = "the `Content-Type` of a message must be `application/json`";
-            return Err(Denied::new(Refused::Malformed, StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+            return Err(Rejection::new(RejectReason::Malformed, StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
         }
         // Revision 2026-07-28 has no sessions and ignores the header.
         let session = if is_modern(headers) { Ok(None) } else { self.sessions.of(headers) };
         let session = session.map_err(|()| {
-            Denied::new(
-                Refused::Malformed,
+            Rejection::new(
+                RejectReason::Malformed,
                 StatusCode::NOT_FOUND,
                 "unknown session; send `initialize` to start a new one",
             )
@@ -189,7 +189,7 @@ impl Inner {
         }
     }
 
-    fn changes(&self, headers: &HeaderMap, connection: Option<&Connection>) -> Result<Response<Body>, Denied> {
+    fn changes(&self, headers: &HeaderMap, connection: Option<&Connection>) -> Result<Response<Body>, Rejection> {
         if is_modern(headers) || !accepts_events(headers) {
             let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "send messages with POST\n".to_owned());
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
@@ -232,22 +232,22 @@ async fn run(call: Call<'static>, headers: &HeaderMap) -> Response<Body> {
 }
 
 /// Creates an event stream of changes, within the limit of event streams.
-fn listening(listen: Listen, connection: Option<&Connection>) -> Result<Response<Body>, Denied> {
+fn listening(listen: Listen, connection: Option<&Connection>) -> Result<Response<Body>, Rejection> {
     let permit = connection.map(|connection| connection.event_stream().ok_or(())).transpose().map_err(|()| {
         let message = "the limit of event streams is reached; try again later";
-        Denied::new(Refused::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message).with_code(Code::Internal)
+        Rejection::new(RejectReason::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message).with_code(Code::Internal)
     })?;
     Ok(events(sse::of_changes(listen, permit)))
 }
 
-fn unread(error: BodyError) -> Denied {
+fn unread(error: BodyError) -> Rejection {
     let (why, status) = match error {
-        BodyError::TooLarge(_) => (Refused::TooLarge, StatusCode::PAYLOAD_TOO_LARGE),
-        BodyError::TimedOut(_) => (Refused::TooSlow, StatusCode::REQUEST_TIMEOUT),
-        BodyError::Overloaded => (Refused::Overloaded, StatusCode::SERVICE_UNAVAILABLE),
-        _ => (Refused::Malformed, StatusCode::BAD_REQUEST),
+        BodyError::TooLarge(_) => (RejectReason::TooLarge, StatusCode::PAYLOAD_TOO_LARGE),
+        BodyError::TimedOut(_) => (RejectReason::TooSlow, StatusCode::REQUEST_TIMEOUT),
+        BodyError::Overloaded => (RejectReason::Overloaded, StatusCode::SERVICE_UNAVAILABLE),
+        _ => (RejectReason::Malformed, StatusCode::BAD_REQUEST),
     };
-    Denied::new(why, status, error.to_string())
+    Rejection::new(why, status, error.to_string())
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -16,7 +16,7 @@ use crate::server::call::{Call, CallEvent};
 use crate::server::listen::Listen;
 use crate::server::message::Message;
 use crate::server::methods::{Peer, Routed};
-use crate::server::reply::{Code, Fault};
+use crate::server::reply::{Code, RpcError};
 
 /// The approximate memory of a request apart from its bytes.
 const REQUEST_BYTES: usize = 4 << 10;
@@ -46,7 +46,7 @@ impl Reader {
                 Line::End => return Ok(()),
                 Line::TooLong => {
                     let message = format!("the message exceeds the limit of {MAX_LINE_BYTES} bytes");
-                    let fault = Fault::of_envelope(Code::InvalidRequest, message);
+                    let fault = RpcError::bad_request(Code::InvalidRequest, message);
                     self.send(fault.to_response(None), None);
                 }
                 Line::Read if line.trim_ascii().is_empty() => {}
@@ -63,7 +63,7 @@ impl Reader {
         if self.server.shared.shutdown.is_cancelled() {
             let id = Message::parse(line).ok().and_then(|message| message.id());
             if let Some(id) = id {
-                let fault = Fault::new(Code::Internal, "the server is shutting down and accepts no new requests");
+                let fault = RpcError::new(Code::Internal, "the server is shutting down and accepts no new requests");
                 self.send(fault.to_response(Some(id)), None);
             }
             return;
@@ -103,7 +103,7 @@ impl Reader {
                     self.runtime.spawn(notify(listen, self.messages.clone(), held, self.end.clone()));
                 }
             }
-            Routed::Fault(id, fault) => self.send(fault.to_response(id), Some(held)),
+            Routed::RpcError(id, fault) => self.send(fault.to_response(id), Some(held)),
             // Each call is a task, so that a slow call does not delay others and can be canceled.
             Routed::Call(call) => {
                 let call = call.into_owned();

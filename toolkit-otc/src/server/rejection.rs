@@ -4,22 +4,22 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-use crate::wire::{Refused, SCHEMA};
+use crate::wire::{ErrorBody, SCHEMA};
 
 /// A response to a rejected request.
 #[derive(Clone, Debug)]
-pub(super) struct Refusal(Box<Repr>);
+pub(super) struct Rejection(Box<Repr>);
 
 #[derive(Clone, Debug)]
 struct Repr {
     status: StatusCode,
-    body: Refused,
+    body: ErrorBody,
     retry_after: Option<u64>,
 }
 
-impl Refusal {
+impl Rejection {
     pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        let body = Refused { schema: Some(SCHEMA.to_owned()), message: message.into(), ..Refused::default() };
+        let body = ErrorBody { schema: Some(SCHEMA.to_owned()), message: message.into(), ..ErrorBody::default() };
         Self(Box::new(Repr { status, body, retry_after: None }))
     }
 
@@ -42,7 +42,7 @@ impl Refusal {
     }
 
     /// Changes further fields of the body.
-    pub(super) fn with(mut self, change: impl FnOnce(&mut Refused)) -> Self {
+    pub(super) fn with(mut self, change: impl FnOnce(&mut ErrorBody)) -> Self {
         change(&mut self.0.body);
         self
     }
@@ -58,7 +58,7 @@ impl Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for Rejection {
     fn into_response(self) -> Response {
         let body = serde_json::to_string(&self.0.body).unwrap_or_default();
         let mut response = (self.0.status, [(CONTENT_TYPE, "application/json")], body).into_response();

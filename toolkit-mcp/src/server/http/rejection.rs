@@ -6,21 +6,21 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use super::body::Body;
 use super::response::json;
-use crate::server::metrics::Refused;
-use crate::server::reply::{Code, Fault};
+use crate::server::metrics::RejectReason;
+use crate::server::reply::{Code, RpcError};
 
 /// A rejected request.
 #[derive(Debug)]
-pub(super) struct Denied {
-    pub(super) why: Refused,
+pub(super) struct Rejection {
+    pub(super) why: RejectReason,
     status: StatusCode,
     code: Code,
     message: Cow<'static, str>,
     header: Option<(HeaderName, HeaderValue)>,
 }
 
-impl Denied {
-    pub(super) fn new(why: Refused, status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
+impl Rejection {
+    pub(super) fn new(why: RejectReason, status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self { why, status, code: Code::InvalidRequest, message: message.into(), header: None }
     }
 
@@ -34,7 +34,7 @@ impl Denied {
     }
 
     pub(super) fn into_response(self) -> Response<Body> {
-        let fault = Fault::of_envelope(self.code, self.message);
+        let fault = RpcError::bad_request(self.code, self.message);
         let mut response = json(self.status, fault.to_response(None));
         if let Some((name, value)) = self.header {
             response.headers_mut().insert(name, value);

@@ -12,20 +12,20 @@ const ANNOTATION: &str = "x-mcp-header";
 
 /// An argument that clients repeat in a header.
 #[derive(Clone, Debug)]
-pub(super) struct Mirrored {
+pub(super) struct ParamHeader {
     header: HeaderName,
     /// The path of the argument, as property names.
     path: Vec<String>,
     is_integer: bool,
 }
 
-impl Mirrored {
+impl ParamHeader {
     /// Collects the annotated properties of an input schema.
     ///
     /// # Errors
     ///
     /// Returns an error for an invalid annotation. Clients must reject a tool with such an annotation.
-    pub(super) fn all_of(schema: &Value) -> Result<Vec<Self>, String> {
+    pub(super) fn collect_from(schema: &Value) -> Result<Vec<Self>, String> {
         let mut found = Vec::new();
         collect(schema, &mut Vec::new(), &mut found)?;
         let n_annotations = count(schema);
@@ -73,7 +73,7 @@ impl Mirrored {
     }
 }
 
-fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) -> Result<(), String> {
+fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<ParamHeader>) -> Result<(), String> {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return Ok(());
     };
@@ -95,7 +95,7 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) ->
                     ));
                 }
             };
-            found.push(Mirrored { header, path: path.clone(), is_integer });
+            found.push(ParamHeader { header, path: path.clone(), is_integer });
         }
         collect(property, path, found)?;
         path.pop();
