@@ -2,7 +2,7 @@
 //!
 //! A [`Plan`] is a schema compiled to tables that are consulted while a value is read or written. It covers the
 //! keywords that look at one value at a time; other schemas have no plan. A plan returns no explanation, only success
-//! or [`Refused`]. After a refusal the caller validates a tree, which decides and explains.
+//! or [`PlanError`]. After a refusal the caller validates a tree, which decides and explains.
 //!
 //! While reading, the checks follow the JSON text and not the type. A `Deserialize` may ignore a value, stop early,
 //! swallow an error or request a map where the text has an array. A value counts as valid only once its text has been
@@ -33,7 +33,7 @@ pub use de::decimal::{Held, Whole};
 pub(crate) use de::tree::read_tree;
 pub use limited::Limited;
 pub use reason::{CheckPath, PlanObstacle};
-pub use refused::{NotEncoded, Refused};
+pub use refused::{EncodeError, PlanError};
 pub use ser::Notes;
 
 impl Plan {
@@ -66,13 +66,13 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// Returns [`Refused`] if the text is not certainly valid or is not a `T`.
-    pub fn decode<'de, T: serde::Deserialize<'de>>(&self, json: &'de [u8]) -> Result<T, Refused> {
+    /// Returns [`PlanError`] if the text is not certainly valid or is not a `T`.
+    pub fn decode<'de, T: serde::Deserialize<'de>>(&self, json: &'de [u8]) -> Result<T, PlanError> {
         let mut cursor = de::Cursor::new(self, json)?;
         let value = de::read(&mut cursor, self.root(), PhantomData)?;
         match cursor.finish() {
             true => Ok(value),
-            false => Err(Refused),
+            false => Err(PlanError),
         }
     }
 
@@ -81,13 +81,13 @@ impl Plan {
     pub fn decode_approved<'de, T: serde::Deserialize<'de>>(
         json: &'de [u8],
         whole: &mut Vec<usize>,
-    ) -> Result<T, Refused> {
+    ) -> Result<T, PlanError> {
         let plan = Self::anything();
         let mut cursor = de::Cursor::new(plan, json)?;
         cursor.whole = Some(Vec::new());
         let value = de::read(&mut cursor, plan.root(), PhantomData)?;
         if !cursor.finish() {
-            return Err(Refused);
+            return Err(PlanError);
         }
         whole.extend(cursor.whole.take().unwrap_or_default());
         Ok(value)
@@ -107,17 +107,17 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// Returns [`Refused`] if the value does not certainly match the schema, or cannot be represented in JSON. The
+    /// Returns [`PlanError`] if the value does not certainly match the schema, or cannot be represented in JSON. The
     /// bytes appended to `out` by then are unspecified.
-    pub fn encode<T: serde::Serialize + ?Sized>(&self, value: &T, out: &mut Vec<u8>) -> Result<(), Refused> {
-        self.encode_at_most(value, out, usize::MAX).map_err(|_| Refused)
+    pub fn encode<T: serde::Serialize + ?Sized>(&self, value: &T, out: &mut Vec<u8>) -> Result<(), PlanError> {
+        self.encode_at_most(value, out, usize::MAX).map_err(|_| PlanError)
     }
 
     /// Does the same as [`Plan::encode`] up to a length. A string that exceeds the rest of it is not read.
     ///
     /// # Errors
     ///
-    /// Returns [`NotEncoded::TooLong`] if the JSON has more than `max_bytes` bytes, although a small excess may be
+    /// Returns [`EncodeError::TooLong`] if the JSON has more than `max_bytes` bytes, although a small excess may be
     /// written. Otherwise the same as [`Plan::encode`].
     #[inline]
     pub fn encode_at_most<T: serde::Serialize + ?Sized>(
@@ -125,15 +125,15 @@ impl Plan {
         value: &T,
         out: &mut Vec<u8>,
         max_bytes: usize,
-    ) -> Result<(), NotEncoded> {
+    ) -> Result<(), EncodeError> {
         let mut output = ser::Output::new(self, std::mem::take(out), max_bytes);
         let written = self.write(value, &mut output);
         let (has_failed, is_exceeded) = (output.has_failed(), output.is_exceeded());
         *out = output.json;
         match written {
             Ok(()) if !has_failed => Ok(()),
-            _ if is_exceeded => Err(NotEncoded::TooLong),
-            _ => Err(NotEncoded::Refused),
+            _ if is_exceeded => Err(EncodeError::TooLong),
+            _ => Err(EncodeError::Uncertain),
         }
     }
 
@@ -143,7 +143,7 @@ impl Plan {
         &'p self,
         value: &T,
         output: &mut ser::Output<'p>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), PlanError> {
         value.serialize(ser::Writer { out: output, node: self.root() })
     }
 

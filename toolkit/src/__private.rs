@@ -13,7 +13,7 @@ mod sole;
 
 /// The form of a schema that validates JSON while it is read or written.
 pub mod plan {
-    pub use toolkit_schema::plan::{Plan, Refused};
+    pub use toolkit_schema::plan::{Plan, PlanError};
 }
 
 /// The rewrite of schemas into portable keywords.

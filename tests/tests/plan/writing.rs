@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use toolkit::__private::plan::{Plan, Refused};
+use toolkit::__private::plan::{Plan, PlanError};
 
 use crate::reading::{accepts, plan, refuses};
 
@@ -13,11 +13,11 @@ fn a_float_that_is_not_finite_is_checked_as_the_null_it_becomes() {
     let number = plan(json!({ "type": "number" }));
     let nullable = plan(json!({ "type": ["number", "null"] }));
     for float in [f64::NAN, f64::INFINITY] {
-        assert_eq!(number.encode(&float, &mut Vec::new()), Err(Refused));
+        assert_eq!(number.encode(&float, &mut Vec::new()), Err(PlanError));
         let mut out = Vec::new();
         assert_eq!(nullable.encode(&float, &mut out), Ok(()));
         assert_eq!(out, b"null");
-        assert_eq!(number.encode(&(float as f32), &mut Vec::new()), Err(Refused));
+        assert_eq!(number.encode(&(float as f32), &mut Vec::new()), Err(PlanError));
     }
 }
 
@@ -29,9 +29,9 @@ fn keys_are_checked_as_the_text_they_become() {
     let mut out = Vec::new();
     assert_eq!(closed.encode(&BTreeMap::from([(1, 5)]), &mut out), Ok(()));
     assert_eq!(out, br#"{"1":5}"#);
-    assert_eq!(closed.encode(&BTreeMap::from([(2, 5)]), &mut out), Err(Refused));
+    assert_eq!(closed.encode(&BTreeMap::from([(2, 5)]), &mut out), Err(PlanError));
     assert_eq!(closed.encode(&BTreeMap::from([("x\"y", ())]), &mut Vec::new()), Ok(()));
-    assert_eq!(closed.encode(&BTreeMap::from([("x\"y", 1)]), &mut Vec::new()), Err(Refused));
+    assert_eq!(closed.encode(&BTreeMap::from([("x\"y", 1)]), &mut Vec::new()), Err(PlanError));
     assert_eq!(accepts::<BTreeMap<u8, u8>>(&closed, r#"{"1":2}"#), BTreeMap::from([(1, 2)]));
     refuses::<BTreeMap<u8, u8>>(&closed, r#"{"1":2,"1":2}"#);
 }
@@ -56,8 +56,8 @@ fn a_serialize_that_swallows_errors_or_forgets_a_value_writes_nothing() {
         }
     }
     let plan = plan(json!({ "items": { "type": "integer" } }));
-    assert_eq!(plan.encode(&Careless, &mut Vec::new()), Err(Refused));
-    assert_eq!(plan.encode(&Forgetful, &mut Vec::new()), Err(Refused));
+    assert_eq!(plan.encode(&Careless, &mut Vec::new()), Err(PlanError));
+    assert_eq!(plan.encode(&Forgetful, &mut Vec::new()), Err(PlanError));
 }
 
 #[test]
@@ -69,9 +69,9 @@ fn a_key_written_twice_does_not_count_twice() {
         }
     }
     let two = plan(json!({ "minProperties": 2 }));
-    assert_eq!(two.encode(&Twice, &mut Vec::new()), Err(Refused));
+    assert_eq!(two.encode(&Twice, &mut Vec::new()), Err(PlanError));
     let two = plan(json!({ "properties": { "a": {}, "b": {} }, "minProperties": 2 }));
-    assert_eq!(two.encode(&Twice, &mut Vec::new()), Err(Refused));
+    assert_eq!(two.encode(&Twice, &mut Vec::new()), Err(PlanError));
     assert_eq!(two.encode(&BTreeMap::from([("a", 1), ("b", 2)]), &mut Vec::new()), Ok(()));
 }
 
@@ -139,7 +139,7 @@ fn items_that_must_differ_are_compared_if_they_are_strings_or_integers() {
     for unsure in [r#"["a","a"]"#, r#"["b","\u0062"]"#, "[1,1]", "[1,1.0]", "[1.5,2.5]", r#"[1,"1"]"#, "[{},{}]"] {
         refuses::<Value>(&unique, unsure);
         let value: Value = serde_json::from_str(unsure).expect("it is JSON");
-        assert_eq!(unique.encode(&value, &mut Vec::new()), Err(Refused), "{unsure}");
+        assert_eq!(unique.encode(&value, &mut Vec::new()), Err(PlanError), "{unsure}");
     }
     let nested = plan(json!({ "items": { "uniqueItems": true } }));
     accepts::<Value>(&nested, "[[1,2],[1,2]]");
@@ -149,7 +149,7 @@ fn items_that_must_differ_are_compared_if_they_are_strings_or_integers() {
     }
     let variant = plan(json!({ "additionalProperties": { "uniqueItems": true } }));
     assert_eq!(variant.encode(&Variant::Pair(1, 2), &mut Vec::new()), Ok(()));
-    assert_eq!(variant.encode(&Variant::Pair(1, 1), &mut Vec::new()), Err(Refused));
+    assert_eq!(variant.encode(&Variant::Pair(1, 1), &mut Vec::new()), Err(PlanError));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::arena::Plan;
 use super::node::{ANY, NEVER, Node, NodeId};
-use super::refused::{Refused, ok};
+use super::refused::{PlanError, ok};
 
 /// The rules of `prefixItems`, `items`, `minItems`, `maxItems` and `uniqueItems`.
 pub(super) struct Array {
@@ -44,7 +44,7 @@ impl<'p> Items<'p> {
 
     /// Checks the number of items and their uniqueness. `json` returns the text of the whole array.
     #[inline]
-    pub(super) fn finish<'j>(&self, json: impl FnOnce() -> &'j [u8]) -> Result<(), Refused> {
+    pub(super) fn finish<'j>(&self, json: impl FnOnce() -> &'j [u8]) -> Result<(), PlanError> {
         ok(self.rule.is_none_or(|rule| {
             rule.least <= self.count && (!rule.unique || self.count < 2 || certainly_differ(json()))
         }))

@@ -26,7 +26,7 @@ use seq::Elements;
 use text::{Text, Word};
 
 use super::node::Node;
-use super::refused::{PRIVATE, Refused};
+use super::refused::{PRIVATE, PlanError};
 
 /// The next value, with the rules that apply to it.
 pub(super) struct Value<'c, 'p, 'de> {
@@ -41,14 +41,14 @@ pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
     cursor: &mut Cursor<'p, 'de>,
     node: &'p Node,
     seed: S,
-) -> Result<S::Value, Refused> {
+) -> Result<S::Value, PlanError> {
     cursor.peek();
     let start = cursor.position();
     // A type that swallows an error would continue in the middle of the value, or before it.
     let value = seed.deserialize(Value { cursor: &mut *cursor, node });
     let value = cursor.poison_on_err_from(start, value)?;
     match cursor.position() == start {
-        true => Err(cursor.refuse()),
+        true => Err(cursor.fail()),
         false => Ok(value),
     }
 }
@@ -66,13 +66,13 @@ impl<'de> Value<'_, '_, 'de> {
     }
 
     #[inline(never)]
-    fn any_string(&mut self) -> Result<Cow<'de, str>, Refused> {
+    fn any_string(&mut self) -> Result<Cow<'de, str>, PlanError> {
         let text = self.cursor.any_string()?;
         self.cursor.poison_on_err(self.node.string(&text)).map(|()| text)
     }
 
     #[inline]
-    fn string<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+    fn string<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
         if let Some(text) = self.plain_string() {
             return visitor.visit_borrowed_str(text);
         }
@@ -86,7 +86,7 @@ impl<'de> Value<'_, '_, 'de> {
         }
     }
 
-    fn bytes<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+    fn bytes<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
         match self.any_string()? {
             Cow::Borrowed(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
             Cow::Owned(text) => visitor.visit_bytes(text.as_bytes()),
@@ -94,20 +94,20 @@ impl<'de> Value<'_, '_, 'de> {
     }
 
     #[inline]
-    fn boolean<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+    fn boolean<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         let value = self.cursor.boolean()?;
         self.cursor.poison_on_err(self.node.boolean(value))?;
         visitor.visit_bool(value)
     }
 
     #[inline]
-    fn null(self) -> Result<(), Refused> {
+    fn null(self) -> Result<(), PlanError> {
         self.cursor.literal(b"null")?;
         self.cursor.poison_on_err(self.node.null())
     }
 
     #[inline]
-    fn array<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+    fn array<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         let opened = Elements::open(self.cursor, self.node);
         let mut elements = opened.inspect_err(|_| asked::note_asked(Asked::List))?;
         let value = visitor.visit_seq(&mut elements);
@@ -115,12 +115,12 @@ impl<'de> Value<'_, '_, 'de> {
     }
 
     #[inline]
-    fn object<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+    fn object<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         self.object_as(Asked::Map, visitor)
     }
 
     #[inline]
-    fn object_as<V: Visitor<'de>>(self, asked: Asked, visitor: V) -> Result<V::Value, Refused> {
+    fn object_as<V: Visitor<'de>>(self, asked: Asked, visitor: V) -> Result<V::Value, PlanError> {
         let opened = Entries::open(self.cursor, self.node);
         let mut entries = opened.inspect_err(|_| asked::note_asked(asked))?;
         let value = visitor.visit_map(&mut entries);
@@ -132,14 +132,14 @@ impl<'de> Value<'_, '_, 'de> {
 macro_rules! only {
     ($($method:ident($($arg:ty),*) => $read:ident;)*) => {$(
         #[inline]
-        fn $method<V: Visitor<'de>>(self, $(_: $arg,)* visitor: V) -> Result<V::Value, Refused> {
+        fn $method<V: Visitor<'de>>(self, $(_: $arg,)* visitor: V) -> Result<V::Value, PlanError> {
             self.$read(visitor)
         }
     )*};
 }
 
 impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
-    type Error = Refused;
+    type Error = PlanError;
 
     only! {
         deserialize_bool() => boolean;
@@ -162,11 +162,11 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         _: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Refused> {
+    ) -> Result<V::Value, PlanError> {
         self.object_as(Asked::Struct(fields), visitor)
     }
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         match self.cursor.peek() {
             b'"' => self.string(visitor),
             b'{' => self.object(visitor),
@@ -178,7 +178,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
     }
 
     #[inline]
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         if self.cursor.peek() == b'n' {
             self.null()?;
             return visitor.visit_none();
@@ -187,32 +187,36 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
     }
 
     #[inline]
-    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         self.null()?;
         visitor.visit_unit()
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Refused> {
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, PlanError> {
         self.deserialize_unit(visitor)
     }
 
     #[inline]
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Refused> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, PlanError> {
         // Raw JSON would be passed on without validation.
         if name.as_bytes().starts_with(PRIVATE) {
-            return Err(self.cursor.refuse());
+            return Err(self.cursor.fail());
         }
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         match self.cursor.peek() {
             b'[' => self.array(visitor),
             _ => self.bytes(visitor),
         }
     }
 
-    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         self.deserialize_bytes(visitor)
     }
 
@@ -222,7 +226,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         _: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Refused> {
+    ) -> Result<V::Value, PlanError> {
         if self.cursor.peek() == b'{' {
             let mut entries = Entries::open(self.cursor, self.node)?;
             let value = visitor.visit_enum(enums::Variant(&mut entries));
@@ -238,7 +242,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
     }
 
     /// The value is validated although the type ignores it.
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         self.deserialize_any(IgnoredAny)?;
         visitor.visit_unit()
     }

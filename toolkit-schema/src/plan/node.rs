@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::array::{Array, Items};
 use super::number::Number;
 use super::object::{Members, Object};
-use super::refused::{Refused, ok};
+use super::refused::{PlanError, ok};
 use super::string::Text;
 
 /// The index of a node. Schemas may be recursive, so nodes refer to each other by index.
@@ -31,55 +31,55 @@ impl Node {
     }
 
     #[inline]
-    pub(super) fn allow(&self, kind: Kinds) -> Result<(), Refused> {
+    pub(super) fn allow(&self, kind: Kinds) -> Result<(), PlanError> {
         ok(self.kinds.meets(kind))
     }
 
     #[inline]
-    pub(super) fn null(&self) -> Result<(), Refused> {
+    pub(super) fn null(&self) -> Result<(), PlanError> {
         self.allow(Kinds::NULL)
     }
 
     #[inline]
-    pub(super) fn boolean(&self, value: bool) -> Result<(), Refused> {
+    pub(super) fn boolean(&self, value: bool) -> Result<(), PlanError> {
         self.allow(if value { Kinds::TRUE } else { Kinds::FALSE })
     }
 
     /// Checks a non-negative integer that `serde_json` stores as an integer.
     #[inline]
-    pub(super) fn unsigned(&self, value: u64) -> Result<(), Refused> {
+    pub(super) fn unsigned(&self, value: u64) -> Result<(), PlanError> {
         self.allow(Kinds::INTEGER)?;
         ok(self.number.as_ref().is_none_or(|rule| rule.admits_unsigned(value)))
     }
 
     /// Checks a negative integer that `serde_json` stores as an integer.
     #[inline]
-    pub(super) fn negative(&self, value: i64) -> Result<(), Refused> {
+    pub(super) fn negative(&self, value: i64) -> Result<(), PlanError> {
         self.allow(Kinds::INTEGER)?;
         ok(self.number.as_ref().is_none_or(|rule| rule.admits_negative(value)))
     }
 
     /// Checks a finite number that `serde_json` reads as a float.
     #[inline]
-    pub(super) fn float(&self, value: f64) -> Result<(), Refused> {
+    pub(super) fn float(&self, value: f64) -> Result<(), PlanError> {
         self.allow(Kinds::FLOAT)?;
         ok(self.number.as_ref().is_none_or(|rule| rule.admits_float(value)))
     }
 
     #[inline]
-    pub(super) fn string(&self, value: &str) -> Result<(), Refused> {
+    pub(super) fn string(&self, value: &str) -> Result<(), PlanError> {
         self.allow(Kinds::STRING)?;
         ok(self.string.as_ref().is_none_or(|rule| rule.admits(value)))
     }
 
     #[inline]
-    pub(super) fn array(&self) -> Result<Items<'_>, Refused> {
+    pub(super) fn array(&self) -> Result<Items<'_>, PlanError> {
         self.allow(Kinds::ARRAY)?;
         Ok(Items::new(self.array.as_deref()))
     }
 
     #[inline]
-    pub(super) fn object(&self) -> Result<Members<'_>, Refused> {
+    pub(super) fn object(&self) -> Result<Members<'_>, PlanError> {
         self.allow(Kinds::OBJECT)?;
         Ok(Members::new(self.object.as_deref()))
     }

@@ -3,7 +3,7 @@
 use super::arena::Plan;
 use super::node::{ANY, NEVER, NodeId};
 use super::property::{Properties, Property};
-use super::refused::{PRIVATE, Refused, ok};
+use super::refused::{PRIVATE, PlanError, ok};
 use super::special::head;
 
 /// The rules of `properties`, `required`, `additionalProperties`, `minProperties` and `maxProperties`, or those of a
@@ -99,7 +99,7 @@ impl<'p> Members<'p> {
     }
 
     /// Enters the next key.
-    pub(super) fn enter(&mut self, key: &[u8]) -> Result<Member<'p>, Refused> {
+    pub(super) fn enter(&mut self, key: &[u8]) -> Result<Member<'p>, PlanError> {
         if let Some(property) = self.enter_known(key, head(key)) {
             return Ok(Member::Known(property));
         }
@@ -122,18 +122,18 @@ impl<'p> Members<'p> {
         plan: &'p Plan,
         tag: &'p Tag,
         is_it: impl Fn(&Branch) -> bool,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), PlanError> {
         let branch = tag.branches.iter().find(|branch| is_it(branch));
-        *self = plan.node(branch.ok_or(Refused)?.node).object()?;
+        *self = plan.node(branch.ok_or(PlanError)?.node).object()?;
         // The value is the constant that the property requires, and the property has no other rules.
         match self.enter(tag.name.as_bytes())? {
             Member::Known(_) => Ok(()),
-            Member::Other(_) | Member::Tag(_) => Err(Refused),
+            Member::Other(_) | Member::Tag(_) => Err(PlanError),
         }
     }
 
     #[inline]
-    pub(super) fn finish(&self) -> Result<(), Refused> {
+    pub(super) fn finish(&self) -> Result<(), PlanError> {
         ok(self.rule.is_none_or(|rule| {
             rule.required & !self.met == 0 && rule.tag.is_none() && rule.least <= self.count && self.count <= rule.most
         }))

@@ -2,43 +2,43 @@
 
 use std::fmt;
 
-/// The value is not certainly valid. Validation of the whole value decides and explains.
+/// The error of a plan: the value is not certainly valid. Validation of the whole value decides and explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused;
+pub struct PlanError;
 
 /// The reason why a value was not encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotEncoded {
-    /// The value was refused. See [`Refused`].
-    Refused,
+pub enum EncodeError {
+    /// The value is not certainly valid. See [`PlanError`].
+    Uncertain,
     /// The JSON exceeds the limit.
     TooLong,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the value is not certainly valid")
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for PlanError {}
 
 // serde's message quotes the value. It is dropped so that the value does not reach any log.
-impl serde::de::Error for Refused {
+impl serde::de::Error for PlanError {
     fn custom<T: fmt::Display>(_: T) -> Self {
-        Refused
+        PlanError
     }
 }
 
-impl serde::ser::Error for Refused {
+impl serde::ser::Error for PlanError {
     fn custom<T: fmt::Display>(_: T) -> Self {
-        Refused
+        PlanError
     }
 }
 
 #[inline]
-pub(super) fn ok(holds: bool) -> Result<(), Refused> {
-    if holds { Ok(()) } else { Err(Refused) }
+pub(super) fn ok(holds: bool) -> Result<(), PlanError> {
+    if holds { Ok(()) } else { Err(PlanError) }
 }
 
 /// The prefix of the keys that `serde_json` reserves for numbers and raw JSON. No ordinary key has it.

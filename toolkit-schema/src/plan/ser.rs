@@ -13,7 +13,7 @@ use serde::ser::{Serialize, Serializer};
 
 use super::node::{Kinds, Node};
 use super::object::Member;
-use super::refused::{PRIVATE, Refused};
+use super::refused::{PRIVATE, PlanError};
 use compound::{Fields, Items};
 pub use output::Notes;
 pub(super) use output::Output;
@@ -26,14 +26,14 @@ pub(super) struct Writer<'w, 'p> {
 
 impl<'w, 'p> Writer<'w, 'p> {
     #[inline]
-    fn array(self, tail: &'static [u8]) -> Result<Items<'w, 'p>, Refused> {
+    fn array(self, tail: &'static [u8]) -> Result<Items<'w, 'p>, PlanError> {
         let items = self.node.array()?;
         self.out.open(b'[')?;
         Ok(Items::new(self.out, items, tail))
     }
 
     #[inline]
-    fn object(self, tail: &'static [u8]) -> Result<Fields<'w, 'p>, Refused> {
+    fn object(self, tail: &'static [u8]) -> Result<Fields<'w, 'p>, PlanError> {
         let members = self.node.object()?;
         self.out.open(b'{')?;
         Ok(Fields::new(self.out, members, tail))
@@ -41,18 +41,18 @@ impl<'w, 'p> Writer<'w, 'p> {
 
     /// Writes `null`, as `serde_json` does for such a number.
     #[cold]
-    fn non_finite(self, value: f64) -> Result<(), Refused> {
+    fn non_finite(self, value: f64) -> Result<(), PlanError> {
         self.out.note_float(value);
         self.serialize_unit()
     }
 
     /// Opens the object around the content of a variant. The caller closes it.
-    fn variant(self, variant: &str) -> Result<Writer<'w, 'p>, Refused> {
+    fn variant(self, variant: &str) -> Result<Writer<'w, 'p>, PlanError> {
         let mut members = self.node.object()?;
         let node = match members.enter(variant.as_bytes())? {
             Member::Known(property) => property.node,
             Member::Other(node) => node,
-            Member::Tag(_) => return Err(Refused),
+            Member::Tag(_) => return Err(PlanError),
         };
         members.finish()?;
         self.out.open(b'{')?;
@@ -65,10 +65,10 @@ impl<'w, 'p> Writer<'w, 'p> {
 macro_rules! integers {
     ($($method:ident($type:ty))*) => {$(
         #[inline]
-        fn $method(self, value: $type) -> Result<(), Refused> {
+        fn $method(self, value: $type) -> Result<(), PlanError> {
             match u64::try_from(value) {
                 Ok(value) => self.node.unsigned(value)?,
-                Err(_) => self.node.negative(i64::try_from(value).map_err(|_| Refused)?)?,
+                Err(_) => self.node.negative(i64::try_from(value).map_err(|_| PlanError)?)?,
             }
             self.out.write(|s| s.$method(value))
         }
@@ -77,7 +77,7 @@ macro_rules! integers {
 
 impl<'w, 'p> Serializer for Writer<'w, 'p> {
     type Ok = ();
-    type Error = Refused;
+    type Error = PlanError;
     type SerializeSeq = Items<'w, 'p>;
     type SerializeTuple = Items<'w, 'p>;
     type SerializeTupleStruct = Items<'w, 'p>;
@@ -92,24 +92,24 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     }
 
     #[inline]
-    fn serialize_bool(self, value: bool) -> Result<(), Refused> {
+    fn serialize_bool(self, value: bool) -> Result<(), PlanError> {
         self.node.boolean(value)?;
         self.out.literal(if value { "true" } else { "false" })
     }
 
-    fn serialize_i128(self, value: i128) -> Result<(), Refused> {
+    fn serialize_i128(self, value: i128) -> Result<(), PlanError> {
         match i64::try_from(value) {
             Ok(value) => self.serialize_i64(value),
             // A wider integer would be read as a float.
-            Err(_) => self.serialize_u64(u64::try_from(value).map_err(|_| Refused)?),
+            Err(_) => self.serialize_u64(u64::try_from(value).map_err(|_| PlanError)?),
         }
     }
 
-    fn serialize_u128(self, value: u128) -> Result<(), Refused> {
-        self.serialize_u64(u64::try_from(value).map_err(|_| Refused)?)
+    fn serialize_u128(self, value: u128) -> Result<(), PlanError> {
+        self.serialize_u64(u64::try_from(value).map_err(|_| PlanError)?)
     }
 
-    fn serialize_f32(self, value: f32) -> Result<(), Refused> {
+    fn serialize_f32(self, value: f32) -> Result<(), PlanError> {
         if !value.is_finite() {
             return self.non_finite(value.into());
         }
@@ -123,7 +123,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     }
 
     #[inline]
-    fn serialize_f64(self, value: f64) -> Result<(), Refused> {
+    fn serialize_f64(self, value: f64) -> Result<(), PlanError> {
         if !value.is_finite() {
             return self.non_finite(value);
         }
@@ -137,48 +137,48 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
         }
     }
 
-    fn serialize_char(self, value: char) -> Result<(), Refused> {
+    fn serialize_char(self, value: char) -> Result<(), PlanError> {
         self.serialize_str(value.encode_utf8(&mut [0; 4]))
     }
 
     #[inline]
-    fn serialize_str(self, value: &str) -> Result<(), Refused> {
+    fn serialize_str(self, value: &str) -> Result<(), PlanError> {
         // The length limit is checked first, since the rules for a string read all of it.
         self.out.string(value)?;
         self.node.string(value)
     }
 
-    fn serialize_bytes(self, value: &[u8]) -> Result<(), Refused> {
+    fn serialize_bytes(self, value: &[u8]) -> Result<(), PlanError> {
         self.collect_seq(value)
     }
 
     #[inline]
-    fn serialize_none(self) -> Result<(), Refused> {
+    fn serialize_none(self) -> Result<(), PlanError> {
         self.serialize_unit()
     }
 
     #[inline]
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Refused> {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), PlanError> {
         value.serialize(self)
     }
 
     #[inline]
-    fn serialize_unit(self) -> Result<(), Refused> {
+    fn serialize_unit(self) -> Result<(), PlanError> {
         self.node.null()?;
         self.out.literal("null")
     }
 
-    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Refused> {
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), PlanError> {
         self.serialize_unit()
     }
 
     #[inline]
-    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Refused> {
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), PlanError> {
         self.serialize_str(variant)
     }
 
     #[inline]
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), Refused> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), PlanError> {
         value.serialize(self)
     }
 
@@ -188,7 +188,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
         _: u32,
         variant: &'static str,
         value: &T,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), PlanError> {
         let Writer { out, node } = self.variant(variant)?;
         value.serialize(Writer { out: &mut *out, node })?;
         out.close(b"}");
@@ -196,16 +196,16 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     }
 
     #[inline]
-    fn serialize_seq(self, _: Option<usize>) -> Result<Items<'w, 'p>, Refused> {
+    fn serialize_seq(self, _: Option<usize>) -> Result<Items<'w, 'p>, PlanError> {
         self.array(b"]")
     }
 
     #[inline]
-    fn serialize_tuple(self, _: usize) -> Result<Items<'w, 'p>, Refused> {
+    fn serialize_tuple(self, _: usize) -> Result<Items<'w, 'p>, PlanError> {
         self.array(b"]")
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Items<'w, 'p>, Refused> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Items<'w, 'p>, PlanError> {
         self.array(b"]")
     }
 
@@ -215,20 +215,20 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Items<'w, 'p>, Refused> {
+    ) -> Result<Items<'w, 'p>, PlanError> {
         self.variant(variant)?.array(b"]}")
     }
 
     #[inline]
-    fn serialize_map(self, _: Option<usize>) -> Result<Fields<'w, 'p>, Refused> {
+    fn serialize_map(self, _: Option<usize>) -> Result<Fields<'w, 'p>, PlanError> {
         self.object(b"}")
     }
 
     #[inline]
-    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'w, 'p>, Refused> {
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'w, 'p>, PlanError> {
         // Raw JSON is not validated.
         if name.as_bytes().starts_with(PRIVATE) {
-            return Err(Refused);
+            return Err(PlanError);
         }
         self.object(b"}")
     }
@@ -239,24 +239,24 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Fields<'w, 'p>, Refused> {
+    ) -> Result<Fields<'w, 'p>, PlanError> {
         self.variant(variant)?.object(b"}}")
     }
 
-    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), Refused> {
+    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), PlanError> {
         self.node.allow(Kinds::STRING)?;
         let start = self.out.json.len();
         self.out.display(value)?;
         match self.node.string {
             None => Ok(()),
             Some(_) => key::with_text(&self.out.json[start..], |text| {
-                self.node.string(std::str::from_utf8(text).map_err(|_| Refused)?)
+                self.node.string(std::str::from_utf8(text).map_err(|_| PlanError)?)
             }),
         }
     }
 }
 
 /// Parses the number as a reader will, which can differ from the original in the last digit.
-fn read_back(json: &[u8]) -> Result<f64, Refused> {
-    serde_json::from_slice(json).map_err(|_| Refused)
+fn read_back(json: &[u8]) -> Result<f64, PlanError> {
+    serde_json::from_slice(json).map_err(|_| PlanError)
 }

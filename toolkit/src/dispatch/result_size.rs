@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::policy::Policy;
 use crate::call::{Content, ErrorKind, ToolError};
-use toolkit_schema::plan::{Limited, NotEncoded, Plan};
+use toolkit_schema::plan::{EncodeError, Limited, Plan};
 
 impl Policy {
     /// Checks the size of a result.
@@ -25,8 +25,8 @@ impl Policy {
         // `serde_json` reads a whole string before it writes any of it.
         match Plan::anything().encode_at_most(output, &mut json, self.max_result_bytes) {
             Ok(()) => return self.check_size(json.len()).map(|()| json),
-            Err(NotEncoded::TooLong) => return Err(self.result_too_large()),
-            Err(NotEncoded::Refused) => json.clear(),
+            Err(EncodeError::TooLong) => return Err(self.result_too_large()),
+            Err(EncodeError::Uncertain) => json.clear(),
         }
         let mut limited = Limited::new(&mut json, self.max_result_bytes);
         match serde_json::to_writer(&mut limited, output) {

@@ -14,7 +14,7 @@ use crate::stream::{Chunk, Queue};
 use crate::tool::entry::Entry;
 use crate::tool::{Tool, ToolBackend};
 use toolkit_schema::Schema;
-use toolkit_schema::plan::{NotEncoded, Plan};
+use toolkit_schema::plan::{EncodeError, Plan};
 use toolkit_schema::tree::Tree;
 
 /// The code of a linked function, with its types erased.
@@ -204,8 +204,8 @@ impl Invocation<'_> {
             let mut json = Vec::with_capacity(128);
             match plan.encode_at_most(output, &mut json, self.policy.max_result_bytes) {
                 Ok(()) => return self.policy.check_size(json.len()).map(|()| json),
-                Err(NotEncoded::TooLong) => return Err(self.policy.result_too_large()),
-                Err(NotEncoded::Refused) => {}
+                Err(EncodeError::TooLong) => return Err(self.policy.result_too_large()),
+                Err(EncodeError::Uncertain) => {}
             }
         }
         let json = match self.policy.encode(output) {

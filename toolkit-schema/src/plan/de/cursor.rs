@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::arena::Plan;
-use super::super::refused::Refused;
+use super::super::refused::PlanError;
 use super::super::special;
 use super::asked;
 use super::escapes;
@@ -35,9 +35,9 @@ const LONG: usize = 64;
 
 impl<'p, 'de> Cursor<'p, 'de> {
     #[inline]
-    pub(in super::super) fn new(plan: &'p Plan, bytes: &'de [u8]) -> Result<Self, Refused> {
+    pub(in super::super) fn new(plan: &'p Plan, bytes: &'de [u8]) -> Result<Self, PlanError> {
         // Outside of strings JSON is ASCII, so invalid UTF-8 is always an error.
-        let text = if bytes.len() < LONG { None } else { Some(str::from_utf8(bytes).map_err(|_| Refused)?) };
+        let text = if bytes.len() < LONG { None } else { Some(str::from_utf8(bytes).map_err(|_| PlanError)?) };
         Ok(Cursor { plan, bytes, text, position: 0, depth: 0, failed: false, scratch: String::new(), whole: None })
     }
 
@@ -114,16 +114,16 @@ impl<'p, 'de> Cursor<'p, 'de> {
         &rest[..rest.iter().position(|byte| !belongs(byte)).unwrap_or(rest.len())]
     }
 
-    pub(super) fn boolean(&mut self) -> Result<bool, Refused> {
+    pub(super) fn boolean(&mut self) -> Result<bool, PlanError> {
         let value = self.peek() == b't';
         self.literal(if value { b"true" } else { b"false" }).map(|()| value)
     }
 
     #[inline]
-    pub(super) fn literal(&mut self, literal: &[u8]) -> Result<(), Refused> {
+    pub(super) fn literal(&mut self, literal: &[u8]) -> Result<(), PlanError> {
         self.peek();
         if !self.bytes[self.position..].starts_with(literal) {
-            return Err(self.refuse());
+            return Err(self.fail());
         }
         self.position += literal.len();
         Ok(())
@@ -131,9 +131,9 @@ impl<'p, 'de> Cursor<'p, 'de> {
 
     /// Enters an array or an object.
     #[inline]
-    pub(super) fn open(&mut self, bracket: u8) -> Result<(), Refused> {
+    pub(super) fn open(&mut self, bracket: u8) -> Result<(), PlanError> {
         if self.peek() != bracket || self.depth == MAX_DEPTH {
-            return Err(self.refuse());
+            return Err(self.fail());
         }
         self.position += 1;
         self.depth += 1;
@@ -142,9 +142,9 @@ impl<'p, 'de> Cursor<'p, 'de> {
 
     /// Leaves an array or an object, if it ends here.
     #[inline]
-    pub(super) fn close(&mut self, bracket: u8) -> Result<(), Refused> {
+    pub(super) fn close(&mut self, bracket: u8) -> Result<(), PlanError> {
         if self.peek() != bracket {
-            return Err(self.refuse());
+            return Err(self.fail());
         }
         self.position += 1;
         self.depth -= 1;
@@ -172,7 +172,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
 
     /// Reads a string and resolves its escapes.
     #[inline(never)]
-    pub(super) fn any_string(&mut self) -> Result<Cow<'de, str>, Refused> {
+    pub(super) fn any_string(&mut self) -> Result<Cow<'de, str>, PlanError> {
         if let Some(plain) = self.plain_string() {
             return Ok(Cow::Borrowed(plain));
         }
@@ -184,7 +184,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
                 self.position += 1 + length;
                 Ok(Cow::Owned(resolved))
             }
-            None => Err(self.refuse()),
+            None => Err(self.fail()),
         }
     }
 
@@ -196,28 +196,28 @@ impl<'p, 'de> Cursor<'p, 'de> {
 
     /// Marks the text as failed if `result` is an error, so that the error cannot be swallowed.
     #[inline]
-    pub(super) fn poison_on_err<T>(&mut self, result: Result<T, Refused>) -> Result<T, Refused> {
-        result.map_err(|Refused| self.refuse())
+    pub(super) fn poison_on_err<T>(&mut self, result: Result<T, PlanError>) -> Result<T, PlanError> {
+        result.map_err(|PlanError| self.fail())
     }
 
     /// Does the same as [`Cursor::poison_on_err`] for a value that starts at `start`.
     #[inline]
-    pub(super) fn poison_on_err_from<T>(&mut self, start: usize, result: Result<T, Refused>) -> Result<T, Refused> {
-        result.map_err(|Refused| self.refuse_from(start))
+    pub(super) fn poison_on_err_from<T>(&mut self, start: usize, result: Result<T, PlanError>) -> Result<T, PlanError> {
+        result.map_err(|PlanError| self.fail_from(start))
     }
 
     #[cold]
-    fn refuse_from(&mut self, start: usize) -> Refused {
+    fn fail_from(&mut self, start: usize) -> PlanError {
         if start == self.bytes.len() {
             asked::note_missing_value();
         }
-        self.refuse()
+        self.fail()
     }
 
     #[cold]
-    pub(super) fn refuse(&mut self) -> Refused {
+    pub(super) fn fail(&mut self) -> PlanError {
         self.failed = true;
-        Refused
+        PlanError
     }
 }
 

@@ -2,39 +2,39 @@
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, VariantAccess, Visitor};
 
-use super::super::refused::Refused;
+use super::super::refused::PlanError;
 use super::map::Entries;
 
 /// The only key of an object as a variant, and its value as the content.
 pub(super) struct Variant<'e, 'c, 'p, 'de>(pub(super) &'e mut Entries<'c, 'p, 'de>);
 
 impl<'de> EnumAccess<'de> for Variant<'_, '_, '_, 'de> {
-    type Error = Refused;
+    type Error = PlanError;
     type Variant = Self;
 
     #[inline]
-    fn variant_seed<S: DeserializeSeed<'de>>(mut self, seed: S) -> Result<(S::Value, Self), Refused> {
+    fn variant_seed<S: DeserializeSeed<'de>>(mut self, seed: S) -> Result<(S::Value, Self), PlanError> {
         match (&mut self.0).next_key_seed(seed)? {
             Some(variant) => Ok((variant, self)),
-            None => Err(Refused),
+            None => Err(PlanError),
         }
     }
 }
 
 impl<'de> VariantAccess<'de> for Variant<'_, '_, '_, 'de> {
-    type Error = Refused;
+    type Error = PlanError;
 
-    fn unit_variant(mut self) -> Result<(), Refused> {
+    fn unit_variant(mut self) -> Result<(), PlanError> {
         (&mut self.0).next_value()
     }
 
     #[inline]
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(mut self, seed: S) -> Result<S::Value, Refused> {
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(mut self, seed: S) -> Result<S::Value, PlanError> {
         (&mut self.0).next_value_seed(seed)
     }
 
     #[inline]
-    fn tuple_variant<V: Visitor<'de>>(mut self, _: usize, visitor: V) -> Result<V::Value, Refused> {
+    fn tuple_variant<V: Visitor<'de>>(mut self, _: usize, visitor: V) -> Result<V::Value, PlanError> {
         (&mut self.0).next_value_seed(Content { visitor, fields: None })
     }
 
@@ -43,7 +43,7 @@ impl<'de> VariantAccess<'de> for Variant<'_, '_, '_, 'de> {
         mut self,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Refused> {
+    ) -> Result<V::Value, PlanError> {
         (&mut self.0).next_value_seed(Content { visitor, fields: Some(fields) })
     }
 }

@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, MapAccess};
 use super::super::node::Node;
 use super::super::object::{Member, Members, Tag};
 use super::super::property::Property;
-use super::super::refused::Refused;
+use super::super::refused::PlanError;
 use super::super::special;
 use super::cursor::Cursor;
 use super::names::Names;
@@ -39,7 +39,7 @@ enum Step<'p> {
 
 impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
     #[inline]
-    pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p Node) -> Result<Self, Refused> {
+    pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p Node) -> Result<Self, PlanError> {
         cursor.open(b'{')?;
         let members = cursor.poison_on_err(node.object())?;
         Ok(Entries { cursor, members, names: Names::default(), next: Next::Key })
@@ -47,16 +47,16 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
 
     /// Returns `value` if the object ends here and had no error.
     #[inline]
-    pub(super) fn close<T>(&mut self, value: Result<T, Refused>) -> Result<T, Refused> {
+    pub(super) fn close<T>(&mut self, value: Result<T, PlanError>) -> Result<T, PlanError> {
         let value = self.cursor.poison_on_err(value)?;
         self.end().map(|()| value)
     }
 
-    fn end(&mut self) -> Result<(), Refused> {
+    fn end(&mut self) -> Result<(), PlanError> {
         self.cursor.close(b'}')?;
         let complete = match self.next {
             Next::Key => self.members.finish(),
-            Next::Value(_) | Next::Tag(_) => Err(Refused),
+            Next::Value(_) | Next::Tag(_) => Err(PlanError),
         };
         self.cursor.poison_on_err(complete)
     }
@@ -128,23 +128,23 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
             cursor.skip(1);
             return Some(property);
         }
-        cursor.refuse();
+        cursor.fail();
         None
     }
 
     /// Reads the next key if there is one, and its colon.
     #[inline(never)]
-    fn key(&mut self) -> Result<Option<Cow<'de, str>>, Refused> {
+    fn key(&mut self) -> Result<Option<Cow<'de, str>>, PlanError> {
         let is_first = self.members.count() == 0;
         match (self.cursor.peek(), &self.next) {
             (b'}', Next::Key) => return Ok(None),
             (b',', Next::Key) if !is_first => self.cursor.skip(1),
             (_, Next::Key) if is_first => {}
-            _ => return Err(self.cursor.refuse()),
+            _ => return Err(self.cursor.fail()),
         }
         let key = self.cursor.any_string()?;
         if self.cursor.peek() != b':' {
-            return Err(self.cursor.refuse());
+            return Err(self.cursor.fail());
         }
         self.cursor.skip(1);
         let member = self.members.enter(key.as_bytes());
@@ -163,7 +163,7 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
 
     /// Reads the value of a tag and continues with the branch that it selects.
     #[inline(never)]
-    fn tag(&mut self, tag: &'p Tag) -> Result<Cow<'de, str>, Refused> {
+    fn tag(&mut self, tag: &'p Tag) -> Result<Cow<'de, str>, PlanError> {
         let value = self.cursor.any_string()?;
         let chosen = self.members.choose(self.cursor.plan, tag, |branch| *branch.value == *value);
         self.cursor.poison_on_err(chosen).map(|()| value)
@@ -171,10 +171,10 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
 }
 
 impl<'de> MapAccess<'de> for &mut Entries<'_, '_, 'de> {
-    type Error = Refused;
+    type Error = PlanError;
 
     #[inline]
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Refused> {
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, PlanError> {
         match self.property() {
             Step::Property(property) => return seed.deserialize(Key(Text::Named(property.name()))).map(Some),
             Step::End => return Ok(None),
@@ -188,14 +188,14 @@ impl<'de> MapAccess<'de> for &mut Entries<'_, '_, 'de> {
     }
 
     #[inline]
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Refused> {
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, PlanError> {
         match mem::replace(&mut self.next, Next::Key) {
             Next::Value(node) => read(self.cursor, node, seed),
             Next::Tag(tag) => match self.tag(tag)? {
                 Cow::Borrowed(value) => seed.deserialize(Word(Text::Borrowed(value))),
                 Cow::Owned(value) => seed.deserialize(Word(Text::Resolved(&value))),
             },
-            Next::Key => Err(self.cursor.refuse()),
+            Next::Key => Err(self.cursor.fail()),
         }
     }
 }

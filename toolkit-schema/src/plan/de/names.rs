@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::super::refused::Refused;
+use super::super::refused::PlanError;
 use super::super::refused::ok;
 
 /// The number of keys that are compared linearly, without allocation.
@@ -21,7 +21,7 @@ pub(super) struct Names<'de> {
 impl<'de> Names<'de> {
     /// Adds a key. Returns an error if it is a duplicate.
     #[expect(clippy::ptr_arg, reason = "only what is borrowed from the input can be kept without a copy")]
-    pub(super) fn add(&mut self, key: &Cow<'de, str>) -> Result<(), Refused> {
+    pub(super) fn add(&mut self, key: &Cow<'de, str>) -> Result<(), PlanError> {
         let few = self.few.get_or_insert([""; FEW]);
         ok(!few[..self.count].contains(&&**key))?;
         if let Cow::Borrowed(name) = key

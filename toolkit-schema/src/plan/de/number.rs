@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{Deserializer, Visitor};
 
-use super::super::refused::Refused;
+use super::super::refused::PlanError;
 use super::Value;
 use super::cursor::Cursor;
 use super::decimal::Whole;
@@ -24,13 +24,13 @@ pub(super) enum Integer {
 }
 
 /// Parses an integer in JSON notation.
-pub(super) fn integer(text: &str) -> Result<Integer, Refused> {
+pub(super) fn integer(text: &str) -> Result<Integer, PlanError> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_json = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits.len() == 1 || !digits.starts_with('0'));
     match (is_json, text.parse(), text.parse()) {
         (true, Ok(value), _) if text == digits => Ok(Integer::Unsigned(value)),
         (true, _, Ok(value)) if value < 0 => Ok(Integer::Negative(value)),
-        _ => Err(Refused),
+        _ => Err(PlanError),
     }
 }
 
@@ -63,7 +63,7 @@ impl<'de> Value<'_, '_, 'de> {
 
     /// Reads the next number and checks it against the schema.
     #[inline(never)]
-    fn checked_number(&mut self) -> Result<Number, Refused> {
+    fn checked_number(&mut self) -> Result<Number, PlanError> {
         let number = number(self.cursor)?;
         let allowed = match number {
             Number::Unsigned(value) => self.node.unsigned(value),
@@ -74,7 +74,7 @@ impl<'de> Value<'_, '_, 'de> {
     }
 
     #[inline]
-    pub(super) fn number<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+    pub(super) fn number<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
         if let Some(value) = self.plain_natural() {
             return visitor.visit_u64(value);
         }
@@ -87,7 +87,7 @@ impl<'de> Value<'_, '_, 'de> {
 
     /// Reads a number for a type that requests an integer of up to 64 bits.
     #[inline]
-    pub(super) fn integer<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+    pub(super) fn integer<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
         if let Some(value) = self.plain_natural() {
             return visitor.visit_u64(value);
         }
@@ -98,19 +98,19 @@ impl<'de> Value<'_, '_, 'de> {
             Number::Float(_) => match self.whole(start)? {
                 Whole::Natural(value) => match u64::try_from(value) {
                     Ok(value) => visitor.visit_u64(value),
-                    Err(_) => Err(self.cursor.refuse()),
+                    Err(_) => Err(self.cursor.fail()),
                 },
                 Whole::Negative(value) => match i64::try_from(value) {
                     Ok(value) => visitor.visit_i64(value),
-                    Err(_) => Err(self.cursor.refuse()),
+                    Err(_) => Err(self.cursor.fail()),
                 },
-                Whole::Wider | Whole::Fraction => Err(self.cursor.refuse()),
+                Whole::Wider | Whole::Fraction => Err(self.cursor.fail()),
             },
         }
     }
 
     /// Reads a 32-bit float, which `serde_json` can be compiled to round once instead of twice.
-    pub(super) fn short_float<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+    pub(super) fn short_float<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
         let text = self.cursor.rest();
         match self.checked_number()? {
             Number::Unsigned(value) => visitor.visit_u64(value),
@@ -119,14 +119,14 @@ impl<'de> Value<'_, '_, 'de> {
                 let text = &text[..text.len() - self.cursor.rest().len()];
                 match serde_json::Deserializer::from_slice(text).deserialize_f32(Sort) {
                     Ok(Number::Float(value)) => visitor.visit_f64(value),
-                    _ => Err(self.cursor.refuse()),
+                    _ => Err(self.cursor.fail()),
                 }
             }
         }
     }
 
     /// Reads an integer of up to 128 bits exactly.
-    pub(super) fn wide_integer<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+    pub(super) fn wide_integer<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
         let start = self.cursor.position();
         match self.checked_number()? {
             Number::Unsigned(value) => visitor.visit_i128(value.into()),
@@ -134,32 +134,32 @@ impl<'de> Value<'_, '_, 'de> {
             Number::Float(_) => match self.whole(start)? {
                 Whole::Natural(value) => match i128::try_from(value) {
                     Ok(value) => visitor.visit_i128(value),
-                    Err(_) => Err(self.cursor.refuse()),
+                    Err(_) => Err(self.cursor.fail()),
                 },
                 Whole::Negative(value) => visitor.visit_i128(value),
-                Whole::Wider | Whole::Fraction => Err(self.cursor.refuse()),
+                Whole::Wider | Whole::Fraction => Err(self.cursor.fail()),
             },
         }
     }
 
-    pub(super) fn wide_natural<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Refused> {
+    pub(super) fn wide_natural<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
         let start = self.cursor.position();
         match self.checked_number()? {
             Number::Unsigned(value) => visitor.visit_u128(value.into()),
-            Number::Negative(_) => Err(self.cursor.refuse()),
+            Number::Negative(_) => Err(self.cursor.fail()),
             Number::Float(_) => match self.whole(start)? {
                 Whole::Natural(value) => visitor.visit_u128(value),
-                Whole::Negative(_) | Whole::Wider | Whole::Fraction => Err(self.cursor.refuse()),
+                Whole::Negative(_) | Whole::Wider | Whole::Fraction => Err(self.cursor.fail()),
             },
         }
     }
 
     /// Returns the integer that was read since `start`, if floats may be read as integers.
     #[cold]
-    fn whole(&mut self, start: usize) -> Result<Whole, Refused> {
+    fn whole(&mut self, start: usize) -> Result<Whole, PlanError> {
         let read = self.cursor.read_since(start).trim_ascii_start();
         let (Some(whole), Ok(text)) = (&mut self.cursor.whole, str::from_utf8(read)) else {
-            return Err(self.cursor.refuse());
+            return Err(self.cursor.fail());
         };
         if text != "-0" {
             whole.push(start);
@@ -169,13 +169,13 @@ impl<'de> Value<'_, '_, 'de> {
 }
 
 /// Parses a number. Unusual ones are parsed by `serde_json`, so that both round equally.
-fn number(cursor: &mut Cursor<'_, '_>) -> Result<Number, Refused> {
+fn number(cursor: &mut Cursor<'_, '_>) -> Result<Number, PlanError> {
     let is_negative = cursor.peek() == b'-';
     let bytes = cursor.bytes();
     let start = cursor.position() + usize::from(is_negative);
     let (mut value, mut end) = digits(bytes, start, 0);
     if end == start || (end > start + 1 && bytes[start] == b'0') {
-        return Err(cursor.refuse());
+        return Err(cursor.fail());
     }
     let whole = end;
     if bytes.get(end) == Some(&b'.') {
@@ -183,19 +183,19 @@ fn number(cursor: &mut Cursor<'_, '_>) -> Result<Number, Refused> {
         let n_fraction = end - whole - 1;
         let n_digits = end - start - 1;
         if n_fraction == 0 || n_digits > EXACT_DIGITS || matches!(bytes.get(end), Some(b'e' | b'E')) {
-            return unusual(cursor);
+            return parse_with_serde_json(cursor);
         }
         cursor.seek(end);
         let float = value as f64 / POWERS_OF_TEN[n_fraction];
         return Ok(Number::Float(if is_negative { -float } else { float }));
     }
     if end > start + MAX_DIGITS || matches!(bytes.get(end), Some(b'e' | b'E')) {
-        return unusual(cursor);
+        return parse_with_serde_json(cursor);
     }
     let number = match is_negative {
         false => Number::Unsigned(value),
         // Minus zero is a float, and so are integers below the minimum.
-        true if value == 0 || value > 1 << 63 => return unusual(cursor),
+        true if value == 0 || value > 1 << 63 => return parse_with_serde_json(cursor),
         true => Number::Negative((value as i64).wrapping_neg()),
     };
     cursor.seek(end);
@@ -219,7 +219,7 @@ fn digits(bytes: &[u8], start: usize, mut value: u64) -> (u64, usize) {
 }
 
 #[inline(never)]
-fn unusual(cursor: &mut Cursor<'_, '_>) -> Result<Number, Refused> {
+fn parse_with_serde_json(cursor: &mut Cursor<'_, '_>) -> Result<Number, PlanError> {
     let number = cursor.number_text();
     let mut text = serde_json::Deserializer::from_slice(number);
     match (text.deserialize_f64(Sort), text.end()) {
@@ -227,7 +227,7 @@ fn unusual(cursor: &mut Cursor<'_, '_>) -> Result<Number, Refused> {
             cursor.skip(number.len());
             Ok(read)
         }
-        _ => Err(cursor.refuse()),
+        _ => Err(cursor.fail()),
     }
 }
 

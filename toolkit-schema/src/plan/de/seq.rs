@@ -4,7 +4,7 @@ use serde::de::{DeserializeSeed, SeqAccess};
 
 use super::super::array::Items;
 use super::super::node::Node;
-use super::super::refused::Refused;
+use super::super::refused::PlanError;
 use super::cursor::Cursor;
 use super::read;
 
@@ -15,7 +15,7 @@ pub(super) struct Elements<'c, 'p, 'de> {
 }
 
 impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
-    pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p Node) -> Result<Self, Refused> {
+    pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p Node) -> Result<Self, PlanError> {
         cursor.open(b'[')?;
         let start = cursor.position() - 1;
         let items = cursor.poison_on_err(node.array())?;
@@ -24,7 +24,7 @@ impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
 
     /// Returns `value` if the array ends here and had no error.
     #[inline]
-    pub(super) fn close<T>(&mut self, value: Result<T, Refused>) -> Result<T, Refused> {
+    pub(super) fn close<T>(&mut self, value: Result<T, PlanError>) -> Result<T, PlanError> {
         let value = self.cursor.poison_on_err(value)?;
         self.cursor.close(b']')?;
         let complete = self.items.finish(|| self.cursor.read_since(self.start));
@@ -32,23 +32,23 @@ impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
     }
 
     /// Returns the rules for the next item, or `None` at the end.
-    fn next(&mut self) -> Result<Option<&'p Node>, Refused> {
+    fn next(&mut self) -> Result<Option<&'p Node>, PlanError> {
         let is_first = self.items.count() == 0;
         match self.cursor.peek() {
             b']' => return Ok(None),
             b',' if !is_first => self.cursor.skip(1),
             _ if is_first => {}
-            _ => return Err(self.cursor.refuse()),
+            _ => return Err(self.cursor.fail()),
         }
         Ok(Some(self.items.next(self.cursor.plan)))
     }
 }
 
 impl<'de> SeqAccess<'de> for &mut Elements<'_, '_, 'de> {
-    type Error = Refused;
+    type Error = PlanError;
 
     #[inline]
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Refused> {
+    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, PlanError> {
         match self.next()? {
             Some(node) => read(self.cursor, node, seed).map(Some),
             None => Ok(None),

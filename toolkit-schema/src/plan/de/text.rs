@@ -3,7 +3,7 @@
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, VariantAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::super::refused::{PRIVATE, Refused};
+use super::super::refused::{PRIVATE, PlanError};
 use super::asked;
 use super::number::{self, Integer};
 
@@ -19,14 +19,14 @@ pub(super) enum Text<'de, 'a> {
 
 impl<'de, 'a> Text<'de, 'a> {
     #[inline]
-    fn visit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+    fn visit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         match self {
             Text::Borrowed(text) => visitor.visit_borrowed_str(text),
             Text::Named(text) | Text::Resolved(text) => visitor.visit_str(text),
         }
     }
 
-    fn visit_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+    fn visit_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         match self {
             Text::Borrowed(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
             Text::Named(text) | Text::Resolved(text) => visitor.visit_bytes(text.as_bytes()),
@@ -43,23 +43,23 @@ pub(super) struct Word<'de, 'a>(pub(super) Text<'de, 'a>);
 /// The methods shared by keys and values.
 macro_rules! like_text {
     () => {
-        type Error = Refused;
+        type Error = PlanError;
 
         #[inline]
-        fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
             self.0.visit(visitor)
         }
 
-        fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
             self.0.visit_bytes(visitor)
         }
 
-        fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
             self.0.visit_bytes(visitor)
         }
 
         #[inline]
-        fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
             visitor.visit_some(self)
         }
 
@@ -68,9 +68,9 @@ macro_rules! like_text {
             self,
             name: &'static str,
             visitor: V,
-        ) -> Result<V::Value, Refused> {
+        ) -> Result<V::Value, PlanError> {
             if name.as_bytes().starts_with(PRIVATE) {
-                return Err(Refused);
+                return Err(PlanError);
             }
             visitor.visit_newtype_struct(self)
         }
@@ -80,9 +80,9 @@ macro_rules! like_text {
 /// Reads a key as an integer. Its text must be a JSON number.
 macro_rules! integer_key {
     ($($method:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
             let (Text::Borrowed(text) | Text::Named(text)) = self.0 else {
-                return Err(Refused);
+                return Err(PlanError);
             };
             match number::integer(text)? {
                 Integer::Unsigned(value) => visitor.visit_u64(value),
@@ -93,18 +93,18 @@ macro_rules! integer_key {
 }
 
 /// Refuses requests that a string cannot satisfy, or that are rare enough to be left to the tree.
-macro_rules! refuse {
+macro_rules! unsupported {
     ($($method:ident($($arg:ty),*))*) => {$(
-        fn $method<V: Visitor<'de>>(self, $(_: $arg,)* _: V) -> Result<V::Value, Refused> {
-            Err(Refused)
+        fn $method<V: Visitor<'de>>(self, $(_: $arg,)* _: V) -> Result<V::Value, PlanError> {
+            Err(PlanError)
         }
     )*};
 }
 
 /// Requests for a key that a string cannot satisfy. Like `serde_json`, passes the string to the visitor anyway.
-macro_rules! impossible {
+macro_rules! impossible_key {
     ($($method:ident($($arg:ty),*))*) => {$(
-        fn $method<V: Visitor<'de>>(self, $(_: $arg,)* visitor: V) -> Result<V::Value, Refused> {
+        fn $method<V: Visitor<'de>>(self, $(_: $arg,)* visitor: V) -> Result<V::Value, PlanError> {
             self.0.visit(visitor).inspect_err(|_| asked::note_impossible_key())
         }
     )*};
@@ -118,9 +118,9 @@ impl<'de> Deserializer<'de> for Key<'de, '_> {
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
     }
 
-    refuse! { deserialize_i128() deserialize_u128() deserialize_f32() deserialize_f64() }
+    unsupported! { deserialize_i128() deserialize_u128() deserialize_f32() deserialize_f64() }
 
-    impossible! {
+    impossible_key! {
         deserialize_unit() deserialize_unit_struct(&'static str)
         deserialize_seq() deserialize_tuple(usize) deserialize_tuple_struct(&'static str, usize)
         deserialize_map() deserialize_struct(&'static str, &'static [&'static str])
@@ -132,15 +132,15 @@ impl<'de> Deserializer<'de> for Key<'de, '_> {
         _: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Refused> {
+    ) -> Result<V::Value, PlanError> {
         visitor.visit_enum(Word(self.0)).inspect_err(|_| asked::note_key_variants(variants))
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         match self.0 {
             Text::Borrowed("true") | Text::Named("true") => visitor.visit_bool(true),
             Text::Borrowed("false") | Text::Named("false") => visitor.visit_bool(false),
-            _ => Err(Refused),
+            _ => Err(PlanError),
         }
     }
 
@@ -150,7 +150,7 @@ impl<'de> Deserializer<'de> for Key<'de, '_> {
 impl<'de> Deserializer<'de> for Word<'de, '_> {
     like_text!();
 
-    refuse! {
+    unsupported! {
         deserialize_bool()
         deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64() deserialize_i128()
         deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128()
@@ -166,11 +166,11 @@ impl<'de> Deserializer<'de> for Word<'de, '_> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Refused> {
+    ) -> Result<V::Value, PlanError> {
         visitor.visit_enum(Word(self.0))
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         visitor.visit_unit()
     }
 
@@ -179,11 +179,11 @@ impl<'de> Deserializer<'de> for Word<'de, '_> {
 
 /// A string as the name of a unit variant.
 impl<'de> EnumAccess<'de> for Word<'de, '_> {
-    type Error = Refused;
+    type Error = PlanError;
     type Variant = NoContent;
 
     #[inline]
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, NoContent), Refused> {
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, NoContent), PlanError> {
         Ok((seed.deserialize(self)?, NoContent))
     }
 }
@@ -191,25 +191,25 @@ impl<'de> EnumAccess<'de> for Word<'de, '_> {
 pub(super) struct NoContent;
 
 impl<'de> VariantAccess<'de> for NoContent {
-    type Error = Refused;
+    type Error = PlanError;
 
     #[inline]
-    fn unit_variant(self) -> Result<(), Refused> {
+    fn unit_variant(self) -> Result<(), PlanError> {
         Ok(())
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, _: S) -> Result<S::Value, Refused> {
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, _: S) -> Result<S::Value, PlanError> {
         asked::note_impossible_key();
-        Err(Refused)
+        Err(PlanError)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Refused> {
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, PlanError> {
         asked::note_impossible_key();
-        Err(Refused)
+        Err(PlanError)
     }
 
-    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, Refused> {
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, PlanError> {
         asked::note_impossible_key();
-        Err(Refused)
+        Err(PlanError)
     }
 }

@@ -6,7 +6,7 @@ use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
 use super::super::arena::Plan;
-use super::super::refused::Refused;
+use super::super::refused::PlanError;
 use super::cursor::Cursor;
 use super::decimal::Held;
 use crate::child;
@@ -24,12 +24,12 @@ pub(crate) struct Spelled<'a> {
 ///
 /// # Errors
 ///
-/// Returns [`Refused`] if the text is not JSON, has a duplicate key, is nested too deep, or contains a number that is
+/// Returns [`PlanError`] if the text is not JSON, has a duplicate key, is nested too deep, or contains a number that is
 /// too large for a float.
-pub(crate) fn read_tree(json: &[u8], see: &mut dyn FnMut(Spelled<'_>)) -> Result<Value, Refused> {
+pub(crate) fn read_tree(json: &[u8], see: &mut dyn FnMut(Spelled<'_>)) -> Result<Value, PlanError> {
     let mut cursor = Cursor::new(Plan::anything(), json)?;
     let value = Reader { cursor: &mut cursor, pointer: String::new(), see }.value()?;
-    if cursor.finish() { Ok(value) } else { Err(Refused) }
+    if cursor.finish() { Ok(value) } else { Err(PlanError) }
 }
 
 struct Reader<'c, 'p, 'de, 's> {
@@ -39,7 +39,7 @@ struct Reader<'c, 'p, 'de, 's> {
 }
 
 impl Reader<'_, '_, '_, '_> {
-    fn value(&mut self) -> Result<Value, Refused> {
+    fn value(&mut self) -> Result<Value, PlanError> {
         match self.cursor.peek() {
             b'"' => self.cursor.any_string().map(|text| Value::String(text.into_owned())),
             b'{' => self.object(),
@@ -50,7 +50,7 @@ impl Reader<'_, '_, '_, '_> {
         }
     }
 
-    fn array(&mut self) -> Result<Value, Refused> {
+    fn array(&mut self) -> Result<Value, PlanError> {
         self.cursor.open(b'[')?;
         let mut items = Vec::new();
         let length = self.pointer.len();
@@ -65,7 +65,7 @@ impl Reader<'_, '_, '_, '_> {
         Ok(Value::Array(items))
     }
 
-    fn object(&mut self) -> Result<Value, Refused> {
+    fn object(&mut self) -> Result<Value, PlanError> {
         self.cursor.open(b'{')?;
         let mut object = Map::new();
         let length = self.pointer.len();
@@ -77,7 +77,7 @@ impl Reader<'_, '_, '_, '_> {
             self.pointer.push_str(&child("", &key));
             match object.entry(key) {
                 Entry::Vacant(slot) => slot.insert(self.value()?),
-                Entry::Occupied(_) => return Err(self.cursor.refuse()),
+                Entry::Occupied(_) => return Err(self.cursor.fail()),
             };
             self.pointer.truncate(length);
         }
@@ -85,23 +85,23 @@ impl Reader<'_, '_, '_, '_> {
         Ok(Value::Object(object))
     }
 
-    fn comma(&mut self, is_first: bool) -> Result<(), Refused> {
+    fn comma(&mut self, is_first: bool) -> Result<(), PlanError> {
         if is_first {
             return Ok(());
         }
         self.cursor.literal(b",")?;
         // JSON allows no trailing comma.
         match self.cursor.peek() {
-            b']' | b'}' => Err(self.cursor.refuse()),
+            b']' | b'}' => Err(self.cursor.fail()),
             _ => Ok(()),
         }
     }
 
-    fn number(&mut self) -> Result<Value, Refused> {
+    fn number(&mut self) -> Result<Value, PlanError> {
         let (start, text) = (self.cursor.position(), self.cursor.number_text());
         let held = str::from_utf8(text).ok().and_then(|text| Some((text, Held::read(text)?)));
         let Some((text, held)) = held else {
-            return Err(self.cursor.refuse());
+            return Err(self.cursor.fail());
         };
         self.cursor.skip(text.len());
         (self.see)(Spelled { pointer: &self.pointer, start, text, held: &held });

@@ -8,7 +8,7 @@ use serde::ser::{
 use super::super::array;
 use super::super::node::Node;
 use super::super::object::{Member, Members, Tag};
-use super::super::refused::Refused;
+use super::super::refused::PlanError;
 use super::super::special;
 use super::key::{WriteKey, with_text};
 use super::{Output, Writer};
@@ -29,7 +29,7 @@ impl<'w, 'p> Items<'w, 'p> {
     }
 
     #[inline]
-    fn item<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refused> {
+    fn item<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), PlanError> {
         if self.items.count() > 0 {
             self.out.json.push(b',');
         }
@@ -39,7 +39,7 @@ impl<'w, 'p> Items<'w, 'p> {
     }
 
     #[inline(never)]
-    fn close(&mut self) -> Result<(), Refused> {
+    fn close(&mut self) -> Result<(), PlanError> {
         self.out.close(self.tail);
         // The array of a variant is inside an object, whose closing bracket follows.
         let end = self.out.json.len() + 1 - self.tail.len();
@@ -69,7 +69,7 @@ impl<'w, 'p> Fields<'w, 'p> {
     }
 
     #[inline]
-    fn field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Refused> {
+    fn field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), PlanError> {
         let next = match self.property(key, special::head(key.as_bytes())) {
             Some(node) => Next::Value(node),
             None => self.other(key)?,
@@ -86,7 +86,7 @@ impl<'w, 'p> Fields<'w, 'p> {
     }
 
     #[inline(never)]
-    fn other(&mut self, key: &str) -> Result<Next<'p>, Refused> {
+    fn other(&mut self, key: &str) -> Result<Next<'p>, PlanError> {
         self.begin_key();
         let written = self.out.string(key);
         self.out.poison_on_err(written)?;
@@ -104,19 +104,19 @@ impl<'w, 'p> Fields<'w, 'p> {
     }
 
     /// Returns the rules for the value of a key.
-    fn next(&mut self, member: Result<Member<'p>, Refused>) -> Result<Next<'p>, Refused> {
+    fn next(&mut self, member: Result<Member<'p>, PlanError>) -> Result<Next<'p>, PlanError> {
         let node = match self.out.poison_on_err(member)? {
             Member::Known(property) => property.node,
             Member::Tag(tag) => return Ok(Next::Tag(tag)),
             // A `Serialize` may write a key twice, which would count as one property.
-            Member::Other(_) if self.members.counts() => return self.out.poison_on_err(Err(Refused)),
+            Member::Other(_) if self.members.counts() => return self.out.poison_on_err(Err(PlanError)),
             Member::Other(node) => node,
         };
         Ok(Next::Value(self.out.plan.node(node)))
     }
 
     #[inline]
-    fn value<T: Serialize + ?Sized>(&mut self, next: Next<'p>, value: &T) -> Result<(), Refused> {
+    fn value<T: Serialize + ?Sized>(&mut self, next: Next<'p>, value: &T) -> Result<(), PlanError> {
         let written = match next {
             Next::Value(node) => value.serialize(Writer { out: self.out, node }),
             Next::Tag(tag) => self.tag(tag, value),
@@ -124,7 +124,7 @@ impl<'w, 'p> Fields<'w, 'p> {
         self.out.poison_on_err(written)
     }
 
-    fn tag<T: Serialize + ?Sized>(&mut self, tag: &'p Tag, value: &T) -> Result<(), Refused> {
+    fn tag<T: Serialize + ?Sized>(&mut self, tag: &'p Tag, value: &T) -> Result<(), PlanError> {
         let start = self.out.json.len();
         self.out.write(|s| value.serialize(s))?;
         let written = &self.out.json[start..];
@@ -132,9 +132,9 @@ impl<'w, 'p> Fields<'w, 'p> {
     }
 
     #[inline(never)]
-    fn close(&mut self) -> Result<(), Refused> {
+    fn close(&mut self) -> Result<(), PlanError> {
         if self.next.is_some() {
-            return Err(Refused);
+            return Err(PlanError);
         }
         self.out.close(self.tail);
         self.members.finish()
@@ -143,10 +143,10 @@ impl<'w, 'p> Fields<'w, 'p> {
 
 impl SerializeMap for Fields<'_, '_> {
     type Ok = ();
-    type Error = Refused;
+    type Error = PlanError;
 
     #[inline]
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Refused> {
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), PlanError> {
         let start = self.begin_key();
         let written = key.serialize(WriteKey(self.out));
         let written = written.inspect_err(|_| self.out.note_key(start));
@@ -155,19 +155,19 @@ impl SerializeMap for Fields<'_, '_> {
         let member = with_text(&self.out.json[start..], |text| members.enter(text));
         let next = self.next(member)?;
         let pending = self.next.replace(next);
-        self.out.poison_on_err(if pending.is_none() { Ok(()) } else { Err(Refused) })
+        self.out.poison_on_err(if pending.is_none() { Ok(()) } else { Err(PlanError) })
     }
 
     #[inline]
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refused> {
-        let next = self.next.take().ok_or(Refused);
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), PlanError> {
+        let next = self.next.take().ok_or(PlanError);
         let next = self.out.poison_on_err(next)?;
         self.out.json.push(b':');
         self.value(next, value)
     }
 
     #[inline]
-    fn end(mut self) -> Result<(), Refused> {
+    fn end(mut self) -> Result<(), PlanError> {
         self.close()
     }
 }
@@ -176,15 +176,15 @@ macro_rules! items_as {
     ($($of:ident::$method:ident)*) => {$(
         impl $of for Items<'_, '_> {
             type Ok = ();
-            type Error = Refused;
+            type Error = PlanError;
 
             #[inline]
-            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refused> {
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), PlanError> {
                 self.item(value)
             }
 
             #[inline]
-            fn end(mut self) -> Result<(), Refused> {
+            fn end(mut self) -> Result<(), PlanError> {
                 self.close()
             }
         }
@@ -195,19 +195,19 @@ macro_rules! fields_as {
     ($($of:ident)*) => {$(
         impl $of for Fields<'_, '_> {
             type Ok = ();
-            type Error = Refused;
+            type Error = PlanError;
 
             #[inline]
             fn serialize_field<T: Serialize + ?Sized>(
                 &mut self,
                 key: &'static str,
                 value: &T,
-            ) -> Result<(), Refused> {
+            ) -> Result<(), PlanError> {
                 self.field(key, value)
             }
 
             #[inline]
-            fn end(mut self) -> Result<(), Refused> {
+            fn end(mut self) -> Result<(), PlanError> {
                 self.close()
             }
         }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use serde::ser::{Impossible, Serialize, Serializer};
 
-use super::super::refused::Refused;
+use super::super::refused::PlanError;
 use super::Output;
 
 /// Writes a key as `serde_json` writes it.
@@ -13,20 +13,20 @@ pub(super) struct WriteKey<'w, 'p>(pub(super) &'w mut Output<'p>);
 
 /// Calls `f` with the unescaped content of a JSON string.
 #[inline]
-pub(super) fn with_text<T>(json: &[u8], f: impl FnOnce(&[u8]) -> Result<T, Refused>) -> Result<T, Refused> {
+pub(super) fn with_text<T>(json: &[u8], f: impl FnOnce(&[u8]) -> Result<T, PlanError>) -> Result<T, PlanError> {
     let [b'"', text @ .., b'"'] = json else {
-        return Err(Refused);
+        return Err(PlanError);
     };
     if !text.contains(&b'\\') {
         return f(text);
     }
-    let text: Cow<'_, str> = serde_json::from_slice(json).map_err(|_| Refused)?;
+    let text: Cow<'_, str> = serde_json::from_slice(json).map_err(|_| PlanError)?;
     f(text.as_bytes())
 }
 
 macro_rules! quoted {
     ($($method:ident($type:ty))*) => {$(
-        fn $method(self, value: $type) -> Result<(), Refused> {
+        fn $method(self, value: $type) -> Result<(), PlanError> {
             self.0.json.push(b'"');
             self.0.write(|s| s.$method(value))?;
             self.0.json.push(b'"');
@@ -37,45 +37,45 @@ macro_rules! quoted {
 
 macro_rules! no_key {
     ($($method:ident($($type:ty),*) -> $ok:ident)*) => {$(
-        fn $method(self, $(_: $type),*) -> Result<Self::$ok, Refused> {
-            Err(Refused)
+        fn $method(self, $(_: $type),*) -> Result<Self::$ok, PlanError> {
+            Err(PlanError)
         }
     )*};
 }
 
 impl Serializer for WriteKey<'_, '_> {
     type Ok = ();
-    type Error = Refused;
-    type SerializeSeq = Impossible<(), Refused>;
-    type SerializeTuple = Impossible<(), Refused>;
-    type SerializeTupleStruct = Impossible<(), Refused>;
-    type SerializeTupleVariant = Impossible<(), Refused>;
-    type SerializeMap = Impossible<(), Refused>;
-    type SerializeStruct = Impossible<(), Refused>;
-    type SerializeStructVariant = Impossible<(), Refused>;
+    type Error = PlanError;
+    type SerializeSeq = Impossible<(), PlanError>;
+    type SerializeTuple = Impossible<(), PlanError>;
+    type SerializeTupleStruct = Impossible<(), PlanError>;
+    type SerializeTupleVariant = Impossible<(), PlanError>;
+    type SerializeMap = Impossible<(), PlanError>;
+    type SerializeStruct = Impossible<(), PlanError>;
+    type SerializeStructVariant = Impossible<(), PlanError>;
 
     #[inline]
-    fn serialize_str(self, value: &str) -> Result<(), Refused> {
+    fn serialize_str(self, value: &str) -> Result<(), PlanError> {
         self.0.string(value)
     }
 
-    fn serialize_char(self, value: char) -> Result<(), Refused> {
+    fn serialize_char(self, value: char) -> Result<(), PlanError> {
         self.0.write(|s| s.serialize_char(value))
     }
 
-    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), Refused> {
+    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), PlanError> {
         self.0.display(value)
     }
 
-    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Refused> {
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), PlanError> {
         self.serialize_str(variant)
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), Refused> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), PlanError> {
         value.serialize(self)
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Refused> {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), PlanError> {
         value.serialize(self)
     }
 
@@ -85,11 +85,11 @@ impl Serializer for WriteKey<'_, '_> {
         serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64) serialize_u128(u128)
     }
 
-    fn serialize_f32(self, value: f32) -> Result<(), Refused> {
+    fn serialize_f32(self, value: f32) -> Result<(), PlanError> {
         self.serialize_float(value.is_finite(), |s| s.serialize_f32(value))
     }
 
-    fn serialize_f64(self, value: f64) -> Result<(), Refused> {
+    fn serialize_f64(self, value: f64) -> Result<(), PlanError> {
         self.serialize_float(value.is_finite(), |s| s.serialize_f64(value))
     }
 
@@ -113,8 +113,8 @@ impl Serializer for WriteKey<'_, '_> {
         _: u32,
         _: &'static str,
         _: &T,
-    ) -> Result<(), Refused> {
-        Err(Refused)
+    ) -> Result<(), PlanError> {
+        Err(PlanError)
     }
 }
 
@@ -123,9 +123,9 @@ impl WriteKey<'_, '_> {
         self,
         finite: bool,
         write: impl FnOnce(&mut serde_json::Serializer<&mut Vec<u8>>) -> serde_json::Result<()>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), PlanError> {
         if !finite {
-            return Err(Refused);
+            return Err(PlanError);
         }
         self.0.json.push(b'"');
         self.0.write(write)?;

@@ -6,7 +6,7 @@ use serde::Serializer;
 
 use super::super::arena::Plan;
 use super::super::limited::Limited;
-use super::super::refused::Refused;
+use super::super::refused::PlanError;
 use super::super::special;
 
 /// The maximum depth, the same as that of `serde_json`.
@@ -58,18 +58,18 @@ impl<'p> Output<'p> {
 
     /// Checks that there is room for `n_bytes` more.
     #[inline]
-    fn check_room(&mut self, n_bytes: usize) -> Result<(), Refused> {
+    fn check_room(&mut self, n_bytes: usize) -> Result<(), PlanError> {
         if n_bytes > self.max_bytes.saturating_sub(self.json.len()) {
             self.is_exceeded = true;
-            return Err(Refused);
+            return Err(PlanError);
         }
         Ok(())
     }
 
     #[inline]
-    pub(super) fn open(&mut self, bracket: u8) -> Result<(), Refused> {
+    pub(super) fn open(&mut self, bracket: u8) -> Result<(), PlanError> {
         if self.depth == MAX_DEPTH {
-            return Err(Refused);
+            return Err(PlanError);
         }
         self.check_room(1)?;
         self.depth += 1;
@@ -86,7 +86,7 @@ impl<'p> Output<'p> {
     }
 
     #[inline]
-    pub(super) fn string(&mut self, text: &str) -> Result<(), Refused> {
+    pub(super) fn string(&mut self, text: &str) -> Result<(), PlanError> {
         let bytes = text.as_bytes();
         self.check_room(bytes.len())?;
         if special::position(bytes) < bytes.len() {
@@ -104,9 +104,9 @@ impl<'p> Output<'p> {
     pub(super) fn write(
         &mut self,
         write: impl FnOnce(&mut serde_json::Serializer<&mut Vec<u8>>) -> serde_json::Result<()>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), PlanError> {
         self.check_room(1)?;
-        write(&mut serde_json::Serializer::new(&mut self.json)).map_err(|_| Refused)
+        write(&mut serde_json::Serializer::new(&mut self.json)).map_err(|_| PlanError)
     }
 
     #[cold]
@@ -126,23 +126,23 @@ impl<'p> Output<'p> {
 
     /// Writes `true`, `false` or `null`.
     #[inline]
-    pub(super) fn literal(&mut self, literal: &'static str) -> Result<(), Refused> {
+    pub(super) fn literal(&mut self, literal: &'static str) -> Result<(), PlanError> {
         self.check_room(literal.len())?;
         self.json.extend_from_slice(literal.as_bytes());
         Ok(())
     }
 
     /// Writes a text of unknown length.
-    pub(super) fn display(&mut self, text: &(impl Display + ?Sized)) -> Result<(), Refused> {
+    pub(super) fn display(&mut self, text: &(impl Display + ?Sized)) -> Result<(), PlanError> {
         let mut limited = Limited::new(&mut self.json, self.max_bytes);
-        let written = serde_json::Serializer::new(&mut limited).collect_str(text).map_err(|_| Refused);
+        let written = serde_json::Serializer::new(&mut limited).collect_str(text).map_err(|_| PlanError);
         self.is_exceeded |= limited.is_exceeded();
         written
     }
 
     /// Marks the output as failed if `result` is an error, so that the error cannot be swallowed.
     #[inline]
-    pub(super) fn poison_on_err<T>(&mut self, result: Result<T, Refused>) -> Result<T, Refused> {
+    pub(super) fn poison_on_err<T>(&mut self, result: Result<T, PlanError>) -> Result<T, PlanError> {
         if result.is_err() {
             self.failed = true;
         }
