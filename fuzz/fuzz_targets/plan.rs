@@ -33,7 +33,7 @@ fn check(schema: &[u8], json: &[u8]) {
         return;
     };
     let plan = Plan::compile(&schema);
-    assert_eq!(plan.is_none(), Plan::why_not(&schema).is_some(), "{schema}");
+    assert_eq!(plan.is_none(), Plan::obstacle(&schema).is_some(), "{schema}");
     let (Some(plan), Ok(checked)) = (plan, Schema::from_value(schema.clone())) else {
         return;
     };

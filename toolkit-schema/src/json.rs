@@ -17,12 +17,12 @@ use super::plan::read_tree;
 ///
 /// Returns a message with the position of a syntax error, the duplicate key, or the nesting limit.
 pub fn parse(text: &[u8]) -> Result<Value, String> {
-    read_tree(text, &mut |_| {}).map_err(|_| why_not(text))
+    read_tree(text, &mut |_| {}).map_err(|_| syntax_error(text))
 }
 
 /// Returns a message that explains why a text cannot be parsed.
 #[cold]
-pub(crate) fn why_not(text: &[u8]) -> String {
+pub(crate) fn syntax_error(text: &[u8]) -> String {
     if text.trim_ascii().is_empty() {
         return "not valid JSON: it is empty; an object without keys is `{}`".to_owned();
     }

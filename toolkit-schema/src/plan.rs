@@ -49,7 +49,7 @@ impl Plan {
 
     /// Returns the first keyword that prevents a plan, or `None` if the schema has a plan.
     #[must_use]
-    pub fn why_not(schema: &serde_json::Value) -> Option<PlanObstacle> {
+    pub fn obstacle(schema: &serde_json::Value) -> Option<PlanObstacle> {
         compile::compile(schema).err()
     }
 

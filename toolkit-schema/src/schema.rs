@@ -216,7 +216,7 @@ impl Schema {
     pub fn path(&self) -> CheckPath {
         match self.plan() {
             Some(_) => CheckPath::Plan,
-            None => Plan::why_not(&self.value).map_or(CheckPath::Plan, CheckPath::Tree),
+            None => Plan::obstacle(&self.value).map_or(CheckPath::Plan, CheckPath::Tree),
         }
     }
 

@@ -44,7 +44,7 @@ impl Tree {
                 odd.insert(number.pointer.to_owned(), Odd { text, is_rounded: number.held.is_rounded });
             }
         });
-        value.map(|value| Self { value, odd, fits_exactly: false }).map_err(|_| json::why_not(text))
+        value.map(|value| Self { value, odd, fits_exactly: false }).map_err(|_| json::syntax_error(text))
     }
 
     /// Creates a tree from a value of the host. Every number is stored as a parser of its text would store it.

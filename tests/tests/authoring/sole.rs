@@ -292,7 +292,7 @@ fn the_common_case_of_each_has_a_plan() {
     let slow = ["decimal", "by_id"];
     for tool in &all() {
         let schema = tool.input().as_value();
-        let why = toolkit::__private::plan::Plan::why_not(schema);
+        let why = toolkit::__private::plan::Plan::obstacle(schema);
         assert!(why.is_none() || slow.contains(&tool.id().name()), "{}: {why:?}\n{schema}", tool.id());
     }
 }

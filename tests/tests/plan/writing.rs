@@ -104,7 +104,7 @@ fn a_schema_that_needs_the_whole_value_has_no_plan() {
         json!({ "allOf": [{ "minimum": 1 }, { "maximum": 5 }] }),
     ] {
         assert!(Plan::compile(&schema).is_none(), "{schema}");
-        assert!(Plan::why_not(&schema).is_some(), "{schema}");
+        assert!(Plan::obstacle(&schema).is_some(), "{schema}");
     }
 }
 
@@ -123,9 +123,9 @@ fn a_schema_without_a_plan_says_which_keyword_needs_the_whole_value() {
         (json!({ "anyOf": [{ "minimum": 1 }, { "maximum": 5 }] }), "`anyOf`"),
         (json!({ "$schema": "https://example.com" }), "`$schema`"),
     ] {
-        assert_eq!(Plan::why_not(&schema).map(|reason| reason.to_string()).as_deref(), Some(reason), "{schema}");
+        assert_eq!(Plan::obstacle(&schema).map(|reason| reason.to_string()).as_deref(), Some(reason), "{schema}");
     }
-    assert_eq!(Plan::why_not(&json!({ "type": "string" })), None);
+    assert_eq!(Plan::obstacle(&json!({ "type": "string" })), None);
 }
 
 #[test]

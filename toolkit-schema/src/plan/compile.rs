@@ -23,11 +23,11 @@ pub(super) fn compile(schema: &Value) -> Result<(Box<[Node]>, NodeId), PlanObsta
         done: HashMap::new(),
         depth: 0,
         visits: Cell::new(0),
-        blamed: OnceCell::new(),
+        obstacle: OnceCell::new(),
     };
     match compiler.document() {
         Some(root) => Ok((compiler.nodes.into(), root)),
-        None => Err(compiler.reason()),
+        None => Err(compiler.obstacle()),
     }
 }
 
@@ -46,7 +46,7 @@ struct Compiler<'s> {
     /// The number of branches visited so far.
     visits: Cell<usize>,
     /// The first keyword found to prevent a plan, which is the innermost.
-    blamed: OnceCell<(&'s Map<String, Value>, &'s str)>,
+    obstacle: OnceCell<(&'s Map<String, Value>, &'s str)>,
 }
 
 /// The nodes that decide for a value, by its kind. No two branches of a union share a kind.
@@ -65,7 +65,7 @@ impl<'s> Compiler<'s> {
             let dialect = dialect.as_str().unwrap_or_default().trim_end_matches('#');
             self.is_draft_07 = dialect == "http://json-schema.org/draft-07/schema";
             let is_known = self.is_draft_07 || dialect == "https://json-schema.org/draft/2020-12/schema";
-            self.or_blame(keywords, "$schema", is_known.then_some(()))?;
+            self.or_record_obstacle(keywords, "$schema", is_known.then_some(()))?;
         }
         let root = self.node(self.root)?;
         self.settle_unions()?;
@@ -73,15 +73,15 @@ impl<'s> Compiler<'s> {
     }
 
     /// Records the keyword that prevents a plan, unless one inside it is already recorded.
-    fn or_blame<T>(&self, keywords: &'s Map<String, Value>, keyword: &'s str, plan: Option<T>) -> Option<T> {
+    fn or_record_obstacle<T>(&self, keywords: &'s Map<String, Value>, keyword: &'s str, plan: Option<T>) -> Option<T> {
         if plan.is_none() {
-            self.blamed.get_or_init(|| (keywords, keyword));
+            self.obstacle.get_or_init(|| (keywords, keyword));
         }
         plan
     }
 
-    fn reason(&self) -> PlanObstacle {
-        let Some((keywords, keyword)) = self.blamed.get() else {
+    fn obstacle(&self) -> PlanObstacle {
+        let Some((keywords, keyword)) = self.obstacle.get() else {
             return PlanObstacle { pointer: String::new(), keyword: String::new() };
         };
         let pointer = reason::pointer_to(self.root, keywords).unwrap_or_default();
@@ -114,7 +114,7 @@ impl<'s> Compiler<'s> {
         match self.only_keyword(keywords)? {
             Some((keyword @ ("anyOf" | "oneOf"), Value::Array(branches))) => {
                 let union = self.union(branches, keyword == "oneOf");
-                self.unions.insert(id, self.or_blame(keywords, keyword, union)?);
+                self.unions.insert(id, self.or_record_obstacle(keywords, keyword, union)?);
             }
             _ => self.nodes[id as usize] = self.rules(keywords)?,
         }

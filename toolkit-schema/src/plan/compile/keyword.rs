@@ -80,10 +80,10 @@ impl<'s> Compiler<'s> {
             // Draft-07 does not define this keyword.
             let differs = keyword == "prefixItems";
             match role(keyword) {
-                _ if differs && self.is_draft_07 => return self.or_blame(keywords, keyword, None),
+                _ if differs && self.is_draft_07 => return self.or_record_obstacle(keywords, keyword, None),
                 Role::Annotation => {}
                 Role::Checked => asserting.push((keyword.as_str(), value)),
-                Role::Unsupported => return self.or_blame(keywords, keyword, None),
+                Role::Unsupported => return self.or_record_obstacle(keywords, keyword, None),
             }
         }
         Some(asserting)

@@ -23,7 +23,7 @@ impl<'s> Compiler<'s> {
             schema = match self.only_keyword(keywords)? {
                 Some(("$ref", to)) => {
                     let target = to.as_str().and_then(|to| self.target(to));
-                    self.or_blame(keywords, "$ref", target)?
+                    self.or_record_obstacle(keywords, "$ref", target)?
                 }
                 Some(("allOf", Value::Array(all))) if all.len() == 1 => &all[0],
                 _ => return Some(schema),

@@ -20,12 +20,12 @@ const MAX_DIVISOR: i128 = 1 << 53;
 impl<'s> Compiler<'s> {
     pub(super) fn rules(&mut self, keywords: &'s Map<String, Value>) -> Option<Node> {
         let listing = ["enum", "const"].into_iter().find(|keyword| keywords.contains_key(*keyword));
-        let kinds = self.or_blame(keywords, listing.unwrap_or("type"), declared_kinds(keywords))?;
+        let kinds = self.or_record_obstacle(keywords, listing.unwrap_or("type"), declared_kinds(keywords))?;
         let mut node = Node::plain(kinds);
         let (mut number, mut string) = (None, None);
         for (keyword, value) in self.asserting(keywords)? {
             let rule = self.rule(keywords, keyword, value, &mut node, &mut number, &mut string);
-            self.or_blame(keywords, keyword, rule)?;
+            self.or_record_obstacle(keywords, keyword, rule)?;
         }
         if let Some(values) = allowed_values(keywords)? {
             let integers = values.iter().filter_map(integer).collect();
