@@ -3,7 +3,7 @@
 //!
 //! Derived schemas contain neither. The type reveals both while it reads: it passes the names of its fields and
 //! variants to the deserializer, and requests a key of a type that a string cannot be. Therefore texts are grown from
-//! nothing, each extended by what the type requests at its end ([`Asked`]). A type that is read through
+//! nothing, each extended by what the type requests at its end ([`Request`]). A type that is read through
 //! [`deserialize_any`](serde::Deserializer::deserialize_any), such as the variants of an internally tagged enum,
 //! reveals nothing and stays undecided.
 
@@ -16,11 +16,11 @@ use std::ptr;
 use serde_json::Value;
 
 use self::place::Places;
-use super::plan::{Answer, Asked};
+use super::plan::{ProbeOutcome, Request};
 use super::{alias, child, example};
 
 /// Reads the start of a text as a type, and returns what the type requests.
-pub(crate) type Ask = fn(&[u8]) -> Answer;
+pub(crate) type Probe = fn(&[u8]) -> ProbeOutcome;
 
 /// The maximum number of texts that are tried for one type.
 const MAX_TEXTS: usize = 2_000;
@@ -53,8 +53,8 @@ pub enum Unlisted {
 }
 
 /// Explores the type that this schema was derived from.
-pub fn explore(schema: &Value, ask: Ask) -> Explored {
-    let root = Stop {
+pub fn explore(schema: &Value, probe: Probe) -> Explored {
+    let root = Position {
         front: String::new(),
         pointer: String::new(),
         schemas: vec![String::new()],
@@ -63,21 +63,21 @@ pub fn explore(schema: &Value, ask: Ask) -> Explored {
     };
     let mut explorer = Explorer {
         places: Places(schema),
-        ask,
+        probe,
         left: MAX_TEXTS,
         pending: VecDeque::from([root]),
         found: Explored::default(),
     };
-    while let Some(stop) = explorer.pending.pop_front() {
-        explorer.look(&stop);
+    while let Some(position) = explorer.pending.pop_front() {
+        explorer.explore(&position);
     }
     explorer.found
 }
 
 /// Adds the aliases of all fields to a schema.
-pub fn with_aliases(mut schema: Value, ask: Ask) -> Value {
+pub fn with_aliases(mut schema: Value, probe: Probe) -> Value {
     // The inner objects come first, since an alias copies the schema of its property.
-    for (place, aliases) in explore(&schema, ask).aliases.into_iter().rev() {
+    for (place, aliases) in explore(&schema, probe).aliases.into_iter().rev() {
         if let Some(object) = schema.pointer_mut(&place) {
             let aliases: Vec<(&str, &[&str])> = aliases.iter().map(|(name, others)| (*name, &others[..])).collect();
             *object = alias::with_aliases(std::mem::take(object), &aliases);
@@ -87,7 +87,7 @@ pub fn with_aliases(mut schema: Value, ask: Ask) -> Value {
 }
 
 /// A location in a value at which the type requests the next value.
-struct Stop {
+struct Position {
     /// The text before it.
     front: String,
     pointer: String,
@@ -98,7 +98,7 @@ struct Stop {
     depth: usize,
 }
 
-impl Stop {
+impl Position {
     fn then(&self, text: &str, token: &str, schemas: Vec<String>) -> Self {
         let front = format!("{}{text}", self.front);
         Self {
@@ -121,55 +121,56 @@ fn quoted(name: &str) -> String {
 
 struct Explorer<'s> {
     places: Places<'s>,
-    ask: Ask,
+    probe: Probe,
     left: usize,
-    pending: VecDeque<Stop>,
+    pending: VecDeque<Position>,
     found: Explored,
 }
 
 impl Explorer<'_> {
     /// Runs the type's deserializer, which may panic.
-    fn ask(&mut self, front: &str) -> Answer {
+    fn probe(&mut self, front: &str) -> ProbeOutcome {
         if self.left == 0 {
-            return Answer::default();
+            return ProbeOutcome::default();
         }
         self.left -= 1;
-        catch_unwind(AssertUnwindSafe(|| (self.ask)(front.as_bytes()))).unwrap_or_else(|payload| {
+        catch_unwind(AssertUnwindSafe(|| (self.probe)(front.as_bytes()))).unwrap_or_else(|payload| {
             // Dropping the payload of a panic may panic again.
             std::mem::forget(payload);
-            Answer::default()
+            ProbeOutcome::default()
         })
     }
 
-    fn ask_after(&mut self, stop: &Stop, text: &str) -> Answer {
-        self.ask(&format!("{}{text}", stop.front))
+    fn probe_after(&mut self, position: &Position, text: &str) -> ProbeOutcome {
+        self.probe(&format!("{}{text}", position.front))
     }
 
-    fn look(&mut self, stop: &Stop) {
-        let answer = self.ask(&stop.front);
-        let Some(asked) = answer.asked.filter(|_| answer.wants_value && stop.depth < MAX_DEPTH) else {
+    fn explore(&mut self, position: &Position) {
+        let outcome = self.probe(&position.front);
+        let Some(request) = outcome.request.filter(|_| outcome.wants_value && position.depth < MAX_DEPTH) else {
             return;
         };
-        let schemas = self.places.alternatives(&stop.schemas);
-        match asked {
-            Asked::Struct(names) | Asked::Enum(names) if stop.inside.iter().any(|outer| ptr::eq(*outer, names)) => {}
-            Asked::Struct(fields) => self.look_at_struct(stop, &schemas, fields),
-            Asked::Enum(variants) => self.look_at_enum(stop, &schemas, variants),
-            Asked::Map => self.look_at_map(stop, &schemas),
-            Asked::List => self.look_at_list(stop, &schemas),
+        let schemas = self.places.alternatives(&position.schemas);
+        match request {
+            Request::Struct(names) | Request::Enum(names)
+                if position.inside.iter().any(|outer| ptr::eq(*outer, names)) => {}
+            Request::Struct(fields) => self.explore_struct(position, &schemas, fields),
+            Request::Enum(variants) => self.explore_enum(position, &schemas, variants),
+            Request::Map => self.explore_map(position, &schemas),
+            Request::List => self.explore_list(position, &schemas),
         }
     }
 
-    fn look_at_struct(&mut self, stop: &Stop, schemas: &[String], fields: &'static [&'static str]) {
+    fn explore_struct(&mut self, position: &Position, schemas: &[String], fields: &'static [&'static str]) {
         let home = self.places.object_of(schemas, fields);
         let around = home.as_slice();
         for field in fields {
-            let mut inner = stop.member(field, self.places.member(around, field));
+            let mut inner = position.member(field, self.places.member(around, field));
             inner.inside.push(fields);
             self.pending.push_back(inner);
         }
         if let Some(home) = home {
-            self.find_aliases(stop, home, fields);
+            self.find_aliases(position, home, fields);
         }
     }
 
@@ -177,7 +178,7 @@ impl Explorer<'_> {
     ///
     /// serde lists a field and its aliases side by side without a boundary between fields, and also lists fields that
     /// are hidden from the schema. But serde rejects an alias beside its field before it reads the value.
-    fn find_aliases(&mut self, stop: &Stop, home: String, fields: &'static [&'static str]) {
+    fn find_aliases(&mut self, position: &Position, home: String, fields: &'static [&'static str]) {
         let Some(properties) = self.places.properties(&home) else { return };
         let is_declared = |field: &&&'static str| properties.contains_key(**field);
         let mut found: Vec<Aliases> = Vec::new();
@@ -187,7 +188,7 @@ impl Explorer<'_> {
             let (mut of, mut is_decided) = (None, true);
             for name in before.into_iter().chain(after) {
                 let value = example::within(self.places.0, &properties[*name]);
-                match value.and_then(|value| self.is_alias(stop, name, other, &value)) {
+                match value.and_then(|value| self.is_alias(position, name, other, &value)) {
                     Some(true) => of = of.or(Some(*name)),
                     Some(false) => {}
                     None => is_decided = false,
@@ -197,7 +198,7 @@ impl Explorer<'_> {
                 (Some(_), Some((_, aliases))) => aliases.push(other),
                 (Some(name), None) => found.push((name, vec![other])),
                 (None, _) if is_decided => {}
-                (None, _) => self.found.unlisted.push((stop.pointer.clone(), Unlisted::Field(other))),
+                (None, _) => self.found.unlisted.push((position.pointer.clone(), Unlisted::Field(other))),
             }
         }
         if !found.is_empty() {
@@ -206,20 +207,20 @@ impl Explorer<'_> {
     }
 
     /// Returns `None` if the type rejects the generated value of the field.
-    fn is_alias(&mut self, stop: &Stop, name: &str, other: &str, value: &Value) -> Option<bool> {
+    fn is_alias(&mut self, position: &Position, name: &str, other: &str, value: &Value) -> Option<bool> {
         let (name, other) = (quoted(name), quoted(other));
-        let alone = self.ask_after(stop, &format!("{{{other}:"));
-        let beside = self.ask_after(stop, &format!("{{{name}:{value},{other}:"));
+        let alone = self.probe_after(position, &format!("{{{other}:"));
+        let beside = self.probe_after(position, &format!("{{{name}:{value},{other}:"));
         beside.at_end.then_some(alone.wants_value && !beside.wants_value)
     }
 
-    fn look_at_enum(&mut self, stop: &Stop, schemas: &[String], variants: &'static [&'static str]) {
+    fn explore_enum(&mut self, position: &Position, schemas: &[String], variants: &'static [&'static str]) {
         /// A name that no variant has.
         const NO_VARIANT: &str = "\u{1}none of the variants";
 
         let listed = self.places.variants(schemas);
         for variant in variants {
-            let mut inner = stop.member(variant, self.places.member(schemas, variant));
+            let mut inner = position.member(variant, self.places.member(schemas, variant));
             inner.inside.push(variants);
             self.pending.push_back(inner);
         }
@@ -227,12 +228,12 @@ impl Explorer<'_> {
             return;
         }
         let unlisted = variants.iter().filter(|variant| !listed.contains(*variant)).map(|name| Unlisted::Variant(name));
-        let others = self.ask(&stop.member(NO_VARIANT, Vec::new()).front).wants_value;
+        let others = self.probe(&position.member(NO_VARIANT, Vec::new()).front).wants_value;
         let unlisted = unlisted.chain(others.then_some(Unlisted::OtherVariants));
-        self.found.unlisted.extend(unlisted.map(|name| (stop.pointer.clone(), name)));
+        self.found.unlisted.extend(unlisted.map(|name| (position.pointer.clone(), name)));
     }
 
-    fn look_at_map(&mut self, stop: &Stop, schemas: &[String]) {
+    fn explore_map(&mut self, position: &Position, schemas: &[String]) {
         /// Names for a key that is a string, and for one that is a number.
         const KEYS: [&str; 2] = ["a", "0"];
 
@@ -241,11 +242,11 @@ impl Explorer<'_> {
         let mut has_any = false;
         let declared = self.places.keys(schemas);
         for key in declared.iter().map(String::as_str).chain(KEYS) {
-            let inner = stop.member(key, self.places.member(schemas, key));
-            let answer = self.ask(&inner.front);
-            variants = answer.key_variants.unwrap_or(variants);
-            is_impossible &= answer.at_end && (answer.is_key_impossible || answer.key_variants.is_some());
-            if answer.wants_value {
+            let inner = position.member(key, self.places.member(schemas, key));
+            let outcome = self.probe(&inner.front);
+            variants = outcome.key_variants.unwrap_or(variants);
+            is_impossible &= outcome.at_end && (outcome.is_key_impossible || outcome.key_variants.is_some());
+            if outcome.wants_value {
                 is_impossible = false;
                 // A single undeclared key represents all of them.
                 if !(KEYS.contains(&key) && std::mem::replace(&mut has_any, true)) {
@@ -254,23 +255,23 @@ impl Explorer<'_> {
             }
         }
         is_impossible &= variants.iter().all(|variant| {
-            let answer = self.ask(&stop.member(variant, Vec::new()).front);
-            answer.at_end && !answer.wants_value && answer.is_key_impossible
+            let outcome = self.probe(&position.member(variant, Vec::new()).front);
+            outcome.at_end && !outcome.wants_value && outcome.is_key_impossible
         });
         if is_impossible {
-            self.found.impossible_maps.push(stop.pointer.clone());
+            self.found.impossible_maps.push(position.pointer.clone());
         }
     }
 
-    fn look_at_list(&mut self, stop: &Stop, schemas: &[String]) {
-        self.pending.push_back(stop.then("[", "0", self.places.item(schemas, 0)));
+    fn explore_list(&mut self, position: &Position, schemas: &[String]) {
+        self.pending.push_back(position.then("[", "0", self.places.item(schemas, 0)));
         let mut text = String::from("[");
         for idx in 1..self.places.n_items(schemas) {
             let before = self.places.item(schemas, idx - 1);
             let part = before.first().and_then(|place| self.places.0.pointer(place));
             let Some(before) = part.and_then(|part| example::within(self.places.0, part)) else { break };
             text.push_str(&format!("{before},"));
-            self.pending.push_back(stop.then(&text, &idx.to_string(), self.places.item(schemas, idx)));
+            self.pending.push_back(position.then(&text, &idx.to_string(), self.places.item(schemas, idx)));
         }
     }
 }

@@ -28,7 +28,7 @@ use std::marker::PhantomData;
 use std::sync::LazyLock;
 
 pub use arena::Plan;
-pub use de::asked::{Answer, Asked};
+pub use de::asked::{ProbeOutcome, Request};
 pub use de::decimal::{Held, Whole};
 pub(crate) use de::tree::read_tree;
 pub use limited::Limited;
@@ -94,9 +94,9 @@ impl Plan {
     }
 
     /// Returns what a `T` requests after the start of a text. Uses the same code as [`Plan::decode`].
-    pub fn ask<T: serde::de::DeserializeOwned>(front: &[u8]) -> Answer {
+    pub fn probe<T: serde::de::DeserializeOwned>(front: &[u8]) -> ProbeOutcome {
         let plan = Self::anything();
-        de::asked::listen(|| {
+        de::asked::record_during(|| {
             let Ok(mut cursor) = de::Cursor::new(plan, front) else { return false };
             let _ = de::read(&mut cursor, plan.root(), PhantomData::<T>);
             cursor.is_at_end()

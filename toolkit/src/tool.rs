@@ -308,13 +308,13 @@ impl Tool {
     fn shared_input(&self) -> &Arc<Schema> {
         self.input.get_or_init(|| {
             let entry = self.entry.expect("a tool is given with its schema");
-            Arc::new(Schema::generated(explore::with_aliases((entry.input)(), entry.ask)))
+            Arc::new(Schema::generated(explore::with_aliases((entry.input)(), entry.probe)))
         })
     }
 
     /// Explores how the type of the arguments differs from their schema. A tool that was parsed has no type.
     pub(crate) fn explored(&self) -> Explored {
-        self.entry.map(|entry| explore::explore(self.input().as_value(), entry.ask)).unwrap_or_default()
+        self.entry.map(|entry| explore::explore(self.input().as_value(), entry.probe)).unwrap_or_default()
     }
 
     fn shared_output(&self) -> Option<&Arc<Schema>> {

@@ -47,7 +47,7 @@ fn entry(nth: usize) -> &'static Entry {
         metadata: Metadata::default,
         location: location(file!(), line!(), 1),
         input: || serde_json::json!({ "type": "object" }),
-        ask: Plan::ask::<()>,
+        probe: Plan::probe::<()>,
         output: || None,
         gives_nothing: false,
         states: &[],

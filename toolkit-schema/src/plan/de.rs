@@ -19,7 +19,7 @@ use std::borrow::Cow;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, Visitor};
 
-use asked::Asked;
+use asked::Request;
 pub(super) use cursor::Cursor;
 use map::Entries;
 use seq::Elements;
@@ -109,20 +109,20 @@ impl<'de> Value<'_, '_, 'de> {
     #[inline]
     fn array<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         let opened = Elements::open(self.cursor, self.node);
-        let mut elements = opened.inspect_err(|_| asked::note_asked(Asked::List))?;
+        let mut elements = opened.inspect_err(|_| asked::record_request(Request::List))?;
         let value = visitor.visit_seq(&mut elements);
         elements.close(value)
     }
 
     #[inline]
     fn object<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
-        self.object_as(Asked::Map, visitor)
+        self.object_as(Request::Map, visitor)
     }
 
     #[inline]
-    fn object_as<V: Visitor<'de>>(self, asked: Asked, visitor: V) -> Result<V::Value, PlanError> {
+    fn object_as<V: Visitor<'de>>(self, request: Request, visitor: V) -> Result<V::Value, PlanError> {
         let opened = Entries::open(self.cursor, self.node);
-        let mut entries = opened.inspect_err(|_| asked::note_asked(asked))?;
+        let mut entries = opened.inspect_err(|_| asked::record_request(request))?;
         let value = visitor.visit_map(&mut entries);
         entries.close(value)
     }
@@ -163,7 +163,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, PlanError> {
-        self.object_as(Asked::Struct(fields), visitor)
+        self.object_as(Request::Struct(fields), visitor)
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
@@ -235,7 +235,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         if let Some(text) = self.plain_string() {
             return visitor.visit_enum(Word(Text::Borrowed(text)));
         }
-        match &self.any_string().inspect_err(|_| asked::note_asked(Asked::Enum(variants)))? {
+        match &self.any_string().inspect_err(|_| asked::record_request(Request::Enum(variants)))? {
             Cow::Borrowed(text) => visitor.visit_enum(Word(Text::Borrowed(text))),
             Cow::Owned(text) => visitor.visit_enum(Word(Text::Resolved(text))),
         }

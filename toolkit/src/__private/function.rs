@@ -71,7 +71,7 @@ const fn entry<F: Function>(
         metadata: Metadata::default,
         location,
         input,
-        ask: Plan::ask::<F::Arguments>,
+        probe: Plan::probe::<F::Arguments>,
         output: F::Encoding::schema,
         gives_nothing: <F::Encoding as Encode<F::Output>>::GIVES_NOTHING,
         states: &[],

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Metadata;
 use crate::state::StateType;
-use toolkit_schema::plan::Answer;
+use toolkit_schema::plan::ProbeOutcome;
 
 /// The entry of a linked function.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub struct Entry {
     /// Builds the input schema.
     pub input: fn() -> Value,
     /// Deserializes the beginning of a text as the arguments, to find out what their type expects.
-    pub ask: fn(&[u8]) -> Answer,
+    pub probe: fn(&[u8]) -> ProbeOutcome,
     /// Builds the output schema, if the tool declares one.
     pub output: fn() -> Option<Value>,
     /// True if the function returns `()`.

@@ -8,7 +8,7 @@ use std::cell::Cell;
 
 /// A request of a type for a value with inner values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum Request {
     /// A struct, with the names of its fields and their aliases.
     Struct(&'static [&'static str]),
     /// An enum, with the names of its variants and their aliases.
@@ -21,65 +21,65 @@ pub enum Asked {
 
 /// The outcome of reading the start of a text.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Answer {
+pub struct ProbeOutcome {
     /// True if the type read the text to its end.
     pub at_end: bool,
     /// True if a value was requested at the end of the text.
     pub wants_value: bool,
     /// The request. `None` if the value has no inner values, or if the type made several requests.
-    pub asked: Option<Asked>,
+    pub request: Option<Request>,
     /// True if the last key was requested as a type that a string cannot be, and was rejected.
     pub is_key_impossible: bool,
     /// The variants of the enum that rejected the last key.
     pub key_variants: Option<&'static [&'static str]>,
-    n_asked: usize,
+    n_requests: usize,
 }
 
 thread_local! {
-    static NOTES: Cell<Option<Answer>> = const { Cell::new(None) };
+    static OUTCOME: Cell<Option<ProbeOutcome>> = const { Cell::new(None) };
 }
 
 /// Returns the requests recorded during `read`, which returns true at the end of its text.
-pub(in super::super) fn listen(read: impl FnOnce() -> bool) -> Answer {
-    let outer = NOTES.replace(Some(Answer::default()));
+pub(in super::super) fn record_during(read: impl FnOnce() -> bool) -> ProbeOutcome {
+    let outer = OUTCOME.replace(Some(ProbeOutcome::default()));
     let at_end = read();
-    let answer = NOTES.replace(outer).unwrap_or_default();
-    Answer { at_end, asked: answer.asked.filter(|_| answer.n_asked == 1), ..answer }
+    let outcome = OUTCOME.replace(outer).unwrap_or_default();
+    ProbeOutcome { at_end, request: outcome.request.filter(|_| outcome.n_requests == 1), ..outcome }
 }
 
 #[cold]
-fn note(change: impl FnOnce(&mut Answer)) {
-    NOTES.with(|notes| {
-        if let Some(mut answer) = notes.get() {
-            change(&mut answer);
-            notes.set(Some(answer));
+fn record(change: impl FnOnce(&mut ProbeOutcome)) {
+    OUTCOME.with(|cell| {
+        if let Some(mut outcome) = cell.get() {
+            change(&mut outcome);
+            cell.set(Some(outcome));
         }
     });
 }
 
 /// Records a request at a place where the text has another value, or none.
 #[cold]
-pub(super) fn note_asked(asked: Asked) {
-    note(|answer| {
-        answer.n_asked += 1;
-        answer.asked = Some(asked);
+pub(super) fn record_request(request: Request) {
+    record(|outcome| {
+        outcome.n_requests += 1;
+        outcome.request = Some(request);
     });
 }
 
 /// Records that a value was requested at the end of the text.
 #[cold]
-pub(super) fn note_missing_value() {
-    note(|answer| answer.wants_value = true);
+pub(super) fn record_missing_value() {
+    record(|outcome| outcome.wants_value = true);
 }
 
 /// Records that a key was requested as a type that a string cannot be.
 #[cold]
-pub(super) fn note_impossible_key() {
-    note(|answer| answer.is_key_impossible = true);
+pub(super) fn record_impossible_key() {
+    record(|outcome| outcome.is_key_impossible = true);
 }
 
 /// Records that a key is not a variant of the enum, or is one with content.
 #[cold]
-pub(super) fn note_key_variants(variants: &'static [&'static str]) {
-    note(|answer| answer.key_variants = Some(variants));
+pub(super) fn record_key_variants(variants: &'static [&'static str]) {
+    record(|outcome| outcome.key_variants = Some(variants));
 }

@@ -209,7 +209,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
     #[cold]
     fn fail_from(&mut self, start: usize) -> PlanError {
         if start == self.bytes.len() {
-            asked::note_missing_value();
+            asked::record_missing_value();
         }
         self.fail()
     }
