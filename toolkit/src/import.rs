@@ -136,7 +136,7 @@ impl Import {
             ))
         };
         let imported = self.lock().map_err(unreadable)?;
-        let changed = imported.compare(&Lock::of(catalog));
+        let changed = imported.compare(&Lock::from_catalog(catalog));
         let breaks = changed.changes().filter(|change| {
             // The generated functions call by the name in the namespace, so bare names may change.
             let is_called_so = change.tool.strip_prefix(self.server).is_some_and(|name| name.starts_with(':'));
@@ -173,7 +173,7 @@ impl Import {
             Ok(tool.in_namespace(namespace.clone()))
         };
         let tools = latest.into_values().map(read);
-        Ok(Lock::of_tools(tools.collect::<Result<_, String>>()?))
+        Ok(Lock::sorted(tools.collect::<Result<_, String>>()?))
     }
 }
 

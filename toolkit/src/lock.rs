@@ -53,7 +53,7 @@ pub struct Lock {
 impl Lock {
     /// Creates a lock of the catalog, with all versions of each tool.
     #[must_use]
-    pub fn of(catalog: &Catalog) -> Self {
+    pub fn from_catalog(catalog: &Catalog) -> Self {
         Self { tools: catalog.iter().cloned().collect() }
     }
 
@@ -81,7 +81,7 @@ impl Lock {
                 _ => return Err(InvalidManifest::new(format!("of its tools, {listing}"))),
             }
         }
-        Ok(Self::of_tools(tools))
+        Ok(Self::sorted(tools))
     }
 
     /// Creates a lock of these tools, such as those that other programs offer
@@ -89,12 +89,12 @@ impl Lock {
     /// is kept.
     #[must_use]
     pub fn from_tools(tools: impl IntoIterator<Item = Tool>) -> Self {
-        let mut lock = Self::of_tools(tools.into_iter().collect());
+        let mut lock = Self::sorted(tools.into_iter().collect());
         lock.tools.dedup_by(|later, first| later.id() == first.id());
         lock
     }
 
-    pub(crate) fn of_tools(mut tools: Vec<Tool>) -> Self {
+    pub(crate) fn sorted(mut tools: Vec<Tool>) -> Self {
         tools.sort_by(|a, b| a.id().cmp(b.id()));
         Self { tools }
     }
@@ -134,7 +134,7 @@ impl Catalog {
     pub fn expect_lock(self, path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
         let path = path.as_ref();
         let failed = |message: String| Diagnostics::from(Diagnostic::new(DiagnosticKind::Unexpected, message, []));
-        let now = Lock::of(&self);
+        let now = Lock::from_catalog(&self);
         let is_blessed = std::env::var_os("TOOLKIT_BLESS").is_some_and(|value| value == "1");
         if is_blessed {
             fs::write(path, now.to_json()).map_err(|error| failed(format!("{}: {error}", path.display())))?;

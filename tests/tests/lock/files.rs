@@ -42,7 +42,7 @@ fn a_test_of_one_line_holds_to_the_file() {
     let problems = catalog(old.clone()).expect_lock(&path).unwrap_err().to_string();
     assert!(problems.contains("TOOLKIT_BLESS=1 writes it"), "{problems}");
     assert!(!path.exists(), "a lock that was deleted is not made up for");
-    let written = Lock::of(&catalog(old.clone())).to_json();
+    let written = Lock::from_catalog(&catalog(old.clone())).to_json();
     std::fs::write(&path, &written).unwrap();
     catalog(old.clone()).expect_lock(&path).unwrap();
 
@@ -67,7 +67,7 @@ fn a_lock_is_written_on_demand_only() {
         .output()
         .unwrap();
     assert!(blessed.status.success(), "{}", String::from_utf8_lossy(&blessed.stdout));
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), Lock::of(&catalog(object(json!({}), &[]))).to_json());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), Lock::from_catalog(&catalog(object(json!({}), &[]))).to_json());
     std::fs::remove_file(&path).unwrap();
 }
 

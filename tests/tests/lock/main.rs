@@ -24,7 +24,7 @@ fn lock(version: &'static str, input: &Value, output: Option<&Value>) -> Lock {
         Some(output) => tool.output(output.clone()),
         None => tool,
     };
-    Lock::of(&Catalog::new([tool.build().unwrap()]).unwrap())
+    Lock::from_catalog(&Catalog::new([tool.build().unwrap()]).unwrap())
 }
 
 fn inputs(old: &Value, new: &Value) -> Comparison {
@@ -172,7 +172,7 @@ fn tools_that_come_go_and_are_renamed() {
     let tool =
         |name: &'static str| Tool::builder(name).namespace("n").description("…").input(json!({ "type": "object" }));
     let of = |tools: Vec<toolkit::tool::ToolBuilder>| {
-        Lock::of(&Catalog::new(tools.into_iter().map(|tool| tool.build().unwrap())).unwrap())
+        Lock::from_catalog(&Catalog::new(tools.into_iter().map(|tool| tool.build().unwrap())).unwrap())
     };
     let (a, ab) = (of(vec![tool("a")]), of(vec![tool("a"), tool("b")]));
     assert_eq!(told(&a.compare(&ab)), [(Verdict::Additive, " is new".to_owned())]);
@@ -196,7 +196,7 @@ fn tools_that_come_go_and_are_renamed() {
 fn what_hosts_trusted_or_held_is_compared_too() {
     let tool =
         || Tool::builder("a").namespace("n").version("1.0.0").description("…").input(json!({ "type": "object" }));
-    let of = |tool: toolkit::tool::ToolBuilder| Lock::of(&Catalog::new([tool.build().unwrap()]).unwrap());
+    let of = |tool: toolkit::tool::ToolBuilder| Lock::from_catalog(&Catalog::new([tool.build().unwrap()]).unwrap());
     let requires = |id: &'static str| toolkit::tool::Requirements::NONE.with_secret(id);
     for (old, new, expected) in [
         (

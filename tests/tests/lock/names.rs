@@ -18,7 +18,7 @@ fn f(version: &'static str, kind: &str) -> ToolBuilder {
 }
 
 fn of(tools: Vec<ToolBuilder>) -> Lock {
-    Lock::of(&Catalog::new(tools.into_iter().map(|tool| tool.build().unwrap())).unwrap())
+    Lock::from_catalog(&Catalog::new(tools.into_iter().map(|tool| tool.build().unwrap())).unwrap())
 }
 
 #[track_caller]

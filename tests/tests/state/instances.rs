@@ -143,9 +143,9 @@ fn exports_search_and_locks_see_the_instances() {
     let found: Vec<String> = hits.iter().map(|hit| hit.summary.id.to_string()).collect();
     assert!(found.contains(&"jira_eu:address:1.2.0".to_owned()), "{found:?}");
     assert!(found.contains(&"jira_us:address:1.2.0".to_owned()), "{found:?}");
-    let lock = Lock::from_json(&Lock::of(dispatcher.catalog()).to_json()).unwrap();
+    let lock = Lock::from_json(&Lock::from_catalog(dispatcher.catalog()).to_json()).unwrap();
     assert!(lock.tools().any(|tool| tool.id().to_string() == "jira_us:address:1.2.0"));
-    assert_eq!(lock.compare(&Lock::of(dispatcher.catalog())).changes().count(), 0);
+    assert_eq!(lock.compare(&Lock::from_catalog(dispatcher.catalog())).changes().count(), 0);
 }
 
 #[test]

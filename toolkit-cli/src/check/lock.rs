@@ -15,7 +15,7 @@ use crate::style::{self, printable};
 
 /// Compares the catalog with the file, or writes the file. A breaking change with the required new version is accepted.
 pub(super) fn check(catalog: &Catalog, path: &str, matches: &ArgMatches) -> Result<Exit, CommandError> {
-    let now = Lock::of(catalog);
+    let now = Lock::from_catalog(catalog);
     if matches.get_flag("update") {
         fs::write(path, now.to_json()).map_err(|error| unreadable(path, &error))?;
         let n_tools = now.tools().count();
