@@ -46,9 +46,10 @@ impl Checked {
     pub(super) fn by_discriminator(&self, schema: &Value) -> Option<&(Value, Validator)> {
         let made = self.discriminated.get_or_init(|| {
             // This is built on the caller's stack.
-            Size::of(schema).ok().filter(|size| size.depth <= MAX_SHALLOW)?;
+            Size::measure(schema).ok().filter(|size| size.depth <= MAX_SHALLOW)?;
             let schema = tagged::by_discriminator(schema)?;
-            let validator = Patterns::default().low_backtrack_limit(Dialect::of(&schema).ok()?).build(&schema).ok()?;
+            let validator =
+                Patterns::default().low_backtrack_limit(Dialect::from_document(&schema).ok()?).build(&schema).ok()?;
             Some((schema, validator))
         });
         made.as_ref()
@@ -71,8 +72,8 @@ pub(super) fn check(schema: &Value) -> Result<Checked, SchemaError> {
         let message = "a schema is a JSON object; write `{}` for one that accepts every value";
         return Err(SchemaFault::new(SchemaErrorKind::InvalidSchema, "", message).into());
     }
-    let size = Size::of(schema)?;
-    let dialect = Dialect::of(schema)?;
+    let size = Size::measure(schema)?;
+    let dialect = Dialect::from_document(schema)?;
     if size.depth <= MAX_SHALLOW {
         return sound(schema, dialect, size.is_named);
     }
@@ -90,12 +91,12 @@ pub(super) fn check(schema: &Value) -> Result<Checked, SchemaError> {
 }
 
 fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, SchemaError> {
-    let references = References::of(schema, dialect, is_named)?;
-    let (graph, Found { patterns, mut faults, .. }) = Graph::of(schema, dialect, &references)?;
-    let patterns = Patterns::of(patterns)?;
+    let references = References::new(schema, dialect, is_named)?;
+    let (graph, Found { patterns, mut faults, .. }) = Graph::new(schema, dialect, &references)?;
+    let patterns = Patterns::new(patterns)?;
     let options = patterns.options(dialect);
     if faults.is_empty() {
-        let cost = Cost::of(&graph)?;
+        let cost = Cost::new(&graph)?;
         // `jsonschema` can panic on overlapping identifiers, and an untrusted schema must not end the program.
         let built = catch_unwind(AssertUnwindSafe(|| options.build(schema)));
         match built {
@@ -130,7 +131,7 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
         faults.extend(patterns.broken(&options, &graph, |_| true));
         faults.extend(hidden(dialect, &graph));
     }
-    Err(SchemaError::of(faults))
+    Err(SchemaError::new(faults))
 }
 
 /// The size of a document, measured without descending deeper than the limit.
@@ -141,7 +142,7 @@ struct Size {
 }
 
 impl Size {
-    fn of(schema: &Value) -> Result<Self, SchemaFault> {
+    fn measure(schema: &Value) -> Result<Self, SchemaFault> {
         let mut size = Self { depth: 0, is_named: false };
         let mut pending = vec![(schema, 0)];
         while let Some((value, depth)) = pending.pop() {

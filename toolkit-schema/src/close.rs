@@ -157,7 +157,7 @@ impl<'a> Closer<'a> {
             let value = match (keyword.as_str(), value) {
                 ("$ref", Value::String(reference)) => self.copies.reference(reference, here).into(),
                 _ => {
-                    let mode = mode::of(keyword, here, below);
+                    let mode = mode::for_keyword(keyword, here, below);
                     walk::rebuild(keyword, value, |sub| self.convert(sub, mode))
                 }
             };

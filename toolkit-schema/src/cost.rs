@@ -45,7 +45,7 @@ impl Cost {
     /// # Errors
     ///
     /// Returns the defect of a schema that is too expensive for any value.
-    pub(super) fn of(graph: &Graph<'_>) -> Result<Self, SchemaFault> {
+    pub(super) fn new(graph: &Graph<'_>) -> Result<Self, SchemaFault> {
         let order = in_order(graph)?;
         let depth = depth(graph, &order)?;
         let checking = Visits::count(graph, &order, false)?;

@@ -15,7 +15,7 @@ pub enum Dialect {
 
 impl Dialect {
     /// Returns the dialect of a document by the `$schema` of its root. The default is draft 2020-12.
-    pub fn of(root: &Value) -> Result<Self, SchemaFault> {
+    pub fn from_document(root: &Value) -> Result<Self, SchemaFault> {
         match root.get("$schema") {
             None => Ok(Self::Draft202012),
             Some(named) => Self::named(named).map_err(|(kind, message)| SchemaFault::new(kind, "/$schema", message)),

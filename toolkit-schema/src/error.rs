@@ -56,7 +56,7 @@ impl SchemaError {
     /// # Panics
     ///
     /// If there is no fault.
-    pub(super) fn of(mut faults: Vec<SchemaFault>) -> Self {
+    pub(super) fn new(mut faults: Vec<SchemaFault>) -> Self {
         assert!(!faults.is_empty(), "an error has a fault");
         // Sorted, since the order of keys in a map depends on the features of `serde_json`.
         faults.sort_by(|a, b| a.pointer.cmp(&b.pointer));
@@ -112,7 +112,7 @@ impl SchemaFault {
 
 impl From<SchemaFault> for SchemaError {
     fn from(fault: SchemaFault) -> Self {
-        Self::of(vec![fault])
+        Self::new(vec![fault])
     }
 }
 

@@ -103,7 +103,7 @@ impl<'s> Graph<'s> {
     /// # Errors
     ///
     /// Returns a defect that prevents the search: too many schemas, or too many targets of dynamic references.
-    pub(super) fn of(
+    pub(super) fn new(
         root: &'s Value,
         dialect: Dialect,
         references: &'s References<'s>,

@@ -38,7 +38,7 @@ pub fn inline(schema: &mut Value) {
     }
     let original = schema.clone();
     let mut inliner = Inliner {
-        definitions: Definitions::of(&original),
+        definitions: Definitions::new(&original),
         room: walk::MAX_NODES.saturating_sub(walk::size(&original)),
         legacy: ignores_siblings(&original),
     };

@@ -39,7 +39,7 @@ impl<'s> Patterns<'s> {
     /// # Errors
     ///
     /// Returns the defect of a schema with too many patterns.
-    pub(super) fn of(all: Vec<Pattern<'s>>) -> Result<Self, SchemaFault> {
+    pub(super) fn new(all: Vec<Pattern<'s>>) -> Result<Self, SchemaFault> {
         let mut texts: Vec<&str> = all.iter().map(|pattern| pattern.text).collect();
         texts.sort_unstable();
         texts.dedup();

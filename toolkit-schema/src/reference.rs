@@ -48,8 +48,8 @@ impl<'s> References<'s> {
     /// # Errors
     ///
     /// Returns the defect of names that are not URIs or not unique.
-    pub(super) fn of(root: &'s Value, dialect: Dialect, is_named: bool) -> Result<Self, SchemaFault> {
-        let names = is_named.then(|| Names::of(root, dialect)).transpose().map_err(|message| {
+    pub(super) fn new(root: &'s Value, dialect: Dialect, is_named: bool) -> Result<Self, SchemaFault> {
+        let names = is_named.then(|| Names::new(root, dialect)).transpose().map_err(|message| {
             let message = format!("its names are not sound: {}", quoted(&message));
             SchemaFault::new(SchemaErrorKind::InvalidSchema, "", message)
         })?;
@@ -149,7 +149,7 @@ impl<'s> References<'s> {
 const NOWHERE: &str = "json-schema:///";
 
 impl<'s> Names<'s> {
-    fn of(root: &'s Value, dialect: Dialect) -> Result<Self, String> {
+    fn new(root: &'s Value, dialect: Dialect) -> Result<Self, String> {
         let outside = Arc::new(Mutex::new(Vec::new()));
         let registry = Registry::new()
             .draft(dialect.draft())

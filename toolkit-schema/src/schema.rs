@@ -178,7 +178,7 @@ impl Schema {
         };
         match checked.cost.refusal(instance) {
             Some(_) if self.passes_fast_path(instance) => Ok(()),
-            Some(rule) => Err(Violations::of_size(rule)),
+            Some(rule) => Err(Violations::from_size_limit(rule)),
             None if checked.validator(instance).is_valid(instance) => Ok(()),
             None => Err(match checked.cost.error_detail(instance) {
                 ErrorDetail::Full => collect(&self.value, self.holds_secret(), checked.validator(instance), instance),

@@ -19,7 +19,7 @@ pub fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Op
     }
     let lower = typed.to_lowercase();
     let n_chars = lower.chars().count();
-    let letters = Letters::of(&lower);
+    let letters = Letters::count(&lower);
     candidates
         .filter(|candidate| candidate.len() <= 128)
         // The difference in length is a cheap lower bound of the distance.
@@ -42,7 +42,7 @@ pub fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Op
 struct Letters([i16; 27]);
 
 impl Letters {
-    fn of(word: &str) -> Self {
+    fn count(word: &str) -> Self {
         let mut letters = Self([0; 27]);
         word.bytes().for_each(|byte| letters.0[Self::place(byte)] += 1);
         letters

@@ -52,7 +52,7 @@ impl Tree {
     /// # Errors
     ///
     /// Returns an error if a number is too large for a float.
-    pub fn of(value: Value) -> Result<Self, String> {
+    pub fn from_value(value: Value) -> Result<Self, String> {
         let mut tree = Self::plain(value);
         if *NUMBERS_ARE_TEXTS {
             hold(&mut tree.value, "", &mut tree.odd)?;

@@ -128,15 +128,16 @@ impl Violations {
     /// Collects the violations of `instance` by `validator`, which is compiled from `schema`.
     pub(crate) fn collect(schema: &Value, has_secrets: bool, validator: &Validator, instance: &Value) -> Self {
         let Some(front) = trim::trimmed(schema, instance) else {
-            return Self::of_errors(schema, has_secrets, instance, validator.iter_errors(instance));
+            return Self::from_errors(schema, has_secrets, instance, validator.iter_errors(instance));
         };
-        let mut violations = Self::of_errors(schema, has_secrets, &front, validator.iter_errors(&front));
+        let mut violations = Self::from_errors(schema, has_secrets, &front, validator.iter_errors(&front));
         violations.0.retain(trim::is_certain);
         // The violation lies in the part that was cut, or is the size itself. The validator explains each branch of a
         // choice in full, at unbounded cost; without a choice, it finds the first error cheaply.
         let text = schema.to_string();
         if violations.is_empty() && !["anyOf", "oneOf"].iter().any(|keyword| text.contains(keyword)) {
-            violations = Self::of_errors(schema, has_secrets, instance, validator.validate(instance).err().into_iter());
+            violations =
+                Self::from_errors(schema, has_secrets, instance, validator.validate(instance).err().into_iter());
         }
         if violations.is_empty() {
             let rule = "is not valid, and is too large to say where; send less of it".to_owned();
@@ -148,18 +149,18 @@ impl Violations {
     /// Does the same as [`Violations::collect`] for the first error of `validator`.
     pub(super) fn first(schema: &Value, has_secrets: bool, validator: &Validator, instance: &Value) -> Self {
         let first = validator.validate(instance).err();
-        let mut violations = Self::of_errors(schema, has_secrets, instance, first.into_iter());
+        let mut violations = Self::from_errors(schema, has_secrets, instance, first.into_iter());
         violations.0.truncate(1);
         violations
     }
 
-    fn of_errors<'i>(
+    fn from_errors<'i>(
         schema: &Value,
         has_secrets: bool,
         instance: &Value,
         errors: impl Iterator<Item = ValidationError<'i>>,
     ) -> Self {
-        let mut explanation = Explanation::of(schema, has_secrets, instance);
+        let mut explanation = Explanation::new(schema, has_secrets, instance);
         for error in errors {
             explanation.explain(&error);
             if explanation.is_full() {
@@ -174,7 +175,7 @@ impl Violations {
 
     /// Creates the violation of a value that matches the schema but not the Rust type.
     #[doc(hidden)]
-    pub fn of_type(pointer: String, rule: String) -> Self {
+    pub fn from_type_error(pointer: String, rule: String) -> Self {
         Self(vec![Violation { keyword: "type".to_owned(), ..Violation::new(place(pointer), rule) }])
     }
 
@@ -186,13 +187,13 @@ impl Violations {
     }
 
     /// Creates the violation of a value that is too expensive to validate.
-    pub(super) fn of_size(rule: String) -> Self {
+    pub(super) fn from_size_limit(rule: String) -> Self {
         Self(vec![Violation { keyword: "size".to_owned(), ..Violation::new(String::new(), rule) }])
     }
 
     /// Creates the violation of an invalid value that is too deep for its violations to be located.
     pub(super) fn too_deep() -> Self {
-        Self::of_size("is not valid, and is nested too deep to say where".to_owned())
+        Self::from_size_limit("is not valid, and is nested too deep to say where".to_owned())
     }
 
     /// Creates the violation that an invalid schema reports for every value.

@@ -73,7 +73,7 @@ impl Closer<'_> {
 
     fn close_inside(&mut self, keywords: &Map<String, Value>) -> Map<String, Value> {
         let close = |(keyword, value): (&String, &Value)| {
-            let mode = mode::of(keyword, Mode::Closed, Mode::Closed);
+            let mode = mode::for_keyword(keyword, Mode::Closed, Mode::Closed);
             let closed = walk::rebuild(keyword, value, |sub| self.convert(sub, mode));
             (keyword.clone(), closed)
         };

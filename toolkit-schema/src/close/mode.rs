@@ -42,7 +42,7 @@ impl Mode {
 }
 
 /// Returns the mode for the subschemas of `keyword`.
-pub(super) fn of(keyword: &str, here: Mode, below: Mode) -> Mode {
+pub(super) fn for_keyword(keyword: &str, here: Mode, below: Mode) -> Mode {
     match keyword {
         _ if is_in_place(keyword) => here,
         // Rejecting more in these keywords does not make the whole schema reject more.

@@ -20,7 +20,7 @@ pub(super) struct Definition<'a> {
 pub(super) struct Definitions<'a>(BTreeMap<String, Definition<'a>>);
 
 impl<'a> Definitions<'a> {
-    pub(super) fn of(document: &'a Value) -> Self {
+    pub(super) fn new(document: &'a Value) -> Self {
         let all: BTreeMap<String, &Value> = CONTAINERS
             .iter()
             .filter_map(|container| Some((container, document.get(container)?.as_object()?)))

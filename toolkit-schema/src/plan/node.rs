@@ -104,7 +104,7 @@ impl Kinds {
     pub(super) const ALL: Kinds = Kinds(u8::MAX);
 
     /// Returns the kinds of a type named by `type`.
-    pub(super) fn of_type(name: &str) -> Option<Kinds> {
+    pub(super) fn from_type(name: &str) -> Option<Kinds> {
         Some(match name {
             "null" => Kinds::NULL,
             "boolean" => Kinds::TRUE.or(Kinds::FALSE),

@@ -20,7 +20,7 @@ impl Pattern {
     pub(super) fn compile(pattern: &str) -> Option<Pattern> {
         let pattern = translate(pattern)?;
         let parsed = regex_syntax::parse(&pattern).ok()?;
-        Some(match Steps::of(&parsed) {
+        Some(match Steps::from_hir(&parsed) {
             Some(steps) => Pattern::Steps(steps),
             None => Pattern::Search(Regex::new(&pattern).ok()?),
         })

@@ -20,7 +20,7 @@ impl<'s> Keys<'s> {
     /// the same value.
     ///
     /// `additionalProperties` considers only adjacent keywords, `unevaluatedProperties` considers all of these schemas.
-    pub(super) fn of(root: &'s Value, holder: &'s Value, sees_all: bool) -> Self {
+    pub(super) fn declared_in(root: &'s Value, holder: &'s Value, sees_all: bool) -> Self {
         let mut keys = Self::default();
         let mut seen: Vec<*const Value> = Vec::new();
         let mut pending = vec![holder];

@@ -31,8 +31,8 @@ pub(super) struct Explanation<'s> {
 }
 
 impl<'s> Explanation<'s> {
-    pub(super) fn of(schema: &'s Value, has_secrets: bool, instance: &'s Value) -> Self {
-        Self { schema, secrets: has_secrets.then(|| Secrets::of(schema)), instance, violations: Vec::with_capacity(8) }
+    pub(super) fn new(schema: &'s Value, has_secrets: bool, instance: &'s Value) -> Self {
+        Self { schema, secrets: has_secrets.then(|| Secrets::new(schema)), instance, violations: Vec::with_capacity(8) }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -87,7 +87,7 @@ impl<'s> Explanation<'s> {
         let path = error.evaluation_path();
         let holder = holder(self.schema, path.as_str());
         let sees_all = path.as_str().ends_with("/unevaluatedProperties");
-        let keys = holder.map_or_else(Keys::default, |holder| Keys::of(self.schema, holder, sees_all));
+        let keys = holder.map_or_else(Keys::default, |holder| Keys::declared_in(self.schema, holder, sees_all));
         for key in unexpected {
             if self.is_full() {
                 return;

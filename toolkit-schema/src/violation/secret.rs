@@ -31,11 +31,11 @@ struct Way<'s> {
 
 /// Returns a copy of `value` with its secrets masked.
 pub(crate) fn masked(schema: &Value, value: &Value) -> Value {
-    Secrets::of(schema).masked(value)
+    Secrets::new(schema).masked(value)
 }
 
 impl<'s> Secrets<'s> {
-    pub(super) fn of(root: &'s Value) -> Self {
+    pub(super) fn new(root: &'s Value) -> Self {
         Self { root }
     }
 

@@ -90,7 +90,7 @@ fn mismatch(tool: &Tool, tree: &Tree, pointer: String, error: &serde_json::Error
             }
         }
     };
-    refusal(tool, Violations::of_type(pointer, rule))
+    refusal(tool, Violations::from_type_error(pointer, rule))
 }
 
 fn pointer(path: &serde_path_to_error::Path) -> String {

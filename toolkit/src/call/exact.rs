@@ -22,7 +22,7 @@ pub(crate) fn exactly(tree: &Tree, pointers: &[String], schema: &Value) -> Optio
     for pointer in rounded {
         let Some(slot) = value.pointer_mut(pointer) else { continue };
         let whole = tree.whole(pointer);
-        let exact = whole.of_tree().or_else(|| beside(whole, slot.as_f64()?, &floats));
+        let exact = whole.to_number().or_else(|| beside(whole, slot.as_f64()?, &floats));
         if let Some(exact) = exact {
             *slot = exact.into();
         }

@@ -22,7 +22,7 @@ impl Arguments<'_> {
     pub(crate) fn to_tree(&self) -> Result<Tree, ToolError> {
         let tree = match self {
             Arguments::Json(text) => Tree::parse(text),
-            Arguments::Value(value) => Tree::of(value.clone().into_owned()),
+            Arguments::Value(value) => Tree::from_value(value.clone().into_owned()),
         };
         tree.map_err(|reason| ToolError::new(ErrorKind::MalformedJson, reason))
     }

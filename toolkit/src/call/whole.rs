@@ -78,7 +78,7 @@ fn swap(value: &mut Value, floats: &[Float], to: impl Fn(&Float) -> &Value) {
 fn find(value: &mut Value, pointer: &str, tree: &Tree, floats: &mut Vec<Float>) {
     match value {
         Value::Number(number) if number.is_f64() => {
-            if let Some(integer) = tree.whole(pointer).of_tree().map(Value::Number) {
+            if let Some(integer) = tree.whole(pointer).to_number().map(Value::Number) {
                 let sent = std::mem::replace(value, integer.clone());
                 floats.push(Float { pointer: pointer.to_owned(), sent, integer });
             }

@@ -184,7 +184,7 @@ impl Comparer<'_> {
             let needs = missing(was.as_ref(), is.as_ref(), verdict);
             changes.push(Change { tool: old.id().to_string(), verdict, part, pointer, what, example, needs });
         };
-        for (verdict, field, what) in of_records(old, new) {
+        for (verdict, field, what) in metadata_changes(old, new) {
             let (pointer, what) = (format!("`{field}`"), what.to_owned());
             tell(Part::Record, Difference { verdict, pointer, what, example: None });
         }
@@ -213,7 +213,7 @@ impl Comparer<'_> {
 }
 
 /// Returns the changes of the metadata that callers rely on.
-fn of_records(old: &Tool, new: &Tool) -> Vec<(Verdict, &'static str, &'static str)> {
+fn metadata_changes(old: &Tool, new: &Tool) -> Vec<(Verdict, &'static str, &'static str)> {
     let mut changes = Vec::new();
     let (was, is) = (old.annotations(), new.annotations());
     // A host may have trusted the hint to skip an approval.

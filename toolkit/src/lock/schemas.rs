@@ -94,7 +94,7 @@ struct Pair<'s, 'b> {
 
 impl<'s, 'b> Pair<'s, 'b> {
     fn new(old: &'s Value, new: &'s Value, direction: Direction, budget: &'b Budget, work: &'b Work<'b>) -> Self {
-        let document = |root| Document::new(root, Dialect::of(root).unwrap_or(Dialect::Draft202012));
+        let document = |root| Document::new(root, Dialect::from_document(root).unwrap_or(Dialect::Draft202012));
         let prover = Prover::new([document(old), document(new)], budget, work.stack);
         Self { old, new, direction, prover, all: work.budget }
     }

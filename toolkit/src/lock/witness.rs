@@ -86,7 +86,7 @@ impl<'s> Sampler<'s> {
     }
 
     fn is_draft_07(&self, side: Side) -> bool {
-        Dialect::of(self.root(side)) == Ok(Dialect::Draft7)
+        Dialect::from_document(self.root(side)) == Ok(Dialect::Draft7)
     }
 
     /// Returns values at the bounds of a schema and just beyond them, not all of which match. If the schema equals

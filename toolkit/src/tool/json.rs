@@ -295,7 +295,7 @@ impl InvalidTool {
     }
 
     fn carried(rule: &str) -> Self {
-        InvalidTool::Form(Violations::of_type(child(&child("", "_meta"), META_KEY), rule.to_owned()))
+        InvalidTool::Form(Violations::from_type_error(child(&child("", "_meta"), META_KEY), rule.to_owned()))
     }
 
     /// Restores the locations of fields that were in the record.

@@ -73,9 +73,9 @@ impl<'s> Compiler<'s> {
 pub(super) fn declared_kinds(keywords: &Map<String, Value>) -> Option<Kinds> {
     let types = match keywords.get("type") {
         None => Kinds::ALL,
-        Some(Value::String(name)) => Kinds::of_type(name)?,
+        Some(Value::String(name)) => Kinds::from_type(name)?,
         Some(Value::Array(names)) => {
-            names.iter().try_fold(Kinds::NONE, |all, name| Some(all.or(Kinds::of_type(name.as_str()?)?)))?
+            names.iter().try_fold(Kinds::NONE, |all, name| Some(all.or(Kinds::from_type(name.as_str()?)?)))?
         }
         Some(_) => return None,
     };

@@ -48,7 +48,7 @@ impl Whole {
     }
 
     /// Returns the integer as a number of a tree, if it fits.
-    pub fn of_tree(self) -> Option<Number> {
+    pub fn to_number(self) -> Option<Number> {
         match self {
             Self::Natural(value) => u64::try_from(value).ok().map(Number::from),
             Self::Negative(value) => i64::try_from(value).ok().map(Number::from),

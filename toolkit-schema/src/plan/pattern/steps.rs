@@ -15,7 +15,7 @@ struct Step {
 impl Steps {
     /// Returns `None` if the pattern has another form, or if a greedy step might consume a character that a later one
     /// needs.
-    pub(super) fn of(pattern: &Hir) -> Option<Steps> {
+    pub(super) fn from_hir(pattern: &Hir) -> Option<Steps> {
         let HirKind::Concat(parts) = pattern.kind() else {
             return None;
         };

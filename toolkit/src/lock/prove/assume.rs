@@ -199,7 +199,7 @@ impl<'s> Prover<'s, '_> {
                 both
             }
         };
-        let types = values.iter().map(|value| Types::of_value(value)).fold(Types::NONE, Types::or);
+        let types = values.iter().map(|value| Types::from_value(value)).fold(Types::NONE, Types::or);
         facts.types = facts.types.and(types);
         facts.values = Some(values);
         Ok(())

@@ -51,7 +51,7 @@ impl<'s> Prover<'s, '_> {
             Some(is_large(n as u64, limit))
         };
         let number = |end: End, is_strict: bool| {
-            let (at, wide) = (Number::of(value)?, Number::of(limit)?);
+            let (at, wide) = (Number::from_value(value)?, Number::from_value(limit)?);
             let ordering = at.compare(wide);
             let is_within = if end == End::Lower { ordering.is_gt() } else { ordering.is_lt() };
             Some(is_within || ordering.is_eq() && !is_strict)
@@ -59,7 +59,7 @@ impl<'s> Prover<'s, '_> {
         let is_least = |n: u64, limit: u64| n >= limit;
         let is_most = |n: u64, limit: u64| n <= limit;
         Ok(match (keyword, value) {
-            ("type", value) => Some(Types::of_value(value).is_within(Types::named(limit))),
+            ("type", value) => Some(Types::from_value(value).is_within(Types::named(limit))),
             ("const", value) => match exact_text(value, self.budget)? == exact_text(limit, self.budget)? {
                 true => Some(true),
                 false => (!has_large_number(value) && !has_large_number(limit)).then_some(false),
@@ -108,7 +108,7 @@ impl<'s> Prover<'s, '_> {
 
     /// Returns true if the facts keep numbers within the limit of a keyword.
     pub(super) fn keeps_number(&mut self, facts: &Facts<'s>, keyword: &str, limit: &Value) -> Proof {
-        let bound = |is_strict| Number::of(limit).map(|at| Bound { at, is_strict });
+        let bound = |is_strict| Number::from_value(limit).map(|at| Bound { at, is_strict });
         let within = |end, bound: Option<Bound>| bound.is_some_and(|bound| number::keeps_within(facts, end, bound));
         self.budget.spend(facts.schemas.len() as u64)?;
         Ok(match keyword {
@@ -119,7 +119,7 @@ impl<'s> Prover<'s, '_> {
             _ => {
                 let is_integer = facts.types.and(Types::NUMBER) == Types::INTEGER;
                 let divides = |given: &Value| number::is_multiple(given, limit);
-                is_integer && matches!(Number::of(limit), Some(Number::Integer(1)))
+                is_integer && matches!(Number::from_value(limit), Some(Number::Integer(1)))
                     || facts.schemas.iter().filter_map(|node| node.get("multipleOf")).any(divides)
             }
         })

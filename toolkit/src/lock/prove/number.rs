@@ -26,7 +26,7 @@ pub(super) struct Bound {
 }
 
 impl Number {
-    pub(super) fn of(value: &Value) -> Option<Self> {
+    pub(super) fn from_value(value: &Value) -> Option<Self> {
         let Value::Number(number) = value else { return None };
         if let Some(integer) = number.as_u64() {
             return Some(Self::Integer(integer.into()));
@@ -119,7 +119,7 @@ pub(super) fn bound(facts: &Facts<'_>, end: End) -> Option<Bound> {
 }
 
 fn bounds_of(node: Node<'_>, end: End) -> impl Iterator<Item = Bound> {
-    let [inclusive, strict] = end.keywords().map(|keyword| node.get(keyword).and_then(Number::of));
+    let [inclusive, strict] = end.keywords().map(|keyword| node.get(keyword).and_then(Number::from_value));
     let inclusive = inclusive.map(|at| Bound { at, is_strict: false });
     inclusive.into_iter().chain(strict.map(|at| Bound { at, is_strict: true }))
 }
@@ -153,7 +153,7 @@ pub(super) fn excludes_all(facts: &Facts<'_>) -> bool {
 
 /// Returns true if every multiple of `given` is a multiple of `wanted`.
 pub(super) fn is_multiple(given: &Value, wanted: &Value) -> bool {
-    let exact = |value| match Number::of(value) {
+    let exact = |value| match Number::from_value(value) {
         Some(Number::Integer(integer)) if integer > 0 && integer <= MAX_EXACT as i128 => Some(integer),
         _ => None,
     };

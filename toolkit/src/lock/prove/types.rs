@@ -21,13 +21,15 @@ impl Types {
     /// Returns the types named by the value of `type`.
     pub(super) fn named(names: &Value) -> Self {
         match names {
-            Value::String(name) => Self::of_name(name),
-            Value::Array(names) => names.iter().filter_map(Value::as_str).map(Self::of_name).fold(Self::NONE, Self::or),
+            Value::String(name) => Self::from_name(name),
+            Value::Array(names) => {
+                names.iter().filter_map(Value::as_str).map(Self::from_name).fold(Self::NONE, Self::or)
+            }
             _ => Self::ALL,
         }
     }
 
-    fn of_name(name: &str) -> Self {
+    fn from_name(name: &str) -> Self {
         match name {
             "null" => Self::NULL,
             "boolean" => Self::BOOLEAN,
@@ -40,7 +42,7 @@ impl Types {
         }
     }
 
-    pub(super) fn of_value(value: &Value) -> Self {
+    pub(super) fn from_value(value: &Value) -> Self {
         match value {
             Value::Null => Self::NULL,
             Value::Bool(_) => Self::BOOLEAN,
