@@ -59,6 +59,6 @@ fn explained(error: &SchemaError) {
     let text = error.to_string();
     assert!(text.len() < 16 << 10, "{} bytes of error", text.len());
     assert!(!text.contains(char::is_control), "{text:?}");
-    assert!(!error.faults().is_empty());
-    assert_eq!((error.kind(), error.pointer()), (error.faults()[0].kind(), error.faults()[0].pointer()));
+    assert!(!error.diagnostics().is_empty());
+    assert_eq!((error.kind(), error.pointer()), (error.diagnostics()[0].kind(), error.diagnostics()[0].pointer()));
 }

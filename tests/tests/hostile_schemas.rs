@@ -417,9 +417,9 @@ fn mistakes_beyond_number_are_told_in_a_few_lines() {
     ] {
         let error = refused(all(schema));
         assert_eq!(error.kind(), kind);
-        assert!(error.faults().len() <= 16);
+        assert!(error.diagnostics().len() <= 16);
     }
-    // Each of many faults is far inside, behind names that are long, and has many names that it may have meant.
+    // Each of many diagnostics is far inside, behind names that are long, and has many names that it may have meant.
     let names: Map<String, Value> = (0..20_000).map(|i| (format!("name{i}"), json!({}))).collect();
     let inside = under("properties", 1, under(&"k".repeat(1 << 20), 1, all(json!({ "$ref": "#/$defs/nam" }))));
     let mut schema = inside;

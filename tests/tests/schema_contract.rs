@@ -4,24 +4,26 @@ use expect_test::{Expect, expect};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolkit::schema::{Invalid, Schema, SchemaErrorKind, SchemaFault, Violations};
+use toolkit::schema::{Schema, SchemaDiagnostic, SchemaErrorKind, ValidationError, Violations};
 
-/// The faults of a schema, one a line.
+/// The diagnostics of a schema, one a line.
 #[track_caller]
 fn check(schema: Value, expect: Expect) {
     let before = schema.clone();
     let error = Schema::from_value(schema.clone()).expect_err("the schema is refused");
     assert_eq!(schema, before);
-    let faults = error.faults();
-    assert_eq!((error.kind(), error.pointer()), (faults[0].kind(), faults[0].pointer()));
-    for fault in faults {
-        let place = fault.pointer();
+    let diagnostics = error.diagnostics();
+    assert_eq!((error.kind(), error.pointer()), (diagnostics[0].kind(), diagnostics[0].pointer()));
+    for diagnostic in diagnostics {
+        let place = diagnostic.pointer();
         let parent = place.rsplit_once('/').map_or("", |(parent, _)| parent);
         assert!(schema.pointer(parent).is_some(), "{place} is in the schema");
-        assert!(error.to_string().contains(&fault.to_string()));
+        assert!(error.to_string().contains(&diagnostic.to_string()));
     }
-    let line = |fault: &SchemaFault| format!("{:?} {:?}: {}", fault.kind(), fault.pointer(), fault.message());
-    expect.assert_eq(&faults.iter().map(line).collect::<Vec<_>>().join("\n"));
+    let line = |diagnostic: &SchemaDiagnostic| {
+        format!("{:?} {:?}: {}", diagnostic.kind(), diagnostic.pointer(), diagnostic.message())
+    };
+    expect.assert_eq(&diagnostics.iter().map(line).collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
@@ -131,7 +133,7 @@ fn a_reference_that_leaves_is_refused_even_where_no_value_can_meet_it() {
     ] {
         let error = Schema::from_value(schema.clone()).expect_err("a reference leaves");
         assert_eq!(error.kind(), SchemaErrorKind::ExternalReference, "{schema}: {error}");
-        assert_eq!(error.faults().len(), 1, "{schema}: {error}");
+        assert_eq!(error.diagnostics().len(), 1, "{schema}: {error}");
         assert!(schema.pointer(error.pointer()).is_some_and(Value::is_string), "{schema}: {error}");
     }
 }
@@ -325,20 +327,20 @@ fn the_first_violation_is_the_only_one_looked_for() {
 fn a_schema_is_shared_between_threads() {
     fn shared<T: Send + Sync + 'static>() {}
     shared::<Schema>();
-    shared::<Invalid>();
+    shared::<ValidationError>();
 }
 
 #[test]
 fn a_broken_schema_and_a_value_that_does_not_fit_are_one_error_with_two_kinds() {
-    fn check(schema: &str, value: &Value) -> Result<(), Invalid> {
+    fn check(schema: &str, value: &Value) -> Result<(), ValidationError> {
         schema.parse::<Schema>()?.validate(value)?;
         Ok(())
     }
     assert_eq!(check("{}", &json!(1)), Ok(()));
     let broken = check("{", &json!(1)).unwrap_err();
-    assert!(matches!(&broken, Invalid::Schema(error) if error.kind() == SchemaErrorKind::InvalidSchema));
+    assert!(matches!(&broken, ValidationError::Schema(error) if error.kind() == SchemaErrorKind::InvalidSchema));
     assert!(broken.to_string().starts_with("invalid schema: cannot parse"));
     let misfit = check(r#"{"type": "string"}"#, &json!(1)).unwrap_err();
-    assert!(matches!(&misfit, Invalid::Instance(violations) if violations.len() == 1));
+    assert!(matches!(&misfit, ValidationError::Instance(violations) if violations.len() == 1));
     assert_eq!(misfit.to_string(), "the value must be a string, got 1");
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::cost::Cost;
 use super::dialect::Dialect;
-use super::error::{SchemaError, SchemaErrorKind, SchemaFault};
+use super::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind};
 use super::excerpt::quoted;
 use super::graph::{Found, Graph};
 use super::limits::MAX_DEPTH;
@@ -70,7 +70,7 @@ const STACK: usize = 32 << 20;
 pub(super) fn check(schema: &Value) -> Result<Checked, SchemaError> {
     if !schema.is_object() {
         let message = "a schema is a JSON object; write `{}` for one that accepts every value";
-        return Err(SchemaFault::new(SchemaErrorKind::InvalidSchema, "", message).into());
+        return Err(SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, "", message).into());
     }
     let size = Size::measure(schema)?;
     let dialect = Dialect::from_document(schema)?;
@@ -85,17 +85,17 @@ pub(super) fn check(schema: &Value) -> Result<Checked, SchemaError> {
             .and_then(|thread| thread.join().map_err(|_| "the check did not end".to_owned()));
         checked.unwrap_or_else(|error| {
             let message = format!("it is nested so deep that it takes a thread to check: {error}");
-            Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message).into())
+            Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, "", message).into())
         })
     })
 }
 
 fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, SchemaError> {
     let references = References::new(schema, dialect, is_named)?;
-    let (graph, Found { patterns, mut faults, .. }) = Graph::new(schema, dialect, &references)?;
+    let (graph, Found { patterns, mut diagnostics, .. }) = Graph::new(schema, dialect, &references)?;
     let patterns = Patterns::new(patterns)?;
     let options = patterns.options(dialect);
-    if faults.is_empty() {
+    if diagnostics.is_empty() {
         let cost = Cost::new(&graph)?;
         // `jsonschema` can panic on overlapping identifiers, and an untrusted schema must not end the program.
         let built = catch_unwind(AssertUnwindSafe(|| options.build(schema)));
@@ -103,9 +103,9 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
             Ok(Ok(validator)) => {
                 // The validator has compiled the patterns that a value can reach.
                 let reached = graph.reached();
-                faults.extend(patterns.broken(&options, &graph, |pattern| !reached[pattern.node]));
-                faults.extend(hidden(dialect, &graph));
-                if faults.is_empty() {
+                diagnostics.extend(patterns.broken(&options, &graph, |pattern| !reached[pattern.node]));
+                diagnostics.extend(hidden(dialect, &graph));
+                if diagnostics.is_empty() {
                     let low_backtrack_limit = patterns
                         .need_backtracking()
                         .then(|| patterns.low_backtrack_limit(dialect).build(schema).ok())
@@ -114,24 +114,24 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
                 }
             }
             failed => {
-                faults.extend(against_meta_schema(schema, dialect, ""));
-                faults.extend(patterns.broken(&options, &graph, |_| true));
-                faults.extend(hidden(dialect, &graph));
-                if faults.is_empty() {
+                diagnostics.extend(against_meta_schema(schema, dialect, ""));
+                diagnostics.extend(patterns.broken(&options, &graph, |_| true));
+                diagnostics.extend(hidden(dialect, &graph));
+                if diagnostics.is_empty() {
                     let (pointer, message) = match failed {
                         Ok(Err(error)) => (error.instance_path().to_string(), quoted(&error.to_string())),
                         _ => (String::new(), "its names cannot be told apart".to_owned()),
                     };
-                    faults.push(SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message));
+                    diagnostics.push(SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, pointer, message));
                 }
             }
         }
     } else {
-        faults.extend(against_meta_schema(schema, dialect, ""));
-        faults.extend(patterns.broken(&options, &graph, |_| true));
-        faults.extend(hidden(dialect, &graph));
+        diagnostics.extend(against_meta_schema(schema, dialect, ""));
+        diagnostics.extend(patterns.broken(&options, &graph, |_| true));
+        diagnostics.extend(hidden(dialect, &graph));
     }
-    Err(SchemaError::new(faults))
+    Err(SchemaError::new(diagnostics))
 }
 
 /// The size of a document, measured without descending deeper than the limit.
@@ -142,14 +142,14 @@ struct Size {
 }
 
 impl Size {
-    fn measure(schema: &Value) -> Result<Self, SchemaFault> {
+    fn measure(schema: &Value) -> Result<Self, SchemaDiagnostic> {
         let mut size = Self { depth: 0, is_named: false };
         let mut pending = vec![(schema, 0)];
         while let Some((value, depth)) = pending.pop() {
             size.depth = size.depth.max(depth);
             if depth > MAX_DEPTH {
                 let message = format!("it is nested deeper than {} levels", MAX_DEPTH);
-                return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
+                return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, "", message));
             }
             match value {
                 Value::Array(items) => pending.extend(items.iter().map(|item| (item, depth + 1))),
@@ -166,23 +166,23 @@ impl Size {
 }
 
 /// Returns the defects of schemas that are reached by reference at locations without schema keywords.
-fn hidden(dialect: Dialect, graph: &Graph<'_>) -> Vec<SchemaFault> {
+fn hidden(dialect: Dialect, graph: &Graph<'_>) -> Vec<SchemaDiagnostic> {
     graph.hidden().flat_map(|(id, schema)| against_meta_schema(schema, dialect, &graph.pointer(id))).collect()
 }
 
 /// Returns the violations of the meta-schema.
-fn against_meta_schema(schema: &Value, dialect: Dialect, place: &str) -> Vec<SchemaFault> {
+fn against_meta_schema(schema: &Value, dialect: Dialect, place: &str) -> Vec<SchemaDiagnostic> {
     let meta_schema = dialect.meta_schema();
     if meta_schema.is_valid(schema) {
         return Vec::new();
     }
     let violations = Violations::collect(&Value::Null, false, &meta_schema, schema).into_vec();
-    let faults = violations.into_iter().map(|mut violation| {
+    let diagnostics = violations.into_iter().map(|mut violation| {
         let pointer = format!("{place}{}", std::mem::take(&mut violation.pointer));
         let message = violation.to_string();
         // The pointer already contains the location.
         let message = message.strip_prefix("the value ").unwrap_or(&message);
-        SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message)
+        SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, pointer, message)
     });
-    faults.collect()
+    diagnostics.collect()
 }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::error::{SchemaErrorKind, SchemaFault};
+use super::error::{SchemaDiagnostic, SchemaErrorKind};
 use super::graph::{Graph, Label, Node};
 use super::limits::{MAX_DEPTH, MAX_SUBSCHEMAS};
 
@@ -45,7 +45,7 @@ impl Cost {
     /// # Errors
     ///
     /// Returns the defect of a schema that is too expensive for any value.
-    pub(super) fn new(graph: &Graph<'_>) -> Result<Self, SchemaFault> {
+    pub(super) fn new(graph: &Graph<'_>) -> Result<Self, SchemaDiagnostic> {
         let order = in_order(graph)?;
         let depth = depth(graph, &order)?;
         let checking = Visits::count(graph, &order, false)?;
@@ -138,7 +138,7 @@ impl Visits {
     }
 
     /// Counts visits level by level, until the counts are stable or exceed the limit.
-    fn count(graph: &Graph<'_>, order: &[usize], every_branch: bool) -> Result<Self, SchemaFault> {
+    fn count(graph: &Graph<'_>, order: &[usize], every_branch: bool) -> Result<Self, SchemaDiagnostic> {
         let asks = graph.nodes.iter().any(|node| node.unevaluated);
         let mut counter = Counter { graph, every_branch, asks, at: vec![1; graph.nodes.len()], work: 0 };
         counter.in_place(order)?;
@@ -183,7 +183,7 @@ type Both<'s> = (Inside<'s>, Inside<'s>);
 
 impl<'s> Counter<'_, 's> {
     /// Counts, for each schema, the schemas that apply to the same value.
-    fn in_place(&mut self, order: &[usize]) -> Result<(), SchemaFault> {
+    fn in_place(&mut self, order: &[usize]) -> Result<(), SchemaDiagnostic> {
         // For unevaluated keywords, the validator evaluates adjacent schemas again, and those adjacent to them.
         let mut again = vec![0_u64; self.graph.nodes.len()];
         for &id in order {
@@ -197,14 +197,14 @@ impl<'s> Counter<'_, 's> {
             }
             if self.at[id] > MAX_SUBSCHEMAS as u64 {
                 let message = format!("more than {} schemas apply to one value, references included", MAX_SUBSCHEMAS);
-                return Err(SchemaFault::new(SchemaErrorKind::TooComplex, self.graph.pointer(id), message));
+                return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, self.graph.pointer(id), message));
             }
         }
         Ok(())
     }
 
     /// Counts one level deeper into the value. Returns the schemas whose count changed.
-    fn level(&mut self, order: &[usize], here: &[u64], changed: &[bool]) -> Result<Vec<bool>, SchemaFault> {
+    fn level(&mut self, order: &[usize], here: &[u64], changed: &[bool]) -> Result<Vec<bool>, SchemaDiagnostic> {
         let mut inside: HashMap<usize, Rc<Both<'s>>> = HashMap::new();
         let mut next = self.at.clone();
         let mut affected = vec![false; order.len()];
@@ -234,7 +234,7 @@ impl<'s> Counter<'_, 's> {
             self.work += 1;
             if self.work > MAX_WORK {
                 let message = "it joins too many schemas with too many properties to count what a value costs";
-                return Err(SchemaFault::new(SchemaErrorKind::TooComplex, self.graph.pointer(id), message));
+                return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, self.graph.pointer(id), message));
             }
             next[id] = here[id].max(both.0.most());
             inside.insert(id, both);
@@ -333,10 +333,10 @@ impl<'s> Inside<'s> {
 }
 
 /// Returns the schemas in an order in which each follows those that apply to the same value.
-fn in_order(graph: &Graph<'_>) -> Result<Vec<usize>, SchemaFault> {
+fn in_order(graph: &Graph<'_>) -> Result<Vec<usize>, SchemaDiagnostic> {
     sorted(graph, |node| node.beside().collect()).map_err(|id| {
         let message = "it leads back to itself for the same value, without end";
-        SchemaFault::new(SchemaErrorKind::InvalidSchema, graph.pointer(id), message)
+        SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, graph.pointer(id), message)
     })
 }
 
@@ -376,7 +376,7 @@ fn sorted(graph: &Graph<'_>, others: impl Fn(&Node<'_>) -> Vec<usize>) -> Result
 ///
 /// A schema without recursion visits a fixed number of levels. A recursive one descends with the value, and uses stack
 /// for each level; so does the comparison of items.
-fn depth(graph: &Graph<'_>, order: &[usize]) -> Result<usize, SchemaFault> {
+fn depth(graph: &Graph<'_>, order: &[usize]) -> Result<usize, SchemaDiagnostic> {
     let highest = longest(graph, order, |node| node.beside().collect());
     let follows = match sorted(graph, |node| node.beside().chain(node.below()).collect()) {
         Ok(order) => longest(graph, &order, |node| node.beside().chain(node.below()).collect()) > MAX_STACK,
@@ -389,7 +389,7 @@ fn depth(graph: &Graph<'_>, order: &[usize]) -> Result<usize, SchemaFault> {
     if levels < MIN_DEPTH {
         let most = MAX_STACK / MIN_DEPTH;
         let message = format!("more than {most} schemas refer to or join one another in a row, for one value");
-        return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
+        return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, "", message));
     }
     Ok(levels.min(MAX_DEPTH))
 }

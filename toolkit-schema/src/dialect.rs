@@ -4,7 +4,7 @@ use jsonschema::Draft;
 use jsonschema::meta::MetaValidator;
 use serde_json::Value;
 
-use super::error::{SchemaErrorKind, SchemaFault};
+use super::error::{SchemaDiagnostic, SchemaErrorKind};
 use super::excerpt::quoted;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,10 +15,12 @@ pub enum Dialect {
 
 impl Dialect {
     /// Returns the dialect of a document by the `$schema` of its root. The default is draft 2020-12.
-    pub fn from_document(root: &Value) -> Result<Self, SchemaFault> {
+    pub fn from_document(root: &Value) -> Result<Self, SchemaDiagnostic> {
         match root.get("$schema") {
             None => Ok(Self::Draft202012),
-            Some(named) => Self::named(named).map_err(|(kind, message)| SchemaFault::new(kind, "/$schema", message)),
+            Some(named) => {
+                Self::named(named).map_err(|(kind, message)| SchemaDiagnostic::new(kind, "/$schema", message))
+            }
         }
     }
 

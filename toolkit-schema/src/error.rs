@@ -5,18 +5,18 @@ use std::fmt;
 use super::Violations;
 use super::excerpt::shown_pointer;
 
-/// An error for an invalid schema. It contains one or more [`SchemaFault`]s.
+/// An error for an invalid schema. It contains one or more [`SchemaDiagnostic`]s.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError {
     /// Never empty.
-    faults: Vec<SchemaFault>,
-    /// True if faults beyond [`MAX_FAULTS`] were dropped.
+    diagnostics: Vec<SchemaDiagnostic>,
+    /// True if diagnostics beyond [`MAX_DIAGNOSTICS`] were dropped.
     is_cut: bool,
 }
 
 /// A single defect of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SchemaFault {
+pub struct SchemaDiagnostic {
     kind: SchemaErrorKind,
     pointer: String,
     message: String,
@@ -42,51 +42,51 @@ pub enum SchemaErrorKind {
 /// An error of validation: the schema is invalid, or the value does not match it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Invalid {
+pub enum ValidationError {
     /// The schema is invalid.
     Schema(SchemaError),
     /// The value does not match the schema.
     Instance(Violations),
 }
 
-/// The number of faults that an error keeps. A schema with a million mistakes must not produce as many messages.
-pub(super) const MAX_FAULTS: usize = 16;
+/// The number of diagnostics that an error keeps. A schema with a million mistakes must not produce as many messages.
+pub(super) const MAX_DIAGNOSTICS: usize = 16;
 
 impl SchemaError {
     /// # Panics
     ///
-    /// If there is no fault.
-    pub(super) fn new(mut faults: Vec<SchemaFault>) -> Self {
-        assert!(!faults.is_empty(), "an error has a fault");
+    /// If there is no diagnostic.
+    pub(super) fn new(mut diagnostics: Vec<SchemaDiagnostic>) -> Self {
+        assert!(!diagnostics.is_empty(), "an error has a diagnostic");
         // Sorted, since the order of keys in a map depends on the features of `serde_json`.
-        faults.sort_by(|a, b| a.pointer.cmp(&b.pointer));
-        faults.dedup();
-        let is_cut = faults.len() > MAX_FAULTS;
-        faults.truncate(MAX_FAULTS);
-        Self { faults, is_cut }
+        diagnostics.sort_by(|a, b| a.pointer.cmp(&b.pointer));
+        diagnostics.dedup();
+        let is_cut = diagnostics.len() > MAX_DIAGNOSTICS;
+        diagnostics.truncate(MAX_DIAGNOSTICS);
+        Self { diagnostics, is_cut }
     }
 
-    /// Returns the kind of the first fault.
+    /// Returns the kind of the first diagnostic.
     #[must_use]
     pub fn kind(&self) -> SchemaErrorKind {
-        self.faults[0].kind
+        self.diagnostics[0].kind
     }
 
-    /// Returns the location of the first fault, as a JSON Pointer into the schema (RFC 6901).
+    /// Returns the location of the first diagnostic, as a JSON Pointer into the schema (RFC 6901).
     #[must_use]
     pub fn pointer(&self) -> &str {
-        &self.faults[0].pointer
+        &self.diagnostics[0].pointer
     }
 
-    /// Returns the faults, at most the first 16. A fault that prevents further checks (the schema is not an object, is
+    /// Returns the diagnostics, at most the first 16. A diagnostic that prevents further checks (the schema is not an object, is
     /// too large or has an unsupported dialect) is the only one.
     #[must_use]
-    pub fn faults(&self) -> &[SchemaFault] {
-        &self.faults
+    pub fn diagnostics(&self) -> &[SchemaDiagnostic] {
+        &self.diagnostics
     }
 }
 
-impl SchemaFault {
+impl SchemaDiagnostic {
     pub(super) fn new(kind: SchemaErrorKind, pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self { kind, pointer: pointer.into(), message: message.into() }
     }
@@ -110,13 +110,13 @@ impl SchemaFault {
     }
 }
 
-impl From<SchemaFault> for SchemaError {
-    fn from(fault: SchemaFault) -> Self {
-        Self::new(vec![fault])
+impl From<SchemaDiagnostic> for SchemaError {
+    fn from(diagnostic: SchemaDiagnostic) -> Self {
+        Self::new(vec![diagnostic])
     }
 }
 
-impl fmt::Display for SchemaFault {
+impl fmt::Display for SchemaDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.pointer.is_empty() {
             write!(f, "at {}: ", shown_pointer(&self.pointer))?;
@@ -128,15 +128,15 @@ impl fmt::Display for SchemaFault {
 impl fmt::Display for SchemaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("invalid schema: ")?;
-        for (idx, fault) in self.faults.iter().enumerate() {
+        for (idx, diagnostic) in self.diagnostics.iter().enumerate() {
             let separator = if idx == 0 { "" } else { "; " };
-            write!(f, "{separator}{fault}")?;
+            write!(f, "{separator}{diagnostic}")?;
         }
         f.write_str(if self.is_cut { "; and more" } else { "" })
     }
 }
 
-impl fmt::Display for Invalid {
+impl fmt::Display for ValidationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Schema(error) => error.fmt(f),
@@ -146,16 +146,16 @@ impl fmt::Display for Invalid {
 }
 
 impl std::error::Error for SchemaError {}
-impl std::error::Error for SchemaFault {}
-impl std::error::Error for Invalid {}
+impl std::error::Error for SchemaDiagnostic {}
+impl std::error::Error for ValidationError {}
 
-impl From<SchemaError> for Invalid {
+impl From<SchemaError> for ValidationError {
     fn from(error: SchemaError) -> Self {
         Self::Schema(error)
     }
 }
 
-impl From<Violations> for Invalid {
+impl From<Violations> for ValidationError {
     fn from(violations: Violations) -> Self {
         Self::Instance(violations)
     }

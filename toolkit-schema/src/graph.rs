@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
-use super::error::{MAX_FAULTS, SchemaErrorKind, SchemaFault};
+use super::error::{MAX_DIAGNOSTICS, SchemaDiagnostic, SchemaErrorKind};
 use super::limits::MAX_SUBSCHEMAS;
 use super::reference::{Base, References, Target};
 use super::tagged;
@@ -69,7 +69,7 @@ pub(super) struct Pattern<'s> {
 /// The results of walking a document, in addition to its schemas.
 pub(super) struct Found<'s> {
     pub(super) patterns: Vec<Pattern<'s>>,
-    pub(super) faults: Vec<SchemaFault>,
+    pub(super) diagnostics: Vec<SchemaDiagnostic>,
     pending: Vec<Reference<'s>>,
     names: HashSet<String>,
 }
@@ -83,16 +83,16 @@ struct Reference<'s> {
 
 impl Found<'_> {
     /// Adds a defect of a keyword, up to the limit. The message is built only if it is needed.
-    fn fault(
+    fn diagnostic(
         &mut self,
         graph: &Graph<'_>,
         id: usize,
         keyword: &str,
-        fault: impl FnOnce() -> (SchemaErrorKind, String),
+        diagnostic: impl FnOnce() -> (SchemaErrorKind, String),
     ) {
-        if self.faults.len() <= MAX_FAULTS {
-            let (kind, message) = fault();
-            self.faults.push(SchemaFault::new(kind, child(&graph.pointer(id), keyword), message));
+        if self.diagnostics.len() <= MAX_DIAGNOSTICS {
+            let (kind, message) = diagnostic();
+            self.diagnostics.push(SchemaDiagnostic::new(kind, child(&graph.pointer(id), keyword), message));
         }
     }
 }
@@ -107,9 +107,10 @@ impl<'s> Graph<'s> {
         root: &'s Value,
         dialect: Dialect,
         references: &'s References<'s>,
-    ) -> Result<(Self, Found<'s>), SchemaFault> {
+    ) -> Result<(Self, Found<'s>), SchemaDiagnostic> {
         let mut graph = Self { nodes: Vec::new(), ids: HashMap::new(), dialect, compares_items: false };
-        let mut found = Found { patterns: Vec::new(), faults: Vec::new(), pending: Vec::new(), names: HashSet::new() };
+        let mut found =
+            Found { patterns: Vec::new(), diagnostics: Vec::new(), pending: Vec::new(), names: HashSet::new() };
         let mut dynamic = Vec::new();
         graph.add(root, Place::Root, references.root());
         let mut next = 0;
@@ -119,7 +120,7 @@ impl<'s> Graph<'s> {
                 next += 1;
                 if graph.nodes.len() > MAX_SUBSCHEMAS {
                     let message = format!("it has more than {} subschemas", MAX_SUBSCHEMAS);
-                    return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
+                    return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, "", message));
                 }
             }
             // All schemas with a known location have been added, so a reference that adds one points to an unknown
@@ -134,7 +135,7 @@ impl<'s> Graph<'s> {
                         }
                     }
                     Ok(Target::MetaSchema) => {}
-                    Err(unresolved) => found.fault(&graph, from, keyword, || references.explain(text, unresolved)),
+                    Err(unresolved) => found.diagnostic(&graph, from, keyword, || references.explain(text, unresolved)),
                 }
             }
             if next == graph.nodes.len() {
@@ -152,22 +153,22 @@ impl<'s> Graph<'s> {
             return;
         };
         if id > 0
-            && let Some(fault) = keywords.get("$schema").and_then(|named| self.other_dialect(named))
+            && let Some(diagnostic) = keywords.get("$schema").and_then(|named| self.other_dialect(named))
         {
-            found.fault(self, id, "$schema", || fault);
+            found.diagnostic(self, id, "$schema", || diagnostic);
         }
         // The reference that led here has already set the base URI.
         let is_entered = matches!(self.nodes[id].place, Place::At(_));
         match references.base_of(&self.nodes[id].base, schema).filter(|_| !is_entered) {
             Some(Ok(base)) => self.nodes[id].base = base,
-            Some(Err(message)) => found.fault(self, id, "$id", || (SchemaErrorKind::InvalidSchema, message)),
+            Some(Err(message)) => found.diagnostic(self, id, "$id", || (SchemaErrorKind::InvalidSchema, message)),
             None => {}
         }
         if !is_entered {
             for (keyword, name) in references.names(&self.nodes[id].base, schema) {
                 if !found.names.insert(name) {
                     let message = format!("`{keyword}` names two schemas; a name is for one");
-                    found.fault(self, id, keyword, || (SchemaErrorKind::InvalidSchema, message));
+                    found.diagnostic(self, id, keyword, || (SchemaErrorKind::InvalidSchema, message));
                 }
             }
         }
@@ -216,7 +217,7 @@ impl<'s> Graph<'s> {
     }
 
     /// Connects dynamic references with every schema that has their anchor.
-    fn connect_dynamic(&mut self, dynamic: &[(usize, &str)]) -> Result<(), SchemaFault> {
+    fn connect_dynamic(&mut self, dynamic: &[(usize, &str)]) -> Result<(), SchemaDiagnostic> {
         let mut anchors: HashMap<&str, Vec<usize>> = HashMap::new();
         for (id, node) in self.nodes.iter().enumerate() {
             if let Some(Value::String(name)) = node.schema.get("$dynamicAnchor") {
@@ -226,7 +227,7 @@ impl<'s> Graph<'s> {
         let ways = |name: &str| anchors.get(name).map_or(0, Vec::len);
         if dynamic.iter().map(|(_, name)| ways(name)).sum::<usize>() > MAX_DYNAMIC {
             let message = "its dynamic references may lead to too many schemas";
-            return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
+            return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, "", message));
         }
         for (id, name) in dynamic {
             let known: HashSet<usize> = self.nodes[*id].in_place.iter().copied().collect();
@@ -238,7 +239,7 @@ impl<'s> Graph<'s> {
 
     fn other_dialect(&self, named: &Value) -> Option<(SchemaErrorKind, String)> {
         match Dialect::named(named) {
-            Err(fault) => Some(fault),
+            Err(diagnostic) => Some(diagnostic),
             Ok(dialect) if dialect == self.dialect => None,
             Ok(dialect) => {
                 let (of, here) = (dialect.uri(), self.dialect.uri());

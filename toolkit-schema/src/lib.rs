@@ -88,7 +88,7 @@ pub use self::{
     violation::{child, declared_place},
 };
 
-pub use self::error::{Invalid, SchemaError, SchemaErrorKind, SchemaFault};
+pub use self::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind, ValidationError};
 pub use self::plan::{CheckPath, PlanObstacle};
 pub use self::schema::Schema;
 pub use self::violation::{Violation, Violations};

@@ -6,7 +6,7 @@ use jsonschema::{Keyword, PatternOptions, ValidationError, ValidationOptions, Va
 use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
-use super::error::{MAX_FAULTS, SchemaErrorKind, SchemaFault};
+use super::error::{MAX_DIAGNOSTICS, SchemaDiagnostic, SchemaErrorKind};
 use super::excerpt::quoted;
 use super::graph::{Graph, Pattern};
 use super::violation::child;
@@ -39,14 +39,14 @@ impl<'s> Patterns<'s> {
     /// # Errors
     ///
     /// Returns the defect of a schema with too many patterns.
-    pub(super) fn new(all: Vec<Pattern<'s>>) -> Result<Self, SchemaFault> {
+    pub(super) fn new(all: Vec<Pattern<'s>>) -> Result<Self, SchemaDiagnostic> {
         let mut texts: Vec<&str> = all.iter().map(|pattern| pattern.text).collect();
         texts.sort_unstable();
         texts.dedup();
         let different = texts.len();
         if different > MAX_PATTERNS {
             let message = format!("it has more than {MAX_PATTERNS} different patterns");
-            return Err(SchemaFault::new(SchemaErrorKind::TooComplex, "", message));
+            return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, "", message));
         }
         Ok(Self { all, different })
     }
@@ -86,7 +86,7 @@ impl<'s> Patterns<'s> {
         options: &ValidationOptions<'_>,
         graph: &Graph<'s>,
         wanted: impl Fn(&Pattern<'s>) -> bool,
-    ) -> Vec<SchemaFault> {
+    ) -> Vec<SchemaDiagnostic> {
         let compiles = |text: &str| {
             let keys = Map::from_iter([(text.to_owned(), Value::Bool(true))]);
             options.build(&Map::from_iter([("patternProperties".to_owned(), keys.into())]).into()).is_ok()
@@ -97,17 +97,17 @@ impl<'s> Patterns<'s> {
             .iter()
             .filter(|pattern| wanted(pattern) && !*known.entry(pattern.text).or_insert_with(|| compiles(pattern.text)));
         // One more than is reported, so that the error knows that it is incomplete.
-        let broken = broken.take(MAX_FAULTS + 1);
-        let faults = broken.map(|pattern| {
+        let broken = broken.take(MAX_DIAGNOSTICS + 1);
+        let diagnostics = broken.map(|pattern| {
             let schema = graph.pointer(pattern.node);
             let pointer = match pattern.of_keys {
                 true => child(&child(&schema, "patternProperties"), pattern.text),
                 false => child(&schema, "pattern"),
             };
             let message = format!("the pattern {} does not compile, or is too large", quoted(pattern.text));
-            SchemaFault::new(SchemaErrorKind::InvalidSchema, pointer, message)
+            SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, pointer, message)
         });
-        faults.collect()
+        diagnostics.collect()
     }
 }
 

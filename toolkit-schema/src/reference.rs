@@ -6,7 +6,7 @@ use jsonschema::{Registry, Uri};
 use serde_json::Value;
 
 use super::dialect::Dialect;
-use super::error::{SchemaErrorKind, SchemaFault};
+use super::error::{SchemaDiagnostic, SchemaErrorKind};
 use super::excerpt::quoted;
 use super::suggest::did_you_mean;
 use super::walk;
@@ -48,10 +48,10 @@ impl<'s> References<'s> {
     /// # Errors
     ///
     /// Returns the defect of names that are not URIs or not unique.
-    pub(super) fn new(root: &'s Value, dialect: Dialect, is_named: bool) -> Result<Self, SchemaFault> {
+    pub(super) fn new(root: &'s Value, dialect: Dialect, is_named: bool) -> Result<Self, SchemaDiagnostic> {
         let names = is_named.then(|| Names::new(root, dialect)).transpose().map_err(|message| {
             let message = format!("its names are not sound: {}", quoted(&message));
-            SchemaFault::new(SchemaErrorKind::InvalidSchema, "", message)
+            SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, "", message)
         })?;
         Ok(Self { root, dialect, names })
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::check::{self, Checked};
 use crate::cost::{self, ErrorDetail};
-use crate::error::{SchemaError, SchemaErrorKind, SchemaFault};
+use crate::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind};
 use crate::plan::{CheckPath, Plan};
 use crate::tree::{held, held_copy};
 use crate::violation::{self, Violation, Violations};
@@ -289,7 +289,7 @@ impl FromStr for Schema {
     /// nested deeper than [`Schema::MAX_DEPTH`] levels.
     fn from_str(text: &str) -> Result<Self, SchemaError> {
         let value = json::parse(text.as_bytes()).map_err(|message| {
-            SchemaFault::new(SchemaErrorKind::InvalidSchema, "", format!("cannot parse the text: {message}"))
+            SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, "", format!("cannot parse the text: {message}"))
         })?;
         Self::from_value(value)
     }

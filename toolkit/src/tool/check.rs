@@ -54,8 +54,8 @@ pub(crate) fn brief(text: &str) -> String {
 
 fn check_schemas(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
     let mut invalid = |which: &str, error: SchemaError| {
-        diagnostics.extend(error.faults().iter().map(|fault| {
-            let message = format!("the {which} schema is invalid: {fault}");
+        diagnostics.extend(error.diagnostics().iter().map(|diagnostic| {
+            let message = format!("the {which} schema is invalid: {diagnostic}");
             Diagnostic::new(DiagnosticKind::InvalidSchema, message, [tool])
         }));
     };
