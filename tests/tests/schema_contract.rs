@@ -231,7 +231,7 @@ fn text_is_a_schema_or_says_where_it_is_not() {
         ),
         (
             r#"{"a": {"b": 1, "b": 2}}"#,
-            "invalid schema: cannot parse the text: not valid JSON: the key `b` stands twice in one object at line 1 column 18",
+            "invalid schema: cannot parse the text: not valid JSON: duplicate key `b` in an object at line 1 column 18",
         ),
         (
             &deep,

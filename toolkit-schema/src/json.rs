@@ -116,5 +116,5 @@ impl<'de> Visitor<'de> for Checked {
 #[cold]
 fn twice<E: Error>(key: &str) -> E {
     let key: String = key.chars().take(60).collect();
-    E::custom(format_args!("the key `{}` stands twice in one object", key.escape_debug()))
+    E::custom(format_args!("duplicate key `{}` in an object", key.escape_debug()))
 }

@@ -46,7 +46,7 @@ fn text_that_is_no_chain_is_refused_with_every_reason() {
     assert_eq!(error("3"), "not a chain: a chain is a list of steps, or `{\"parallel\": true, \"steps\": […]}`");
     assert_eq!(
         error(r#"[{"toolId": "a", "toolId": "b"}]"#),
-        "not a chain: not valid JSON: the key `toolId` stands twice in one object at line 1 column 25"
+        "not a chain: not valid JSON: duplicate key `toolId` in an object at line 1 column 25"
     );
     assert!(error("[").starts_with("not a chain: not valid JSON"));
 }

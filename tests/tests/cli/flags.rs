@@ -92,7 +92,7 @@ fn an_invalid_value_of_a_flag_exits_with_2() {
     tools(&["call", "sum", "--numbers", "NaN"]).exits(2);
     tools(&["call", "forecast", "--unit", "kelvin"]).exits(2).says("celsius");
     tools(&["call", "forecast", "--place", "[]"]).exits(2).says("JSON object");
-    tools(&["call", "echo", "--value", r#"{"a":1,"a":2}"#]).exits(2).says("stands twice");
+    tools(&["call", "echo", "--value", r#"{"a":1,"a":2}"#]).exits(2).says("duplicate key");
     tools(&["call", "add", "--a", "1", "--a", "2"]).exits(2);
     tools(&["call", "add", "--timeout", "soon", "--a", "1"]).exits(2);
 }

@@ -257,7 +257,7 @@ fn what_is_no_json_object_is_refused_with_the_place() {
     assert_eq!(error("{\"name\": }"), "not a tool: not valid JSON: expected value at line 1 column 10");
     assert_eq!(
         error(r#"{"name": "a", "name": "b"}"#).lines().next().unwrap(),
-        "not a tool: not valid JSON: the key `name` stands twice in one object at line 1 column 20"
+        "not a tool: not valid JSON: duplicate key `name` in an object at line 1 column 20"
     );
     let mut deep = json!({});
     for _ in 0..200 {
