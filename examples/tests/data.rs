@@ -163,7 +163,7 @@ fn validates_json() {
         json!({"value": 1, "schema": {"$schema": "https://json-schema.org/draft/2019-09/schema"}}),
         "not supported",
     );
-    host.refused("validate_json", json!({"value": 1, "schema": 3}), "a schema is a JSON object");
+    host.refused("validate_json", json!({"value": 1, "schema": 3}), "a schema must be a JSON object");
 }
 
 /// A long key stands in the path of every part below it, and a part is selected once for each part that it is in.

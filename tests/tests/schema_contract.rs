@@ -29,10 +29,7 @@ fn check(schema: Value, expect: Expect) {
 #[test]
 fn a_schema_is_an_object() {
     for schema in [json!(true), json!(null), json!("{}"), json!([{}]), json!(3)] {
-        check(
-            schema,
-            expect![[r#"InvalidSchema "": a schema is a JSON object; write `{}` for one that accepts every value"#]],
-        );
+        check(schema, expect![[r#"InvalidSchema "": a schema must be a JSON object; use `{}` to accept every value"#]]);
     }
 }
 
@@ -54,7 +51,7 @@ fn a_dialect_other_than_two_is_refused_by_name_wherever_it_stands() {
     check(
         json!({ "properties": { "a": { "$schema": "http://json-schema.org/draft-07/schema#" } } }),
         expect![[
-            r#"UnsupportedDialect "/properties/a/$schema": the dialect `http://json-schema.org/draft-07/schema` is not that of the document, `https://json-schema.org/draft/2020-12/schema`; a document has one"#
+            r#"UnsupportedDialect "/properties/a/$schema": the dialect `http://json-schema.org/draft-07/schema` differs from that of the document, `https://json-schema.org/draft/2020-12/schema`; a document must use a single dialect"#
         ]],
     );
     for schema in [
@@ -100,10 +97,10 @@ fn every_fault_is_told_at_its_place() {
         }),
         expect![[r#"
             InvalidSchema "/$defs/Address/enum": must be an array, got 3
-            ExternalReference "/properties/a/$ref": the reference `https://example.com/a.json` leaves the document; nothing is fetched: copy the schema into `$defs`, and refer to it there
-            UnresolvedReference "/properties/b/$ref": the reference `#/$defs/Adress` leads nowhere; did you mean `#/$defs/Address`?
+            ExternalReference "/properties/a/$ref": the reference `https://example.com/a.json` points outside the document, and nothing is fetched; copy the schema into `$defs` and refer to it there
+            UnresolvedReference "/properties/b/$ref": the reference `#/$defs/Adress` does not resolve; did you mean `#/$defs/Address`?
             InvalidSchema "/properties/c~1d/minLength": must be at least 0, got -1
-            InvalidSchema "/properties/c~1d/pattern": the pattern `(` does not compile, or is too large
+            InvalidSchema "/properties/c~1d/pattern": the pattern `(` is invalid, or too large to compile
             InvalidSchema "/required": must be an array, got "a"
             InvalidSchema "/type": must be one of "array", "boolean", "integer", "null", "number", "object", "string", got "objet"; did you mean `object`?"#]],
     );
@@ -187,7 +184,7 @@ fn a_reference_in_a_value_is_none_and_one_within_the_document_is_followed() {
     check(
         json!({ "$defs": { "unused": { "patternProperties": { "[": {} } } } }),
         expect![[
-            r#"InvalidSchema "/$defs/unused/patternProperties/[": the pattern `[` does not compile, or is too large"#
+            r#"InvalidSchema "/$defs/unused/patternProperties/[": the pattern `[` is invalid, or too large to compile"#
         ]],
     );
 }
@@ -208,7 +205,7 @@ fn a_name_is_for_one_schema() {
     check(
         json!({ "$id": "urn:a", "$defs": { "a": { "$id": "urn:a" }, "b": { "$id": "x y" } } }),
         expect![[
-            r#"InvalidSchema "": its names are not sound: `Invalid URI reference 'x y': unexpected character at index 1`"#
+            r#"InvalidSchema "": invalid identifier: `Invalid URI reference 'x y': unexpected character at index 1`"#
         ]],
     );
 }
@@ -220,7 +217,7 @@ fn text_is_a_schema_or_says_where_it_is_not() {
     assert_eq!(serde_json::to_value(&schema).unwrap(), json!({ "type": "string" }));
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
     for (text, message) in [
-        ("", "invalid schema: cannot parse the text: not valid JSON: it is empty; an object without keys is `{}`"),
+        ("", "invalid schema: cannot parse the text: not valid JSON: the text is empty; use `{}` for an empty object"),
         (
             "{\n  \"type\" 3\n}",
             "invalid schema: cannot parse the text: not valid JSON: expected `:` at line 2 column 10",
@@ -237,7 +234,7 @@ fn text_is_a_schema_or_says_where_it_is_not() {
             &deep,
             "invalid schema: cannot parse the text: the JSON is nested deeper than 127 levels at line 1 column 128",
         ),
-        ("[]", "invalid schema: a schema is a JSON object; write `{}` for one that accepts every value"),
+        ("[]", "invalid schema: a schema must be a JSON object; use `{}` to accept every value"),
     ] {
         let error = text.parse::<Schema>().unwrap_err();
         assert_eq!((error.kind(), error.pointer()), (SchemaErrorKind::InvalidSchema, ""));

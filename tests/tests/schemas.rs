@@ -8,9 +8,9 @@ use toolkit_tests::{json_schema_suite, ran, shared, shared_text};
 type Reason = (SchemaErrorKind, &'static str);
 
 /// `true` and `false` are schemas, and nothing that a tool could take or return: a tool's schema is an object.
-const NO_OBJECT: Reason = (SchemaErrorKind::InvalidSchema, "a schema is a JSON object");
+const NO_OBJECT: Reason = (SchemaErrorKind::InvalidSchema, "a schema must be a JSON object");
 /// It refers to another document of the suite. Nothing is fetched, lest a schema reaches into the network of its host.
-const LEAVES: Reason = (SchemaErrorKind::ExternalReference, "leaves the document; nothing is fetched");
+const LEAVES: Reason = (SchemaErrorKind::ExternalReference, "points outside the document, and nothing is fetched");
 /// Its dialect is one that somebody made.
 const DIALECT: Reason = (SchemaErrorKind::UnsupportedDialect, "is not supported; use draft 2020-12 or draft-07");
 
@@ -309,7 +309,7 @@ fn text_that_the_systems_before_refuse_is_refused_alike() {
         let error = schema.expect_err(id);
         assert_eq!(error.kind(), SchemaErrorKind::InvalidSchema, "{id}: {error}");
         if decided.contains(&id) {
-            assert!(error.to_string().contains("a schema is a JSON object"), "{id}: {error}");
+            assert!(error.to_string().contains("a schema must be a JSON object"), "{id}: {error}");
         } else {
             assert_eq!(case["error_kind"].as_str().and_then(kind_named), Some(SchemaErrorKind::InvalidSchema), "{id}");
         }

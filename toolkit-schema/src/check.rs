@@ -69,7 +69,7 @@ const STACK: usize = 32 << 20;
 /// Returns all defects that can be found. A defect of the size, dialect or root prevents the search for others.
 pub(super) fn check(schema: &Value) -> Result<Checked, SchemaError> {
     if !schema.is_object() {
-        let message = "a schema is a JSON object; write `{}` for one that accepts every value";
+        let message = "a schema must be a JSON object; use `{}` to accept every value";
         return Err(SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, "", message).into());
     }
     let size = Size::measure(schema)?;
@@ -82,9 +82,9 @@ pub(super) fn check(schema: &Value) -> Result<Checked, SchemaError> {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, deep);
         let checked = thread
             .map_err(|error| error.to_string())
-            .and_then(|thread| thread.join().map_err(|_| "the check did not end".to_owned()));
+            .and_then(|thread| thread.join().map_err(|_| "the thread that checks it panicked".to_owned()));
         checked.unwrap_or_else(|error| {
-            let message = format!("it is nested so deep that it takes a thread to check: {error}");
+            let message = format!("cannot check a schema that is nested this deep: {error}");
             Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, "", message).into())
         })
     })
@@ -120,7 +120,7 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
                 if diagnostics.is_empty() {
                     let (pointer, message) = match failed {
                         Ok(Err(error)) => (error.instance_path().to_string(), quoted(&error.to_string())),
-                        _ => (String::new(), "its names cannot be told apart".to_owned()),
+                        _ => (String::new(), "the identifiers of its subschemas conflict".to_owned()),
                     };
                     diagnostics.push(SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, pointer, message));
                 }
@@ -148,7 +148,7 @@ impl Size {
         while let Some((value, depth)) = pending.pop() {
             size.depth = size.depth.max(depth);
             if depth > MAX_DEPTH {
-                let message = format!("it is nested deeper than {} levels", MAX_DEPTH);
+                let message = format!("the schema is nested deeper than {} levels", MAX_DEPTH);
                 return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, "", message));
             }
             match value {

@@ -57,11 +57,11 @@ impl Cost {
     /// Returns the rule that `instance` violates by its size, or `None` if it may be validated.
     pub(super) fn refusal(&self, instance: &Value) -> Option<String> {
         if is_deeper(instance, self.depth) {
-            return Some(format!("is nested too deep for this schema: at most {} levels", self.depth));
+            return Some(format!("is nested too deep: this schema accepts at most {} levels", self.depth));
         }
         self.checking.exceed(instance, VISIT_BUDGET).map(|level| {
             format!(
-                "takes too long to check: what is nested {level} levels deep is looked at too often; send less of it"
+                "is too expensive to validate: too many subschemas apply to its parts at level {level}; send a smaller value"
             )
         })
     }
@@ -233,7 +233,8 @@ impl<'s> Counter<'_, 's> {
             };
             self.work += 1;
             if self.work > MAX_WORK {
-                let message = "it joins too many schemas with too many properties to count what a value costs";
+                let message =
+                    "the schema combines too many subschemas with too many properties to bound the cost of validation";
                 return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, self.graph.pointer(id), message));
             }
             next[id] = here[id].max(both.0.most());
@@ -335,7 +336,7 @@ impl<'s> Inside<'s> {
 /// Returns the schemas in an order in which each follows those that apply to the same value.
 fn in_order(graph: &Graph<'_>) -> Result<Vec<usize>, SchemaDiagnostic> {
     sorted(graph, |node| node.beside().collect()).map_err(|id| {
-        let message = "it leads back to itself for the same value, without end";
+        let message = "the schema refers to itself for the same value, which would never end";
         SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, graph.pointer(id), message)
     })
 }
@@ -388,7 +389,7 @@ fn depth(graph: &Graph<'_>, order: &[usize]) -> Result<usize, SchemaDiagnostic> 
     let levels = MAX_STACK / highest;
     if levels < MIN_DEPTH {
         let most = MAX_STACK / MIN_DEPTH;
-        let message = format!("more than {most} schemas refer to or join one another in a row, for one value");
+        let message = format!("more than {most} schemas refer to or combine one another in a chain, for one value");
         return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, "", message));
     }
     Ok(levels.min(MAX_DEPTH))

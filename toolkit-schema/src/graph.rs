@@ -119,7 +119,7 @@ impl<'s> Graph<'s> {
                 graph.walk(next, references, &mut found);
                 next += 1;
                 if graph.nodes.len() > MAX_SUBSCHEMAS {
-                    let message = format!("it has more than {} subschemas", MAX_SUBSCHEMAS);
+                    let message = format!("the schema has more than {} subschemas", MAX_SUBSCHEMAS);
                     return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, "", message));
                 }
             }
@@ -167,7 +167,7 @@ impl<'s> Graph<'s> {
         if !is_entered {
             for (keyword, name) in references.names(&self.nodes[id].base, schema) {
                 if !found.names.insert(name) {
-                    let message = format!("`{keyword}` names two schemas; a name is for one");
+                    let message = format!("`{keyword}` gives two schemas the same name; names must be unique");
                     found.diagnostic(self, id, keyword, || (SchemaErrorKind::InvalidSchema, message));
                 }
             }
@@ -226,7 +226,7 @@ impl<'s> Graph<'s> {
         }
         let ways = |name: &str| anchors.get(name).map_or(0, Vec::len);
         if dynamic.iter().map(|(_, name)| ways(name)).sum::<usize>() > MAX_DYNAMIC {
-            let message = "its dynamic references may lead to too many schemas";
+            let message = "the dynamic references have too many possible targets";
             return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, "", message));
         }
         for (id, name) in dynamic {
@@ -243,7 +243,9 @@ impl<'s> Graph<'s> {
             Ok(dialect) if dialect == self.dialect => None,
             Ok(dialect) => {
                 let (of, here) = (dialect.uri(), self.dialect.uri());
-                let message = format!("the dialect `{of}` is not that of the document, `{here}`; a document has one");
+                let message = format!(
+                    "the dialect `{of}` differs from that of the document, `{here}`; a document must use a single dialect"
+                );
                 Some((SchemaErrorKind::UnsupportedDialect, message))
             }
         }

@@ -24,7 +24,7 @@ pub fn parse(text: &[u8]) -> Result<Value, String> {
 #[cold]
 pub(crate) fn syntax_error(text: &[u8]) -> String {
     if text.trim_ascii().is_empty() {
-        return "not valid JSON: it is empty; an object without keys is `{}`".to_owned();
+        return "not valid JSON: the text is empty; use `{}` for an empty object".to_owned();
     }
     if text.starts_with(b"\xEF\xBB\xBF") {
         return "not valid JSON: it starts with a byte order mark".to_owned();

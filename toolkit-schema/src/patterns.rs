@@ -45,7 +45,7 @@ impl<'s> Patterns<'s> {
         texts.dedup();
         let different = texts.len();
         if different > MAX_PATTERNS {
-            let message = format!("it has more than {MAX_PATTERNS} different patterns");
+            let message = format!("the schema has more than {MAX_PATTERNS} distinct patterns");
             return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, "", message));
         }
         Ok(Self { all, different })
@@ -104,7 +104,7 @@ impl<'s> Patterns<'s> {
                 true => child(&child(&schema, "patternProperties"), pattern.text),
                 false => child(&schema, "pattern"),
             };
-            let message = format!("the pattern {} does not compile, or is too large", quoted(pattern.text));
+            let message = format!("the pattern {} is invalid, or too large to compile", quoted(pattern.text));
             SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, pointer, message)
         });
         diagnostics.collect()

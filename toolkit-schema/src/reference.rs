@@ -50,7 +50,7 @@ impl<'s> References<'s> {
     /// Returns the defect of names that are not URIs or not unique.
     pub(super) fn new(root: &'s Value, dialect: Dialect, is_named: bool) -> Result<Self, SchemaDiagnostic> {
         let names = is_named.then(|| Names::new(root, dialect)).transpose().map_err(|message| {
-            let message = format!("its names are not sound: {}", quoted(&message));
+            let message = format!("invalid identifier: {}", quoted(&message));
             SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, "", message)
         })?;
         Ok(Self { root, dialect, names })
@@ -67,7 +67,7 @@ impl<'s> References<'s> {
         schema.get("$id")?.as_str()?;
         let resolver = names.registry.resolver(base.as_ref().clone());
         let inner = resolver.in_subresource(self.dialect.draft().create_resource_ref(schema));
-        Some(inner.map(|inner| Some(inner.base_uri())).map_err(|error| format!("`$id` is not sound: {error}")))
+        Some(inner.map(|inner| Some(inner.base_uri())).map_err(|error| format!("invalid `$id`: {error}")))
     }
 
     /// Returns the keywords that name `schema`, and the resolved names.
@@ -124,14 +124,14 @@ impl<'s> References<'s> {
         match unresolved {
             Unresolved::Leaves => {
                 let message = format!(
-                    "the reference {name} leaves the document; nothing is fetched: copy the schema into `$defs`, and \
-                     refer to it there"
+                    "the reference {name} points outside the document, and nothing is fetched; copy the schema into \
+                     `$defs` and refer to it there"
                 );
                 (SchemaErrorKind::ExternalReference, message)
             }
-            Unresolved::Nowhere => nowhere(format!("the reference {name} leads nowhere{}", self.near(reference))),
-            Unresolved::NoSchema => nowhere(format!("the reference {name} leads to what is no schema")),
-            Unresolved::NoReference => nowhere(format!("{name} is no reference")),
+            Unresolved::Nowhere => nowhere(format!("the reference {name} does not resolve{}", self.near(reference))),
+            Unresolved::NoSchema => nowhere(format!("the reference {name} resolves to a value that is not a schema")),
+            Unresolved::NoReference => nowhere(format!("{name} is not a valid URI reference")),
         }
     }
 

@@ -140,7 +140,7 @@ impl Violations {
                 Self::from_errors(schema, has_secrets, instance, validator.validate(instance).err().into_iter());
         }
         if violations.is_empty() {
-            let rule = "is not valid, and is too large to say where; send less of it".to_owned();
+            let rule = "is invalid, and too large to locate the violation; send a smaller value".to_owned();
             violations.0.push(Violation { keyword: "size".to_owned(), ..Violation::new(String::new(), rule) });
         }
         violations
@@ -193,12 +193,12 @@ impl Violations {
 
     /// Creates the violation of an invalid value that is too deep for its violations to be located.
     pub(super) fn too_deep() -> Self {
-        Self::from_size_limit("is not valid, and is nested too deep to say where".to_owned())
+        Self::from_size_limit("is invalid, and nested too deep to locate the violation".to_owned())
     }
 
     /// Creates the violation that an invalid schema reports for every value.
     pub(crate) fn broken_schema(error: &dyn fmt::Display) -> Self {
-        let rule = format!("cannot be checked: {error}");
+        let rule = format!("cannot be validated: {error}");
         Self(vec![Violation { keyword: "$schema".to_owned(), ..Violation::new(String::new(), rule) }])
     }
 

@@ -90,7 +90,7 @@ fn text_that_is_not_json_is_malformed() {
     }
     ran(texts.len() * 3);
     let message = |text: &[u8]| refused(&dispatcher, "bad:anything", text).message().to_owned();
-    assert_eq!(message(b""), "not valid JSON: it is empty; an object without keys is `{}`");
+    assert_eq!(message(b""), "not valid JSON: the text is empty; use `{}` for an empty object");
     assert_eq!(message(b"\xef\xbb\xbf{}"), "not valid JSON: it starts with a byte order mark");
     assert_eq!(message(b"{}x"), "not valid JSON: trailing characters at line 1 column 3");
 }

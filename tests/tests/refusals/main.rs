@@ -103,7 +103,7 @@ fn a_list_in_place_of_the_arguments_is_named() {
 fn a_tool_without_arguments_says_so() {
     expect![[r#"
         shop:close: the arguments do not fit
-        - /force is not an argument; there are none
+        - /force is not an argument; no arguments are accepted
         for example: {}"#]]
     .assert_eq(&refused("shop:close", &json!({ "force": true })).to_string());
 }
@@ -135,7 +135,7 @@ fn keys_that_are_named_are_those_of_the_object_at_hand() {
         .assert_eq(&said(json!({ "shape": { "Circle": { "center": { "x": 1, "y": 2 }, "radius": 1, "orign": 0 } } })));
     expect!["- /shape/Circle/center/radus is not an argument; expected `x`, `y`"]
         .assert_eq(&said(json!({ "shape": { "Circle": { "center": { "x": 1, "y": 2, "radus": 1 }, "radius": 1 } } })));
-    expect!["- /nothing/origin is not an argument; there are none"]
+    expect!["- /nothing/origin is not an argument; no arguments are accepted"]
         .assert_eq(&said(json!({ "nothing": { "origin": 1 } })));
 }
 
@@ -155,7 +155,7 @@ fn keys_are_named_by_what_refuses_them() {
     };
     let sent = json!({ "orign": 1 });
     for (inner, expected) in [
-        (json!({ "additionalProperties": false }), "there are none"),
+        (json!({ "additionalProperties": false }), "no arguments are accepted"),
         (
             json!({ "patternProperties": { "^x-": {} }, "additionalProperties": false }),
             "expected a key that matches `^x-`",
@@ -170,10 +170,10 @@ fn keys_are_named_by_what_refuses_them() {
             "expected `a`, `b`",
         ),
         (json!({ "$ref": "#/$defs/Search%20Filter", "unevaluatedProperties": false }), "expected `text`"),
-        (json!({ "allOf": [{ "additionalProperties": false }] }), "there are none"),
+        (json!({ "allOf": [{ "additionalProperties": false }] }), "no arguments are accepted"),
         (
             json!({ "properties": { "a": {} }, "propertyNames": { "enum": ["a", "b"] } }),
-            "as a key must be one of \"a\", \"b\", got \"orign\"",
+            "is not a valid key: must be one of \"a\", \"b\", got \"orign\"",
         ),
     ] {
         let said = nested(inner.clone(), sent.clone());
@@ -373,7 +373,7 @@ fn limits_are_stated() {
         expect![[r#"- /items/0/name must have at most 5 characters, got "abcdef""#]],
     );
     check("/items/0/name", json!("é".repeat(100)), expect!["- /items/0/name must have at most 5 characters"]);
-    check("/colors", json!(["red", "red"]), expect!["- /colors must not have an item twice"]);
+    check("/colors", json!(["red", "red"]), expect!["- /colors must not contain duplicate items"]);
     check("/prices", json!({ "a/b~c": "cheap" }), expect![[r#"- /prices/a~1b~0c must be a number, got "cheap""#]]);
     check("/items", json!({}), expect!["- /items must be an array, not an object"]);
     check("/items", json!({ "name": "door" }), expect!["- /items must be an array, not an object"]);

@@ -39,7 +39,7 @@ impl Explanation<'_> {
         if viable.is_empty() {
             let mut types = Vec::new();
             refused.iter().for_each(|branch| types_of(branch.errors, here, &mut types));
-            let unexplained = || self.plain(error, "fits none of the forms that may stand there".to_owned());
+            let unexplained = || self.plain(error, "matches none of the allowed forms".to_owned());
             let violation = match types.is_empty() {
                 true => unexplained(),
                 false => wrong_type(unexplained(), instance, &types),

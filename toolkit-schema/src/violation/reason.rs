@@ -65,7 +65,7 @@ impl<'s> Explanation<'s> {
                 self.explain(inner);
                 for violation in &mut self.violations[before..] {
                     violation.pointer = place(child(&pointer, key));
-                    violation.rule = format!("as a key {}", violation.rule);
+                    violation.rule = format!("is not a valid key: {}", violation.rule);
                     if let Some(secrets) = &self.secrets {
                         secrets.mask(violation);
                     }
@@ -120,7 +120,7 @@ impl<'s> Explanation<'s> {
         let suggestion = suggest(key, names.iter().copied()).map(str::to_owned);
         let rule = match (&suggestion, names) {
             (Some(_), _) => "is not an argument".to_owned(),
-            (None, []) => "is not an argument; there are none".to_owned(),
+            (None, []) => "is not an argument; no arguments are accepted".to_owned(),
             (None, names) => format!("is not an argument; expected {}", listed(names.iter().copied().map(Quoted))),
         };
         Violation {
@@ -153,7 +153,9 @@ impl<'s> Explanation<'s> {
         let plural = |n: u64, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
 
         match error.kind() {
-            Kind::OneOfMultipleValid { .. } => at("must fit exactly one form, and fits several".to_owned()),
+            Kind::OneOfMultipleValid { .. } => {
+                at("must match exactly one of the allowed forms, but matches several".to_owned())
+            }
             Kind::Required { property } => {
                 let name = property.as_str().unwrap_or_default();
                 let pointer = place(child(error.instance_path().as_str(), name));
@@ -195,15 +197,15 @@ impl<'s> Explanation<'s> {
             Kind::Pattern { pattern } => {
                 limited(format!("must match `{}`", short(pattern.clone())), pattern.as_str().into())
             }
-            Kind::UniqueItems => at("must not have an item twice".to_owned()),
-            Kind::FalseSchema => at("must not be there".to_owned()),
-            Kind::Not { .. } => at("has a form that is excluded".to_owned()),
-            Kind::Contains => at("lacks an item that must be there".to_owned()),
+            Kind::UniqueItems => at("must not contain duplicate items".to_owned()),
+            Kind::FalseSchema => at("is not allowed".to_owned()),
+            Kind::Not { .. } => at("matches a form that is not allowed".to_owned()),
+            Kind::Contains => at("must contain matching items, as `contains` requires".to_owned()),
             Kind::AdditionalItems { limit } => {
                 limited(format!("must have at most {}", plural(*limit as u64, "item")), (*limit).into())
             }
-            Kind::BacktrackLimitExceeded { .. } => at("takes too long to match against a pattern".to_owned()),
-            Kind::UnevaluatedItems { .. } => at("has items that may not be there".to_owned()),
+            Kind::BacktrackLimitExceeded { .. } => at("is too expensive to match against a pattern".to_owned()),
+            Kind::UnevaluatedItems { .. } => at("has items that are not allowed".to_owned()),
             // The remaining kinds need `format` or content assertions, or use the message of the author.
             _ => at("is not valid".to_owned()),
         }
