@@ -70,7 +70,9 @@ impl Lock {
             None => Manifest::from_mcp_json(json)?,
             Some(version) if *version == LOCK_VERSION => Manifest::from_json(json)?,
             Some(version) => {
-                return Err(InvalidManifest::new(format!("`lockVersion` is {version}, and {LOCK_VERSION} is known")));
+                return Err(InvalidManifest::new(format!(
+                    "unsupported `lockVersion` {version}; expected {LOCK_VERSION}"
+                )));
             }
         };
         let mut tools = Vec::new();
@@ -78,7 +80,7 @@ impl Lock {
             let is_double = |diagnostic: &Diagnostic| diagnostic.kind() == DiagnosticKind::DuplicateId;
             match listing.tool() {
                 Some(tool) if !listing.diagnostics().iter().any(is_double) => tools.push(tool.clone()),
-                _ => return Err(InvalidManifest::new(format!("of its tools, {listing}"))),
+                _ => return Err(InvalidManifest::new(format!("invalid tool {listing}"))),
             }
         }
         Ok(Self::sorted(tools))
@@ -141,7 +143,7 @@ impl Catalog {
             return Ok(self);
         }
         let text = fs::read_to_string(path)
-            .map_err(|error| failed(format!("{}: {error}; TOOLKIT_BLESS=1 writes it", path.display())))?;
+            .map_err(|error| failed(format!("{}: {error}; set TOOLKIT_BLESS=1 to create it", path.display())))?;
         let locked = Lock::from_json(&text).map_err(|error| failed(format!("{}: {error}", path.display())))?;
         let diagnostics: Vec<Diagnostic> = locked
             .compare(&now)

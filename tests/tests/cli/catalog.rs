@@ -340,8 +340,8 @@ fn check_compares_the_catalog_with_a_lock() {
     let ran = tools(&["check", "--lock", path]).exits(1);
     assert_eq!(
         ran.out,
-        "cosmetic: math:add:1.0.0 `description` has changed; that takes version 1.0.1\n\
-         breaking: math:add:1.0.0 input /properties/a is required now, as {}; that takes version 2.0.0\n\
+        "cosmetic: math:add:1.0.0 `description` has changed; requires version 1.0.1\n\
+         breaking: math:add:1.0.0 input /properties/a is required now, for example {}; requires version 2.0.0\n\
          2 changes, 1 breaking\n"
     );
     let changes = tools(&["check", "--lock", path, "--json"]).exits(1).json();

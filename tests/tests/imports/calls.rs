@@ -72,5 +72,5 @@ async fn a_result_that_is_not_what_was_imported_is_an_error_that_does_not_repeat
     assert_eq!((error.kind(), error.tool()), (ErrorKind::InvalidAnswer, Some("github:create_issue")));
     assert_eq!(error.message(), "the result does not match the imported manifest");
     let lost = github::IMPORT.check(dispatcher.catalog()).unwrap_err().to_string();
-    assert!(lost.contains("github:create_issue output root is no longer promised"), "{lost}");
+    assert!(lost.contains("github:create_issue output root is no longer guaranteed"), "{lost}");
 }

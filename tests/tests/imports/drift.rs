@@ -47,7 +47,7 @@ fn every_change_that_breaks_is_told() {
     let expected = [
         ("github:create_issue", "input"),
         ("github:create_issue", "output"),
-        ("github:get_me", "is gone"),
+        ("github:get_me", "was removed"),
         ("github:star-repository", "input"),
     ];
     assert_eq!(broken.len(), expected.len(), "{broken:#?}");

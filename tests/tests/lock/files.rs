@@ -27,12 +27,15 @@ fn a_lock_is_read_as_it_was_written_with_one_tool_after_the_other() {
 fn a_lock_with_an_entry_that_is_no_tool_is_no_lock() {
     let told = |lock: Value| Lock::from_json(&lock.to_string()).unwrap_err().to_string();
     let tool = json!({ "name": "tool", "inputSchema": { "type": "object" } });
-    assert!(told(json!([tool, 2])).starts_with("not a manifest: of its tools, 1 ``\n"));
+    assert!(told(json!([tool, 2])).starts_with("not a manifest: invalid tool 1 ``\n"));
     assert!(told(json!([tool, tool])).ends_with("1 `tool`\n  the tool at index 0 has the same id"));
     let mut of_today: Value = serde_json::from_str(&lock("1.0.0", &object(json!({}), &[]), None).to_json()).unwrap();
     of_today["tools"][0].as_object_mut().unwrap().remove("name");
     assert!(told(of_today.clone()).contains("name"), "{}", told(of_today));
-    assert_eq!(told(json!({ "lockVersion": 2, "tools": [] })), "not a manifest: `lockVersion` is 2, and 1 is known");
+    assert_eq!(
+        told(json!({ "lockVersion": 2, "tools": [] })),
+        "not a manifest: unsupported `lockVersion` 2; expected 1"
+    );
 }
 
 #[test]
@@ -40,7 +43,7 @@ fn a_test_of_one_line_holds_to_the_file() {
     let path = scratch("holds");
     let old = object(json!({ "n": { "type": "integer" } }), &[]);
     let problems = catalog(old.clone()).expect_lock(&path).unwrap_err().to_string();
-    assert!(problems.contains("TOOLKIT_BLESS=1 writes it"), "{problems}");
+    assert!(problems.contains("set TOOLKIT_BLESS=1 to create it"), "{problems}");
     assert!(!path.exists(), "a lock that was deleted is not made up for");
     let written = Lock::from_catalog(&catalog(old.clone())).to_json();
     std::fs::write(&path, &written).unwrap();
@@ -50,7 +53,10 @@ fn a_test_of_one_line_holds_to_the_file() {
     catalog(wider).expect_lock(&path).unwrap();
     let narrower = object(json!({ "n": { "type": "integer", "maximum": 3 } }), &[]);
     let problems = catalog(narrower).expect_lock(&path).unwrap_err().to_string();
-    assert!(problems.contains("breaking: n:tool:1.0.0 input /properties/n refuses what it accepted"), "{problems}");
+    assert!(
+        problems.contains("breaking: n:tool:1.0.0 input /properties/n rejects values that it accepted"),
+        "{problems}"
+    );
     assert_eq!(std::fs::read_to_string(&path).unwrap(), written, "the file is left alone");
     std::fs::write(&path, "{").unwrap();
     assert!(catalog(old).expect_lock(&path).unwrap_err().to_string().contains(path.to_str().unwrap()));

@@ -50,17 +50,17 @@ fn each_change_of_what_goes_in_is_told_at_its_place() {
     };
     let plain = n(json!({}));
     for (old, new, verdict, said) in [
-        (&plain, &n(json!({ "description": "A number." })), Cosmetic, "/properties/n is described in other words"),
-        (&plain, &n(json!({ "minimum": 1 })), Breaking, "/properties/n refuses what it accepted"),
-        (&n(json!({ "minimum": 1 })), &plain, Additive, "/properties/n accepts more"),
+        (&plain, &n(json!({ "description": "A number." })), Cosmetic, "/properties/n is described differently"),
+        (&plain, &n(json!({ "minimum": 1 })), Breaking, "/properties/n rejects values that it accepted"),
+        (&n(json!({ "minimum": 1 })), &plain, Additive, "/properties/n accepts more values"),
         (
             &n(json!({ "exclusiveMinimum": 0 })),
             &n(json!({ "minimum": 1 })),
             Cosmetic,
-            "/properties/n is said in other words",
+            "/properties/n is expressed differently",
         ),
-        (&plain, &n(json!({ "type": "number" })), Additive, "/properties/n accepts more"),
-        (&plain, &n(json!({ "type": "string" })), Breaking, "/properties/n refuses what it accepted"),
+        (&plain, &n(json!({ "type": "number" })), Additive, "/properties/n accepts more values"),
+        (&plain, &n(json!({ "type": "string" })), Breaking, "/properties/n rejects values that it accepted"),
         (&plain, &object(json!({ "n": { "type": "integer" } }), &[]), Additive, "/properties/n is optional now"),
         (&object(json!({ "n": { "type": "integer" } }), &[]), &plain, Breaking, "/properties/n is required now"),
         (&plain, &object(json!({ "n": { "type": "integer" }, "m": {} }), &["n"]), Additive, "/properties/m is new"),
@@ -74,19 +74,19 @@ fn each_change_of_what_goes_in_is_told_at_its_place() {
             &object(json!({ "n": { "type": "integer" }, "m": {} }), &["n"]),
             &plain,
             Breaking,
-            "/properties/m is no longer taken",
+            "/properties/m is no longer accepted",
         ),
         (
             &object(json!({ "e": { "enum": ["a", "b"] } }), &[]),
             &object(json!({ "e": { "enum": ["a"] } }), &[]),
             Breaking,
-            "/properties/e refuses what it accepted",
+            "/properties/e rejects values that it accepted",
         ),
         (
             &object(json!({ "l": { "type": "array", "items": { "type": "string" } } }), &[]),
             &object(json!({ "l": { "type": "array", "items": { "type": "string", "minLength": 1 } } }), &[]),
             Breaking,
-            "/properties/l/items refuses what it accepted",
+            "/properties/l/items rejects values that it accepted",
         ),
         (
             &json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/A" } }, "$defs": { "A": { "type": "string" } } }),
@@ -115,9 +115,11 @@ fn a_break_has_an_example_that_was_accepted_and_is_refused() {
     let example = change.example.as_ref().unwrap();
     assert!(example["n"].as_i64().unwrap() < 10, "{example}");
     assert!(
-        change.to_string().starts_with("breaking: n:tool:1.0.0 input /properties/n refuses what it accepted, as {")
+        change
+            .to_string()
+            .starts_with("breaking: n:tool:1.0.0 input /properties/n rejects values that it accepted, for example {")
     );
-    assert!(change.to_string().ends_with("; that takes version 2.0.0"), "{change}");
+    assert!(change.to_string().ends_with("; requires version 2.0.0"), "{change}");
 }
 
 #[test]
@@ -132,18 +134,18 @@ fn what_comes_out_is_compared_the_other_way_round() {
     let a = open(json!({ "a": { "type": "integer" } }), &["a"]);
     let said = |verdict, text: &str| vec![(verdict, text.to_owned())];
     let optional = open(json!({ "a": { "type": "integer" } }), &[]);
-    assert_eq!(outputs(Some(&a), Some(&optional)), said(Verdict::Breaking, "/properties/a is no longer promised"));
-    assert_eq!(outputs(Some(&optional), Some(&a)), said(Verdict::Additive, "/properties/a is promised now"));
+    assert_eq!(outputs(Some(&a), Some(&optional)), said(Verdict::Breaking, "/properties/a is no longer guaranteed"));
+    assert_eq!(outputs(Some(&optional), Some(&a)), said(Verdict::Additive, "/properties/a is guaranteed now"));
     let more = open(json!({ "a": { "type": "integer" }, "b": { "type": "string" } }), &["a"]);
     assert_eq!(outputs(Some(&a), Some(&more)), said(Verdict::Additive, "/properties/b is new"));
     let narrower = open(json!({ "a": { "type": "integer", "minimum": 0 } }), &["a"]);
-    assert_eq!(outputs(Some(&a), Some(&narrower)), said(Verdict::Additive, "/properties/a promises more"));
+    assert_eq!(outputs(Some(&a), Some(&narrower)), said(Verdict::Additive, "/properties/a guarantees more"));
     assert_eq!(
         outputs(Some(&narrower), Some(&a)),
-        said(Verdict::Breaking, "/properties/a gives what it did not promise")
+        said(Verdict::Breaking, "/properties/a allows values that it did not allow before")
     );
-    assert_eq!(outputs(Some(&a), None), said(Verdict::Breaking, " is no longer promised"));
-    assert_eq!(outputs(None, Some(&a)), said(Verdict::Additive, " is promised now"));
+    assert_eq!(outputs(Some(&a), None), said(Verdict::Breaking, " is no longer guaranteed"));
+    assert_eq!(outputs(None, Some(&a)), said(Verdict::Additive, " is guaranteed now"));
 }
 
 #[test]
@@ -179,10 +181,10 @@ fn tools_that_come_go_and_are_renamed() {
     let gone = ab.compare(&a);
     assert_eq!(
         gone.changes().next().unwrap().to_string(),
-        "breaking: n:b is gone; that takes version of the catalogue, or an alias"
+        "breaking: n:b was removed; requires a new version of the catalog, or an alias"
     );
     let renamed = of(vec![tool("c").aliases(["n:a"])]);
-    assert_eq!(told(&a.compare(&renamed)), [(Verdict::Additive, "`aliases` have one more".to_owned())]);
+    assert_eq!(told(&a.compare(&renamed)), [(Verdict::Additive, "`aliases` have a new name".to_owned())]);
     let both = of(vec![tool("a").version("1.0.0"), tool("a").version("2.0.0")]);
     let one = of(vec![tool("a").version("1.0.0")]);
     assert_eq!(
@@ -199,21 +201,17 @@ fn what_hosts_trusted_or_held_is_compared_too() {
     let of = |tool: toolkit::tool::ToolBuilder| Lock::from_catalog(&Catalog::new([tool.build().unwrap()]).unwrap());
     let requires = |id: &'static str| toolkit::tool::Requirements::NONE.with_secret(id);
     for (old, new, expected) in [
-        (
-            tool().read_only(true),
-            tool(),
-            (Verdict::Breaking, "`readOnlyHint` no longer says what hosts may have trusted"),
-        ),
-        (tool(), tool().read_only(true), (Verdict::Additive, "`readOnlyHint` says something else")),
+        (tool().read_only(true), tool(), (Verdict::Breaking, "`readOnlyHint` withdraws what hosts may have relied on")),
+        (tool(), tool().read_only(true), (Verdict::Additive, "`readOnlyHint` has changed")),
         (
             tool().destructive(false),
             tool().destructive(true),
-            (Verdict::Breaking, "`destructiveHint` no longer says what hosts may have trusted"),
+            (Verdict::Breaking, "`destructiveHint` withdraws what hosts may have relied on"),
         ),
-        (tool(), tool().requirements(requires("K")), (Verdict::Breaking, "`requirements` ask for more")),
-        (tool().requirements(requires("K")), tool(), (Verdict::Additive, "`requirements` ask for less")),
-        (tool().aliases(["b"]), tool(), (Verdict::Breaking, "`aliases` lack a former name")),
-        (tool(), tool().deprecated("use b"), (Verdict::Additive, "`deprecated` announces the end")),
+        (tool(), tool().requirements(requires("K")), (Verdict::Breaking, "`requirements` have grown")),
+        (tool().requirements(requires("K")), tool(), (Verdict::Additive, "`requirements` have shrunk")),
+        (tool().aliases(["b"]), tool(), (Verdict::Breaking, "`aliases` lack an earlier name")),
+        (tool(), tool().deprecated("use b"), (Verdict::Additive, "`deprecated` was set")),
         (tool(), tool().description("Other."), (Verdict::Cosmetic, "`description` has changed")),
     ] {
         assert_eq!(told(&of(old).compare(&of(new))), [(expected.0, expected.1.to_owned())]);

@@ -76,7 +76,7 @@ impl std::fmt::Display for Stop {
             Stop::Budget(limit) => {
                 write!(f, "undecided: comparing these schemas exceeds the budget of {limit} steps")
             }
-            Stop::Pattern => f.write_str("undecided: a pattern takes too much memory to be matched"),
+            Stop::Pattern => f.write_str("undecided: a pattern needs too much memory"),
         }
     }
 }

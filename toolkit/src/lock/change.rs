@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use semver::Version;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -23,7 +24,8 @@ pub struct Change {
     /// A value that used to be accepted and no longer is, or that is returned now and was not before, if one was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Value>,
-    /// The minimum version that would announce the change, if the current version does not.
+    /// The minimum version that would announce the change, if the current version does not. For a change that no version
+    /// of the tool can announce, a description of what would, such as an alias.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
 }
@@ -111,10 +113,11 @@ impl fmt::Display for Change {
         let space = if place.is_empty() { "" } else { " " };
         write!(f, "{}: {} {part}{place}{space}{}", self.verdict, self.tool, self.what)?;
         if let Some(example) = &self.example {
-            write!(f, ", as {example}")?;
+            write!(f, ", for example {example}")?;
         }
         match &self.needs {
-            Some(version) => write!(f, "; that takes version {version}"),
+            Some(version) if Version::parse(version).is_ok() => write!(f, "; requires version {version}"),
+            Some(needs) => write!(f, "; requires {needs}"),
             None => Ok(()),
         }
     }

@@ -39,8 +39,8 @@ fn compare_within(old: &[Tool], new: &[Tool], work: &Work<'_>) -> Comparison {
                 comparer.compare_tools(tool, &new[now]);
             }
             None => {
-                let needs = Some("of the catalogue, or an alias".to_owned());
-                comparer.tell_record(&tool.id().to_string(), Verdict::Breaking, "is gone".to_owned(), needs);
+                let needs = Some("a new version of the catalog, or an alias".to_owned());
+                comparer.tell_record(&tool.id().to_string(), Verdict::Breaking, "was removed".to_owned(), needs);
             }
         }
     }
@@ -146,7 +146,7 @@ impl<'t> Comparer<'t> {
                     let ids = names[1].several(new, &name).into_iter().flatten();
                     let ids: Vec<String> = ids.map(|&idx| format!("`{}`", new[idx].id().unversioned())).collect();
                     let what = format!("is ambiguous: it names {}", ids.join(", "));
-                    let needs = Some("of the catalogue, or another name".to_owned());
+                    let needs = Some("a new version of the catalog, or another name".to_owned());
                     self.tell_record(&name, Verdict::Breaking, what, needs);
                 }
                 None => {}
@@ -199,8 +199,8 @@ impl Comparer<'_> {
             }
             (was, is) if was.is_some() != is.is_some() => {
                 let (verdict, what) = match was.is_some() {
-                    true => (Verdict::Breaking, "is no longer promised"),
-                    false => (Verdict::Additive, "is promised now"),
+                    true => (Verdict::Breaking, "is no longer guaranteed"),
+                    false => (Verdict::Additive, "is guaranteed now"),
                 };
                 tell(
                     Part::Output,
@@ -224,23 +224,23 @@ fn metadata_changes(old: &Tool, new: &Tool) -> Vec<(Verdict, &'static str, &'sta
         ("openWorldHint", was.open_world, is.open_world, false),
     ] {
         if was == Some(trusted) && is != Some(trusted) {
-            changes.push((Verdict::Breaking, field, "no longer says what hosts may have trusted"));
+            changes.push((Verdict::Breaking, field, "withdraws what hosts may have relied on"));
         } else if was != is {
-            changes.push((Verdict::Additive, field, "says something else"));
+            changes.push((Verdict::Additive, field, "has changed"));
         }
     }
     if requires_more(old.requirements(), new.requirements()) {
-        changes.push((Verdict::Breaking, "requirements", "ask for more"));
+        changes.push((Verdict::Breaking, "requirements", "have grown"));
     } else if old.requirements() != new.requirements() {
-        changes.push((Verdict::Additive, "requirements", "ask for less"));
+        changes.push((Verdict::Additive, "requirements", "have shrunk"));
     }
     if old.aliases().iter().any(|alias| !new.aliases().contains(alias)) {
-        changes.push((Verdict::Breaking, "aliases", "lack a former name"));
+        changes.push((Verdict::Breaking, "aliases", "lack an earlier name"));
     } else if old.aliases() != new.aliases() {
-        changes.push((Verdict::Additive, "aliases", "have one more"));
+        changes.push((Verdict::Additive, "aliases", "have a new name"));
     }
     if old.deprecated().is_none() && new.deprecated().is_some() {
-        changes.push((Verdict::Additive, "deprecated", "announces the end"));
+        changes.push((Verdict::Additive, "deprecated", "was set"));
     }
     for (field, differs) in [
         ("description", old.description() != new.description()),

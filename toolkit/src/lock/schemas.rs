@@ -74,11 +74,11 @@ pub(super) fn differences(old: &Value, new: &Value, direction: Direction, work: 
 
 fn said(verdict: Verdict, direction: Direction) -> &'static str {
     match (verdict, direction) {
-        (Verdict::Breaking, Direction::Taken) => "refuses what it accepted",
-        (Verdict::Breaking, Direction::Given) => "gives what it did not promise",
-        (Verdict::Additive, Direction::Taken) => "accepts more",
-        (Verdict::Additive, Direction::Given) => "promises more",
-        _ => "is said in other words",
+        (Verdict::Breaking, Direction::Taken) => "rejects values that it accepted",
+        (Verdict::Breaking, Direction::Given) => "allows values that it did not allow before",
+        (Verdict::Additive, Direction::Taken) => "accepts more values",
+        (Verdict::Additive, Direction::Given) => "guarantees more",
+        _ => "is expressed differently",
     }
 }
 
@@ -107,10 +107,10 @@ impl<'s, 'b> Pair<'s, 'b> {
             Ok(None) => {
                 let keyword = self.prover.unproven().map(|keyword| format!(": `{keyword}`")).unwrap_or_default();
                 let accepts = match self.direction {
-                    Direction::Taken => "it still accepts all that it accepted",
-                    Direction::Given => "it gives only what it promised",
+                    Direction::Taken => "it still accepts every value that it accepted",
+                    Direction::Given => "it allows only values that it allowed before",
                 };
-                format!("undecided: found no proof that {accepts}, and no example against it{keyword}")
+                format!("undecided: neither proven that {accepts}, nor refuted by an example{keyword}")
             }
             Err(stop) => stop.to_string(),
         };
@@ -151,7 +151,7 @@ impl<'s, 'b> Pair<'s, 'b> {
                 self.look(was, is, &child(at, "items"), whole, found);
             }
             if only_described(was) == only_described(is) && found.len() == before {
-                let what = "is described in other words".to_owned();
+                let what = "is described differently".to_owned();
                 found.push(Difference { verdict: Verdict::Cosmetic, pointer: at.to_owned(), what, example: None });
                 return;
             }
@@ -201,16 +201,16 @@ impl<'s, 'b> Pair<'s, 'b> {
                     match (required, requires, taken) {
                         (false, true, true) => tell(name, Verdict::Breaking, "is required now"),
                         (true, false, true) => tell(name, Verdict::Additive, "is optional now"),
-                        (true, false, false) => tell(name, Verdict::Breaking, "is no longer promised"),
-                        (false, true, false) => tell(name, Verdict::Additive, "is promised now"),
+                        (true, false, false) => tell(name, Verdict::Breaking, "is no longer guaranteed"),
+                        (false, true, false) => tell(name, Verdict::Additive, "is guaranteed now"),
                         _ => {}
                     }
                 }
                 (false, _, _, true) if taken => tell(name, Verdict::Breaking, "is new and required"),
                 (false, ..) => tell(name, Verdict::Additive, "is new"),
-                (true, _, true, _) if !taken => tell(name, Verdict::Breaking, "is no longer given"),
-                (true, ..) if taken => tell(name, Verdict::Breaking, "is no longer taken"),
-                _ => tell(name, Verdict::Additive, "is no longer given"),
+                (true, _, true, _) if !taken => tell(name, Verdict::Breaking, "is no longer returned"),
+                (true, ..) if taken => tell(name, Verdict::Breaking, "is no longer accepted"),
+                _ => tell(name, Verdict::Additive, "is no longer returned"),
             }
         }
         for name in both {

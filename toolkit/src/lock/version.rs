@@ -23,7 +23,7 @@ pub(super) fn missing(old: Option<&Version>, new: Option<&Version>, verdict: Ver
             (*new < needed).then(|| needed.to_string())
         }
         // A tool without a version cannot announce a breaking change.
-        _ if verdict >= Verdict::Unknown => Some("of its own".to_owned()),
+        _ if verdict >= Verdict::Unknown => Some("a version of the tool".to_owned()),
         _ => None,
     }
 }
