@@ -12,6 +12,7 @@ mod arena;
 mod array;
 mod compile;
 mod de;
+mod error;
 mod limited;
 mod node;
 mod number;
@@ -19,7 +20,6 @@ mod object;
 mod pattern;
 mod property;
 mod reason;
-mod refused;
 mod ser;
 pub mod special;
 mod string;
@@ -28,12 +28,12 @@ use std::marker::PhantomData;
 use std::sync::LazyLock;
 
 pub use arena::Plan;
-pub use de::asked::{ProbeOutcome, Request};
 pub use de::decimal::{Held, Whole};
+pub use de::request::{ProbeOutcome, Request};
 pub(crate) use de::tree::read_tree;
+pub use error::{EncodeError, PlanError};
 pub use limited::Limited;
 pub use reason::{CheckPath, PlanObstacle};
-pub use refused::{EncodeError, PlanError};
 pub use ser::Notes;
 
 impl Plan {
@@ -96,7 +96,7 @@ impl Plan {
     /// Returns what a `T` requests after the start of a text. Uses the same code as [`Plan::decode`].
     pub fn probe<T: serde::de::DeserializeOwned>(front: &[u8]) -> ProbeOutcome {
         let plan = Self::anything();
-        de::asked::record_during(|| {
+        de::request::record_during(|| {
             let Ok(mut cursor) = de::Cursor::new(plan, front) else { return false };
             let _ = de::read(&mut cursor, plan.root(), PhantomData::<T>);
             cursor.is_at_end()

@@ -1,8 +1,8 @@
 //! The rules for arrays, and their state while one is walked.
 
 use super::arena::Plan;
+use super::error::{PlanError, ok};
 use super::node::{ANY, NEVER, Node, NodeId};
-use super::refused::{PlanError, ok};
 
 /// The rules of `prefixItems`, `items`, `minItems`, `maxItems` and `uniqueItems`.
 pub(super) struct Array {

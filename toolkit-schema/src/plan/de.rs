@@ -3,7 +3,6 @@
 //! It behaves like `serde_json` where it succeeds. Unusual input is refused, and read again from a tree. Nothing is
 //! scanned twice: the scan that finds a string also finds its end.
 
-pub(crate) mod asked;
 mod cursor;
 pub(crate) mod decimal;
 mod enums;
@@ -11,6 +10,7 @@ mod escapes;
 mod map;
 mod names;
 mod number;
+pub(crate) mod request;
 mod seq;
 mod text;
 pub(crate) mod tree;
@@ -19,14 +19,14 @@ use std::borrow::Cow;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, Visitor};
 
-use asked::Request;
 pub(super) use cursor::Cursor;
 use map::Entries;
+use request::Request;
 use seq::Elements;
 use text::{Text, Word};
 
+use super::error::{PRIVATE, PlanError};
 use super::node::Node;
-use super::refused::{PRIVATE, PlanError};
 
 /// The next value, with the rules that apply to it.
 pub(super) struct Value<'c, 'p, 'de> {
@@ -109,7 +109,7 @@ impl<'de> Value<'_, '_, 'de> {
     #[inline]
     fn array<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         let opened = Elements::open(self.cursor, self.node);
-        let mut elements = opened.inspect_err(|_| asked::record_request(Request::List))?;
+        let mut elements = opened.inspect_err(|_| request::record_request(Request::List))?;
         let value = visitor.visit_seq(&mut elements);
         elements.close(value)
     }
@@ -122,7 +122,7 @@ impl<'de> Value<'_, '_, 'de> {
     #[inline]
     fn object_as<V: Visitor<'de>>(self, request: Request, visitor: V) -> Result<V::Value, PlanError> {
         let opened = Entries::open(self.cursor, self.node);
-        let mut entries = opened.inspect_err(|_| asked::record_request(request))?;
+        let mut entries = opened.inspect_err(|_| request::record_request(request))?;
         let value = visitor.visit_map(&mut entries);
         entries.close(value)
     }
@@ -235,7 +235,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         if let Some(text) = self.plain_string() {
             return visitor.visit_enum(Word(Text::Borrowed(text)));
         }
-        match &self.any_string().inspect_err(|_| asked::record_request(Request::Enum(variants)))? {
+        match &self.any_string().inspect_err(|_| request::record_request(Request::Enum(variants)))? {
             Cow::Borrowed(text) => visitor.visit_enum(Word(Text::Borrowed(text))),
             Cow::Owned(text) => visitor.visit_enum(Word(Text::Resolved(text))),
         }

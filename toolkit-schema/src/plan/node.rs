@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::array::{Array, Items};
+use super::error::{PlanError, ok};
 use super::number::Number;
 use super::object::{Members, Object};
-use super::refused::{PlanError, ok};
 use super::string::Text;
 
 /// The index of a node. Schemas may be recursive, so nodes refer to each other by index.

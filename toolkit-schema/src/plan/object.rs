@@ -1,9 +1,9 @@
 //! The rules for objects, and their state while one is walked.
 
 use super::arena::Plan;
+use super::error::{PRIVATE, PlanError, ok};
 use super::node::{ANY, NEVER, NodeId};
 use super::property::{Properties, Property};
-use super::refused::{PRIVATE, PlanError, ok};
 use super::special::head;
 
 /// The rules of `properties`, `required`, `additionalProperties`, `minProperties` and `maxProperties`, or those of a

@@ -11,9 +11,9 @@ use std::fmt::Display;
 
 use serde::ser::{Serialize, Serializer};
 
+use super::error::{PRIVATE, PlanError};
 use super::node::{Kinds, Node};
 use super::object::Member;
-use super::refused::{PRIVATE, PlanError};
 use compound::{Fields, Items};
 pub use output::Notes;
 pub(super) use output::Output;

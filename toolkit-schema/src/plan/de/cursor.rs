@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::super::arena::Plan;
-use super::super::refused::PlanError;
+use super::super::error::PlanError;
 use super::super::special;
-use super::asked;
 use super::escapes;
+use super::request;
 
 /// A position in JSON text. It moves past a value only after the value was read and accepted, and it moves into arrays
 /// and objects.
@@ -209,7 +209,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
     #[cold]
     fn fail_from(&mut self, start: usize) -> PlanError {
         if start == self.bytes.len() {
-            asked::record_missing_value();
+            request::record_missing_value();
         }
         self.fail()
     }

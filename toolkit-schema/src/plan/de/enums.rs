@@ -2,7 +2,7 @@
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, VariantAccess, Visitor};
 
-use super::super::refused::PlanError;
+use super::super::error::PlanError;
 use super::map::Entries;
 
 /// The only key of an object as a variant, and its value as the content.

@@ -5,10 +5,10 @@ use std::mem;
 
 use serde::de::{DeserializeSeed, MapAccess};
 
+use super::super::error::PlanError;
 use super::super::node::Node;
 use super::super::object::{Member, Members, Tag};
 use super::super::property::Property;
-use super::super::refused::PlanError;
 use super::super::special;
 use super::cursor::Cursor;
 use super::names::Names;

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::super::refused::PlanError;
-use super::super::refused::ok;
+use super::super::error::PlanError;
+use super::super::error::ok;
 
 /// The number of keys that are compared linearly, without allocation.
 const FEW: usize = 8;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{Deserializer, Visitor};
 
-use super::super::refused::PlanError;
+use super::super::error::PlanError;
 use super::Value;
 use super::cursor::Cursor;
 use super::decimal::Whole;

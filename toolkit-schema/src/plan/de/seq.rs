@@ -3,8 +3,8 @@
 use serde::de::{DeserializeSeed, SeqAccess};
 
 use super::super::array::Items;
+use super::super::error::PlanError;
 use super::super::node::Node;
-use super::super::refused::PlanError;
 use super::cursor::Cursor;
 use super::read;
 

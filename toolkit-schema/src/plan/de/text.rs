@@ -3,9 +3,9 @@
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, VariantAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::super::refused::{PRIVATE, PlanError};
-use super::asked;
+use super::super::error::{PRIVATE, PlanError};
 use super::number::{self, Integer};
+use super::request;
 
 /// A string of the input: borrowed from it, or a short-lived copy.
 #[derive(Clone, Copy)]
@@ -105,7 +105,7 @@ macro_rules! unsupported {
 macro_rules! impossible_key {
     ($($method:ident($($arg:ty),*))*) => {$(
         fn $method<V: Visitor<'de>>(self, $(_: $arg,)* visitor: V) -> Result<V::Value, PlanError> {
-            self.0.visit(visitor).inspect_err(|_| asked::record_impossible_key())
+            self.0.visit(visitor).inspect_err(|_| request::record_impossible_key())
         }
     )*};
 }
@@ -133,7 +133,7 @@ impl<'de> Deserializer<'de> for Key<'de, '_> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, PlanError> {
-        visitor.visit_enum(Word(self.0)).inspect_err(|_| asked::record_key_variants(variants))
+        visitor.visit_enum(Word(self.0)).inspect_err(|_| request::record_key_variants(variants))
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
@@ -199,17 +199,17 @@ impl<'de> VariantAccess<'de> for NoContent {
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, _: S) -> Result<S::Value, PlanError> {
-        asked::record_impossible_key();
+        request::record_impossible_key();
         Err(PlanError)
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, PlanError> {
-        asked::record_impossible_key();
+        request::record_impossible_key();
         Err(PlanError)
     }
 
     fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, PlanError> {
-        asked::record_impossible_key();
+        request::record_impossible_key();
         Err(PlanError)
     }
 }

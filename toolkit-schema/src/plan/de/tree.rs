@@ -6,7 +6,7 @@ use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
 use super::super::arena::Plan;
-use super::super::refused::PlanError;
+use super::super::error::PlanError;
 use super::cursor::Cursor;
 use super::decimal::Held;
 use crate::child;

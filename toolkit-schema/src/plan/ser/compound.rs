@@ -6,9 +6,9 @@ use serde::ser::{
 };
 
 use super::super::array;
+use super::super::error::PlanError;
 use super::super::node::Node;
 use super::super::object::{Member, Members, Tag};
-use super::super::refused::PlanError;
 use super::super::special;
 use super::key::{WriteKey, with_text};
 use super::{Output, Writer};

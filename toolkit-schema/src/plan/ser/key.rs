@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use serde::ser::{Impossible, Serialize, Serializer};
 
-use super::super::refused::PlanError;
+use super::super::error::PlanError;
 use super::Output;
 
 /// Writes a key as `serde_json` writes it.

@@ -5,8 +5,8 @@ use std::fmt::Display;
 use serde::Serializer;
 
 use super::super::arena::Plan;
+use super::super::error::PlanError;
 use super::super::limited::Limited;
-use super::super::refused::PlanError;
 use super::super::special;
 
 /// The maximum depth, the same as that of `serde_json`.
