@@ -40,9 +40,9 @@ pub(super) struct Key<'de, 'a>(pub(super) Text<'de, 'a>);
 /// A string value.
 pub(super) struct Word<'de, 'a>(pub(super) Text<'de, 'a>);
 
-/// The methods shared by keys and values.
-macro_rules! like_text {
-    () => {
+/// The methods shared by keys and values. `$mismatch` defines those for types that are not strings.
+macro_rules! string_methods {
+    ($mismatch:ident) => {
         type Error = PlanError;
 
         #[inline]
@@ -73,6 +73,14 @@ macro_rules! like_text {
                 return Err(PlanError);
             }
             visitor.visit_newtype_struct(self)
+        }
+
+        forward_to_deserialize_any! { char str string identifier }
+
+        $mismatch! {
+            deserialize_unit() deserialize_unit_struct(&'static str)
+            deserialize_seq() deserialize_tuple(usize) deserialize_tuple_struct(&'static str, usize)
+            deserialize_map() deserialize_struct(&'static str, &'static [&'static str])
         }
     };
 }
@@ -111,7 +119,7 @@ macro_rules! impossible_key {
 }
 
 impl<'de> Deserializer<'de> for Key<'de, '_> {
-    like_text!();
+    string_methods!(impossible_key);
 
     integer_key! {
         deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
@@ -119,12 +127,6 @@ impl<'de> Deserializer<'de> for Key<'de, '_> {
     }
 
     unsupported! { deserialize_i128() deserialize_u128() deserialize_f32() deserialize_f64() }
-
-    impossible_key! {
-        deserialize_unit() deserialize_unit_struct(&'static str)
-        deserialize_seq() deserialize_tuple(usize) deserialize_tuple_struct(&'static str, usize)
-        deserialize_map() deserialize_struct(&'static str, &'static [&'static str])
-    }
 
     #[inline]
     fn deserialize_enum<V: Visitor<'de>>(
@@ -144,20 +146,17 @@ impl<'de> Deserializer<'de> for Key<'de, '_> {
         }
     }
 
-    forward_to_deserialize_any! { char str string identifier ignored_any }
+    forward_to_deserialize_any! { ignored_any }
 }
 
 impl<'de> Deserializer<'de> for Word<'de, '_> {
-    like_text!();
+    string_methods!(unsupported);
 
     unsupported! {
         deserialize_bool()
         deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64() deserialize_i128()
         deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128()
         deserialize_f32() deserialize_f64()
-        deserialize_unit() deserialize_unit_struct(&'static str)
-        deserialize_seq() deserialize_tuple(usize) deserialize_tuple_struct(&'static str, usize)
-        deserialize_map() deserialize_struct(&'static str, &'static [&'static str])
     }
 
     #[inline]
@@ -173,8 +172,6 @@ impl<'de> Deserializer<'de> for Word<'de, '_> {
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         visitor.visit_unit()
     }
-
-    forward_to_deserialize_any! { char str string identifier }
 }
 
 /// A string as the name of a unit variant.
@@ -199,17 +196,20 @@ impl<'de> VariantAccess<'de> for NoContent {
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, _: S) -> Result<S::Value, PlanError> {
-        request::record_impossible_key();
-        Err(PlanError)
+        Err(impossible_variant())
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, PlanError> {
-        request::record_impossible_key();
-        Err(PlanError)
+        Err(impossible_variant())
     }
 
     fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, PlanError> {
-        request::record_impossible_key();
-        Err(PlanError)
+        Err(impossible_variant())
     }
+}
+
+/// Records that a string cannot be a variant with content.
+fn impossible_variant() -> PlanError {
+    request::record_impossible_key();
+    PlanError
 }
