@@ -23,7 +23,7 @@ pub(super) use cursor::Cursor;
 use map::Entries;
 use request::Request;
 use seq::Elements;
-use text::{Text, Word};
+use text::{StringValue, Text};
 
 use super::error::{PRIVATE, PlanError};
 use super::node::Node;
@@ -233,11 +233,11 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
             return entries.close(value);
         }
         if let Some(text) = self.plain_string() {
-            return visitor.visit_enum(Word(Text::Borrowed(text)));
+            return visitor.visit_enum(StringValue(Text::Borrowed(text)));
         }
         match &self.any_string().inspect_err(|_| request::record_request(Request::Enum(variants)))? {
-            Cow::Borrowed(text) => visitor.visit_enum(Word(Text::Borrowed(text))),
-            Cow::Owned(text) => visitor.visit_enum(Word(Text::Resolved(text))),
+            Cow::Borrowed(text) => visitor.visit_enum(StringValue(Text::Borrowed(text))),
+            Cow::Owned(text) => visitor.visit_enum(StringValue(Text::Resolved(text))),
         }
     }
 

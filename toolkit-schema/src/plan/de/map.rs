@@ -13,7 +13,7 @@ use super::super::special;
 use super::cursor::Cursor;
 use super::names::Names;
 use super::read;
-use super::text::{Key, Text, Word};
+use super::text::{Key, StringValue, Text};
 
 pub(super) struct Entries<'c, 'p, 'de> {
     cursor: &'c mut Cursor<'p, 'de>,
@@ -192,8 +192,8 @@ impl<'de> MapAccess<'de> for &mut Entries<'_, '_, 'de> {
         match mem::replace(&mut self.next, Next::Key) {
             Next::Value(node) => read(self.cursor, node, seed),
             Next::Tag(tag) => match self.tag(tag)? {
-                Cow::Borrowed(value) => seed.deserialize(Word(Text::Borrowed(value))),
-                Cow::Owned(value) => seed.deserialize(Word(Text::Resolved(&value))),
+                Cow::Borrowed(value) => seed.deserialize(StringValue(Text::Borrowed(value))),
+                Cow::Owned(value) => seed.deserialize(StringValue(Text::Resolved(&value))),
             },
             Next::Key => Err(self.cursor.fail()),
         }

@@ -38,7 +38,7 @@ impl<'de, 'a> Text<'de, 'a> {
 pub(super) struct Key<'de, 'a>(pub(super) Text<'de, 'a>);
 
 /// A string value.
-pub(super) struct Word<'de, 'a>(pub(super) Text<'de, 'a>);
+pub(super) struct StringValue<'de, 'a>(pub(super) Text<'de, 'a>);
 
 /// The methods shared by keys and values. `$mismatch` defines those for types that are not strings.
 macro_rules! string_methods {
@@ -135,7 +135,7 @@ impl<'de> Deserializer<'de> for Key<'de, '_> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, PlanError> {
-        visitor.visit_enum(Word(self.0)).inspect_err(|_| request::record_key_variants(variants))
+        visitor.visit_enum(StringValue(self.0)).inspect_err(|_| request::record_key_variants(variants))
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
@@ -149,7 +149,7 @@ impl<'de> Deserializer<'de> for Key<'de, '_> {
     forward_to_deserialize_any! { ignored_any }
 }
 
-impl<'de> Deserializer<'de> for Word<'de, '_> {
+impl<'de> Deserializer<'de> for StringValue<'de, '_> {
     string_methods!(unsupported);
 
     unsupported! {
@@ -166,7 +166,7 @@ impl<'de> Deserializer<'de> for Word<'de, '_> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, PlanError> {
-        visitor.visit_enum(Word(self.0))
+        visitor.visit_enum(StringValue(self.0))
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
@@ -175,19 +175,19 @@ impl<'de> Deserializer<'de> for Word<'de, '_> {
 }
 
 /// A string as the name of a unit variant.
-impl<'de> EnumAccess<'de> for Word<'de, '_> {
+impl<'de> EnumAccess<'de> for StringValue<'de, '_> {
     type Error = PlanError;
-    type Variant = NoContent;
+    type Variant = UnitVariant;
 
     #[inline]
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, NoContent), PlanError> {
-        Ok((seed.deserialize(self)?, NoContent))
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, UnitVariant), PlanError> {
+        Ok((seed.deserialize(self)?, UnitVariant))
     }
 }
 
-pub(super) struct NoContent;
+pub(super) struct UnitVariant;
 
-impl<'de> VariantAccess<'de> for NoContent {
+impl<'de> VariantAccess<'de> for UnitVariant {
     type Error = PlanError;
 
     #[inline]
