@@ -85,7 +85,7 @@ pub use self::{
     generate::{input, output},
     json::is_too_deep,
     patterns::Matcher,
-    violation::{child, declared_place},
+    violation::{child, declared_pointer},
 };
 
 pub use self::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind, ValidationError};

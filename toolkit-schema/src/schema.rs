@@ -174,7 +174,7 @@ impl Schema {
         let instance = &*held_copy(instance);
         let checked = match self.checked() {
             Ok(checked) => checked,
-            Err(error) => return Err(Violations::broken_schema(error)),
+            Err(error) => return Err(Violations::invalid_schema(error)),
         };
         match checked.cost.refusal(instance) {
             Some(_) if self.passes_fast_path(instance) => Ok(()),

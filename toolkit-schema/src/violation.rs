@@ -15,9 +15,9 @@ use serde_json::Value;
 
 pub use self::locate::child;
 pub(super) use self::locate::holds_secret;
-use self::reason::{Explanation, place};
+use self::reason::{Explanation, shorten_pointer};
 pub(super) use self::secret::masked;
-pub use self::trim::declared_place;
+pub use self::trim::declared_pointer;
 
 /// A single reason why a value does not match a schema.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -176,7 +176,7 @@ impl Violations {
     /// Creates the violation of a value that matches the schema but not the Rust type.
     #[doc(hidden)]
     pub fn from_type_error(pointer: String, rule: String) -> Self {
-        Self(vec![Violation { keyword: "type".to_owned(), ..Violation::new(place(pointer), rule) }])
+        Self(vec![Violation { keyword: "type".to_owned(), ..Violation::new(shorten_pointer(pointer), rule) }])
     }
 
     /// Applies a function to each violation, such as one that rewords it or moves its pointer.
@@ -197,7 +197,7 @@ impl Violations {
     }
 
     /// Creates the violation that an invalid schema reports for every value.
-    pub(crate) fn broken_schema(error: &dyn fmt::Display) -> Self {
+    pub(crate) fn invalid_schema(error: &dyn fmt::Display) -> Self {
         let rule = format!("cannot be validated: {error}");
         Self(vec![Violation { keyword: "$schema".to_owned(), ..Violation::new(String::new(), rule) }])
     }

@@ -5,8 +5,8 @@ use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::Value;
 
 use super::Violation;
-use super::locate::{child, followed, is_optional, nodes};
-use super::reason::{Explanation, Quoted, listed, one_value_of, place, type_name, type_names, wrong_type};
+use super::locate::{child, follow_refs, is_optional, nodes};
+use super::reason::{Explanation, Quoted, listed, not_one_of, shorten_pointer, type_name, type_names, wrong_type};
 use crate::suggest::suggest;
 
 /// The maximum depth of nested choices that are searched for nulls, and the maximum number of errors of each branch.
@@ -29,7 +29,7 @@ impl Explanation<'_> {
         let path = nodes(self.schema, error.evaluation_path().as_str());
         let schemas = path.last().and_then(|branches| branches.as_array()).map_or(&[][..], Vec::as_slice);
         let branches = context.iter().enumerate().map(|(idx, errors)| Branch {
-            schema: schemas.get(idx).map_or(&Value::Null, |schema| followed(self.schema, schema)),
+            schema: schemas.get(idx).map_or(&Value::Null, |schema| follow_refs(self.schema, schema)),
             errors,
         });
         let here = error.instance_path().as_str();
@@ -46,7 +46,7 @@ impl Explanation<'_> {
             };
             return self.add(violation);
         }
-        if let Some(violation) = self.lacks_content(error, &viable, &refused) {
+        if let Some(violation) = self.missing_content(error, &viable, &refused) {
             return self.add(violation);
         }
         if let Some(meant) = viable.iter().find(|branch| self.fits_without_nulls(branch.errors, 0)) {
@@ -105,7 +105,7 @@ impl Explanation<'_> {
             return false;
         };
         let all: Vec<Value> = values.iter().flatten().map(|value| (*value).clone()).collect();
-        let pointer = place(child(error.instance_path().as_str(), tag));
+        let pointer = shorten_pointer(child(error.instance_path().as_str(), tag));
         let Some(sent) = error.instance().get(tag) else {
             let rule = format!("is required: one of {}", listed(all.iter()));
             let violation = self.plain(error, rule);
@@ -116,7 +116,7 @@ impl Explanation<'_> {
         match values.iter().position(|values| values.contains(&sent)) {
             Some(idx) => self.explain_all(branches[idx].errors),
             None => {
-                let violation = one_value_of(self.plain(error, String::new()), &all, sent);
+                let violation = not_one_of(self.plain(error, String::new()), &all, sent);
                 let shown = branches.iter().flat_map(|branch| branch.errors).find_map(|error| {
                     let is_tag = error.instance_path().as_str() == child_of(error, tag);
                     is_tag.then(|| self.plain(error, String::new()).sent)
@@ -166,13 +166,13 @@ impl Explanation<'_> {
             return false;
         };
         let all: Vec<Value> = listed.into_iter().flatten().cloned().collect();
-        let violation = one_value_of(self.plain(error, String::new()), &all, error.instance());
+        let violation = not_one_of(self.plain(error, String::new()), &all, error.instance());
         self.add(Violation { keyword: "enum".to_owned(), ..violation });
         true
     }
 
     /// Explains a string that names a branch for objects: an enum variant without its content.
-    fn lacks_content(
+    fn missing_content(
         &self,
         error: &ValidationError<'_>,
         viable: &[Branch<'_, '_>],
@@ -250,7 +250,7 @@ fn tag<'s>(root: &'s Value, branches: &[Branch<'s, '_>]) -> Option<(&'s str, Vec
             let required = branch.schema.get("required")?.as_array()?;
             let property = branch.schema.get("properties")?.get(name)?;
             required.iter().any(|other| other == name).then_some(())?;
-            constants(followed(root, property))
+            constants(follow_refs(root, property))
         });
         values.collect::<Option<Vec<_>>>().map(|values| (name.as_str(), values))
     })

@@ -61,7 +61,7 @@ pub fn child(pointer: &str, token: &str) -> String {
 }
 
 /// Follows `$ref` to the schema it refers to.
-pub(super) fn followed<'s>(root: &'s Value, mut node: &'s Value) -> &'s Value {
+pub(super) fn follow_refs<'s>(root: &'s Value, mut node: &'s Value) -> &'s Value {
     for _ in 0..MAX_DEPTH {
         let reference = node.get("$ref").and_then(Value::as_str);
         match reference.and_then(|reference| target(root, reference)) {

@@ -64,7 +64,7 @@ impl<'s> Explanation<'s> {
                 let before = self.violations.len();
                 self.explain(inner);
                 for violation in &mut self.violations[before..] {
-                    violation.pointer = place(child(&pointer, key));
+                    violation.pointer = shorten_pointer(child(&pointer, key));
                     violation.rule = format!("is not a valid key: {}", violation.rule);
                     if let Some(secrets) = &self.secrets {
                         secrets.mask(violation);
@@ -127,7 +127,7 @@ impl<'s> Explanation<'s> {
             keyword: "additionalProperties".to_owned(),
             allowed: names.iter().take(MAX_LISTED).map(|&name| name.into()).collect(),
             suggestion,
-            ..Violation::new(place(child(error.instance_path().as_str(), key)), rule)
+            ..Violation::new(shorten_pointer(child(error.instance_path().as_str(), key)), rule)
         }
     }
 
@@ -136,14 +136,14 @@ impl<'s> Explanation<'s> {
         let pointer = error.instance_path().as_str();
         let instance = error.instance();
         // Only a `null` can be an omitted property, and only scalars are repeated.
-        let sent = sent(instance);
+        let sent = repeatable(instance);
         let path = error.evaluation_path();
         let is_secret = self.secrets.is_some() && sent.is_some() && is_secret(self.schema, path.as_str());
         Violation {
             keyword: error.kind().keyword().to_owned(),
             sent: sent.filter(|_| !is_secret),
             optional: instance.is_null() && is_optional(self.schema, path.as_str(), pointer),
-            ..Violation::new(place(pointer.to_owned()), rule)
+            ..Violation::new(shorten_pointer(pointer.to_owned()), rule)
         }
     }
 
@@ -158,16 +158,16 @@ impl<'s> Explanation<'s> {
             }
             Kind::Required { property } => {
                 let name = property.as_str().unwrap_or_default();
-                let pointer = place(child(error.instance_path().as_str(), name));
+                let pointer = shorten_pointer(child(error.instance_path().as_str(), name));
                 let keyword = "required".to_owned();
                 Violation { keyword, ..Violation::new(pointer, "is required".to_owned()) }
             }
             Kind::Type { kind } => wrong_type(at(String::new()), error.instance(), &type_names(kind)),
             Kind::Enum { options } => {
-                one_value_of(at(String::new()), options.as_array().map_or(&[], Vec::as_slice), error.instance())
+                not_one_of(at(String::new()), options.as_array().map_or(&[], Vec::as_slice), error.instance())
             }
             Kind::Constant { expected_value } => {
-                one_value_of(at(String::new()), std::slice::from_ref(&**expected_value), error.instance())
+                not_one_of(at(String::new()), std::slice::from_ref(&**expected_value), error.instance())
             }
             Kind::Maximum { limit } => limited(format!("must be at most {limit}"), limit.clone()),
             Kind::Minimum { limit } => limited(format!("must be at least {limit}"), limit.clone()),
@@ -232,7 +232,7 @@ pub(super) fn wrong_type(violation: Violation, instance: &Value, names: &[&str])
 }
 
 /// Creates the violation of a value that is not among `options`.
-pub(super) fn one_value_of(violation: Violation, options: &[Value], instance: &Value) -> Violation {
+pub(super) fn not_one_of(violation: Violation, options: &[Value], instance: &Value) -> Violation {
     let rule = match options {
         [only] => format!("must be {}", short(only.to_string())),
         _ => format!("must be one of {}", listed(options.iter())),
@@ -290,7 +290,7 @@ fn shorten(text: &mut String, start: usize) {
 }
 
 /// Returns the part of a rejected value that a message may repeat: a short scalar.
-fn sent(instance: &Value) -> Option<Value> {
+fn repeatable(instance: &Value) -> Option<Value> {
     let short = match instance {
         Value::String(text) => text.len() <= MAX_SENT || text.chars().nth(MAX_SENT).is_none(),
         Value::Array(items) => items.is_empty(),
@@ -301,7 +301,7 @@ fn sent(instance: &Value) -> Option<Value> {
 }
 
 /// Shortens long keys in a pointer.
-pub(super) fn place(pointer: String) -> String {
+pub(super) fn shorten_pointer(pointer: String) -> String {
     if pointer.len() <= MAX_SENT {
         return pointer;
     }

@@ -23,7 +23,7 @@ pub(super) struct Secrets<'s> {
 }
 
 /// A location in a value, with the schemas that may apply to it.
-struct Way<'s> {
+struct Location<'s> {
     here: Vec<&'s Map<String, Value>>,
     /// True if a reference does not resolve, so that any schema may apply.
     is_lost: bool,
@@ -42,16 +42,16 @@ impl<'s> Secrets<'s> {
     /// Removes from a violation what it must not repeat: the value, the suggestion, and keys inside a secret that no
     /// schema declares.
     pub(super) fn mask(&self, violation: &mut Violation) {
-        let mut way = Way { here: self.joined(std::iter::once(self.root)), is_lost: false };
+        let mut location = Location { here: self.applicable(std::iter::once(self.root)), is_lost: false };
         let mut is_secret = false;
         let mut pointer = String::new();
         for token in tokens(&violation.pointer) {
-            is_secret |= self.is_secret(&mut way);
-            let is_named = way.here.iter().any(|schema| names(schema, &token) || lists(schema, &token));
+            is_secret |= self.is_secret(&mut location);
+            let is_named = location.here.iter().any(|schema| declares(schema, &token) || is_index_of(schema, &token));
             pointer = child(&pointer, if is_secret && !is_named { MASK } else { &token });
-            way.here = self.joined(way.here.iter().flat_map(|schema| inside(schema, &token)));
+            location.here = self.applicable(location.here.iter().flat_map(|schema| subschemas_at(schema, &token)));
         }
-        is_secret |= self.is_secret(&mut way);
+        is_secret |= self.is_secret(&mut location);
         if is_secret {
             violation.pointer = pointer;
             violation.sent = None;
@@ -62,11 +62,11 @@ impl<'s> Secrets<'s> {
     /// Returns a copy of a value with every possible secret masked, including everything that is nested too deep to
     /// follow.
     fn masked(&self, value: &Value) -> Value {
-        self.masked_at(Way { here: self.joined(std::iter::once(self.root)), is_lost: false }, value, MAX_DEPTH)
+        self.masked_at(Location { here: self.applicable(std::iter::once(self.root)), is_lost: false }, value, MAX_DEPTH)
     }
 
-    fn masked_at(&self, mut way: Way<'s>, value: &Value, n_levels: usize) -> Value {
-        if n_levels == 0 || self.is_secret(&mut way) {
+    fn masked_at(&self, mut location: Location<'s>, value: &Value, n_levels: usize) -> Value {
+        if n_levels == 0 || self.is_secret(&mut location) {
             return MASK.into();
         }
         let at = |token: &str, value: &Value| {
@@ -74,8 +74,8 @@ impl<'s> Secrets<'s> {
             if token.ends_with(MASK) {
                 return MASK.into();
             }
-            let here = self.joined(way.here.iter().flat_map(|schema| inside(schema, token)));
-            self.masked_at(Way { here, is_lost: false }, value, n_levels - 1)
+            let here = self.applicable(location.here.iter().flat_map(|schema| subschemas_at(schema, token)));
+            self.masked_at(Location { here, is_lost: false }, value, n_levels - 1)
         };
         match value {
             Value::Object(object) => object.iter().map(|(key, value)| (key.clone(), at(key, value))).collect(),
@@ -84,19 +84,19 @@ impl<'s> Secrets<'s> {
         }
     }
 
-    fn is_secret(&self, way: &mut Way<'s>) -> bool {
+    fn is_secret(&self, location: &mut Location<'s>) -> bool {
         let follows = |schema: &&Map<String, Value>| {
             let target = schema.get("$ref").and_then(Value::as_str);
             target.is_none_or(|target| walk::resolve(self.root, target).is_some())
                 && !schema.contains_key("$dynamicRef")
         };
-        way.is_lost |= !way.here.iter().all(follows);
-        way.is_lost || way.here.iter().any(|schema| says_secret(schema))
+        location.is_lost |= !location.here.iter().all(follows);
+        location.is_lost || location.here.iter().any(|schema| is_write_only(schema))
     }
 
     /// Returns the given schemas and all schemas that apply to the same value.
-    fn joined(&self, schemas: impl Iterator<Item = &'s Value>) -> Vec<&'s Map<String, Value>> {
-        let mut joined = Vec::new();
+    fn applicable(&self, schemas: impl Iterator<Item = &'s Value>) -> Vec<&'s Map<String, Value>> {
+        let mut applicable = Vec::new();
         let mut seen = HashSet::new();
         let mut pending: Vec<&Value> = schemas.collect();
         while let Some(schema) = pending.pop() {
@@ -106,7 +106,7 @@ impl<'s> Secrets<'s> {
             if !seen.insert(std::ptr::from_ref(schema)) {
                 continue;
             }
-            joined.push(keywords);
+            applicable.push(keywords);
             let target = keywords.get("$ref").and_then(Value::as_str);
             pending.extend(target.and_then(|target| walk::resolve(self.root, target)));
             walk::each(keywords, |keyword, sub| {
@@ -119,15 +119,15 @@ impl<'s> Secrets<'s> {
                 }
             });
         }
-        joined
+        applicable
     }
 }
 
-fn says_secret(schema: &Map<String, Value>) -> bool {
+fn is_write_only(schema: &Map<String, Value>) -> bool {
     schema.get("writeOnly") == Some(&Value::Bool(true))
 }
 
-fn names(schema: &Map<String, Value>, token: &str) -> bool {
+fn declares(schema: &Map<String, Value>, token: &str) -> bool {
     property(schema, token).next().is_some()
 }
 
@@ -142,7 +142,7 @@ fn property<'s, 't>(schema: &'s Map<String, Value>, token: &'t str) -> impl Iter
 }
 
 /// Returns true if a token can only be the index of an item, not a key.
-fn lists(schema: &Map<String, Value>, token: &str) -> bool {
+fn is_index_of(schema: &Map<String, Value>, token: &str) -> bool {
     let is_index = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
     let has = |keywords: &[&str]| keywords.iter().any(|keyword| schema.contains_key(*keyword));
     is_index && has(&["items", "prefixItems", "contains"]) && !has(&["additionalProperties", "patternProperties"])
@@ -150,7 +150,7 @@ fn lists(schema: &Map<String, Value>, token: &str) -> bool {
 
 /// Returns the schemas that may apply to a value inside. Includes those of every pattern, since masking too much is
 /// safe.
-fn inside<'s>(schema: &'s Map<String, Value>, token: &str) -> Vec<&'s Value> {
+fn subschemas_at<'s>(schema: &'s Map<String, Value>, token: &str) -> Vec<&'s Value> {
     let mut subs: Vec<&Value> = property(schema, token).collect();
     let is_named = !subs.is_empty();
     let idx = token.parse::<usize>();

@@ -69,7 +69,7 @@ fn front(value: &Value, names: &HashSet<&str>, budget: &mut usize) -> Value {
 }
 
 /// Returns the pointer with `…` in place of each key that `schema` does not declare.
-pub fn declared_place(schema: &Value, pointer: &str) -> String {
+pub fn declared_pointer(schema: &Value, pointer: &str) -> String {
     let mut names = HashSet::new();
     property_names(schema, &mut names);
     let is_declared = |token: &str| token.bytes().all(|byte| byte.is_ascii_digit()) || names.contains(token);

@@ -10,7 +10,7 @@ use super::error::ToolError;
 use super::kind::ErrorKind;
 use super::unwritable::{self, unwritable};
 use toolkit_schema::tree::held;
-use toolkit_schema::{Schema, Violation, Violations, declared_place};
+use toolkit_schema::{Schema, Violation, Violations, declared_pointer};
 
 /// Validates a result in JSON.
 pub(crate) fn check_output(schema: &Schema, json: &[u8]) -> Result<(), ToolError> {
@@ -37,7 +37,7 @@ pub(crate) fn not_json(schema: Option<&Schema>, error: ToolError, value: &impl S
     }
     let Some(pointer) = unwritable(value).map else { return error };
     // A key that the schema does not declare is part of the value.
-    let place = schema.map_or_else(|| pointer.clone(), |schema| declared_place(schema.as_value(), &pointer));
+    let place = schema.map_or_else(|| pointer.clone(), |schema| declared_pointer(schema.as_value(), &pointer));
     let place = if place.is_empty() { "the result".to_owned() } else { format!("the result at {place}") };
     let message = format!(
         "{place} is a map whose keys are not strings in JSON; return a list of pairs, or use keys that serde writes as \
@@ -61,7 +61,7 @@ fn mismatch(schema: &Schema, violations: &Violations, floats: &[(String, f64)]) 
     let cause = cause.collect::<Vec<_>>().join("; ");
     let first = violations.first().map_or_else(String::new, |first| {
         // A key that the schema does not declare is part of the value.
-        line(first, declared_place(schema.as_value(), &first.pointer))
+        line(first, declared_pointer(schema.as_value(), &first.pointer))
     });
     let more = match violations.len() {
         0 | 1 => String::new(),
