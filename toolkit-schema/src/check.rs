@@ -75,9 +75,9 @@ pub(super) fn check(schema: &Value) -> Result<Checked, SchemaError> {
     let size = Size::measure(schema)?;
     let dialect = Dialect::from_document(schema)?;
     if size.depth <= MAX_SHALLOW {
-        return sound(schema, dialect, size.is_named);
+        return build_checked(schema, dialect, size.has_names);
     }
-    let deep = || sound(schema, dialect, size.is_named);
+    let deep = || build_checked(schema, dialect, size.has_names);
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, deep);
         let checked = thread
@@ -90,8 +90,8 @@ pub(super) fn check(schema: &Value) -> Result<Checked, SchemaError> {
     })
 }
 
-fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, SchemaError> {
-    let references = References::new(schema, dialect, is_named)?;
+fn build_checked(schema: &Value, dialect: Dialect, has_names: bool) -> Result<Checked, SchemaError> {
+    let references = References::new(schema, dialect, has_names)?;
     let (graph, Found { patterns, mut diagnostics, .. }) = Graph::new(schema, dialect, &references)?;
     let patterns = Patterns::new(patterns)?;
     let options = patterns.options(dialect);
@@ -104,7 +104,7 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
                 // The validator has compiled the patterns that a value can reach.
                 let reached = graph.reached();
                 diagnostics.extend(patterns.broken(&options, &graph, |pattern| !reached[pattern.node]));
-                diagnostics.extend(hidden(dialect, &graph));
+                diagnostics.extend(check_unknown_locations(dialect, &graph));
                 if diagnostics.is_empty() {
                     let low_backtrack_limit = patterns
                         .need_backtracking()
@@ -114,9 +114,9 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
                 }
             }
             failed => {
-                diagnostics.extend(against_meta_schema(schema, dialect, ""));
+                diagnostics.extend(meta_schema_violations(schema, dialect, ""));
                 diagnostics.extend(patterns.broken(&options, &graph, |_| true));
-                diagnostics.extend(hidden(dialect, &graph));
+                diagnostics.extend(check_unknown_locations(dialect, &graph));
                 if diagnostics.is_empty() {
                     let (pointer, message) = match failed {
                         Ok(Err(error)) => (error.instance_path().to_string(), quoted(&error.to_string())),
@@ -127,9 +127,9 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
             }
         }
     } else {
-        diagnostics.extend(against_meta_schema(schema, dialect, ""));
+        diagnostics.extend(meta_schema_violations(schema, dialect, ""));
         diagnostics.extend(patterns.broken(&options, &graph, |_| true));
-        diagnostics.extend(hidden(dialect, &graph));
+        diagnostics.extend(check_unknown_locations(dialect, &graph));
     }
     Err(SchemaError::new(diagnostics))
 }
@@ -138,12 +138,12 @@ fn sound(schema: &Value, dialect: Dialect, is_named: bool) -> Result<Checked, Sc
 struct Size {
     depth: usize,
     /// True if the document may name a schema by `$id` or an anchor.
-    is_named: bool,
+    has_names: bool,
 }
 
 impl Size {
     fn measure(schema: &Value) -> Result<Self, SchemaDiagnostic> {
-        let mut size = Self { depth: 0, is_named: false };
+        let mut size = Self { depth: 0, has_names: false };
         let mut pending = vec![(schema, 0)];
         while let Some((value, depth)) = pending.pop() {
             size.depth = size.depth.max(depth);
@@ -155,7 +155,7 @@ impl Size {
                 Value::Array(items) => pending.extend(items.iter().map(|item| (item, depth + 1))),
                 Value::Object(object) => {
                     let is_name = |name: &&str| object.get(*name).is_some_and(Value::is_string);
-                    size.is_named |= ["$id", "$anchor", "$dynamicAnchor"].iter().any(is_name);
+                    size.has_names |= ["$id", "$anchor", "$dynamicAnchor"].iter().any(is_name);
                     pending.extend(object.values().map(|value| (value, depth + 1)));
                 }
                 _ => {}
@@ -166,12 +166,15 @@ impl Size {
 }
 
 /// Returns the defects of schemas that are reached by reference at locations without schema keywords.
-fn hidden(dialect: Dialect, graph: &Graph<'_>) -> Vec<SchemaDiagnostic> {
-    graph.hidden().flat_map(|(id, schema)| against_meta_schema(schema, dialect, &graph.pointer(id))).collect()
+fn check_unknown_locations(dialect: Dialect, graph: &Graph<'_>) -> Vec<SchemaDiagnostic> {
+    graph
+        .unknown_locations()
+        .flat_map(|(id, schema)| meta_schema_violations(schema, dialect, &graph.pointer(id)))
+        .collect()
 }
 
 /// Returns the violations of the meta-schema.
-fn against_meta_schema(schema: &Value, dialect: Dialect, place: &str) -> Vec<SchemaDiagnostic> {
+fn meta_schema_violations(schema: &Value, dialect: Dialect, place: &str) -> Vec<SchemaDiagnostic> {
     let meta_schema = dialect.meta_schema();
     if meta_schema.is_valid(schema) {
         return Vec::new();

@@ -279,7 +279,7 @@ impl<'s> Graph<'s> {
     }
 
     /// Returns the schemas in unknown locations, which the meta-schema of the document does not cover.
-    pub(super) fn hidden(&self) -> impl Iterator<Item = (usize, &'s Value)> {
+    pub(super) fn unknown_locations(&self) -> impl Iterator<Item = (usize, &'s Value)> {
         let is_hidden = |(_, node): &(usize, &Node<'s>)| matches!(node.place, Place::At(_));
         self.nodes.iter().enumerate().filter(is_hidden).map(|(id, node)| (id, node.schema))
     }

@@ -19,13 +19,13 @@ pub struct Tree {
     /// The value, with the numbers as a tree stores them.
     pub value: Value,
     /// The texts of numbers that would be read differently from the tree, by pointer.
-    odd: BTreeMap<String, Odd>,
+    number_texts: BTreeMap<String, NumberText>,
     /// True if the schema accepts the integers that were sent, but not the floats that represent them in the tree.
     pub fits_exactly: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Odd {
+struct NumberText {
     text: String,
     is_rounded: bool,
 }
@@ -37,14 +37,14 @@ impl Tree {
     ///
     /// Returns a message with the position of a syntax error, the duplicate key, or the nesting limit.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
-        let mut odd = BTreeMap::new();
+        let mut number_texts = BTreeMap::new();
         let value = read_tree(text, &mut |number| {
             if number.held.is_rounded || number.held.is_fragile {
                 let text = number.text.to_owned();
-                odd.insert(number.pointer.to_owned(), Odd { text, is_rounded: number.held.is_rounded });
+                number_texts.insert(number.pointer.to_owned(), NumberText { text, is_rounded: number.held.is_rounded });
             }
         });
-        value.map(|value| Self { value, odd, fits_exactly: false }).map_err(|_| json::syntax_error(text))
+        value.map(|value| Self { value, number_texts, fits_exactly: false }).map_err(|_| json::syntax_error(text))
     }
 
     /// Creates a tree from a value of the host. Every number is stored as a parser of its text would store it.
@@ -54,36 +54,36 @@ impl Tree {
     /// Returns an error if a number is too large for a float.
     pub fn from_value(value: Value) -> Result<Self, String> {
         let mut tree = Self::plain(value);
-        if *NUMBERS_ARE_TEXTS {
-            hold(&mut tree.value, "", &mut tree.odd)?;
+        if *ARBITRARY_PRECISION {
+            hold(&mut tree.value, "", &mut tree.number_texts)?;
         }
         Ok(tree)
     }
 
     /// Wraps a value in which no number needs its text.
     pub fn plain(value: Value) -> Self {
-        Self { value, odd: BTreeMap::new(), fits_exactly: false }
+        Self { value, number_texts: BTreeMap::new(), fits_exactly: false }
     }
 
     /// Returns the text of the number at `pointer` if the tree rounds it.
     pub fn rounded(&self, pointer: &str) -> Option<&str> {
-        self.odd.get(pointer).filter(|odd| odd.is_rounded).map(|odd| &*odd.text)
+        self.number_texts.get(pointer).filter(|number| number.is_rounded).map(|number| &*number.text)
     }
 
     /// Returns the pointers of all rounded numbers.
     pub fn all_rounded(&self) -> Vec<String> {
-        self.odd.iter().filter(|(_, odd)| odd.is_rounded).map(|(pointer, _)| pointer.clone()).collect()
+        self.number_texts.iter().filter(|(_, number)| number.is_rounded).map(|(pointer, _)| pointer.clone()).collect()
     }
 
     /// Returns true if the number at `pointer` is written as an integer and is a float only because of its size.
     pub fn is_wide(&self, pointer: &str) -> bool {
-        self.odd.get(pointer).is_some_and(|odd| !odd.text.contains(['.', 'e', 'E']))
+        self.number_texts.get(pointer).is_some_and(|number| !number.text.contains(['.', 'e', 'E']))
     }
 
     /// Returns the integer value of the number at `pointer`.
     pub fn whole(&self, pointer: &str) -> Whole {
-        match (self.odd.get(pointer), self.value.pointer(pointer)) {
-            (Some(odd), _) => Whole::read(&odd.text),
+        match (self.number_texts.get(pointer), self.value.pointer(pointer)) {
+            (Some(number), _) => Whole::read(&number.text),
             (None, Some(Value::Number(number))) => Whole::read(&number.to_string()),
             _ => Whole::Fraction,
         }
@@ -93,8 +93,9 @@ impl Tree {
     pub fn put(&mut self, pointer: &str, tree: Self) {
         if let Some(slot) = self.value.pointer_mut(pointer) {
             *slot = tree.value;
-            self.odd.retain(|place, _| !is_within(place, pointer));
-            self.odd.extend(tree.odd.into_iter().map(|(place, odd)| ([pointer, &place].concat(), odd)));
+            self.number_texts.retain(|place, _| !is_within(place, pointer));
+            self.number_texts
+                .extend(tree.number_texts.into_iter().map(|(place, number)| ([pointer, &place].concat(), number)));
         }
     }
 
@@ -106,7 +107,10 @@ impl Tree {
                 Some(rest) if is_within(&place, pointer) => [&child(pointer, "0"), rest].concat(),
                 _ => place,
             };
-            self.odd = std::mem::take(&mut self.odd).into_iter().map(|(place, odd)| (moved(place), odd)).collect();
+            self.number_texts = std::mem::take(&mut self.number_texts)
+                .into_iter()
+                .map(|(place, number)| (moved(place), number))
+                .collect();
         }
     }
 
@@ -119,12 +123,12 @@ impl Tree {
 
     /// Returns true if the tree rounds a number.
     pub fn is_rounded(&self) -> bool {
-        self.odd.values().any(|odd| odd.is_rounded)
+        self.number_texts.values().any(|number| number.is_rounded)
     }
 
     fn write(&self, value: &Value, pointer: &str, out: &mut Vec<u8>) {
         match value {
-            Value::Array(items) if !self.odd.is_empty() => {
+            Value::Array(items) if !self.number_texts.is_empty() => {
                 out.push(b'[');
                 for (idx, item) in items.iter().enumerate() {
                     if idx > 0 {
@@ -134,7 +138,7 @@ impl Tree {
                 }
                 out.push(b']');
             }
-            Value::Object(object) if !self.odd.is_empty() => {
+            Value::Object(object) if !self.number_texts.is_empty() => {
                 out.push(b'{');
                 for (idx, (key, value)) in object.iter().enumerate() {
                     if idx > 0 {
@@ -146,7 +150,9 @@ impl Tree {
                 }
                 out.push(b'}');
             }
-            Value::Number(_) if let Some(odd) = self.odd.get(pointer) => out.extend_from_slice(odd.text.as_bytes()),
+            Value::Number(_) if let Some(number) = self.number_texts.get(pointer) => {
+                out.extend_from_slice(number.text.as_bytes())
+            }
             value => write(out, value),
         }
     }
@@ -169,7 +175,7 @@ pub fn pointers(text: &[u8], mut starts: Vec<usize>) -> Vec<String> {
 /// Returns the value with every number stored as a parser of its text would store it. Numbers that are too large for a
 /// float are not changed, nor is a value that is nested too deep to be walked.
 pub fn held(mut value: Value) -> Value {
-    if *NUMBERS_ARE_TEXTS && !json::is_too_deep(&value) {
+    if *ARBITRARY_PRECISION && !json::is_too_deep(&value) {
         // Numbers that are too large are not changed.
         let _ = hold(&mut value, "", &mut BTreeMap::new());
     }
@@ -178,7 +184,7 @@ pub fn held(mut value: Value) -> Value {
 
 /// Does the same as [`held`] for a borrowed value.
 pub(crate) fn held_copy(value: &Value) -> Cow<'_, Value> {
-    match *NUMBERS_ARE_TEXTS && !json::is_too_deep(value) {
+    match *ARBITRARY_PRECISION && !json::is_too_deep(value) {
         true => Cow::Owned(held(value.clone())),
         false => Cow::Borrowed(value),
     }
@@ -186,12 +192,12 @@ pub(crate) fn held_copy(value: &Value) -> Cow<'_, Value> {
 
 /// True if any crate of the program enables `serde_json/arbitrary_precision`, where `1.0` and `1e0` are different
 /// numbers.
-static NUMBERS_ARE_TEXTS: LazyLock<bool> = LazyLock::new(|| {
+static ARBITRARY_PRECISION: LazyLock<bool> = LazyLock::new(|| {
     let number = serde_json::from_str::<Number>("1.50");
     number.is_ok_and(|number| number.to_string() == "1.50")
 });
 
-fn hold(value: &mut Value, pointer: &str, odd: &mut BTreeMap<String, Odd>) -> Result<(), String> {
+fn hold(value: &mut Value, pointer: &str, number_texts: &mut BTreeMap<String, NumberText>) -> Result<(), String> {
     match value {
         Value::Number(number) => {
             let text = number.to_string();
@@ -200,15 +206,17 @@ fn hold(value: &mut Value, pointer: &str, odd: &mut BTreeMap<String, Odd>) -> Re
             };
             *number = held.number;
             if held.is_rounded || held.is_fragile {
-                odd.insert(pointer.to_owned(), Odd { text, is_rounded: held.is_rounded });
+                number_texts.insert(pointer.to_owned(), NumberText { text, is_rounded: held.is_rounded });
             }
             Ok(())
         }
         Value::Array(items) => {
             let mut items = items.iter_mut().enumerate();
-            items.try_for_each(|(idx, item)| hold(item, &child(pointer, &idx.to_string()), odd))
+            items.try_for_each(|(idx, item)| hold(item, &child(pointer, &idx.to_string()), number_texts))
         }
-        Value::Object(object) => object.iter_mut().try_for_each(|(key, value)| hold(value, &child(pointer, key), odd)),
+        Value::Object(object) => {
+            object.iter_mut().try_for_each(|(key, value)| hold(value, &child(pointer, key), number_texts))
+        }
         Value::Null | Value::Bool(_) | Value::String(_) => Ok(()),
     }
 }
