@@ -6,7 +6,7 @@ use std::cell::Cell;
 pub(super) const STEPS_PER_PAIR: u64 = 250_000;
 
 /// The number of steps for comparing two catalogs.
-pub(super) const STEPS_IN_ALL: u64 = 20_000_000;
+pub(super) const TOTAL_STEPS: u64 = 20_000_000;
 
 /// A budget of steps.
 pub(super) struct Budget {
@@ -17,7 +17,7 @@ pub(super) struct Budget {
 
 /// The reason why a comparison stopped without an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Stop {
+pub(super) enum Undecided {
     /// The budget is exhausted.
     Budget(u64),
     /// A pattern exceeds the memory limit of the engine.
@@ -38,7 +38,7 @@ impl Budget {
     }
 
     /// Deducts the steps that were spent from a part.
-    pub(super) fn take(&self, part: &Self) {
+    pub(super) fn deduct(&self, part: &Self) {
         self.spend_up_to(part.initial - part.left.get());
     }
 
@@ -56,7 +56,7 @@ impl Budget {
     /// # Errors
     ///
     /// Returns an error if fewer steps are left. The budget is exhausted afterwards.
-    pub(super) fn spend(&self, steps: u64) -> Result<(), Stop> {
+    pub(super) fn spend(&self, steps: u64) -> Result<(), Undecided> {
         match self.left.get().checked_sub(steps) {
             Some(left) => {
                 self.left.set(left);
@@ -64,19 +64,19 @@ impl Budget {
             }
             None => {
                 self.left.set(0);
-                Err(Stop::Budget(self.limit))
+                Err(Undecided::Budget(self.limit))
             }
         }
     }
 }
 
-impl std::fmt::Display for Stop {
+impl std::fmt::Display for Undecided {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Stop::Budget(limit) => {
+            Undecided::Budget(limit) => {
                 write!(f, "undecided: comparing these schemas exceeds the budget of {limit} steps")
             }
-            Stop::Pattern => f.write_str("undecided: a pattern needs too much memory"),
+            Undecided::Pattern => f.write_str("undecided: a pattern needs too much memory"),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use semver::Version;
 
-use super::budget::{Budget, STEPS_IN_ALL};
+use super::budget::{Budget, TOTAL_STEPS};
 use super::change::{Change, Comparison, Part, Verdict};
 use super::prove::{STACK, Stack};
 use super::schemas::{Difference, Direction, Work, differences};
@@ -16,7 +16,7 @@ use crate::version;
 
 /// Compares two lists of tools, each sorted by id.
 pub(super) fn compare(old: &[Tool], new: &[Tool]) -> Comparison {
-    let compare_on = |stack| compare_within(old, new, &Work { budget: &Budget::new(STEPS_IN_ALL), stack });
+    let compare_on = |stack| compare_within(old, new, &Work { budget: &Budget::new(TOTAL_STEPS), stack });
     std::thread::scope(|scope| {
         // The depth of a proof follows that of the schemas. On a stack of unknown size, proofs are limited to a small
         // depth.
@@ -40,14 +40,14 @@ fn compare_within(old: &[Tool], new: &[Tool], work: &Work<'_>) -> Comparison {
             }
             None => {
                 let needs = Some("a new version of the catalog, or an alias".to_owned());
-                comparer.tell_record(&tool.id().to_string(), Verdict::Breaking, "was removed".to_owned(), needs);
+                comparer.push_record_change(&tool.id().to_string(), Verdict::Breaking, "was removed".to_owned(), needs);
             }
         }
     }
     comparer.compare_requirements();
     comparer.compare_names(&names);
     for tool in new.iter().filter(|tool| !seen.contains(tool.id())) {
-        comparer.tell_record(&tool.id().to_string(), Verdict::Additive, "is new".to_owned(), None);
+        comparer.push_record_change(&tool.id().to_string(), Verdict::Additive, "is new".to_owned(), None);
     }
     Comparison { changes: comparer.changes }
 }
@@ -93,7 +93,7 @@ struct Comparer<'t> {
 }
 
 impl<'t> Comparer<'t> {
-    fn tell_record(&mut self, tool: &str, verdict: Verdict, what: String, needs: Option<String>) {
+    fn push_record_change(&mut self, tool: &str, verdict: Verdict, what: String, needs: Option<String>) {
         let (tool, part, pointer, example) = (tool.to_owned(), Part::Record, String::new(), None);
         self.changes.push(Change { tool, verdict, part, pointer, what, example, needs });
     }
@@ -118,7 +118,7 @@ impl<'t> Comparer<'t> {
                     Some(version) => format!("{}@^{version}", id.unversioned()),
                     None => id.unversioned().to_string(),
                 };
-                self.compare_moved(&name, before, now);
+                self.compare_resolved(&name, before, now);
             }
         }
     }
@@ -139,7 +139,7 @@ impl<'t> Comparer<'t> {
             match names[1].get(new, &name) {
                 Some(is) => {
                     if let (Some(was), Some(is)) = (old.element_offset(was), new.element_offset(is)) {
-                        self.compare_moved(&name, was, is);
+                        self.compare_resolved(&name, was, is);
                     }
                 }
                 None if names[1].several(new, &name).is_some() => {
@@ -147,7 +147,7 @@ impl<'t> Comparer<'t> {
                     let ids: Vec<String> = ids.map(|&idx| format!("`{}`", new[idx].id().unversioned())).collect();
                     let what = format!("is ambiguous: it names {}", ids.join(", "));
                     let needs = Some("a new version of the catalog, or another name".to_owned());
-                    self.tell_record(&name, Verdict::Breaking, what, needs);
+                    self.push_record_change(&name, Verdict::Breaking, what, needs);
                 }
                 None => {}
             }
@@ -155,7 +155,7 @@ impl<'t> Comparer<'t> {
     }
 
     /// Records the changes that break the callers of a name that resolves to another tool than before.
-    fn compare_moved(&mut self, name: &str, was: usize, is: usize) {
+    fn compare_resolved(&mut self, name: &str, was: usize, is: usize) {
         if !self.compared.insert((was, is)) {
             return;
         }
@@ -179,22 +179,22 @@ impl Comparer<'_> {
         let work = self.work;
         let changes = &mut self.changes;
         let (was, is) = (old.id().semver(), new.id().semver());
-        let mut tell = |part: Part, difference: Difference| {
+        let mut push = |part: Part, difference: Difference| {
             let Difference { verdict, pointer, what, example } = difference;
             let needs = missing(was.as_ref(), is.as_ref(), verdict);
             changes.push(Change { tool: old.id().to_string(), verdict, part, pointer, what, example, needs });
         };
         for (verdict, field, what) in metadata_changes(old, new) {
             let (pointer, what) = (format!("`{field}`"), what.to_owned());
-            tell(Part::Record, Difference { verdict, pointer, what, example: None });
+            push(Part::Record, Difference { verdict, pointer, what, example: None });
         }
-        for difference in differences(old.input().as_value(), new.input().as_value(), Direction::Taken, work) {
-            tell(Part::Input, difference);
+        for difference in differences(old.input().as_value(), new.input().as_value(), Direction::Input, work) {
+            push(Part::Input, difference);
         }
         match (old.output(), new.output()) {
             (Some(was), Some(is)) => {
-                for difference in differences(was.as_value(), is.as_value(), Direction::Given, work) {
-                    tell(Part::Output, difference);
+                for difference in differences(was.as_value(), is.as_value(), Direction::Output, work) {
+                    push(Part::Output, difference);
                 }
             }
             (was, is) if was.is_some() != is.is_some() => {
@@ -202,7 +202,7 @@ impl Comparer<'_> {
                     true => (Verdict::Breaking, "is no longer guaranteed"),
                     false => (Verdict::Additive, "is guaranteed now"),
                 };
-                tell(
+                push(
                     Part::Output,
                     Difference { verdict, pointer: String::new(), what: what.to_owned(), example: None },
                 );

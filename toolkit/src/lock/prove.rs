@@ -34,10 +34,10 @@ pub(super) use self::document::Document;
 use self::document::Node;
 use self::facts::{Facts, Key};
 use self::pattern::Matchers;
-use super::budget::{Budget, Stop};
+use super::budget::{Budget, Undecided};
 
 /// The result of a proof attempt. True if it succeeds.
-type Proof = Result<bool, Stop>;
+type Proof = Result<bool, Undecided>;
 
 /// The maximum depth of a proof, on a stack of [`STACK`] bytes and on any other.
 const MAX_DEPTH: usize = 512;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Verdict;
-use super::budget::{Budget, Stop};
+use super::budget::{Budget, Undecided};
 use super::prove::{Document, Prover, Stack};
 use super::witness::witness;
 use toolkit_schema::equality;
@@ -13,9 +13,9 @@ use toolkit_schema::{Dialect, Schema, child, inline, walk};
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Direction {
     /// For input: every value that was accepted must still be accepted.
-    Taken,
+    Input,
     /// For output: every value that is returned must have been allowed before.
-    Given,
+    Output,
 }
 
 /// A difference at one location.
@@ -55,15 +55,15 @@ pub(super) fn differences(old: &Value, new: &Value, direction: Direction, work: 
     }
     let mut found = Vec::new();
     let (old, new) = (&inlined_old, &inlined_new);
-    Pair::new(old, new, direction, &budget, work).look(old, new, "", whole, &mut found);
-    work.budget.take(&budget);
+    Pair::new(old, new, direction, &budget, work).find_differences(old, new, "", whole, &mut found);
+    work.budget.deduct(&budget);
     // The verdict on the whole takes precedence: a change that breaks one location may be offset by another, or vice
     // versa.
     for difference in &mut found {
         difference.verdict = difference.verdict.min(whole);
     }
     if found.iter().map(|difference| difference.verdict).max() != Some(whole) {
-        let what = why.unwrap_or_else(|| said(whole, direction).to_owned());
+        let what = why.unwrap_or_else(|| describe(whole, direction).to_owned());
         found.insert(0, Difference { verdict: whole, pointer: String::new(), what, example: None });
     }
     if let Some(worst) = found.iter_mut().find(|difference| difference.verdict == whole) {
@@ -72,12 +72,12 @@ pub(super) fn differences(old: &Value, new: &Value, direction: Direction, work: 
     found
 }
 
-fn said(verdict: Verdict, direction: Direction) -> &'static str {
+fn describe(verdict: Verdict, direction: Direction) -> &'static str {
     match (verdict, direction) {
-        (Verdict::Breaking, Direction::Taken) => "rejects values that it accepted",
-        (Verdict::Breaking, Direction::Given) => "allows values that it did not allow before",
-        (Verdict::Additive, Direction::Taken) => "accepts more values",
-        (Verdict::Additive, Direction::Given) => "guarantees more",
+        (Verdict::Breaking, Direction::Input) => "rejects values that it accepted",
+        (Verdict::Breaking, Direction::Output) => "allows values that it did not allow before",
+        (Verdict::Additive, Direction::Input) => "accepts more values",
+        (Verdict::Additive, Direction::Output) => "guarantees more",
         _ => "is expressed differently",
     }
 }
@@ -107,16 +107,16 @@ impl<'s, 'b> Pair<'s, 'b> {
             Ok(None) => {
                 let keyword = self.prover.unproven().map(|keyword| format!(": `{keyword}`")).unwrap_or_default();
                 let accepts = match self.direction {
-                    Direction::Taken => "it still accepts every value that it accepted",
-                    Direction::Given => "it allows only values that it allowed before",
+                    Direction::Input => "it still accepts every value that it accepted",
+                    Direction::Output => "it allows only values that it allowed before",
                 };
                 format!("undecided: neither proven that {accepts}, nor refuted by an example{keyword}")
             }
             Err(stop) => stop.to_string(),
         };
         let example = match self.direction {
-            Direction::Taken => witness(old, new, self.all),
-            Direction::Given => witness(new, old, self.all),
+            Direction::Input => witness(old, new, self.all),
+            Direction::Output => witness(new, old, self.all),
         };
         match example {
             Some(example) => (Verdict::Breaking, None, Some(example)),
@@ -125,10 +125,10 @@ impl<'s, 'b> Pair<'s, 'b> {
     }
 
     /// Returns the verdict on a change at one location, if it is proven to be compatible.
-    fn proven(&mut self, old: &'s Value, new: &'s Value) -> Result<Option<Verdict>, Stop> {
+    fn proven(&mut self, old: &'s Value, new: &'s Value) -> Result<Option<Verdict>, Undecided> {
         let ((has_to_cover, is_covered), (old, new)) = match self.direction {
-            Direction::Taken => (((1, new), (0, old)), ((0, old), (1, new))),
-            Direction::Given => (((0, old), (1, new)), ((1, new), (0, old))),
+            Direction::Input => (((1, new), (0, old)), ((0, old), (1, new))),
+            Direction::Output => (((0, old), (1, new)), ((1, new), (0, old))),
         };
         if !self.prover.accepts_all(has_to_cover, is_covered)? {
             return Ok(None);
@@ -140,17 +140,24 @@ impl<'s, 'b> Pair<'s, 'b> {
     }
 
     /// Searches for the smallest locations that differ, along the properties of objects and the items of arrays.
-    fn look(&mut self, old: &'s Value, new: &'s Value, at: &str, whole: Verdict, found: &mut Vec<Difference>) {
+    fn find_differences(
+        &mut self,
+        old: &'s Value,
+        new: &'s Value,
+        at: &str,
+        whole: Verdict,
+        found: &mut Vec<Difference>,
+    ) {
         if old == new {
             return;
         }
         let before = found.len();
         if let (Some(was), Some(is)) = (old.as_object(), new.as_object()) {
-            self.look_at_properties(was, is, at, whole, found);
+            self.compare_properties(was, is, at, whole, found);
             if let (Some(was), Some(is)) = (was.get("items"), is.get("items")) {
-                self.look(was, is, &child(at, "items"), whole, found);
+                self.find_differences(was, is, &child(at, "items"), whole, found);
             }
-            if only_described(was) == only_described(is) && found.len() == before {
+            if without_annotations(was) == without_annotations(is) && found.len() == before {
                 let what = "is described differently".to_owned();
                 found.push(Difference { verdict: Verdict::Cosmetic, pointer: at.to_owned(), what, example: None });
                 return;
@@ -162,13 +169,13 @@ impl<'s, 'b> Pair<'s, 'b> {
             let what = match verdict {
                 // The reason is that of the whole.
                 Verdict::Unknown => return,
-                verdict => said(verdict, self.direction).to_owned(),
+                verdict => describe(verdict, self.direction).to_owned(),
             };
             found.push(Difference { verdict, pointer: at.to_owned(), what, example: None });
         }
     }
 
-    fn look_at_properties(
+    fn compare_properties(
         &mut self,
         was: &'s Map<String, Value>,
         is: &'s Map<String, Value>,
@@ -183,8 +190,8 @@ impl<'s, 'b> Pair<'s, 'b> {
                 .and_then(Value::as_array)
                 .is_some_and(|names| names.iter().any(|other| other == name))
         };
-        let taken = self.direction == Direction::Taken;
-        let mut tell = |name: &str, verdict: Verdict, what: &str| {
+        let taken = self.direction == Direction::Input;
+        let mut push = |name: &str, verdict: Verdict, what: &str| {
             let pointer = child(&child(at, "properties"), name);
             found.push(Difference { verdict, pointer, what: what.to_owned(), example: None });
         };
@@ -199,30 +206,30 @@ impl<'s, 'b> Pair<'s, 'b> {
                 (true, true, required, requires) => {
                     both.push(name);
                     match (required, requires, taken) {
-                        (false, true, true) => tell(name, Verdict::Breaking, "is required now"),
-                        (true, false, true) => tell(name, Verdict::Additive, "is optional now"),
-                        (true, false, false) => tell(name, Verdict::Breaking, "is no longer guaranteed"),
-                        (false, true, false) => tell(name, Verdict::Additive, "is guaranteed now"),
+                        (false, true, true) => push(name, Verdict::Breaking, "is required now"),
+                        (true, false, true) => push(name, Verdict::Additive, "is optional now"),
+                        (true, false, false) => push(name, Verdict::Breaking, "is no longer guaranteed"),
+                        (false, true, false) => push(name, Verdict::Additive, "is guaranteed now"),
                         _ => {}
                     }
                 }
-                (false, _, _, true) if taken => tell(name, Verdict::Breaking, "is new and required"),
-                (false, ..) => tell(name, Verdict::Additive, "is new"),
-                (true, _, true, _) if !taken => tell(name, Verdict::Breaking, "is no longer returned"),
-                (true, ..) if taken => tell(name, Verdict::Breaking, "is no longer accepted"),
-                _ => tell(name, Verdict::Additive, "is no longer returned"),
+                (false, _, _, true) if taken => push(name, Verdict::Breaking, "is new and required"),
+                (false, ..) => push(name, Verdict::Additive, "is new"),
+                (true, _, true, _) if !taken => push(name, Verdict::Breaking, "is no longer returned"),
+                (true, ..) if taken => push(name, Verdict::Breaking, "is no longer accepted"),
+                _ => push(name, Verdict::Additive, "is no longer returned"),
             }
         }
         for name in both {
             if let (Some(old), Some(new)) = (old, new) {
-                self.look(&old[name], &new[name], &child(&child(at, "properties"), name), whole, found);
+                self.find_differences(&old[name], &new[name], &child(&child(at, "properties"), name), whole, found);
             }
         }
     }
 }
 
 /// Returns a schema without its annotations.
-fn only_described(schema: &Map<String, Value>) -> Map<String, Value> {
+fn without_annotations(schema: &Map<String, Value>) -> Map<String, Value> {
     let kept = schema.iter().filter(|(keyword, _)| !walk::is_annotation(keyword));
     kept.map(|(keyword, value)| (keyword.clone(), value.clone())).collect()
 }

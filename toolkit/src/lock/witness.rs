@@ -21,15 +21,15 @@ pub(super) fn witness(accepts: &Value, refuses: &Value, budget: &Budget) -> Opti
     let accepting = Schema::from_value(accepts.clone()).ok()?;
     let mut visits = VISIT_BUDGET;
     samples.extend(accepting.example());
-    samples.retain(|value| spend(&mut visits, &accepting, value) && accepting.is_valid(value));
+    samples.retain(|value| spend_visits(&mut visits, &accepting, value) && accepting.is_valid(value));
     drop(accepting);
     let refusing = Schema::from_value(refuses.clone()).ok()?;
     let mut visits = VISIT_BUDGET;
-    samples.into_iter().find(|value| spend(&mut visits, &refusing, value) && !refusing.is_valid(value))
+    samples.into_iter().find(|value| spend_visits(&mut visits, &refusing, value) && !refusing.is_valid(value))
 }
 
 /// Deducts the cost of validating a value. Returns false if it exceeds the number of visits that are left.
-fn spend(visits: &mut u64, schema: &Schema, value: &Value) -> bool {
+fn spend_visits(visits: &mut u64, schema: &Schema, value: &Value) -> bool {
     let left = visits.checked_sub(schema.check_cost(value));
     *visits = left.unwrap_or(*visits);
     left.is_some()
@@ -75,7 +75,7 @@ impl<'s> Sampler<'s> {
     }
 
     /// Deducts `n` values from the budget.
-    fn takes(&self, n: usize) -> bool {
+    fn spend_values(&self, n: usize) -> bool {
         let left = self.left.get().checked_sub(n);
         self.left.set(left.unwrap_or(0));
         left.is_some()
@@ -102,7 +102,7 @@ impl<'s> Sampler<'s> {
     }
 
     fn all_samples(&self, side: Side, schema: &Value, other: Option<&Value>, depth: usize) -> Vec<Value> {
-        if depth == 0 || !self.takes(1) {
+        if depth == 0 || !self.spend_values(1) {
             return vec![Value::Null];
         }
         let Value::Object(keywords) = schema else {
@@ -116,7 +116,7 @@ impl<'s> Sampler<'s> {
         let mut found = Vec::new();
         let add = |found: &mut Vec<Value>, values: Vec<Value>| {
             let room = (2 * max_samples(depth)).saturating_sub(found.len());
-            found.extend(values.into_iter().take(room).filter(|value| self.takes(walk::size(value))));
+            found.extend(values.into_iter().take(room).filter(|value| self.spend_values(walk::size(value))));
         };
         add(&mut found, keywords.get("const").cloned().into_iter().collect());
         let values = keywords.get("enum").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -175,7 +175,7 @@ impl<'s> Sampler<'s> {
         let definitions = walk::CONTAINERS.into_iter().filter_map(|container| root.get(container)).map(walk::size);
         // Building a validator is much more expensive than creating a value.
         if values.len() > 1
-            && self.takes(20 * (walk::size(schema) + definitions.sum::<usize>()))
+            && self.spend_values(20 * (walk::size(schema) + definitions.sum::<usize>()))
             && let Ok(schema) = Schema::from_value(sample::alone(schema, root))
         {
             values.sort_by_key(|value| !schema.is_valid(value));

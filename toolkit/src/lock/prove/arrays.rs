@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::budget::Stop;
+use super::super::budget::Undecided;
 use super::document::Node;
 use super::facts::Facts;
 use super::leaf::count;
@@ -64,7 +64,7 @@ impl<'s> Prover<'s, '_> {
     }
 
     /// Returns the number of leading items that other keywords always evaluate, or `None` if they evaluate all items.
-    fn evaluated_items(&mut self, node: Node<'s>, is_outer: bool) -> Result<Option<usize>, Stop> {
+    fn evaluated_items(&mut self, node: Node<'s>, is_outer: bool) -> Result<Option<usize>, Undecided> {
         self.budget.spend(1)?;
         if node.get("items").is_some() || !is_outer && node.get("unevaluatedItems").is_some() {
             return Ok(None);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::super::budget::Stop;
+use super::super::budget::Undecided;
 use super::Prover;
 use super::document::Node;
 use super::facts::{Case, Facts};
@@ -18,18 +18,18 @@ const MAX_EXCLUSIVE: usize = 64;
 
 impl<'s> Prover<'s, '_> {
     /// Assumes that a schema accepts the value.
-    pub(super) fn assume(&mut self, facts: &mut Facts<'s>, node: Node<'s>) -> Result<(), Stop> {
+    pub(super) fn assume(&mut self, facts: &mut Facts<'s>, node: Node<'s>) -> Result<(), Undecided> {
         facts.note_origin(node.schema, true);
         self.add(facts, node)
     }
 
     /// Assumes that a schema rejects the value.
-    pub(super) fn assume_not(&mut self, facts: &mut Facts<'s>, node: Node<'s>) -> Result<(), Stop> {
+    pub(super) fn assume_not(&mut self, facts: &mut Facts<'s>, node: Node<'s>) -> Result<(), Undecided> {
         facts.note_origin(node.schema, false);
         self.add_refuted(facts, node)
     }
 
-    pub(super) fn assume_case(&mut self, facts: &mut Facts<'s>, case: &Case<'s>) -> Result<(), Stop> {
+    pub(super) fn assume_case(&mut self, facts: &mut Facts<'s>, case: &Case<'s>) -> Result<(), Undecided> {
         match case {
             Case::Holds(node) => return self.assume(facts, *node),
             Case::Fails(node) => return self.assume_not(facts, *node),
@@ -56,7 +56,7 @@ impl<'s> Prover<'s, '_> {
         Ok(())
     }
 
-    fn add(&mut self, facts: &mut Facts<'s>, node: Node<'s>) -> Result<(), Stop> {
+    fn add(&mut self, facts: &mut Facts<'s>, node: Node<'s>) -> Result<(), Undecided> {
         self.budget.spend(1 + facts.schemas.len() as u64 / 8)?;
         let keywords = match node.schema {
             Value::Object(keywords) => keywords,
@@ -133,7 +133,7 @@ impl<'s> Prover<'s, '_> {
         facts: &mut Facts<'s>,
         node: Node<'s>,
         dependent: &'s Map<String, Value>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Undecided> {
         self.budget.spend(dependent.len() as u64)?;
         for (key, schema) in dependent.iter().filter(|(_, schema)| walk::is_schema(schema)) {
             let has = Case::All(vec![Case::Has(key), Case::Holds(node.at(schema))]);
@@ -142,7 +142,7 @@ impl<'s> Prover<'s, '_> {
         Ok(())
     }
 
-    fn add_refuted(&mut self, facts: &mut Facts<'s>, node: Node<'s>) -> Result<(), Stop> {
+    fn add_refuted(&mut self, facts: &mut Facts<'s>, node: Node<'s>) -> Result<(), Undecided> {
         self.budget.spend(1)?;
         let keywords = match node.schema {
             Value::Object(keywords) => keywords,
@@ -178,7 +178,7 @@ impl<'s> Prover<'s, '_> {
     }
 
     /// Assumes that the value is one of `values`.
-    pub(super) fn restrict(&mut self, facts: &mut Facts<'s>, values: Vec<Cow<'s, Value>>) -> Result<(), Stop> {
+    pub(super) fn restrict(&mut self, facts: &mut Facts<'s>, values: Vec<Cow<'s, Value>>) -> Result<(), Undecided> {
         self.budget.spend(values.len() as u64)?;
         if values.iter().any(|value| has_large_number(value)) {
             return Ok(());

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::super::budget::Stop;
+use super::super::budget::Undecided;
 use super::document::Node;
 use super::facts::{Case, Facts};
 use super::leaf::count;
@@ -22,7 +22,7 @@ impl<'s> Prover<'s, '_> {
     }
 
     /// Returns the facts about the value of a key.
-    pub(super) fn at_key(&mut self, facts: &Facts<'s>, key: &str) -> Result<Facts<'s>, Stop> {
+    pub(super) fn at_key(&mut self, facts: &Facts<'s>, key: &str) -> Result<Facts<'s>, Undecided> {
         let mut inner = self.picked(facts, |value| value.as_object().and_then(|object| object.get(key)))?;
         inner.is_contradictory |= facts.absent.contains(key);
         for node in &facts.schemas {
@@ -52,7 +52,7 @@ impl<'s> Prover<'s, '_> {
         facts: &Facts<'s>,
         matched: Option<&str>,
         unmatched: &[&str],
-    ) -> Result<Facts<'s>, Stop> {
+    ) -> Result<Facts<'s>, Undecided> {
         let mut inner = Facts::any();
         // All keys of known values are named.
         inner.is_contradictory = facts.values.is_some();
@@ -87,7 +87,7 @@ impl<'s> Prover<'s, '_> {
     }
 
     /// Returns the keys that occur in the facts.
-    pub(super) fn named_keys(&mut self, facts: &Facts<'s>) -> Result<BTreeSet<&'s str>, Stop> {
+    pub(super) fn named_keys(&mut self, facts: &Facts<'s>) -> Result<BTreeSet<&'s str>, Undecided> {
         let mut keys: BTreeSet<&'s str> = BTreeSet::new();
         for node in &facts.schemas {
             keys.extend(node.object("properties").map(|(key, _)| key));
@@ -128,7 +128,7 @@ impl<'s> Prover<'s, '_> {
     }
 
     /// Returns the facts about the item at an index.
-    pub(super) fn at_index(&mut self, facts: &Facts<'s>, idx: usize) -> Result<Facts<'s>, Stop> {
+    pub(super) fn at_index(&mut self, facts: &Facts<'s>, idx: usize) -> Result<Facts<'s>, Undecided> {
         let mut inner = self.picked(facts, |value| value.as_array().and_then(|items| items.get(idx)))?;
         for node in &facts.schemas {
             self.budget.spend(1)?;
@@ -141,7 +141,7 @@ impl<'s> Prover<'s, '_> {
     }
 
     /// Returns the facts about every item from index [`Prover::prefix_len`].
-    pub(super) fn at_rest(&mut self, facts: &Facts<'s>) -> Result<Facts<'s>, Stop> {
+    pub(super) fn at_rest(&mut self, facts: &Facts<'s>) -> Result<Facts<'s>, Undecided> {
         let mut inner = Facts::any();
         inner.is_contradictory = facts.values.is_some();
         for node in &facts.schemas {
@@ -154,7 +154,7 @@ impl<'s> Prover<'s, '_> {
     }
 
     /// Returns the facts about every item, regardless of its index.
-    pub(super) fn at_any_index(&mut self, facts: &Facts<'s>) -> Result<Facts<'s>, Stop> {
+    pub(super) fn at_any_index(&mut self, facts: &Facts<'s>) -> Result<Facts<'s>, Undecided> {
         let mut inner = Facts::any();
         for node in &facts.schemas {
             self.budget.spend(1)?;
@@ -214,7 +214,7 @@ impl<'s> Prover<'s, '_> {
     }
 
     /// Returns the facts about parts of the known values.
-    fn picked(&mut self, facts: &Facts<'s>, pick: impl Fn(&Value) -> Option<&Value>) -> Result<Facts<'s>, Stop> {
+    fn picked(&mut self, facts: &Facts<'s>, pick: impl Fn(&Value) -> Option<&Value>) -> Result<Facts<'s>, Undecided> {
         let mut inner = Facts::any();
         if let Some(values) = &facts.values {
             let picked = values.iter().filter_map(|value| match value {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::super::budget::{Budget, Stop};
+use super::super::budget::{Budget, Undecided};
 use super::facts::Facts;
 use super::number::{self, Bound, End, Number};
 use super::types::Types;
@@ -15,7 +15,7 @@ use toolkit_schema::equality;
 ///
 /// A validator may compare an integer with a float as floats, and above 2⁵³ several integers convert to the same float.
 /// Therefore a large float is represented by its original text.
-pub(super) fn exact_text(value: &Value, budget: &Budget) -> Result<String, Stop> {
+pub(super) fn exact_text(value: &Value, budget: &Budget) -> Result<String, Undecided> {
     let mut text = String::new();
     equality::write_canonical(value, &mut text);
     budget.spend(1 + text.len() as u64 / 16)?;
@@ -44,7 +44,12 @@ pub(super) fn count(value: Option<&Value>) -> Option<u64> {
 impl<'s> Prover<'s, '_> {
     /// Returns true if a value satisfies a keyword without subschemas, or `None` if that cannot be decided from the
     /// value alone.
-    pub(super) fn value_meets(&mut self, value: &Value, keyword: &str, limit: &Value) -> Result<Option<bool>, Stop> {
+    pub(super) fn value_meets(
+        &mut self,
+        value: &Value,
+        keyword: &str,
+        limit: &Value,
+    ) -> Result<Option<bool>, Undecided> {
         self.budget.spend(1)?;
         let size = |is_large: fn(u64, u64) -> bool, n: usize| {
             let limit = count(Some(limit))?;

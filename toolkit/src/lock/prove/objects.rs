@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 
-use super::super::budget::Stop;
+use super::super::budget::Undecided;
 use super::document::Node;
 use super::facts::{Case, Facts};
 use super::leaf::count;
@@ -110,7 +110,7 @@ impl<'s> Prover<'s, '_> {
     }
 
     /// Adds the keys that a schema always evaluates: those of its own keywords and of the schemas that always apply.
-    fn evaluate(&mut self, node: Node<'s>, evaluated: &mut Evaluated<'s>, is_outer: bool) -> Result<(), Stop> {
+    fn evaluate(&mut self, node: Node<'s>, evaluated: &mut Evaluated<'s>, is_outer: bool) -> Result<(), Undecided> {
         self.budget.spend(1)?;
         evaluated.add_own(node);
         evaluated.all |= node.get("additionalProperties").is_some();
@@ -147,7 +147,7 @@ impl<'s> Prover<'s, '_> {
     }
 
     /// Returns the keys of every object for which the facts hold.
-    pub(super) fn required_keys(&mut self, facts: &Facts<'s>) -> Result<BTreeSet<&'s str>, Stop> {
+    pub(super) fn required_keys(&mut self, facts: &Facts<'s>) -> Result<BTreeSet<&'s str>, Undecided> {
         let mut keys = facts.required.clone();
         if let Some(values) = &facts.values {
             let has = |key: &&str| values.iter().all(|value| value.get(*key).is_some());

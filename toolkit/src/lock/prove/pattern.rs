@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::budget::{Budget, Stop};
+use super::super::budget::{Budget, Undecided};
 use toolkit_schema::Matcher;
 
 /// The maximum number of cached patterns.
@@ -18,14 +18,14 @@ impl Matchers {
     /// # Errors
     ///
     /// Returns an error if the budget is exhausted or the pattern is too large.
-    pub(super) fn is_match(&mut self, pattern: &str, text: &str, budget: &Budget) -> Result<bool, Stop> {
+    pub(super) fn is_match(&mut self, pattern: &str, text: &str, budget: &Budget) -> Result<bool, Undecided> {
         if !self.0.contains_key(pattern) {
             // The cost of compiling a pattern grows faster than linearly with its text.
             budget.spend(500 + 50 * pattern.len() as u64)?;
             if self.0.len() >= MAX_KEPT {
                 self.0.clear();
             }
-            let compiled = Matcher::compile(pattern).ok_or(Stop::Pattern)?;
+            let compiled = Matcher::compile(pattern).ok_or(Undecided::Pattern)?;
             self.0.insert(pattern.to_owned(), compiled);
         }
         let compiled = &self.0[pattern];

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::super::budget::{Budget, Stop};
+use super::super::budget::{Budget, Undecided};
 use super::document::Node;
 use super::facts::Facts;
 use super::leaf::exact_text;
@@ -146,8 +146,8 @@ impl<'s> Prover<'s, '_> {
 }
 
 /// Returns true if two documents have the same text except for annotations.
-pub(super) fn text(a: &Value, b: &Value, budget: &Budget) -> Result<bool, Stop> {
-    fn without_annotations(schema: &Value, budget: &Budget) -> Result<Value, Stop> {
+pub(super) fn text(a: &Value, b: &Value, budget: &Budget) -> Result<bool, Undecided> {
+    fn without_annotations(schema: &Value, budget: &Budget) -> Result<Value, Undecided> {
         budget.spend(1)?;
         let Value::Object(keywords) = schema else { return Ok(schema.clone()) };
         let mut kept = serde_json::Map::new();

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::super::budget::Stop;
+use super::super::budget::Undecided;
 use super::Prover;
 use super::facts::{Case, Facts};
 use super::types::Types;
@@ -16,7 +16,7 @@ pub(super) type Split<'s> = (Facts<'s>, Rc<[Case<'s>]>);
 impl<'s> Prover<'s, '_> {
     /// Returns cases of which at least one holds, and the facts common to all. Returns `None` if there is a single
     /// case.
-    pub(super) fn cases(&mut self, facts: &Facts<'s>) -> Result<Option<Split<'s>>, Stop> {
+    pub(super) fn cases(&mut self, facts: &Facts<'s>) -> Result<Option<Split<'s>>, Undecided> {
         self.budget.spend(facts.size())?;
         let mut rest = facts.clone();
         if facts.types == Types::ALL
@@ -43,7 +43,7 @@ impl<'s> Prover<'s, '_> {
     }
 
     /// Returns the facts in one of the cases.
-    pub(super) fn with_case(&mut self, rest: &Facts<'s>, case: &Case<'s>) -> Result<Facts<'s>, Stop> {
+    pub(super) fn with_case(&mut self, rest: &Facts<'s>, case: &Case<'s>) -> Result<Facts<'s>, Undecided> {
         self.budget.spend(rest.size())?;
         let mut facts = rest.clone();
         self.assume_case(&mut facts, case)?;

@@ -52,18 +52,20 @@ impl Sampler<'_> {
             lists.extend(lengths.into_iter().map(|length| filled(&first, item, length)));
         }
         let length = least.max(first.len() as u64 + 1);
-        lists.extend(items.iter().filter(|_| self.takes(length as usize)).map(|item| filled(&first, item, length)));
+        lists.extend(
+            items.iter().filter(|_| self.spend_values(length as usize)).map(|item| filled(&first, item, length)),
+        );
         for contained in [keywords.get("contains"), other.and_then(|other| other.get("contains"))].into_iter().flatten()
         {
             let items = self.samples(side, contained, None, depth - 1);
             for item in items.iter().take(MAX_SAME) {
-                lists.extend((1..4).filter(|n| self.takes(*n)).map(|n| Value::Array(vec![item.clone(); n])));
+                lists.extend((1..4).filter(|n| self.spend_values(*n)).map(|n| Value::Array(vec![item.clone(); n])));
             }
         }
         for (idx, values) in places.iter().enumerate() {
             let others = [Value::Null, json!(7), json!("another")];
             for value in values.iter().skip(1).chain(&others) {
-                if idx >= first.len() || !self.takes(first.len() + 1) {
+                if idx >= first.len() || !self.spend_values(first.len() + 1) {
                     break;
                 }
                 let mut first = first.clone();
@@ -105,7 +107,7 @@ impl Sampler<'_> {
         let least: Map<String, Value> = least.map(|(name, value)| (name.clone(), value.clone())).collect();
         let mut objects = vec![least.clone(), full.clone()];
         let mut add = |base: &Map<String, Value>, name: &str, value: Option<&Value>| {
-            if !self.takes(base.len() + 1) {
+            if !self.spend_values(base.len() + 1) {
                 return;
             }
             let mut object = base.clone();
