@@ -1,4 +1,4 @@
-//! Arguments that almost fit.
+//! Coercion of arguments that almost match their schema.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// Says what it was asked.
+/// Echoes its arguments.
 #[tool]
 fn search(search: Search) -> Search {
     search
@@ -57,19 +57,19 @@ enum Tree {
     Branches(Vec<Tree>),
 }
 
-/// Says a tree.
+/// Echoes a tree.
 #[tool]
 fn tree(#[arg] tree: Tree) -> Tree {
     tree
 }
 
-/// Says a wide number.
+/// Echoes a wide number.
 #[tool]
 fn wide(n: i128) -> String {
     n.to_string()
 }
 
-/// Says a number.
+/// Echoes numbers.
 #[tool]
 fn number(n: u8, maybe: Option<u8>) -> (u8, Option<u8>) {
     (n, maybe)
@@ -289,9 +289,10 @@ fn thousands_of_nulls_are_refused() {
     is_refused(Coercion::Lenient, &json!({ "pages": pages }));
 }
 
-/// Real calls: how many are valid as they are, and how many only once nulls for optional arguments are dropped.
+/// The share of real calls that are valid as sent, and of those that are valid only after nulls for optional arguments
+/// are removed.
 ///
-/// A dispatcher coerces against the schema of a linked tool alone, so the rule is written out here.
+/// A dispatcher only coerces against the schema of a linked tool, so the rule is reimplemented here.
 #[test]
 fn a_quarter_of_real_calls_is_valid_only_without_its_nulls() {
     let Some(text) = shared_text("data/calls-arcade.jsonl") else {
@@ -347,7 +348,7 @@ struct Odd {
     next: Vec<Odd>,
 }
 
-/// Filters.
+/// Counts filters.
 #[tool]
 fn filter(filter: Filter, partial: Option<Partial<Odd>>) -> usize {
     let partial =
@@ -355,7 +356,7 @@ fn filter(filter: Filter, partial: Option<Partial<Odd>>) -> usize {
     filter.text.len() + usize::from(filter.limit) + filter.nested.len() + partial
 }
 
-// Such names stand percent-encoded in references, as schemars writes them.
+// schemars percent-encodes such names in references.
 #[test]
 fn null_is_absent_in_a_type_whose_name_a_reference_has_to_encode() {
     let dispatcher = Dispatcher::new(catalog![filter].unwrap()).unwrap();
@@ -393,7 +394,7 @@ fn null_is_absent_wherever_a_reference_leads() {
     }
 }
 
-// The branch that has more properties has more nulls, and looks worse for it.
+// The branch with more properties has more nulls, and so has more violations than the others.
 #[test]
 fn null_is_absent_in_the_branch_that_was_meant() {
     let branch = |properties: Value, required: Value| json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });

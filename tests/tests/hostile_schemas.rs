@@ -1,7 +1,7 @@
-//! Schemas and values made to take time, memory or stack.
+//! Schemas and values that are made to exhaust time, memory or stack.
 //!
-//! None of these asserts a time: what would not end is a test that does not end. What might need the stack gets the two
-//! megabytes that a thread usually has, without optimisation.
+//! No test asserts a duration: an unbounded computation is a test that does not end. Tests that might exhaust the stack
+//! run on the usual two megabytes of a thread, without optimization.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,17 +14,17 @@ fn on_a_small_stack(test: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(2 << 20).spawn(test).unwrap().join().unwrap();
 }
 
-/// `depth` lists in one another.
+/// `depth` nested arrays.
 fn lists(depth: usize) -> Value {
     (0..depth).fold(json!(1), |inner, _| Value::Array(vec![inner]))
 }
 
-/// `inner` under `key`, so often.
+/// `inner` nested `depth` times under `key`.
 fn under(key: &str, depth: usize, inner: Value) -> Value {
     (0..depth).fold(inner, |inner, _| Value::Object(Map::from_iter([(key.to_owned(), inner)])))
 }
 
-/// The definitions `a0` to `a{n}`, of which each says `body` of the next.
+/// The definitions `a0` to `a{n}`, each of which is `body` with a reference to the next.
 fn row(n: usize, body: impl Fn(Value) -> Value) -> Value {
     let mut definitions = Map::new();
     for i in 0..n {
@@ -34,7 +34,7 @@ fn row(n: usize, body: impl Fn(Value) -> Value) -> Value {
     json!({ "$ref": "#/$defs/a0", "$defs": definitions })
 }
 
-/// The error, which is short, whatever the schema is.
+/// Returns the error, and checks that it is short for every schema.
 #[track_caller]
 fn refused(schema: Value) -> SchemaError {
     let Err(error) = Schema::from_value(schema) else {
@@ -52,7 +52,7 @@ fn assert_refused(schema: Value, kind: SchemaErrorKind, message: &str) {
     assert!(error.to_string().contains(message), "{error}");
 }
 
-/// Checks a value in every way there is, which all agree.
+/// Validates a value in all available ways, and checks that they agree.
 #[track_caller]
 fn verdict(schema: &Schema, value: &Value) -> bool {
     let verdict = schema.is_valid(value);
@@ -66,7 +66,7 @@ fn verdict(schema: &Schema, value: &Value) -> bool {
     verdict
 }
 
-/// The lone violation of a value that is not looked into.
+/// Returns the only violation of a value that is not visited.
 #[track_caller]
 fn rule(schema: &Schema, value: &Value) -> String {
     assert!(!verdict(schema, value));
@@ -94,7 +94,7 @@ fn a_schema_of_ten_thousand_levels_is_refused_and_dropped() {
             if let Some(default) = schema.get_mut("default") {
                 *default = lists(10_000);
             }
-            // The rewrites leave it as it is, and the plan is none, or one that need not look there.
+            // The rewrites do not change it, and a plan does not exist or does not visit that part.
             let _ = Plan::compile(&schema);
             portable::make(&mut schema);
             close::close(&mut schema);
@@ -114,7 +114,7 @@ fn the_deepest_schema_is_checked_on_any_stack() {
             SchemaErrorKind::TooComplex,
             "the schema is nested deeper than 127 levels",
         );
-        // Definitions that lead to one another from far inside, so that compiling one leads into the next.
+        // Definitions that refer to one another from deep inside, so that compiling one leads to the next.
         let mut definitions = Map::new();
         for i in 0..20 {
             let next = json!({ "$ref": format!("#/$defs/n{}", (i + 1) % 20) });
@@ -142,7 +142,7 @@ fn a_reference_that_leads_back_to_itself_is_refused() {
         rewrite(schema.clone());
         assert_refused(schema, SchemaErrorKind::InvalidSchema, "refers to itself for the same value");
     }
-    // Of the values inside, and where draft-07 does not look.
+    // References for the values inside, and references that draft-07 ignores.
     for schema in [
         json!({ "items": { "$ref": "#" } }),
         json!({ "properties": { "a": { "allOf": [{ "$ref": "#" }] } } }),
@@ -162,7 +162,7 @@ fn references_that_multiply_for_one_value_are_refused() {
     }
     let conditions = row(40, |next| json!({ "if": next, "then": next, "else": next }));
     assert_refused(conditions, SchemaErrorKind::TooComplex, "apply to one value");
-    // To know what its neighbours have looked at, each asks them again.
+    // For unevaluated keywords, each schema evaluates the adjacent ones again.
     let nested = (0..60).fold(json!({}), |inner, _| json!({ "allOf": [inner], "unevaluatedProperties": false }));
     assert_refused(nested, SchemaErrorKind::TooComplex, "apply to one value");
 }
@@ -203,7 +203,7 @@ fn a_chain_of_references_is_refused_before_the_stack_is_gone() {
         let chain = row(5000, |next| json!({ "allOf": [next] }));
         rewrite(chain.clone());
         assert_refused(chain, SchemaErrorKind::TooComplex, "refer to or combine one another in a chain");
-        // From level to level it is the value that has an end.
+        // From level to level, the finite value ends the recursion.
         let levels = row(5000, |next| json!({ "properties": { "p": next } }));
         assert!(verdict(&Schema::from_value(levels).unwrap(), &under("p", 100, json!({}))));
     });
@@ -219,13 +219,13 @@ fn a_value_is_no_deeper_than_the_stack() {
         let unique = Schema::from_value(json!({ "uniqueItems": true })).unwrap();
         assert!(verdict(&unique, &json!([lists(100), lists(101)])));
         assert!(rule(&unique, &deep).contains("nested too deep"));
-        // What is not looked into may be as deep as it likes.
+        // Parts that are not visited may be nested arbitrarily deep.
         let shallow = Schema::from_value(json!({ "type": "array" })).unwrap();
         assert!(verdict(&shallow, &deep));
         let other = Schema::from_value(json!({ "type": "object" })).unwrap();
         assert!(!verdict(&other, &deep));
 
-        // Many schemas for each level leave fewer levels.
+        // With many schemas for each level, fewer levels are allowed.
         let level = json!({ "type": ["array", "null"], "items": { "$ref": "#" } });
         let high = (0..20).fold(level, |inner, _| json!({ "anyOf": [inner] }));
         let high = Schema::from_value(high).unwrap();
@@ -255,7 +255,7 @@ enum Untagged {
     Negate { minus: Box<Untagged> },
 }
 
-/// A tree of `depth` levels that is full.
+/// A full tree of `depth` levels.
 fn tree(depth: usize, leaf: &Value, node: fn(Value) -> Value) -> Value {
     (0..depth).fold(leaf.clone(), |inner, _| node(inner))
 }
@@ -270,7 +270,7 @@ fn a_recursive_enum_is_checked_and_explained_at_ordinary_depths() {
         let violations = tagged.validate(&tree(8, &json!("x"), add)).unwrap_err();
         assert_eq!(violations.len(), 256);
         assert_eq!(violations[0].to_string(), format!("{} must be an object, got \"x\"", "/left".repeat(8)));
-        // The tag is asked first, so that depth alone costs nothing.
+        // The tag is visited first, so depth alone is cheap.
         let negated = (0..100).fold(number, |inner, _| json!({ "op": "negate", "of": inner }));
         assert!(verdict(&tagged, &negated));
         let misspelt = (0..30).fold(json!({ "op": "nmber" }), |inner, _| json!({ "op": "negate", "of": inner }));
@@ -292,7 +292,7 @@ fn a_recursive_schema_without_a_tag_bounds_the_value() {
             "op": { "const": name }, "lhs": { "$ref": "#" }, "rhs": { "$ref": "#" }, "then": { "$ref": "#" },
         } })
     };
-    // A number among the objects: then the validator asks no tag.
+    // A number among the objects disables the validator's use of the tag.
     let schema = json!({ "oneOf": [branch("add"), branch("sub"), branch("mul"), { "type": "number" }] });
     let schema = Schema::from_value(schema).unwrap();
     let add = |inner: Value| json!({ "op": "add", "lhs": inner, "rhs": 1 });
@@ -300,7 +300,7 @@ fn a_recursive_schema_without_a_tag_bounds_the_value() {
     assert!(!verdict(&schema, &tree(8, &json!("x"), add)));
     assert!(rule(&schema, &tree(100, &json!("x"), add)).contains("is too expensive to validate"));
 
-    // Where the plan is certain, it needs one look.
+    // If the plan is certain, it visits the value once.
     let schema = json!({ "oneOf": [branch("add"), branch("sub")], "$comment": "add or subtract" });
     let schema = Schema::from_value(schema).unwrap();
     let leaf = json!({ "op": "sub" });
@@ -331,7 +331,7 @@ fn a_pattern_ends_whatever_the_text() {
         let names = Schema::from_value(json!({ "propertyNames": { "pattern": pattern } })).unwrap();
         assert!(!verdict(&names, &under(&format!("{}!", "a".repeat(1_000)), 1, json!(1))), "{pattern}");
     }
-    // The engine cannot tell, and says so.
+    // The engine reports that it cannot decide.
     let schema = Schema::from_value(json!({ "pattern": r"^(a|aa)+\1b$" })).unwrap();
     let violation = schema.first_violation(&json!("a".repeat(5_000))).unwrap();
     assert_eq!(violation.to_string(), "the value is too expensive to match against a pattern");
@@ -348,7 +348,7 @@ fn a_pattern_that_takes_too_much_to_compile_is_refused() {
             "{error}"
         );
     }
-    // Together they take no more than one might.
+    // Together they are limited to what a single one may take.
     let many = |n: usize| {
         let patterns: Map<String, Value> = (0..n).map(|i| (format!(r"^x{i}\p{{L}}{{20}}$"), json!({}))).collect();
         json!({ "patternProperties": patterns })
@@ -375,7 +375,7 @@ fn a_large_schema_is_taken_and_a_larger_one_refused() {
     assert!(verdict(&schema, &json!({ "p7": "" })) && !verdict(&schema, &json!({ "p7": 7 })));
     rewrite(properties(100_000));
     assert_refused(properties(100_000), SchemaErrorKind::TooComplex, "more than 65536 subschemas");
-    // Joined many times, its keys would be brought together as often.
+    // If it is combined many times, its keys would be merged as often.
     let joined = (0..60).fold(properties(50_000), |inner, _| json!({ "allOf": [inner, {}] }));
     assert_refused(joined, SchemaErrorKind::TooComplex, "too many properties");
 
@@ -419,7 +419,7 @@ fn mistakes_beyond_number_are_told_in_a_few_lines() {
         assert_eq!(error.kind(), kind);
         assert!(error.diagnostics().len() <= 16);
     }
-    // Each of many diagnostics is far inside, behind names that are long, and has many names that it may have meant.
+    // Each of many diagnostics is deep inside, below long names, and has many candidates for a suggestion.
     let names: Map<String, Value> = (0..20_000).map(|i| (format!("name{i}"), json!({}))).collect();
     let inside = under("properties", 1, under(&"k".repeat(1 << 20), 1, all(json!({ "$ref": "#/$defs/nam" }))));
     let mut schema = inside;

@@ -1,4 +1,4 @@
-//! What the one-pass validation accepts, the validator accepts; and it refuses little that is ordinary.
+//! The one-pass validation accepts only what the validator accepts, and refuses little that is ordinary.
 
 #[path = "plan/mutate.rs"]
 mod mutate;
@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolkit::__private::plan::Plan;
 
-/// Holds the plan to its law for one JSON text read as a tree; says whether it accepted the text.
+/// Checks the law of the plan for a JSON text that is read as a tree. Returns true if the plan accepted the text.
 #[track_caller]
 fn check_tree(plan: &Plan, validator: &jsonschema::Validator, text: &str, repeats_a_key: bool) -> bool {
     let tree: Option<Value> = serde_json::from_str(text).ok();
@@ -32,7 +32,7 @@ fn check_tree(plan: &Plan, validator: &jsonschema::Validator, text: &str, repeat
     true
 }
 
-/// Holds the plan to its law for writing one tree; says whether it wrote it.
+/// Checks the law of the plan for writing a tree. Returns true if the plan wrote it.
 #[track_caller]
 fn check_write(plan: &Plan, validator: &jsonschema::Validator, tree: &Value) -> bool {
     let mut out = b"before".to_vec();
@@ -72,7 +72,7 @@ proptest! {
             let instance = schemas::instance(&schema, &schema, &mut dice, 6);
             if validator.is_valid(&instance) && mutate::is_ordinary(&instance) {
                 prop_assert!(plan.decode::<Value>(instance.to_string().as_bytes()).is_ok(), "{schema} refused {instance}");
-                // Where a key that is written twice must not count twice, one that has no schema is left to the tree.
+                // If duplicate keys matter for a count, an undeclared key is left to the tree.
                 let counts = schema.to_string().contains(r#""minProperties":2"#);
                 prop_assert!(counts || check_write(&plan, &validator, &instance), "{schema} did not write {instance}");
             }
@@ -106,7 +106,7 @@ const TEXT: &[&str] = &[
     "😀", "@", "/", "[", "]", "&", "~", "\u{b}", "\u{85}", "\u{180e}", "#", ",", "^", "{", "}",
 ];
 
-/// How many schemas of the official suite there are, how many of them have a plan, and what that accepts.
+/// The number of schemas in the official suite, the number of those with a plan, and what the plans accept.
 #[derive(Default)]
 struct Suite {
     schemas: usize,

@@ -1,4 +1,4 @@
-//! What a schema is, what keeps a document from being one, and how it is asked.
+//! The public behavior of `Schema`: valid and invalid documents, diagnostics, and validation.
 
 use expect_test::{Expect, expect};
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolkit::schema::{Schema, SchemaDiagnostic, SchemaErrorKind, ValidationError, Violations};
 
-/// The diagnostics of a schema, one a line.
+/// Checks the diagnostics of a schema, one per line.
 #[track_caller]
 fn check(schema: Value, expect: Expect) {
     let before = schema.clone();
@@ -174,7 +174,7 @@ fn a_reference_in_a_value_is_none_and_one_within_the_document_is_followed() {
             panic!("{schema}: {error}");
         }
     }
-    // What a reference finds where nobody looks is a schema like any other.
+    // The target of a reference in an unknown location is a schema like any other.
     check(
         json!({ "$ref": "#/x-hidden/a", "x-hidden": { "a": { "type": "strin" } } }),
         expect![[
@@ -199,7 +199,7 @@ fn a_name_is_for_one_schema() {
     let mut in_7 = twice("$id", "#n");
     in_7["$schema"] = json!("http://json-schema.org/draft-07/schema#");
     assert_eq!(Schema::from_value(in_7).unwrap_err().pointer(), "/$defs/b/$id");
-    // A schema of its own name has names of its own.
+    // A schema with an `$id` has a namespace of its own.
     let apart = json!({ "$anchor": "n", "$defs": { "a": { "$id": "urn:a", "$anchor": "n", "$dynamicAnchor": "n" } } });
     assert!(Schema::from_value(apart).is_ok());
     check(

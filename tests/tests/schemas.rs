@@ -1,5 +1,5 @@
-//! Schemas accept and refuse what others say they must: the official suite, real calls, and the cases of the systems
-//! this library descends from.
+//! The verdicts of `Schema` agree with the official suite, with real calls, and with the cases of earlier
+//! implementations of this library.
 
 use serde_json::{Value, json};
 use toolkit::schema::{Schema, SchemaErrorKind};
@@ -7,14 +7,15 @@ use toolkit_tests::{json_schema_suite, ran, shared, shared_text};
 
 type Reason = (SchemaErrorKind, &'static str);
 
-/// `true` and `false` are schemas, and nothing that a tool could take or return: a tool's schema is an object.
+/// Booleans are valid schemas, but a tool's arguments and results need an object as the schema.
 const NO_OBJECT: Reason = (SchemaErrorKind::InvalidSchema, "a schema must be a JSON object");
-/// It refers to another document of the suite. Nothing is fetched, lest a schema reaches into the network of its host.
+/// The schema refers to another document of the suite. Nothing is fetched, so that no schema can reach the host's
+/// network.
 const LEAVES: Reason = (SchemaErrorKind::ExternalReference, "points outside the document, and nothing is fetched");
-/// Its dialect is one that somebody made.
+/// The schema uses a custom dialect.
 const DIALECT: Reason = (SchemaErrorKind::UnsupportedDialect, "is not supported; use draft 2020-12 or draft-07");
 
-/// The groups of the official suite whose schema is refused, and why: of every other one each verdict is asked for.
+/// The groups of the official suite whose schema is rejected, with the reason. All verdicts of the others are checked.
 #[rustfmt::skip]
 const REFUSED_2020_12: &[(&str, &str, Reason)] = &[
     ("boolean_schema.json", "boolean schema 'true'", NO_OBJECT),
@@ -67,7 +68,7 @@ fn check_suite(draft: &str, uri: &str, refused: &[(&str, &str, Reason)]) {
     let mut seen = Vec::new();
     for entry in std::fs::read_dir(folder.join(draft)).unwrap() {
         let path = entry.unwrap().path();
-        // Folders hold what the suite calls optional.
+        // Folders contain the optional cases of the suite.
         if path.is_dir() {
             continue;
         }
@@ -163,7 +164,7 @@ fn calls_that_fit_are_accepted_and_each_mutation_is_refused_by_its_keyword_at_it
         for mutation in call["invalid"].as_array().unwrap() {
             let violations = schema.validate(&mutation["args"]).unwrap_err();
             let (keyword, path) = (mutation["keyword"].as_str().unwrap(), mutation["instancePath"].as_str().unwrap());
-            // What is missing is named by its own place, and not by that of the object it is missing from.
+            // A missing property is reported at its own location, not at that of its object.
             let hit = violations.iter().any(|violation| {
                 let place = match keyword {
                     "required" => violation.pointer.rsplit_once('/').map_or("", |(parent, _)| parent),
@@ -186,7 +187,7 @@ fn calls_that_a_model_really_made_get_the_verdict_that_they_got_elsewhere() {
     for call in &calls {
         match Schema::from_value(call["inputSchema"].clone()) {
             Ok(schema) => assert_eq!(schema.is_valid(&call["args"]), call["schema_valid"], "{call}"),
-            // One tool has a number where draft-04 had a flag.
+            // One tool has a number where draft-04 had a boolean.
             Err(error) => {
                 assert_eq!(call["tool"], "read_pdf", "{error}");
                 n_broken += 1;
@@ -197,7 +198,7 @@ fn calls_that_a_model_really_made_get_the_verdict_that_they_got_elsewhere() {
     assert!(n_broken <= 12);
 }
 
-/// Every schema of a tool in a manifest.
+/// Collects the schemas of all tools in a manifest.
 fn schemas_in(manifest: &Value, found: &mut Vec<Value>) {
     match manifest {
         Value::Object(object) => {
@@ -248,7 +249,7 @@ fn kind_named(name: &str) -> Option<SchemaErrorKind> {
         "unsupported_schema" => Some(SchemaErrorKind::UnsupportedDialect),
         "external_ref" => Some(SchemaErrorKind::ExternalReference),
         "invalid_schema" => Some(SchemaErrorKind::InvalidSchema),
-        // What those systems call a schema that "compiles badly".
+        // The name of the earlier implementations for a schema that does not compile.
         "schema_error" => Some(SchemaErrorKind::UnresolvedReference),
         "validation_failed" => None,
         other => panic!("{other}"),
@@ -261,10 +262,10 @@ fn cases_of_the_systems_before() -> Value {
 
 #[test]
 fn the_cases_of_the_systems_before_get_their_verdicts() {
-    // The systems before read draft-07 by the rules of 2020-12, refuse `#` after the name of 2020-12, and accept a
-    // schema of an unknown type, under which they then refuse every value.
+    // The earlier implementations interpret draft-07 by the rules of 2020-12, reject `#` after the URI of 2020-12, and
+    // accept a schema with an unknown type, which then rejects every value.
     let decided = ["tuple_items_d7", "dependencies_d7", "dialect_2020_hash", "dialect_d7_https"];
-    // Refused by both, here as the dialect that it is.
+    // Rejected by both, here by its actual dialect.
     let other_kind = ["dialect_2020_meta_core"];
     let document = cases_of_the_systems_before();
     let cases = document["cases"].as_array().unwrap();
@@ -292,7 +293,7 @@ fn the_cases_of_the_systems_before_get_their_verdicts() {
 
 #[test]
 fn text_that_the_systems_before_refuse_is_refused_alike() {
-    // `true` and `false` are no objects here, and a tool always has a schema.
+    // Booleans are not objects, and a tool always has a schema.
     let decided = ["true_bytes", "false_bytes", "input_nil_tool"];
     let document = cases_of_the_systems_before();
     let cases = document["api_cases"].as_array().unwrap();
@@ -326,13 +327,13 @@ fn the_dialects_of_the_systems_before_are_those_of_here() {
     let dialects = &document["dialects"];
     let of = |uri: &Value| Schema::from_value(json!({ "$schema": uri, "prefixItems": [false] }));
     for uri in dialects["supported"].as_array().unwrap() {
-        // Each is read by its own rules: draft-07 knows no `prefixItems`.
+        // Each is interpreted by its own rules: draft-07 does not define `prefixItems`.
         let is_7 = uri.as_str().unwrap().contains("draft-07");
         assert_eq!(of(uri).unwrap().is_valid(&json!([1])), is_7, "{uri}");
     }
     let by_default = Schema::from_value(json!({ "prefixItems": [false] })).unwrap();
     assert_eq!(by_default.is_valid(&json!([1])), of(&dialects["default"]).unwrap().is_valid(&json!([1])));
-    // Whatever merely begins like one is none.
+    // URIs that only start like a dialect are not supported.
     for prefix in dialects["accepted_prefixes"].as_array().unwrap() {
         let uri = json!(format!("{}other", prefix.as_str().unwrap()));
         assert_eq!(of(&uri).unwrap_err().kind(), SchemaErrorKind::UnsupportedDialect, "{uri}");

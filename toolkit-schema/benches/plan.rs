@@ -1,7 +1,7 @@
-//! What validation in step with serde costs, against serde alone and against a validated tree.
+//! The cost of validation during deserialization and serialization, relative to serde alone and to a validated tree.
 //!
-//! The three take turns within each round, so that whatever else the machine does meets them alike; the numbers are
-//! medians over the rounds.
+//! The three variants alternate within each round, so that other load on the machine affects them equally. The numbers
+//! are medians over the rounds.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,10 +1,8 @@
-//! Schemas that are small and take for ever to compare by what they accept: the comparison has a budget.
-//!
-//! A test of these would not end without one.
+//! Small schemas whose comparison would not end without a budget.
 
 use super::*;
 
-/// Two schemas that are not the same, and that no rule tells apart at once.
+/// Pairs of schemas that differ, in a way that no rule detects directly.
 fn attacks() -> Vec<(&'static str, Value, Value)> {
     let with = |mut schema: Value, more: Value| {
         schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

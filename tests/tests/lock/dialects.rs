@@ -1,4 +1,4 @@
-//! Each document is read by its own dialect, and by the semantics of validation.
+//! Each document is interpreted by its own dialect, as in validation.
 
 use toolkit::schema::Schema;
 
@@ -11,7 +11,7 @@ fn document(dialect: &str, it: &Value) -> Value {
     json!({ "$schema": dialect, "type": "object", "properties": { "it": it } })
 }
 
-/// The verdict on a change from one schema to another, each in its dialect.
+/// Returns the verdict on a change from one schema to another, each in its dialect.
 fn change(old: (&str, Value), new: (&str, Value)) -> Option<Verdict> {
     inputs(&document(old.0, &old.1), &document(new.0, &new.1)).verdict()
 }
@@ -43,11 +43,11 @@ fn formats_and_encodings_neither_widen_nor_narrow() {
             breaks(with(text.clone()), json!({ "type": "string", (annotation): "date", "minLength": 10 }));
             breaks(with(text.clone()), json!({ "type": "string", (annotation): "date", "enum": ["2020-01-01"] }));
             breaks(with(text.clone()), json!({ "type": "string", (annotation): "date", "const": "2020-01-01" }));
-            // No value of the enumeration has that format, and each is accepted.
+            // No value of the enumeration has that format, and all of them are accepted.
             let words = json!({ "type": "string", "enum": ["a", "b"] });
             harmless(words.clone(), with(words.clone()));
             breaks(with(words), json!({ "type": "string", "enum": ["a"] }));
-            // A negated annotation refuses everything.
+            // A negated annotation rejects everything.
             breaks(text.clone(), json!({ "not": with(json!({})) }));
             assert_eq!(
                 change((dialect, json!({ "not": with(json!({})) })), (dialect, text.clone())),
@@ -79,7 +79,7 @@ fn the_same_text_in_another_dialect_is_read_by_that_dialect() {
         assert_eq!(inputs(&was, &is).verdict(), Some(Verdict::Breaking), "{it}");
         assert!(inputs(&is, &was).verdict() <= Some(Verdict::Additive), "{it}");
     }
-    // One meaning, said in the words of each dialect.
+    // The same meaning in the keywords of each dialect.
     for (was, is) in [
         (json!({ "items": [{ "type": "string" }] }), json!({ "prefixItems": [{ "type": "string" }] })),
         (
@@ -118,7 +118,7 @@ fn definitions_are_found_under_either_name() {
     assert_eq!(inputs(&new, &narrower).verdict(), Some(Verdict::Additive));
 }
 
-/// A part that is compared alone must not take itself for the document.
+/// A part that is compared on its own must not be mistaken for the document.
 #[test]
 fn the_root_is_that_of_the_document() {
     let tree = |limit: u64| {

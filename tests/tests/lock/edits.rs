@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::mutate::Dice;
 
-/// Changes one thing somewhere in a schema.
+/// Makes a single change somewhere in a schema.
 pub fn edit(schema: &mut Value, dice: &mut Dice) {
     let mut places = Vec::new();
     find(schema, &mut String::new(), &mut places);
@@ -99,7 +99,7 @@ fn change(keywords: &mut Map<String, Value>, dice: &mut Dice, is_root: bool) {
                     }
                 }
             }
-            // What a tool takes stays an object.
+            // The input of a tool remains an object.
             9 if !is_root => {
                 if let Some(Value::String(name)) = keywords.get("type").cloned() {
                     keywords.insert("type".to_owned(), json!([name, "null"]));

@@ -1,4 +1,4 @@
-//! The lock as a file.
+//! The file format of a lock.
 
 use super::*;
 
@@ -77,7 +77,7 @@ fn a_lock_is_written_on_demand_only() {
     std::fs::remove_file(&path).unwrap();
 }
 
-/// Run once more by the test above, in a process that has the variables.
+/// Run by the test above in a process with the variables.
 #[test]
 fn holds_to_the_file_that_is_named() {
     if let Some(path) = std::env::var_os("TOOLKIT_TEST_LOCK") {

@@ -1,4 +1,4 @@
-//! The law of comparing: what is called additive or cosmetic breaks nobody, whatever is sent.
+//! The law of comparison: a change called additive or cosmetic breaks no call.
 
 use proptest::prelude::*;
 use toolkit_tests::{ran, real_tools};
@@ -8,7 +8,7 @@ use super::mutate::{Dice, mutate};
 use super::schemas::{instance, schema};
 use super::*;
 
-/// An argument of that schema, since what a tool takes is an object.
+/// Returns an input schema with one argument of the given schema.
 fn arguments(mut inner: Value) -> Value {
     let definitions = inner.as_object_mut().and_then(|inner| inner.remove("$defs"));
     let mut schema = object(json!({ "it": inner }), &[]);

@@ -1,4 +1,4 @@
-//! What has changed from one catalogue to another, and whether it breaks those who call.
+//! Changes between two catalogs, and their effect on callers.
 
 mod attacks;
 mod dialects;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use toolkit::lock::{Comparison, Lock, Part, Verdict};
 use toolkit::{Catalog, Tool};
 
-/// A catalogue of one tool, which takes and gives what these schemas say.
+/// Creates a lock of one tool with these schemas.
 fn lock(version: &'static str, input: &Value, output: Option<&Value>) -> Lock {
     let tool = Tool::builder("tool").namespace("n").version(version).description("Does it.").input(input.clone());
     let tool = match output {
@@ -31,7 +31,7 @@ fn inputs(old: &Value, new: &Value) -> Comparison {
     lock("1.0.0", old, None).compare(&lock("1.0.0", new, None))
 }
 
-/// An object with these properties, some of them required.
+/// Creates the schema of an object with these properties, some of them required.
 fn object(properties: Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }

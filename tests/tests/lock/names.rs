@@ -1,4 +1,4 @@
-//! What each name resolves to is compared, not each record with the one of the same id.
+//! Tools are compared by what each name resolves to, not only by equal ids.
 
 use toolkit::tool::ToolBuilder;
 
@@ -27,7 +27,7 @@ fn breaks(old: Vec<ToolBuilder>, new: Vec<ToolBuilder>) -> Vec<String> {
     comparison.unannounced().map(|change| change.to_string()).collect()
 }
 
-/// Where versions are kept side by side, a name without a version moves to the new one.
+/// If several versions exist, a name without a version moves to the new one.
 #[test]
 fn a_breaking_minor_version_beside_the_old_one_breaks_callers_without_a_version() {
     let found = breaks(vec![f("1.0.0", "integer")], vec![f("1.0.0", "integer"), f("1.1.0", "string")]);
@@ -49,14 +49,14 @@ fn a_pre_release_answers_to_no_name_while_there_is_a_release() {
     assert!(preview.is_empty(), "{preview:?}");
     let preview = breaks(vec![f("1.0.0", "integer")], vec![f("1.0.0", "integer"), f("1.1.0-alpha", "string")]);
     assert!(preview.is_empty(), "no name resolves to it: {preview:?}");
-    // Without a release, the highest pre-release answers, until a release of a lower version does.
+    // Without a release, names resolve to the highest pre-release, until there is a release of a lower version.
     let released = breaks(vec![f("2.0.0-alpha", "integer")], vec![f("2.0.0-alpha", "integer"), f("1.0.0", "string")]);
     assert_eq!(released.len(), 1, "{released:?}");
     let next = breaks(vec![f("2.0.0-alpha.1", "integer")], vec![f("2.0.0-alpha.2", "string")]);
     assert_eq!(next.len(), 1, "{next:?}");
 }
 
-/// `^1` is met by the highest version before 2.0.0, whatever the highest version of all is.
+/// `^1` resolves to the highest version before 2.0.0, regardless of higher versions.
 #[test]
 fn a_requirement_moves_to_the_highest_version_that_meets_it() {
     let old = || vec![f("1.0.0", "integer"), f("2.0.0", "integer")];
@@ -74,7 +74,7 @@ fn a_requirement_moves_to_the_highest_version_that_meets_it() {
         catalog.matching("n:f", &wanted).unwrap().id().to_string()
     };
     assert_eq!((check(&old), check(&new)), ("n:f:1.0.0".to_owned(), "n:f:1.1.0".to_owned()));
-    // What is removed is replaced by what a requirement of its version finds.
+    // A removed version is replaced by what a requirement of that version resolves to.
     let removed =
         breaks(vec![f("1.0.0", "integer"), f("2.0.0", "string")], vec![f("1.1.0", "string"), f("2.0.0", "string")]);
     assert!(removed.iter().any(|change| change.contains("n:f:1.0.0 input")), "{removed:?}");

@@ -1,6 +1,7 @@
-//! Random pairs of schemas over a small world of values: whatever the lock calls harmless accepts all that was accepted.
+//! Random pairs of schemas over a small set of values: if the lock calls a change compatible, everything that was
+//! accepted still is.
 //!
-//! The world is small so that two random schemas are often in some relation, and so that all of it can be tried.
+//! The set is small so that two random schemas are often related, and so that all of it can be tested.
 
 use serde_json::Map;
 use toolkit::schema::Schema;
@@ -14,7 +15,7 @@ const TEXTS: [&str; 4] = ["", "a", "b", "ab"];
 const PATTERNS: [&str; 4] = ["^a", "b$", "^$", "^[ab]+$"];
 const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
-/// A dialect, and where a reference may lead.
+/// A dialect, and the valid targets of a reference.
 #[derive(Clone, Copy)]
 struct World {
     is_draft_07: bool,
@@ -119,7 +120,7 @@ impl World {
         keywords.insert(keyword.to_owned(), value);
     }
 
-    /// A tool's schema with one argument of a random schema.
+    /// Returns the schema of a tool with one argument of a random schema.
     fn document(self, dice: &mut Dice) -> Value {
         let it = self.schema(dice, 3);
         let definitions = json!({ "A": self.schema(dice, 2), "B": self.schema(dice, 2) });
@@ -154,7 +155,7 @@ impl World {
     }
 }
 
-/// Every schema below one, with a bias toward its own.
+/// Collects the subschemas of a schema, with a bias toward direct ones.
 fn find<'s>(schema: &'s mut Value, dice: &mut Dice, found: &mut Vec<&'s mut Value>) {
     let is_leaf = !schema
         .as_object()
@@ -201,7 +202,7 @@ fn scalar(dice: &mut Dice) -> Value {
     }
 }
 
-/// A value of the small world.
+/// Returns a value of the small set.
 fn value(dice: &mut Dice, depth: usize) -> Value {
     match dice.below(3) {
         0 if depth > 0 => (0..dice.below(4)).map(|_| value(dice, depth - 1)).collect(),
@@ -212,7 +213,7 @@ fn value(dice: &mut Dice, depth: usize) -> Value {
     }
 }
 
-/// The constants of a schema, wherever they stand.
+/// Collects the constants of a schema.
 fn constants(schema: &Value, found: &mut Vec<Value>) {
     match schema {
         Value::Object(keywords) => {
@@ -289,6 +290,6 @@ fn no_change_is_called_harmless_that_refuses_what_was_accepted() {
         }
     }
     println!("{n_pairs} pairs, {n_changed} differ, {n_harmless} harmless, {n_unknown} undecided");
-    // A lock that called nothing harmless would be sound, and of no use.
+    // A lock that called no change compatible would be sound but useless.
     assert!(n_harmless * 6 > n_pairs, "{n_harmless} of {n_pairs}");
 }

@@ -1,8 +1,8 @@
-//! Damage to JSON, and many ways to write the same JSON.
+//! Mutations of JSON values, and different spellings of the same JSON.
 
 use serde_json::{Map, Value, json};
 
-/// A reproducible source of choices.
+/// A reproducible source of random choices.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -11,7 +11,7 @@ impl Dice {
     }
 
     pub(crate) fn below(&mut self, n: usize) -> usize {
-        // xorshift64*: enough to choose with.
+        // xorshift64*, which is sufficient for choices.
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -27,7 +27,7 @@ impl Dice {
     }
 }
 
-/// Keys and strings that the schemas and types of these tests use, so that chance finds collisions.
+/// Keys and strings that the schemas and types of these tests use, so that random values collide.
 pub(crate) const WORDS: &[&str] = &[
     "a",
     "b",
@@ -86,7 +86,7 @@ pub(crate) fn anything(dice: &mut Dice, depth: usize) -> Value {
     }
 }
 
-/// One to three changes somewhere inside.
+/// Makes one to three changes somewhere inside.
 pub(crate) fn mutate(value: &mut Value, dice: &mut Dice) {
     for _ in 0..=dice.below(3) {
         mutate_once(value, dice);
@@ -110,7 +110,7 @@ fn mutate_once(value: &mut Value, dice: &mut Dice) {
                 0 => drop(members.remove(&key)),
                 1 => drop(members.insert((*dice.pick(WORDS)).to_owned(), anything(dice, 1))),
                 2 => {
-                    // What serde makes of a struct, or of a variant, in a form that the schema does not know.
+                    // The representation by serde of a struct or variant, in a form that the schema does not know.
                     let values: Vec<Value> = members.values().cloned().collect();
                     *value = Value::Array(values);
                 }
@@ -126,8 +126,8 @@ fn mutate_once(value: &mut Value, dice: &mut Dice) {
     }
 }
 
-/// The JSON with random whitespace, escapes, order and, now and then, a repeated key or something after the end.
-/// Says whether a key is repeated.
+/// Writes the JSON with random whitespace, escapes and order, sometimes with a duplicate key or trailing characters.
+/// Returns true if a key is duplicated.
 pub(crate) fn render(value: &Value, dice: &mut Dice) -> (String, bool) {
     let mut text = String::new();
     let mut repeats = false;
@@ -190,8 +190,8 @@ fn string(text: &str, dice: &mut Dice, out: &mut String) {
     out.push('"');
 }
 
-/// Whether nothing in it is written in a way that the plan leaves to the slow path: a number that is an integer to
-/// JSON Schema and a float to serde, a tag that does not come first, a key of `serde_json`'s own.
+/// Returns true if the value contains nothing that the plan leaves to the slow path: a number that is an integer to
+/// JSON Schema and a float to serde, a tag that is not the first key, a key that `serde_json` reserves.
 pub(crate) fn is_ordinary(value: &Value) -> bool {
     match value {
         Value::Number(number) => !number.is_f64() || number.as_f64().is_some_and(|f| f.fract() != 0.0),

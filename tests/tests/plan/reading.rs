@@ -1,4 +1,4 @@
-//! Values and types that nobody generates: where a deserializer that trusts the type would be fooled.
+//! Values and types that are not generated, and that would mislead a deserializer which trusts the type.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -89,7 +89,7 @@ fn trailing_text_and_repeated_keys_are_refused_at_any_depth() {
     accepts::<BTreeMap<String, i64>>(&any, &format!("{{{}}}", keys.join(",")));
 }
 
-/// Reads nothing at all.
+/// Reads nothing.
 struct Blind;
 
 impl<'de> Deserialize<'de> for Blind {
@@ -108,7 +108,7 @@ fn a_type_that_reads_nothing_gets_nothing() {
     refuses::<Option<Blind>>(&any, "");
 }
 
-/// Reads a fixed number of members or items and never asks for the end.
+/// Reads a fixed number of entries or items and does not request the end.
 struct Two;
 
 impl<'de> Deserialize<'de> for Two {
@@ -148,7 +148,7 @@ fn a_type_that_stops_early_escapes_no_check() {
     accepts::<Two>(&two, r#"{"a":1,"b":2}"#);
 }
 
-/// Makes the best of whatever goes wrong.
+/// Swallows every error.
 struct Lenient<T>(Option<T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Lenient<T> {
@@ -206,7 +206,7 @@ fn keys_come_in_any_order_whatever_order_came_first() {
     }
 }
 
-/// Fails without a look at the value.
+/// Fails without reading the value.
 struct Fails;
 
 impl<'de> Deserialize<'de> for Fails {
@@ -215,7 +215,7 @@ impl<'de> Deserialize<'de> for Fails {
     }
 }
 
-/// Reads whatever there is, and takes no notice of what fails.
+/// Reads everything and ignores all errors.
 struct Careless;
 
 impl<'de> Deserialize<'de> for Careless {
@@ -249,7 +249,7 @@ fn a_value_that_failed_unread_is_not_stepped_over() {
     for schema in [json!({}), json!({ "properties": { "a": {}, "b": {} }, "items": {} })] {
         let plan = plan(schema);
         for json in ["[,1]", "[1,1]", "[]", r#"{"a":,"b":1}"#, r#"{"a":1,"b":1}"#, r#"{"c":,"b":1}"#] {
-            // The second time the order of the keys is known.
+            // The second time, the order of the keys is predicted.
             for _ in 0..2 {
                 accepts::<IgnoredAny>(&plan, r#"{"a":1,"b":1}"#);
                 let refused = plan.decode::<Careless>(json.as_bytes()).is_err();

@@ -1,4 +1,4 @@
-//! Random schemas of the kind that have a plan, and instances of them.
+//! Random schemas that have a plan, and instances of them.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -122,7 +122,7 @@ fn externally_tagged(content: &[Value]) -> Value {
     json!({ "oneOf": branches.chain([unit]).collect::<Value>() })
 }
 
-/// An attempt at an instance of a schema: often valid.
+/// Returns a value that often matches the schema.
 pub(crate) fn instance(schema: &Value, root: &Value, dice: &mut Dice, depth: usize) -> Value {
     let Value::Object(keywords) = schema else {
         return anything(dice, 1);

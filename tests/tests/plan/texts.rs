@@ -1,4 +1,4 @@
-//! Numbers, strings and white space are read here by hand, and mean what they mean to `serde_json`.
+//! The plan reads numbers, strings and white space as `serde_json` does.
 
 use std::fmt::Debug;
 
@@ -9,7 +9,7 @@ use toolkit::__private::plan::Plan;
 
 use crate::reading::plan;
 
-/// What the plan reads, `serde_json` reads too; says whether the plan did.
+/// Checks that `serde_json` reads whatever the plan reads. Returns true if the plan did.
 #[track_caller]
 fn agrees<T: DeserializeOwned + PartialEq + Debug>(any: &Plan, text: &str) -> bool {
     let read = any.decode::<T>(text.as_bytes());
@@ -20,7 +20,7 @@ fn agrees<T: DeserializeOwned + PartialEq + Debug>(any: &Plan, text: &str) -> bo
     read.is_ok()
 }
 
-/// And the other way round.
+/// Checks both directions.
 #[track_caller]
 fn agrees_exactly<T: DeserializeOwned + PartialEq + Debug>(any: &Plan, text: &str) {
     assert_eq!(agrees::<T>(any, text), serde_json::from_str::<T>(text).is_ok(), "{text}");
@@ -34,7 +34,7 @@ fn check_number(any: &Plan, text: &str) {
     agrees_exactly::<i64>(any, text);
     agrees_exactly::<u64>(any, text);
     agrees_exactly::<i8>(any, text);
-    // Beyond 64 bits the tree decides.
+    // Beyond 64 bits, the tree decides.
     agrees::<i128>(any, text);
     agrees::<u128>(any, text);
     if let Ok(float) = serde_json::from_str::<f64>(text) {
@@ -143,13 +143,13 @@ proptest! {
             format!("{spaces}{string}{spaces}"),
             format!("[{string},{spaces}{string}{spaces}]"),
             format!("{{{spaces}{string}{spaces}:{spaces}{string}{spaces}}}"),
-            // Long enough to be made sure of at once.
+            // Long enough for validation of the whole text.
             format!("[{string},\"{}\"]", "x".repeat(80)),
         ];
         for text in &texts {
             agrees_exactly::<Value>(&any, text);
             agrees_exactly::<String>(&any, text);
-            // As a key, known and unknown.
+            // As a declared and an undeclared key.
             let known = plan(json!({ "properties": { "a": {}, "bcdefgha": {}, "é": {}, "": {} } }));
             agrees_exactly::<Value>(&known, text);
         }

@@ -1,4 +1,4 @@
-//! Types that write what their schema does not say, and schemas without a plan.
+//! Types whose output differs from their schema, and schemas without a plan.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The law for typed values: one type per serde attribute, with the schema that schemars derives for it.
+//! The law for typed values: one type for each serde attribute, with the schema that schemars derives for it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
@@ -124,7 +124,7 @@ macro_rules! every_type {
     }};
 }
 
-/// The schema as derived, and with its plain objects closed.
+/// Returns the schema as derived, and with its plain objects closed.
 fn schemas<T: JsonSchema>() -> [Value; 2] {
     let open = schemars::schema_for!(T).to_value();
     let mut closed = open.clone();
@@ -210,6 +210,6 @@ fn what_serde_writes_for_a_type_with_a_plan_the_plan_reads_and_writes() {
     let mut without_plan = Vec::new();
     every_type!(check_accepted(&mut without_plan));
     without_plan.dedup();
-    // Two objects that no tag tells apart, and integer keys, which schemars describes with `patternProperties`.
+    // Two objects without a distinguishing tag, and integer keys, which schemars describes with `patternProperties`.
     assert_eq!(without_plan, ["Overlapping", "Maps"]);
 }

@@ -1,4 +1,4 @@
-//! What a model reads when its call is refused, word for word.
+//! The exact errors that a model reads for an invalid call.
 
 mod tools;
 
@@ -14,7 +14,7 @@ fn dispatcher() -> Dispatcher {
     Dispatcher::builder(catalog).coercion(Coercion::Off).build().unwrap()
 }
 
-/// A valid order, with something put at a place of it.
+/// A valid order with one value replaced.
 fn order_with(pointer: &str, value: Value) -> Value {
     let mut order = json!({
         "items": [{ "name": "door", "size": "small", "amount": 1, "parts": [] }],
@@ -46,7 +46,7 @@ fn refused(tool: &str, arguments: &Value) -> ToolError {
     error
 }
 
-/// The lines of the refusal, without the frame that all share.
+/// Checks the lines of the error, without the common frame.
 #[track_caller]
 fn check(pointer: &str, value: Value, expect: Expect) {
     let error = refused("shop:order", &order_with(pointer, value));
@@ -56,7 +56,7 @@ fn check(pointer: &str, value: Value, expect: Expect) {
     expect.assert_eq(lines);
 }
 
-/// The data of the refusal, one violation a line.
+/// Checks the data of the error, one violation per line.
 #[track_caller]
 fn check_data(pointer: &str, value: Value, expect: Expect) {
     let error = refused("shop:order", &order_with(pointer, value));
@@ -139,7 +139,7 @@ fn keys_that_are_named_are_those_of_the_object_at_hand() {
         .assert_eq(&said(json!({ "nothing": { "origin": 1 } })));
 }
 
-// Schemas of other servers and of authors have more ways to say which keys there may be than derived ones.
+// Schemas of other servers and of authors describe the accepted keys in more ways than derived ones.
 #[test]
 fn keys_are_named_by_what_refuses_them() {
     let nested = |inner: Value, sent: Value| {
@@ -469,7 +469,7 @@ fn tools_are_suggested() {
         .assert_eq(&unknown("a:b:c:d"));
 }
 
-/// Asks a host whether it is there.
+/// Pings a host.
 #[tool]
 fn ping(address: std::net::IpAddr, network: std::net::Ipv6Addr) -> String {
     format!("{network} {address}")

@@ -1,4 +1,4 @@
-//! The tools of these tests: a shop.
+//! The tools of these tests, which belong to a shop.
 
 use expect_test::expect;
 use schemars::JsonSchema;
