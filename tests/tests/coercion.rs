@@ -102,7 +102,7 @@ fn is_refused(coercion: Coercion, arguments: &Value) {
 }
 
 #[test]
-fn by_default_only_null_is_met_half_way() {
+fn by_default_only_null_is_coerced() {
     let default = Coercion::default();
     becomes(
         default,
@@ -133,7 +133,7 @@ fn null_is_absent_at_every_level_and_through_options() {
 }
 
 #[test]
-fn null_beneath_text_that_is_read_is_found() {
+fn null_inside_text_that_is_parsed_is_found() {
     becomes(
         Coercion::Lenient,
         json!({ "page": "{\"limit\":\"3\",\"cursor\":null}" }),
@@ -158,7 +158,7 @@ fn null_where_it_is_allowed_is_kept() {
 }
 
 #[test]
-fn null_that_stands_for_something_needed_is_refused() {
+fn null_for_a_required_value_is_rejected() {
     for coercion in [Coercion::Off, Coercion::NullAsAbsent, Coercion::Lenient] {
         is_refused(coercion, &json!({ "page": { "limit": null } }));
         is_refused(coercion, &json!({ "tags": [null] }));
@@ -176,7 +176,7 @@ fn off_changes_nothing() {
 }
 
 #[test]
-fn text_is_read_as_what_is_asked_for() {
+fn text_is_parsed_as_the_requested_type() {
     let lenient = Coercion::Lenient;
     becomes(lenient, json!({ "exact": "true" }), json!({ "exact": true }), &["/exact: text read as a boolean"]);
     becomes(lenient, json!({ "score": "1.5" }), json!({ "score": 1.5 }), &["/score: text read as a number"]);
@@ -202,13 +202,13 @@ fn text_is_read_as_what_is_asked_for() {
 }
 
 #[test]
-fn a_number_is_taken_as_text() {
+fn a_number_is_converted_to_text() {
     becomes(Coercion::Lenient, json!({ "text": 3 }), json!({ "text": "3" }), &["/text: a number taken as text"]);
     becomes(Coercion::Lenient, json!({ "tags": [1] }), json!({ "tags": ["1"] }), &["/tags/0: a number taken as text"]);
 }
 
 #[test]
-fn a_lone_value_is_taken_as_a_list_of_one() {
+fn a_single_value_is_wrapped_in_a_list() {
     let one = "/tags: taken as a list of one";
     becomes(Coercion::Lenient, json!({ "tags": "red" }), json!({ "tags": ["red"] }), &[one]);
     becomes(
@@ -227,7 +227,7 @@ fn a_lone_value_is_taken_as_a_list_of_one() {
 }
 
 #[test]
-fn what_was_changed_is_checked_again_in_full() {
+fn coerced_arguments_are_validated_again() {
     is_refused(Coercion::Lenient, &json!({ "page": { "limit": "99" } }));
     is_refused(Coercion::Lenient, &json!({ "page": "{\"limit\":99}" }));
     is_refused(Coercion::Lenient, &json!({ "page": "{\"limt\":9}" }));
@@ -239,14 +239,14 @@ fn what_was_changed_is_checked_again_in_full() {
 }
 
 #[test]
-fn what_the_schema_accepts_is_never_changed() {
+fn valid_arguments_are_not_changed() {
     for arguments in [json!({ "text": "3" }), json!({ "tags": ["[1]", "true"] }), json!({ "anything": "3" })] {
         becomes(Coercion::Lenient, arguments.clone(), arguments, &[]);
     }
 }
 
 #[test]
-fn a_whole_number_is_an_integer_however_it_is_written() {
+fn a_whole_number_is_an_integer_in_any_notation() {
     for coercion in [Coercion::Off, Coercion::Lenient] {
         let (value, mut changes) = call(coercion, "number", &json!({ "n": 3.0, "maybe": 4.0 })).unwrap();
         changes.sort_unstable();
@@ -275,7 +275,7 @@ fn an_integer_past_64_bits_reaches_a_type_that_holds_it() {
 }
 
 #[test]
-fn a_value_is_put_into_a_list_once() {
+fn a_value_is_wrapped_in_a_list_once() {
     let error = call(Coercion::Lenient, "tree", &json!({ "tree": "x" })).unwrap_err();
     assert_eq!(error.violations()[0].pointer, "/tree/0");
     let (value, changes) = call(Coercion::Lenient, "tree", &json!({ "tree": "[\"true\", false]" })).unwrap();
@@ -358,7 +358,7 @@ fn filter(filter: Filter, partial: Option<Partial<Odd>>) -> usize {
 
 // schemars percent-encodes such names in references.
 #[test]
-fn null_is_absent_in_a_type_whose_name_a_reference_has_to_encode() {
+fn null_is_absent_in_a_type_whose_name_is_percent_encoded() {
     let dispatcher = Dispatcher::new(catalog![filter].unwrap()).unwrap();
     let sent = json!({
         "filter": { "text": "a", "limit": null, "nested": [{ "text": "b", "limit": null, "nested": null }] },
@@ -376,7 +376,7 @@ fn null_is_absent_in_a_type_whose_name_a_reference_has_to_encode() {
 }
 
 #[test]
-fn null_is_absent_wherever_a_reference_leads() {
+fn null_is_absent_behind_every_reference() {
     let target = json!({
         "$anchor": "here",
         "type": "object",
@@ -396,7 +396,7 @@ fn null_is_absent_wherever_a_reference_leads() {
 
 // The branch with more properties has more nulls, and so has more violations than the others.
 #[test]
-fn null_is_absent_in_the_branch_that_was_meant() {
+fn null_is_absent_in_the_intended_branch() {
     let branch = |properties: Value, required: Value| json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });
     let text = json!({ "type": "string" });
     let small = branch(json!({ "k": text, "w": { "type": "integer" } }), json!(["k"]));

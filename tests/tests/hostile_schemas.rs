@@ -83,7 +83,7 @@ fn rewrite(mut schema: Value) {
 }
 
 #[test]
-fn a_schema_of_ten_thousand_levels_is_refused_and_dropped() {
+fn a_schema_of_ten_thousand_levels_is_rejected_and_dropped() {
     on_a_small_stack(|| {
         let places = [
             (under("items", 10_000, json!({})), "as schemas"),
@@ -130,7 +130,7 @@ fn the_deepest_schema_is_checked_on_any_stack() {
 }
 
 #[test]
-fn a_reference_that_leads_back_to_itself_is_refused() {
+fn a_schema_that_refers_to_itself_for_the_same_value_is_rejected() {
     for schema in [
         json!({ "$ref": "#" }),
         json!({ "allOf": [{ "$ref": "#" }] }),
@@ -154,7 +154,7 @@ fn a_reference_that_leads_back_to_itself_is_refused() {
 }
 
 #[test]
-fn references_that_multiply_for_one_value_are_refused() {
+fn references_that_multiply_for_one_value_are_rejected() {
     for keyword in ["allOf", "anyOf", "oneOf"] {
         let schema = row(40, |next| json!({ keyword: [next, next] }));
         rewrite(schema.clone());
@@ -189,7 +189,7 @@ fn schemas_that_multiply_from_level_to_level_bound_the_value() {
 }
 
 #[test]
-fn schemas_that_look_at_different_keys_do_not_multiply() {
+fn schemas_for_different_keys_do_not_multiply() {
     let parts: Vec<Value> = (0..5).map(|i| json!({ "properties": { format!("p{i}"): { "$ref": "#" } } })).collect();
     let schema = Schema::from_value(json!({ "type": "object", "allOf": parts })).unwrap();
     assert!(verdict(&schema, &under("p3", 60, json!({}))));
@@ -197,7 +197,7 @@ fn schemas_that_look_at_different_keys_do_not_multiply() {
 }
 
 #[test]
-fn a_chain_of_references_is_refused_before_the_stack_is_gone() {
+fn a_chain_of_references_is_rejected_before_the_stack_overflows() {
     on_a_small_stack(|| {
         assert!(verdict(&Schema::from_value(row(80, |next| next)).unwrap(), &json!("")));
         let chain = row(5000, |next| json!({ "allOf": [next] }));
@@ -210,7 +210,7 @@ fn a_chain_of_references_is_refused_before_the_stack_is_gone() {
 }
 
 #[test]
-fn a_value_is_no_deeper_than_the_stack() {
+fn the_depth_of_a_value_is_limited_by_the_stack() {
     on_a_small_stack(|| {
         let recursive = Schema::from_value(json!({ "items": { "$ref": "#" } })).unwrap();
         assert!(verdict(&recursive, &lists(Schema::MAX_DEPTH)));
@@ -310,7 +310,7 @@ fn a_recursive_schema_without_a_tag_bounds_the_value() {
 }
 
 #[test]
-fn a_pattern_ends_whatever_the_text() {
+fn matching_a_pattern_ends_for_every_text() {
     let text = |len: usize, end: &str| json!([format!("{}{end}", "a".repeat(len))]);
     for (pattern, fits) in [
         ("^(a+)+$", "a"),
@@ -338,7 +338,7 @@ fn a_pattern_ends_whatever_the_text() {
 }
 
 #[test]
-fn a_pattern_that_takes_too_much_to_compile_is_refused() {
+fn a_pattern_that_is_too_expensive_to_compile_is_rejected() {
     let nested = format!("{}a{}", "(".repeat(100_000), ")".repeat(100_000));
     for pattern in [r"((\w{200}){200}){200}", r"(?=((\p{L}{100}){100}){100})x", &nested] {
         let error = refused(json!({ "properties": { "a": { "pattern": pattern } } }));
@@ -359,7 +359,7 @@ fn a_pattern_that_takes_too_much_to_compile_is_refused() {
 }
 
 #[test]
-fn a_large_schema_is_taken_and_a_larger_one_refused() {
+fn a_large_schema_is_accepted_and_a_larger_one_rejected() {
     let enumeration: Vec<String> = (0..100_000).map(|i| format!("value {i}")).collect();
     let schema = json!({ "enum": enumeration });
     assert!(schema.to_string().len() > 1 << 20);
@@ -386,7 +386,7 @@ fn a_large_schema_is_taken_and_a_larger_one_refused() {
 }
 
 #[test]
-fn names_that_refer_to_one_another_in_every_way_are_followed() {
+fn names_with_all_kinds_of_references_are_resolved() {
     let schemas = |n: usize, keyword: &str| -> Value {
         let refer = |j: usize| json!({ keyword: format!("s{j}#a") });
         let all = (0..n).map(|i| {
@@ -404,7 +404,7 @@ fn names_that_refer_to_one_another_in_every_way_are_followed() {
 }
 
 #[test]
-fn mistakes_beyond_number_are_told_in_a_few_lines() {
+fn countless_mistakes_are_reported_in_a_few_lines() {
     let all = |schema: Value| -> Value {
         let properties: Map<String, Value> = (0..20_000).map(|i| (format!("p{i}"), schema.clone())).collect();
         json!({ "properties": properties })
@@ -467,7 +467,7 @@ fn long_lists_and_huge_numbers_are_compared() {
 }
 
 #[test]
-fn what_a_refusal_repeats_of_the_schema_is_short() {
+fn excerpts_of_the_schema_in_messages_are_short() {
     let long = "x".repeat(1_000_000);
     for property in [
         serde_json::json!({ "enum": [long] }),

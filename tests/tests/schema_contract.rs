@@ -34,7 +34,7 @@ fn a_schema_is_an_object() {
 }
 
 #[test]
-fn a_dialect_other_than_two_is_refused_by_name_wherever_it_stands() {
+fn an_unsupported_dialect_is_rejected_at_any_location() {
     check(
         json!({ "$schema": "http://json-schema.org/draft-04/schema#", "type": "strin" }),
         expect![[
@@ -83,7 +83,7 @@ fn draft_07_is_read_by_its_own_rules() {
 }
 
 #[test]
-fn every_fault_is_told_at_its_place() {
+fn every_diagnostic_has_its_location() {
     check(
         json!({
             "type": "objet",
@@ -107,7 +107,7 @@ fn every_fault_is_told_at_its_place() {
 }
 
 #[test]
-fn a_reference_that_leaves_is_refused_even_where_no_value_can_meet_it() {
+fn a_reference_to_another_document_is_rejected_even_if_unreachable() {
     let away = json!({ "$ref": "https://example.com/other.json#/a" });
     for schema in [
         json!({ "$defs": { "unused": away } }),
@@ -136,7 +136,7 @@ fn a_reference_that_leaves_is_refused_even_where_no_value_can_meet_it() {
 }
 
 #[test]
-fn a_reference_that_leads_nowhere_is_refused_even_where_no_value_can_meet_it() {
+fn an_unresolved_reference_is_rejected_even_if_unreachable() {
     for schema in [
         json!({ "$ref": "#/$defs/a" }),
         json!({ "$defs": { "a": { "$ref": "#/$defs/b" } } }),
@@ -154,7 +154,7 @@ fn a_reference_that_leads_nowhere_is_refused_even_where_no_value_can_meet_it() {
 }
 
 #[test]
-fn a_reference_in_a_value_is_none_and_one_within_the_document_is_followed() {
+fn references_in_values_are_ignored_and_others_are_followed() {
     let data = json!({ "$ref": "https://example.com/", "$schema": "urn:other", "$id": "::", "$anchor": 3 });
     for schema in [
         json!({ "default": data, "examples": [data], "const": data }),
@@ -190,7 +190,7 @@ fn a_reference_in_a_value_is_none_and_one_within_the_document_is_followed() {
 }
 
 #[test]
-fn a_name_is_for_one_schema() {
+fn names_of_schemas_are_unique() {
     let twice = |keyword: &str, name: &str| json!({ "$defs": { "a": { keyword: name }, "b": { keyword: name } } });
     for keyword in ["$id", "$anchor", "$dynamicAnchor"] {
         let error = Schema::from_value(twice(keyword, "n")).unwrap_err();
@@ -211,7 +211,7 @@ fn a_name_is_for_one_schema() {
 }
 
 #[test]
-fn text_is_a_schema_or_says_where_it_is_not() {
+fn parsing_text_reports_the_location_of_the_error() {
     let schema: Schema = r#"{ "type": "string" }"#.parse().unwrap();
     assert_eq!(schema, Schema::try_from(json!({ "type": "string" })).unwrap());
     assert_eq!(serde_json::to_value(&schema).unwrap(), json!({ "type": "string" }));
@@ -258,7 +258,7 @@ struct Misspelt {
 }
 
 #[test]
-fn a_rust_type_is_a_schema() {
+fn a_schema_is_generated_from_a_rust_type() {
     let input = Schema::input::<Sent>().unwrap();
     assert!(input.is_valid(&json!({ "name": "a" })) && !input.is_valid(&json!({ "name": "a", "more": 1 })));
     let output = Schema::output::<Sent>().unwrap();
@@ -286,7 +286,7 @@ fn many_mistakes() -> (Value, Value) {
 }
 
 #[test]
-fn violations_come_in_the_same_order_however_often_and_wherever_they_are_asked_for() {
+fn the_order_of_violations_is_deterministic() {
     let (schema, value) = many_mistakes();
     let told = |schema: &Schema| -> (Violations, String) {
         let first = schema.first_violation(&value).unwrap();
@@ -311,7 +311,7 @@ fn violations_come_in_the_same_order_however_often_and_wherever_they_are_asked_f
 }
 
 #[test]
-fn the_first_violation_is_the_only_one_looked_for() {
+fn first_violation_stops_at_the_first() {
     let (schema, value) = many_mistakes();
     let schema = Schema::from_value(schema).unwrap();
     assert!(schema.first_violation(&json!({ "x": 1 })).is_some());
@@ -328,7 +328,7 @@ fn a_schema_is_shared_between_threads() {
 }
 
 #[test]
-fn a_broken_schema_and_a_value_that_does_not_fit_are_one_error_with_two_kinds() {
+fn an_invalid_schema_and_an_invalid_value_are_one_error_type() {
     fn check(schema: &str, value: &Value) -> Result<(), ValidationError> {
         schema.parse::<Schema>()?.validate(value)?;
         Ok(())

@@ -156,7 +156,7 @@ fn lines(path: &str) -> Vec<Value> {
 }
 
 #[test]
-fn calls_that_fit_are_accepted_and_each_mutation_is_refused_by_its_keyword_at_its_place() {
+fn valid_calls_are_accepted_and_mutations_are_reported_by_keyword_and_location() {
     let mut n_cases = 0;
     for call in lines("data/calls-bfcl.jsonl") {
         let schema = Schema::from_value(call["tool"]["inputSchema"].clone()).unwrap();
@@ -181,7 +181,7 @@ fn calls_that_fit_are_accepted_and_each_mutation_is_refused_by_its_keyword_at_it
 }
 
 #[test]
-fn calls_that_a_model_really_made_get_the_verdict_that_they_got_elsewhere() {
+fn recorded_calls_of_a_model_get_the_recorded_verdict() {
     let calls = lines("data/calls-live.jsonl");
     let mut n_broken = 0;
     for call in &calls {
@@ -215,7 +215,7 @@ fn schemas_in(manifest: &Value, found: &mut Vec<Value>) {
 }
 
 #[test]
-fn the_schemas_of_real_tools_are_taken_wherever_the_validator_alone_takes_them() {
+fn the_schemas_of_real_tools_are_accepted_if_the_validator_accepts_them() {
     let Some(folder) = shared("data/manifests") else {
         return;
     };
@@ -256,18 +256,18 @@ fn kind_named(name: &str) -> Option<SchemaErrorKind> {
     }
 }
 
-fn cases_of_the_systems_before() -> Value {
+fn cases_of_earlier_implementations() -> Value {
     serde_json::from_str(include_str!("../cases/validator.json")).unwrap()
 }
 
 #[test]
-fn the_cases_of_the_systems_before_get_their_verdicts() {
+fn the_cases_of_earlier_implementations_get_their_verdicts() {
     // The earlier implementations interpret draft-07 by the rules of 2020-12, reject `#` after the URI of 2020-12, and
     // accept a schema with an unknown type, which then rejects every value.
     let decided = ["tuple_items_d7", "dependencies_d7", "dialect_2020_hash", "dialect_d7_https"];
     // Rejected by both, here by its actual dialect.
     let other_kind = ["dialect_2020_meta_core"];
-    let document = cases_of_the_systems_before();
+    let document = cases_of_earlier_implementations();
     let cases = document["cases"].as_array().unwrap();
     for case in cases {
         let id = case["id"].as_str().unwrap();
@@ -292,10 +292,10 @@ fn the_cases_of_the_systems_before_get_their_verdicts() {
 }
 
 #[test]
-fn text_that_the_systems_before_refuse_is_refused_alike() {
+fn text_that_earlier_implementations_reject_is_rejected() {
     // Booleans are not objects, and a tool always has a schema.
     let decided = ["true_bytes", "false_bytes", "input_nil_tool"];
-    let document = cases_of_the_systems_before();
+    let document = cases_of_earlier_implementations();
     let cases = document["api_cases"].as_array().unwrap();
     for case in cases {
         let id = case["id"].as_str().unwrap();
@@ -322,8 +322,8 @@ fn text_that_the_systems_before_refuse_is_refused_alike() {
 }
 
 #[test]
-fn the_dialects_of_the_systems_before_are_those_of_here() {
-    let document = cases_of_the_systems_before();
+fn the_dialects_of_earlier_implementations_are_supported() {
+    let document = cases_of_earlier_implementations();
     let dialects = &document["dialects"];
     let of = |uri: &Value| Schema::from_value(json!({ "$schema": uri, "prefixItems": [false] }));
     for uri in dialects["supported"].as_array().unwrap() {

@@ -156,7 +156,7 @@ fn a_description_is_markdown_as_in_rustdoc() {
 }
 
 #[test]
-fn a_tool_without_arguments_says_so() {
+fn a_tool_without_arguments_is_reported_as_such() {
     let page = taking(json!({ "type": "object", "properties": {}, "additionalProperties": false }));
     assert!(text(&page, "article").contains("Arguments None."));
 }

@@ -161,7 +161,7 @@ fn attacks() -> Vec<(&'static str, Value, Value)> {
 }
 
 #[test]
-fn a_comparison_ends_whatever_the_schemas_are() {
+fn a_comparison_ends_for_all_schemas() {
     for (name, old, new) in attacks() {
         for (old, new) in [(&old, &new), (&new, &old)] {
             let comparison = inputs(old, new);

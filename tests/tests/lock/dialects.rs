@@ -58,7 +58,7 @@ fn formats_and_encodings_neither_widen_nor_narrow() {
 }
 
 #[test]
-fn the_same_text_in_another_dialect_is_read_by_that_dialect() {
+fn the_same_text_is_interpreted_by_its_dialect() {
     let old = |it: Value| (DRAFT_07, it);
     let new = |it: Value| (DRAFT_2020_12, it);
     for (it, value) in [

@@ -24,7 +24,7 @@ fn a_lock_is_read_as_it_was_written_with_one_tool_after_the_other() {
 }
 
 #[test]
-fn a_lock_with_an_entry_that_is_no_tool_is_no_lock() {
+fn a_lock_with_an_invalid_entry_is_rejected() {
     let told = |lock: Value| Lock::from_json(&lock.to_string()).unwrap_err().to_string();
     let tool = json!({ "name": "tool", "inputSchema": { "type": "object" } });
     assert!(told(json!([tool, 2])).starts_with("not a manifest: invalid tool 1 ``\n"));
@@ -39,7 +39,7 @@ fn a_lock_with_an_entry_that_is_no_tool_is_no_lock() {
 }
 
 #[test]
-fn a_test_of_one_line_holds_to_the_file() {
+fn a_test_of_one_line_compares_with_the_file() {
     let path = scratch("holds");
     let old = object(json!({ "n": { "type": "integer" } }), &[]);
     let problems = catalog(old.clone()).expect_lock(&path).unwrap_err().to_string();
@@ -67,7 +67,7 @@ fn a_test_of_one_line_holds_to_the_file() {
 fn a_lock_is_written_on_demand_only() {
     let path = scratch("blessed");
     let blessed = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "files::holds_to_the_file_that_is_named"])
+        .args(["--exact", "files::compares_with_the_named_file"])
         .env("TOOLKIT_BLESS", "1")
         .env("TOOLKIT_TEST_LOCK", &path)
         .output()
@@ -79,7 +79,7 @@ fn a_lock_is_written_on_demand_only() {
 
 /// Run by the test above in a process with the variables.
 #[test]
-fn holds_to_the_file_that_is_named() {
+fn compares_with_the_named_file() {
     if let Some(path) = std::env::var_os("TOOLKIT_TEST_LOCK") {
         catalog(object(json!({}), &[])).expect_lock(path).unwrap();
     }

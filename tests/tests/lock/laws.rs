@@ -22,7 +22,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_breaks_nobody_refuses_nothing_that_was_accepted(inner in schema(), seed in any::<u64>()) {
+    fn compatible_changes_reject_nothing_that_was_accepted(inner in schema(), seed in any::<u64>()) {
         let mut dice = Dice::new(seed);
         let old = arguments(inner);
         let mut new = old.clone();

@@ -41,7 +41,7 @@ fn told(comparison: &Comparison) -> Vec<(Verdict, String)> {
 }
 
 #[test]
-fn each_change_of_what_goes_in_is_told_at_its_place() {
+fn changes_of_input_schemas_are_reported_at_their_location() {
     use Verdict::{Additive, Breaking, Cosmetic};
     let n = |more: Value| {
         let mut schema = json!({ "type": "integer" });
@@ -106,7 +106,7 @@ fn each_change_of_what_goes_in_is_told_at_its_place() {
 }
 
 #[test]
-fn a_break_has_an_example_that_was_accepted_and_is_refused() {
+fn a_breaking_change_has_an_example_that_was_accepted_before() {
     let comparison = inputs(
         &object(json!({ "n": { "type": "integer" } }), &["n"]),
         &object(json!({ "n": { "type": "integer", "minimum": 10 } }), &["n"]),
@@ -123,7 +123,7 @@ fn a_break_has_an_example_that_was_accepted_and_is_refused() {
 }
 
 #[test]
-fn what_comes_out_is_compared_the_other_way_round() {
+fn output_schemas_are_compared_in_the_other_direction() {
     let open = |properties: Value, required: &[&str]| json!({ "type": "object", "properties": properties, "required": required });
     let input = json!({ "type": "object" });
     let outputs = |old: Option<&Value>, new: Option<&Value>| {
@@ -149,7 +149,7 @@ fn what_comes_out_is_compared_the_other_way_round() {
 }
 
 #[test]
-fn a_version_announces_a_break_and_nothing_else_does() {
+fn only_a_version_announces_a_breaking_change() {
     let (old, new) = (object(json!({}), &[]), object(json!({ "n": { "type": "integer" } }), &["n"]));
     for (from, to, needs) in [
         ("1.2.3", "1.2.3", Some("2.0.0")),
@@ -170,7 +170,7 @@ fn a_version_announces_a_break_and_nothing_else_does() {
 }
 
 #[test]
-fn tools_that_come_go_and_are_renamed() {
+fn added_removed_and_renamed_tools_are_reported() {
     let tool =
         |name: &'static str| Tool::builder(name).namespace("n").description("…").input(json!({ "type": "object" }));
     let of = |tools: Vec<toolkit::tool::ToolBuilder>| {
@@ -195,7 +195,7 @@ fn tools_that_come_go_and_are_renamed() {
 }
 
 #[test]
-fn what_hosts_trusted_or_held_is_compared_too() {
+fn hints_and_requirements_are_compared() {
     let tool =
         || Tool::builder("a").namespace("n").version("1.0.0").description("…").input(json!({ "type": "object" }));
     let of = |tool: toolkit::tool::ToolBuilder| Lock::from_catalog(&Catalog::new([tool.build().unwrap()]).unwrap());

@@ -42,7 +42,7 @@ fn a_breaking_minor_version_beside_the_old_one_breaks_callers_without_a_version(
 }
 
 #[test]
-fn a_pre_release_answers_to_no_name_while_there_is_a_release() {
+fn no_name_resolves_to_a_pre_release_if_there_is_a_release() {
     let replaced = breaks(vec![f("1.0.0", "integer")], vec![f("1.1.0", "string"), f("2.0.0-alpha", "integer")]);
     assert!(replaced.iter().any(|change| change.contains("rejects values that it accepted")), "{replaced:?}");
     let preview = breaks(vec![f("1.0.0", "integer")], vec![f("1.0.0", "integer"), f("2.0.0-alpha", "string")]);
@@ -81,7 +81,7 @@ fn a_requirement_moves_to_the_highest_version_that_meets_it() {
 }
 
 #[test]
-fn an_alias_that_is_given_to_another_tool_is_compared_with_that_tool() {
+fn an_alias_moved_to_another_tool_is_compared_with_that_tool() {
     let old = vec![tool("f", None, "integer").aliases(["n:old"]), tool("g", None, "string")];
     let new = vec![tool("f", None, "integer"), tool("g", None, "string").aliases(["n:old"])];
     let found = breaks(old, new);

@@ -231,7 +231,7 @@ fn n_cases() -> u64 {
 }
 
 #[test]
-fn no_change_is_called_harmless_that_refuses_what_was_accepted() {
+fn no_change_that_rejects_accepted_values_is_called_compatible() {
     let mut dice = Dice::new(std::env::var("TOOLKIT_LOCK_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(11));
     let mut pool: Vec<Value> = Vec::new();
     for _ in 0..400 {

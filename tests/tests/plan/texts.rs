@@ -44,7 +44,7 @@ fn check_number(any: &Plan, text: &str) {
 }
 
 #[test]
-fn numbers_at_every_edge_are_read_as_serde_json_reads_them() {
+fn numbers_at_every_boundary_are_read_as_by_serde_json() {
     let any = plan(json!({}));
     for text in [
         "0",
@@ -112,7 +112,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_number_is_read_as_serde_json_reads_it(
+    fn a_number_is_read_as_by_serde_json(
         pieces in prop::collection::vec(prop::sample::select(
             &["0", "1", "9", "25", "0000", "123456789", "9007199254740993", ".", "-", "e", "E", "+", "e-", "30"][..],
         ), 1..7),
@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn a_string_is_read_as_serde_json_reads_it(
+    fn a_string_is_read_as_by_serde_json(
         pieces in prop::collection::vec(prop::sample::select(
             &[
                 "a", "bcdefgh", "é", "😀", " ", "\\n", "\\\"", "\\\\", "\\/", "\\b", "\\f", "\\r", "\\t", "\\u0041", "\\u00E9",

@@ -9,7 +9,7 @@ use toolkit::__private::plan::{Plan, PlanError};
 use crate::reading::{accepts, plan, refuses};
 
 #[test]
-fn a_float_that_is_not_finite_is_checked_as_the_null_it_becomes() {
+fn a_non_finite_float_is_checked_as_null() {
     let number = plan(json!({ "type": "number" }));
     let nullable = plan(json!({ "type": ["number", "null"] }));
     for float in [f64::NAN, f64::INFINITY] {
@@ -22,7 +22,7 @@ fn a_float_that_is_not_finite_is_checked_as_the_null_it_becomes() {
 }
 
 #[test]
-fn keys_are_checked_as_the_text_they_become() {
+fn keys_are_checked_as_text() {
     let closed = plan(
         json!({ "properties": { "1": { "type": "integer" }, "x\"y": { "type": "null" } }, "additionalProperties": false }),
     );
@@ -37,7 +37,7 @@ fn keys_are_checked_as_the_text_they_become() {
 }
 
 #[test]
-fn a_serialize_that_swallows_errors_or_forgets_a_value_writes_nothing() {
+fn a_serialize_that_swallows_errors_or_omits_a_value_is_refused() {
     use serde::ser::{SerializeMap, SerializeSeq, Serializer};
     struct Careless;
     impl Serialize for Careless {
@@ -109,7 +109,7 @@ fn a_schema_that_needs_the_whole_value_has_no_plan() {
 }
 
 #[test]
-fn a_schema_without_a_plan_says_which_keyword_needs_the_whole_value() {
+fn a_schema_without_a_plan_reports_the_keyword() {
     let nested = json!({
         "properties": { "a/b": { "items": { "anyOf": [{ "type": "null" }, { "$ref": "#/$defs/odd" }] } } },
         "$defs": { "odd": { "type": "object", "patternProperties": { "x": {} } } }
@@ -129,7 +129,7 @@ fn a_schema_without_a_plan_says_which_keyword_needs_the_whole_value() {
 }
 
 #[test]
-fn items_that_must_differ_are_compared_if_they_are_strings_or_integers() {
+fn unique_items_are_compared_if_they_are_strings_or_integers() {
     let unique = plan(json!({ "uniqueItems": true }));
     for differ in ["[]", "[1.5]", r#"["a","b"]"#, "[1,-1]", r#"[ "a" , "\u0062" ]"#] {
         accepts::<Value>(&unique, differ);

@@ -179,7 +179,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_the_plan_reads_as_a_type_jsonschema_accepts_and_serde_reads_the_same(seed: u64) {
+    fn the_plan_reads_types_as_serde_does_and_only_valid_ones(seed: u64) {
         let mut dice = Dice::new(seed);
         every_type!(check_law(&mut dice));
     }
@@ -206,7 +206,7 @@ where
 }
 
 #[test]
-fn what_serde_writes_for_a_type_with_a_plan_the_plan_reads_and_writes() {
+fn the_plan_reads_and_writes_what_serde_writes() {
     let mut without_plan = Vec::new();
     every_type!(check_accepted(&mut without_plan));
     without_plan.dedup();

@@ -71,7 +71,7 @@ fn the_valid_order_is_valid() {
 }
 
 #[test]
-fn a_refusal_has_every_violation_and_a_call_that_is_valid() {
+fn an_error_has_every_violation_and_a_valid_call() {
     let arguments =
         json!({ "items": [{ "name": "x", "size": "tiny" }], "payment": { "kind": "card" }, "dayz": 3, "days": 99 });
     expect![[r#"
@@ -86,7 +86,7 @@ fn a_refusal_has_every_violation_and_a_call_that_is_valid() {
 }
 
 #[test]
-fn a_list_in_place_of_the_arguments_is_named() {
+fn a_list_instead_of_an_object_is_reported() {
     expect![[r#"
         shop:order: the arguments do not fit
         - the value must be an object, not an array
@@ -100,7 +100,7 @@ fn a_list_in_place_of_the_arguments_is_named() {
 }
 
 #[test]
-fn a_tool_without_arguments_says_so() {
+fn a_tool_without_arguments_is_reported_as_such() {
     expect![[r#"
         shop:close: the arguments do not fit
         - /force is not an argument; no arguments are accepted
@@ -119,7 +119,7 @@ fn the_authors_example_comes_first() {
 }
 
 #[test]
-fn keys_that_are_named_are_those_of_the_object_at_hand() {
+fn expected_keys_are_those_of_the_object() {
     let said = |arguments: Value| {
         let lines: Vec<String> =
             refused("shop:place", &arguments).violations().iter().map(|v| format!("- {v}")).collect();
@@ -141,7 +141,7 @@ fn keys_that_are_named_are_those_of_the_object_at_hand() {
 
 // Schemas of other servers and of authors describe the accepted keys in more ways than derived ones.
 #[test]
-fn keys_are_named_by_what_refuses_them() {
+fn expected_keys_come_from_the_schema_that_rejects() {
     let nested = |inner: Value, sent: Value| {
         let schema = json!({
             "type": "object",
@@ -288,7 +288,7 @@ fn a_wrong_tag_lists_the_tags_and_a_right_one_explains_the_body() {
 }
 
 #[test]
-fn a_variant_is_suggested_whether_it_has_content_or_not() {
+fn variants_with_and_without_content_are_suggested() {
     check(
         "/delivery",
         json!("pickup"),
@@ -333,7 +333,7 @@ fn a_variant_is_suggested_whether_it_has_content_or_not() {
 }
 
 #[test]
-fn the_form_that_was_meant_explains_an_untagged_value() {
+fn an_untagged_value_is_explained_by_the_intended_variant() {
     check(
         "/items/0/amount",
         json!("x"),
@@ -349,7 +349,7 @@ fn the_form_that_was_meant_explains_an_untagged_value() {
 }
 
 #[test]
-fn an_option_is_explained_by_what_it_holds() {
+fn an_option_is_explained_by_its_inner_type() {
     check("/login", json!([]), expect!["- /login must be an object or null, not an array"]);
     check("/login", json!([1]), expect!["- /login must be an object or null, not an array"]);
     check(
@@ -393,7 +393,7 @@ fn secrets_are_masked() {
 }
 
 #[test]
-fn the_data_says_where_which_rule_and_what_would_do() {
+fn the_data_has_the_pointer_the_rule_and_the_accepted_values() {
     check_data(
         "/days",
         json!(15),
@@ -476,7 +476,7 @@ fn ping(address: std::net::IpAddr, network: std::net::Ipv6Addr) -> String {
 }
 
 #[test]
-fn the_example_of_a_text_has_the_format_that_its_type_asks_for() {
+fn the_example_of_a_string_has_the_format_of_its_type() {
     let dispatcher = Dispatcher::new(catalog![ping].unwrap()).unwrap();
     let error = dispatcher.call_sync("ping", r#"{"address": 1}"#).unwrap_err();
     let example = error.message().split_once("for example: ").unwrap().1.to_owned();
