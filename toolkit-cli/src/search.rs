@@ -87,7 +87,7 @@ fn found(index: &Snapshot, query: Query<'_>, limit: usize, _matches: &ArgMatches
 #[cfg(feature = "embed")]
 fn found(index: &Snapshot, query: Query<'_>, limit: usize, matches: &ArgMatches) -> Result<Vec<Hit>, CommandError> {
     use toolkit_search::embed::LocalModel;
-    use toolkit_search::{Blend, Semantic};
+    use toolkit_search::{Fusion, Semantic};
 
     let Some(folder) = matches.get_one::<PathBuf>("model") else {
         return Ok(index.search(query, limit));
@@ -95,7 +95,7 @@ fn found(index: &Snapshot, query: Query<'_>, limit: usize, matches: &ArgMatches)
     let failed = |message: String| CommandError::Other { exit: Exit::Failed, kind: "model", message };
     let semantic = Semantic::new(LocalModel::open(folder).map_err(|error| failed(error.to_string()))?);
     semantic.update(index).map_err(|error| failed(error.to_string()))?;
-    semantic.search(index, query, Blend::default(), limit).map_err(|error| failed(error.to_string()))
+    semantic.search(index, query, Fusion::default(), limit).map_err(|error| failed(error.to_string()))
 }
 
 /// Writes tab-separated lines without a header or highlights.

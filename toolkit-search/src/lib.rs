@@ -72,6 +72,6 @@ pub use self::query::{Hint, Query};
 pub use self::ranking::{Field, Ranking, Weights};
 pub use self::saved::{Damage, OpenError};
 pub use self::search_doc::SearchDoc;
-pub use self::semantic::{Blend, Embedder, EmbedderError, Semantic, SemanticError};
+pub use self::semantic::{Embedder, EmbedderError, Fusion, Semantic, SemanticError};
 pub use self::snapshot::Snapshot;
 pub use self::summary::Summary;

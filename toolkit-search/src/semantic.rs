@@ -7,7 +7,7 @@ mod vectors;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-pub use self::blend::Blend;
+pub use self::blend::Fusion;
 use self::text::text_of;
 use self::vectors::{Cache, Vectors};
 use super::hit::{Hit, ScoreType};
@@ -86,12 +86,12 @@ const BATCH: usize = 64;
 /// #     }
 /// # }
 /// use toolkit::Tool;
-/// use toolkit_search::{Blend, Index, Semantic};
+/// use toolkit_search::{Fusion, Index, Semantic};
 ///
 /// let send = Tool::builder("send").description("Sends an email.").build()?;
 /// let (index, semantic) = (Index::of(&[send]), Semantic::new(Model));
 /// assert_eq!(semantic.update(&index.snapshot())?, 1);
-/// let hits = semantic.search(&index.snapshot(), "post a letter", Blend::default(), 5)?;
+/// let hits = semantic.search(&index.snapshot(), "post a letter", Fusion::default(), 5)?;
 /// assert_eq!(hits[0].summary.name, "send");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -144,17 +144,17 @@ impl<E: Embedder> Semantic<E> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the model fails or a parameter of `blend` is invalid.
+    /// Returns an error if the model fails or a parameter of `fusion` is invalid.
     pub fn search<'q>(
         &self,
         snapshot: &Snapshot,
         query: impl Into<Query<'q>>,
-        blend: Blend,
+        fusion: Fusion,
         limit: usize,
     ) -> Result<Vec<Hit>, SemanticError> {
         let query = query.into();
-        blend.check()?;
-        if limit == 0 || blend == Blend::Words || query.text().trim().is_empty() {
+        fusion.check()?;
+        if limit == 0 || fusion == Fusion::Words || query.text().trim().is_empty() {
             return Ok(snapshot.search(query, limit));
         }
         let vectors = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
@@ -163,15 +163,15 @@ impl<E: Embedder> Semantic<E> {
             .near(&question)?
             .filter(|(id, _)| snapshot.record(id).is_some_and(|record| query.filter.admits(record)))
             .collect();
-        let score_type = if blend == Blend::Meaning { ScoreType::Embedding } else { ScoreType::Hybrid };
-        let by_words = match blend {
-            Blend::Meaning => Vec::new(),
-            _ => snapshot.found(&query, Blend::DEPTH.max(limit)),
+        let score_type = if fusion == Fusion::Meaning { ScoreType::Embedding } else { ScoreType::Hybrid };
+        let by_words = match fusion {
+            Fusion::Meaning => Vec::new(),
+            _ => snapshot.found(&query, Fusion::DEPTH.max(limit)),
         };
         let words = by_words.iter().map(|found| (found.record.id(), found.score as f32 / UNIT)).collect();
-        let mut mixed = blend.mix(words, by_meaning);
-        mixed.truncate(limit);
-        let hits = mixed.into_iter().filter_map(|(id, score)| {
+        let mut fused = fusion.fuse(words, by_meaning);
+        fused.truncate(limit);
+        let hits = fused.into_iter().filter_map(|(id, score)| {
             let summary = Arc::clone(&snapshot.record(id)?.summary);
             Some(Hit { summary, score, score_type })
         });
@@ -217,13 +217,13 @@ pub enum SemanticError {
     },
     /// The weight of the search by words is not from 0 to 1.
     #[non_exhaustive]
-    Share {
+    LinearWeight {
         /// The weight.
         words: f32,
     },
     /// The weight of the semantic search is negative or not finite.
     #[non_exhaustive]
-    Worth {
+    AdditiveWeight {
         /// The weight.
         meaning: f32,
     },
@@ -240,8 +240,8 @@ impl fmt::Display for SemanticError {
                 f,
                 "the embedder returned a vector with {found} dimensions after vectors with {expected}; use a single model"
             ),
-            Self::Share { words } => write!(f, "the weight of words is {words}; it must be from 0 to 1"),
-            Self::Worth { meaning } => {
+            Self::LinearWeight { words } => write!(f, "the weight of words is {words}; it must be from 0 to 1"),
+            Self::AdditiveWeight { meaning } => {
                 write!(f, "the weight of meaning is {meaning}; it must be finite and at least 0")
             }
         }

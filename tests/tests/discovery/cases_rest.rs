@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolkit::Tool;
 use toolkit::tool::ToolBackend;
 use toolkit_search::{
-    ArgsSize, Blend, ChangeKind, Detail, DocEntry, Docs, Embedder, EmbedderError, Field, Fingerprint, Index,
+    ArgsSize, ChangeKind, Detail, DocEntry, Docs, Embedder, EmbedderError, Field, Fingerprint, Fusion, Index,
     IndexError, Match, Ranking, SearchDoc, Semantic, SemanticError, ToolExample,
 };
 use toolkit_tests::ran;
@@ -212,7 +212,7 @@ fn by_cosines(cosines: &[(String, f32)]) -> Vec<(String, f32)> {
     let snapshot = Index::of(&tools).snapshot();
     let semantic = Semantic::new(Cosines(cosines.to_vec()));
     semantic.update(&snapshot).unwrap();
-    let hits = semantic.search(&snapshot, "question", Blend::Meaning, usize::MAX).unwrap();
+    let hits = semantic.search(&snapshot, "question", Fusion::Meaning, usize::MAX).unwrap();
     hits.into_iter().map(|hit| (hit.summary.id.clone(), hit.score)).collect()
 }
 
@@ -276,11 +276,11 @@ fn words_and_meaning_together_do_what_the_cases_want() {
     let semantic = Semantic::new(Cosines(Vec::new()));
     semantic.update(&snapshot).unwrap();
     for case in group(SEARCH, "composite") {
-        let search = |blend, limit| semantic.search(&snapshot, "read", blend, limit);
+        let search = |fusion, limit| semantic.search(&snapshot, "read", fusion, limit);
         if case["embedder"] == "error" {
-            assert!(Semantic::new(Failing).search(&snapshot, "read", Blend::ranks(), 5).is_err());
+            assert!(Semantic::new(Failing).search(&snapshot, "read", Fusion::rrf(), 5).is_err());
         } else if let Some(alpha) = case["alpha"].as_f64() {
-            assert!(matches!(search(Blend::scores(alpha as f32), 5), Err(SemanticError::Share { .. })));
+            assert!(matches!(search(Fusion::linear(alpha as f32), 5), Err(SemanticError::LinearWeight { .. })));
         } else if let Some(least) = case["filter_min_score"].as_f64() {
             let scores = case["scores"].as_array().unwrap().iter().enumerate();
             let cosines: Vec<(String, f32)> =
@@ -290,7 +290,7 @@ fn words_and_meaning_together_do_what_the_cases_want() {
         } else {
             let limit = case["limit"].as_u64().unwrap() as usize;
             let n_expected = case["expect_count"].as_u64().unwrap_or(0) as usize;
-            assert_eq!(search(Blend::ranks(), limit).unwrap().len(), n_expected, "{case}");
+            assert_eq!(search(Fusion::rrf(), limit).unwrap().len(), n_expected, "{case}");
         }
     }
 }

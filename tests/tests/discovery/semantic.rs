@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
-use toolkit_search::{Blend, Embedder, EmbedderError, Query, ScoreType, Semantic, SemanticError};
+use toolkit_search::{Embedder, EmbedderError, Fusion, Query, ScoreType, Semantic, SemanticError};
 use toolkit_tests::ran;
 
 use super::{cases, ids, index, tool};
@@ -43,16 +43,16 @@ fn a_question_is_answered_by_what_is_meant() {
     let snapshot = index.snapshot();
     assert_eq!(semantic.update(&snapshot).unwrap(), 3);
     assert!(snapshot.search("automobile", 5).is_empty());
-    let hits = semantic.search(&snapshot, "automobile", Blend::Meaning, 1).unwrap();
+    let hits = semantic.search(&snapshot, "automobile", Fusion::Meaning, 1).unwrap();
     assert_eq!((ids(&hits), hits[0].score_type), (vec!["garage:book"], ScoreType::Embedding));
     assert!((hits[0].score - 1.0).abs() < 1e-6);
-    for blend in [Blend::ranks(), Blend::scores(0.5), Blend::default()] {
-        let hits = semantic.search(&snapshot, "automobile", blend, 3).unwrap();
+    for fusion in [Fusion::rrf(), Fusion::linear(0.5), Fusion::default()] {
+        let hits = semantic.search(&snapshot, "automobile", fusion, 3).unwrap();
         assert_eq!((ids(&hits)[0], hits[0].score_type), ("garage:book", ScoreType::Hybrid));
         let of_office = Query::new("automobile").namespace("office");
-        assert_eq!(ids(&semantic.search(&snapshot, of_office, blend, 3).unwrap()), ["office:send"]);
+        assert_eq!(ids(&semantic.search(&snapshot, of_office, fusion, 3).unwrap()), ["office:send"]);
     }
-    let by_words = semantic.search(&snapshot, "letter", Blend::Words, 5).unwrap();
+    let by_words = semantic.search(&snapshot, "letter", Fusion::Words, 5).unwrap();
     assert_eq!(by_words, snapshot.search("letter", 5));
 }
 
@@ -64,7 +64,7 @@ fn a_text_is_embedded_once_and_never_by_a_search() {
     assert_eq!(semantic.update(&index.snapshot()).unwrap(), 0);
     index.update(tool("sky:look", "Tells whether it will rain.")).unwrap();
     let n_texts = toy.n_texts.load(Ordering::Relaxed);
-    semantic.search(&index.snapshot(), "rain", Blend::scores(0.5), 5).unwrap();
+    semantic.search(&index.snapshot(), "rain", Fusion::linear(0.5), 5).unwrap();
     assert_eq!(toy.n_texts.load(Ordering::Relaxed), n_texts + 1, "the question alone");
     assert_eq!(semantic.update(&index.snapshot()).unwrap(), 1);
 }
@@ -76,7 +76,7 @@ fn a_tool_without_a_vector_is_found_by_its_words() {
     semantic.update(&index.snapshot()).unwrap();
     index.register(tool("zoo:feed", "Feeds the lions."), toolkit::tool::ToolBackend::local("x").unwrap()).unwrap();
     index.unregister_tool("sky:look").unwrap();
-    let hits = semantic.search(&index.snapshot(), "lions", Blend::scores(0.5), 5).unwrap();
+    let hits = semantic.search(&index.snapshot(), "lions", Fusion::linear(0.5), 5).unwrap();
     assert_eq!(ids(&hits), ["zoo:feed", "garage:book", "office:send"]);
 }
 
@@ -88,29 +88,29 @@ fn a_model_that_fails_changes_nothing() {
     index.update(tool("sky:look", "Unspeakable.")).unwrap();
     let error = semantic.update(&index.snapshot()).unwrap_err();
     assert_eq!(error.to_string(), "the embedder failed: no answer");
-    let hits = semantic.search(&index.snapshot(), "rain", Blend::Meaning, 1).unwrap();
+    let hits = semantic.search(&index.snapshot(), "rain", Fusion::Meaning, 1).unwrap();
     assert_eq!(ids(&hits), ["sky:look"]);
-    assert!(semantic.search(&index.snapshot(), "unspeakable", Blend::Meaning, 1).is_err());
+    assert!(semantic.search(&index.snapshot(), "unspeakable", Fusion::Meaning, 1).is_err());
 }
 
 #[test]
-fn blends_are_refused_as_in_the_cases() {
+fn invalid_weights_of_a_fusion_are_errors() {
     let cases = cases(TEXT, "hybrid");
     let (index, toy) = (index(&TOOLS), Toy::default());
     let semantic = Semantic::new(&toy);
     let mut n_ran = 0;
     // The other case mixes scores that are not comparable, which is what this does not do.
     for case in cases.iter().filter(|case| case["error"].is_string()) {
-        let blend = Blend::scores(case["alpha"].as_f64().unwrap() as f32);
-        let error = semantic.search(&index.snapshot(), "car", blend, 1).unwrap_err();
-        assert!(matches!(error, SemanticError::Share { .. }));
+        let fusion = Fusion::linear(case["alpha"].as_f64().unwrap() as f32);
+        let error = semantic.search(&index.snapshot(), "car", fusion, 1).unwrap_err();
+        assert!(matches!(error, SemanticError::LinearWeight { .. }));
         n_ran += 1;
     }
-    assert!(semantic.search(&index.snapshot(), "car", Blend::scores(f32::NAN), 1).is_err());
+    assert!(semantic.search(&index.snapshot(), "car", Fusion::linear(f32::NAN), 1).is_err());
     for worth in [-1.0, f32::NAN, f32::INFINITY] {
-        let error = semantic.search(&index.snapshot(), "car", Blend::evidence(worth), 1).unwrap_err();
+        let error = semantic.search(&index.snapshot(), "car", Fusion::additive(worth), 1).unwrap_err();
         assert!(
-            matches!(error, SemanticError::Worth { .. })
+            matches!(error, SemanticError::AdditiveWeight { .. })
                 && error.to_string().ends_with("it must be finite and at least 0")
         );
     }
@@ -128,7 +128,7 @@ fn where_many_words_agree_they_decide_and_else_meaning_does() {
     let semantic = Semantic::new(&toy);
     semantic.update(&index.snapshot()).unwrap();
     let first = |question: &str, worth: f32| {
-        let hits = semantic.search(&index.snapshot(), question, Blend::evidence(worth), 1).unwrap();
+        let hits = semantic.search(&index.snapshot(), question, Fusion::additive(worth), 1).unwrap();
         hits[0].summary.id.clone()
     };
     let (few, many) = ("vehicle of a tenant", "vehicle invoices, receipts and ledgers of a tenant");
@@ -186,7 +186,7 @@ fn cosines_are_those_of_the_cases() {
         let semantic = Semantic::new(Fixed(vec![("tool", a), ("question", b)]));
         let snapshot = index(&[("tool", "")]).snapshot();
         semantic.update(&snapshot).unwrap();
-        match semantic.search(&snapshot, "question", Blend::Meaning, 1) {
+        match semantic.search(&snapshot, "question", Fusion::Meaning, 1) {
             Ok(hits) => {
                 assert!(is_same_length);
                 assert_eq!(json!(hits[0].score), json!(case["expect"].as_f64().unwrap()));
@@ -221,7 +221,7 @@ fn a_model_that_is_repaired_is_used_again() {
         }
         model.is_repaired.store(true, Ordering::Relaxed);
         semantic.update(&index.snapshot()).unwrap();
-        assert_eq!(semantic.search(&index.snapshot(), "?", Blend::Meaning, 5).unwrap().len(), 3);
+        assert_eq!(semantic.search(&index.snapshot(), "?", Fusion::Meaning, 5).unwrap().len(), 3);
     }
 }
 
@@ -236,6 +236,6 @@ fn a_model_that_breaks_its_promise_is_told_apart() {
     let semantic =
         Semantic::new(Fixed(vec![("tool", vec![f32::NAN]), ("other", vec![f32::INFINITY]), ("q", vec![1.0])]));
     semantic.update(&snapshot).unwrap();
-    let hits = semantic.search(&snapshot, "q", Blend::Meaning, 2).unwrap();
+    let hits = semantic.search(&snapshot, "q", Fusion::Meaning, 2).unwrap();
     assert_eq!(hits.iter().map(|hit| hit.score).collect::<Vec<_>>(), [0.0, 0.0]);
 }

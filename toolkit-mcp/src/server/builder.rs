@@ -193,7 +193,7 @@ impl ServerBuilder {
     /// # Examples
     ///
     /// ```
-    /// use toolkit_search::{Blend, Embedder, Index, Semantic};
+    /// use toolkit_search::{Fusion, Embedder, Index, Semantic};
     /// use toolkit::{Catalog, Dispatcher};
     /// use toolkit_mcp::server::Server;
     ///
@@ -202,7 +202,7 @@ impl ServerBuilder {
     ///     let semantic = Semantic::new(model);
     ///     semantic.update(&tools)?;
     ///     let search = move |_: &Catalog, query: &str, limit: usize| {
-    ///         let hits = semantic.search(&tools, query, Blend::default(), limit);
+    ///         let hits = semantic.search(&tools, query, Fusion::default(), limit);
     ///         // Falls back to lexical search if the model is not available.
     ///         let hits = hits.unwrap_or_else(|_| tools.search(query, limit));
     ///         hits.into_iter().map(|hit| hit.summary.id.clone()).collect()

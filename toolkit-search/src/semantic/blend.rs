@@ -7,24 +7,24 @@ use super::SemanticError;
 
 /// The method that fuses the search by words and the semantic search.
 ///
-/// The default is [`Blend::evidence`] with the weight 32. `benches/README.md` documents how it was chosen, and its
+/// The default is [`Fusion::additive`] with the weight 32. `benches/README.md` documents how it was chosen, and its
 /// quality.
 ///
 /// ```
-/// use toolkit_search::Blend;
+/// use toolkit_search::Fusion;
 ///
-/// assert_eq!(Blend::default(), Blend::evidence(32.0));
+/// assert_eq!(Fusion::default(), Fusion::additive(32.0));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Blend {
+pub enum Fusion {
     /// The search by words only; see [`Snapshot::search`](super::super::Snapshot::search).
     Words,
     /// The semantic search only: the cosine similarity of two vectors.
     Meaning,
     /// Reciprocal rank fusion (RRF): the sum of `1 / (60 + rank)`, independent of the scores.
     #[non_exhaustive]
-    Ranks,
+    Rrf,
     /// The score of the search by words, plus the cosine similarity scaled to a range from 0 for the lowest to
     /// `meaning` for the highest.
     ///
@@ -33,26 +33,26 @@ pub enum Blend {
     /// few do, separately for each query. The other methods give both searches a fixed weight, even if the best match
     /// of words is weak.
     #[non_exhaustive]
-    Evidence {
+    Additive {
         /// The maximum contribution of the semantic search, on the scale of word scores; 0 and up.
         meaning: f32,
     },
     /// The weighted sum of normalized scores: word scores relative to the best one, and cosine similarities scaled to a
     /// range from 0 for the lowest to 1 for the highest.
     #[non_exhaustive]
-    Scores {
+    Linear {
         /// The weight of the search by words, from 0 to 1; the semantic search has the rest.
         words: f32,
     },
 }
 
-impl Default for Blend {
+impl Default for Fusion {
     fn default() -> Self {
-        Self::evidence(32.0)
+        Self::additive(32.0)
     }
 }
 
-impl Blend {
+impl Fusion {
     /// The maximum number of results that are fused.
     pub(super) const DEPTH: usize = 1000;
 
@@ -61,70 +61,70 @@ impl Blend {
 
     /// Returns reciprocal rank fusion.
     #[must_use]
-    pub const fn ranks() -> Self {
-        Self::Ranks
+    pub const fn rrf() -> Self {
+        Self::Rrf
     }
 
     /// Returns additive fusion, with the maximum contribution of the semantic search.
     #[must_use]
-    pub const fn evidence(meaning: f32) -> Self {
-        Self::Evidence { meaning }
+    pub const fn additive(meaning: f32) -> Self {
+        Self::Additive { meaning }
     }
 
     /// Returns linear fusion, with the weight of the search by words; 0.5 is a neutral choice.
     #[must_use]
-    pub const fn scores(words: f32) -> Self {
-        Self::Scores { words }
+    pub const fn linear(words: f32) -> Self {
+        Self::Linear { words }
     }
 
     pub(super) fn check(self) -> Result<(), SemanticError> {
         match self {
-            Self::Scores { words } if !(0.0..=1.0).contains(&words) => Err(SemanticError::Share { words }),
-            Self::Evidence { meaning } if !(meaning >= 0.0 && meaning.is_finite()) => {
-                Err(SemanticError::Worth { meaning })
+            Self::Linear { words } if !(0.0..=1.0).contains(&words) => Err(SemanticError::LinearWeight { words }),
+            Self::Additive { meaning } if !(meaning >= 0.0 && meaning.is_finite()) => {
+                Err(SemanticError::AdditiveWeight { meaning })
             }
             _ => Ok(()),
         }
     }
 
     /// Fuses two results, and returns the best tools first. `words` is sorted by score.
-    pub(super) fn mix<'t>(self, words: Vec<(&'t str, f32)>, mut meaning: Vec<(&'t str, f32)>) -> Vec<(&'t str, f32)> {
-        let mut mixed: BTreeMap<&'t str, f32> = BTreeMap::new();
+    pub(super) fn fuse<'t>(self, words: Vec<(&'t str, f32)>, mut meaning: Vec<(&'t str, f32)>) -> Vec<(&'t str, f32)> {
+        let mut fused: BTreeMap<&'t str, f32> = BTreeMap::new();
         match self {
-            Self::Words => mixed.extend(words),
-            Self::Meaning => mixed.extend(meaning),
-            Self::Ranks => {
+            Self::Words => fused.extend(words),
+            Self::Meaning => fused.extend(meaning),
+            Self::Rrf => {
                 meaning.sort_by(best_first);
                 meaning.truncate(Self::DEPTH);
                 for answer in [words, meaning] {
                     for (rank, (id, _)) in answer.into_iter().enumerate() {
-                        *mixed.entry(id).or_default() += 1.0 / (Self::K + rank as f32 + 1.0);
+                        *fused.entry(id).or_default() += 1.0 / (Self::K + rank as f32 + 1.0);
                     }
                 }
             }
-            Self::Scores { words: share } => {
+            Self::Linear { words: share } => {
                 let best = words.first().map_or(1.0, |(_, score)| score.max(f32::MIN_POSITIVE));
-                mixed.extend(words.into_iter().map(|(id, score)| (id, share * score / best)));
-                add_scaled(&mut mixed, meaning, 1.0 - share);
+                fused.extend(words.into_iter().map(|(id, score)| (id, share * score / best)));
+                add_scaled(&mut fused, meaning, 1.0 - share);
             }
-            Self::Evidence { meaning: worth } => {
-                mixed.extend(words);
-                add_scaled(&mut mixed, meaning, worth);
+            Self::Additive { meaning: worth } => {
+                fused.extend(words);
+                add_scaled(&mut fused, meaning, worth);
             }
         }
-        let mut mixed: Vec<(&str, f32)> = mixed.into_iter().collect();
-        mixed.sort_by(best_first);
-        mixed
+        let mut fused: Vec<(&str, f32)> = fused.into_iter().collect();
+        fused.sort_by(best_first);
+        fused
     }
 }
 
-/// Adds cosine similarities, scaled to a range from 0 for the lowest to `greatest_worth` for the highest.
-fn add_scaled<'t>(mixed: &mut BTreeMap<&'t str, f32>, cosines: Vec<(&'t str, f32)>, greatest_worth: f32) {
+/// Adds cosine similarities, scaled to a range from 0 for the lowest to `max_score` for the highest.
+fn add_scaled<'t>(fused: &mut BTreeMap<&'t str, f32>, cosines: Vec<(&'t str, f32)>, max_score: f32) {
     let bound = |f: fn(f32, f32) -> f32| cosines.iter().map(|(_, cosine)| *cosine).reduce(f).unwrap_or(0.0);
     let (least, greatest) = (bound(f32::min), bound(f32::max));
     let range = (greatest - least).max(f32::MIN_POSITIVE);
     for (id, cosine) in cosines {
-        *mixed.entry(id).or_default() += greatest_worth * ((cosine - least) / range);
+        *fused.entry(id).or_default() += max_score * ((cosine - least) / range);
     }
 }
 

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolkit_search::embed::{Cached, LocalModel};
-use toolkit_search::{Blend, Index, Semantic};
+use toolkit_search::{Fusion, Index, Semantic};
 
 use crate::baseline::Baseline;
 use crate::data::{Half, Set};
 use crate::measures::Measures;
 use crate::{DEPTH, SETS, bootstrap, row};
 
-/// What the default of [`Blend`] was chosen from.
+/// What the default of [`Fusion`] was chosen from.
 const WORTHS: [f32; 9] = [8.0, 16.0, 24.0, 32.0, 40.0, 48.0, 56.0, 64.0, 80.0];
 
 /// Prints what each way to put words and meaning together is worth, and then what others than the default would be.
@@ -35,16 +35,16 @@ pub(crate) fn run(half: Half) -> Result<(), Box<dyn Error>> {
         let baseline = Baseline::of(&set.tools);
         semantic.update(&snapshot)?;
 
-        let found = |question: &str, blend: Blend, limit: usize| {
-            let hits = semantic.search(&snapshot, question, blend, limit).expect("the model answers");
+        let found = |question: &str, fusion: Fusion, limit: usize| {
+            let hits = semantic.search(&snapshot, question, fusion, limit).expect("the model answers");
             hits.into_iter().map(|hit| (set.place_of(&hit.summary.id), hit.score)).collect::<Vec<_>>()
         };
-        let places = |question: &str, blend: Blend| {
-            found(question, blend, DEPTH).into_iter().map(|(place, _)| place).collect::<Vec<_>>()
+        let places = |question: &str, fusion: Fusion| {
+            found(question, fusion, DEPTH).into_iter().map(|(place, _)| place).collect::<Vec<_>>()
         };
         let with_baseline = |question: &str, by_rank: bool| {
             let mut cosines = vec![0.0; set.tools.len()];
-            let by_meaning = found(question, Blend::Meaning, set.tools.len());
+            let by_meaning = found(question, Fusion::Meaning, set.tools.len());
             by_meaning.into_iter().for_each(|(place, cosine)| cosines[place] = f64::from(cosine));
             if by_rank {
                 baseline.by_rank(question, &cosines, DEPTH)
@@ -53,24 +53,24 @@ pub(crate) fn run(half: Half) -> Result<(), Box<dyn Error>> {
             }
         };
         let strategies: [(&str, Vec<Measures>); 7] = [
-            ("words", set.measure(|question| places(question, Blend::Words))),
-            ("meaning", set.measure(|question| places(question, Blend::Meaning))),
+            ("words", set.measure(|question| places(question, Fusion::Words))),
+            ("meaning", set.measure(|question| places(question, Fusion::Meaning))),
             ("L2 and meaning, by rank", set.measure(|question| with_baseline(question, true))),
             ("L2 and meaning, by score", set.measure(|question| with_baseline(question, false))),
-            ("`Blend::ranks()`", set.measure(|question| places(question, Blend::ranks()))),
-            ("`Blend::scores(0.5)`", set.measure(|question| places(question, Blend::scores(0.5)))),
-            ("`Blend::default()`", set.measure(|question| places(question, Blend::default()))),
+            ("`Fusion::rrf()`", set.measure(|question| places(question, Fusion::rrf()))),
+            ("`Fusion::linear(0.5)`", set.measure(|question| places(question, Fusion::linear(0.5)))),
+            ("`Fusion::default()`", set.measure(|question| places(question, Fusion::default()))),
         ];
         let mut title = format!("{name} ({}, {})", set.tools.len(), set.questions.len());
         for (strategy, measured) in &strategies {
             let gains = [0, 1, 3].map(|over| bootstrap::gain(measured, &strategies[over].1));
             row(&std::mem::take(&mut title), strategy, measured, &gains);
         }
-        let ndcg = |worth| Measures::mean(&set.measure(|question| places(question, Blend::evidence(worth)))).ndcg;
+        let ndcg = |worth| Measures::mean(&set.measure(|question| places(question, Fusion::additive(worth)))).ndcg;
         choices.push(WORTHS.map(ndcg));
         cached.save()?;
     }
-    println!("\n| `Blend::evidence` | {} | mean |", SETS.join(" | "));
+    println!("\n| `Fusion::additive` | {} | mean |", SETS.join(" | "));
     println!("|---:|{}---:|", "---:|".repeat(SETS.len()));
     for (nth, worth) in WORTHS.iter().enumerate() {
         let of_sets: Vec<f64> = choices.iter().map(|of_set| of_set[nth]).collect();
