@@ -1,8 +1,8 @@
 //! Parsed queries.
 
-use super::near::{self, Near};
+use super::near::{self, Replacement};
 use super::snapshot::Snapshot;
-use super::words::{each_word_of_question, stem};
+use super::words::{each_word_of_query, stem};
 
 /// The number of bytes of a query that are parsed.
 const MAX_TEXT_LEN: usize = 1 << 14;
@@ -13,10 +13,10 @@ const MAX_UNKNOWN: usize = 8;
 
 /// The distinct words of a query.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct ParsedQuery {
     pub(super) words: Vec<Word>,
     /// Similar words that replace words which no tool contains.
-    pub(super) near: Vec<Near>,
+    pub(super) replacements: Vec<Replacement>,
 }
 
 /// A word, its stem and the factor of its score.
@@ -27,36 +27,36 @@ pub(super) struct Word {
     pub(super) factor: f32,
 }
 
-impl Asked {
+impl ParsedQuery {
     /// Parses `text`.
     ///
     /// A word that no tool contains is assumed to be misspelled or incomplete, and replaced by similar words of tool
     /// names.
-    pub(super) fn of(text: &str, snapshot: &Snapshot) -> Self {
-        let mut asked = Self::default();
+    pub(super) fn new(text: &str, snapshot: &Snapshot) -> Self {
+        let mut query = Self::default();
         let mut unknown: Vec<String> = Vec::new();
         let head = &text[..text.floor_char_boundary(MAX_TEXT_LEN)];
-        each_word_of_question(head, |word| {
-            if asked.words.len() + unknown.len() == MAX_WORDS || asked.words.iter().any(|known| known.text == word) {
+        each_word_of_query(head, |word| {
+            if query.words.len() + unknown.len() == MAX_WORDS || query.words.iter().any(|known| known.text == word) {
                 return;
             }
             if let Some(stem) = snapshot.stem_of_known(word) {
-                asked.words.push(Word { text: word.to_owned(), stem, factor: 1.0 });
+                query.words.push(Word { text: word.to_owned(), stem, factor: 1.0 });
             } else if unknown.len() < MAX_UNKNOWN && unknown.iter().all(|known| known != word) {
                 unknown.push(word.to_owned());
             }
         });
-        if snapshot.ranking.near == 0.0 {
-            return asked;
+        if snapshot.ranking.fuzzy == 0.0 {
+            return query;
         }
-        for near in unknown.iter().flat_map(|word| near::words(snapshot, word)) {
-            if asked.words.iter().all(|known| known.text != near.found) {
-                let (text, stem) = (near.found.clone(), stem(&near.found).into_owned());
-                asked.words.push(Word { text, stem, factor: snapshot.ranking.near });
+        for replacement in unknown.iter().flat_map(|word| near::replacements(snapshot, word)) {
+            if query.words.iter().all(|known| known.text != replacement.word) {
+                let (text, stem) = (replacement.word.clone(), stem(&replacement.word).into_owned());
+                query.words.push(Word { text, stem, factor: snapshot.ranking.fuzzy });
             }
-            asked.near.push(near);
+            query.replacements.push(replacement);
         }
-        asked
+        query
     }
 
     /// Returns the distinct stems; of several words with the same stem, the first determines the factor.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::asked::Asked;
+use super::asked::ParsedQuery;
 use super::fields::each_word_of;
 use super::part::{Part, idf};
 use super::query::Query;
@@ -78,7 +78,7 @@ impl Snapshot {
     pub fn explain<'q>(&self, query: impl Into<Query<'q>>, id: &str) -> Option<Explanation> {
         let query = query.into();
         let record = self.record(id).filter(|record| query.filter.admits(record))?;
-        let asked = Asked::of(query.text(), self);
+        let parsed = ParsedQuery::new(query.text(), self);
         let mut n_halves = 0_u32;
         let mut stands: Vec<(Field, String, String)> = Vec::new();
         each_word_of(&record.tool.read_only(), |field, word| {
@@ -108,13 +108,16 @@ impl Snapshot {
 
         let mut reasons = Vec::new();
         let mut add = |kind, term: &str, fields: BTreeMap<Field, usize>, score: f32| {
-            let near = asked.near.iter().find(|near| near.found == term || stem(&near.found) == term);
-            let instead_of = near.map(|near| near.asked.clone());
+            let replacement = parsed
+                .replacements
+                .iter()
+                .find(|replacement| replacement.word == term || stem(&replacement.word) == term);
+            let instead_of = replacement.map(|replacement| replacement.unknown.clone());
             if score > 0.0 && !fields.is_empty() {
                 reasons.push(Reason { term: term.to_owned(), instead_of, kind, fields, score });
             }
         };
-        for word in &asked.words {
+        for word in &parsed.words {
             let fields = fields_of(&|of_tool, _| of_tool == word.text);
             let score = word.factor * worth(words, &word.text) * k1 * part_of(&fields);
             add(Match::Word, &word.text, fields, score);
@@ -124,7 +127,7 @@ impl Snapshot {
         name.sort_unstable();
         name.dedup();
         let whole: f32 = name.iter().map(|stem| worth(stems, stem)).sum();
-        for (stem, factor) in asked.stems() {
+        for (stem, factor) in parsed.stems() {
             let fields = fields_of(&|_, of_tool| of_tool == stem);
             let score = factor * self.ranking.stems * worth(stems, stem) * k1 * part_of(&fields);
             add(Match::Stem, stem, fields, score);
@@ -156,12 +159,12 @@ impl Snapshot {
     /// ```
     #[must_use]
     pub fn highlights<'q>(&self, query: impl Into<Query<'q>>, text: &str) -> Vec<Range<usize>> {
-        let asked = Asked::of(query.into().text(), self);
+        let parsed = ParsedQuery::new(query.into().text(), self);
         let mut places: Vec<Range<usize>> = Vec::new();
         each_word_at(text, |place, word| {
-            let is_asked = asked.words.iter().any(|asked| asked.text == word)
-                || (self.ranking.stems > 0.0 && asked.words.iter().any(|asked| *asked.stem == *stem(word)));
-            if is_asked && places.last().is_none_or(|last| last.end <= place.start) {
+            let is_match = parsed.words.iter().any(|of_query| of_query.text == word)
+                || (self.ranking.stems > 0.0 && parsed.words.iter().any(|of_query| *of_query.stem == *stem(word)));
+            if is_match && places.last().is_none_or(|last| last.end <= place.start) {
                 places.push(place);
             }
         });

@@ -5,9 +5,9 @@ use super::snapshot::Snapshot;
 
 /// A word of a tool name that replaces an unknown word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Near {
-    pub(super) asked: String,
-    pub(super) found: String,
+pub(super) struct Replacement {
+    pub(super) unknown: String,
+    pub(super) word: String,
 }
 
 /// The minimum length of an incomplete word in characters.
@@ -15,16 +15,16 @@ const MIN_PREFIX: usize = 3;
 /// The maximum number of replacements of a word.
 const MAX_FOUND: usize = 4;
 
-/// Returns the words of tool names that are similar to `asked`, the most similar first.
+/// Returns the words of tool names that are similar to `unknown`, the most similar first.
 ///
 /// An incomplete word is completed. A word of four or more characters may have one wrong character, a word of eight or
 /// more two; the first character has to be right. A transposition counts as one wrong character.
-pub(super) fn words(snapshot: &Snapshot, asked: &str) -> Vec<Near> {
-    let Some(first) = asked.chars().next() else {
+pub(super) fn replacements(snapshot: &Snapshot, unknown: &str) -> Vec<Replacement> {
+    let Some(first) = unknown.chars().next() else {
         return Vec::new();
     };
-    let n_chars = asked.chars().count();
-    let most_wrong = match n_chars {
+    let n_chars = unknown.chars().count();
+    let max_distance = match n_chars {
         ..4 => 0,
         4..8 => 1,
         8.. => 2,
@@ -32,41 +32,41 @@ pub(super) fn words(snapshot: &Snapshot, asked: &str) -> Vec<Near> {
     if n_chars < MIN_PREFIX {
         return Vec::new();
     }
-    let letters = letters_of(asked);
+    let letters = letter_set(unknown);
     let mut found: Vec<(usize, &str)> = Vec::new();
-    for (part, idx) in snapshot.parts.iter().flat_map(|part| names_from(part, first)) {
+    for (part, idx) in snapshot.parts.iter().flat_map(|part| name_words_starting_with(part, first)) {
         let word = part.segment.words.text(idx);
         let more = word.chars().count();
-        let wrong = if word.starts_with(asked) {
+        let distance = if word.starts_with(unknown) {
             // Ranked after every misspelled word; shorter completions are better.
-            most_wrong + more - n_chars
-        } else if more.abs_diff(n_chars) <= most_wrong
-            && (letters ^ letters_of(word)).count_ones() <= 2 * most_wrong as u32
+            max_distance + more - n_chars
+        } else if more.abs_diff(n_chars) <= max_distance
+            && (letters ^ letter_set(word)).count_ones() <= 2 * max_distance as u32
         {
-            match strsim::osa_distance(asked, word) {
-                wrong if wrong <= most_wrong => wrong,
+            match strsim::osa_distance(unknown, word) {
+                distance if distance <= max_distance => distance,
                 _ => continue,
             }
         } else {
             continue;
         };
-        if !found.contains(&(wrong, word)) && is_in_a_name(part, idx) {
-            found.push((wrong, word));
+        if !found.contains(&(distance, word)) && is_in_a_name(part, idx) {
+            found.push((distance, word));
         }
     }
     found.sort_unstable();
     found.truncate(MAX_FOUND);
-    found.into_iter().map(|(_, word)| Near { asked: asked.to_owned(), found: word.to_owned() }).collect()
+    found.into_iter().map(|(_, word)| Replacement { unknown: unknown.to_owned(), word: word.to_owned() }).collect()
 }
 
 /// Returns a bit set of the letters of a word. A wrong character changes at most two bits, so that comparing the sets
 /// is a cheap filter.
-fn letters_of(word: &str) -> u32 {
+fn letter_set(word: &str) -> u32 {
     word.bytes().fold(0, |letters, byte| letters | 1 << (byte % 32))
 }
 
 /// Returns the words of tool names that start with a character.
-fn names_from(part: &Part, first: char) -> impl Iterator<Item = (&Part, u32)> {
+fn name_words_starting_with(part: &Part, first: char) -> impl Iterator<Item = (&Part, u32)> {
     let (words, names) = (&part.segment.words, &part.segment.name_words);
     let start = names.partition_point(|idx| words.text(*idx).chars().next() < Some(first));
     let of_first = names[start..].iter().take_while(move |idx| words.text(**idx).starts_with(first));

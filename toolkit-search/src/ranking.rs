@@ -36,7 +36,7 @@ pub struct Ranking {
     /// The bonus for a match of the whole name.
     pub name_match: f32,
     /// The factor of similar words of tool names, which replace unknown words of a query; 0 disables them.
-    pub near: f32,
+    pub fuzzy: f32,
 }
 
 /// The weights of occurrences in each field; 0 excludes the field.
@@ -99,7 +99,7 @@ impl Ranking {
             argument_descriptions: 1,
             choices: 1,
         };
-        Self { k1: 1.2, b: 0.75, weights, stems: 0.0, name_match: 0.0, near: 0.0 }
+        Self { k1: 1.2, b: 0.75, weights, stems: 0.0, name_match: 0.0, fuzzy: 0.0 }
     }
 
     /// Returns a copy with all parameters in their valid ranges.
@@ -110,7 +110,7 @@ impl Ranking {
             b: within(self.b, 1.0),
             stems: within(self.stems, 100.0),
             name_match: within(self.name_match, 1000.0),
-            near: within(self.near, 1.0),
+            fuzzy: within(self.fuzzy, 1.0),
             ..self
         }
     }
@@ -118,7 +118,7 @@ impl Ranking {
 
 impl Default for Ranking {
     fn default() -> Self {
-        Self { k1: 1.2, b: 0.75, weights: Weights::default(), stems: 1.0, name_match: 16.0, near: 0.5 }
+        Self { k1: 1.2, b: 0.75, weights: Weights::default(), stems: 1.0, name_match: 16.0, fuzzy: 0.5 }
     }
 }
 

@@ -12,7 +12,7 @@ mod top;
 use std::cell::RefCell;
 
 pub(super) use self::top::{Found, Top};
-use super::asked::Asked;
+use super::asked::ParsedQuery;
 use super::part::{Part, idf};
 use super::query::{Filter, Query};
 use super::segment::Posting;
@@ -64,12 +64,12 @@ impl Snapshot {
             let admitted = self.records().filter(|record| query.filter.admits(record));
             return admitted.take(limit).map(|record| Found { score: 0, record }).collect();
         }
-        search(self, &Asked::of(query.text(), self), &query.filter, limit)
+        search(self, &ParsedQuery::new(query.text(), self), &query.filter, limit)
     }
 }
 
 /// Returns the best tools of all parts.
-fn search<'s>(snapshot: &'s Snapshot, asked: &Asked, filter: &Filter, limit: usize) -> Vec<Found<'s>> {
+fn search<'s>(snapshot: &'s Snapshot, query: &ParsedQuery, filter: &Filter, limit: usize) -> Vec<Found<'s>> {
     let limit = limit.min(snapshot.n_tools);
     if limit == 0 {
         return Vec::new();
@@ -79,7 +79,7 @@ fn search<'s>(snapshot: &'s Snapshot, asked: &Asked, filter: &Filter, limit: usi
     let mut table = TABLE.with(|table| std::mem::take(&mut *table.borrow_mut()));
     let norm = Norm::of(snapshot);
     for part in &snapshot.parts {
-        let (scans, named) = scans_of(snapshot, part, asked);
+        let (scans, named) = scans_of(snapshot, part, query);
         if !scans.is_empty() {
             table.search(part, &scans, &named, norm, filter, &mut top);
         }
@@ -88,14 +88,14 @@ fn search<'s>(snapshot: &'s Snapshot, asked: &Asked, filter: &Filter, limit: usi
     top.into_sorted()
 }
 
-fn scans_of<'s>(snapshot: &Snapshot, part: &'s Part, asked: &Asked) -> (Vec<Scan<'s>>, Vec<Named<'s>>) {
+fn scans_of<'s>(snapshot: &Snapshot, part: &'s Part, query: &ParsedQuery) -> (Vec<Scan<'s>>, Vec<Named<'s>>) {
     let (segment, ranking) = (&*part.segment, &snapshot.ranking);
     let worth = |count: u32| idf(snapshot.n_tools, count) * UNIT;
     let units = |worth: f32| (worth * (ranking.k1 + 1.0)) as u64;
-    let mut scans: Vec<Scan<'s>> = Vec::with_capacity(2 * asked.words.len());
-    let mut named = Vec::with_capacity(asked.words.len());
-    let mut stems: Vec<u32> = Vec::with_capacity(asked.words.len());
-    for word in &asked.words {
+    let mut scans: Vec<Scan<'s>> = Vec::with_capacity(2 * query.words.len());
+    let mut named = Vec::with_capacity(query.words.len());
+    let mut stems: Vec<u32> = Vec::with_capacity(query.words.len());
+    for word in &query.words {
         let mut stem = None;
         if let Some(idx) = segment.words.find(&word.text) {
             let term = segment.words.get(idx);

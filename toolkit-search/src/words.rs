@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use frostem::{Algorithm, Stemmer};
 
-use self::noise::{is_noise, is_noise_in_question};
+use self::noise::{is_stop_word, is_stop_word_in_query};
 
 /// The length in bytes at which words are truncated. Longer ones may be encoded data, and are not searched.
 const MAX_WORD_LEN: usize = 64;
@@ -42,7 +42,7 @@ pub(super) fn each_word_at(text: &str, mut found: impl FnMut(Range<usize>, &str)
         // "don't" is one word, but "user's" contains the word "user", and "l'eau" the word "eau".
         if run.contains(is_apostrophe) {
             set_lower(run.trim_matches(is_apostrophe), &mut lower);
-            if is_noise(&lower) {
+            if is_stop_word(&lower) {
                 found(place(run), &lower);
                 continue;
             }
@@ -53,7 +53,7 @@ pub(super) fn each_word_at(text: &str, mut found: impl FnMut(Range<usize>, &str)
                 let (part, after) = rest.split_at(end_of_part(rest));
                 rest = after;
                 set_lower(part, &mut lower);
-                give(&lower, |word| found(place(part), word));
+                emit_with_digits(&lower, |word| found(place(part), word));
             }
         }
     }
@@ -61,23 +61,23 @@ pub(super) fn each_word_at(text: &str, mut found: impl FnMut(Range<usize>, &str)
 
 /// Calls `found` with the words of a name except stop words, or with all words if all are stop words.
 pub(super) fn each_word_of_name(name: &str, found: impl FnMut(&str)) {
-    each_word_but(name, is_noise, found);
+    each_word_except(name, is_stop_word, found);
 }
 
 /// Calls `found` with the words of a query except stop words, or with all words if all are stop words.
-pub(super) fn each_word_of_question(question: &str, found: impl FnMut(&str)) {
-    each_word_but(question, is_noise_in_question, found);
+pub(super) fn each_word_of_query(query: &str, found: impl FnMut(&str)) {
+    each_word_except(query, is_stop_word_in_query, found);
 }
 
-fn each_word_but(text: &str, is_noise: fn(&str) -> bool, mut found: impl FnMut(&str)) {
-    let mut is_noise_only = true;
+fn each_word_except(text: &str, is_stop_word: fn(&str) -> bool, mut found: impl FnMut(&str)) {
+    let mut has_stop_words_only = true;
     each_word(text, |word| {
-        if !is_noise(word) {
-            is_noise_only = false;
+        if !is_stop_word(word) {
+            has_stop_words_only = false;
             found(word);
         }
     });
-    if is_noise_only {
+    if has_stop_words_only {
         each_word(text, found);
     }
 }
@@ -85,7 +85,7 @@ fn each_word_but(text: &str, is_noise: fn(&str) -> bool, mut found: impl FnMut(&
 /// Calls `found` with the words of prose except stop words.
 pub(super) fn each_word_of_prose(text: &str, mut found: impl FnMut(&str)) {
     each_word(text, |word| {
-        if !is_noise(word) {
+        if !is_stop_word(word) {
             found(word);
         }
     });
@@ -105,7 +105,7 @@ pub(super) fn stem(word: &str) -> std::borrow::Cow<'_, str> {
     Stemmer::new(Algorithm::English).stem(word)
 }
 
-fn give(word: &str, mut found: impl FnMut(&str)) {
+fn emit_with_digits(word: &str, mut found: impl FnMut(&str)) {
     found(word);
     let is_digit = |c: char| c.is_ascii_digit();
     if word.contains(is_digit) && !word.chars().all(is_digit) {

@@ -1,7 +1,7 @@
 //! Stop words.
 
 /// Returns true if a word is a stop word, or a single letter or digit.
-pub(super) fn is_noise(word: &str) -> bool {
+pub(super) fn is_stop_word(word: &str) -> bool {
     match word.as_bytes() {
         [byte] => byte.is_ascii(),
         [first @ b'a'..=b'z', ..] => {
@@ -25,13 +25,13 @@ const STOP_LENGTHS: [u16; 26] = {
 };
 
 /// Returns true if a word of a query is a stop word, or one that is only used to ask for something.
-pub(super) fn is_noise_in_question(word: &str) -> bool {
-    is_noise(word) || WISHES.contains(&word)
+pub(super) fn is_stop_word_in_query(word: &str) -> bool {
+    is_stop_word(word) || REQUEST_WORDS.contains(&word)
 }
 
 /// Words that are used to ask for something.
 #[rustfmt::skip]
-const WISHES: [&str; 27] = [
+const REQUEST_WORDS: [&str; 27] = [
     "also", "dear", "hello", "help", "hey", "hi", "just", "kindly", "let", "like", "may", "might", "must", "need",
     "needed", "needs", "ok", "okay", "please", "really", "shall", "tell", "thank", "thanks", "want", "wanted", "will",
 ];
