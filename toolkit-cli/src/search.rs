@@ -62,7 +62,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
         query = query.tag(tag);
     }
     let limit = matches.get_one::<u32>("limit").map_or(5, |limit| *limit as usize);
-    let index = Index::of(tools).snapshot();
+    let index = Index::from_tools(tools).snapshot();
     let hits = found(&index, query, limit, matches)?;
 
     if matches.get_flag("json") {

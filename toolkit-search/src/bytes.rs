@@ -24,7 +24,7 @@ pub(crate) struct Bytes<'b> {
 }
 
 impl<'b> Bytes<'b> {
-    pub(super) fn of(rest: &'b [u8]) -> Self {
+    pub(super) fn new(rest: &'b [u8]) -> Self {
         Self { rest }
     }
 

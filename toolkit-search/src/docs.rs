@@ -51,7 +51,7 @@ impl FromStr for Detail {
 /// # use toolkit::Tool;
 /// # use toolkit_search::{Detail, DocEntry, Docs, Index};
 /// # let add = Tool::builder("add").description("Adds two integers.").build()?;
-/// # let docs = Docs::of(Arc::new(Index::of(&[add])));
+/// # let docs = Docs::new(Arc::new(Index::from_tools(&[add])));
 /// docs.register("add", DocEntry::new().notes("Overflow wraps.").external_ref("https://example.com"))?;
 /// assert_eq!(docs.describe("add", Detail::Full)?.notes, "Overflow wraps.");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -143,7 +143,7 @@ pub struct ToolDoc {
     pub external_refs: Vec<String>,
 }
 
-/// The error of a resolver; see [`Docs::resolving`].
+/// The error of a resolver; see [`Docs::with_resolver`].
 pub type ResolveError = Box<dyn std::error::Error + Send + Sync>;
 
 type Resolve = dyn Fn(&str) -> Result<Option<Tool>, ResolveError> + Send + Sync;
@@ -155,7 +155,7 @@ type Resolve = dyn Fn(&str) -> Result<Option<Tool>, ResolveError> + Send + Sync;
 /// # use toolkit::Tool;
 /// # use toolkit_search::{Detail, Docs, Index};
 /// # let add = Tool::builder("add").description("Adds two integers.").build()?;
-/// let docs = Docs::of(Arc::new(Index::of(&[add])));
+/// let docs = Docs::new(Arc::new(Index::from_tools(&[add])));
 /// assert_eq!(docs.describe("add", Detail::Summary)?.summary, "Adds two integers.");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -173,8 +173,8 @@ impl Docs {
 
     /// Creates the documentation of the tools of an index, including tools that are added later.
     #[must_use]
-    pub fn of(index: Arc<Index>) -> Self {
-        Self::resolving(move |id| Ok(index.snapshot().get(id).map(|(tool, _)| tool.clone())))
+    pub fn new(index: Arc<Index>) -> Self {
+        Self::with_resolver(move |id| Ok(index.snapshot().get(id).map(|(tool, _)| tool.clone())))
     }
 
     /// Creates the documentation of the tools that `resolve` returns for their ids.
@@ -184,11 +184,11 @@ impl Docs {
     /// use toolkit_search::{Detail, Docs};
     ///
     /// let add = Tool::builder("add").description("Adds two integers.").build()?;
-    /// let docs = Docs::resolving(move |id| Ok((id == "add").then(|| add.clone())));
+    /// let docs = Docs::with_resolver(move |id| Ok((id == "add").then(|| add.clone())));
     /// assert_eq!(docs.describe("add", Detail::Summary)?.summary, "Adds two integers.");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn resolving(resolve: impl Fn(&str) -> Result<Option<Tool>, ResolveError> + Send + Sync + 'static) -> Self {
+    pub fn with_resolver(resolve: impl Fn(&str) -> Result<Option<Tool>, ResolveError> + Send + Sync + 'static) -> Self {
         Self { resolve: Box::new(resolve), entries: RwLock::default(), max_examples: 10 }
     }
 
@@ -270,10 +270,10 @@ impl Docs {
             }
         }
         if let Some(tool) = tool.filter(|_| detail >= Detail::Schema) {
-            let Summary { input_modes, output_modes, security_summary, .. } = Summary::of(&tool);
+            let Summary { input_modes, output_modes, security_summary, .. } = Summary::new(&tool);
             (doc.input_modes, doc.output_modes, doc.security_summary) = (input_modes, output_modes, security_summary);
             doc.annotations = tool.annotations().clone();
-            doc.schema_info = SchemaInfo::of(tool.input().as_value());
+            doc.schema_info = SchemaInfo::from_schema(tool.input().as_value());
             doc.tool = Some(tool);
         }
         Ok(doc)
@@ -300,7 +300,7 @@ impl Docs {
         let mut examples: Vec<ToolExample> = registered.take(self.max_examples).collect();
         if examples.is_empty() {
             let of_author = tool.map(Tool::examples).unwrap_or_default().into_iter();
-            let small = of_author.filter(|args| ArgsSize::of(args).is_small());
+            let small = of_author.filter(|args| ArgsSize::measure(args).is_small());
             examples.extend(small.take(self.max_examples).map(ToolExample::new));
         }
         examples

@@ -58,7 +58,7 @@ impl Listeners {
         Subscription { list: Arc::downgrade(&self.list), number }
     }
 
-    pub(super) fn tell(&self, changes: &[Change]) {
+    pub(super) fn notify(&self, changes: &[Change]) {
         // Cloned, so that a listener may subscribe or drop its own subscription.
         let list = self.list.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for change in changes {

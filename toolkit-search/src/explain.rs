@@ -58,7 +58,7 @@ pub enum Match {
 }
 
 /// Selects words or stems: their terms, and their number in a part.
-type Of = fn(&Part) -> (&Terms, fn(&Part, u32) -> u32);
+type TermKind = fn(&Part) -> (&Terms, fn(&Part, u32) -> u32);
 
 impl Snapshot {
     /// Explains the score of a tool for a query; `None` if there is no such tool or it does not match.
@@ -70,38 +70,38 @@ impl Snapshot {
     /// use toolkit_search::{Index, Match};
     ///
     /// let send = Tool::builder("send").description("Sends an email.").build()?;
-    /// let explanation = Index::of(&[send]).snapshot().explain("emails", "send").unwrap();
+    /// let explanation = Index::from_tools(&[send]).snapshot().explain("emails", "send").unwrap();
     /// assert_eq!((&*explanation.reasons[0].term, explanation.reasons[0].kind), ("email", Match::Stem));
     /// # Ok::<(), toolkit::catalog::Diagnostics>(())
     /// ```
     #[must_use]
     pub fn explain<'q>(&self, query: impl Into<Query<'q>>, id: &str) -> Option<Explanation> {
         let query = query.into();
-        let record = self.record(id).filter(|record| query.filter.admits(record))?;
+        let record = self.record(id).filter(|record| query.filter.matches(record))?;
         let parsed = ParsedQuery::new(query.text(), self);
         let mut n_halves = 0_u32;
-        let mut stands: Vec<(Field, String, String)> = Vec::new();
+        let mut occurrences: Vec<(Field, String, String)> = Vec::new();
         each_word_of(&record.tool.read_only(), |field, word| {
-            let weight = self.ranking.weights.of(field);
+            let weight = self.ranking.weights.get(field);
             if weight > 0 {
                 n_halves = n_halves.saturating_add(u32::from(weight) * halves(word));
-                stands.push((field, word.to_owned(), stem(word).into_owned()));
+                occurrences.push((field, word.to_owned(), stem(word).into_owned()));
             }
         });
 
-        let words: Of = |part| (&part.segment.words, Part::word_count);
-        let stems: Of = |part| (&part.segment.stems, Part::stem_count);
-        let worth = |of: Of, text: &str| idf(self.n_tools, self.count(of, text));
+        let words: TermKind = |part| (&part.segment.words, Part::word_count);
+        let stems: TermKind = |part| (&part.segment.stems, Part::stem_count);
+        let worth = |of: TermKind, text: &str| idf(self.n_tools, self.count(of, text));
         let fields_of = |is_it: &dyn Fn(&str, &str) -> bool| {
             let mut fields = BTreeMap::new();
-            let found = stands.iter().filter(|(_, word, stem)| is_it(word, stem));
+            let found = occurrences.iter().filter(|(_, word, stem)| is_it(word, stem));
             found.for_each(|(field, ..)| *fields.entry(*field).or_insert(0) += 1);
             fields
         };
-        let norm = Norm::of(self);
+        let norm = Norm::new(self);
         let part_of = |fields: &BTreeMap<Field, usize>| {
             let weighted =
-                fields.iter().map(|(field, n)| usize::from(self.ranking.weights.of(*field)) * n).sum::<usize>();
+                fields.iter().map(|(field, n)| usize::from(self.ranking.weights.get(*field)) * n).sum::<usize>();
             norm.part(u16::try_from(weighted).unwrap_or(u16::MAX), length_of(n_halves))
         };
         let k1 = self.ranking.k1 + 1.0;
@@ -123,7 +123,7 @@ impl Snapshot {
             add(Match::Word, &word.text, fields, score);
         }
         let mut name: Vec<&str> =
-            stands.iter().filter(|(field, ..)| *field == Field::Name).map(|(_, _, stem)| &**stem).collect();
+            occurrences.iter().filter(|(field, ..)| *field == Field::Name).map(|(_, _, stem)| &**stem).collect();
         name.sort_unstable();
         name.dedup();
         let whole: f32 = name.iter().map(|stem| worth(stems, stem)).sum();
@@ -152,7 +152,7 @@ impl Snapshot {
     /// use toolkit_search::Index;
     ///
     /// let text = "Sends an email.";
-    /// let index = Index::of(&[Tool::builder("send").description(text).build()?]);
+    /// let index = Index::from_tools(&[Tool::builder("send").description(text).build()?]);
     /// let ranges = index.snapshot().highlights("emails", text);
     /// assert_eq!(&text[ranges[0].clone()], "email");
     /// # Ok::<(), toolkit::catalog::Diagnostics>(())
@@ -172,7 +172,7 @@ impl Snapshot {
     }
 
     /// Returns the number of tools with a word or stem.
-    fn count(&self, of: Of, text: &str) -> u32 {
+    fn count(&self, of: TermKind, text: &str) -> u32 {
         let counts = self.parts.iter().filter_map(|part| {
             let (terms, count) = of(part);
             Some(count(part, terms.find(text)?))

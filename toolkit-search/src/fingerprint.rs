@@ -18,8 +18,8 @@ use toolkit::tool::Tool;
 /// # use toolkit_search::Fingerprint;
 /// let send = Tool::builder("send").namespace("mail").description("Sends an email.").build()?;
 /// let list = Tool::builder("list").namespace("mail").description("Lists mails.").build()?;
-/// assert_eq!(Fingerprint::of([&send, &list]), Fingerprint::of([&list, &send]));
-/// assert_ne!(Fingerprint::of([&send, &list]), Fingerprint::of([&send]));
+/// assert_eq!(Fingerprint::new([&send, &list]), Fingerprint::new([&list, &send]));
+/// assert_ne!(Fingerprint::new([&send, &list]), Fingerprint::new([&send]));
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,7 +28,7 @@ pub struct Fingerprint(u64);
 impl Fingerprint {
     /// Computes the fingerprint of tools, such as those of a catalog. Of several tools with the same id, only the last
     /// counts.
-    pub fn of<'t>(tools: impl IntoIterator<Item = &'t Tool>) -> Self {
+    pub fn new<'t>(tools: impl IntoIterator<Item = &'t Tool>) -> Self {
         let tools: BTreeMap<String, &Tool> = tools.into_iter().map(|tool| (tool.id().to_string(), tool)).collect();
         let mut hash = Fnv::default();
         for tool in tools.into_values() {

@@ -59,7 +59,7 @@ impl Snapshot {
     /// use toolkit_search::Index;
     ///
     /// let send = Tool::builder("send").description("Sends an email.").build()?;
-    /// let snapshot = Index::of(&[send]).snapshot();
+    /// let snapshot = Index::from_tools(&[send]).snapshot();
     /// assert_eq!(snapshot.search("email", 5)[0].summary.name, "send");
     /// # Ok::<(), toolkit::catalog::Diagnostics>(())
     /// ```

@@ -11,7 +11,7 @@ use self::changes::Changes;
 use super::error::IndexError;
 use super::events::{Change, ChangeKind, Listeners, Subscription};
 use super::hit::Hit;
-use super::page::{self, InvalidCursor, Page};
+use super::page::{self, CursorError, Page};
 use super::query::Query;
 use super::ranking::Ranking;
 use super::record::Record;
@@ -32,7 +32,7 @@ use toolkit::tool::{Tool, ToolBackend};
 /// # use toolkit_search::Index;
 /// # let tool = |name, text| Tool::builder(name).namespace("mail").description(text).build();
 /// let catalog = Catalog::new([tool("send", "Sends an email.")?, tool("list", "Lists the mails of a folder.")?])?;
-/// let hits = Index::of(&catalog).search("send an email", 5);
+/// let hits = Index::from_tools(&catalog).search("send an email", 5);
 /// assert_eq!(hits[0].summary.id, "mail:send");
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
@@ -60,37 +60,37 @@ impl Index {
     /// ```
     #[must_use]
     pub fn new() -> Self {
-        Self::ranked([], Ranking::default())
+        Self::with_ranking([], Ranking::default())
     }
 
     /// Creates an index of functions of this program, such as those of a catalog. Each has a local backend with its id
     /// as the name. Of several tools with the same id, only the last is kept.
-    pub fn of<'t>(tools: impl IntoIterator<Item = &'t Tool>) -> Self {
-        Self::ranked(tools, Ranking::default())
+    pub fn from_tools<'t>(tools: impl IntoIterator<Item = &'t Tool>) -> Self {
+        Self::with_ranking(tools, Ranking::default())
     }
 
-    /// Creates an index like [`Index::of`], with the given ranking.
+    /// Creates an index like [`Index::from_tools`], with the given ranking.
     ///
     /// ```
     /// use toolkit::Tool;
     /// use toolkit_search::{Index, Ranking};
     ///
     /// let tools = [Tool::builder("send").description("Sends an email.").build()?];
-    /// let index = Index::ranked(&tools, Ranking::plain());
+    /// let index = Index::with_ranking(&tools, Ranking::plain());
     /// assert!(index.search("emails", 5).is_empty(), "plain BM25 does not stem words");
     /// # Ok::<(), toolkit::catalog::Diagnostics>(())
     /// ```
-    pub fn ranked<'t>(tools: impl IntoIterator<Item = &'t Tool>, ranking: Ranking) -> Self {
-        let ranking = ranking.sound();
+    pub fn with_ranking<'t>(tools: impl IntoIterator<Item = &'t Tool>, ranking: Ranking) -> Self {
+        let ranking = ranking.clamped();
         let records = tools.into_iter().map(|tool| Record::new(tool.clone(), vec![local(tool)]));
         let mut records: Vec<Arc<Record>> = records.map(Arc::new).collect();
         records.reverse();
         records.sort_by(|a, b| a.id().cmp(b.id()));
         records.dedup_by(|later, kept| later.id() == kept.id());
-        Self::starting_with(Snapshot::of(segment::build(records, &ranking.weights), ranking))
+        Self::from_snapshot(Snapshot::from_segment(segment::build(records, &ranking.weights), ranking))
     }
 
-    pub(super) fn starting_with(first: Snapshot) -> Self {
+    pub(super) fn from_snapshot(first: Snapshot) -> Self {
         Self {
             current: RwLock::new(Arc::new(first)),
             writing: Mutex::new(()),
@@ -118,7 +118,7 @@ impl Index {
     /// use toolkit_search::Index;
     ///
     /// let mail = |name| Tool::builder(name).description("Sends an email.").build();
-    /// let index = Index::of(&[mail("a")?, mail("b")?]);
+    /// let index = Index::from_tools(&[mail("a")?, mail("b")?]);
     /// let first = index.page("email", 1, None)?;
     /// let second = index.page("email", 1, first.next_cursor.as_deref())?;
     /// assert_eq!((second.items.len(), second.next_cursor), (1, None));
@@ -134,9 +134,9 @@ impl Index {
         query: impl Into<Query<'q>>,
         limit: usize,
         cursor: Option<&str>,
-    ) -> Result<Page<Hit>, InvalidCursor> {
+    ) -> Result<Page<Hit>, CursorError> {
         let (query, snapshot) = (query.into(), self.snapshot());
-        page::of(&self.key, ("search", &query), snapshot.version(), limit, cursor, |most| {
+        page::paginate(&self.key, ("search", &query), snapshot.version(), limit, cursor, |most| {
             snapshot.search(query.clone(), most)
         })
     }
@@ -152,9 +152,9 @@ impl Index {
     /// # Errors
     ///
     /// Returns the errors of [`Index::page`].
-    pub fn namespaces_page(&self, limit: usize, cursor: Option<&str>) -> Result<Page<String>, InvalidCursor> {
+    pub fn namespaces_page(&self, limit: usize, cursor: Option<&str>) -> Result<Page<String>, CursorError> {
         let snapshot = self.snapshot();
-        page::of(&self.key, "namespaces", snapshot.version(), limit, cursor, |most| {
+        page::paginate(&self.key, "namespaces", snapshot.version(), limit, cursor, |most| {
             snapshot.namespaces().take(most).map(str::to_owned).collect()
         })
     }
@@ -293,7 +293,7 @@ impl Index {
     /// Applies the changes that `edit` collects as one version, unless it fails or collects none.
     fn change<T, E>(&self, edit: impl FnOnce(&mut Changes) -> Result<T, E>) -> Result<T, E> {
         let turn: MutexGuard<'_, ()> = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut changes = Changes::of(self.snapshot());
+        let mut changes = Changes::new(self.snapshot());
         let done = edit(&mut changes)?;
         if changes.is_empty() {
             return Ok(done);
@@ -306,7 +306,7 @@ impl Index {
         drop(turn);
         // Dropped without a lock, since it may be large.
         drop(before);
-        self.listeners.tell(&list);
+        self.listeners.notify(&list);
         Ok(done)
     }
 }

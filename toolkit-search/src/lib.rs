@@ -1,6 +1,6 @@
 //! Search over catalogs, so that a model sees five relevant tools instead of ten thousand.
 //!
-//! Create an index with [`Index::of`] and search it with [`Index::search`]. Tools can be added and removed while the
+//! Create an index with [`Index::from_tools`] and search it with [`Index::search`]. Tools can be added and removed while the
 //! index is searched ([`Index::register`], [`Index::unregister_backend`]), results can be read in pages
 //! ([`Index::page`]), and listeners receive changes ([`Index::on_change`]). A large index can be saved and opened much
 //! faster than it can be built ([`Snapshot::save`], [`Index::open`]).
@@ -25,7 +25,7 @@
 //! }
 //!
 //! # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
-//! let index = Index::of(&toolkit::catalog![send, list]?);
+//! let index = Index::from_tools(&toolkit::catalog![send, list]?);
 //! let hits = index.search("sending emails", 5);
 //! assert_eq!(hits[0].summary.name, "send");
 //! # Ok(())
@@ -67,8 +67,8 @@ pub use self::explain::{Explanation, Match, Reason};
 pub use self::fingerprint::Fingerprint;
 pub use self::hit::{Hit, ScoreType};
 pub use self::index::Index;
-pub use self::page::{InvalidCursor, Page};
-pub use self::query::{Hint, Query};
+pub use self::page::{CursorError, Page};
+pub use self::query::{BehaviorHint, Query};
 pub use self::ranking::{Field, Ranking, Weights};
 pub use self::saved::{Damage, OpenError};
 pub use self::search_doc::SearchDoc;

@@ -22,7 +22,7 @@ pub struct Page<T> {
 /// An error of a paginated request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum InvalidCursor {
+pub enum CursorError {
     /// The cursor is not from this index, or is from another query.
     Unknown,
     /// The index has changed since.
@@ -31,7 +31,7 @@ pub enum InvalidCursor {
     NoLimit,
 }
 
-impl fmt::Display for InvalidCursor {
+impl fmt::Display for CursorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unknown => "the cursor is not from a page of this query; omit it to get the first page",
@@ -41,35 +41,35 @@ impl fmt::Display for InvalidCursor {
     }
 }
 
-impl std::error::Error for InvalidCursor {}
+impl std::error::Error for CursorError {}
 
 /// Returns the page of `list` at a cursor. `list` returns at least the given number of entries of the whole result, or
 /// all of them.
 ///
-/// A cursor contains the position and the version of the index, with a keyed hash of these and `question`.
-pub(super) fn of<T>(
+/// A cursor contains the position and the version of the index, with a keyed hash of these and `query`.
+pub(super) fn paginate<T>(
     key: &RandomState,
-    question: impl Hash + Copy,
+    query: impl Hash + Copy,
     version: u64,
     limit: usize,
     cursor: Option<&str>,
     list: impl FnOnce(usize) -> Vec<T>,
-) -> Result<Page<T>, InvalidCursor> {
+) -> Result<Page<T>, CursorError> {
     if limit == 0 {
-        return Err(InvalidCursor::NoLimit);
+        return Err(CursorError::NoLimit);
     }
-    let proof = |start: u64, version: u64| key.hash_one((start, version, question));
+    let proof = |start: u64, version: u64| key.hash_one((start, version, query));
     let start = match cursor {
         None => 0,
         Some(cursor) => {
-            let [start, of_version, shown] = read(cursor).ok_or(InvalidCursor::Unknown)?;
+            let [start, of_version, shown] = read(cursor).ok_or(CursorError::Unknown)?;
             if shown != proof(start, of_version) {
-                return Err(InvalidCursor::Unknown);
+                return Err(CursorError::Unknown);
             }
             if of_version != version {
-                return Err(InvalidCursor::Stale);
+                return Err(CursorError::Stale);
             }
-            usize::try_from(start).map_err(|_| InvalidCursor::Unknown)?
+            usize::try_from(start).map_err(|_| CursorError::Unknown)?
         }
     };
     let end = start.saturating_add(limit);

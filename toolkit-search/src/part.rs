@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::record::Record;
 use super::segment::{self, Segment, Terms};
-use super::words_of::WordsOf;
+use super::words_of::ToolWords;
 
 /// A segment with its live tools, and the frequencies of its words in the whole index.
 ///
@@ -13,7 +13,7 @@ use super::words_of::WordsOf;
 pub(super) struct Part {
     pub(super) segment: Arc<Segment>,
     /// One bit for each removed tool; empty if none has been removed.
-    dead: Arc<Vec<u64>>,
+    removed: Arc<Vec<u64>>,
     n_live: usize,
     /// The number of tools in the index with each word, and with each stem, of the segment.
     word_counts: Arc<Vec<u32>>,
@@ -25,22 +25,22 @@ pub(super) struct Part {
 impl Part {
     /// Creates a part, and updates the counts of the others.
     pub(super) fn new(segment: Segment, others: &mut [Part]) -> Self {
-        let mut part = Self::of(segment);
+        let mut part = Self::from_segment(segment);
         let Self { segment, word_counts, stem_counts, .. } = &mut part;
-        let (words, stems): (Of, Of) = (|segment| &segment.words, |segment| &segment.stems);
+        let (words, stems): (TermsOf, TermsOf) = (|segment| &segment.words, |segment| &segment.stems);
         count(segment, words, Arc::<Vec<u32>>::make_mut(word_counts), others, |part| &mut part.word_counts);
         count(segment, stems, Arc::<Vec<u32>>::make_mut(stem_counts), others, |part| &mut part.stem_counts);
         part
     }
 
-    pub(super) fn none() -> Self {
-        Self::of(segment::build(Vec::new(), &Default::default()))
+    pub(super) fn empty() -> Self {
+        Self::from_segment(segment::build(Vec::new(), &Default::default()))
     }
 
-    fn of(segment: Segment) -> Self {
+    fn from_segment(segment: Segment) -> Self {
         Self {
             n_live: segment.records.len(),
-            dead: Arc::default(),
+            removed: Arc::default(),
             word_counts: Arc::new(vec![0; segment.words.len()]),
             stem_counts: Arc::new(vec![0; segment.stems.len()]),
             name_shares: Arc::default(),
@@ -52,7 +52,7 @@ impl Part {
     pub(super) fn merge(a: &Self, b: &Self) -> Self {
         let sides = [a, b];
         let segment = segment::merge([&a.segment, &b.segment], |side, doc| sides[side].is_live(doc));
-        let mut merged = Self::of(segment);
+        let mut merged = Self::from_segment(segment);
         let Self { segment, word_counts, stem_counts, .. } = &mut merged;
         let counted = |terms: &Terms, count: fn(&Self, &str) -> Option<u32>| {
             let counts = terms.iter().map(|(text, _)| sides.iter().find_map(|side| count(side, text)));
@@ -64,7 +64,7 @@ impl Part {
     }
 
     /// Subtracts the words of a removed tool from the counts.
-    pub(super) fn forget(&mut self, tool: &WordsOf) {
+    pub(super) fn subtract(&mut self, tool: &ToolWords) {
         let Self { segment, word_counts, stem_counts, .. } = self;
         let pairs = [(&segment.words, &tool.words, word_counts), (&segment.stems, &tool.stems, stem_counts)];
         for (terms, texts, counts) in pairs {
@@ -78,10 +78,10 @@ impl Part {
     }
 
     /// Marks a tool as removed, and returns its number of words.
-    pub(super) fn kill(&mut self, doc: usize) -> u16 {
-        let dead = Arc::make_mut(&mut self.dead);
-        dead.resize(self.segment.records.len().div_ceil(64), 0);
-        dead[doc / 64] |= 1 << (doc % 64);
+    pub(super) fn remove(&mut self, doc: usize) -> u16 {
+        let removed = Arc::make_mut(&mut self.removed);
+        removed.resize(self.segment.records.len().div_ceil(64), 0);
+        removed[doc / 64] |= 1 << (doc % 64);
         self.n_live -= 1;
         self.segment.lengths[doc]
     }
@@ -108,17 +108,17 @@ impl Part {
         self.n_live
     }
 
-    pub(super) fn has_dead(&self) -> bool {
-        !self.dead.is_empty()
+    pub(super) fn has_removed(&self) -> bool {
+        !self.removed.is_empty()
     }
 
-    pub(super) fn is_mostly_dead(&self) -> bool {
+    pub(super) fn is_mostly_removed(&self) -> bool {
         self.n_live * 2 < self.segment.records.len()
     }
 
     #[inline]
     pub(super) fn is_live(&self, doc: usize) -> bool {
-        self.dead.get(doc / 64).is_none_or(|bits| bits & (1 << (doc % 64)) == 0)
+        self.removed.get(doc / 64).is_none_or(|bits| bits & (1 << (doc % 64)) == 0)
     }
 
     pub(super) fn total_length(&self) -> u64 {
@@ -145,12 +145,12 @@ pub(super) fn idf(n_tools: usize, count: u32) -> f32 {
     ((n_tools - count + 0.5) / (count + 0.5)).ln_1p()
 }
 
-type Of = fn(&Segment) -> &Terms;
+type TermsOf = fn(&Segment) -> &Terms;
 
 /// Counts the terms of a new segment, and updates the counts of `others`.
 fn count(
     segment: &Segment,
-    of: Of,
+    of: TermsOf,
     counts: &mut [u32],
     others: &mut [Part],
     of_part: fn(&mut Part) -> &mut Arc<Vec<u32>>,

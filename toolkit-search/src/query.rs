@@ -11,8 +11,8 @@ use toolkit::tool::{ToolBackend, normalize_tag};
 /// A text converts to a query without filters.
 ///
 /// ```
-/// # use toolkit_search::{Hint, Query};
-/// let query = Query::new("send an email").namespace("mail").tag("outgoing").hint(Hint::Destructive, false);
+/// # use toolkit_search::{BehaviorHint, Query};
+/// let query = Query::new("send an email").namespace("mail").tag("outgoing").hint(BehaviorHint::Destructive, false);
 /// # assert_eq!(query.text(), "send an email");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Query<'q> {
 /// A behavior hint of a tool (MCP `ToolAnnotations`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Hint {
+pub enum BehaviorHint {
     /// The tool does not modify its environment.
     ReadOnly,
     /// The tool may perform destructive updates.
@@ -41,7 +41,7 @@ pub(super) struct Filter {
     namespaces: Vec<String>,
     tags: Vec<String>,
     categories: Vec<String>,
-    hints: Vec<(Hint, bool)>,
+    hints: Vec<(BehaviorHint, bool)>,
     backends: Vec<ToolBackend>,
 }
 
@@ -84,7 +84,7 @@ impl<'q> Query<'q> {
     /// Restricts the result to tools with this value of a hint. Tools without the hint are excluded, whatever its
     /// default in MCP.
     #[must_use]
-    pub fn hint(mut self, hint: Hint, value: bool) -> Self {
+    pub fn hint(mut self, hint: BehaviorHint, value: bool) -> Self {
         self.filter.hints.push((hint, value));
         self
     }
@@ -117,25 +117,25 @@ impl Hash for Query<'_> {
 }
 
 impl Filter {
-    pub(super) fn is_open(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    pub(super) fn admits(&self, record: &Record) -> bool {
+    pub(super) fn matches(&self, record: &Record) -> bool {
         let Self { namespaces, tags, categories, hints, backends } = self;
         let summary = &*record.summary;
         let namespace = summary.namespace.as_deref().unwrap_or_default();
         let category = || summary.category.as_deref().map(|category| category.trim().to_lowercase());
-        let says = |hint| match hint {
-            Hint::ReadOnly => record.hints.read_only,
-            Hint::Destructive => record.hints.destructive,
-            Hint::Idempotent => record.hints.idempotent,
-            Hint::OpenWorld => record.hints.open_world,
+        let value_of = |hint| match hint {
+            BehaviorHint::ReadOnly => record.hints.read_only,
+            BehaviorHint::Destructive => record.hints.destructive,
+            BehaviorHint::Idempotent => record.hints.idempotent,
+            BehaviorHint::OpenWorld => record.hints.open_world,
         };
         (namespaces.is_empty() || namespaces.iter().any(|wanted| wanted == namespace))
             && (tags.is_empty() || summary.tags.iter().any(|tag| tags.contains(tag)))
             && (categories.is_empty() || category().is_some_and(|category| categories.contains(&category)))
-            && hints.iter().all(|&(hint, value)| says(hint) == Some(value))
+            && hints.iter().all(|&(hint, value)| value_of(hint) == Some(value))
             && (backends.is_empty() || record.backends.iter().any(|backend| backends.contains(backend)))
     }
 }

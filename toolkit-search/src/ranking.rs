@@ -103,7 +103,7 @@ impl Ranking {
     }
 
     /// Returns a copy with all parameters in their valid ranges.
-    pub(super) fn sound(self) -> Self {
+    pub(super) fn clamped(self) -> Self {
         let within = |number: f32, most: f32| if number.is_finite() { number.clamp(0.0, most) } else { 0.0 };
         Self {
             k1: within(self.k1, 100.0),
@@ -138,7 +138,7 @@ impl Default for Weights {
 }
 
 impl Weights {
-    pub(super) fn of(&self, field: Field) -> u8 {
+    pub(super) fn get(&self, field: Field) -> u8 {
         match field {
             Field::Name => self.name,
             Field::Namespace => self.namespace,

@@ -13,7 +13,7 @@ use toolkit::tool::{Annotations, Tool, ToolBackend};
 /// A tool with its backends and its searchable data.
 #[derive(Debug)]
 pub(super) struct Record {
-    pub(super) tool: Kept,
+    pub(super) tool: LazyTool,
     /// The backends in the order of registration, at least one.
     pub(super) backends: Vec<ToolBackend>,
     pub(super) summary: Arc<Summary>,
@@ -31,10 +31,10 @@ pub(super) struct Hints {
 
 impl Record {
     pub(super) fn new(tool: Tool, backends: Vec<ToolBackend>) -> Self {
-        let said = forgetful(&tool);
-        let (summary, hints) = (Arc::new(Summary::of(&said)), Hints::of(said.annotations()));
+        let said = transient(&tool);
+        let (summary, hints) = (Arc::new(Summary::new(&said)), Hints::new(said.annotations()));
         drop(said);
-        Self { tool: Kept::from(tool), summary, backends, hints }
+        Self { tool: LazyTool::from(tool), summary, backends, hints }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -43,7 +43,7 @@ impl Record {
 }
 
 impl Hints {
-    fn of(annotations: &Annotations) -> Self {
+    fn new(annotations: &Annotations) -> Self {
         Self {
             read_only: annotations.read_only,
             destructive: annotations.destructive,
@@ -54,56 +54,56 @@ impl Hints {
 }
 
 /// A tool, or its position in a file, from which it is read at its first use.
-pub(super) struct Kept {
+pub(super) struct LazyTool {
     tool: OnceLock<Tool>,
     /// Boxed, since most tools are not from a file.
-    place: Option<Box<Place>>,
+    source: Option<Box<FileTool>>,
 }
 
 /// The position of a tool in a file, and its identity.
-pub(super) struct Place {
+pub(super) struct FileTool {
     pub(super) file: Arc<Vec<u8>>,
     pub(super) range: Range<usize>,
     pub(super) summary: Arc<Summary>,
 }
 
-impl Kept {
-    pub(super) fn at(place: Place) -> Self {
-        Self { tool: OnceLock::new(), place: Some(Box::new(place)) }
+impl LazyTool {
+    pub(super) fn from_file(source: FileTool) -> Self {
+        Self { tool: OnceLock::new(), source: Some(Box::new(source)) }
     }
 
     /// Returns the tool for temporary use; the metadata of a function is generated in a clone and not kept.
     pub(super) fn read_only(&self) -> Cow<'_, Tool> {
-        forgetful(self)
+        transient(self)
     }
 
     /// Writes the canonical JSON of the tool.
     pub(super) fn put_json(&self, out: &mut Vec<u8>) {
-        match self.place.as_ref().and_then(|place| place.json()) {
+        match self.source.as_ref().and_then(|source| source.json()) {
             Some(json) => out.extend(json),
             None => out.extend(self.read_only().to_json().to_string().as_bytes()),
         }
     }
 
     /// Returns the tool, unless the file contains an invalid or another one.
-    pub(super) fn sound(&self) -> Option<&Tool> {
-        Some(&**self).filter(|tool| self.place.as_ref().is_none_or(|place| place.is_of(tool)))
+    pub(super) fn valid(&self) -> Option<&Tool> {
+        Some(&**self).filter(|tool| self.source.as_ref().is_none_or(|source| source.is_of(tool)))
     }
 }
 
-impl From<Tool> for Kept {
+impl From<Tool> for LazyTool {
     fn from(tool: Tool) -> Self {
-        Self { tool: OnceLock::from(tool), place: None }
+        Self { tool: OnceLock::from(tool), source: None }
     }
 }
 
 /// An invalid tool of a forged file becomes an empty tool.
-impl Deref for Kept {
+impl Deref for LazyTool {
     type Target = Tool;
 
     fn deref(&self) -> &Tool {
         self.tool.get_or_init(|| {
-            let read = self.place.as_ref().and_then(|place| place.read());
+            let read = self.source.as_ref().and_then(|source| source.read());
             read.unwrap_or_else(|| {
                 let nothing = json!({ "name": "", "inputSchema": {} });
                 Tool::from_json(nothing).expect("it has a name and a schema")
@@ -112,13 +112,13 @@ impl Deref for Kept {
     }
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for LazyTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.tool.fmt(f)
     }
 }
 
-impl Place {
+impl FileTool {
     fn json(&self) -> Option<&[u8]> {
         self.file.get(self.range.clone())
     }
@@ -134,7 +134,7 @@ impl Place {
 }
 
 /// Returns a clone of a function, so that its generated metadata is not kept.
-fn forgetful(tool: &Tool) -> Cow<'_, Tool> {
+fn transient(tool: &Tool) -> Cow<'_, Tool> {
     // Only functions generate metadata.
     if tool.entry().is_some() { Cow::Owned(tool.clone()) } else { Cow::Borrowed(tool) }
 }

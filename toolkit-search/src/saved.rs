@@ -39,7 +39,7 @@ const MAX_INDEX_LEN: u64 = u32::MAX as u64;
 impl Snapshot {
     /// Writes the index to a file, which [`Index::open`] reads in a fraction of the time that building the index takes.
     ///
-    /// The label `of` identifies the content: for example the version of a catalog, the hash of a manifest, or the
+    /// The label identifies the content: for example the version of a catalog, the hash of a manifest, or the
     /// [`Fingerprint`](super::Fingerprint) of the tools. A file can only be opened with the same label. A function of
     /// this program is saved as its description.
     ///
@@ -53,17 +53,17 @@ impl Snapshot {
     /// # use toolkit_search::{Index, OpenError};
     /// # let tools = [Tool::builder("send").namespace("mail").description("Sends an email.").build()?];
     /// let mut file = Vec::new();
-    /// Index::of(&tools).snapshot().save("tools of 1.4.0", &mut file)?;
+    /// Index::from_tools(&tools).snapshot().save("tools of 1.4.0", &mut file)?;
     ///
     /// let index = Index::open("tools of 1.4.0", &file[..])?;
     /// assert_eq!(index.search("email", 5)[0].summary.id, "mail:send");
     /// assert!(matches!(Index::open("tools of 1.5.0", &file[..]), Err(OpenError::Stale { .. })));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn save(&self, of: &str, mut to: impl Write) -> io::Result<()> {
+    pub fn save(&self, label: &str, mut to: impl Write) -> io::Result<()> {
         let segment = self.whole();
         let (mut index, mut tools) = (Vec::new(), Vec::new());
-        put_text(&mut index, of);
+        put_text(&mut index, label);
         put_ranking(&mut index, &self.ranking);
         put_number(&mut index, segment.records.len() as u64);
         for (record, length) in segment.records.iter().zip(&segment.lengths) {
@@ -98,18 +98,18 @@ impl Index {
     ///
     /// Returns an error if the file is not an index, has another format or label, or is damaged, or if the reader
     /// fails.
-    pub fn open(of: &str, mut from: impl Read) -> Result<Self, OpenError> {
+    pub fn open(label: &str, mut from: impl Read) -> Result<Self, OpenError> {
         let (index, tools) = read_parts(&mut from)?;
-        let (tools, mut bytes) = (Arc::new(tools), Bytes::of(&index));
+        let (tools, mut bytes) = (Arc::new(tools), Bytes::new(&index));
         let found = bytes.text()?;
-        if found != of {
+        if found != label {
             return Err(OpenError::Stale { found: found.chars().take(200).collect() });
         }
         let ranking = take_ranking(&mut bytes)?;
         let (records, lengths) = records::take(&mut bytes, &tools)?;
         let segment = Segment::take_words(&mut bytes, records, lengths)?;
         bytes.end()?;
-        Ok(Self::starting_with(Snapshot::of(segment, ranking)))
+        Ok(Self::from_snapshot(Snapshot::from_segment(segment, ranking)))
     }
 }
 
@@ -174,5 +174,5 @@ fn take_ranking(bytes: &mut Bytes<'_>) -> Result<Ranking, Damage> {
     let (k1, b, stems, name_match, fuzzy) = (number()?, number()?, number()?, number()?, number()?);
     let [name, namespace, tags, lead, description, arguments, argument_descriptions, choices] = bytes.array()?;
     let weights = Weights { name, namespace, tags, lead, description, arguments, argument_descriptions, choices };
-    Ok(Ranking { k1, b, weights, stems, name_match, fuzzy }.sound())
+    Ok(Ranking { k1, b, weights, stems, name_match, fuzzy }.clamped())
 }

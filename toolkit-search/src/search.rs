@@ -43,7 +43,7 @@ pub(super) struct Norm {
 }
 
 impl Norm {
-    pub(super) fn of(snapshot: &Snapshot) -> Self {
+    pub(super) fn new(snapshot: &Snapshot) -> Self {
         let ranking = &snapshot.ranking;
         let average = snapshot.total_length as f32 / snapshot.n_tools.max(1) as f32;
         let per_word = if average > 0.0 { ranking.k1 * ranking.b / average } else { 0.0 };
@@ -61,8 +61,8 @@ impl Norm {
 impl Snapshot {
     pub(super) fn found(&self, query: &Query<'_>, limit: usize) -> Vec<Found<'_>> {
         if query.text().trim().is_empty() {
-            let admitted = self.records().filter(|record| query.filter.admits(record));
-            return admitted.take(limit).map(|record| Found { score: 0, record }).collect();
+            let matching = self.records().filter(|record| query.filter.matches(record));
+            return matching.take(limit).map(|record| Found { score: 0, record }).collect();
         }
         search(self, &ParsedQuery::new(query.text(), self), &query.filter, limit)
     }
@@ -77,7 +77,7 @@ fn search<'s>(snapshot: &'s Snapshot, query: &ParsedQuery, filter: &Filter, limi
     let mut top = Top::new(limit);
     // Taken out of the cell, so that a nested search, or one after a panic, uses a table of its own.
     let mut table = TABLE.with(|table| std::mem::take(&mut *table.borrow_mut()));
-    let norm = Norm::of(snapshot);
+    let norm = Norm::new(snapshot);
     for part in &snapshot.parts {
         let (scans, named) = scans_of(snapshot, part, query);
         if !scans.is_empty() {
@@ -153,12 +153,13 @@ impl Table {
         if self.scores.len() < n_docs {
             self.scores.resize(n_docs, 0);
         }
-        let is_open = !part.has_dead() && filter.is_open();
-        let admits = |doc: u32| is_open || (part.is_live(doc as usize) && filter.admits(part.record(doc as usize)));
+        let accepts_all = !part.has_removed() && filter.is_empty();
+        let matches =
+            |doc: u32| accepts_all || (part.is_live(doc as usize) && filter.matches(part.record(doc as usize)));
         // Names first: they have few postings, and their scores have no useful bound.
         for Named { docs, worth } in named.iter().filter(|named| named.worth > 0.0) {
             for doc in *docs {
-                self.add(*doc, (worth * part.name_shares[*doc as usize]) as u32, admits);
+                self.add(*doc, (worth * part.name_shares[*doc as usize]) as u32, matches);
             }
         }
         let mut to_come = scans.iter().fold(0_u32, |sum, scan| sum.saturating_add(scan.most()));
@@ -173,7 +174,7 @@ impl Table {
             }
             to_come = to_come.saturating_sub(scan.most());
             for posting in scan.postings {
-                self.add(posting.doc, scan.gain(posting, norm), admits);
+                self.add(posting.doc, scan.gain(posting, norm), matches);
             }
         }
         self.best = 0;
@@ -184,10 +185,10 @@ impl Table {
     }
 
     #[inline]
-    fn add(&mut self, doc: u32, gain: u32, admits: impl Fn(u32) -> bool) {
+    fn add(&mut self, doc: u32, gain: u32, matches: impl Fn(u32) -> bool) {
         let score = &mut self.scores[doc as usize];
         if *score == 0 {
-            if !admits(doc) {
+            if !matches(doc) {
                 return;
             }
             self.found.push(doc);

@@ -25,12 +25,12 @@ impl SearchDoc {
     /// # use toolkit::Tool;
     /// # use toolkit_search::SearchDoc;
     /// let tool = Tool::builder("Add").namespace("math").description("Adds  two integers.").tags(["sums"]).build()?;
-    /// assert_eq!(SearchDoc::of(&tool).text, "add math adds two integers. sums");
+    /// assert_eq!(SearchDoc::new(&tool).text, "add math adds two integers. sums");
     /// # Ok::<(), toolkit::catalog::Diagnostics>(())
     /// ```
     #[must_use]
-    pub fn of(tool: &Tool) -> Self {
-        let summary = Summary::of(tool);
+    pub fn new(tool: &Tool) -> Self {
+        let summary = Summary::new(tool);
         let meta = tool.meta();
         let attached = Some(summary_text(tool, meta.as_ref())).filter(|summary| *summary != tool.summary());
         let mut parts = vec![&*summary.name, summary.namespace.as_deref().unwrap_or_default(), tool.description()];

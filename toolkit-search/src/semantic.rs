@@ -89,7 +89,7 @@ const BATCH: usize = 64;
 /// use toolkit_search::{Fusion, Index, Semantic};
 ///
 /// let send = Tool::builder("send").description("Sends an email.").build()?;
-/// let (index, semantic) = (Index::of(&[send]), Semantic::new(Model));
+/// let (index, semantic) = (Index::from_tools(&[send]), Semantic::new(Model));
 /// assert_eq!(semantic.update(&index.snapshot())?, 1);
 /// let hits = semantic.search(&index.snapshot(), "post a letter", Fusion::default(), 5)?;
 /// assert_eq!(hits[0].summary.name, "send");
@@ -161,7 +161,7 @@ impl<E: Embedder> Semantic<E> {
         let question = self.embed(&[query.text()])?.swap_remove(0);
         let by_meaning: Vec<(&str, f32)> = vectors
             .near(&question)?
-            .filter(|(id, _)| snapshot.record(id).is_some_and(|record| query.filter.admits(record)))
+            .filter(|(id, _)| snapshot.record(id).is_some_and(|record| query.filter.matches(record)))
             .collect();
         let score_type = if fusion == Fusion::Meaning { ScoreType::Embedding } else { ScoreType::Hybrid };
         let by_words = match fusion {

@@ -9,7 +9,7 @@ use super::record::Record;
 use super::segment::{self, Segment};
 use super::summary::Summary;
 use super::words::stem;
-use super::words_of::WordsOf;
+use super::words_of::ToolWords;
 use toolkit::tool::{Tool, ToolBackend};
 
 /// An immutable state of an index, which is cheap to share.
@@ -20,7 +20,7 @@ use toolkit::tool::{Tool, ToolBackend};
 /// use toolkit::Tool;
 /// use toolkit_search::Index;
 ///
-/// let index = Index::of(&[Tool::builder("send").build()?]);
+/// let index = Index::from_tools(&[Tool::builder("send").build()?]);
 /// let snapshot = index.snapshot();
 /// index.unregister_tool("send")?;
 /// assert!(snapshot.get("send").is_some() && index.snapshot().is_empty());
@@ -49,7 +49,7 @@ impl Snapshot {
     }
 
     /// Creates the first version of an index with the tools of a segment.
-    pub(super) fn of(segment: Segment, ranking: Ranking) -> Self {
+    pub(super) fn from_segment(segment: Segment, ranking: Ranking) -> Self {
         let mut first = Self::empty(ranking);
         if !segment.records.is_empty() {
             first.version = 1;
@@ -62,8 +62,8 @@ impl Snapshot {
     /// Returns all live tools in one segment.
     pub(super) fn whole(&self) -> Arc<Segment> {
         match &self.parts[..] {
-            [only] if !only.has_dead() => Arc::clone(&only.segment),
-            parts => parts.iter().fold(Part::none(), |whole, part| Part::merge(&whole, part)).segment,
+            [only] if !only.has_removed() => Arc::clone(&only.segment),
+            parts => parts.iter().fold(Part::empty(), |whole, part| Part::merge(&whole, part)).segment,
         }
     }
 
@@ -95,9 +95,9 @@ impl Snapshot {
             return;
         };
         let record = Arc::clone(self.parts[at].record(doc));
-        let words = WordsOf::tool(&record.tool.read_only(), &self.ranking.weights);
-        self.parts.iter_mut().for_each(|part| part.forget(&words));
-        self.total_length -= u64::from(self.parts[at].kill(doc));
+        let words = ToolWords::new(&record.tool.read_only(), &self.ranking.weights);
+        self.parts.iter_mut().for_each(|part| part.subtract(&words));
+        self.total_length -= u64::from(self.parts[at].remove(doc));
         self.n_tools -= 1;
         let namespaces = Arc::make_mut(&mut self.namespaces);
         let namespace = record.summary.namespace.as_deref().unwrap_or_default();
@@ -127,16 +127,16 @@ impl Snapshot {
     fn compact(&mut self) {
         self.parts.retain(|part| part.n_live() > 0);
         let is_wasteful = |older: &Part, newer: &Part| {
-            newer.n_live() * GROWTH >= older.n_live() || older.is_mostly_dead() || newer.is_mostly_dead()
+            newer.n_live() * GROWTH >= older.n_live() || older.is_mostly_removed() || newer.is_mostly_removed()
         };
         while let Some(at) = self.parts.windows(2).rposition(|pair| is_wasteful(&pair[0], &pair[1])) {
             let merged = Part::merge(&self.parts[at], &self.parts[at + 1]);
             self.parts.splice(at..at + 2, [merged]);
         }
         if let [only] = &mut self.parts[..]
-            && only.is_mostly_dead()
+            && only.is_mostly_removed()
         {
-            *only = Part::merge(only, &Part::none());
+            *only = Part::merge(only, &Part::empty());
         }
     }
 
@@ -174,7 +174,7 @@ impl Snapshot {
     #[must_use]
     pub fn get(&self, id: &str) -> Option<(&Tool, &ToolBackend)> {
         let record = self.record(id)?;
-        Some((record.tool.sound()?, record.backends.iter().min_by_key(|backend| backend.ranked_names().0)?))
+        Some((record.tool.valid()?, record.backends.iter().min_by_key(|backend| backend.ranked_names().0)?))
     }
 
     /// Returns the backends of a tool in the order of registration; empty if there is no such tool.

@@ -11,7 +11,7 @@ use toolkit::tool::Tool;
 /// # use toolkit::Tool;
 /// # use toolkit_search::Summary;
 /// let tool = Tool::builder("add").namespace("math").description("Adds two integers.").tags(["Sums"]).build()?;
-/// let summary = Summary::of(&tool);
+/// let summary = Summary::new(&tool);
 /// assert_eq!((&*summary.id, &*summary.short_description), ("math:add", "Adds two integers."));
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
@@ -48,7 +48,7 @@ impl Summary {
     /// category, media types and security are from the tool's record, or else from its `_meta` (`category`,
     /// `inputModes`, `outputModes`, `securityRequirements`, `securitySchemes`).
     #[must_use]
-    pub fn of(tool: &Tool) -> Self {
+    pub fn new(tool: &Tool) -> Self {
         let meta = tool.meta();
         let meta = meta.as_ref();
         Self {

@@ -8,16 +8,16 @@ use super::words::stem;
 use toolkit::tool::Tool;
 
 /// The distinct words and stems of a tool.
-pub(super) struct WordsOf {
+pub(super) struct ToolWords {
     pub(super) words: BTreeSet<String>,
     pub(super) stems: BTreeSet<String>,
 }
 
-impl WordsOf {
-    pub(super) fn tool(tool: &Tool, weights: &Weights) -> Self {
+impl ToolWords {
+    pub(super) fn new(tool: &Tool, weights: &Weights) -> Self {
         let mut words = BTreeSet::new();
         each_word_of(tool, |field, word| {
-            if weights.of(field) > 0 && !words.contains(word) {
+            if weights.get(field) > 0 && !words.contains(word) {
                 words.insert(word.to_owned());
             }
         });

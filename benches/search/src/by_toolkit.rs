@@ -15,11 +15,11 @@ pub(crate) struct ByToolkit {
 
 impl ByToolkit {
     pub(crate) fn plain(corpus: &Corpus) -> Result<Box<dyn Searcher>, Box<dyn Error>> {
-        Ok(Self::of(Index::ranked(&corpus.tools, Ranking::plain()), corpus))
+        Ok(Self::of(Index::with_ranking(&corpus.tools, Ranking::plain()), corpus))
     }
 
     pub(crate) fn usual(corpus: &Corpus) -> Result<Box<dyn Searcher>, Box<dyn Error>> {
-        let index = Index::of(&corpus.tools);
+        let index = Index::from_tools(&corpus.tools);
         Ok(Self::of(index, corpus))
     }
 

@@ -81,7 +81,7 @@ impl Corpus {
     pub(crate) fn file(&self) -> io::Result<&[u8]> {
         if self.file.get().is_none() {
             let mut file = Vec::new();
-            Index::of(&self.tools).snapshot().save("the corpus", &mut file)?;
+            Index::from_tools(&self.tools).snapshot().save("the corpus", &mut file)?;
             file.shrink_to_fit();
             let _ = self.file.set(file);
         }

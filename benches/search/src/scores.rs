@@ -18,7 +18,7 @@ const ROUNDING: f32 = 1e-4;
 pub(crate) fn compare(n_tools: usize) -> Result<usize, Box<dyn Error>> {
     let corpus = Corpus::of(n_tools);
     let peer = ByTantivy::of(&corpus)?;
-    let index = Index::ranked(&corpus.tools, Ranking::plain());
+    let index = Index::with_ranking(&corpus.tools, Ranking::plain());
     let mut n_compared = 0;
     for (place, question) in corpus.questions.iter().enumerate() {
         let scores = peer.scores(place, n_tools)?;

@@ -40,7 +40,7 @@ fn pages_are_those_of_the_cases() {
         let tools: Vec<Tool> = names
             .map(|name| if id == "namespaces_page" { tool(&format!("{name}:x"), "") } else { tool(name, "") })
             .collect();
-        let index = Index::of(&tools);
+        let index = Index::from_tools(&tools);
         match id {
             "not_base64" => assert!(index.page("", 1, case["cursor"].as_str()).is_err()),
             "stale_after_register" => {

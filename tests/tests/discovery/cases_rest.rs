@@ -101,7 +101,7 @@ fn definitions_are_compared_as_in_the_cases() {
         let with = |value: &Value| {
             Tool::from_json(json!({ "name": "t", "inputSchema": {}, "_meta": { "value": value } })).unwrap()
         };
-        let index = Index::of(&[with(&case["a"])]);
+        let index = Index::from_tools(&[with(&case["a"])]);
         let registered = index.register(with(&case["b"]), local("x"));
         assert_eq!(json!(registered.is_ok()), case["equal"], "{case}");
         assert!(matches!(registered, Ok(()) | Err(IndexError::OtherDefinition { .. })));
@@ -135,7 +135,7 @@ fn a_weight_is_how_often_a_word_counts() {
         let ranked = |weight: u64, description: &str| {
             let mut ranking = Ranking::plain();
             ranking.weights.namespace = weight as u8;
-            Index::ranked(&[tool(&format!("{namespace}:x"), description)], ranking)
+            Index::with_ranking(&[tool(&format!("{namespace}:x"), description)], ranking)
         };
         let once = case["config"]["namespaceBoost"].as_u64().unwrap();
         let by_weight = ranked(once, "").search(case["term"].as_str().unwrap(), 1);
@@ -164,7 +164,7 @@ fn a_search_builds_nothing() {
 fn fingerprints_are_as_the_cases_want_them() {
     let tagged = |tags: &[&str]| Tool::from_json(json!({ "name": "a", "tags": tags, "inputSchema": {} })).unwrap();
     for case in group(SEARCH, "fingerprint") {
-        let of = |tools: &[Tool]| Fingerprint::of(tools);
+        let of = |tools: &[Tool]| Fingerprint::new(tools);
         let holds = match case["rule"].as_str().unwrap() {
             "same docs, same fingerprint" => of(&[tool("a", "A.")]) == of(&[tool("a", "A.")]),
             "different docs differ" => of(&[tool("a", "A.")]) != of(&[tool("a", "B.")]),
@@ -209,7 +209,7 @@ impl Embedder for Cosines {
 /// The tools by these cosines, from the best to the worst.
 fn by_cosines(cosines: &[(String, f32)]) -> Vec<(String, f32)> {
     let tools: Vec<Tool> = cosines.iter().map(|(name, _)| tool(name, "")).collect();
-    let snapshot = Index::of(&tools).snapshot();
+    let snapshot = Index::from_tools(&tools).snapshot();
     let semantic = Semantic::new(Cosines(cosines.to_vec()));
     semantic.update(&snapshot).unwrap();
     let hits = semantic.search(&snapshot, "question", Fusion::Meaning, usize::MAX).unwrap();
@@ -231,7 +231,7 @@ fn the_most_similar_come_first_and_equals_by_their_ids() {
                 })
                 .collect();
             assert_eq!(
-                json!(ids(&Index::of(&tools).search(case["query"].as_str().unwrap(), 3))[0]),
+                json!(ids(&Index::from_tools(&tools).search(case["query"].as_str().unwrap(), 3))[0]),
                 case["expect_first"]
             );
             continue;
@@ -251,7 +251,7 @@ fn a_document_is_what_the_tool_says() {
         fields["inputSchema"] = json!({});
         // The text is made of the tool; nobody gives another.
         fields.as_object_mut().unwrap().remove("text");
-        let doc = SearchDoc::of(&Tool::from_json(fields).unwrap());
+        let doc = SearchDoc::new(&Tool::from_json(fields).unwrap());
         let of_case = &case["search_doc"]["summary"];
         for field in ["name", "namespace", "shortDescription", "tags"] {
             assert_eq!(json!(doc.summary)[field], of_case[field], "{case}");
@@ -272,7 +272,7 @@ impl Embedder for Failing {
 #[test]
 fn words_and_meaning_together_do_what_the_cases_want() {
     let tools: Vec<Tool> = (0..10).map(|n| tool(&format!("t{n}"), "Reads.")).collect();
-    let snapshot = Index::of(&tools).snapshot();
+    let snapshot = Index::from_tools(&tools).snapshot();
     let semantic = Semantic::new(Cosines(Vec::new()));
     semantic.update(&snapshot).unwrap();
     for case in group(SEARCH, "composite") {
@@ -321,14 +321,14 @@ fn texts_and_examples_have_the_bounds_of_the_cases() {
     });
     assert_eq!(document["caps"], bounds);
     let long = tool("a", &"x".repeat(300));
-    assert_eq!(toolkit_search::Summary::of(&long).short_description.chars().count(), 120);
+    assert_eq!(toolkit_search::Summary::new(&long).short_description.chars().count(), 120);
     ran(bounds.as_object().unwrap().len());
 }
 
 #[test]
 fn what_is_registered_and_what_is_returned_is_nobody_elses() {
     for case in group(TOOLDOC, "isolation") {
-        let docs = Docs::of(Arc::new(index(&[("a", "")])));
+        let docs = Docs::new(Arc::new(index(&[("a", "")])));
         let mut example = ToolExample::new(json!({ "list": [1] }));
         docs.register("a", DocEntry::new().example(example.clone())).unwrap();
         example.args["list"][0] = json!(2);

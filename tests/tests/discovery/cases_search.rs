@@ -60,7 +60,7 @@ fn full_text_search_finds_what_the_cases_assert() {
         let tools: Vec<Tool> = docs.iter().map(tool).collect();
         let ids: BTreeMap<String, &Value> =
             tools.iter().zip(docs).map(|(tool, doc)| (tool.id().to_string(), &doc["id"])).collect();
-        let index = Index::ranked(&tools, ranking(&case["config"]));
+        let index = Index::with_ranking(&tools, ranking(&case["config"]));
         let hits = index.search(case["query"].as_str().unwrap(), case["limit"].as_u64().unwrap() as usize);
         let found: Vec<&Value> = hits.iter().map(|hit| ids[&hit.summary.id]).collect();
         let namespaces: Vec<_> = hits.iter().map(|hit| hit.summary.namespace.as_deref()).collect();
@@ -89,7 +89,7 @@ fn the_default_search_finds_what_the_cases_assert() {
     for case in cases.iter().filter(|case| !is_decided(case)) {
         let tools: Vec<Tool> =
             case["tools"].as_array().unwrap().iter().map(|tool| Tool::from_json(tool).unwrap()).collect();
-        let index = Index::of(&tools);
+        let index = Index::from_tools(&tools);
         let hits = index.search(case["query"].as_str().unwrap(), case["limit"].as_u64().unwrap() as usize);
         let names: Vec<&str> = hits.iter().map(|hit| &*hit.summary.name).collect();
         for (what, wanted) in case["asserted"].as_object().unwrap() {
@@ -117,7 +117,7 @@ fn summaries_and_texts_are_those_of_the_cases_but_for_spaces_and_repetition() {
         if fields["namespace"] == "" {
             fields["namespace"] = Value::Null;
         }
-        let doc = SearchDoc::of(&Tool::from_json(fields).unwrap());
+        let doc = SearchDoc::new(&Tool::from_json(fields).unwrap());
         assert_eq!(json!(doc.summary), case["summary"]);
         let words = |text: &str| {
             let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
@@ -140,7 +140,7 @@ fn a_filter_by_namespace_keeps_what_the_cases_keep() {
         .iter()
         .map(|doc| tool(&json!({ "summary": { "name": doc["id"], "namespace": doc["namespace"] } })))
         .collect();
-    let hits = Index::of(&tools).search(Query::new("").namespace(case["arg"].as_str().unwrap()), 10);
+    let hits = Index::from_tools(&tools).search(Query::new("").namespace(case["arg"].as_str().unwrap()), 10);
     let names: Vec<&str> = hits.iter().map(|hit| &*hit.summary.name).collect();
     assert_eq!(json!(names), case["expect"]);
     ran(1);

@@ -68,7 +68,7 @@ proptest! {
                     prop_assert_eq!(index.unregister_namespace(&namespace), n_before - expected.len());
                 }
             }
-            let anew = Index::of(expected.values());
+            let anew = Index::from_tools(expected.values());
             prop_assert_eq!(index.namespaces(), anew.namespaces());
             prop_assert_eq!(index.snapshot().len(), expected.len());
             for query in ["", "read files", "weather forecast 3", "send the mail reading", "calendar", "calen", "ns1 writing"] {
@@ -85,7 +85,7 @@ proptest! {
     #[test]
     fn fewer_hits_are_the_first_of_more(texts in prop::collection::vec(prop::collection::vec(0..WORDS.len(), 0..20), 50..400), query in prop::collection::vec(0..WORDS.len(), 1..6)) {
         let tools: Vec<Tool> = texts.iter().enumerate().map(|(number, text)| made(number, text)).collect();
-        let index = Index::of(&tools);
+        let index = Index::from_tools(&tools);
         let query: Vec<&str> = query.iter().map(|word| WORDS[*word]).collect();
         let query = query.join(" ");
         let all = index.search(&query, usize::MAX);
@@ -111,7 +111,7 @@ proptest! {
                 last = snapshot.version();
                 let all = snapshot.search("", usize::MAX);
                 let tools = all.iter().map(|hit| snapshot.get(&hit.summary.id).unwrap().0.clone());
-                let anew = Index::of(&tools.collect::<Vec<_>>());
+                let anew = Index::from_tools(&tools.collect::<Vec<_>>());
                 for question in ["read files", "sending mail", "calen"] {
                     assert_eq!(snapshot.search(question, 5), anew.search(question, 5), "{question}");
                 }

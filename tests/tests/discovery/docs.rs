@@ -30,7 +30,7 @@ fn ticket() -> Tool {
 }
 
 fn docs(tools: &[Tool]) -> Docs {
-    Docs::of(Arc::new(Index::of(tools)))
+    Docs::new(Arc::new(Index::from_tools(tools)))
 }
 
 fn example(args: Value) -> ToolExample {
@@ -104,7 +104,7 @@ fn a_schema_that_leads_in_circles_is_read_to_a_depth() {
             "Loop": { "$ref": "#/$defs/Loop" },
         },
     });
-    let info = SchemaInfo::of(&schema).unwrap();
+    let info = SchemaInfo::from_schema(&schema).unwrap();
     assert_eq!(info.types["mode"], ["string", "integer", "null"]);
     assert_eq!(info.types["next.mode"], ["string", "integer", "null"]);
     assert_eq!(info.types["next"], ["object", "null"]);
@@ -113,14 +113,14 @@ fn a_schema_that_leads_in_circles_is_read_to_a_depth() {
     assert!(info.types.len() < 512);
     let circle =
         json!({ "properties": { "x": { "$ref": "#/$defs/Loop" } }, "$defs": { "Loop": { "$ref": "#/$defs/Loop" } } });
-    assert_eq!(SchemaInfo::of(&circle), None);
+    assert_eq!(SchemaInfo::from_schema(&circle), None);
 }
 
 #[test]
 fn examples_are_measured_as_in_the_cases() {
     let cases = cases(TEXT, "validate_args");
     for case in &cases {
-        let (size, expect) = (ArgsSize::of(&case["args"]), &case["expect"]);
+        let (size, expect) = (ArgsSize::measure(&case["args"]), &case["expect"]);
         let measured = json!({ "depth": size.depth, "keys": size.n_entries, "valid": size.is_small() });
         assert_eq!(measured, *expect, "{}", case["id"]);
     }
@@ -149,7 +149,7 @@ fn texts_are_cut_as_in_the_cases() {
 fn schemas_are_put_in_short_as_in_the_cases() {
     let (cases, mut n_ran) = (cases(TEXT, "schema_info"), 0);
     for case in cases.iter().filter(|case| DECIDED.iter().all(|(id, _)| case["id"] != *id)) {
-        let info = serde_json::to_value(SchemaInfo::of(&case["schema"])).unwrap();
+        let info = serde_json::to_value(SchemaInfo::from_schema(&case["schema"])).unwrap();
         assert_eq!(info, case["expect"], "{}", case["id"]);
         n_ran += 1;
     }
@@ -183,7 +183,8 @@ fn depths_and_errors_are_those_of_the_cases() {
             }
             _ => Some(ticket()),
         };
-        let docs = Docs::resolving(move |_| if resolver_fails { Err("out of reach".into()) } else { Ok(tool.clone()) });
+        let docs =
+            Docs::with_resolver(move |_| if resolver_fails { Err("out of reach".into()) } else { Ok(tool.clone()) });
         let of_doc = &registered["doc"];
         if !of_doc.is_null() {
             let text = |field: &str| of_doc[field].as_str().unwrap_or_default().to_owned();

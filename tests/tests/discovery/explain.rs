@@ -38,7 +38,7 @@ fn a_reason_says_which_word_stood_where() {
 #[test]
 fn highlights_are_where_the_words_stand() {
     let tool = Tool::builder("sendEmail").description("Sends E-mails to people.").build().unwrap();
-    let index = Index::of(&[tool]);
+    let index = Index::from_tools(&[tool]);
     let shown = |query: &str, text: &str| {
         let mut shown = text.to_owned();
         for place in index.snapshot().highlights(query, text).into_iter().rev() {

@@ -35,7 +35,7 @@ fn tool(id: &str, description: &str) -> Tool {
 /// An index of tools by their ids, with descriptions.
 fn index(tools: &[(&str, &str)]) -> Index {
     let tools: Vec<Tool> = tools.iter().map(|(id, description)| tool(id, description)).collect();
-    Index::of(&tools)
+    Index::from_tools(&tools)
 }
 
 fn ids(hits: &[Hit]) -> Vec<&str> {

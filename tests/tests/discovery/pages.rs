@@ -1,6 +1,6 @@
 //! Long answers page by page.
 
-use toolkit_search::{InvalidCursor, Query};
+use toolkit_search::{CursorError, Query};
 
 use super::{ids, index, tool};
 
@@ -32,16 +32,16 @@ fn a_cursor_is_refused_by_every_other_question_version_and_index() {
     let cursor = index.page("file", 1, None).unwrap().next_cursor.unwrap();
     assert!(index.page("file", 2, Some(&cursor)).is_ok());
 
-    assert_eq!(index.page("files", 1, Some(&cursor)).unwrap_err(), InvalidCursor::Unknown);
+    assert_eq!(index.page("files", 1, Some(&cursor)).unwrap_err(), CursorError::Unknown);
     let filtered = Query::new("file").namespace("a");
-    assert_eq!(index.page(filtered, 1, Some(&cursor)).unwrap_err(), InvalidCursor::Unknown);
-    assert_eq!(index.namespaces_page(1, Some(&cursor)).unwrap_err(), InvalidCursor::Unknown);
+    assert_eq!(index.page(filtered, 1, Some(&cursor)).unwrap_err(), CursorError::Unknown);
+    assert_eq!(index.namespaces_page(1, Some(&cursor)).unwrap_err(), CursorError::Unknown);
     let twin = super::index(&tools);
-    assert_eq!(twin.page("file", 1, Some(&cursor)).unwrap_err(), InvalidCursor::Unknown);
+    assert_eq!(twin.page("file", 1, Some(&cursor)).unwrap_err(), CursorError::Unknown);
     for broken in ["", "x", "not-base64", &cursor[1..], &format!("{cursor}A"), &cursor.to_uppercase()] {
-        assert_eq!(index.page("file", 1, Some(broken)).unwrap_err(), InvalidCursor::Unknown, "{broken}");
+        assert_eq!(index.page("file", 1, Some(broken)).unwrap_err(), CursorError::Unknown, "{broken}");
     }
-    assert_eq!(index.page("file", 0, None).unwrap_err(), InvalidCursor::NoLimit);
+    assert_eq!(index.page("file", 0, None).unwrap_err(), CursorError::NoLimit);
 
     index.update(tool("a:x", "Another file.")).unwrap();
     let stale = index.page("file", 1, Some(&cursor)).unwrap_err();

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use toolkit::Tool;
 use toolkit::tool::ToolBackend;
-use toolkit_search::{Damage, Fingerprint, Hint, Index, Match, OpenError, Query, Ranking};
+use toolkit_search::{BehaviorHint, Damage, Fingerprint, Index, Match, OpenError, Query, Ranking};
 
 use super::{ids, tool};
 
@@ -75,14 +75,14 @@ fn assert_same(a: &Index, b: &Index) {
         for hit in hits.iter().take(2) {
             assert_eq!(a.explain(question, &hit.summary.id), b.explain(question, &hit.summary.id));
         }
-        let query = Query::new(question).namespace("mail").hint(Hint::Idempotent, true);
+        let query = Query::new(question).namespace("mail").hint(BehaviorHint::Idempotent, true);
         assert_eq!(a.search(query.clone(), 3), b.search(query, 3), "{question}");
     }
 }
 
 #[test]
 fn an_opened_index_answers_as_the_one_that_was_saved() {
-    let index = Index::of(&tools());
+    let index = Index::from_tools(&tools());
     let mcp = ToolBackend::mcp("files").unwrap();
     index.register(tools()[2].clone(), mcp.clone()).unwrap();
     index.register(tools()[3].clone(), ToolBackend::provider("p", "encode").unwrap()).unwrap();
@@ -95,7 +95,7 @@ fn an_opened_index_answers_as_the_one_that_was_saved() {
 
 #[test]
 fn an_opened_index_changes_as_one_that_is_built_anew() {
-    let opened = opened(&saved(&Index::of(&tools())));
+    let opened = opened(&saved(&Index::from_tools(&tools())));
     let mut expected = tools();
     expected[1] = tool("mail:list", "Lists something else.");
     opened.update(expected[1].clone()).unwrap();
@@ -104,7 +104,7 @@ fn an_opened_index_changes_as_one_that_is_built_anew() {
     expected.push(tool("calendar:add", "Adds a meeting."));
     let added = expected[5].clone();
     opened.register(added, ToolBackend::local("calendar:add").unwrap()).unwrap();
-    assert_same(&opened, &Index::of(&expected));
+    assert_same(&opened, &Index::from_tools(&expected));
     // The same tool again is no other definition.
     opened.register(tools()[0].clone(), ToolBackend::mcp("more").unwrap()).unwrap();
     assert_eq!(opened.snapshot().backends("mail:send:1.2.0").len(), 2);
@@ -121,8 +121,8 @@ fn double(number: f64) -> f64 {
 #[test]
 fn a_function_is_what_it_says_of_itself_afterwards() {
     let catalog = toolkit::catalog![double].unwrap();
-    let opened = opened(&saved(&Index::of(&catalog)));
-    assert_same(&opened, &Index::of(&catalog));
+    let opened = opened(&saved(&Index::from_tools(&catalog)));
+    assert_same(&opened, &Index::from_tools(&catalog));
     let snapshot = opened.snapshot();
     let (tool, backend) = snapshot.get("math:double").unwrap();
     assert!(tool.location().is_none(), "a description");
@@ -131,13 +131,13 @@ fn a_function_is_what_it_says_of_itself_afterwards() {
 
 #[test]
 fn the_same_tools_give_the_same_bytes_whatever_came_before() {
-    let index = Index::of(&tools()[..2]);
+    let index = Index::from_tools(&tools()[..2]);
     index.register(tool("gone", "Quite other words."), ToolBackend::local("gone").unwrap()).unwrap();
     for tool in &tools()[2..] {
         index.register(tool.clone(), ToolBackend::local(tool.id().to_string()).unwrap()).unwrap();
     }
     index.unregister_tool("gone").unwrap();
-    let file = saved(&Index::of(&tools()));
+    let file = saved(&Index::from_tools(&tools()));
     assert_eq!(saved(&index), file);
     assert_eq!(saved(&opened(&file)), file);
     assert_eq!(saved(&Index::new()), saved(&opened(&saved(&Index::new()))));
@@ -149,7 +149,7 @@ fn a_file_means_what_it_meant_before() {
     let words = "Relational generalizations of the unhappily traded XMLParser's userIDs, sized 640x480: don't! \
                  caresses ponies ties cats feed agreed plastered motoring sing conflated troubled sized hopping \
                  falling hissing failing filing happy sky relational conditional rationally 検索 l’eau";
-    let index = Index::of(&[tool("a:b", words)]);
+    let index = Index::from_tools(&[tool("a:b", words)]);
     expect!["1723318768"].assert_eq(&crc32fast::hash(&saved(&index)).to_string());
     // Stems are worked out when a file is opened, and have to be those of whoever asks.
     let reasons = index.snapshot().explain(words, "a:b").unwrap().reasons;
@@ -161,7 +161,7 @@ fn a_file_means_what_it_meant_before() {
 
 #[test]
 fn what_is_no_index_is_told_apart() {
-    let file = saved(&Index::of(&tools()));
+    let file = saved(&Index::from_tools(&tools()));
     let error = |file: &[u8]| Index::open("test", file).unwrap_err();
     assert_eq!(error(b"").to_string(), "the file is not an index of tools");
     assert!(matches!(error(br#"{"tools": []}"#), OpenError::NotAnIndex));
@@ -181,7 +181,7 @@ fn what_is_no_index_is_told_apart() {
 
 #[test]
 fn a_length_that_is_not_true_takes_no_memory() {
-    let mut file = saved(&Index::of(&tools()));
+    let mut file = saved(&Index::from_tools(&tools()));
     file[24..32].copy_from_slice(&(u64::MAX / 2).to_le_bytes());
     for index_len in [u64::from(u32::MAX), u64::MAX] {
         file[16..24].copy_from_slice(&index_len.to_le_bytes());
@@ -199,7 +199,7 @@ fn signed(mut file: Vec<u8>) -> Vec<u8> {
 /// Of each word stands there how much of the last one it begins with, so that a few bytes could be a long word.
 #[test]
 fn a_small_file_is_no_large_index() {
-    let file = saved(&Index::of(&[tool("a", "")]));
+    let file = saved(&Index::from_tools(&[tool("a", "")]));
     let index_len = u64::from_le_bytes(file[16..24].try_into().unwrap()) as usize;
     let (index, tools) = file[32..].split_at(index_len);
     // That there is one word; nothing of the last and one byte of its own; one tool, the first, three times and in the
@@ -222,7 +222,7 @@ proptest! {
 
     #[test]
     fn no_byte_can_be_another_unnoticed(at in any::<prop::sample::Index>(), flip in 1..=255_u8) {
-        let mut file = saved(&Index::of(&tools()));
+        let mut file = saved(&Index::from_tools(&tools()));
         let at = at.index(file.len());
         file[at] ^= flip;
         prop_assert!(Index::open("test", &file[..]).is_err());
@@ -230,7 +230,7 @@ proptest! {
 
     #[test]
     fn a_forged_file_is_an_error_or_an_index(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
-        let (index, server) = (Index::of(&tools()), ToolBackend::mcp("more").unwrap());
+        let (index, server) = (Index::from_tools(&tools()), ToolBackend::mcp("more").unwrap());
         index.register_all(tools().into_iter().map(|tool| (tool, server.clone()))).unwrap();
         let mut file = saved(&index);
         for (at, byte) in edits {
@@ -261,7 +261,7 @@ proptest! {
 
 #[test]
 fn a_fingerprint_changes_with_what_tools_say() {
-    let of = |tools: &[Tool]| Fingerprint::of(tools).to_string();
+    let of = |tools: &[Tool]| Fingerprint::new(tools).to_string();
     assert_eq!(of(&tools()), of(&tools()));
     assert_eq!(of(&tools()).len(), 16);
     let mut other = tools();
@@ -276,6 +276,6 @@ fn a_fingerprint_changes_with_what_tools_say() {
 fn the_ranking_is_saved_too() {
     let mut ranking = Ranking::plain();
     ranking.k1 = 0.9;
-    let index = Index::ranked(&tools(), ranking);
+    let index = Index::with_ranking(&tools(), ranking);
     assert_same(&opened(&saved(&index)), &index);
 }

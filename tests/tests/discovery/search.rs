@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolkit::{Catalog, Tool};
-use toolkit_search::{Hint, Index, Query, Ranking, ScoreType, SearchDoc, Summary};
+use toolkit_search::{BehaviorHint, Index, Query, Ranking, ScoreType, SearchDoc, Summary};
 
 use super::{ids, index, tool};
 
@@ -50,7 +50,7 @@ fn arguments_are_searched_at_any_depth() {
         }))
         .build()
         .unwrap();
-    let index = Index::of(&Catalog::new([tool]).unwrap());
+    let index = Index::from_tools(&Catalog::new([tool]).unwrap());
     for query in ["recipient", "postcards", "priority", "express"] {
         assert_eq!(ids(&index.search(query, 5)), ["send"], "{query}");
     }
@@ -71,7 +71,7 @@ fn a_mistyped_or_unfinished_word_finds_names() {
 #[test]
 fn plain_bm25_guesses_nothing_and_knows_no_forms() {
     let tools = [tool("weather:forecast", "Says what comes."), tool("calendar:list", "Lists meetings.")];
-    let index = Index::ranked(&tools, Ranking::plain());
+    let index = Index::with_ranking(&tools, Ranking::plain());
     assert!(index.search("forcast", 5).is_empty());
     assert!(index.search("meeting", 5).is_empty());
     assert_eq!(ids(&index.search("meetings", 5)), ["calendar:list"]);
@@ -102,15 +102,19 @@ fn hints_filter_only_by_what_is_said() {
         built("careless").destructive(true).build().unwrap(),
         built("silent").build().unwrap(),
     ];
-    let index = Index::of(&tools);
+    let index = Index::from_tools(&tools);
     let found = |hint, value| index.search(Query::new("clean").hint(hint, value), 5).len();
-    assert_eq!((found(Hint::ReadOnly, true), found(Hint::ReadOnly, false)), (1, 0));
+    assert_eq!((found(BehaviorHint::ReadOnly, true), found(BehaviorHint::ReadOnly, false)), (1, 0));
     assert_eq!(
-        (found(Hint::Destructive, true), found(Hint::Idempotent, true), found(Hint::OpenWorld, true)),
+        (
+            found(BehaviorHint::Destructive, true),
+            found(BehaviorHint::Idempotent, true),
+            found(BehaviorHint::OpenWorld, true)
+        ),
         (1, 0, 0)
     );
     let tagged = [built("x").tags(["Full Text"]).category("Search").build().unwrap()];
-    let index = Index::of(&tagged);
+    let index = Index::from_tools(&tagged);
     assert_eq!(index.search(Query::new("").tag("full text").category(" search "), 5).len(), 1);
     assert_eq!(index.search(Query::new("").tag("text"), 5).len(), 0);
 }
@@ -119,7 +123,7 @@ fn hints_filter_only_by_what_is_said() {
 fn a_hit_carries_what_the_choice_needs() {
     let tool =
         Tool::builder("add").namespace("math").version("1.0.0").description("Adds two integers.").build().unwrap();
-    let hits = Index::of(&[tool]).search("add", 1);
+    let hits = Index::from_tools(&[tool]).search("add", 1);
     assert_eq!(hits[0].score_type, ScoreType::Bm25);
     assert!(hits[0].score > 0.0);
     let written = serde_json::to_value(&hits[0]).unwrap();
@@ -139,17 +143,17 @@ fn a_hit_carries_what_the_choice_needs() {
 #[test]
 fn short_descriptions_are_cut_at_characters() {
     let long = "ä".repeat(300);
-    let short = Summary::of(&tool("a", &long)).short_description;
+    let short = Summary::new(&tool("a", &long)).short_description;
     assert_eq!(short.chars().count(), Summary::MAX_SHORT_DESCRIPTION);
     assert!(short.ends_with("ä…"));
-    assert_eq!(Summary::of(&tool("a", "One\n line.\n\nMore.")).short_description, "One line.");
+    assert_eq!(Summary::new(&tool("a", "One\n line.\n\nMore.")).short_description, "One line.");
 }
 
 #[test]
 fn search_docs_are_the_same_for_the_same_tool() {
     let said = tool("Git:Commit", "Records  changes.");
-    assert_eq!(SearchDoc::of(&said), SearchDoc::of(&said.clone()));
-    assert_eq!(SearchDoc::of(&said).text, "commit git records changes.");
+    assert_eq!(SearchDoc::new(&said), SearchDoc::new(&said.clone()));
+    assert_eq!(SearchDoc::new(&said).text, "commit git records changes.");
 }
 
 #[test]
@@ -157,7 +161,7 @@ fn settings_out_of_range_are_put_right() {
     let mut ranking = Ranking::default();
     (ranking.k1, ranking.b, ranking.stems, ranking.name_match) = (f32::NAN, -1.0, f32::INFINITY, -5.0);
     let tools = [tool("a", "Some text."), tool("b", "Other text.")];
-    let hits = Index::ranked(&tools, ranking).search("text", 5);
+    let hits = Index::with_ranking(&tools, ranking).search("text", 5);
     assert_eq!(ids(&hits), ["a", "b"]);
     assert!(hits.iter().all(|hit| hit.score.is_finite()));
 }

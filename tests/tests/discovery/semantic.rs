@@ -159,7 +159,7 @@ fn a_model_reads_what_a_tool_does_and_what_it_takes() {
     let tools = [record, long].map(|record| toolkit::Tool::from_json(record).unwrap());
     let recording = Arc::new(Recording::default());
     let semantic = Semantic::new(Arc::clone(&recording));
-    semantic.update(&toolkit_search::Index::of(&tools).snapshot()).unwrap();
+    semantic.update(&toolkit_search::Index::from_tools(&tools).snapshot()).unwrap();
     let texts = recording.0.lock().unwrap();
     assert!(texts.contains(&"office mail send HTTP Mail v2: Sends a letter. body, reply To".to_owned()), "{texts:?}");
     assert!(texts.iter().any(|text| text.starts_with("größe: ß") && text.len() > 2000 && text.len() <= 2048));

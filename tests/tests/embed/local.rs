@@ -43,7 +43,7 @@ fn a_tool_is_found_by_what_is_meant() {
     };
     let tools = [("send_mail", "Sends a letter."), ("forecast", "Tells whether it rains.")];
     let tools = tools.map(|(name, text)| toolkit::Tool::builder(name).description(text).build().unwrap());
-    let (index, semantic) = (Index::of(&tools), Semantic::new(model));
+    let (index, semantic) = (Index::from_tools(&tools), Semantic::new(model));
     semantic.update(&index.snapshot()).unwrap();
     let hits = semantic.search(&index.snapshot(), "do I need an umbrella", Default::default(), 1).unwrap();
     assert_eq!(hits[0].summary.id, "forecast");

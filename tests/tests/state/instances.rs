@@ -139,7 +139,7 @@ fn exports_search_and_locks_see_the_instances() {
     let listed = list_tools(dispatcher.catalog(), Revision::default(), Naming::NamespaceName).unwrap();
     let names: Vec<_> = listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
     assert!(names.contains(&json!("jira_eu_address")) && names.contains(&json!("jira_us_address")), "{names:?}");
-    let hits = Index::of(dispatcher.catalog()).search("address of an issue", 5);
+    let hits = Index::from_tools(dispatcher.catalog()).search("address of an issue", 5);
     let found: Vec<String> = hits.iter().map(|hit| hit.summary.id.to_string()).collect();
     assert!(found.contains(&"jira_eu:address:1.2.0".to_owned()), "{found:?}");
     assert!(found.contains(&"jira_us:address:1.2.0".to_owned()), "{found:?}");

@@ -198,7 +198,7 @@ impl ServerBuilder {
     /// use toolkit_mcp::server::Server;
     ///
     /// fn server(catalog: Catalog, model: impl Embedder + 'static) -> Result<Server, Box<dyn std::error::Error>> {
-    ///     let tools = Index::of(catalog.latest()).snapshot();
+    ///     let tools = Index::from_tools(catalog.latest()).snapshot();
     ///     let semantic = Semantic::new(model);
     ///     semantic.update(&tools)?;
     ///     let search = move |_: &Catalog, query: &str, limit: usize| {

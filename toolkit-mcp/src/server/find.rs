@@ -168,7 +168,7 @@ fn found(served: &ServedTools, search: Option<&Search>, query: &str, limit: usiz
     };
     let entries = ids.iter().filter_map(entry).take(limit);
     let tools: Vec<Value> = entries
-        .map(|entry| json!({ "name": entry.name, "summary": Summary::of(served.tool(entry)).short_description }))
+        .map(|entry| json!({ "name": entry.name, "summary": Summary::new(served.tool(entry)).short_description }))
         .collect();
     if tools.is_empty() {
         return json!({ "tools": [], "note": "no tool matches this query; describe the task in other words" });

@@ -93,7 +93,7 @@ impl ServedTools {
     }
 
     pub(super) fn index(&self) -> &Index {
-        self.index.get_or_init(|| Index::of(self.entries.iter().map(|entry| self.tool(entry))))
+        self.index.get_or_init(|| Index::from_tools(self.entries.iter().map(|entry| self.tool(entry))))
     }
 
     /// Returns true if both lists are equal for clients.

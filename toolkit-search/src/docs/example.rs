@@ -80,7 +80,7 @@ impl ToolExample {
             title if title.is_empty() => (nth + 1).to_string(),
             title => title.clone(),
         };
-        let size = ArgsSize::of(&self.args);
+        let size = ArgsSize::measure(&self.args);
         if !size.is_small() {
             return Err(DocError::ArgsTooLarge { example: name(), size });
         }
@@ -103,7 +103,7 @@ impl ToolExample {
 /// use serde_json::json;
 /// use toolkit_search::ArgsSize;
 ///
-/// let size = ArgsSize::of(&json!({ "names": ["a", "b"] }));
+/// let size = ArgsSize::measure(&json!({ "names": ["a", "b"] }));
 /// assert_eq!((size.depth, size.n_entries), (2, 3));
 /// assert!(size.is_small());
 /// ```
@@ -124,7 +124,7 @@ impl ArgsSize {
 
     /// Measures arguments.
     #[must_use]
-    pub fn of(args: &Value) -> Self {
+    pub fn measure(args: &Value) -> Self {
         let mut size = Self { depth: 0, n_entries: 0 };
         let mut pending = vec![(args, 1)];
         while let Some((value, depth)) = pending.pop() {

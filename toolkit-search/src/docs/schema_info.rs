@@ -16,7 +16,7 @@ use toolkit_schema::walk::{self, type_of};
 /// ```
 /// # use serde_json::json;
 /// # use toolkit_search::SchemaInfo;
-/// let info = SchemaInfo::of(&json!({
+/// let info = SchemaInfo::from_schema(&json!({
 ///     "properties": { "to": { "$ref": "#/$defs/Person" } },
 ///     "required": ["to"],
 ///     "$defs": { "Person": { "type": "object", "properties": { "age": { "type": "integer", "default": 1 } } } },
@@ -51,7 +51,7 @@ impl SchemaInfo {
 
     /// Summarizes a schema; `None` if the summary would be empty.
     #[must_use]
-    pub fn of(schema: &Value) -> Option<Self> {
+    pub fn from_schema(schema: &Value) -> Option<Self> {
         let mut reader = Reader { root: schema, info: Self::default(), room: MAX_SCHEMAS };
         reader.read_object(schema, "", 0);
         Some(reader.info).filter(|info| *info != Self::default())

@@ -19,7 +19,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    pub(super) fn of(base: Arc<Snapshot>) -> Self {
+    pub(super) fn new(base: Arc<Snapshot>) -> Self {
         Self { base, edits: BTreeMap::new(), list: Vec::new() }
     }
 
@@ -69,7 +69,7 @@ impl Changes {
             return Err(IndexError::UnknownBackend { id: id.to_owned() });
         }
         // An invalid tool of a forged file is removed, whatever its backends.
-        match known.tool.sound().filter(|_| !rest.is_empty()).cloned() {
+        match known.tool.valid().filter(|_| !rest.is_empty()).cloned() {
             Some(tool) => self.put(ChangeKind::BackendRemoved, Some(backend.clone()), Record::new(tool, rest)),
             None => self.remove(id, Some(backend.clone())),
         }

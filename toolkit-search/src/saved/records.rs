@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::bytes::{Bytes, put_number, put_text};
 use crate::damage::Damage;
-use crate::record::{Hints, Kept, Place, Record};
+use crate::record::{FileTool, Hints, LazyTool, Record};
 use crate::summary::Summary;
 use toolkit::tool::ToolBackend;
 
@@ -91,7 +91,7 @@ fn take_one(
         security_summary,
         tags,
     });
-    let tool = Kept::at(Place { file: Arc::clone(tools), range, summary: Arc::clone(&summary) });
+    let tool = LazyTool::from_file(FileTool { file: Arc::clone(tools), range, summary: Arc::clone(&summary) });
     Ok(Record { tool, backends, summary, hints })
 }
 

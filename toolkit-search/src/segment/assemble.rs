@@ -31,11 +31,11 @@ impl Segment {
             named_pairs.extend(in_names(stem).map(|posting| (place(idx), posting.doc)));
         }
         let by_name = named_pairs.iter().map(|&(stem, doc)| (doc, stem));
-        let mut name_stems = Groups::of(records.len(), by_name);
+        let mut name_stems = Groups::from_pairs(records.len(), by_name);
         // The sum of a name's weights must not depend on the segment that the tool is in.
         name_stems.sort_by_key(|stem| stems.text(stem));
         Self {
-            named: Groups::of(stems.len(), named_pairs.iter().copied()),
+            named: Groups::from_pairs(stems.len(), named_pairs.iter().copied()),
             name_stems,
             records: records.into(),
             lengths: lengths.into(),
@@ -50,7 +50,7 @@ impl Segment {
 /// Merges the postings of the forms of each stem. A stem with a single form shares those of the word.
 fn join_forms(words: &Terms, stems: &mut Terms, postings: &mut Vec<Posting>) {
     let pairs = words.terms.iter().enumerate().map(|(idx, word)| (word.partner, place(idx)));
-    let forms = Groups::of(stems.len(), pairs);
+    let forms = Groups::from_pairs(stems.len(), pairs);
     let mut joined: Vec<Posting> = Vec::new();
     for (idx, stem) in stems.terms.iter_mut().enumerate() {
         if let [form] = *forms.get(place(idx)) {

@@ -42,7 +42,7 @@ struct Entry {
 impl Builder {
     fn add(&mut self, record: &Record, weights: &Weights) {
         each_word_of(&record.tool.read_only(), |field, word| {
-            let weight = u16::from(weights.of(field));
+            let weight = u16::from(weights.get(field));
             if weight > 0 {
                 self.add_word(word, weight, field == Field::Name);
             }

@@ -11,7 +11,7 @@ pub(crate) struct Groups {
 
 impl Groups {
     /// Creates groups from pairs of a group and a number. The numbers of a group stay in their order.
-    pub(super) fn of(n_groups: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+    pub(super) fn from_pairs(n_groups: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut ends = vec![0_u32; n_groups];
         let mut n_items = 0;
         for (group, _) in pairs.clone() {

@@ -31,7 +31,7 @@ pub(crate) fn run(half: Half) -> Result<(), Box<dyn Error>> {
     let mut choices = Vec::new();
     for name in SETS {
         let set = Set::read(name, half)?;
-        let snapshot = Index::of(&set.tools).snapshot();
+        let snapshot = Index::from_tools(&set.tools).snapshot();
         let baseline = Baseline::of(&set.tools);
         semantic.update(&snapshot)?;
 

@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let of_baseline = set.measure(|question| baseline.search(question, DEPTH));
         row(&title, "L2", &of_baseline, &[String::new()]);
         for (strategy, ranking) in [("plain BM25", Ranking::plain()), ("toolkit", Ranking::default())] {
-            let index = Index::ranked(&set.tools, ranking);
+            let index = Index::with_ranking(&set.tools, ranking);
             let measured = set.measure(|question| {
                 let hits = index.search(question, DEPTH);
                 hits.into_iter().map(|hit| set.place_of(&hit.summary.id)).collect()
