@@ -1,5 +1,6 @@
-//! The cases of the systems that this one replaces. There a schema is cut down to the words that a target was thought
-//! to read, each other word being lost; here more is said, and the exceptions below say where and why.
+//! The test cases of the systems that this one replaces. These reduce a schema to the keywords that a provider was
+//! assumed to support, and drop all others. This one supports more of them, and the exceptions below state where and
+//! why.
 
 use toolkit_tests::ran;
 
@@ -13,7 +14,7 @@ fn cases<'d>(document: &'d Value, section: &str) -> &'d [Value] {
     document[section].as_array().unwrap()
 }
 
-/// A tool as those systems have it between two formats.
+/// Creates a tool from the intermediate representation of those systems.
 fn canonical(case: &Value) -> Tool {
     let text = |key: &str| case[key].as_str().map(str::to_owned);
     let mut fields = json!({ "name": case["name"], "inputSchema": { "type": "object" } });
@@ -33,7 +34,7 @@ fn canonical(case: &Value) -> Tool {
     Tool::from_json(fields).unwrap()
 }
 
-/// The same words, in the forms that those systems have.
+/// Exports a tool in the formats of those systems.
 fn described(target: &str, tool: &Tool) -> (Value, Vec<Loss>) {
     let name = tool.name();
     let described = match target {
@@ -51,7 +52,7 @@ fn described(target: &str, tool: &Tool) -> (Value, Vec<Loss>) {
     (described.json, described.losses)
 }
 
-/// A schema of an argument that has the keyword, and what else it needs.
+/// Returns a schema of an argument with the keyword, and with the keywords that it requires.
 fn with(keyword: &str) -> Value {
     match keyword {
         "$ref" | "$defs" => json!({ "$ref": "#/$defs/d" }),
@@ -81,8 +82,8 @@ fn tool_with(argument: Value) -> Tool {
     Tool::builder("t").input(schema).build().unwrap()
 }
 
-/// Whether the argument still has the keyword, or says the same in another way: what a reference led to is written out,
-/// and what has to hold besides is joined.
+/// Returns true if the argument still has the keyword or an equivalent: references are replaced by their targets, and
+/// conjunctions are merged.
 fn keeps(json: &Value, keyword: &str) -> bool {
     let text = json.to_string();
     let otherwise = match keyword {
@@ -95,7 +96,7 @@ fn keeps(json: &Value, keyword: &str) -> bool {
     [keyword, otherwise].iter().any(|word| text.contains(&format!("\"{word}\"")))
 }
 
-/// Where our answer is another one, and why.
+/// The keywords for which the expectation differs, with the reasons.
 const MORE: [(&str, &[&str], &str); 3] = [
     (
         "openai",
@@ -144,7 +145,7 @@ const MORE: [(&str, &[&str], &str); 3] = [
 ];
 
 #[test]
-fn each_keyword_is_kept_where_it_was_and_in_more_places() {
+fn each_keyword_is_kept_as_in_the_cases_or_better() {
     let document = document();
     let matrix = document["feature_matrix"].as_object().unwrap();
     assert_eq!(matrix.len(), document["feature_order"].as_array().unwrap().len());
@@ -155,7 +156,7 @@ fn each_keyword_is_kept_where_it_was_and_in_more_places() {
             let differs = MORE.iter().any(|(other, keywords, _)| other == target && keywords.contains(&&**keyword));
             let kept = keeps(&json, keyword);
             assert_eq!(kept, supported.as_bool().unwrap() != differs, "{target} {keyword}: {json}");
-            // What is not kept is told, if only as the whole schema.
+            // A keyword that is not kept has a loss, at least that of the whole schema.
             let told = losses.iter().any(|loss| [keyword, "inputSchema"].contains(&&*loss.keyword));
             assert!(kept || told, "{target} {keyword}: {json} {losses:?}");
         }
@@ -163,7 +164,7 @@ fn each_keyword_is_kept_where_it_was_and_in_more_places() {
     ran(matrix.len() * 5);
 }
 
-/// Where a tool is described otherwise: the case, and why.
+/// The cases in which the export differs, with the reasons.
 const DESCRIBED: [(&str, &str); 8] = [
     ("openai_filters", "a schema loses nothing without `strict`, and what a reference leads to is written out"),
     ("anthropic_filters", "a schema loses nothing without `strict`, and what a reference leads to is written out"),
@@ -176,14 +177,14 @@ const DESCRIBED: [(&str, &str); 8] = [
 ];
 
 #[test]
-fn tools_are_described_as_in_the_cases_and_further() {
+fn tools_are_exported_as_in_the_cases_or_better() {
     let document = document();
     let cases = cases(&document, "from_canonical");
     for case in cases {
         let id = case["id"].as_str().unwrap();
         let (json, _) = described(case["target"].as_str().unwrap(), &canonical(&case["canonical"]));
         let differs = DESCRIBED.iter().any(|(other, _)| *other == id);
-        // Written down as an exception, it is one.
+        // An exception has to differ.
         assert_eq!(json != case["expect"], differs, "{id}: {json}");
         for (at, expected) in case["asserted"].as_object().unwrap() {
             let keeps_more = at.starts_with('!') || ["/function/strict", "/id"].contains(&&**at);
@@ -218,10 +219,10 @@ fn tools_are_read_as_in_the_cases() {
         let (json, meta) = (tool.to_json(), tool.meta().unwrap_or_default());
         for (field, expected) in case["expect"].as_object().unwrap() {
             let got = match field.as_str() {
-                // Where it was read is known to who read it.
+                // The caller of the reader knows the source format.
                 "sourceFormat" => continue,
                 "sourceMeta" => &json!({ "strict": json["strict"] }),
-                // What others attach stays where it is.
+                // Metadata of other systems stays in its place.
                 field if meta.get(field).is_some() => &meta[field],
                 field => &json[field],
             };
@@ -232,7 +233,7 @@ fn tools_are_read_as_in_the_cases() {
 }
 
 #[test]
-fn what_is_read_is_written_as_it_was() {
+fn exports_of_tools_that_were_read_equal_the_input() {
     let document = document();
     let round_trips = cases(&document, "round_trip");
     for case in round_trips {
@@ -247,8 +248,8 @@ fn what_is_read_is_written_as_it_was() {
                 continue;
             }
             "openai" => {
-                // Strict mode wants each property required and has no word for some of the others, so that it is
-                // written in that mode, and not as it was.
+                // Strict mode requires all properties and does not support some keywords, so that the tool is exported
+                // in that mode and differs from the input.
                 let strict = again(&input);
                 assert_eq!(strict["function"]["strict"], true);
                 assert_eq!(strict["function"]["parameters"]["required"], json!(["count", "input"]));
@@ -268,7 +269,7 @@ fn what_is_read_is_written_as_it_was() {
             }
             continue;
         }
-        // Elsewhere a title among the annotations comes back twice.
+        // Some exports duplicate a title in the annotations.
         assert_eq!(Tool::from_json(&case["input"]).unwrap().to_json(), case["input"]);
         assert_eq!(Tool::from_mcp_json(&case["input"]).unwrap().to_mcp_json(), case["input"]);
     }
@@ -276,13 +277,13 @@ fn what_is_read_is_written_as_it_was() {
 }
 
 #[test]
-fn what_was_warned_of_is_said_or_is_a_loss() {
+fn features_with_warnings_are_kept_or_reported_as_losses() {
     let document = document();
     let cases = cases(&document, "warnings");
     for case in cases {
         let tool = read(case["from"].as_str().unwrap(), &case["tool"]).unwrap();
         let (json, losses) = match case["to"].as_str().unwrap() {
-            // Responses has a place for what a function gives.
+            // Only Responses supports output schemas.
             "openai" => {
                 let described = openai::describe(&tool, tool.name(), openai::Options::responses());
                 (described.json, described.losses)
@@ -291,7 +292,7 @@ fn what_was_warned_of_is_said_or_is_a_loss() {
         };
         for warned in case["expect_all"].as_array().unwrap() {
             let feature = warned["feature"].as_str().unwrap();
-            // What a reference leads to is written out, and there are no definitions then.
+            // References are replaced by their targets, so that there are no definitions.
             let kept = json.to_string().contains(&format!("\"{feature}\":"));
             let written_out = ["$ref", "$defs"].contains(&feature) && json.to_string().contains("^[A-Z]");
             let is_told = losses.iter().any(|loss| loss.keyword == feature);
@@ -303,8 +304,8 @@ fn what_was_warned_of_is_said_or_is_a_loss() {
 }
 
 #[test]
-fn what_is_no_tool_is_an_error_as_in_the_cases() {
-    /// There is no way to have none.
+fn invalid_tools_are_errors_as_in_the_cases() {
+    /// A `Tool` cannot be null.
     const NO_TOOL: &str = "null tool";
 
     let document = document();
@@ -341,7 +342,7 @@ fn what_is_no_tool_is_an_error_as_in_the_cases() {
     ran(n_ran);
 }
 
-/// A schema of an argument with what was lost in silence, and the keyword that has it.
+/// Returns a schema of an argument with a feature that was lost without a report, and its keyword.
 fn once_lost(what: &str) -> (Value, &str) {
     match what {
         "type as an array" => (json!({ "type": ["string", "null"] }), "type"),
@@ -375,7 +376,7 @@ fn once_lost(what: &str) -> (Value, &str) {
 }
 
 #[test]
-fn what_was_lost_in_silence_is_said_or_is_a_loss() {
+fn features_lost_without_a_warning_are_kept_or_reported_as_losses() {
     let document = document();
     let keywords = document["silent_loss"]["keywords_lost_with_no_warning"].as_array().unwrap();
     for what in keywords {
@@ -390,12 +391,12 @@ fn what_was_lost_in_silence_is_said_or_is_a_loss() {
 #[test]
 fn there_is_a_module_for_each_registered_adapter() {
     let document = document();
-    // They are functions: none is registered, and one that is not there is an error of the compiler.
+    // Adapters are functions, so that there is neither a registry nor an unknown adapter.
     let names = document["registry"]["default_names_sorted"].as_array().unwrap();
     for name in names {
         assert!(ADAPTERS.iter().any(|(adapter, _)| adapter.split(' ').next() == name.as_str()), "{name}");
     }
-    // What its documents promised and its code did not keep.
+    // Features that the documentation promised without an implementation.
     let rows = cases(&document, "docs_vs_code");
     for row in rows {
         for keyword in row["row"].as_str().unwrap().split('/') {

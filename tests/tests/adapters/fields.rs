@@ -1,15 +1,15 @@
-//! Nothing is lost in silence: whatever is changed of a tool, an adapter writes something else or names the field.
+//! No loss is unreported: for each change of a tool, an adapter changes its output or reports a loss with the field.
 
 use toolkit_tests::{ran, real_tools};
 
 use super::*;
 
-/// A tool with all that a tool can have.
+/// Returns a tool with every field.
 fn rich() -> Value {
     serde_json::from_str(include_str!("rich.json")).unwrap()
 }
 
-/// Every place below the root, as a JSON Pointer.
+/// Returns a JSON Pointer to each value below the root.
 fn places(value: &Value, at: &str, all: &mut Vec<String>) {
     let members: Vec<(String, &Value)> = match value {
         Value::Object(map) => {
@@ -25,7 +25,7 @@ fn places(value: &Value, at: &str, all: &mut Vec<String>) {
     }
 }
 
-/// The same without what is there, and with something else of its kind there.
+/// Returns copies of the tool without the value, and with other values of the same type.
 fn changes(whole: &Value, at: &str) -> Vec<Value> {
     let (parent, key) = at.rsplit_once('/').unwrap();
     let mut without = whole.clone();
@@ -49,7 +49,7 @@ fn changes(whole: &Value, at: &str) -> Vec<Value> {
     others.into_iter().map(other).chain([without]).collect()
 }
 
-/// Whether a loss speaks of the place: by the name of the field or, within a schema, by a keyword on the way there.
+/// Returns true if a loss refers to the pointer: by the name of the field or, in a schema, by a keyword above it.
 fn names(losses: &[Loss], at: &str) -> bool {
     let mut steps = at[1..].split('/');
     let field = steps.next().unwrap();
@@ -64,7 +64,7 @@ fn names(losses: &[Loss], at: &str) -> bool {
     losses.iter().any(|loss| loss.side == side && speaks(loss))
 }
 
-/// Whether what stands there says nothing that is not said without it.
+/// Returns true if the value has no meaning, so that its removal changes nothing.
 fn says_nothing(whole: &Value, at: &str) -> bool {
     let (parent, key) = at.rsplit_once('/').unwrap();
     let beside = whole.pointer(parent).unwrap();
@@ -72,7 +72,7 @@ fn says_nothing(whole: &Value, at: &str) -> bool {
     match key {
         "properties" | "required" => *there == json!({}) || *there == json!([]),
         "type" => beside.get("enum").is_some() || beside.get("const").is_some(),
-        // The whole choice says the same.
+        // The whole choice has the same meaning.
         "description" => {
             let choice = parent.rsplitn(3, '/').last().unwrap();
             whole.pointer(&format!("{choice}/description")) == Some(there)
@@ -81,7 +81,7 @@ fn says_nothing(whole: &Value, at: &str) -> bool {
     }
 }
 
-/// In strict mode null says that an argument is absent, so that it looks the same where it may be null as well.
+/// In strict mode, null represents an absent argument, so that a nullable argument has the same schema.
 fn is_about_null(whole: &Value, at: &str) -> bool {
     let there = whole.pointer(at).unwrap();
     at.contains("/required") || *there == json!({ "type": "null" }) || *there == json!("null")
@@ -97,7 +97,7 @@ fn written_out(tool: &Tool) -> Value {
     json
 }
 
-/// The places at which a change is lost in silence, with the adapter.
+/// Returns the pointers of unreported losses with the adapter.
 pub(crate) fn silent(tool: &Tool, at: &[String]) -> Vec<String> {
     let whole = tool.to_json();
     let before = ADAPTERS.map(|(_, describe)| describe(tool));
@@ -105,7 +105,7 @@ pub(crate) fn silent(tool: &Tool, at: &[String]) -> Vec<String> {
     for at in at.iter().filter(|at| !says_nothing(&whole, at)) {
         for changed in changes(&whole, at) {
             let Ok(changed) = Tool::from_json(&changed) else { continue };
-            // A definition that nothing refers to says nothing.
+            // An unused definition has no meaning.
             if written_out(&changed) == written_out(tool) {
                 continue;
             }
@@ -124,7 +124,7 @@ pub(crate) fn silent(tool: &Tool, at: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn no_field_of_a_tool_is_lost_in_silence() {
+fn no_field_of_a_tool_is_lost_without_a_report() {
     let tool = Tool::from_json(rich()).unwrap();
     assert!(ADAPTERS.iter().all(|(_, describe)| describe(&tool).is_some()));
     let mut at = Vec::new();
@@ -135,7 +135,7 @@ fn no_field_of_a_tool_is_lost_in_silence() {
 }
 
 #[test]
-fn no_field_of_a_real_tool_is_lost_in_silence() {
+fn no_field_of_a_real_tool_is_lost_without_a_report() {
     let tools = real_tools();
     let mut dice = super::mutate::Dice::new(7);
     let (mut n_ran, mut lost) = (0, Vec::new());

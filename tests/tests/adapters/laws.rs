@@ -1,5 +1,6 @@
-//! The law of lowering, over random schemas: what the lowered schema accepts, the original accepts once it is mapped
-//! back, or a loss says that it may not. And nothing is refused that was accepted, unless a loss says so.
+//! The laws of lowering, over random schemas: after `restore`, the original accepts what the lowered schema accepts,
+//! unless a loss reports otherwise. And the lowered schema accepts what the original accepts, unless a loss reports
+//! otherwise.
 
 use proptest::prelude::*;
 use toolkit::adapter::restore;
@@ -8,7 +9,7 @@ use super::mutate::{Dice, mutate};
 use super::schemas::{instance, schema};
 use super::*;
 
-/// An argument of that schema, since what a tool takes is an object.
+/// Returns an object schema with one argument of that schema.
 fn arguments(mut inner: Value) -> Value {
     let definitions = inner.as_object_mut().and_then(|inner| inner.remove("$defs"));
     let mut schema = json!({
@@ -39,7 +40,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_the_lowered_schema_accepts_the_original_accepts_once_it_is_mapped_back(inner in schema(), seed in any::<u64>()) {
+    fn restored_arguments_of_a_lowered_schema_match_the_original(inner in schema(), seed in any::<u64>()) {
         let original = arguments(inner);
         let Ok(checked) = Schema::from_value(original.clone()) else {
             return Ok(());
@@ -63,7 +64,7 @@ proptest! {
     }
 
     #[test]
-    fn what_the_original_accepts_the_lowered_schema_has_a_way_to_say(inner in schema(), seed in any::<u64>()) {
+    fn arguments_of_the_original_have_a_form_in_the_lowered_schema(inner in schema(), seed in any::<u64>()) {
         let original = arguments(inner);
         if Schema::from_value(original.clone()).is_err() {
             return Ok(());
@@ -71,7 +72,7 @@ proptest! {
         let judge = jsonschema::validator_for(&original).unwrap();
         for dialect in &DIALECTS {
             let lowered = input(&original, dialect);
-            // An object that was open by silence is closed, and a loss says so.
+            // An object without `additionalProperties` is closed, which a loss reports.
             let closes = lowered.losses.iter().any(|loss| loss.keyword == "additionalProperties");
             if !lowered.is_whole() || closes {
                 continue;
@@ -88,7 +89,7 @@ proptest! {
     }
 
     #[test]
-    fn a_lowered_schema_has_only_words_of_its_dialect_and_lowering_it_again_changes_nothing(inner in schema()) {
+    fn a_lowered_schema_has_only_keywords_of_its_dialect_and_lowering_is_idempotent(inner in schema()) {
         let original = arguments(inner);
         if Schema::from_value(original.clone()).is_err() {
             return Ok(());
@@ -108,7 +109,7 @@ proptest! {
     }
 }
 
-/// Every keyword of a schema.
+/// Collects the keywords of a schema and its subschemas.
 fn words(schema: &Value) -> Vec<String> {
     let Value::Object(keywords) = schema else {
         return Vec::new();

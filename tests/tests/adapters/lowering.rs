@@ -1,4 +1,4 @@
-//! What becomes of each construct, word for word.
+//! The exact output and losses of lowering each construct.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn argument(schema: Value, dialect: &Dialect) -> (Value, Vec<String>) {
 }
 
 #[test]
-fn each_construct_is_said_in_the_words_of_the_dialect() {
+fn each_construct_is_lowered_to_the_dialect() {
     let strict = Dialect::OPENAI_STRICT;
     let anthropic = Dialect::ANTHROPIC_STRICT;
     let open_api = Dialect::GEMINI_OPENAPI;
@@ -94,7 +94,7 @@ fn each_construct_is_said_in_the_words_of_the_dialect() {
 }
 
 #[test]
-fn what_a_strict_target_cannot_say_is_narrowed() {
+fn features_that_strict_mode_cannot_express_are_narrowed() {
     for (schema, keyword) in [
         (json!({}), "type"),
         (json!(true), "type"),
@@ -121,7 +121,7 @@ fn what_a_strict_target_cannot_say_is_narrowed() {
 }
 
 #[test]
-fn recursion_stays_where_it_can_be_followed() {
+fn recursion_is_kept_if_the_dialect_supports_it() {
     let tree = json!({
         "type": "object",
         "properties": { "root": { "$ref": "#/$defs/Node" } },
@@ -143,7 +143,7 @@ fn recursion_stays_where_it_can_be_followed() {
 }
 
 #[test]
-fn a_choice_at_the_root_is_said_as_one_object() {
+fn a_choice_at_the_root_becomes_a_single_object() {
     let circle = json!({
         "type": "object",
         "properties": { "shape": { "const": "circle" }, "radius": { "type": "number" } },
@@ -177,7 +177,7 @@ fn a_choice_at_the_root_is_said_as_one_object() {
 }
 
 #[test]
-fn what_stands_beside_a_choice_is_written_into_each_branch() {
+fn keywords_beside_a_choice_are_merged_into_each_branch() {
     let branch =
         |name: &str| json!({ "type": "object", "properties": { name: { "type": "integer" } }, "required": [name] });
     let flattened = json!({
@@ -197,7 +197,7 @@ fn what_stands_beside_a_choice_is_written_into_each_branch() {
 }
 
 #[test]
-fn a_schema_that_is_too_large_says_by_how_much() {
+fn the_loss_of_a_large_schema_contains_its_size() {
     let values: Vec<String> = (0..1001).map(|n| n.to_string()).collect();
     let whole = json!({ "type": "object", "properties": { "x": { "type": "string", "enum": values } }, "required": ["x"], "additionalProperties": false });
     let lowered = input(&whole, &Dialect::OPENAI_STRICT);
@@ -208,7 +208,7 @@ fn a_schema_that_is_too_large_says_by_how_much() {
     );
 }
 
-/// A tool that takes one argument.
+/// Returns a tool with one argument.
 fn taking(argument: Value) -> Value {
     json!({ "type": "object", "properties": { "x": argument }, "required": ["x"], "additionalProperties": false })
 }
@@ -217,9 +217,9 @@ fn effects(lowered: &Lowered) -> Vec<Effect> {
     lowered.losses.iter().map(|loss| loss.effect).collect()
 }
 
-// `BTreeMap<u32, String>`, as schemars describes it.
+// `BTreeMap<u32, String>` as described by schemars.
 #[test]
-fn a_map_with_integer_keys_is_no_object_without_properties() {
+fn a_map_with_integer_keys_does_not_become_an_empty_object() {
     let map = json!({
         "type": "object",
         "patternProperties": { "^\\d+$": { "type": "string" } },
@@ -238,7 +238,7 @@ fn a_map_with_integer_keys_is_no_object_without_properties() {
 }
 
 #[test]
-fn an_optional_argument_may_be_null_whatever_stands_beside_its_type() {
+fn an_optional_argument_may_be_null_with_any_keywords() {
     for argument in [
         json!({ "type": "string", "anyOf": [{ "type": "string", "enum": ["a"] }, { "type": "string", "pattern": "^b" }] }),
         json!({ "type": "string", "enum": ["a"] }),
@@ -260,7 +260,7 @@ fn an_optional_argument_may_be_null_whatever_stands_beside_its_type() {
 
 // Other parts of the schema declare properties of the same object.
 #[test]
-fn closing_an_object_keeps_what_another_part_declares_or_says_that_it_does_not() {
+fn closing_an_object_keeps_other_declared_properties_or_reports_a_loss() {
     let parts = [
         json!({ "if": { "required": ["a"] }, "then": { "properties": { "b": { "type": "integer" } } } }),
         json!({ "dependentSchemas": { "a": { "properties": { "b": { "type": "integer" } } } } }),
@@ -289,7 +289,7 @@ fn closing_an_object_keeps_what_another_part_declares_or_says_that_it_does_not()
 }
 
 #[test]
-fn what_nothing_fits_stays_so_or_a_loss_says_that_it_does_not() {
+fn unsatisfiable_schemas_stay_so_or_a_loss_is_reported() {
     for impossible in [
         json!({ "type": "object", "required": ["a"], "additionalProperties": false }),
         json!({ "type": "object", "properties": { "a": false }, "required": ["a"] }),
@@ -315,9 +315,9 @@ fn what_nothing_fits_stays_so_or_a_loss_says_that_it_does_not() {
     }
 }
 
-// Trees in four tools of a server for charts: `children` lists nodes of the same kind.
+// Recursive schemas from four tools of a chart server: the items of `children` are nodes of the same kind.
 #[test]
-fn a_list_of_what_leads_back_to_itself_is_left_out_where_it_cannot_be_said() {
+fn a_recursive_list_is_removed_if_the_dialect_does_not_support_it() {
     let node = json!({
         "type": "object",
         "properties": {
@@ -340,7 +340,7 @@ fn a_list_of_what_leads_back_to_itself_is_left_out_where_it_cannot_be_said() {
 }
 
 #[test]
-fn a_schema_of_draft_07_is_lowered_as_draft_07_means_it() {
+fn a_draft_07_schema_is_lowered_with_the_semantics_of_draft_07() {
     let schema = |inner: Value| {
         let mut schema = taking(inner);
         schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");

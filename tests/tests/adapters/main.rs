@@ -1,4 +1,4 @@
-//! Tools in the words of providers: lowering, its laws, and what each adapter writes and reads.
+//! Provider formats: lowering and its laws, exports and readers.
 
 mod cases;
 mod fields;
@@ -25,7 +25,7 @@ use toolkit::schema::Schema;
 use toolkit::{Catalog, Tool};
 use toolkit_otc::Definition;
 
-/// The dialects whose lowered schemas are JSON Schema themselves.
+/// The dialects whose lowered schemas are valid JSON Schema.
 const DIALECTS: [Dialect; 7] = [
     Dialect::JSON_SCHEMA,
     Dialect::OPENAI,
@@ -36,11 +36,11 @@ const DIALECTS: [Dialect; 7] = [
     Dialect::OTC,
 ];
 
-/// What an adapter makes of a tool.
+/// The export of a tool by one adapter.
 type Said = Option<(Value, Vec<Loss>)>;
 type Describe = fn(&Tool) -> Said;
 
-/// Every adapter, in every form.
+/// All adapters with all their options.
 const ADAPTERS: [(&str, Describe); 12] = [
     ("mcp 2025-11-25", |tool| mcp(tool, Revision::V2025_11_25)),
     ("mcp 2026-07-28", |tool| mcp(tool, Revision::V2026_07_28)),
@@ -91,10 +91,10 @@ fn has(lowered: &Lowered, effect: Effect) -> bool {
     lowered.losses.iter().any(|loss| loss.effect == effect)
 }
 
-/// What a model held to the lowered schema sends for these arguments: null for each that is required and absent. A
-/// choice may have several ways to say it.
+/// Returns the arguments in the form that a model sends for the lowered schema, with null for each absent required
+/// property. A choice may have several such forms.
 fn held_to(schema: &Value, value: &Value) -> Vec<Value> {
-    // The root becomes a definition, so that each part can be asked alone.
+    // The root becomes a definition, so that each part can be validated separately.
     let text = schema.to_string();
     let text = text.replace(r##""$ref":"#""##, r##""$ref":"#/$defs/ROOT""##);
     let mut root: Value =
@@ -106,11 +106,11 @@ fn held_to(schema: &Value, value: &Value) -> Vec<Value> {
     ways(&root, &root, value, &[])
 }
 
-/// Finds the forms of a value, given the references that were followed since the last step into it.
+/// Returns the forms of a value. `followed` are the references that were followed since the last step into the value.
 fn ways(root: &Value, schema: &Value, value: &Value, followed: &[&str]) -> Vec<Value> {
     const MOST: usize = 32;
     if let Some(to) = schema.get("$ref").and_then(Value::as_str) {
-        // A reference that leads to itself without a step into the value describes no form of it.
+        // A reference that leads to itself without a step into the value has no form.
         if followed.contains(&to) {
             return vec![value.clone()];
         }
@@ -161,7 +161,7 @@ fn ways(root: &Value, schema: &Value, value: &Value, followed: &[&str]) -> Vec<V
         all.extend(lists.into_iter().map(Value::Array));
     }
     all.truncate(4 * MOST);
-    // Those that fit go on: of many items, each with several ways, all combinations are too many.
+    // Only matching items are combined, since the number of all combinations is too large.
     let mut whole = schema.clone();
     whole["$defs"] = root.get("$defs").cloned().unwrap_or_else(|| json!({}));
     let accepts = jsonschema::validator_for(&whole).unwrap();

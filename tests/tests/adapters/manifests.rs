@@ -1,4 +1,4 @@
-//! The tools of servers that exist, through every adapter.
+//! The tools of real servers with every adapter.
 
 use toolkit::adapter::{ToolExport, restore};
 use toolkit_tests::{ran, real_definitions, real_tools};
@@ -7,7 +7,7 @@ use super::*;
 
 #[test]
 fn every_real_tool_goes_through_every_adapter() {
-    // A tool whose schema is not sound has no verdict to keep.
+    // The export of a tool with an invalid schema is not checked.
     let tools: Vec<_> = real_tools().into_iter().filter(|tool| tool.input().check().is_ok()).collect();
     let (mut n_strict, mut n_refused) = (0, 0);
     for tool in &tools {
@@ -27,7 +27,7 @@ fn every_real_tool_goes_through_every_adapter() {
             };
             let accepts = jsonschema::validator_for(schema).unwrap_or_else(|error| panic!("{}: {error}", tool.id()));
             assert_eq!(schema["type"], "object");
-            // The example that the tool itself would give can be said, unless a loss says otherwise.
+            // The generated example of the tool can be expressed, unless a loss reports otherwise.
             let closes = described.losses.iter().any(|loss| loss.keyword == "additionalProperties");
             let whole = described.losses.iter().all(|loss| loss.effect != Effect::Narrowed) && !closes;
             if let (Some(example), true) = (tool.input().example(), whole) {
@@ -40,12 +40,12 @@ fn every_real_tool_goes_through_every_adapter() {
         for (adapter, describe) in ADAPTERS {
             let Some((json, losses)) = describe(tool) else {
                 n_refused += 1;
-                // Open Tool Calling has no references, and one to a property cannot be written out.
+                // Open Tool Calling has no references, and one to a property cannot be replaced by its target.
                 let refers = tool.input().as_value().to_string().contains(r##""$ref":"#/properties"##);
                 assert!(adapter == "otc" && refers, "{adapter}: {}", tool.id());
                 continue;
             };
-            // Whoever reads it again loses nothing more.
+            // Reading and exporting the result again loses nothing else.
             assert!(!json.is_null() && losses.iter().all(|loss| !loss.reason.is_empty()), "{adapter}: {}", tool.id());
         }
     }
@@ -57,13 +57,13 @@ fn every_real_tool_goes_through_every_adapter() {
 }
 
 #[test]
-fn every_definition_of_a_real_catalogue_goes_through_every_adapter() {
+fn every_definition_of_a_real_catalog_goes_through_every_adapter() {
     let definitions = real_definitions();
     let tools = definitions.iter().map(|json| Definition::from_json(json).unwrap().to_tool().unwrap());
     for tool in tools {
         for (adapter, describe) in ADAPTERS {
             let (json, losses) = describe(&tool).unwrap_or_else(|| panic!("{adapter}: {}", tool.id()));
-            // Where a tool needs more of its caller than arguments, that is said or lost aloud.
+            // Requirements other than arguments are exported or reported as a loss.
             let requires = json.to_string().contains("\"requirements\"");
             let is_told = losses.iter().any(|loss| loss.keyword == "requirements");
             assert_eq!(requires || is_told, !tool.requirements().is_empty(), "{adapter}: {}", tool.id());

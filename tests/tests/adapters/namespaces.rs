@@ -1,4 +1,4 @@
-//! Tools that stand together under a name, for OpenAI.
+//! Tools grouped by namespace, for OpenAI.
 
 use super::*;
 
@@ -26,8 +26,8 @@ fn namespaced(catalog: &Catalog) -> Value {
 }
 
 #[test]
-fn tools_of_a_namespace_stand_together() {
-    // Two of them have one name, which only namespaces tell apart.
+fn tools_are_grouped_by_namespace() {
+    // Two of them have the same name in different namespaces.
     let json = namespaced(&catalog(&["greet", "my.crm:find", "my.crm:add_note", "notes:find"]));
     let function = |name: &str, id: &str| {
         json!({
@@ -82,7 +82,7 @@ fn namespaces_are_read_as_they_were_written() {
 }
 
 #[test]
-fn one_that_cannot_be_read_hides_no_other() {
+fn an_unreadable_tool_does_not_affect_others() {
     let good = json!({ "type": "function", "name": "find", "parameters": null });
     let read = openai::read_all(&json!([
         good,
@@ -117,7 +117,7 @@ fn one_that_cannot_be_read_hides_no_other() {
 }
 
 #[test]
-fn namespaces_that_would_be_one_are_a_problem() {
+fn namespaces_with_the_same_wire_name_are_an_error() {
     let names = |ids: &[&str]| {
         let options = openai::Options::responses().namespaced();
         openai::tools(&catalog(ids), Naming::Name, options).unwrap_err().to_string()

@@ -1,7 +1,7 @@
-//! The law of lowering, over random schemas that refer to themselves and to one another.
+//! The laws of lowering, over random recursive schemas.
 //!
-//! Without a loss that widens, what the lowered schema accepts is accepted by the original, once it is mapped back.
-//! Without one that narrows, there is a way to say in the lowered schema what the original accepts.
+//! Without a `Widened` loss, the original accepts what the lowered schema accepts, after `restore`. Without a
+//! `Narrowed` loss, whatever the original accepts has a form that the lowered schema accepts.
 
 mod documents;
 mod losses;
@@ -17,7 +17,7 @@ use self::values::instances;
 use super::mutate::Dice;
 use super::*;
 
-/// A schema of OpenAPI 3.0 in the words of JSON Schema.
+/// Converts an OpenAPI 3.0 schema to JSON Schema.
 fn of_open_api(schema: &Value) -> Value {
     match schema {
         Value::Object(keywords) => {
@@ -54,7 +54,7 @@ struct Case {
 
 fn case(original: Value, seed: u64) -> Option<Case> {
     let checked = Schema::from_value(original.clone()).ok()?;
-    // The library's own reading of both drafts.
+    // The meta-schemas of `jsonschema`.
     let judge = jsonschema::options().should_validate_formats(false).build(&original).ok()?;
     Some(Case { original, checked, judge, dice: Dice::new(seed) })
 }
@@ -84,7 +84,7 @@ fn check_meta_schema(original: &Value) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What the lowered schema accepts.
+/// Checks values that the lowered schema accepts.
 fn check_sound(original: Value, seed: u64) -> Result<(), TestCaseError> {
     let Some(mut case) = case(original, seed) else {
         return Ok(());
@@ -113,14 +113,14 @@ fn check_sound(original: Value, seed: u64) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What the original accepts.
+/// Checks values that the original accepts.
 fn check_complete(original: Value, seed: u64) -> Result<(), TestCaseError> {
     let Some(mut case) = case(original, seed) else {
         return Ok(());
     };
     let values = instances(&case.original, &mut case.dice, 8);
     let values: Vec<Value> = values.into_iter().filter(|value| case.judge.is_valid(value)).collect();
-    // An object that was open by silence is closed, and a loss says so.
+    // An object without `additionalProperties` is closed, which a loss reports.
     let mut closed = case.original.clone();
     toolkit::schema::close::close(&mut closed);
     let is_legacy = closed.get("$schema").is_some();
@@ -153,12 +153,12 @@ proptest! {
     #![proptest_config(config(250))]
 
     #[test]
-    fn a_lowered_recursive_schema_accepts_no_more_or_says_so(original in document(), seed in any::<u64>()) {
+    fn a_lowered_recursive_schema_is_not_wider_without_a_loss(original in document(), seed in any::<u64>()) {
         check_sound(original, seed)?;
     }
 
     #[test]
-    fn a_lowered_recursive_schema_accepts_no_less_or_says_so(original in document(), seed in any::<u64>()) {
+    fn a_lowered_recursive_schema_is_not_narrower_without_a_loss(original in document(), seed in any::<u64>()) {
         check_complete(original, seed)?;
     }
 
@@ -168,7 +168,7 @@ proptest! {
     }
 }
 
-/// The same cases in each run, so that a failure is due to a change. `PROPTEST_CASES` asks for that many random ones.
+/// The same cases in each run, so that failures are due to changes. `PROPTEST_CASES` sets the number of random ones.
 fn config(n_cases: u32) -> ProptestConfig {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     match std::env::var_os("PROPTEST_CASES") {

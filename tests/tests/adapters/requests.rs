@@ -1,11 +1,11 @@
-//! What a whole catalogue uses up of a target's limits, and which tools give up strict mode for it.
+//! The limits of a request, and the selection of strict tools.
 
 use serde_json::{Map, Value, json};
 use toolkit::adapter::{Export, RequestLimits, Usage, anthropic, gemini, openai};
 use toolkit::catalog::Naming;
 use toolkit::{Catalog, Tool};
 
-/// A tool with so many optional parameters, and so many of several types.
+/// Returns a tool with the given numbers of optional parameters and of parameters with several types.
 fn tool(name: &str, n_optional: usize, n_unions: usize) -> Tool {
     let mut properties = Map::new();
     for nth in 0..n_optional {
@@ -28,7 +28,7 @@ fn strict(tools: Vec<Tool>) -> Export {
     anthropic::tools(&catalog, Naming::Name, anthropic::Options::default().strict()).unwrap()
 }
 
-/// The names of the tools that are strict.
+/// Returns the names of the strict tools.
 fn strict_names(export: &Export) -> Vec<&str> {
     let tools = export.json.as_array().unwrap().iter();
     tools.filter(|tool| tool["strict"] == true).map(|tool| tool["name"].as_str().unwrap()).collect()
@@ -40,7 +40,7 @@ fn usage<'e>(export: &'e Export, what: &str) -> &'e Usage {
 }
 
 #[test]
-fn twenty_tools_are_strict_and_the_others_say_why_not() {
+fn twenty_tools_are_strict_and_the_others_report_the_reason() {
     let names: Vec<String> = (0..25).map(|nth| format!("tool{nth:02}")).collect();
     let export = strict(names.iter().map(|name| tool(name, 0, 0)).collect());
     assert_eq!(strict_names(&export), names[..20]);
@@ -51,13 +51,13 @@ fn twenty_tools_are_strict_and_the_others_say_why_not() {
     let tools = usage(&export, "strict tools");
     assert_eq!((tools.count, tools.limit, tools.is_over()), (25, 20, true));
     assert_eq!(tools.to_string(), "Anthropic: 25 strict tools, of at most 20");
-    // What is not strict is written as if nobody had asked for it.
+    // The other tools are exported as without strict mode.
     let last = export.json.as_array().unwrap().last().unwrap();
     assert_eq!(last.get("strict"), None);
 }
 
 #[test]
-fn tools_that_were_read_as_strict_have_no_more_room_than_others() {
+fn tools_that_were_read_as_strict_share_the_limits() {
     let read = |nth: usize| {
         let json = json!({
             "name": format!("tool{nth:02}"),
@@ -76,13 +76,13 @@ fn tools_that_were_read_as_strict_have_no_more_room_than_others() {
 }
 
 #[test]
-fn room_goes_to_tools_that_change_things_then_to_those_that_take_least() {
+fn strict_mode_prefers_tools_that_write_then_those_with_the_smallest_share() {
     let reads = |name: &str, n_optional| {
         let Value::Object(mut record) = tool(name, n_optional, 0).to_json() else { unreachable!() };
         record.insert("annotations".to_owned(), json!({ "readOnlyHint": true }));
         Tool::from_json(Value::Object(record)).unwrap()
     };
-    // 24 optional parameters have room.
+    // There is room for 24 optional parameters.
     let export =
         strict(vec![reads("a_reads", 1), tool("b_large", 20, 0), tool("c_small", 10, 0), tool("d_small", 10, 0)]);
     assert_eq!(strict_names(&export), ["a_reads", "c_small", "d_small"]);
@@ -111,7 +111,7 @@ fn parameters_of_several_types_are_counted_at_every_level() {
 }
 
 #[test]
-fn the_order_of_the_tools_changes_nothing() {
+fn the_order_of_tools_does_not_matter() {
     let tools = || (0..30).map(|nth| tool(&format!("tool{nth:02}"), nth % 4, nth % 3)).collect::<Vec<_>>();
     let mut reversed = tools();
     reversed.reverse();
@@ -119,7 +119,7 @@ fn the_order_of_the_tools_changes_nothing() {
 }
 
 #[test]
-fn what_is_strict_stays_within_every_limit() {
+fn strict_tools_stay_within_every_limit() {
     for step in 1..12 {
         let tools = (0..40).map(|nth| tool(&format!("tool{nth:02}"), (nth * step) % 7, (nth * 3 + step) % 5)).collect();
         let export = strict(tools);
@@ -136,7 +136,7 @@ fn what_is_strict_stays_within_every_limit() {
 }
 
 #[test]
-fn a_host_may_know_other_limits() {
+fn a_host_can_set_other_limits() {
     let catalog = Catalog::new((0..25).map(|nth| tool(&format!("tool{nth:02}"), 0, 0))).unwrap();
     let mut limits = RequestLimits::NONE;
     limits.name = "Mine";
@@ -147,7 +147,7 @@ fn a_host_may_know_other_limits() {
 }
 
 #[test]
-fn too_many_tools_and_long_names_are_told() {
+fn too_many_tools_and_long_names_are_reported() {
     let catalog = Catalog::new((0..600).map(|nth| tool(&format!("tool{nth:03}"), 0, 0))).unwrap();
     let openai = openai::tools(&catalog, Naming::Name, openai::Options::default()).unwrap();
     let gemini = gemini::tools(&catalog, Naming::Name, gemini::SchemaFormat::JsonSchema).unwrap();
@@ -160,7 +160,7 @@ fn too_many_tools_and_long_names_are_told() {
 }
 
 #[test]
-fn the_largest_schema_is_told_of_each_limit_of_openais_strict_mode() {
+fn the_largest_schema_is_reported_for_each_limit_of_openais_strict_mode() {
     let values: Vec<String> = (0..300).map(|nth| format!("{nth:0>60}")).collect();
     let schema = json!({
         "type": "object",
@@ -175,7 +175,7 @@ fn the_largest_schema_is_told_of_each_limit_of_openais_strict_mode() {
     assert_eq!((long.target, long.count, long.limit), ("OpenAI strict", 18_000, 15_000));
     assert_eq!(usage(&export, "properties").count, 2);
     assert_eq!(usage(&export, "enum values").tools[0].0.name(), "large");
-    // So that one is not strict, and says why.
+    // The tool is therefore not strict, and the reason is reported.
     assert_eq!(strict_names(&export), ["small"]);
     assert!(export.not_strict[0].1[0].reason.contains("15000 characters in one long enum, but the schema has 18000"));
 }

@@ -1,4 +1,4 @@
-//! Skills and cards of Agent2Agent, read and written again.
+//! Skills and agent cards of Agent2Agent, read and written again.
 
 use toolkit_tests::{ran, real_tools};
 
@@ -8,7 +8,7 @@ fn agent() -> a2a::Agent {
     a2a::Agent::new("Clerk").description("Keeps notes.").version("1.0.0").url("https://example.com/a2a")
 }
 
-/// A card with all that the protocol has for one.
+/// An agent card with every field of the protocol.
 fn foreign() -> Value {
     json!({
         "name": "Route Planner",
@@ -47,7 +47,7 @@ fn foreign() -> Value {
 }
 
 #[test]
-fn a_foreign_card_comes_back_as_it_was() {
+fn a_foreign_card_survives_a_round_trip() {
     let card = a2a::read_card(&foreign()).unwrap();
     assert_eq!((&*card.agent.name, &*card.agent.url), ("Route Planner", "https://example.com/grpc"));
     let tools: Vec<Tool> = card.skills.into_iter().map(Result::unwrap).collect();
@@ -60,7 +60,7 @@ fn a_foreign_card_comes_back_as_it_was() {
 }
 
 #[test]
-fn what_a_card_does_not_say_is_a_loss_and_the_rest_comes_back() {
+fn unsupported_fields_of_a_skill_are_losses_and_the_others_survive() {
     let tool = Tool::from_json(serde_json::from_str::<Value>(include_str!("rich.json")).unwrap()).unwrap();
     let catalog = Catalog::new([tool.clone()]).unwrap();
     let export = a2a::card(&agent(), &catalog);
@@ -70,7 +70,7 @@ fn what_a_card_does_not_say_is_a_loss_and_the_rest_comes_back() {
     let (was, is) = (tool.to_json(), back.to_json());
     let lost: Vec<&str> = export.losses[0].1.iter().map(|loss| &*loss.keyword).collect();
     for (field, value) in was.as_object().unwrap() {
-        // It stands in the description, where a person reads it.
+        // The deprecation is in the description.
         let is_told = field == "deprecated" && is["description"].as_str().unwrap().ends_with("Deprecated: use find");
         let kept = is.get(field) == Some(value) || field == "description";
         assert!(kept || is_told || lost.contains(&&**field), "{field}: {is}");
@@ -80,11 +80,11 @@ fn what_a_card_does_not_say_is_a_loss_and_the_rest_comes_back() {
 }
 
 #[test]
-fn every_real_tool_is_a_skill_that_comes_back() {
+fn every_real_tool_survives_a_round_trip_as_a_skill() {
     let tools = real_tools();
     for tool in &tools {
         let skill = a2a::skill(tool).json;
-        // A name that is no id is kept with its tool, and is none for a skill.
+        // A title that is not an id is kept, but is not the id of the skill.
         let Ok(back) = a2a::read(&skill) else {
             assert!(tool.id().to_string().parse::<toolkit::tool::ToolId>().is_err(), "{skill}");
             continue;
@@ -95,7 +95,7 @@ fn every_real_tool_is_a_skill_that_comes_back() {
 }
 
 #[test]
-fn what_is_no_card_says_why() {
+fn errors_of_invalid_cards_contain_the_reason() {
     let without = |field: &str| {
         let mut card = foreign();
         card.as_object_mut().unwrap().remove(field);
@@ -108,7 +108,7 @@ fn what_is_no_card_says_why() {
     card["version"] = json!(1);
     assert_eq!(a2a::read_card(&card).unwrap_err().to_string(), "invalid agent card: `version` must be a string");
     assert!(a2a::read_card(&json!([])).is_err());
-    // One skill that is none hides no other.
+    // An invalid skill does not affect the others.
     card = foreign();
     card["skills"][0]["id"] = json!("a::b");
     let skills = a2a::read_card(&card).unwrap().skills;
@@ -117,7 +117,7 @@ fn what_is_no_card_says_why() {
 }
 
 #[test]
-fn names_that_clash_elsewhere_are_skills_of_their_own() {
+fn skills_with_equal_names_are_distinct() {
     let tool = |namespace: &'static str| Tool::builder("find").namespace(namespace).build().unwrap();
     let export = a2a::skills(&Catalog::new([tool("a"), tool("b")]).unwrap());
     assert_eq!((&export.json[0]["id"], &export.json[1]["id"]), (&json!("a:find"), &json!("b:find")));

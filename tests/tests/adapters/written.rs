@@ -1,4 +1,4 @@
-//! What each adapter writes of a tool and reads again.
+//! The exports of each adapter, read again.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,7 +139,7 @@ fn a2a_is_written_as_skills_and_a_card() {
 }
 
 #[test]
-fn what_is_read_of_a_provider_is_what_was_written_for_it() {
+fn tools_survive_a_round_trip_through_each_provider() {
     let original = catalog();
     let original = original.get("notes:search").unwrap();
     let openai = openai::describe(original, "search", openai::Options::responses()).json;
@@ -168,7 +168,7 @@ fn what_is_read_of_a_provider_is_what_was_written_for_it() {
 }
 
 #[test]
-fn null_in_gemini_is_a_type_again_and_data_stays_as_it_is() {
+fn nullable_in_gemini_becomes_a_type_and_data_is_unchanged() {
     let declaration = json!({
         "name": "t",
         "description": "d",
@@ -194,7 +194,7 @@ fn null_in_gemini_is_a_type_again_and_data_stays_as_it_is() {
 }
 
 #[test]
-fn what_a_provider_alone_has_comes_back() {
+fn fields_of_a_single_provider_survive_a_round_trip() {
     let schema = json!({
         "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"], "additionalProperties": false,
     });
@@ -205,7 +205,7 @@ fn what_a_provider_alone_has_comes_back() {
     });
     let tool = anthropic::read(&anthropic).unwrap();
     assert_eq!(anthropic::describe(&tool, "t", anthropic::Options::default()).json, anthropic);
-    // Elsewhere there is no word for some of it.
+    // Other formats do not support some of the fields.
     let losses = openai::describe(&tool, "t", openai::Options::responses()).losses;
     assert!(told(&losses).contains(&"`cache_control` is not supported".to_owned()), "{losses:?}");
     let openai = json!({
@@ -214,7 +214,7 @@ fn what_a_provider_alone_has_comes_back() {
     });
     let tool = openai::read(&openai).unwrap();
     assert_eq!(openai::describe(&tool, "t", openai::Options::responses()).json, openai);
-    // A tool that asks not to be held to its schema is not.
+    // A tool that was read as not strict stays so.
     let mut free = openai;
     free["strict"] = json!(false);
     let tool = openai::read(&free).unwrap();

@@ -1,4 +1,4 @@
-//! What tools cost in tokens, and how far the estimate is off.
+//! The token costs of tools, and the error of the estimate.
 
 use serde_json::json;
 use toolkit::adapter::cost::{Cost, Estimate, TokenCounter};
@@ -10,7 +10,7 @@ fn exact(text: &str) -> usize {
     bpe_openai::o200k_base().count(text)
 }
 
-/// The errors of the estimate, in parts of what it should have said: of each, and of all together.
+/// Returns the relative errors of the estimate: for each tool, and for all of them together.
 fn errors(texts: &[String]) -> (Vec<f64>, f64) {
     let counts: Vec<(f64, f64)> = texts.iter().map(|text| (Estimate.count(text) as f64, exact(text) as f64)).collect();
     let (estimated, real) = counts.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
@@ -18,7 +18,7 @@ fn errors(texts: &[String]) -> (Vec<f64>, f64) {
 }
 
 #[test]
-fn the_estimate_is_near_what_a_tokenizer_says_of_real_tools() {
+fn the_estimate_is_close_to_a_tokenizer_for_real_tools() {
     let tools = real_tools();
     let forms: [(&str, Vec<String>); 3] = [
         ("as MCP lists them", tools.iter().map(|tool| tool.to_mcp_json().to_string()).collect()),
@@ -32,7 +32,7 @@ fn the_estimate_is_near_what_a_tokenizer_says_of_real_tools() {
         ("descriptions alone", tools.iter().map(|tool| tool.description().to_owned()).collect()),
     ];
     for (form, texts) in forms {
-        // Of a text of a few tokens one more or less is a large part.
+        // For short texts, an error of one token is a large fraction.
         let texts: Vec<String> = texts.into_iter().filter(|text| exact(text) >= 20).collect();
         if texts.is_empty() {
             continue;
@@ -75,7 +75,7 @@ fn tool() -> Tool {
 }
 
 #[test]
-fn every_form_has_its_parts_counted() {
+fn the_parts_of_every_format_are_counted() {
     let bytes = |text: &str| text.len();
     let forms = [
         ("mcp", tool().to_mcp_json(), true, true),
@@ -96,7 +96,7 @@ fn every_form_has_its_parts_counted() {
 }
 
 #[test]
-fn the_sum_of_costs_is_what_they_cost_together() {
+fn the_sum_of_costs_is_the_cost_of_all_tools() {
     let cost = Cost::new(&tool().to_mcp_json(), &exact);
     let both: Cost = [cost, cost].into_iter().sum();
     assert_eq!((both.total, both.input), (2 * cost.total, 2 * cost.input));

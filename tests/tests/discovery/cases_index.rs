@@ -1,4 +1,4 @@
-//! The cases of the systems that this one replaces: pages, changes, registration.
+//! The test cases of the systems that this one replaces: pages, changes and registration.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use super::{cases, ids, tool};
 
 const TEXT: &str = include_str!("../../cases/index.json");
 
-/// Where this index differs: the case, and what was decided.
+/// The cases with another expectation, with the decision.
 const DECIDED: [(&str, &str); 6] = [
     ("nondeterministic_searcher", "the order of an answer is always the same"),
     ("offset_past_end", "a cursor is one that the index gave; none leads past the end"),
@@ -31,7 +31,7 @@ fn local(name: &str) -> ToolBackend {
 }
 
 #[test]
-fn pages_are_those_of_the_cases() {
+fn pages_match_the_cases() {
     let (cases, mut n_ran) = (cases(TEXT, "pagination"), 0);
     for case in cases.iter().filter(|case| !is_decided(case)) {
         let id = case["id"].as_str().unwrap();
@@ -81,7 +81,7 @@ fn pages_are_those_of_the_cases() {
 }
 
 #[test]
-fn changes_are_told_as_in_the_cases() {
+fn listeners_are_notified_as_in_the_cases() {
     let cases = cases(TEXT, "events");
     for case in &cases {
         let index = Index::new();
@@ -102,7 +102,7 @@ fn changes_are_told_as_in_the_cases() {
 }
 
 #[test]
-fn namespaces_are_those_of_the_cases() {
+fn namespaces_match_the_cases() {
     let cases = cases(TEXT, "namespaces");
     for case in &cases {
         let index = Index::new();
@@ -122,7 +122,7 @@ fn namespaces_are_those_of_the_cases() {
 }
 
 #[test]
-fn registration_is_that_of_the_cases() {
+fn registration_matches_the_cases() {
     let (cases, mut n_ran) = (cases(TEXT, "registration"), 0);
     for case in cases.iter().filter(|case| !is_decided(case)) {
         let index = Index::new();
@@ -157,7 +157,7 @@ fn registration_is_that_of_the_cases() {
                 registered(&other, local("x")).unwrap();
                 assert_eq!(index.snapshot().summary("n:t").unwrap().tags, ["new"]);
             }
-            // A name is checked where a tool is read or built.
+            // Names are checked when a tool is read or built.
             "invalid_name" => assert!(Tool::builder("in valid").build().is_err()),
             "unregister_last_removes_tool" => {
                 index.unregister("n:t", &local("x")).unwrap();

@@ -1,4 +1,4 @@
-//! The cases of the systems that this one replaces: the groups that need a few lines each, and that none is forgotten.
+//! The test cases of the systems that this one replaces: the remaining groups, and a check that no group is missing.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ const INDEX: &str = include_str!("../../cases/index.json");
 const SEARCH: &str = include_str!("../../cases/search.json");
 const TOOLDOC: &str = include_str!("../../cases/tooldoc.json");
 
-/// Every group, and where it is run.
+/// Every group with the module that runs it.
 const GROUPS: [(&str, &str); 33] = [
     ("pagination", "cases_index"),
     ("events", "cases_index"),
@@ -54,7 +54,7 @@ const GROUPS: [(&str, &str); 33] = [
     ("isolation", "here"),
 ];
 
-/// Single cases that are not run, by a part of their text, and why.
+/// Cases that are not run, by a part of their text, with the reasons.
 const DECIDED: [(&str, &str); 7] = [
     ("close_", "there is nothing to close: what is not used any more is dropped"),
     (r#""expect":"agent:1.0.0""#, "a provider has the name that the host gives it, with or without a version"),
@@ -65,7 +65,7 @@ const DECIDED: [(&str, &str); 7] = [
     ("truncation to maxDocTextLen", "how much of a tool is searched is no setting"),
 ];
 
-/// The cases of a group that are run.
+/// Returns the cases of a group that are run.
 fn group(text: &str, name: &str) -> Vec<Value> {
     let is_decided = |case: &Value| DECIDED.iter().any(|(part, _)| case.to_string().contains(part));
     let cases: Vec<Value> = cases(text, name).into_iter().filter(|case| !is_decided(case)).collect();
@@ -78,7 +78,7 @@ fn local(name: &str) -> ToolBackend {
 }
 
 #[test]
-fn every_group_is_run_or_says_why_not() {
+fn every_group_is_run_or_has_a_reason() {
     let mut found: Vec<String> = Vec::new();
     for text in [INDEX, SEARCH, TOOLDOC] {
         let document: Value = serde_json::from_str(text).unwrap();
@@ -117,7 +117,7 @@ fn providers_need_names() {
 }
 
 #[test]
-fn changes_are_called_as_in_the_cases() {
+fn kinds_of_changes_have_the_names_of_the_cases() {
     let kinds = [
         ChangeKind::Registered,
         ChangeKind::Updated,
@@ -129,7 +129,7 @@ fn changes_are_called_as_in_the_cases() {
 }
 
 #[test]
-fn a_weight_is_how_often_a_word_counts() {
+fn a_weight_multiplies_the_occurrences_of_a_word() {
     for case in group(SEARCH, "weighted_doc") {
         let namespace = case["doc"]["namespace"].as_str().unwrap();
         let ranked = |weight: u64, description: &str| {
@@ -149,7 +149,7 @@ fn a_weight_is_how_often_a_word_counts() {
 }
 
 #[test]
-fn a_search_builds_nothing() {
+fn a_search_does_not_build_schemas() {
     for case in group(SEARCH, "cache") {
         let index = index(&[("git", "Commits."), ("docker", "Builds.")]);
         let before = index.snapshot();
@@ -161,7 +161,7 @@ fn a_search_builds_nothing() {
 }
 
 #[test]
-fn fingerprints_are_as_the_cases_want_them() {
+fn fingerprints_match_the_cases() {
     let tagged = |tags: &[&str]| Tool::from_json(json!({ "name": "a", "tags": tags, "inputSchema": {} })).unwrap();
     for case in group(SEARCH, "fingerprint") {
         let of = |tools: &[Tool]| Fingerprint::new(tools);
@@ -182,7 +182,7 @@ fn fingerprints_are_as_the_cases_want_them() {
 #[test]
 fn an_explanation_counts_the_words_that_overlap() {
     for case in group(SEARCH, "token_overlap") {
-        // A greeting asks for nothing.
+        // A greeting is not part of the query.
         let text = |field: &str| case[field].as_str().unwrap().to_lowercase().replace("hello", "Yellow");
         let index = index(&[("x", &text("text"))]);
         let explained = index.snapshot().explain(text("query").to_uppercase().as_str(), "x");
@@ -192,7 +192,7 @@ fn an_explanation_counts_the_words_that_overlap() {
     }
 }
 
-/// Vectors whose cosines with the question are given, for each tool by its name.
+/// An embedder whose vectors have the given cosine similarities with the query, by the name of the tool.
 struct Cosines(Vec<(String, f32)>);
 
 impl Embedder for Cosines {
@@ -206,7 +206,7 @@ impl Embedder for Cosines {
     }
 }
 
-/// The tools by these cosines, from the best to the worst.
+/// Returns the tools ranked by these cosine similarities.
 fn by_cosines(cosines: &[(String, f32)]) -> Vec<(String, f32)> {
     let tools: Vec<Tool> = cosines.iter().map(|(name, _)| tool(name, "")).collect();
     let snapshot = Index::from_tools(&tools).snapshot();
@@ -217,10 +217,10 @@ fn by_cosines(cosines: &[(String, f32)]) -> Vec<(String, f32)> {
 }
 
 #[test]
-fn the_most_similar_come_first_and_equals_by_their_ids() {
+fn the_most_similar_tools_come_first_and_equal_ones_by_id() {
     for case in group(SEARCH, "semantic_ranking") {
         let Some(scores) = case["scores"].as_object() else {
-            // No model of our own says what is meant; by words the same tool is first.
+            // The case uses an embedding model; the search by words ranks the same tool first.
             let documents = case["documents"].as_array().unwrap();
             let tools: Vec<Tool> = documents
                 .iter()
@@ -244,12 +244,12 @@ fn the_most_similar_come_first_and_equals_by_their_ids() {
 }
 
 #[test]
-fn a_document_is_what_the_tool_says() {
+fn a_search_document_contains_the_texts_of_the_tool() {
     for case in group(SEARCH, "document_adapter") {
         let document = &case["document"];
         let mut fields = document.clone();
         fields["inputSchema"] = json!({});
-        // The text is made of the tool; nobody gives another.
+        // The text is generated from the tool and cannot be set.
         fields.as_object_mut().unwrap().remove("text");
         let doc = SearchDoc::new(&Tool::from_json(fields).unwrap());
         let of_case = &case["search_doc"]["summary"];
@@ -270,7 +270,7 @@ impl Embedder for Failing {
 }
 
 #[test]
-fn words_and_meaning_together_do_what_the_cases_want() {
+fn hybrid_search_matches_the_cases() {
     let tools: Vec<Tool> = (0..10).map(|n| tool(&format!("t{n}"), "Reads.")).collect();
     let snapshot = Index::from_tools(&tools).snapshot();
     let semantic = Semantic::new(Cosines(Vec::new()));
@@ -308,7 +308,7 @@ fn the_stop_words_of_the_cases_find_nothing_in_prose() {
 }
 
 #[test]
-fn texts_and_examples_have_the_bounds_of_the_cases() {
+fn texts_and_examples_have_the_limits_of_the_cases() {
     let document: Value = serde_json::from_str(TOOLDOC).unwrap();
     let bounds = json!({
         "summary": Docs::MAX_SUMMARY,
@@ -326,7 +326,7 @@ fn texts_and_examples_have_the_bounds_of_the_cases() {
 }
 
 #[test]
-fn what_is_registered_and_what_is_returned_is_nobody_elses() {
+fn registered_and_returned_values_are_independent() {
     for case in group(TOOLDOC, "isolation") {
         let docs = Docs::new(Arc::new(index(&[("a", "")])));
         let mut example = ToolExample::new(json!({ "list": [1] }));

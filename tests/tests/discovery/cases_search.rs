@@ -1,4 +1,4 @@
-//! The cases of the systems that this one replaces: what is found.
+//! The test cases of the systems that this one replaces: search results.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::cases;
 
 const TEXT: &str = include_str!("../../cases/search.json");
 
-/// Where the answers differ: the case, and what was decided.
+/// The cases with other results, with the decision.
 const DECIDED: [(&str, &str); 7] = [
     ("max_docs", "an index has no tools that it does not search"),
     ("ex_maxdocs", "an index has no tools that it does not search"),
@@ -26,7 +26,7 @@ fn is_decided(case: &Value) -> bool {
     DECIDED.iter().any(|(id, _)| case["id"] == *id)
 }
 
-/// A document of the cases as a tool.
+/// Converts a document of the cases to a tool.
 fn tool(doc: &Value) -> Tool {
     let summary = &doc["summary"];
     let fields = json!({
@@ -53,7 +53,7 @@ fn ranking(config: &Value) -> Ranking {
 }
 
 #[test]
-fn full_text_search_finds_what_the_cases_assert() {
+fn full_text_search_matches_the_cases() {
     let (cases, mut n_ran) = (cases(TEXT, "fulltext"), 0);
     for case in cases.iter().filter(|case| !is_decided(case)) {
         let docs = case["docs"].as_array().unwrap();
@@ -84,7 +84,7 @@ fn full_text_search_finds_what_the_cases_assert() {
 }
 
 #[test]
-fn the_default_search_finds_what_the_cases_assert() {
+fn the_default_search_matches_the_cases() {
     let (cases, mut n_ran) = (cases(TEXT, "lexical"), 0);
     for case in cases.iter().filter(|case| !is_decided(case)) {
         let tools: Vec<Tool> =
@@ -109,7 +109,7 @@ fn the_default_search_finds_what_the_cases_assert() {
 }
 
 #[test]
-fn summaries_and_texts_are_those_of_the_cases_but_for_spaces_and_repetition() {
+fn summaries_and_texts_match_the_cases_except_spaces_and_repetition() {
     let cases = cases(TEXT, "doc_text");
     for case in &cases {
         let mut fields = case["tool"].clone();
@@ -121,7 +121,7 @@ fn summaries_and_texts_are_those_of_the_cases_but_for_spaces_and_repetition() {
         assert_eq!(json!(doc.summary), case["summary"]);
         let words = |text: &str| {
             let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
-            // The description is not repeated where there is no other summary.
+            // The description is not repeated if there is no other summary.
             words.dedup();
             words
         };
@@ -131,9 +131,9 @@ fn summaries_and_texts_are_those_of_the_cases_but_for_spaces_and_repetition() {
 }
 
 #[test]
-fn a_filter_by_namespace_keeps_what_the_cases_keep() {
+fn a_filter_by_namespace_matches_the_cases() {
     let cases = cases(TEXT, "filters");
-    // The other case gives no namespace, which is that of tools without one.
+    // The other case filters by no namespace, which selects the tools without one.
     let case = &cases[0];
     let docs = case["docs"].as_array().unwrap();
     let tools: Vec<Tool> = docs

@@ -1,4 +1,4 @@
-//! Searching while tools come and go.
+//! Searches during changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn after_any_changes_an_index_answers_as_one_that_was_built_anew(steps in prop::collection::vec(step(), 1..24)) {
+    fn after_any_changes_an_index_equals_a_rebuilt_one(steps in prop::collection::vec(step(), 1..24)) {
         let index = Index::new();
         let mut expected: BTreeMap<String, Tool> = BTreeMap::new();
         let backend = ToolBackend::local("x").unwrap();
@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn fewer_hits_are_the_first_of_more(texts in prop::collection::vec(prop::collection::vec(0..WORDS.len(), 0..20), 50..400), query in prop::collection::vec(0..WORDS.len(), 1..6)) {
+    fn a_smaller_limit_returns_a_prefix(texts in prop::collection::vec(prop::collection::vec(0..WORDS.len(), 0..20), 50..400), query in prop::collection::vec(0..WORDS.len(), 1..6)) {
         let tools: Vec<Tool> = texts.iter().enumerate().map(|(number, text)| made(number, text)).collect();
         let index = Index::from_tools(&tools);
         let query: Vec<&str> = query.iter().map(|word| WORDS[*word]).collect();
@@ -99,7 +99,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
-    fn whoever_searches_during_changes_sees_a_whole_version(steps in prop::collection::vec(step(), 4..16)) {
+    fn concurrent_searches_see_complete_versions(steps in prop::collection::vec(step(), 4..16)) {
         let index = Index::new();
         let is_done = AtomicBool::new(false);
         let check = || {
@@ -141,10 +141,10 @@ proptest! {
 }
 
 #[test]
-fn searches_during_changes_see_one_version() {
+fn each_search_during_changes_sees_one_version() {
     let index = Arc::new(Index::new());
     let backend = ToolBackend::local("x").unwrap();
-    // In every version either all tools are about cats, or all are about dogs.
+    // In every version, all tools contain the same word.
     let about =
         |animal: &str| -> Vec<Tool> { (0..20).map(|n| tool(&format!("t{n}"), &format!("About {animal}."))).collect() };
     index.register_all(about("cats").into_iter().map(|tool| (tool, backend.clone()))).unwrap();

@@ -1,4 +1,4 @@
-//! What there is to read of a tool, at three depths.
+//! Documentation at three levels of detail.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{cases, tool};
 
 const TEXT: &str = include_str!("../../cases/tooldoc.json");
 
-/// Where the documentation differs: the case, and what was decided.
+/// The cases with other documentation, with the decision.
 const DECIDED: [(&str, &str); 2] =
     [("ref_property", "references are followed"), ("nested_not_walked", "objects within objects are looked into")];
 
@@ -38,7 +38,7 @@ fn example(args: Value) -> ToolExample {
 }
 
 #[test]
-fn each_depth_says_more() {
+fn each_level_of_detail_adds_fields() {
     let docs = docs(&[ticket()]);
     let entry = DocEntry::new().notes("Takes a while.").external_ref("https://example.com");
     docs.register("ticket:create", entry).unwrap();
@@ -58,7 +58,7 @@ fn each_depth_says_more() {
 }
 
 #[test]
-fn an_example_that_the_tool_would_refuse_is_refused() {
+fn an_example_that_violates_the_schema_is_an_error() {
     let docs = docs(&[ticket()]);
     let refused = docs.register_examples("ticket:create", vec![example(json!({ "title": 1 }))]).unwrap_err();
     assert_eq!(
@@ -76,7 +76,7 @@ fn an_example_that_the_tool_would_refuse_is_refused() {
 }
 
 #[test]
-fn what_is_not_there_is_said_with_what_is() {
+fn errors_contain_the_available_alternatives() {
     let docs = docs(&[]);
     assert_eq!(docs.describe("a", Detail::Full).unwrap_err().to_string(), "no tool is named `a`");
     docs.register("a", DocEntry::new().summary("Documented.")).unwrap();
@@ -88,7 +88,7 @@ fn what_is_not_there_is_said_with_what_is() {
 }
 
 #[test]
-fn a_schema_that_leads_in_circles_is_read_to_a_depth() {
+fn a_recursive_schema_is_read_to_a_maximum_depth() {
     let schema = json!({
         "$ref": "#/$defs/Node",
         "$defs": {
@@ -128,7 +128,7 @@ fn examples_are_measured_as_in_the_cases() {
 }
 
 #[test]
-fn texts_are_cut_as_in_the_cases() {
+fn texts_are_truncated_as_in_the_cases() {
     let cases = cases(TEXT, "truncation");
     for case in &cases {
         let text = match case["input"].as_str() {
@@ -146,7 +146,7 @@ fn texts_are_cut_as_in_the_cases() {
 }
 
 #[test]
-fn schemas_are_put_in_short_as_in_the_cases() {
+fn schemas_are_summarized_as_in_the_cases() {
     let (cases, mut n_ran) = (cases(TEXT, "schema_info"), 0);
     for case in cases.iter().filter(|case| DECIDED.iter().all(|(id, _)| case["id"] != *id)) {
         let info = serde_json::to_value(SchemaInfo::from_schema(&case["schema"])).unwrap();
@@ -156,7 +156,7 @@ fn schemas_are_put_in_short_as_in_the_cases() {
     ran(n_ran);
 }
 
-/// What `toolkit_search::DocError` is called in the cases.
+/// Returns the name of a `DocError` in the cases.
 fn name(error: &DocError) -> &'static str {
     match error {
         DocError::UnknownDetail { .. } => "invalid_detail",
@@ -169,7 +169,7 @@ fn name(error: &DocError) -> &'static str {
 }
 
 #[test]
-fn depths_and_errors_are_those_of_the_cases() {
+fn levels_of_detail_and_errors_match_the_cases() {
     let cases = cases(TEXT, "levels");
     for case in &cases {
         let registered = &case["registered"];
@@ -218,9 +218,9 @@ fn depths_and_errors_are_those_of_the_cases() {
 #[test]
 fn examples_are_limited_as_in_the_cases() {
     let (cases, mut n_ran) = (cases(TEXT, "examples"), 0);
-    // The one case without a number says in words what `register_examples` replaces.
+    // The one case without a number describes in words that `register_examples` replaces examples.
     for case in cases.iter().filter(|case| case["expect"].is_u64()) {
-        // Nothing, and less than nothing, was no limit there; here 0 is none at all.
+        // Zero and negative numbers meant no limit there; here 0 means no examples.
         let limit = |field: &str| case[field].as_i64().filter(|n| *n > 0).map_or(usize::MAX, |n| n as usize);
         let docs = docs(&[ticket()]).max_examples(limit("max_examples"));
         let registered = vec![example(json!({ "title": "Broken" })); limit("registered")];
@@ -237,7 +237,7 @@ fn examples_are_limited_as_in_the_cases() {
 }
 
 #[test]
-fn examples_that_are_too_large_are_refused_as_in_the_cases() {
+fn large_examples_are_errors_as_in_the_cases() {
     let cases = cases(TEXT, "register_errors");
     for case in &cases {
         let docs = docs(&[tool("a", "")]);

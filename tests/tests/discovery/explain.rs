@@ -1,4 +1,4 @@
-//! Why a tool was found.
+//! Explanations of hits.
 
 use toolkit::Tool;
 use toolkit_search::{Field, Index, Match};
@@ -23,7 +23,7 @@ fn the_reasons_add_up_to_the_score() {
 }
 
 #[test]
-fn a_reason_says_which_word_stood_where() {
+fn a_reason_contains_the_word_and_its_fields() {
     let index = index(&[("mail:send_email", "Sends emails."), ("post:deliver", "Delivers a letter.")]);
     let explained = index.snapshot().explain("email", "mail:send_email").unwrap();
     let of = |kind: Match| explained.reasons.iter().find(|reason| reason.kind == kind).unwrap();
@@ -36,7 +36,7 @@ fn a_reason_says_which_word_stood_where() {
 }
 
 #[test]
-fn highlights_are_where_the_words_stand() {
+fn highlights_are_the_ranges_of_the_words() {
     let tool = Tool::builder("sendEmail").description("Sends E-mails to people.").build().unwrap();
     let index = Index::from_tools(&[tool]);
     let shown = |query: &str, text: &str| {

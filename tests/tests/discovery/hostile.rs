@@ -1,9 +1,9 @@
-//! Questions and tools that nobody means well with.
+//! Malicious queries and tools.
 
 use super::{ids, index, tool};
 
 #[test]
-fn no_question_is_too_odd() {
+fn unusual_queries_do_not_fail() {
     let index = index(&[("mail:send", "Sends an email."), ("emoji", "Finds 🦀 and مرحبا.")]);
     let mebibyte = "send ".repeat(1 << 18);
     let one_word = "x".repeat(1 << 20);
@@ -32,7 +32,7 @@ fn no_question_is_too_odd() {
 }
 
 #[test]
-fn words_of_every_script_are_found_as_they_are_written() {
+fn words_of_every_script_are_matched_exactly() {
     for (description, query) in [
         ("使用必应搜索指定的关键词", "搜索"),
         ("Отправляет письмо.", "письмо"),
@@ -47,7 +47,7 @@ fn words_of_every_script_are_found_as_they_are_written() {
 }
 
 #[test]
-fn no_tool_is_too_large() {
+fn large_tools_do_not_fail() {
     let text = "word ".repeat(1 << 20);
     let one_word = "y".repeat(1 << 22);
     let index = index(&[("a", &text), ("b", &one_word), ("c", "A word.")]);

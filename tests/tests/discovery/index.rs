@@ -1,4 +1,4 @@
-//! Tools come and go.
+//! Registration and removal of tools.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ fn local(name: &str) -> ToolBackend {
 }
 
 #[test]
-fn a_tool_is_found_as_soon_as_it_is_registered_and_no_longer() {
+fn a_tool_is_found_exactly_while_it_is_registered() {
     let index = Index::new();
     assert!(index.search("email", 5).is_empty());
     index.register(tool("mail:send", "Sends an email."), local("a")).unwrap();
@@ -23,7 +23,7 @@ fn a_tool_is_found_as_soon_as_it_is_registered_and_no_longer() {
 }
 
 #[test]
-fn a_snapshot_stays_as_it_is() {
+fn a_snapshot_is_immutable() {
     let index = index(&[("mail:send", "Sends an email.")]);
     let before = index.snapshot();
     index.update(tool("mail:send", "Posts a letter.")).unwrap();
@@ -34,7 +34,7 @@ fn a_snapshot_stays_as_it_is() {
 }
 
 #[test]
-fn a_tool_stays_until_nothing_runs_it() {
+fn a_tool_stays_until_its_last_backend_is_removed() {
     let index = Index::new();
     index.register(tool("a", "Text."), local("one")).unwrap();
     index.register(tool("a", "Text."), ToolBackend::mcp("two").unwrap()).unwrap();
@@ -47,7 +47,7 @@ fn a_tool_stays_until_nothing_runs_it() {
 }
 
 #[test]
-fn errors_say_what_to_do_instead() {
+fn errors_contain_a_solution() {
     let index = index(&[("a", "Text.")]);
     let other = index.register(tool("a", "Other text."), local("b")).unwrap_err();
     assert!(matches!(other, IndexError::OtherDefinition { .. }));
@@ -63,7 +63,7 @@ fn errors_say_what_to_do_instead() {
 }
 
 #[test]
-fn a_batch_is_one_version_or_nothing() {
+fn a_batch_is_atomic() {
     let index = index(&[("a", "Text.")]);
     let version = index.snapshot().version();
     let batch = [(tool("b", "New."), local("b")), (tool("a", "Other."), local("a")), (tool("c", "New."), local("c"))];
@@ -75,7 +75,7 @@ fn a_batch_is_one_version_or_nothing() {
 }
 
 #[test]
-fn a_server_that_goes_takes_along_only_what_nobody_else_runs() {
+fn removing_a_server_keeps_tools_with_other_backends() {
     let index = Index::new();
     index.register_server("files", [tool("fs:read", "Reads."), tool("fs:write", "Writes.")]).unwrap();
     index.register(tool("fs:read", "Reads."), local("read")).unwrap();
@@ -87,12 +87,12 @@ fn a_server_that_goes_takes_along_only_what_nobody_else_runs() {
 }
 
 #[test]
-fn listeners_are_told_in_order_after_the_change_is_there() {
+fn listeners_are_notified_in_order_after_the_change() {
     let index = Arc::new(Index::new());
     let told = Arc::new(Mutex::new(Vec::new()));
     let (log, seen) = (Arc::clone(&told), Arc::downgrade(&index));
     let subscription = index.on_change(move |change: &Change| {
-        // Nothing is locked: the index can be asked, and changed.
+        // No lock is held: a listener can search and change the index.
         let version = seen.upgrade().unwrap().snapshot().version();
         assert_eq!(version, change.version);
         log.lock().unwrap().push((change.kind, change.tool.clone()));
@@ -114,7 +114,7 @@ fn listeners_are_told_in_order_after_the_change_is_there() {
 }
 
 #[test]
-fn filters_leave_out_what_does_not_fit() {
+fn filters_exclude_other_tools() {
     let read = tool("fs:read", "Reads a file.");
     let index = index(&[("fs:write", "Writes a file."), ("web:read", "Reads a page.")]);
     index.register(read, ToolBackend::mcp("files").unwrap()).unwrap();

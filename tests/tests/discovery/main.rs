@@ -1,4 +1,4 @@
-//! Finding tools: the index and its changes, search, pages, documentation.
+//! Search: the index and its changes, ranking, pages, and documentation.
 
 mod cases_index;
 mod cases_rest;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use toolkit::Tool;
 use toolkit_search::{Hit, Index};
 
-/// A tool by its id, with a description.
+/// Creates a tool with an id and a description.
 fn tool(id: &str, description: &str) -> Tool {
     let (namespace, name) = match id.split_once(':') {
         Some((namespace, name)) => (Some(namespace), name),
@@ -32,7 +32,7 @@ fn tool(id: &str, description: &str) -> Tool {
     Tool::from_json(record).unwrap()
 }
 
-/// An index of tools by their ids, with descriptions.
+/// Creates an index of tools with ids and descriptions.
 fn index(tools: &[(&str, &str)]) -> Index {
     let tools: Vec<Tool> = tools.iter().map(|(id, description)| tool(id, description)).collect();
     Index::from_tools(&tools)

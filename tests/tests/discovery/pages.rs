@@ -1,11 +1,11 @@
-//! Long answers page by page.
+//! Pagination.
 
 use toolkit_search::{CursorError, Query};
 
 use super::{ids, index, tool};
 
 #[test]
-fn pages_together_are_the_whole_answer() {
+fn all_pages_together_are_the_whole_result() {
     let names: Vec<String> = (0..37).map(|n| format!("tool_{n}")).collect();
     let tools: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "Reads some file.")).collect();
     let index = index(&tools);
@@ -26,7 +26,7 @@ fn pages_together_are_the_whole_answer() {
 }
 
 #[test]
-fn a_cursor_is_refused_by_every_other_question_version_and_index() {
+fn a_cursor_is_invalid_for_other_queries_versions_and_indexes() {
     let tools = [("a:x", "One file."), ("a:y", "Two files."), ("b:z", "Three files.")];
     let index = index(&tools);
     let cursor = index.page("file", 1, None).unwrap().next_cursor.unwrap();
@@ -49,7 +49,7 @@ fn a_cursor_is_refused_by_every_other_question_version_and_index() {
 }
 
 #[test]
-fn namespaces_come_in_pages_too() {
+fn namespaces_are_paginated() {
     let index = index(&[("a:x", ""), ("b:x", ""), ("c:x", ""), ("x", "")]);
     let first = index.namespaces_page(3, None).unwrap();
     assert_eq!(first.items, ["", "a", "b"]);

@@ -1,4 +1,4 @@
-//! An index in a file.
+//! Saved indexes.
 
 use expect_test::expect;
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn opened(file: &[u8]) -> Index {
     Index::open("test", file).unwrap()
 }
 
-/// Tools with everything that an index holds of one.
+/// Returns tools with all fields that an index contains.
 fn tools() -> Vec<Tool> {
     let full = json!({
         "name": "send", "namespace": "mail", "version": "1.2.0", "title": "Send", "category": "Mail",
@@ -56,7 +56,7 @@ fn tools() -> Vec<Tool> {
     ]
 }
 
-/// That two indexes give the same answers to whatever is asked.
+/// Asserts that two indexes have equal results.
 #[track_caller]
 fn assert_same(a: &Index, b: &Index) {
     let (a, b) = (a.snapshot(), b.snapshot());
@@ -81,7 +81,7 @@ fn assert_same(a: &Index, b: &Index) {
 }
 
 #[test]
-fn an_opened_index_answers_as_the_one_that_was_saved() {
+fn an_opened_index_has_the_results_of_the_saved_one() {
     let index = Index::from_tools(&tools());
     let mcp = ToolBackend::mcp("files").unwrap();
     index.register(tools()[2].clone(), mcp.clone()).unwrap();
@@ -94,7 +94,7 @@ fn an_opened_index_answers_as_the_one_that_was_saved() {
 }
 
 #[test]
-fn an_opened_index_changes_as_one_that_is_built_anew() {
+fn an_opened_index_changes_like_a_built_one() {
     let opened = opened(&saved(&Index::from_tools(&tools())));
     let mut expected = tools();
     expected[1] = tool("mail:list", "Lists something else.");
@@ -105,7 +105,7 @@ fn an_opened_index_changes_as_one_that_is_built_anew() {
     let added = expected[5].clone();
     opened.register(added, ToolBackend::local("calendar:add").unwrap()).unwrap();
     assert_same(&opened, &Index::from_tools(&expected));
-    // The same tool again is no other definition.
+    // Registering the same tool again is not a conflict.
     opened.register(tools()[0].clone(), ToolBackend::mcp("more").unwrap()).unwrap();
     assert_eq!(opened.snapshot().backends("mail:send:1.2.0").len(), 2);
     let error = opened.register(tool("weather", "Other."), ToolBackend::mcp("more").unwrap()).unwrap_err();
@@ -119,7 +119,7 @@ fn double(number: f64) -> f64 {
 }
 
 #[test]
-fn a_function_is_what_it_says_of_itself_afterwards() {
+fn a_saved_function_is_opened_as_its_description() {
     let catalog = toolkit::catalog![double].unwrap();
     let opened = opened(&saved(&Index::from_tools(&catalog)));
     assert_same(&opened, &Index::from_tools(&catalog));
@@ -130,7 +130,7 @@ fn a_function_is_what_it_says_of_itself_afterwards() {
 }
 
 #[test]
-fn the_same_tools_give_the_same_bytes_whatever_came_before() {
+fn the_same_tools_have_the_same_bytes_with_any_history() {
     let index = Index::from_tools(&tools()[..2]);
     index.register(tool("gone", "Quite other words."), ToolBackend::local("gone").unwrap()).unwrap();
     for tool in &tools()[2..] {
@@ -143,15 +143,15 @@ fn the_same_tools_give_the_same_bytes_whatever_came_before() {
     assert_eq!(saved(&Index::new()), saved(&opened(&saved(&Index::new()))));
 }
 
-/// Where this fails, files mean something else than before: raise `FORMAT` with it.
+/// If this test fails, the meaning of files has changed: increase `FORMAT`.
 #[test]
-fn a_file_means_what_it_meant_before() {
+fn the_file_format_is_stable() {
     let words = "Relational generalizations of the unhappily traded XMLParser's userIDs, sized 640x480: don't! \
                  caresses ponies ties cats feed agreed plastered motoring sing conflated troubled sized hopping \
                  falling hissing failing filing happy sky relational conditional rationally 検索 l’eau";
     let index = Index::from_tools(&[tool("a:b", words)]);
     expect!["1723318768"].assert_eq(&crc32fast::hash(&saved(&index)).to_string());
-    // Stems are worked out when a file is opened, and have to be those of whoever asks.
+    // Stems are computed when a file is opened, and have to equal those of queries.
     let reasons = index.snapshot().explain(words, "a:b").unwrap().reasons;
     let mut stems: Vec<&str> =
         reasons.iter().filter(|reason| reason.kind == Match::Stem).map(|reason| &*reason.term).collect();
@@ -160,7 +160,7 @@ fn a_file_means_what_it_meant_before() {
 }
 
 #[test]
-fn what_is_no_index_is_told_apart() {
+fn files_of_other_kinds_have_distinct_errors() {
     let file = saved(&Index::from_tools(&tools()));
     let error = |file: &[u8]| Index::open("test", file).unwrap_err();
     assert_eq!(error(b"").to_string(), "the file is not an index of tools");
@@ -180,7 +180,7 @@ fn what_is_no_index_is_told_apart() {
 }
 
 #[test]
-fn a_length_that_is_not_true_takes_no_memory() {
+fn a_wrong_length_allocates_no_memory() {
     let mut file = saved(&Index::from_tools(&tools()));
     file[24..32].copy_from_slice(&(u64::MAX / 2).to_le_bytes());
     for index_len in [u64::from(u32::MAX), u64::MAX] {
@@ -189,20 +189,20 @@ fn a_length_that_is_not_true_takes_no_memory() {
     }
 }
 
-/// Makes the checksum right.
+/// Corrects the checksum.
 fn signed(mut file: Vec<u8>) -> Vec<u8> {
     let sum = crc32fast::hash(&file[16..]);
     file[12..16].copy_from_slice(&sum.to_le_bytes());
     file
 }
 
-/// Of each word stands there how much of the last one it begins with, so that a few bytes could be a long word.
+/// Words share prefixes with their predecessors, so that a few bytes could expand to a long word.
 #[test]
-fn a_small_file_is_no_large_index() {
+fn a_small_file_does_not_expand_to_a_large_index() {
     let file = saved(&Index::from_tools(&[tool("a", "")]));
     let index_len = u64::from_le_bytes(file[16..24].try_into().unwrap()) as usize;
     let (index, tools) = file[32..].split_at(index_len);
-    // That there is one word; nothing of the last and one byte of its own; one tool, the first, three times and in the
+    // One word; no shared prefix, and a text of one byte; one tool, the first one, with three occurrences and in the
     // name.
     let before = index.strip_suffix(&[1, 0, 1, b'a', 1, 0, 7]).unwrap();
     let with = |words: &[u8]| {
@@ -221,7 +221,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_byte_can_be_another_unnoticed(at in any::<prop::sample::Index>(), flip in 1..=255_u8) {
+    fn every_changed_byte_is_detected(at in any::<prop::sample::Index>(), flip in 1..=255_u8) {
         let mut file = saved(&Index::from_tools(&tools()));
         let at = at.index(file.len());
         file[at] ^= flip;
@@ -234,7 +234,7 @@ proptest! {
         index.register_all(tools().into_iter().map(|tool| (tool, server.clone()))).unwrap();
         let mut file = saved(&index);
         for (at, byte) in edits {
-            // Behind the head, whose checksum is then made right.
+            // A byte after the header, whose checksum is then corrected.
             let at = 32 + at.index(file.len() - 32);
             file[at] = byte;
         }
@@ -260,7 +260,7 @@ proptest! {
 }
 
 #[test]
-fn a_fingerprint_changes_with_what_tools_say() {
+fn a_fingerprint_changes_with_the_definitions() {
     let of = |tools: &[Tool]| Fingerprint::new(tools).to_string();
     assert_eq!(of(&tools()), of(&tools()));
     assert_eq!(of(&tools()).len(), 16);

@@ -1,4 +1,4 @@
-//! What is found, and in which order.
+//! Search results and their order.
 
 use serde_json::json;
 use toolkit::{Catalog, Tool};
@@ -7,7 +7,7 @@ use toolkit_search::{BehaviorHint, Index, Query, Ranking, ScoreType, SearchDoc, 
 use super::{ids, index, tool};
 
 #[test]
-fn identifiers_are_found_by_their_words_however_they_are_written() {
+fn identifiers_in_any_case_are_found_by_their_words() {
     for name in ["read_file", "readFile", "read-file", "ReadFile", "fs.read.file", "READ_FILE"] {
         let index = index(&[(name, ""), ("other", "Writes.")]);
         for query in ["read a file", "readFile", "read_file", "file"] {
@@ -29,7 +29,7 @@ fn identifiers_are_found_by_their_words_however_they_are_written() {
 }
 
 #[test]
-fn a_form_of_a_word_finds_the_others_and_itself_first() {
+fn a_form_of_a_word_matches_all_forms_and_itself_best() {
     let index =
         index(&[("a", "Lists the issues."), ("b", "Reads an issue."), ("c", "Issued a warrant."), ("d", "Emits.")]);
     assert_eq!(ids(&index.search("issue", 5))[0], "b");
@@ -57,19 +57,19 @@ fn arguments_are_searched_at_any_depth() {
 }
 
 #[test]
-fn a_mistyped_or_unfinished_word_finds_names() {
+fn a_misspelled_or_incomplete_word_matches_names() {
     let index = index(&[("weather:forecast", "Says what comes."), ("calendar:list", "Lists meetings.")]);
     for query in ["forcast", "forecats", "forecst", "forecasr", "forec", "lsit", "lis"] {
         assert_eq!(index.search(query, 5).len(), 1, "{query}");
     }
-    // Only names are guessed at, and only for words that no tool has; their first letter is right.
+    // Only words of names are completed or corrected, only for unknown words, and only with the same first letter.
     assert!(index.search("gorecast", 5).is_empty());
     assert!(index.search("meetinsg", 5).is_empty());
     assert_eq!(ids(&index.search("lists", 5)), ["calendar:list"]);
 }
 
 #[test]
-fn plain_bm25_guesses_nothing_and_knows_no_forms() {
+fn plain_bm25_has_neither_fuzzy_matching_nor_stems() {
     let tools = [tool("weather:forecast", "Says what comes."), tool("calendar:list", "Lists meetings.")];
     let index = Index::with_ranking(&tools, Ranking::plain());
     assert!(index.search("forcast", 5).is_empty());
@@ -78,7 +78,7 @@ fn plain_bm25_guesses_nothing_and_knows_no_forms() {
 }
 
 #[test]
-fn questions_of_stop_words_find_only_what_is_named_so() {
+fn queries_of_stop_words_match_only_names() {
     let index = index(&[("who", "Lists the users that are logged in."), ("list", "What is in a folder.")]);
     assert_eq!(ids(&index.search("who", 5)), ["who"]);
     assert!(index.search("what is in the", 5).is_empty());
@@ -86,7 +86,7 @@ fn questions_of_stop_words_find_only_what_is_named_so() {
 }
 
 #[test]
-fn equally_good_tools_are_in_the_order_of_their_ids() {
+fn tools_with_equal_scores_are_ordered_by_id() {
     let index = index(&[("c", "Alike."), ("a", "Alike."), ("b", "Alike.")]);
     assert_eq!(ids(&index.search("alike", 5)), ["a", "b", "c"]);
     assert_eq!(ids(&index.search("alike", 2)), ["a", "b"]);
@@ -95,7 +95,7 @@ fn equally_good_tools_are_in_the_order_of_their_ids() {
 }
 
 #[test]
-fn hints_filter_only_by_what_is_said() {
+fn hint_filters_exclude_tools_without_the_hint() {
     let built = |name: &'static str| Tool::builder(name).description("Cleans up.");
     let tools = [
         built("careful").read_only(true).build().unwrap(),
@@ -120,7 +120,7 @@ fn hints_filter_only_by_what_is_said() {
 }
 
 #[test]
-fn a_hit_carries_what_the_choice_needs() {
+fn a_hit_contains_a_summary() {
     let tool =
         Tool::builder("add").namespace("math").version("1.0.0").description("Adds two integers.").build().unwrap();
     let hits = Index::from_tools(&[tool]).search("add", 1);
@@ -141,7 +141,7 @@ fn a_hit_carries_what_the_choice_needs() {
 }
 
 #[test]
-fn short_descriptions_are_cut_at_characters() {
+fn short_descriptions_are_truncated_at_character_boundaries() {
     let long = "ä".repeat(300);
     let short = Summary::new(&tool("a", &long)).short_description;
     assert_eq!(short.chars().count(), Summary::MAX_SHORT_DESCRIPTION);
@@ -150,14 +150,14 @@ fn short_descriptions_are_cut_at_characters() {
 }
 
 #[test]
-fn search_docs_are_the_same_for_the_same_tool() {
+fn search_documents_are_deterministic() {
     let said = tool("Git:Commit", "Records  changes.");
     assert_eq!(SearchDoc::new(&said), SearchDoc::new(&said.clone()));
     assert_eq!(SearchDoc::new(&said).text, "commit git records changes.");
 }
 
 #[test]
-fn settings_out_of_range_are_put_right() {
+fn parameters_out_of_range_are_clamped() {
     let mut ranking = Ranking::default();
     (ranking.k1, ranking.b, ranking.stems, ranking.name_match) = (f32::NAN, -1.0, f32::INFINITY, -5.0);
     let tools = [tool("a", "Some text."), tool("b", "Other text.")];

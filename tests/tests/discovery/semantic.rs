@@ -1,4 +1,4 @@
-//! Finding tools by what is meant.
+//! Semantic search.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use super::{cases, ids, index, tool};
 
 const TEXT: &str = include_str!("../../cases/search.json");
 
-/// Knows what a few words mean, and counts the texts that it was given.
+/// An embedder that knows a few synonyms, and counts the embedded texts.
 #[derive(Default)]
 struct Toy {
     n_texts: AtomicUsize,
@@ -37,7 +37,7 @@ const TOOLS: [(&str, &str); 3] =
     [("garage:book", "Books a car."), ("office:send", "Sends a letter."), ("sky:look", "Tells the weather.")];
 
 #[test]
-fn a_question_is_answered_by_what_is_meant() {
+fn a_query_matches_by_meaning() {
     let (index, toy) = (index(&TOOLS), Toy::default());
     let semantic = Semantic::new(&toy);
     let snapshot = index.snapshot();
@@ -57,7 +57,7 @@ fn a_question_is_answered_by_what_is_meant() {
 }
 
 #[test]
-fn a_text_is_embedded_once_and_never_by_a_search() {
+fn a_text_is_embedded_once_and_only_by_an_update() {
     let (index, toy) = (index(&TOOLS), Toy::default());
     let semantic = Semantic::new(&toy);
     semantic.update(&index.snapshot()).unwrap();
@@ -70,7 +70,7 @@ fn a_text_is_embedded_once_and_never_by_a_search() {
 }
 
 #[test]
-fn a_tool_without_a_vector_is_found_by_its_words() {
+fn a_tool_without_a_vector_is_found_by_words() {
     let (index, toy) = (index(&TOOLS), Toy::default());
     let semantic = Semantic::new(&toy);
     semantic.update(&index.snapshot()).unwrap();
@@ -81,7 +81,7 @@ fn a_tool_without_a_vector_is_found_by_its_words() {
 }
 
 #[test]
-fn a_model_that_fails_changes_nothing() {
+fn a_failed_update_changes_nothing() {
     let (index, toy) = (index(&TOOLS), Toy::default());
     let semantic = Semantic::new(&toy);
     semantic.update(&index.snapshot()).unwrap();
@@ -99,7 +99,7 @@ fn invalid_weights_of_a_fusion_are_errors() {
     let (index, toy) = (index(&TOOLS), Toy::default());
     let semantic = Semantic::new(&toy);
     let mut n_ran = 0;
-    // The other case mixes scores that are not comparable, which is what this does not do.
+    // The other case mixes scores that are not comparable, which this implementation does not do.
     for case in cases.iter().filter(|case| case["error"].is_string()) {
         let fusion = Fusion::linear(case["alpha"].as_f64().unwrap() as f32);
         let error = semantic.search(&index.snapshot(), "car", fusion, 1).unwrap_err();
@@ -118,7 +118,7 @@ fn invalid_weights_of_a_fusion_are_errors() {
 }
 
 #[test]
-fn where_many_words_agree_they_decide_and_else_meaning_does() {
+fn words_decide_if_many_match_and_embeddings_otherwise() {
     let tools = [
         ("garage:book", "Books a car."),
         ("office:scan", "Scans quarterly invoices, receipts and ledgers of a tenant."),
@@ -136,7 +136,7 @@ fn where_many_words_agree_they_decide_and_else_meaning_does() {
     assert_eq!((first(few, 0.0), first(many, 1000.0)), ("office:scan".to_owned(), "garage:book".to_owned()));
 }
 
-/// Keeps what it is given.
+/// An embedder that records the texts.
 #[derive(Default)]
 struct Recording(Mutex<Vec<String>>);
 
@@ -148,7 +148,7 @@ impl Embedder for Recording {
 }
 
 #[test]
-fn a_model_reads_what_a_tool_does_and_what_it_takes() {
+fn the_embedded_text_contains_summary_and_arguments() {
     let record = json!({
         "name": "sendHTTPMail_v2",
         "namespace": "office-mail",
@@ -165,7 +165,7 @@ fn a_model_reads_what_a_tool_does_and_what_it_takes() {
     assert!(texts.iter().any(|text| text.starts_with("größe: ß") && text.len() > 2000 && text.len() <= 2048));
 }
 
-/// Says what it is told to.
+/// An embedder that returns preset vectors.
 struct Fixed(Vec<(&'static str, Vec<f32>)>);
 
 impl Embedder for Fixed {
@@ -176,12 +176,12 @@ impl Embedder for Fixed {
 }
 
 #[test]
-fn cosines_are_those_of_the_cases() {
+fn cosine_similarities_match_the_cases() {
     let numbers = |value: &serde_json::Value| -> Vec<f32> { serde_json::from_value(value.clone()).unwrap() };
     let (cases, mut n_ran) = (cases(TEXT, "cosine"), 0);
     for case in &cases {
         let (a, b) = (numbers(&case["a"]), numbers(&case["b"]));
-        // Vectors of different lengths are no cosine of 0, but a mistake.
+        // Vectors of different lengths are an error, not a cosine similarity of 0.
         let is_same_length = a.len() == b.len();
         let semantic = Semantic::new(Fixed(vec![("tool", a), ("question", b)]));
         let snapshot = index(&[("tool", "")]).snapshot();
@@ -198,7 +198,7 @@ fn cosines_are_those_of_the_cases() {
     ran(n_ran);
 }
 
-/// Makes a number too many of texts with this word, until it is repaired.
+/// An embedder that returns vectors with an extra dimension for texts with a word, until it is repaired.
 struct Broken {
     word: &'static str,
     is_repaired: AtomicBool,
@@ -212,7 +212,7 @@ impl Embedder for Broken {
 }
 
 #[test]
-fn a_model_that_is_repaired_is_used_again() {
+fn a_repaired_model_is_used_again() {
     for word in ["garage", "office", "sky"] {
         let (index, model) = (index(&TOOLS), Broken { word, is_repaired: AtomicBool::new(false) });
         let semantic = Semantic::new(Box::new(&model) as Box<dyn Embedder + '_>);
@@ -226,7 +226,7 @@ fn a_model_that_is_repaired_is_used_again() {
 }
 
 #[test]
-fn a_model_that_breaks_its_promise_is_told_apart() {
+fn wrong_numbers_of_vectors_or_dimensions_are_errors() {
     let snapshot = index(&[("tool", ""), ("other", "")]).snapshot();
     let semantic = Semantic::new(Fixed(vec![("tool", vec![1.0])]));
     let error = semantic.update(&snapshot).unwrap_err();

@@ -1,4 +1,4 @@
-//! Vectors that are kept in a file.
+//! Cached vectors.
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use toolkit_search::{Embedder, EmbedderError};
 
 use super::{embed, folder};
 
-/// Counts the texts that it was given.
+/// An embedder that counts the texts.
 #[derive(Default)]
 struct Counting(AtomicUsize);
 
@@ -21,7 +21,7 @@ impl Embedder for Counting {
 }
 
 #[test]
-fn only_what_is_new_is_embedded() {
+fn only_new_texts_are_embedded() {
     let (path, counting) = (folder("kept").join("vectors"), Counting::default());
     let cached = Cached::open(&counting, "m", &path).unwrap();
     let first = embed(&cached, &["one", "three"]);
@@ -37,7 +37,7 @@ fn only_what_is_new_is_embedded() {
 }
 
 #[test]
-fn a_text_that_comes_twice_is_embedded_once() {
+fn a_repeated_text_is_embedded_once() {
     let counting = Counting::default();
     let cached = Cached::open(&counting, "m", folder("twice").join("vectors")).unwrap();
     assert_eq!(embed(&cached, &["one", "three", "one"]), [[3.0, -0.5], [5.0, -0.5], [3.0, -0.5]]);
@@ -45,7 +45,7 @@ fn a_text_that_comes_twice_is_embedded_once() {
 }
 
 #[test]
-fn who_saves_at_the_same_time_leaves_a_whole_file() {
+fn concurrent_saves_leave_a_complete_file() {
     let (path, counting) = (folder("race").join("vectors"), Counting::default());
     let caches = [1, 200].map(|n_texts| {
         let cached = Cached::open(&counting, "m", &path).unwrap();
@@ -63,7 +63,7 @@ fn who_saves_at_the_same_time_leaves_a_whole_file() {
 }
 
 #[test]
-fn vectors_of_another_model_are_not_taken() {
+fn vectors_of_another_model_are_an_error() {
     let (path, counting) = (folder("other").join("vectors"), Counting::default());
     let cached = Cached::open(&counting, "small", &path).unwrap();
     embed(&cached, &["one"]);
@@ -74,7 +74,7 @@ fn vectors_of_another_model_are_not_taken() {
 }
 
 #[test]
-fn no_byte_of_the_file_can_change_unnoticed() {
+fn every_changed_byte_of_the_file_is_detected() {
     let (path, counting) = (folder("damaged").join("vectors"), Counting::default());
     let cached = Cached::open(&counting, "m", &path).unwrap();
     embed(&cached, &["one", "two"]);
@@ -94,7 +94,7 @@ fn no_byte_of_the_file_can_change_unnoticed() {
     assert_eq!(Cached::open(&counting, "m", &path).unwrap().len(), 2);
 }
 
-/// Makes a vector too few.
+/// An embedder that returns one vector too few.
 struct Lazy;
 
 impl Embedder for Lazy {
@@ -104,7 +104,7 @@ impl Embedder for Lazy {
 }
 
 #[test]
-fn a_vector_too_few_is_an_error() {
+fn a_missing_vector_is_an_error() {
     let cached = Cached::open(Lazy, "m", folder("lazy").join("vectors")).unwrap();
     assert_eq!(cached.embed(&["a", "b"]).unwrap_err().to_string(), "the embedder returned 1 vectors for 2 texts");
     assert!(cached.is_empty());

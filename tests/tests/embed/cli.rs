@@ -13,7 +13,7 @@ fn search(model: &Path) -> Output {
 }
 
 #[test]
-fn a_question_on_the_command_line_is_answered_with_a_model() {
+fn the_command_line_searches_with_a_model() {
     let folder = folder("cli");
     tiny::write(&folder);
     let output = search(&folder);
@@ -23,7 +23,7 @@ fn a_question_on_the_command_line_is_answered_with_a_model() {
 }
 
 #[test]
-fn a_model_that_is_missing_is_an_error_that_says_what_one_is() {
+fn the_error_of_a_missing_model_lists_its_files() {
     let output = search(Path::new("no such folder"));
     let error: Value = serde_json::from_slice(&output.stdout).unwrap();
     let message = error["error"]["message"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! An endpoint elsewhere.
+//! Models behind an endpoint.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -13,10 +13,10 @@ use toolkit_search::embed::RemoteModel;
 
 use super::embed;
 
-/// What was asked: the head in lower case, and the body.
+/// A received request: the head in lowercase, and the body.
 type Asked = Arc<Mutex<Vec<(String, Value)>>>;
 
-/// A server that answers one request after the other as `answer` says: status, headers and body.
+/// Starts a server that responds to requests one by one with the status, headers and body that `answer` returns.
 fn serve(answer: impl Fn(usize, &Value) -> (u16, &'static str, String) + Send + 'static) -> (String, Asked) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1/embeddings?key=hidden", listener.local_addr().unwrap());
@@ -48,7 +48,7 @@ fn inputs(body: &Value) -> impl DoubleEndedIterator<Item = (usize, &str)> + Exac
     body["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).enumerate()
 }
 
-/// OpenAI's form, the last text first.
+/// Returns a response in OpenAI's format, in reverse order.
 fn open_ai(body: &Value) -> String {
     let item = |(index, text): (usize, &str)| json!({ "index": index, "embedding": [text.len(), 0.5] });
     json!({ "data": inputs(body).rev().map(item).collect::<Vec<_>>() }).to_string()
@@ -82,7 +82,7 @@ fn texts_are_sent_in_batches_with_the_token() {
 }
 
 #[test]
-fn ollama_is_understood() {
+fn ollama_responses_are_supported() {
     let (url, asked) = serve(|_, body| {
         let vectors: Vec<Value> = inputs(body).map(|(_, text)| json!([text.len()])).collect();
         (200, "", json!({ "model": "tiny", "embeddings": vectors }).to_string())
@@ -92,7 +92,7 @@ fn ollama_is_understood() {
 }
 
 #[test]
-fn what_passes_is_tried_again() {
+fn transient_failures_are_retried() {
     let (url, asked) = serve(|nth, body| match nth {
         0 => (429, "retry-after: 0\r\n", String::new()),
         1 => (503, "retry-after: Sun, 06 Nov 1994 08:49:37 GMT\r\n", String::new()),
@@ -104,7 +104,7 @@ fn what_passes_is_tried_again() {
 }
 
 #[test]
-fn nobody_waits_longer_than_the_limit() {
+fn retries_end_at_the_timeout() {
     let (url, asked) = serve(|_, _| (429, "retry-after: 3600\r\n", r#"{"error":{"message":"slow down"}}"#.to_owned()));
     fails(&model(&url), "status 429 Too Many Requests: slow down");
     assert_eq!(asked.lock().unwrap().len(), 1);
@@ -115,36 +115,36 @@ fn nobody_waits_longer_than_the_limit() {
 }
 
 #[test]
-fn who_is_asked_to_wait_for_nothing_waits_all_the_same() {
+fn retries_have_a_minimum_delay() {
     let (url, asked) = serve(|_, _| (429, "retry-after: 0\r\n", String::new()));
-    // The status, or that the limit came amid a request.
+    // The status, or the error of a timeout during the request.
     assert!(model(&url).within(Duration::from_secs(1)).embed(&["some text"]).is_err());
     let n_asked = asked.lock().unwrap().len();
     assert!((2..=21).contains(&n_asked), "{n_asked}");
 }
 
 #[test]
-fn the_limit_may_be_none() {
+fn the_timeout_may_be_unlimited() {
     let (url, _) = serve(|_, body| (200, "", open_ai(body)));
     assert_eq!(embed(&model(&url).within(Duration::MAX), &["a"]), [[1.0, 0.5]]);
 }
 
 #[test]
-fn what_lasts_is_tried_once() {
+fn permanent_failures_are_not_retried() {
     let (url, asked) = serve(|_, _| (404, "", r#"{"error":"model \"tiny\" not\nfound"}"#.to_owned()));
     fails(&model(&url), r#"status 404 Not Found: model \"tiny\" not\nfound"#);
     assert_eq!(asked.lock().unwrap().len(), 1);
 }
 
 #[test]
-fn a_refused_token_is_not_shown() {
+fn errors_do_not_contain_the_token() {
     let (url, _) = serve(|_, _| (401, "", r#"{"error":{"message":"wrong key: s3cr3t-t**oken"}}"#.to_owned()));
     let model = model(&url).bearer(SecretString::from("s3cr3t-token"));
     fails(&model, "status 401 Unauthorized; pass a valid token to `bearer`");
 }
 
 #[test]
-fn what_an_endpoint_repeats_is_not_shown() {
+fn errors_do_not_repeat_secrets_or_texts() {
     let said = ["the key hidden", "wrong: s3cr3t-t", "…oken", "cannot read 'some text'", "no \u{1b}[1m \"some text\""];
     for said in said {
         let (url, _) = serve(move |_, _| (400, "", json!({ "error": { "message": said } }).to_string()));
@@ -162,7 +162,7 @@ fn what_an_endpoint_repeats_is_not_shown() {
 }
 
 #[test]
-fn what_is_no_tls_is_tried_once() {
+fn tls_failures_are_not_retried() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://{}/", listener.local_addr().unwrap());
     let n_connections = Arc::new(Mutex::new(0));
@@ -186,7 +186,7 @@ fn a_redirect_is_not_followed() {
 }
 
 #[test]
-fn an_answer_that_is_none_is_an_error() {
+fn an_invalid_response_is_an_error() {
     for (answer, expected) in [
         ("<html>", "the response does not contain embeddings: error at line 1 and column 1"),
         ("{}", "neither `data` nor `embeddings`"),
@@ -205,13 +205,13 @@ fn an_answer_that_is_none_is_an_error() {
 }
 
 #[test]
-fn an_answer_without_end_is_cut() {
+fn a_response_over_the_limit_is_an_error() {
     let (url, _) = serve(|_, _| (200, "", " ".repeat(RemoteModel::MAX_ANSWER as usize + 1)));
     fails(&model(&url), "limit");
 }
 
 #[test]
-fn an_address_is_checked_before_it_is_used() {
+fn a_url_is_validated_on_creation() {
     for (url, expected) in [
         ("ftp://example.com", "must start with `https://` or `http://`"),
         ("/v1/embeddings", "must start with `https://` or `http://`"),

@@ -1,4 +1,4 @@
-//! A model in this process.
+//! Models in this process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use toolkit_tests::{ran, skipped};
 
 use super::{embed, folder, tiny};
 
-/// Made by `reference.py` beside this file, which shares no code with the crate.
+/// The output of `reference.py` in this folder, which shares no code with the crate.
 const REFERENCE: &str = include_str!("../../cases/embeddings.json");
 
-/// all-MiniLM-L6-v2: where `TOOLKIT_MODEL` says, or where `benches/model` puts it.
+/// The folder of all-MiniLM-L6-v2: `TOOLKIT_MODEL`, or where `benches/model` downloads it.
 fn mini_lm() -> Option<LocalModel> {
     let fetched = || Path::new(env!("CARGO_TARGET_TMPDIR")).join("../models/all-MiniLM-L6-v2");
     let folder = std::env::var_os("TOOLKIT_MODEL").map_or_else(fetched, PathBuf::from);
@@ -21,7 +21,7 @@ fn mini_lm() -> Option<LocalModel> {
 }
 
 #[test]
-fn vectors_are_those_of_the_reference() {
+fn vectors_match_the_reference() {
     let cases: Vec<Value> = serde_json::from_str(REFERENCE).unwrap();
     let Some(model) = mini_lm() else {
         return skipped(cases.len());
@@ -37,7 +37,7 @@ fn vectors_are_those_of_the_reference() {
 }
 
 #[test]
-fn a_tool_is_found_by_what_is_meant() {
+fn a_tool_is_found_by_meaning() {
     let Some(model) = mini_lm() else {
         return skipped(1);
     };
@@ -51,7 +51,7 @@ fn a_tool_is_found_by_what_is_meant() {
 }
 
 #[test]
-fn a_model_is_read_from_its_folder() {
+fn a_model_is_loaded_from_its_folder() {
     let folder = folder("whole");
     tiny::write(&folder);
     let model = LocalModel::open(&folder).unwrap();
@@ -64,7 +64,7 @@ fn a_model_is_read_from_its_folder() {
 }
 
 #[test]
-fn a_vector_is_the_same_whatever_it_is_embedded_with() {
+fn a_vector_does_not_depend_on_the_batch() {
     let folder = folder("batches");
     tiny::write(&folder);
     let model = LocalModel::open(&folder).unwrap();
@@ -75,7 +75,7 @@ fn a_vector_is_the_same_whatever_it_is_embedded_with() {
 }
 
 #[test]
-fn the_vector_of_a_text_may_be_that_of_its_first_token() {
+fn first_token_pooling_is_supported() {
     let folder = folder("pooling");
     tiny::write(&folder);
     let mean = embed(&LocalModel::open(&folder).unwrap(), &["send a mail"]);
@@ -91,7 +91,7 @@ fn the_vector_of_a_text_may_be_that_of_its_first_token() {
 }
 
 #[test]
-fn a_model_that_goes_on_after_its_pooling_is_refused() {
+fn unsupported_modules_are_an_error() {
     let folder = folder("modules");
     tiny::write(&folder);
     let mean = embed(&LocalModel::open(&folder).unwrap(), &["send a mail"]);
@@ -119,7 +119,7 @@ fn a_model_that_goes_on_after_its_pooling_is_refused() {
 }
 
 #[test]
-fn controls_are_not_read() {
+fn control_characters_are_ignored() {
     let folder = folder("controls");
     tiny::write(&folder);
     let model = LocalModel::open(&folder).unwrap();
@@ -130,7 +130,7 @@ fn controls_are_not_read() {
 }
 
 #[test]
-fn of_a_long_text_the_beginning_counts() {
+fn long_texts_are_truncated() {
     let folder = folder("long");
     tiny::write(&folder);
     fs::write(folder.join("sentence_bert_config.json"), r#"{ "max_seq_length": 5 }"#).unwrap();
@@ -141,7 +141,7 @@ fn of_a_long_text_the_beginning_counts() {
 }
 
 #[test]
-fn whatever_a_text_holds_it_has_a_vector() {
+fn every_text_has_a_vector() {
     let folder = folder("hostile");
     tiny::write(&folder);
     let mut models = vec![LocalModel::open(&folder).unwrap()];
@@ -165,7 +165,7 @@ fn whatever_a_text_holds_it_has_a_vector() {
 }
 
 #[test]
-fn what_is_wrong_with_a_model_is_said() {
+fn errors_of_a_model_contain_the_reason() {
     #[track_caller]
     fn check(name: &str, spoil: impl Fn(&Path), expected: &str) -> ModelError {
         let folder = folder(name);

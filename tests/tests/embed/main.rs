@@ -1,4 +1,4 @@
-//! Models for finding tools: one in this process, an endpoint elsewhere, and vectors that are kept.
+//! Embedding models: local ones, endpoints, and the cache.
 
 mod cached;
 mod cli;
@@ -14,7 +14,7 @@ fn embed(model: &impl Embedder, texts: &[&str]) -> Vec<Vec<f32>> {
     model.embed(texts).unwrap()
 }
 
-/// An empty folder for one test.
+/// Creates an empty folder for one test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("embed").join(name);
     let _ = std::fs::remove_dir_all(&folder);

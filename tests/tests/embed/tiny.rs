@@ -1,4 +1,4 @@
-//! A model that is small enough to be written by a test.
+//! A model that is small enough to be created by a test.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,7 @@ pub(crate) fn tokenizer() -> Value {
     })
 }
 
-/// The weights by their names, with their shapes.
+/// Returns the names and shapes of the weights.
 pub(crate) fn shapes() -> Vec<(String, Vec<usize>)> {
     let mut shapes = vec![
         ("embeddings.word_embeddings.weight".to_owned(), vec![PIECES.len(), WIDTH]),
@@ -68,7 +68,7 @@ pub(crate) fn shapes() -> Vec<(String, Vec<usize>)> {
     shapes
 }
 
-/// The file of weights, in the safetensors format.
+/// Serializes the weights in the safetensors format.
 pub(crate) fn weights(shapes: &[(String, Vec<usize>)]) -> Vec<u8> {
     let (mut header, mut data) = (Map::new(), Vec::<u8>::new());
     for (nth, (name, shape)) in shapes.iter().enumerate() {
@@ -85,7 +85,7 @@ pub(crate) fn weights(shapes: &[(String, Vec<usize>)]) -> Vec<u8> {
     file
 }
 
-/// Writes the whole model.
+/// Writes the files of the model.
 pub(crate) fn write(folder: &Path) {
     fs::write(folder.join("config.json"), config().to_string()).unwrap();
     fs::write(folder.join("tokenizer.json"), tokenizer().to_string()).unwrap();

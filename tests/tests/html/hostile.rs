@@ -1,10 +1,10 @@
-//! What strangers write is text, all of it is seen, and none of it does anything.
+//! Untrusted text is escaped, fully visible, and has no effect.
 
 use toolkit_tests::hostile::{TEXTS, tools};
 
 use super::*;
 
-/// All that a page is made of.
+/// The elements of a page.
 const ELEMENTS: &str = "html head meta title link style script body a div header h1 p input kbd nav details summary small \
     ul li span b wbr main h2 article h3 h4 h5 h6 table thead tbody tr th td code pre figure figcaption dl dt dd mark \
     strong em del br hr blockquote ol";
@@ -13,7 +13,7 @@ const ATTRIBUTES: &str = "lang charset http-equiv content name rel href class id
     aria-keyshortcuts autocomplete spellcheck tabindex title open data-name data-ns data-tags data-is scope colspan start";
 
 #[test]
-fn no_text_becomes_an_element_or_an_attribute() {
+fn text_does_not_become_an_element_or_an_attribute() {
     let page = page_of(tools());
     let words = |list: &'static str| list.split_whitespace().collect::<Vec<_>>();
     for element in all(&page, "*") {
@@ -28,7 +28,7 @@ fn no_text_becomes_an_element_or_an_attribute() {
 }
 
 #[test]
-fn links_lead_to_the_web_and_nowhere_else() {
+fn links_have_web_schemes_only() {
     let page = page_of(tools());
     let links = all(&page, "a[href]");
     let out = links.iter().filter(|link| !link.attr("href").unwrap().starts_with(['#', '?']));
@@ -43,7 +43,7 @@ fn links_lead_to_the_web_and_nowhere_else() {
 }
 
 #[test]
-fn what_is_hidden_is_seen() {
+fn hidden_characters_are_visible() {
     let text = text_of(tools());
     for c in
         ['\u{202e}', '\u{202c}', '\u{200b}', '\u{2066}', '\u{feff}', '\u{2028}', '\u{2029}', '\u{e0048}', '\u{7}', '\0']
@@ -61,7 +61,7 @@ fn what_is_hidden_is_seen() {
     assert_eq!(turned.attr("title"), Some("it changes the direction of the text"));
 }
 
-/// A mark is longer than what it marks, so few of them are made of one text, and a run has one.
+/// A mark is longer than the characters that it replaces, so that each run has one mark and their number is limited.
 #[test]
 fn a_page_of_hidden_text_is_not_much_longer_than_the_text() {
     let texts = [
@@ -88,7 +88,7 @@ fn a_page_of_hidden_text_is_not_much_longer_than_the_text() {
 }
 
 #[test]
-fn what_is_hidden_in_json_is_still_the_same_json() {
+fn hidden_characters_in_json_are_escaped_as_json() {
     let page = page_of(tools());
     for (article, text) in all(&page, "article").iter().zip(sorted()) {
         let code = Selector::parse("figure code").unwrap();
@@ -106,7 +106,7 @@ fn sorted() -> Vec<&'static str> {
 }
 
 #[test]
-fn a_plain_field_shows_every_character() {
+fn attributes_omit_hidden_characters_only() {
     let page = page_of(tools());
     let titles = all(&page, "article > p.title");
     for (title, said) in titles.iter().zip(sorted()) {

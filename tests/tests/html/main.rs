@@ -1,4 +1,4 @@
-//! A catalogue as a page: well formed, whole, and deaf to what a stranger writes into a description.
+//! The HTML page: well-formed, complete, and safe for untrusted descriptions.
 
 mod hostile;
 mod page;
@@ -22,7 +22,7 @@ fn all<'p>(page: &'p Html, selector: &str) -> Vec<ElementRef<'p>> {
     page.select(&Selector::parse(selector).unwrap()).collect()
 }
 
-/// The text of the only element that fits.
+/// Returns the text of the only matching element.
 #[track_caller]
 fn text(page: &Html, selector: &str) -> String {
     match &all(page, selector)[..] {

@@ -1,4 +1,4 @@
-//! The page as a whole: its form, its policy, its anchors.
+//! The structure, the content security policy and the anchors of the page.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use toolkit_tests::{hostile, ran, real_servers};
 
 use super::*;
 
-/// Every page that is looked at as a whole.
+/// Returns the pages for tests of the whole document.
 fn pages() -> Vec<String> {
     let mut pages = vec![text_of([]), text_of(hostile::tools())];
     for (_, tools) in real_servers() {
@@ -28,7 +28,7 @@ fn every_page_is_well_formed() {
 }
 
 #[test]
-fn no_two_elements_have_one_id_and_every_link_within_the_page_leads_somewhere() {
+fn ids_are_unique_and_internal_links_have_targets() {
     for text in pages() {
         let page = Html::parse_document(&text);
         let mut ids = HashSet::new();
@@ -73,7 +73,7 @@ fn a_page_has_the_same_bytes_each_time() {
 }
 
 #[test]
-fn an_anchor_outlives_an_upgrade() {
+fn anchors_do_not_depend_on_versions() {
     let tool = |version| Tool::builder("add").namespace("math").version(version).build().unwrap();
     for page in [page_of([tool("1.0.0")]), page_of([tool("2.0.0"), tool("1.0.0")])] {
         assert!(text(&page, "[id='math:add'] h3").starts_with("math:add "));

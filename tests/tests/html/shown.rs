@@ -1,4 +1,4 @@
-//! What a page says of a tool.
+//! The contents of a tool's section.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn taking(schema: Value) -> Html {
     page_of([Tool::builder("it").input(schema).build().unwrap()])
 }
 
-/// The cells of the first table's rows.
+/// Returns the cells of the first table.
 fn rows(page: &Html) -> Vec<Vec<String>> {
     let cells = Selector::parse("th, td").unwrap();
     let words = |cell: ElementRef<'_>| cell.text().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -24,7 +24,7 @@ fn rows(page: &Html) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn a_tool_is_shown_with_all_that_it_says_of_itself() {
+fn the_section_of_a_tool_contains_all_its_metadata() {
     let requirements =
         Requirements::NONE.with_authorization("google", ["calendar"]).with_secret("API_KEY").with_user_id();
     let tool = Tool::builder("book")
@@ -85,7 +85,7 @@ fn arguments_are_a_table_with_those_that_are_required_first() {
 }
 
 #[test]
-fn what_is_nested_is_folded_below_its_row() {
+fn nested_fields_are_collapsed_below_their_row() {
     let page = taking(json!({
         "type": "object",
         "properties": {
@@ -109,7 +109,7 @@ fn what_is_nested_is_folded_below_its_row() {
 }
 
 #[test]
-fn a_recursive_schema_comes_to_an_end() {
+fn a_recursive_schema_is_rendered_once() {
     let tree = json!({ "type": "object", "properties": {
         "left": { "$ref": "#/$defs/Tree" }, "right": { "$ref": "#/$defs/Tree" },
     } });
@@ -118,7 +118,7 @@ fn a_recursive_schema_comes_to_an_end() {
 }
 
 #[test]
-fn a_schema_that_doubles_with_every_level_makes_no_large_page() {
+fn an_exponential_schema_does_not_make_a_large_page() {
     let mut schema = json!({ "type": "string" });
     let mut definitions = serde_json::Map::new();
     for level in 0..40 {
@@ -132,13 +132,13 @@ fn a_schema_that_doubles_with_every_level_makes_no_large_page() {
 }
 
 #[test]
-fn a_description_of_very_many_lines_is_looked_at_line_by_line() {
+fn a_description_with_many_lines_is_rendered_in_linear_time() {
     let page = described("a\n".repeat(100_000).leak());
     assert_eq!(all(&page, ".prose br").len(), 0);
 }
 
 #[test]
-fn lines_that_were_broken_on_purpose_stay_broken() {
+fn intentional_line_breaks_are_kept() {
     let page = described("Plots a chart.\nArgs: x, y\nReturns: a picture of the chart, as PNG, with its legend.");
     assert_eq!(all(&page, ".prose br").len(), 2);
     let filled = "Plots a chart of everything that it is given, in the order that\nit is given in, and writes it to a \

@@ -1,14 +1,14 @@
-//! One catalogue gives the same bytes, whoever writes it.
+//! The same catalog has the same bytes, in every process.
 
 use super::tools::*;
 use super::*;
 
 #[test]
-fn two_builds_of_a_catalogue_give_the_same_bytes() {
+fn two_builds_of_a_catalog_have_the_same_bytes() {
     for revision in REVISIONS {
         assert_eq!(text(revision), text(revision));
     }
-    // The order in which tools are given, as that in which they are linked, does not matter.
+    // The order of tools does not matter, as it depends on linking.
     let (a, b) = (
         catalog![send, plan, folder, old::tick, new::tick].unwrap(),
         catalog![new::tick, old::tick, folder, plan, send].unwrap(),
@@ -22,10 +22,10 @@ fn two_builds_of_a_catalogue_give_the_same_bytes() {
     }
 }
 
-// The features of this build decide whether maps sort their keys; run it with `--features serde_json/preserve_order`,
-// too.
+// The features of this build determine whether maps sort their keys; run it with `--features
+// serde_json/preserve_order`, too.
 #[test]
-fn all_keys_are_sorted_whatever_the_maps_do() {
+fn all_keys_are_sorted_with_any_map_order() {
     for revision in REVISIONS {
         let text = text(revision);
         let mut sorted: Value = serde_json::from_str(&text).unwrap();
@@ -35,7 +35,7 @@ fn all_keys_are_sorted_whatever_the_maps_do() {
 }
 
 #[test]
-fn another_process_gives_the_same_bytes() {
+fn another_process_has_the_same_bytes() {
     const PATH: &str = "TOOLKIT_TEST_LIST_TO";
     let texts = || REVISIONS.map(text).join("\n");
     if let Some(path) = std::env::var_os(PATH) {
@@ -44,7 +44,7 @@ fn another_process_gives_the_same_bytes() {
     }
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mcp-list-{}.json", std::process::id()));
     let status = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "bytes::another_process_gives_the_same_bytes"])
+        .args(["--exact", "bytes::another_process_has_the_same_bytes"])
         .env(PATH, &path)
         .stdout(std::process::Stdio::null())
         .status()

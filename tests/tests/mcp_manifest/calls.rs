@@ -1,4 +1,4 @@
-//! `tools/call` as bytes.
+//! Serialization of `tools/call`.
 
 use toolkit::adapter::mcp::{CallParams, write_error, write_result};
 
@@ -12,7 +12,7 @@ fn official(revision: Revision) -> Option<jsonschema::Validator> {
 }
 
 #[test]
-fn every_result_fits_the_official_result_and_holds_the_data_twice() {
+fn every_result_matches_the_official_schema_and_contains_the_data_twice() {
     let dispatcher = Dispatcher::new(everything()).unwrap();
     for revision in REVISIONS {
         let Some(official) = official(revision) else { return };
@@ -51,7 +51,7 @@ fn fails() -> Result<(), ToolError> {
 }
 
 #[test]
-fn texts_of_every_kind_arrive_as_they_are() {
+fn strings_are_transferred_unchanged() {
     let dispatcher = Dispatcher::new(catalog![echo, repeat].unwrap()).unwrap();
     for text in ["", "plain", "\"quoted\" \\ \n\t\u{0}\u{1f}\u{7f}", "línea 日本 🦀 \u{2028}", "{\"a\": 1}"] {
         for name in ["echo", "repeat"] {
@@ -73,7 +73,7 @@ fn repeat_in_list(text: String) -> Vec<String> {
 }
 
 #[test]
-fn data_as_text_is_its_json_whatever_is_in_it() {
+fn text_content_of_data_is_its_json() {
     let dispatcher = Dispatcher::new(catalog![repeat_in_list].unwrap()).unwrap();
     let tool = dispatcher.catalog().get("repeat_in_list").unwrap();
     let odd = "\"quoted\" \\ \n\t\u{0}\u{7f} línea 日本 🦀";
@@ -87,7 +87,7 @@ fn data_as_text_is_its_json_whatever_is_in_it() {
 }
 
 #[test]
-fn a_failure_is_a_result_that_the_model_reads() {
+fn a_failure_is_a_result_for_the_model() {
     let dispatcher = Dispatcher::new(catalog![fails, repeat].unwrap()).unwrap();
     for revision in REVISIONS {
         let Some(official) = official(revision) else { return };
@@ -117,7 +117,7 @@ fn params_need_a_name_and_nothing_else() {
 }
 
 #[test]
-fn params_mean_what_their_json_means_however_it_is_written() {
+fn params_are_parsed_in_any_json_formatting() {
     let usual = r#"{"_meta":{"a":"}\"{]"},"name":"echo","arguments":{"text":"{[\\\"]}","more":[{},[]]}}"#;
     let spaced = " {\n\"name\"\t: \"echo\" , \"arguments\" : {\"text\":\"{[\\\\\\\"]}\",\"more\":[{},[]]} , \"_meta\" : {\"a\":\"}\\\"{]\"} } ";
     let unusual = usual.replacen("{", r#"{"task":{"name":"other"},"#, 1);
@@ -128,13 +128,13 @@ fn params_mean_what_their_json_means_however_it_is_written() {
         assert_eq!(params.arguments().to_value().unwrap(), whole["arguments"], "{text}");
         assert_eq!(serde_json::from_str::<Value>(params.meta().unwrap()).unwrap(), whole["_meta"], "{text}");
     }
-    // Deeper than what is looked through at once.
+    // More levels than the stack of the fast path has bits.
     let deep = format!(r#"{{"name":"echo","arguments":{{"a":{}1{}}}}}"#, "[".repeat(100), "]".repeat(100));
     assert!(CallParams::parse(deep.as_bytes()).unwrap().arguments().to_value().is_ok());
 }
 
 #[test]
-fn params_that_are_broken_anywhere_are_refused_by_whoever_reads_that() {
+fn invalid_params_are_detected_where_they_are_parsed() {
     for text in [
         r#"{"name":"echo","arguments":{"text":"x"}"#,
         r#"{"name":"echo","arguments":{"text":"x"]}}"#,
@@ -161,7 +161,7 @@ fn params_that_are_broken_anywhere_are_refused_by_whoever_reads_that() {
 }
 
 #[test]
-fn params_that_are_no_object_are_refused_without_repeating_them() {
+fn params_other_than_objects_are_rejected_without_repeating_them() {
     for params in [&br#"["echo", {"text": "x"}, null]"#[..], b" [\"echo\"]", b"null", b"7"] {
         let error = CallParams::parse(params).unwrap_err();
         assert_eq!(error.to_string(), "the params must be a JSON object");

@@ -1,9 +1,9 @@
-//! What is listed, and that the official schemas accept it.
+//! The contents of the list, validated by the official schemas.
 
 use super::*;
 
 #[test]
-fn the_list_fits_the_official_list_tools_result() {
+fn the_list_matches_the_official_schema() {
     for revision in REVISIONS {
         let Some(official) = official(revision, "ListToolsResult") else {
             continue;
@@ -17,7 +17,7 @@ fn the_list_fits_the_official_list_tools_result() {
 }
 
 #[test]
-fn every_tool_fits_the_official_tool() {
+fn every_tool_matches_the_official_schema() {
     for revision in REVISIONS {
         let Some(official) = official(revision, "Tool") else {
             continue;
@@ -33,7 +33,7 @@ fn every_tool_fits_the_official_tool() {
 }
 
 #[test]
-fn a_list_has_no_fields_but_those_of_its_revision() {
+fn a_list_has_only_the_fields_of_its_revision() {
     let keys = |revision| {
         let list = list_tools(&everything(), revision, Naming::Name).unwrap();
         let list = list.as_object().unwrap();
@@ -44,7 +44,7 @@ fn a_list_has_no_fields_but_those_of_its_revision() {
 }
 
 #[test]
-fn an_empty_catalogue_gives_an_empty_list() {
+fn an_empty_catalog_has_an_empty_list() {
     let empty = Catalog::new([]).unwrap();
     for revision in REVISIONS {
         let list = list_tools(&empty, revision, Naming::Name).unwrap();
@@ -56,7 +56,7 @@ fn an_empty_catalogue_gives_an_empty_list() {
     }
 }
 
-/// Every schema of the list, with what it belongs to.
+/// Returns every schema of the list with a label.
 fn schemas() -> Vec<(String, Value)> {
     let mut schemas = Vec::new();
     for revision in REVISIONS {
@@ -73,7 +73,7 @@ fn schemas() -> Vec<(String, Value)> {
 }
 
 #[test]
-fn every_schema_fits_the_meta_schema() {
+fn every_schema_matches_the_meta_schema() {
     for (what, schema) in schemas() {
         let checked = jsonschema::draft202012::meta::validate(&schema);
         assert!(checked.is_ok(), "{what}: {checked:?}");
@@ -82,7 +82,7 @@ fn every_schema_fits_the_meta_schema() {
     }
 }
 
-/// Every `$ref` of `schema` with the pointer of the object it stands in.
+/// Collects every `$ref` of `schema` with the pointer of the surrounding object.
 fn references(schema: &Value) -> Vec<(String, String)> {
     fn walk(value: &Value, at: &str, found: &mut Vec<(String, String)>) {
         match value {
@@ -123,7 +123,7 @@ fn every_reference_resolves_within_its_schema() {
 }
 
 #[test]
-fn only_recursive_types_are_referred_to() {
+fn only_recursive_types_have_references() {
     let mut wrong = Vec::new();
     for (what, schema) in schemas() {
         let all = references(&schema);
@@ -153,7 +153,7 @@ fn only_recursive_types_are_referred_to() {
 }
 
 #[test]
-fn no_schema_has_a_format_that_only_rust_knows() {
+fn no_schema_has_a_rust_specific_format() {
     let mut wrong = Vec::new();
     for (what, schema) in schemas() {
         let text = schema.to_string();
@@ -193,7 +193,7 @@ fn tools_are_in_the_order_of_their_ids() {
             .collect();
         assert_eq!(listed, ids);
     }
-    // The order of names on the wire is another: `fare` comes before `send`, whose namespace comes first.
+    // Wire names have another order: `fare` comes before `send`, whose namespace comes first.
     let names: Vec<String> =
         list(Revision::V2026_07_28).iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
     let place = |name| names.iter().position(|n| n == name).unwrap();
@@ -201,7 +201,7 @@ fn tools_are_in_the_order_of_their_ids() {
 }
 
 #[test]
-fn of_several_versions_the_highest_release_is_listed() {
+fn the_highest_release_of_a_tool_is_listed() {
     let ticks: Vec<Value> = list(Revision::V2026_07_28).into_iter().filter(|tool| tool["name"] == "tick").collect();
     assert_eq!(ticks.len(), 1);
     assert_eq!(ticks[0]["_meta"][META_KEY]["version"], "1.10.0");
@@ -213,7 +213,7 @@ fn of_several_versions_the_highest_release_is_listed() {
 }
 
 #[test]
-fn everything_said_of_a_tool_is_listed() {
+fn all_metadata_of_a_tool_is_listed() {
     for revision in REVISIONS {
         let mut send = listed(revision, "send");
         let tool = send.as_object_mut().unwrap();
@@ -265,7 +265,7 @@ fn everything_said_of_a_tool_is_listed() {
 }
 
 #[test]
-fn what_is_not_said_is_not_listed() {
+fn missing_metadata_is_not_listed() {
     for revision in REVISIONS {
         let mut nothing = listed(revision, "nothing");
         nothing.as_object_mut().unwrap().remove("inputSchema");

@@ -1,4 +1,4 @@
-//! What `tools/list` says of a catalogue, held against the official schemas of both revisions.
+//! The result of `tools/list`, validated by the official schemas of both revisions.
 
 mod bytes;
 mod calls;
@@ -45,7 +45,7 @@ fn text(revision: Revision) -> String {
     list_tools(&everything(), revision, Naming::NamespaceName).unwrap().to_string()
 }
 
-/// The official schema of `definition`, or `None` where the data is absent.
+/// Returns the official schema of `definition`, or `None` if the data is absent.
 fn official(revision: Revision, definition: &str) -> Option<jsonschema::Validator> {
     let mut schema = shared_json(&format!("spec/mcp/{}.schema.json", revision.as_str()))?;
     schema["$ref"] = json!(format!("#/$defs/{definition}"));
@@ -59,7 +59,7 @@ fn assert_fits(validator: &jsonschema::Validator, instance: &Value) {
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
-/// What the tools require.
+/// The state of the tools.
 fn held() -> Context {
     let held = Credentials::new().with_secret("MAIL_KEY", "k").with_token("google", "t").with_user_id("u");
     Context::new().with_credentials(held)

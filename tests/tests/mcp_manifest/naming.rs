@@ -1,4 +1,4 @@
-//! Names on the wire: each tool its own, or an error that names both.
+//! Wire names: each tool has its own, or an error contains both tools.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn catalog_of(ids: &[&'static str]) -> Catalog {
         let tool = id.version().into_iter().fold(tool, |tool, version| tool.version(version.to_owned()));
         tool.build().unwrap()
     };
-    // A tool without a version stands beside no version of itself.
+    // A tool without a version cannot be in the same catalog as a version of it.
     let has_versions = |id: &str| id.contains(':') && ids.iter().any(|other| other.starts_with(&format!("{id}:")));
     Catalog::new(ids.iter().filter(|id| !has_versions(id)).map(tool)).unwrap()
 }
@@ -35,7 +35,7 @@ fn check_names(ids: &[&'static str], naming: Naming, expected: &[(&[&str], &str)
 }
 
 #[test]
-fn a_clash_names_the_tools_and_the_naming_that_solves_it() {
+fn a_clash_reports_the_tools_and_a_naming_that_resolves_it() {
     check_names(
         &["a:x", "b:x:1.0.0", "c:y"],
         Naming::Name,
@@ -56,7 +56,7 @@ fn a_clash_names_the_tools_and_the_naming_that_solves_it() {
 }
 
 #[test]
-fn the_default_naming_tells_namespaces_apart_and_keeps_bare_names() {
+fn the_default_naming_includes_namespaces_and_keeps_bare_names() {
     check_names(&["files:read", "jira:read", "cloud.mail:read:1.0.0", "read"], Naming::default(), &[]);
     let catalog = catalog_of(&["files:read", "jira:read", "cloud.mail:read:1.0.0", "read"]);
     let names = WireNames::of(&catalog, Naming::default()).unwrap();
@@ -65,19 +65,19 @@ fn the_default_naming_tells_namespaces_apart_and_keeps_bare_names() {
 }
 
 #[test]
-fn a_clash_that_no_naming_solves_asks_for_another_name() {
+fn a_clash_in_every_naming_requires_another_name() {
     let message =
         "`a:x.y` and `a:x_y` would share the name `x_y`; rename one, because no naming policy fits the whole catalog";
     check_names(&["a:x.y", "a:x_y"], Naming::Name, &[(&["a:x.y", "a:x_y"], message)]);
 
-    // `x` and `x` are told apart by their namespaces, but then the other two clash.
+    // The two tools `x` differ in their namespaces, but then the other two have the same wire name.
     let message =
         "`p:x` and `q:x` would share the name `x`; rename one, because no naming policy fits the whole catalog";
     check_names(&["p:x", "q:x", "a.b:c", "a:b_c"], Naming::Name, &[(&["p:x", "q:x"], message)]);
 }
 
 #[test]
-fn a_name_that_clients_refuse_is_told_with_the_naming_that_solves_it() {
+fn a_name_that_clients_reject_is_reported_with_a_naming_that_resolves_it() {
     let rule = "which some clients reject; a name starts with a letter or `_`, continues with letters, digits, `_` \
                 and `-`, and has at most 64 characters";
     let message = format!(
@@ -94,7 +94,7 @@ fn a_name_that_clients_refuse_is_told_with_the_naming_that_solves_it() {
     );
     check_names(&[long], Naming::NamespaceName, &[(&[long], &message)]);
     check_names(&[long], Naming::Name, &[]);
-    // Without namespaces, the other two clash.
+    // Without namespaces, the other two have the same wire name.
     let (a, b) = ("b:x", "c:x");
     let message =
         format!("`{long}` would have the name `{name}`, {rule} (this has 65); shorten its namespace or its name");
@@ -107,7 +107,7 @@ fn a_name_that_clients_refuse_is_told_with_the_naming_that_solves_it() {
 }
 
 #[test]
-fn what_cannot_be_listed_is_told_for_every_tool_at_once() {
+fn all_tools_that_cannot_be_listed_are_reported_at_once() {
     let read = |json: Value| Tool::from_json(json).unwrap();
     let tools = [
         json!({ "name": "no_object", "inputSchema": { "type": "string" } }),
@@ -150,7 +150,7 @@ fn versions() -> impl Strategy<Value = String> {
     "a:[bc](:[012]\\.[09]\\.0(-rc\\.1)?)?"
 }
 
-/// Whether every tool of `catalog` gets a sound name of its own; written down once more, without the library's words.
+/// Returns true if every tool of `catalog` has a valid wire name of its own; an independent implementation of the rule.
 fn names_work(catalog: &Catalog, naming: Naming) -> bool {
     let mut seen = BTreeMap::new();
     catalog.iter().all(|tool| {
@@ -170,7 +170,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn names_on_the_wire_lead_back_or_the_error_names_both(
+    fn wire_names_resolve_to_their_tools_or_an_error_reports_both(
         ids in ids(),
         naming in prop_oneof![Just(Naming::Name), Just(Naming::NamespaceName)],
     ) {
@@ -232,7 +232,7 @@ proptest! {
 }
 
 #[test]
-fn a_message_about_names_names_the_first_tools_and_counts_the_others() {
+fn a_message_about_names_lists_the_first_tools_and_counts_the_others() {
     let tool = |idx: usize| Tool::builder("x").namespace(format!("n{idx:02}")).build().unwrap();
     let problems = WireNames::of(&Catalog::new((0..20).map(tool)).unwrap(), Naming::Name).unwrap_err();
     let message = problems.iter().next().unwrap().message();

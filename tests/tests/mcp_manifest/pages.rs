@@ -1,4 +1,4 @@
-//! `tools/list` as bytes, in pages.
+//! Pages of `tools/list`.
 
 use std::num::NonZeroUsize;
 
@@ -17,7 +17,7 @@ fn pages_of(list: &ToolList, most: usize) -> Vec<Value> {
 }
 
 #[test]
-fn a_list_made_once_has_the_bytes_of_one_made_anew() {
+fn a_cached_list_has_the_same_bytes() {
     for revision in REVISIONS {
         for naming in [Naming::Name, Naming::NamespaceName] {
             let list = ToolList::new(&everything(), revision, naming).unwrap();
@@ -29,7 +29,7 @@ fn a_list_made_once_has_the_bytes_of_one_made_anew() {
 }
 
 #[test]
-fn the_pages_hold_every_tool_once_and_each_fits_the_official_result() {
+fn the_pages_contain_every_tool_once_and_match_the_official_schema() {
     for revision in REVISIONS {
         let list = ToolList::new(&everything(), revision, Naming::Name).unwrap();
         let official = official(revision, "ListToolsResult");
@@ -47,7 +47,7 @@ fn the_pages_hold_every_tool_once_and_each_fits_the_official_result() {
 }
 
 #[test]
-fn a_cursor_that_no_page_gave_out_is_refused() {
+fn an_unknown_cursor_is_rejected() {
     let list = ToolList::new(&everything(), Revision::V2026_07_28, Naming::Name).unwrap();
     let end = list.len().to_string();
     for cursor in ["", "0", "-1", "1.5", "x", "99999999999999999999", &end] {

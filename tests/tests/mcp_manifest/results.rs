@@ -1,8 +1,8 @@
-//! Results, as the listed output schemas have them.
+//! Results and the listed output schemas.
 
 use super::*;
 
-/// Every tool that gives data, and a call of it.
+/// Every tool with structured content, and a call of it.
 pub(crate) const CALLS: [(&str, &str); 20] = [
     ("plan", r#"{"from":{"lat":1,"lon":2},"to":{"lat":1,"lon":2}}"#),
     ("fare", r#"{"distance":2.5,"people":2}"#),
@@ -27,7 +27,7 @@ pub(crate) const CALLS: [(&str, &str); 20] = [
 ];
 
 #[test]
-fn wrapped_results_fit_the_listed_output_schema() {
+fn wrapped_results_match_the_listed_output_schema() {
     let dispatcher = Dispatcher::new(everything()).unwrap();
     let mut called = BTreeSet::new();
     for (name, arguments) in CALLS {
@@ -60,7 +60,7 @@ fn wrapped_results_fit_the_listed_output_schema() {
 }
 
 #[test]
-fn only_a_result_that_need_not_be_an_object_is_wrapped() {
+fn only_results_that_may_not_be_objects_are_wrapped() {
     let catalog = everything();
     let wrap = |name, value: Value| wrap_result(catalog.get(name).unwrap(), Revision::V2025_11_25, value);
     let object = json!({ "lat": 1.0, "lon": 2.0 });

@@ -1,4 +1,4 @@
-//! The tools that are listed.
+//! The listed tools.
 
 use super::*;
 

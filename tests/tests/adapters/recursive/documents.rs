@@ -1,9 +1,9 @@
-//! Random schemas that refer to themselves and to one another.
+//! Random recursive schemas.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Few names and values, so that chance finds what meets.
+/// Few names and values, so that random parts of a schema interact.
 const NAMES: &[&str] = &["a", "b", "c", "1"];
 const PATTERNS: &[&str] = &["^\\d+$", "^[ab]$", "^x"];
 pub(super) const KEYS: &[&str] = &["a", "b", "c", "1", "2", "xy", "z"];
@@ -68,7 +68,7 @@ fn any_choice() -> impl Strategy<Value = &'static str> {
     prop::sample::select(&["anyOf", "oneOf", "allOf"][..])
 }
 
-/// Keywords of one schema beside those of another.
+/// Merges the keywords of two schemas.
 fn merged(schema: Value, beside: Value) -> Value {
     match (schema, beside) {
         (Value::Object(mut schema), Value::Object(beside)) => {
@@ -144,7 +144,7 @@ fn array(inner: impl Strategy<Value = Value> + Clone + 'static) -> impl Strategy
     })
 }
 
-/// A tool's schema with definitions that refer to one another, in either draft.
+/// An input schema with definitions that refer to each other, in either draft.
 pub(super) fn document() -> impl Strategy<Value = Value> {
     let definitions = (node(), node(), node());
     let roots = prop_oneof![
@@ -166,7 +166,7 @@ pub(super) fn document() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Writes tuples and dependencies as draft-07 does.
+/// Rewrites tuples and dependencies to draft-07.
 fn legacy(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {

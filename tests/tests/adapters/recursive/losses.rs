@@ -1,16 +1,16 @@
-//! Single schemas of which the laws found that a loss was not reported, or that a value could not be sent.
+//! Single schemas for which the laws had found an unreported loss, or a value that could not be sent.
 
 use super::*;
 
 #[test]
-fn a_branch_of_the_root_that_is_a_map_cannot_be_sent_and_a_loss_says_so() {
+fn a_branch_of_the_root_that_is_a_map_cannot_be_sent_and_a_loss_reports_it() {
     let branch = json!({ "type": "object", "properties": { "a": { "type": "null" } } });
     let original = json!({ "type": "object", "anyOf": [branch, { "type": "object", "required": ["b"] }] });
     for seed in 0..8 {
         check_complete(original.clone(), seed).unwrap();
     }
     assert!(has(&input(&original, &Dialect::OPENAI_STRICT), Effect::Narrowed));
-    // Where the root declares what the branches require, nothing is lost.
+    // Nothing is lost if the root declares the properties that the branches require.
     let named = json!({ "type": "object", "properties": { "a": {}, "b": {} }, "anyOf": [{ "required": ["a"] }, { "required": ["b"] }] });
     assert!(!has(&input(&named, &Dialect::GEMINI_OPENAPI), Effect::Narrowed));
 }
@@ -26,10 +26,10 @@ fn a_property_that_only_a_branch_of_the_root_requires_cannot_be_sent_and_a_loss_
     let declared = json!({ "properties": { "b": { "type": "string" } }, "required": ["b"] });
     let requires = |name: &str| json!({ "properties": { "b": { "type": "string" } }, "required": [name] });
     assert!(narrows(&json!({ "anyOf": [requires("c"), declared] })));
-    // Another branch may refuse what this one accepts.
+    // Another branch may reject what this one accepts.
     let integer = json!({ "properties": { "b": { "type": "string" }, "c": { "type": "integer" } }, "required": ["c"] });
     assert!(narrows(&json!({ "anyOf": [requires("c"), integer] })));
-    // Nothing is lost where the root declares it, or where no object can have it.
+    // Nothing is lost if the root declares the property, or if no object can have it.
     let root = json!({ "properties": { "c": { "type": "integer" } }, "anyOf": [requires("c"), declared] });
     assert!(!narrows(&root));
     let closed = json!({ "properties": { "b": { "type": "string" } }, "additionalProperties": false, "anyOf": [requires("c"), declared] });
@@ -50,7 +50,7 @@ fn a_property_that_a_branch_of_the_root_evaluates_can_be_sent_beside_unevaluated
 }
 
 #[test]
-fn a_branch_that_no_object_fits_is_lost_with_its_other_types_and_a_loss_reports_it() {
+fn a_branch_that_accepts_no_object_is_lost_with_its_other_types_and_a_loss_reports_it() {
     let choice = json!([{ "required": ["c"] }, { "type": "null" }]);
     for closes in ["additionalProperties", "unevaluatedProperties"] {
         let it = json!({ "anyOf": choice, closes: false });
@@ -64,7 +64,7 @@ fn a_branch_that_no_object_fits_is_lost_with_its_other_types_and_a_loss_reports_
 }
 
 #[test]
-fn null_beside_an_object_or_a_list_that_fits_nothing_can_still_be_sent() {
+fn null_beside_an_unsatisfiable_object_or_list_can_still_be_sent() {
     let object = json!({ "type": ["object", "null"], "properties": { "x": false }, "required": ["x"] });
     let mut listed = object.clone();
     listed["enum"] = json!([{ "y": 1 }, null]);
@@ -98,7 +98,7 @@ fn null_can_be_sent(schema: &Value) {
 }
 
 #[test]
-fn an_absent_property_within_unevaluated_ones_is_said_to_be_refused_as_null() {
+fn null_for_an_absent_property_inside_unevaluated_ones_is_reported_as_rejected() {
     let inner = json!({ "type": "object", "properties": { "c": { "type": "object" } } });
     let original = json!({ "type": "object", "required": ["c"], "unevaluatedProperties": inner });
     for seed in 0..8 {

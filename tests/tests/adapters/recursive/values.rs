@@ -1,11 +1,11 @@
-//! Values that are likely to fit a schema, and values that hardly do not.
+//! Random values that are likely to match a schema, or to violate it slightly.
 
 use serde_json::{Map, Value, json};
 
 use super::documents::KEYS;
 use crate::mutate::{Dice, mutate};
 
-/// An attempt at an instance: often valid.
+/// Generates a value that often matches the schema.
 fn guess(schema: &Value, root: &Value, dice: &mut Dice, depth: usize) -> Value {
     let Value::Object(keywords) = schema else {
         return scalar(dice);
@@ -127,7 +127,7 @@ fn scalar(dice: &mut Dice) -> Value {
     dice.pick(&values).clone()
 }
 
-/// Arguments, which are objects.
+/// Generates arguments, which are objects.
 pub(super) fn instances(schema: &Value, dice: &mut Dice, n: usize) -> Vec<Value> {
     let mut instances = vec![json!({})];
     for _ in 0..n {
@@ -142,7 +142,7 @@ pub(super) fn instances(schema: &Value, dice: &mut Dice, n: usize) -> Vec<Value>
     instances
 }
 
-/// Null in the place of some members.
+/// Replaces some members by null.
 fn null_some(value: &mut Value, dice: &mut Dice) {
     match value {
         Value::Object(members) => members.values_mut().for_each(|member| match dice.one_in(3) {
