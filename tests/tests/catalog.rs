@@ -190,7 +190,7 @@ fn an_expected_catalogue_notices_what_is_missing_and_what_is_new() {
 
 #[test]
 fn an_expected_manifest_names_the_first_line_that_differs() {
-    use toolkit::adapter::mcp::{Revision, list_tools};
+    use toolkit::mcp::{Revision, list_tools};
 
     let few = || catalog![add, alone].unwrap();
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("manifest.json");

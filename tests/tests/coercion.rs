@@ -367,7 +367,7 @@ fn null_is_absent_in_a_type_whose_name_is_percent_encoded() {
     let result = dispatcher.call_sync("filter", &sent).unwrap();
     assert_eq!(result.value(), json!(3));
     let tool = dispatcher.catalog().get("filter").unwrap();
-    let restored = toolkit::adapter::restore(tool.input(), sent);
+    let restored = toolkit_providers::restore(tool.input(), sent);
     let expected = json!({
         "filter": { "text": "a", "nested": [{ "text": "b" }] },
         "partial": { "value": { "next": [{}] } },
@@ -389,7 +389,7 @@ fn null_is_absent_behind_every_reference() {
             "$defs": { "x/y%": { "$ref": "#/properties/other" } },
         });
         let schema = Schema::from_value(schema).unwrap();
-        let restored = toolkit::adapter::restore(&schema, json!({ "it": { "a": null } }));
+        let restored = toolkit_providers::restore(&schema, json!({ "it": { "a": null } }));
         assert_eq!(restored, json!({ "it": {} }), "{reference}");
     }
 }
@@ -416,7 +416,7 @@ fn null_is_absent_in_the_intended_branch() {
             ),
         ] {
             assert_eq!(
-                toolkit::adapter::restore(&schema, json!({ "it": sent })),
+                toolkit_providers::restore(&schema, json!({ "it": sent })),
                 json!({ "it": restored }),
                 "{keyword}"
             );

@@ -7,8 +7,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 use toolkit::Catalog;
-use toolkit::adapter::cost::{Cost, TokenCounter};
-use toolkit::adapter::mcp::{self, Revision};
+use toolkit::mcp::{self, Revision};
+use toolkit_providers::cost::{Cost, TokenCounter};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -93,7 +93,7 @@ fn counter() -> Box<dyn TokenCounter> {
     #[cfg(feature = "tokens")]
     return Box::new(|text: &str| bpe_openai::o200k_base().count(text));
     #[cfg(not(feature = "tokens"))]
-    Box::new(toolkit::adapter::cost::Estimate)
+    Box::new(toolkit_providers::cost::Estimate)
 }
 
 pub(crate) fn command() -> Command {

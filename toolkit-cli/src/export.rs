@@ -7,9 +7,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::Value;
 use toolkit::Catalog;
-use toolkit::adapter::mcp::{self, Revision};
-use toolkit::adapter::{Export, Loss, markdown};
+use toolkit::mcp::{self, Revision};
 use toolkit::tool::ToolId;
+use toolkit_providers::{Export, Loss, markdown};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -88,8 +88,8 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
     #[cfg(feature = "html")]
     if format == "html" {
         let program = program_name();
-        let page = toolkit::adapter::html::Page::new(&program).program(&program);
-        write_text(&toolkit::adapter::html::document(&page, catalog), matches)?;
+        let page = toolkit_providers::html::Page::new(&program).program(&program);
+        write_text(&toolkit_providers::html::document(&page, catalog), matches)?;
         return Ok(Exit::Success);
     }
     let json = match export_as(catalog, format, options(matches))? {

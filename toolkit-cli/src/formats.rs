@@ -1,8 +1,8 @@
 //! The catalog in the formats of providers.
 
 use toolkit::Catalog;
-use toolkit::adapter::{Export, a2a, anthropic, gemini, openai};
 use toolkit::catalog::Naming;
+use toolkit_providers::{Export, a2a, anthropic, gemini, openai};
 
 use crate::error::CommandError;
 

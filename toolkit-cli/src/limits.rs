@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use toolkit::Catalog;
-use toolkit::adapter::{Usage, anthropic, gemini, openai};
 use toolkit::catalog::{Diagnostics, Naming};
+use toolkit_providers::{Usage, anthropic, gemini, openai};
 
 use crate::style::{BOLD, DIM, padded, printable, terminal_width, width};
 

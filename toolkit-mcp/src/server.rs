@@ -52,9 +52,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::watch;
-use toolkit::adapter::mcp::Revision;
 use toolkit::call::Credentials;
 use toolkit::catalog::Naming;
+use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Dispatcher, Tool};
 use toolkit_http::{CallLimiter, ToolPool};
 

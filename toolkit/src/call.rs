@@ -22,8 +22,10 @@ mod unwritable;
 mod whole;
 
 pub use self::cancel::CancelToken;
+pub(crate) use self::coerce::admit;
+#[doc(hidden)]
+pub use self::coerce::without_absent;
 pub use self::coerce::{Change, Coercion};
-pub(crate) use self::coerce::{admit, without_absent};
 pub use self::content::{Content, Structured};
 pub use self::context::{Context, Progress};
 pub use self::credentials::Credentials;

@@ -168,8 +168,18 @@ impl Catalog {
         })
     }
 
-    /// Returns all versions of a tool in ascending order. They are adjacent in the sorted list.
-    pub(crate) fn versions_of(&self, unversioned: &ToolId) -> impl Iterator<Item = &Tool> + Clone {
+    /// Returns all versions of a tool, in ascending order. `unversioned` is an id without a version.
+    ///
+    /// ```
+    /// use toolkit::{Catalog, Tool, ToolId};
+    ///
+    /// let tool = |version| Tool::builder("add").namespace("math").version(version).build();
+    /// let catalog = Catalog::new([tool("2.0.0")?, tool("1.0.0")?])?;
+    /// let versions: Vec<_> = catalog.versions_of(&"math:add".parse().unwrap()).map(|tool| tool.id().to_string()).collect();
+    /// assert_eq!(versions, ["math:add:1.0.0", "math:add:2.0.0"]);
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    pub fn versions_of(&self, unversioned: &ToolId) -> impl Iterator<Item = &Tool> + Clone {
         let start = self.tools.partition_point(|tool| tool.id() < unversioned);
         self.tools[start..].iter().take_while(move |tool| tool.id().unversioned() == *unversioned)
     }

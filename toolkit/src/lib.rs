@@ -25,7 +25,7 @@
 //! | [`stream`] | Calling a tool with progress and partial results |
 //! | [`Chain`] | Calling several tools, passing the result of one as an argument to the next |
 //! | [`ToolError`], [`Content`], [`Structured`] | Errors and results of tools |
-//! | [`adapter`] | Describing tools in the formats of protocols and providers |
+//! | [`mcp`] | Tools, parameters and results in the format of the Model Context Protocol |
 //! | [`Tool`], [`Manifest`] | Tools that are not written in Rust |
 //! | `import!` (feature `import`) | Typed functions for the tools of other servers |
 //! | [`backend`] | Running tools elsewhere: handlers, other processes, servers |
@@ -40,7 +40,6 @@
 // Generated code refers to `::toolkit`, also within this crate.
 extern crate self as toolkit;
 
-pub mod adapter;
 pub mod backend;
 pub mod bounds;
 pub mod call;
@@ -52,6 +51,7 @@ pub mod import;
 pub mod lint;
 pub mod lock;
 pub mod manifest;
+pub mod mcp;
 pub mod stream;
 pub mod tool;
 pub mod version;

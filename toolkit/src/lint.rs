@@ -18,7 +18,8 @@
 //! ```
 
 mod finding;
-pub(crate) mod invisible;
+#[doc(hidden)]
+pub mod invisible;
 mod names;
 mod orders;
 mod poison;

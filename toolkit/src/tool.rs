@@ -176,6 +176,24 @@ impl Tool {
         self.metadata().description.as_deref().unwrap_or_default()
     }
 
+    /// Returns the description as a model reads it: with the deprecation notice, if any, as the last paragraph.
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    ///
+    /// let tool = Tool::builder("sum").description("Adds integers.").deprecated("use `add`").build()?;
+    /// assert_eq!(tool.full_description(), "Adds integers.\n\nDeprecated: use `add`");
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn full_description(&self) -> String {
+        let text = self.description();
+        match self.deprecated() {
+            Some(instead) => format!("{}\n\nDeprecated: {instead}", text.trim_end()),
+            None => text.to_owned(),
+        }
+    }
+
     /// Returns the first paragraph of the description on one line.
     #[must_use]
     pub fn summary(&self) -> String {

@@ -1,7 +1,7 @@
 //! `toolkit` doing what an MCP server does with a call: from its `params` to the bytes of its result.
 
 use toolkit::Dispatcher;
-use toolkit::adapter::mcp::{CallParams, Revision, write_result};
+use toolkit::mcp::{CallParams, Revision, write_result};
 
 /// The data twice, as text and as a structure, in the fields that the other libraries write.
 pub(crate) async fn call(dispatcher: &Dispatcher, params: &[u8]) -> Vec<u8> {

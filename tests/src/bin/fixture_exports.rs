@@ -6,11 +6,11 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use toolkit::adapter::mcp::{Revision, list_tools};
-use toolkit::adapter::{anthropic, gemini, openai};
 use toolkit::catalog::Naming;
+use toolkit::mcp::{Revision, list_tools};
 use toolkit::tool::Namespace;
 use toolkit::{Catalog, Manifest};
+use toolkit_providers::{anthropic, gemini, openai};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args_os().nth(1).ok_or("expected a folder")?);

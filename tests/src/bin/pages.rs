@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use toolkit::Catalog;
-use toolkit::adapter::html::{Page, document};
 use toolkit::tool::Namespace;
+use toolkit_providers::html::{Page, document};
 use toolkit_tests::{hostile, real_servers};
 
 fn main() {

@@ -3,7 +3,7 @@
 //! otherwise.
 
 use proptest::prelude::*;
-use toolkit::adapter::restore;
+use toolkit_providers::restore;
 
 use super::mutate::{Dice, mutate};
 use super::schemas::{instance, schema};

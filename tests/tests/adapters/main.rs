@@ -17,13 +17,13 @@ mod skills;
 mod written;
 
 use serde_json::{Value, json};
-use toolkit::adapter::mcp::{Revision, list_tools};
-use toolkit::adapter::{Dialect, Effect, Lowered, Side, lower};
-use toolkit::adapter::{Loss, a2a, anthropic, gemini, openai};
 use toolkit::catalog::Naming;
+use toolkit::mcp::{Revision, list_tools};
 use toolkit::schema::Schema;
 use toolkit::{Catalog, Tool};
 use toolkit_otc::Definition;
+use toolkit_providers::{Dialect, Effect, Lowered, Side, lower};
+use toolkit_providers::{Loss, a2a, anthropic, gemini, openai};
 
 /// The dialects whose lowered schemas are valid JSON Schema.
 const DIALECTS: [Dialect; 7] = [
@@ -62,7 +62,7 @@ fn alone(tool: &Tool) -> Option<Catalog> {
     Catalog::new([tool.clone()]).ok()
 }
 
-fn exported(export: toolkit::adapter::Export) -> Said {
+fn exported(export: toolkit_providers::Export) -> Said {
     Some((export.json, export.losses.into_iter().flat_map(|(_, losses)| losses).collect()))
 }
 

@@ -1,6 +1,6 @@
 //! The tools of real servers with every adapter.
 
-use toolkit::adapter::{ToolExport, restore};
+use toolkit_providers::{ToolExport, restore};
 use toolkit_tests::{ran, real_definitions, real_tools};
 
 use super::*;

@@ -10,7 +10,7 @@ mod values;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::Map;
-use toolkit::adapter::restore;
+use toolkit_providers::restore;
 
 use self::documents::document;
 use self::values::instances;

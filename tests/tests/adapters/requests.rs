@@ -1,9 +1,9 @@
 //! The limits of a request, and the selection of strict tools.
 
 use serde_json::{Map, Value, json};
-use toolkit::adapter::{Export, RequestLimits, Usage, anthropic, gemini, openai};
 use toolkit::catalog::Naming;
 use toolkit::{Catalog, Tool};
+use toolkit_providers::{Export, RequestLimits, Usage, anthropic, gemini, openai};
 
 /// Returns a tool with the given numbers of optional parameters and of parameters with several types.
 fn tool(name: &str, n_optional: usize, n_unions: usize) -> Tool {

@@ -37,7 +37,7 @@ fn catalog() -> Catalog {
 
 use super::*;
 
-fn told(losses: &[toolkit::adapter::Loss]) -> Vec<String> {
+fn told(losses: &[toolkit_providers::Loss]) -> Vec<String> {
     losses.iter().map(ToString::to_string).collect()
 }
 

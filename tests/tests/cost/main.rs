@@ -1,9 +1,9 @@
 //! The token costs of tools, and the error of the estimate.
 
 use serde_json::json;
-use toolkit::adapter::cost::{Cost, Estimate, TokenCounter};
-use toolkit::adapter::{a2a, anthropic, gemini, openai};
 use toolkit::{Catalog, Tool};
+use toolkit_providers::cost::{Cost, Estimate, TokenCounter};
+use toolkit_providers::{a2a, anthropic, gemini, openai};
 use toolkit_tests::{ran, real_tools};
 
 fn exact(text: &str) -> usize {

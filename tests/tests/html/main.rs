@@ -5,8 +5,8 @@ mod page;
 mod shown;
 
 use scraper::{ElementRef, Html, Selector};
-use toolkit::adapter::html::{Page, document};
 use toolkit::{Catalog, Tool};
+use toolkit_providers::html::{Page, document};
 
 const PAGE: Page<'static> = Page::new("Tools").program("tools");
 

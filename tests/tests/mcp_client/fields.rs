@@ -7,8 +7,8 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use serde_json::{Value, json};
-use toolkit::adapter::mcp::{Revision, list_tools};
 use toolkit::catalog::Naming;
+use toolkit::mcp::{Revision, list_tools};
 use toolkit_mcp::client::{Endpoint, McpBackend, Program};
 
 use super::{collected, in_the_end};

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use toolkit::adapter::mcp::{Revision, list_tools};
 use toolkit::backend::{Backends, Collected};
 use toolkit::call::ErrorKind;
 use toolkit::catalog::{DiagnosticKind, Naming};
 use toolkit::lock::Lock;
+use toolkit::mcp::{Revision, list_tools};
 use toolkit::{Catalog, Dispatcher, tool};
 use toolkit_mcp::client::McpBackend;
 use toolkit_mcp::server::Filter;

@@ -1,6 +1,6 @@
 //! Serialization of `tools/call`.
 
-use toolkit::adapter::mcp::{CallParams, write_error, write_result};
+use toolkit::mcp::{CallParams, write_error, write_result};
 
 use super::results::CALLS;
 use super::*;

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use toolkit::adapter::mcp::ToolList;
+use toolkit::mcp::ToolList;
 
 use super::*;
 

@@ -132,7 +132,7 @@ fn a_tool_of_this_program_that_was_read_back_describes_itself_the_same() {
     let read = Catalog::new(catalog.iter().map(|tool| Tool::from_json(tool.to_json()).unwrap())).unwrap();
     read.check(Naming::Name).unwrap();
     for naming in [Naming::Name, Naming::NamespaceName] {
-        let list = |catalog: &Catalog| toolkit::adapter::mcp::list_tools(catalog, Default::default(), naming).unwrap();
+        let list = |catalog: &Catalog| toolkit::mcp::list_tools(catalog, Default::default(), naming).unwrap();
         assert_eq!(list(&read), list(&catalog));
         // The name of a listed tool may be one for the wire; its id says which tool it is.
         let again = toolkit::Manifest::from_mcp_json(list(&catalog)).unwrap();

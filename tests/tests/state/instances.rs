@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolkit::adapter::mcp::{Revision, list_tools};
 use toolkit::call::ErrorKind;
 use toolkit::catalog::{DiagnosticKind, Diagnostics, Instances, Naming};
+use toolkit::mcp::{Revision, list_tools};
 use toolkit::{Catalog, Dispatcher, Lock, catalog, handle, tool, toolset};
 use toolkit_search::Index;
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use toolkit::adapter::mcp::LIST_TTL_MS;
 use toolkit::call::Credentials;
 use toolkit::catalog::Naming;
+use toolkit::mcp::LIST_TTL_MS;
 use toolkit::{CancelToken, Catalog, Dispatcher, Tool};
 use toolkit_http::{CallLimiter, ToolPool};
 

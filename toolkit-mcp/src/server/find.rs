@@ -8,9 +8,9 @@ use std::sync::{Arc, OnceLock};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use toolkit::adapter::mcp::{Revision, list_tools, write_error};
 use toolkit::call::ErrorKind;
 use toolkit::catalog::Naming;
+use toolkit::mcp::{Revision, list_tools, write_error};
 use toolkit::{Arguments, Catalog, Tool, ToolError};
 use toolkit_search::Summary;
 

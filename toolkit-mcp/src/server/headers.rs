@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderName};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolkit::Arguments;
-use toolkit::adapter::mcp::Revision;
+use toolkit::mcp::Revision;
 
 use super::batch;
 use super::message::text;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use toolkit::adapter::mcp::{LIST_TTL_MS, Revision};
+use toolkit::mcp::{LIST_TTL_MS, Revision};
 
 use super::Server;
 use super::message::text;

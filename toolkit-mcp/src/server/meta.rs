@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use toolkit::adapter::mcp::Revision;
+use toolkit::mcp::Revision;
 
 use super::message::{is_id, text};
 use super::reply::{Code, RpcError};

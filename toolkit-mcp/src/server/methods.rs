@@ -7,7 +7,7 @@ use http::HeaderMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use toolkit::adapter::mcp::{CallParams, Revision};
+use toolkit::mcp::{CallParams, Revision};
 use toolkit::{CancelToken, Context};
 
 use super::call::Call;
@@ -146,7 +146,7 @@ impl Server {
                     }));
                 }
                 Some(Err(error)) => {
-                    let result = toolkit::adapter::mcp::write_error(&error, revision);
+                    let result = toolkit::mcp::write_error(&error, revision);
                     return Ok(Routed::Reply(self.response(id, revision, &result)));
                 }
                 None => {}

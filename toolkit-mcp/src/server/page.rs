@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use toolkit::adapter::mcp::Revision;
+use toolkit::mcp::Revision;
 
 use super::message::text;
 use super::reply::{Code, RpcError, json_bytes};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use toolkit::adapter::mcp::Revision;
 use toolkit::call::Credentials;
+use toolkit::mcp::Revision;
 
 use super::meta::Meta;
 

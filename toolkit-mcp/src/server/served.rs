@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use toolkit::adapter::mcp::{META_KEY, Revision, list_tools};
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming, WireNames};
+use toolkit::mcp::{META_KEY, Revision, list_tools};
 use toolkit::{Dispatcher, Tool};
 use toolkit_search::Index;
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use toolkit::Tool;
-use toolkit::adapter::{Effect, Loss, Side, description, unsupported_fields};
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics};
+use toolkit_providers::{Effect, Loss, Side, unsupported_fields};
 
 use super::schema::{accepts_only_null, describe_parameters, inlined, match_published_style};
 use super::{AS_READ, Definition, Input, MAX_NAME_LEN, is_definition_name};
@@ -66,7 +66,7 @@ impl Definition {
             name: name_of(tool, &id)?,
             description: match tool.description().trim() {
                 "" if tool.deprecated().is_none() => tool.display_name().to_owned(),
-                _ => description(tool),
+                _ => tool.full_description(),
             },
             version: id.version().map(ToString::to_string).unwrap_or_default(),
             input_schema: Input { parameters },

@@ -77,7 +77,7 @@ pub(crate) fn admit(
 }
 
 /// Removes each `null` that stands for an absent argument according to the schema.
-pub(crate) fn without_absent(schema: &Schema, value: Value) -> Value {
+pub fn without_absent(schema: &Schema, value: Value) -> Value {
     let mut tree = Tree::plain(held(value));
     // Other violations are reported elsewhere.
     let _ = fit(schema, &mut tree, Coercion::NullAsAbsent, &mut Vec::new());

@@ -38,7 +38,8 @@ impl Catalog {
     /// Returns the defects that no adapter can represent, for all tools: an invalid wire name, an input schema that
     /// does not describe an object, a `meta` that is not an object. [`Catalog::check`] validates the schemas, which
     /// takes a validator for each.
-    pub(crate) fn listed(&self, naming: Naming) -> Result<WireNames<'_>, Diagnostics> {
+    #[doc(hidden)]
+    pub fn listed(&self, naming: Naming) -> Result<WireNames<'_>, Diagnostics> {
         let mut diagnostics = Vec::new();
         for tool in self.latest() {
             check_object(tool, &mut diagnostics);

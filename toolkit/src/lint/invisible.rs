@@ -13,7 +13,7 @@ pub(super) fn invisible(text: &str) -> Option<String> {
 }
 
 /// Returns each invisible character of a text with its byte offset.
-pub(crate) fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> {
+pub fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut before = '\0';
     text.char_indices().filter(move |(_, c)| {
         let behind = std::mem::replace(&mut before, *c);
@@ -46,7 +46,7 @@ fn joins_behind(c: char) -> bool {
 }
 
 /// Describes the effect of an invisible character.
-pub(crate) fn kind(c: char) -> &'static str {
+pub fn kind(c: char) -> &'static str {
     match c {
         '\u{E0000}'..='\u{E007F}' => "a tag character, which spells a hidden text",
         '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}' => {

@@ -148,7 +148,9 @@ pub(crate) fn ids_of<'t>(tools: impl ExactSizeIterator<Item = &'t Tool>, between
 pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
-    pub(crate) fn none_or(diagnostics: Vec<Diagnostic>) -> Result<(), Self> {
+    /// Returns an error if there are diagnostics.
+    #[doc(hidden)]
+    pub fn none_or(diagnostics: Vec<Diagnostic>) -> Result<(), Self> {
         if diagnostics.is_empty() { Ok(()) } else { Err(Self(diagnostics)) }
     }
 

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use toolkit::Dispatcher;
-use toolkit::adapter::mcp::{CallParams, Revision, write_result};
+use toolkit::mcp::{CallParams, Revision, write_result};
 
 use super::listener;
 

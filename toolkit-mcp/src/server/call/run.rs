@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use toolkit::adapter::mcp::{write_error, write_result};
 use toolkit::call::ErrorKind;
 use toolkit::dispatch::BlockingThreads;
+use toolkit::mcp::{write_error, write_result};
 use toolkit::{RunResult, ToolError};
 use toolkit_http::CallPermit;
 use tracing::Instrument;

@@ -1,0 +1,176 @@
+//! The tool format of Anthropic: Messages.
+
+use serde_json::{Map, Value, json};
+
+use super::dialect::Dialect;
+use super::export::Export;
+use super::reading::{Fields, read_function};
+use super::request::{Member, RequestLimits, apply_limits};
+use super::strictly::{StrictResult, is_requested, lower_strict};
+use super::tool_export::{ToolExport, provider_description, unsupported_fields};
+use toolkit::catalog::{Catalog, Diagnostics, Naming};
+use toolkit::tool::{InvalidTool, Tool};
+
+/// Options of the export.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// Requests strict mode for every tool for which it is possible. A request can have 20 strict tools; [`tools`]
+    /// describes how they are selected.
+    pub strict: bool,
+    /// Sends a tool to the model only after it has searched for it.
+    pub defer_loading: bool,
+}
+
+impl Options {
+    /// Requests strict mode for every tool for which it is possible.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self { strict: true, ..self }
+    }
+
+    /// Sends a tool to the model only after it has searched for it.
+    #[must_use]
+    pub fn deferred(self) -> Self {
+        Self { defer_loading: true, ..self }
+    }
+}
+
+/// Returns the `tools` of a request, with the examples of each tool as `input_examples`.
+///
+/// A request can have 20 strict tools, and these have limits on optional parameters and parameters with several types.
+/// Where the tools exceed the limits, some give up strict mode, and `not_strict` lists them. A tool stays strict if it
+/// still fits, in this order: tools that may change something, since wrong arguments do more harm there; tools with the
+/// fewest such parameters; then by id. [`tools_within`] accepts other limits.
+///
+/// ```
+/// use toolkit_providers::anthropic::{Options, tools};
+/// use toolkit::catalog::Naming;
+///
+/// /// Adds two integers.
+/// #[toolkit::tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
+/// let export = tools(&toolkit::catalog![add]?, Naming::Name, Options::default().strict())?;
+/// assert_eq!(export.json[0]["strict"], true);
+/// assert_eq!(export.json[0]["input_schema"]["required"], serde_json::json!(["a", "b"]));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Returns the errors of [`list_tools`](toolkit::mcp::list_tools).
+pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Export, Diagnostics> {
+    tools_within(&RequestLimits::ANTHROPIC, catalog, naming, options)
+}
+
+/// Returns the `tools` of a request with the given limits instead of [`RequestLimits::ANTHROPIC`].
+///
+/// ```
+/// # use toolkit_providers::RequestLimits;
+/// # use toolkit_providers::anthropic::{Options, tools_within};
+/// # use toolkit::catalog::Naming;
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
+/// # let tool = |name| toolkit::Tool::builder(name).input(serde_json::json!({ "type": "object", "properties": {},
+/// #     "additionalProperties": false })).build();
+/// # let catalog = toolkit::Catalog::new([tool("look")?, tool("write")?])?;
+/// let mut limits = RequestLimits::ANTHROPIC;
+/// limits.strict_tools = Some(1);
+/// let export = tools_within(&limits, &catalog, Naming::Name, Options::default().strict())?;
+/// let (tool, why) = &export.not_strict[0];
+/// assert_eq!(tool.name(), "write");
+/// assert_eq!(why[0].to_string(), "`strict` is given up: a request to Anthropic has room for 1 strict tools");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Returns the errors of [`list_tools`](toolkit::mcp::list_tools).
+pub fn tools_within(
+    limits: &RequestLimits,
+    catalog: &Catalog,
+    naming: Naming,
+    options: Options,
+) -> Result<Export, Diagnostics> {
+    let names = catalog.listed(naming)?;
+    let mut members = Member::all(&names, |tool, name| describe(tool, name, options));
+    // Tools that were read as strict count like the others.
+    let strict = apply_limits(limits, &mut members, |tool, name| written(tool, name, false, options));
+    let strict = strict.into_iter().filter(|usage| options.strict || usage.count > 0);
+    let mut export = Export::from_members(limits, members);
+    export.usage.extend(strict);
+    Ok(export)
+}
+
+/// The fields of this format that have no counterpart; they are kept in tools that were read.
+const OWN: [&str; 2] = ["cache_control", "eager_input_streaming"];
+
+/// Describes one tool under its wire name.
+///
+/// `strict` and `defer_loading` of a tool that was read with them take precedence over the options.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_providers::anthropic::{Options, describe};
+///
+/// let tool = Tool::builder("now").description("Returns the time.").build()?;
+/// let export = describe(&tool, "now", Options::default());
+/// assert_eq!(export.json["input_schema"]["type"], "object");
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+#[must_use]
+pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
+    written(tool, name, is_requested(tool, "strict", options.strict), options)
+}
+
+fn written(tool: &Tool, name: &str, strict: bool, options: Options) -> ToolExport {
+    let strict = strict.then_some(&Dialect::ANTHROPIC_STRICT);
+    let StrictResult { lowered, is_strict, not_strict } = lower_strict(tool, strict, &Dialect::ANTHROPIC);
+    let mut json = Map::from_iter([("name".to_owned(), json!(name)), ("input_schema".to_owned(), lowered.schema)]);
+    json.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
+    if is_strict {
+        json.insert("strict".to_owned(), json!(true));
+    }
+    if is_requested(tool, "defer_loading", options.defer_loading) {
+        json.insert("defer_loading".to_owned(), json!(true));
+    }
+    let examples = tool.examples();
+    if !examples.is_empty() {
+        json.insert("input_examples".to_owned(), examples.into());
+    }
+    let mut supported = vec!["examples", "strict", "defer_loading"];
+    for field in OWN {
+        if let Some(value) = tool.metadata().unknown.get(field) {
+            json.insert(field.to_owned(), value.clone());
+            supported.push(field);
+        }
+    }
+    let losses = unsupported_fields(tool, &supported).into_iter().chain(lowered.losses).collect();
+    ToolExport { json: json.into(), losses, not_strict }
+}
+
+/// Reads a tool.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit_providers::anthropic::read;
+///
+/// let tool = read(&json!({ "name": "now", "input_schema": { "type": "object" } }))?;
+/// assert_eq!(tool.name(), "now");
+/// # Ok::<(), toolkit::tool::InvalidTool>(())
+/// ```
+///
+/// # Errors
+///
+/// Returns an error if a field has the wrong type.
+pub fn read(json: &Value) -> Result<Tool, InvalidTool> {
+    read_function(
+        json,
+        &Fields { input: "input_schema", output: None, examples: Some("input_examples"), open_api: false },
+    )
+}

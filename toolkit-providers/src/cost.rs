@@ -1,0 +1,99 @@
+//! The number of tokens that a tool adds to a prompt.
+
+mod estimate;
+
+use std::iter::Sum;
+use std::ops::Add;
+
+use serde::Serialize;
+use serde_json::Value;
+
+pub use self::estimate::Estimate;
+
+/// Counts the tokens of a text.
+///
+/// Every function from a text to a number implements it, so that the tokenizer of any crate fits: `|text: &str|
+/// bpe.count(text)`.
+pub trait TokenCounter {
+    /// Returns the number of tokens of `text`.
+    fn count(&self, text: &str) -> usize;
+}
+
+impl<F: Fn(&str) -> usize> TokenCounter for F {
+    fn count(&self, text: &str) -> usize {
+        self(text)
+    }
+}
+
+/// The number of tokens that a tool adds to a prompt. Costs can be added.
+///
+/// The counted text is the JSON that is sent, without spaces. Providers convert it to an unpublished form for the
+/// model, which is shorter by some of the punctuation, and an MCP client omits fields that it does not show to the
+/// model. The numbers therefore show which tools cost most and what a change saves, but not the exact number of billed
+/// tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
+pub struct Cost {
+    /// The tokens of the whole tool.
+    pub total: usize,
+    /// The tokens of its description.
+    pub description: usize,
+    /// The tokens of its input schema.
+    pub input: usize,
+    /// The tokens of its output schema.
+    pub output: usize,
+}
+
+impl Cost {
+    /// Counts the tokens of a tool in any format that this crate writes.
+    ///
+    /// ```
+    /// # use toolkit_providers::cost::{Cost, Estimate};
+    /// # use toolkit_providers::openai::{Options, describe};
+    /// # use toolkit::Tool;
+    /// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
+    /// let tool = Tool::builder("add").description("Adds two integers.").build()?;
+    /// let cost = Cost::new(&describe(&tool, "add", Options::responses()).json, &Estimate);
+    /// assert!(cost.description < cost.total);
+    ///
+    /// // Any function is a counter.
+    /// let cost = Cost::new(&tool.to_mcp_json(), &|text: &str| text.len());
+    /// assert_eq!(cost.description, r#""Adds two integers.""#.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn new(tool: &Value, counter: &dyn TokenCounter) -> Self {
+        // Chat Completions nests all fields under `function`, Open Tool Calling the schema under `input`.
+        let places = [Some(tool), tool.get("function"), tool.get("input")];
+        let part = |names: &[&str]| {
+            let found = places.into_iter().flatten().find_map(|place| names.iter().find_map(|name| place.get(name)));
+            found.map_or(0, |part| counter.count(&part.to_string()))
+        };
+        Self {
+            total: counter.count(&tool.to_string()),
+            description: part(&["description"]),
+            input: part(&["inputSchema", "input_schema", "parameters", "parametersJsonSchema"]),
+            output: part(&["outputSchema", "output_schema", "response", "responseJsonSchema", "output"]),
+        }
+    }
+}
+
+impl Add for Cost {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            total: self.total + other.total,
+            description: self.description + other.description,
+            input: self.input + other.input,
+            output: self.output + other.output,
+        }
+    }
+}
+
+impl Sum for Cost {
+    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
+        costs.fold(Self::default(), Self::add)
+    }
+}

@@ -1,0 +1,228 @@
+//! The subsets of JSON Schema that providers support, as data.
+
+/// The subset of JSON Schema that a provider supports.
+///
+/// Keyword lists and limits are from the documentation and the SDKs of the providers as of November 2026. They are
+/// data, so that a host can correct them.
+///
+/// ```
+/// use toolkit_providers::Dialect;
+///
+/// let mut dialect = Dialect::OPENAI_STRICT;
+/// assert!(dialect.reads("pattern") && !dialect.reads("minLength"));
+/// dialect.limits.properties = 100;
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Dialect {
+    /// The name of the dialect in messages.
+    pub name: &'static str,
+    /// The supported keywords besides `type`, `description`, `properties`, `required` and `items`; `None` for all.
+    pub keywords: Option<&'static [&'static str]>,
+    /// The supported values of `format`; `None` for all.
+    pub formats: Option<&'static [&'static str]>,
+    /// Every object has to be closed (`additionalProperties: false`).
+    pub closed: bool,
+    /// Every property has to be required; optional properties become nullable.
+    pub all_required: bool,
+    /// `type` may be a list.
+    pub type_lists: bool,
+    /// Null is expressed by `nullable: true` instead of a type.
+    pub nullable: bool,
+    /// `$ref` may be recursive.
+    pub recursion: bool,
+    /// No other keyword may be beside a `$ref`.
+    pub bare_references: bool,
+    /// A schema without a type is allowed.
+    pub untyped: bool,
+    /// The root may have `anyOf`, `oneOf` or `allOf`.
+    pub root_choice: bool,
+    /// `enum` may contain values other than strings.
+    pub mixed_enums: bool,
+    /// The largest `minItems`; `None` for no limit.
+    pub max_min_items: Option<u64>,
+    /// Types are written in capitals.
+    pub upper_case_types: bool,
+    /// Every argument has a description.
+    pub described_arguments: bool,
+    /// The limits on the size of a schema.
+    pub limits: Limits,
+}
+
+/// Limits on the size of a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The number of properties of all objects.
+    pub properties: usize,
+    /// The number of nested objects and lists.
+    pub levels: usize,
+    /// The number of values of all enums.
+    pub enum_values: usize,
+    /// The number of characters of all property names and enum values.
+    pub characters: usize,
+    /// The number of characters of all values of an enum with more than 250 values.
+    pub long_enum_characters: usize,
+}
+
+impl Limits {
+    /// No limits.
+    pub const NONE: Self = Self {
+        properties: usize::MAX,
+        levels: usize::MAX,
+        enum_values: usize::MAX,
+        characters: usize::MAX,
+        long_enum_characters: usize::MAX,
+    };
+}
+
+/// All keywords of draft 2020-12, with an object at the root.
+const ALL: Dialect = Dialect {
+    name: "JSON Schema",
+    keywords: None,
+    formats: None,
+    closed: false,
+    all_required: false,
+    type_lists: true,
+    nullable: false,
+    recursion: true,
+    bare_references: false,
+    untyped: true,
+    root_choice: true,
+    mixed_enums: true,
+    max_min_items: None,
+    upper_case_types: false,
+    described_arguments: false,
+    limits: Limits::NONE,
+};
+
+const STRICT_FORMATS: &[&str] = &["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
+
+impl Dialect {
+    /// All of JSON Schema, with an object at the root.
+    pub const JSON_SCHEMA: Self = ALL;
+
+    /// The schemas of OpenAI without `strict`: hints for the model, with an object and no choice at the root.
+    pub const OPENAI: Self = Self { name: "OpenAI", root_choice: false, ..ALL };
+
+    /// The schemas that OpenAI enforces under `strict: true` (guide to structured outputs).
+    pub const OPENAI_STRICT: Self = Self {
+        name: "OpenAI strict",
+        keywords: Some(&[
+            "enum",
+            "anyOf",
+            "$ref",
+            "$defs",
+            "additionalProperties",
+            "pattern",
+            "format",
+            "multipleOf",
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "minItems",
+            "maxItems",
+        ]),
+        formats: Some(STRICT_FORMATS),
+        closed: true,
+        all_required: true,
+        bare_references: true,
+        untyped: false,
+        root_choice: false,
+        limits: Limits {
+            properties: 5000,
+            levels: 10,
+            enum_values: 1000,
+            characters: 120_000,
+            long_enum_characters: 15_000,
+        },
+        ..ALL
+    };
+
+    /// The schemas of Anthropic without `strict`: all keywords, but no choice at the root.
+    pub const ANTHROPIC: Self = Self { name: "Anthropic", root_choice: false, ..ALL };
+
+    /// The schemas that Anthropic enforces under `strict: true` (structured outputs). Defaults are supported, but moved
+    /// to the description, as the official SDK does.
+    pub const ANTHROPIC_STRICT: Self = Self {
+        name: "Anthropic strict",
+        keywords: Some(&[
+            "enum",
+            "const",
+            "anyOf",
+            "allOf",
+            "$ref",
+            "$defs",
+            "additionalProperties",
+            "format",
+            "minItems",
+        ]),
+        formats: Some(&["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]),
+        closed: true,
+        type_lists: false,
+        recursion: false,
+        untyped: false,
+        root_choice: false,
+        max_min_items: Some(1),
+        ..ALL
+    };
+
+    /// The schemas of Gemini in `parametersJsonSchema`.
+    pub const GEMINI: Self = Self {
+        name: "Gemini",
+        keywords: Some(&[
+            "title",
+            "enum",
+            "anyOf",
+            "format",
+            "minimum",
+            "maximum",
+            "minItems",
+            "maxItems",
+            "prefixItems",
+            "additionalProperties",
+        ]),
+        recursion: false,
+        root_choice: false,
+        ..ALL
+    };
+
+    /// The schemas of Gemini in `parameters`: a subset of the schemas of OpenAPI 3.0.
+    pub const GEMINI_OPENAPI: Self = Self {
+        name: "Gemini's `Schema`",
+        keywords: Some(&[
+            "title",
+            "enum",
+            "anyOf",
+            "format",
+            "minimum",
+            "maximum",
+            "minItems",
+            "maxItems",
+            "minLength",
+            "maxLength",
+            "minProperties",
+            "maxProperties",
+            "pattern",
+            "default",
+        ]),
+        type_lists: false,
+        nullable: true,
+        recursion: false,
+        root_choice: false,
+        mixed_enums: false,
+        upper_case_types: true,
+        ..ALL
+    };
+
+    /// The schemas of Open Tool Calling definitions: no references, and a description for every argument.
+    pub const OTC: Self = Self { name: "Open Tool Calling", recursion: false, described_arguments: true, ..ALL };
+
+    /// Returns true if the dialect supports a keyword.
+    #[must_use]
+    pub fn reads(&self, keyword: &str) -> bool {
+        let always = matches!(keyword, "type" | "description" | "properties" | "required" | "items");
+        always || self.keywords.is_none_or(|keywords| keywords.contains(&keyword))
+    }
+}

@@ -1,0 +1,85 @@
+//! The JSON of an exported catalog, with the losses of each tool.
+
+use serde_json::Value;
+use toolkit::catalog::{Catalog, Diagnostics, Naming};
+use toolkit::tool::{Tool, ToolId};
+
+use super::loss::Loss;
+use super::request::{self, Member, RequestLimits, Usage};
+use super::tool_export::ToolExport;
+
+/// A catalog in the format of a provider, with the losses of each tool.
+///
+/// ```
+/// use toolkit_providers::gemini::{SchemaFormat, tools};
+/// use toolkit::catalog::Naming;
+///
+/// /// Adds two integers.
+/// #[toolkit::tool(version = "1.0.0")]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
+/// let export = tools(&toolkit::catalog![add]?, Naming::Name, SchemaFormat::JsonSchema)?;
+/// assert_eq!(export.json[0]["functionDeclarations"][0]["name"], "add");
+///
+/// let (tool, losses) = &export.losses[0];
+/// assert_eq!(format!("{tool}: {}", losses[0]), "add: `version` is not supported");
+/// assert!(export.usage.iter().all(|usage| !usage.is_over()));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Export {
+    /// The JSON in the format of the provider, with sorted keys: a catalog has the same bytes in every build.
+    pub json: Value,
+    /// The losses of each tool, in the order of the catalog.
+    pub losses: Vec<(ToolId, Vec<Loss>)>,
+    /// The tools for which strict mode was requested but is not possible, with the reasons.
+    pub not_strict: Vec<(ToolId, Vec<Loss>)>,
+    /// The use of the provider's limits. Where some tools gave up strict mode, it counts what all of them would need.
+    pub usage: Vec<Usage>,
+}
+
+impl Export {
+    /// Creates an export without tools.
+    pub(super) fn empty() -> Self {
+        Self { json: Value::Null, losses: Vec::new(), not_strict: Vec::new(), usage: Vec::new() }
+    }
+
+    /// Exports the highest version of each tool under its wire name, in the order of the ids.
+    pub(super) fn new(
+        catalog: &Catalog,
+        naming: Naming,
+        limits: &RequestLimits,
+        describe: impl Fn(&Tool, &str) -> ToolExport,
+    ) -> Result<Self, Diagnostics> {
+        let names = catalog.listed(naming)?;
+        Ok(Self::from_members(limits, Member::all(&names, describe)))
+    }
+
+    /// Creates an export of the given tools.
+    pub(super) fn from_members(limits: &RequestLimits, members: Vec<Member<'_>>) -> Self {
+        let mut export = Self { usage: request::tool_usage(limits, &members), ..Self::empty() };
+        let tools = members.into_iter().map(|member| export.take(member)).collect();
+        export.with_tools(tools)
+    }
+
+    /// Records the losses of a tool and returns its JSON.
+    pub(super) fn take(&mut self, Member { tool, export, .. }: Member<'_>) -> Value {
+        self.losses.push((tool.id().clone(), export.losses));
+        if !export.not_strict.is_empty() {
+            self.not_strict.push((tool.id().clone(), export.not_strict));
+        }
+        export.json
+    }
+
+    /// Sets the JSON to the given tools, with sorted keys.
+    pub(super) fn with_tools(self, tools: Vec<Value>) -> Self {
+        let mut json = Value::Array(tools);
+        json.sort_all_objects();
+        Self { json, ..self }
+    }
+}

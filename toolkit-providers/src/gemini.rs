@@ -1,0 +1,116 @@
+//! The tool format of Gemini: function declarations.
+
+use serde_json::{Map, Value, json};
+
+use super::dialect::Dialect;
+use super::export::Export;
+use super::loss::Side;
+use super::lower::lower;
+use super::reading::{Fields, read_function};
+use super::request::RequestLimits;
+use super::tool_export::{ToolExport, provider_description, unsupported_fields};
+use toolkit::catalog::{Catalog, Diagnostics, Naming};
+use toolkit::tool::{InvalidTool, Tool};
+
+/// The schema language of the declarations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SchemaFormat {
+    /// A subset of JSON Schema, in `parametersJsonSchema`.
+    #[default]
+    JsonSchema,
+    /// A subset of the schemas of OpenAPI 3.0, in `parameters`, for older clients.
+    OpenApi,
+}
+
+/// Returns the `tools` of a request: one tool with all function declarations.
+///
+/// ```
+/// use toolkit_providers::gemini::{SchemaFormat, tools};
+/// use toolkit::catalog::Naming;
+///
+/// /// Adds two integers.
+/// #[toolkit::tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
+/// let export = tools(&toolkit::catalog![add]?, Naming::Name, SchemaFormat::JsonSchema)?;
+/// assert_eq!(export.json[0]["functionDeclarations"][0]["name"], "add");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Returns the errors of [`list_tools`](toolkit::mcp::list_tools).
+pub fn tools(catalog: &Catalog, naming: Naming, format: SchemaFormat) -> Result<Export, Diagnostics> {
+    let mut export = Export::new(catalog, naming, &RequestLimits::GEMINI, |tool, name| describe(tool, name, format))?;
+    export.json = json!([{ "functionDeclarations": export.json }]);
+    Ok(export)
+}
+
+/// Describes one tool as a function declaration under its wire name.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_providers::gemini::{SchemaFormat, describe};
+///
+/// let tool = Tool::builder("now").description("Returns the time.").build()?;
+/// let export = describe(&tool, "now", SchemaFormat::OpenApi);
+/// assert_eq!(export.json, serde_json::json!({ "name": "now", "description": "Returns the time." }));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+#[must_use]
+pub fn describe(tool: &Tool, name: &str, format: SchemaFormat) -> ToolExport {
+    let (dialect, parameters, response) = match format {
+        SchemaFormat::JsonSchema => (Dialect::GEMINI, "parametersJsonSchema", "responseJsonSchema"),
+        SchemaFormat::OpenApi => (Dialect::GEMINI_OPENAPI, "parameters", "response"),
+    };
+    let input = lower(tool.input().as_value(), &dialect, Side::Input);
+    let mut json = Map::from_iter([("name".to_owned(), json!(name))]);
+    json.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
+    // An OpenAPI object without properties is rejected; a declaration without parameters is not.
+    let takes_nothing = input.schema["properties"].as_object().is_none_or(Map::is_empty);
+    if format == SchemaFormat::JsonSchema || !takes_nothing {
+        json.insert(parameters.to_owned(), input.schema);
+    }
+    let mut losses = unsupported_fields(tool, &["outputSchema"]);
+    losses.extend(input.losses);
+    if let Some(output) = tool.output() {
+        let output = lower(output.as_value(), &dialect, Side::Output);
+        json.insert(response.to_owned(), output.schema);
+        losses.extend(output.losses);
+    }
+    ToolExport { json: json.into(), losses, not_strict: Vec::new() }
+}
+
+/// Reads a function declaration, or a tool with exactly one declaration.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit_providers::gemini::read;
+///
+/// let tool = read(&json!({ "functionDeclarations": [{ "name": "now" }] }))?;
+/// assert_eq!(tool.name(), "now");
+/// # Ok::<(), toolkit::tool::InvalidTool>(())
+/// ```
+///
+/// # Errors
+///
+/// Returns an error if there is not exactly one declaration, or if a field has the wrong type.
+pub fn read(json: &Value) -> Result<Tool, InvalidTool> {
+    let declaration = match json.get("functionDeclarations") {
+        None => json,
+        Some(Value::Array(declarations)) if declarations.len() == 1 => &declarations[0],
+        Some(_) => return Err(InvalidTool::Json("expected exactly one function declaration".to_owned())),
+    };
+    let is_open_api = ["parameters", "response"].iter().any(|field| declaration.get(field).is_some());
+    let form = if is_open_api {
+        Fields { input: "parameters", output: Some("response"), examples: None, open_api: true }
+    } else {
+        Fields { input: "parametersJsonSchema", output: Some("responseJsonSchema"), examples: None, open_api: false }
+    };
+    read_function(declaration, &form)
+}

@@ -1,0 +1,42 @@
+//! Conversion of catalogs to and from the formats of other systems.
+//!
+//! | module | format | reads tools |
+//! |---|---|---|
+//! | [`mcp`] | the Model Context Protocol, revisions 2025-11-25 and 2026-07-28 | yes |
+//! | [`openai`] | Chat Completions and Responses | yes |
+//! | [`anthropic`] | Messages | yes |
+//! | [`gemini`] | function declarations, with JSON Schema or OpenAPI's | yes |
+//! | [`a2a`] | skills, and the card of an agent | yes |
+//! | [`markdown`] | a Markdown document | |
+//! | `html` (feature `html`) | an HTML page | |
+//!
+//! All functions are pure and return JSON or text. [`cost`] counts the tokens of an exported tool, and
+//! [`Export::usage`] compares a catalog with the limits of a provider.
+//!
+//! Each feature of a tool that a format does not support is reported as a [`Loss`] beside the JSON. [`lower`] rewrites
+//! a schema for a [`Dialect`], and [`restore`] converts the arguments that a model sends for it to arguments of the
+//! tool.
+
+pub mod a2a;
+pub mod anthropic;
+pub mod cost;
+mod dialect;
+mod export;
+pub mod gemini;
+#[cfg(feature = "html")]
+pub mod html;
+mod loss;
+mod lower;
+pub mod markdown;
+pub mod openai;
+mod reading;
+mod request;
+mod strictly;
+mod tool_export;
+
+pub use self::dialect::{Dialect, Limits};
+pub use self::export::Export;
+pub use self::loss::{Effect, Loss, Side};
+pub use self::lower::{Lowered, lower, restore};
+pub use self::request::{RequestLimits, Usage};
+pub use self::tool_export::{ToolExport, unsupported_fields};

@@ -1,0 +1,91 @@
+//! The features of a tool that a format does not express.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// A feature of a tool that a format does not express, or expresses differently.
+///
+/// Losses have a fixed order: first those of the tool's record, then those of its input schema and its output schema,
+/// each from the root down and sorted by name.
+///
+/// ```
+/// use toolkit_providers::{Effect, Loss, Side};
+///
+/// let loss = Loss::new(Side::Input, "/properties/n", "minimum", Effect::Widened, "is not supported");
+/// assert_eq!(loss.to_string(), "input /properties/n: `minimum` is not supported");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Loss {
+    /// The part of the tool.
+    pub side: Side,
+    /// The position in that part: a JSON Pointer into the schema with its references replaced by their definitions, or
+    /// `/` and the name of a field.
+    pub pointer: String,
+    /// The keyword or field.
+    pub keyword: String,
+    /// The consequence for a caller.
+    pub effect: Effect,
+    /// The reason, as a predicate whose subject is the keyword.
+    pub reason: String,
+}
+
+/// A part of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Side {
+    /// The metadata of the tool.
+    Record,
+    /// The input schema.
+    Input,
+    /// The output schema.
+    Output,
+}
+
+/// The consequence of a loss for a caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Effect {
+    /// The format accepts exactly the values that the tool accepts; only metadata is lost.
+    MetadataOnly,
+    /// The format accepts values that the tool rejects. The dispatcher still rejects them.
+    Widened,
+    /// The format cannot express values that the tool accepts.
+    Narrowed,
+}
+
+impl Loss {
+    /// Creates a loss. For a field of the record, `pointer` is `/` and its name.
+    #[must_use]
+    pub fn new(
+        side: Side,
+        pointer: impl Into<String>,
+        keyword: impl Into<String>,
+        effect: Effect,
+        reason: impl Into<String>,
+    ) -> Self {
+        Self { side, pointer: pointer.into(), keyword: keyword.into(), effect, reason: reason.into() }
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.side {
+            Side::Record => write!(f, "`{}` {}", self.keyword, self.reason),
+            Side::Input => write!(f, "input {}: `{}` {}", Place(&self.pointer), self.keyword, self.reason),
+            Side::Output => write!(f, "output {}: `{}` {}", Place(&self.pointer), self.keyword, self.reason),
+        }
+    }
+}
+
+struct Place<'p>(&'p str);
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_empty() { "root" } else { self.0 })
+    }
+}
