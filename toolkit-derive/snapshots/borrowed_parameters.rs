@@ -132,8 +132,8 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
                 __toolkit::Ok(
                     forecast(
                             __input,
-                            __toolkit::Borrowed::<Context>::lend(__host)?,
-                            __toolkit::Borrowed::<Db>::lend(__host)?,
+                            __toolkit::Borrowed::<Context>::from_host(__host)?,
+                            __toolkit::Borrowed::<Db>::from_host(__host)?,
                         )
                         .await,
                 )

@@ -58,7 +58,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolkit::ToolError;
-use toolkit::backend::{Answer, Backend, BackendCall, Offers};
+use toolkit::backend::{Answer, Backend, BackendCall, OfferedTools};
 use toolkit::dispatch::BoxFuture;
 use toolkit::tool::BackendKind;
 
@@ -183,7 +183,7 @@ impl Backend for McpBackend {
         self.is_trusted
     }
 
-    fn tools(&self) -> BoxFuture<'_, Result<Offers, ToolError>> {
+    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
         Box::pin(self.link.listing(self, list::offers(self)))
     }
 

@@ -13,7 +13,7 @@ use ::http::StatusCode;
 use serde::Deserialize;
 use serde_json::Value;
 use toolkit::ToolError;
-use toolkit::backend::{Answer, Backend, BackendCall, Offers};
+use toolkit::backend::{Answer, Backend, BackendCall, OfferedTools};
 use toolkit::call::ErrorKind;
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::dispatch::BoxFuture;
@@ -123,7 +123,7 @@ impl OtcBackend {
         self
     }
 
-    async fn list(&self) -> Result<Offers, ToolError> {
+    async fn list(&self) -> Result<OfferedTools, ToolError> {
         let FullResponse { status, body, .. } = self.endpoint.get("/tools").await?;
         if status != StatusCode::OK {
             return Err(answer::refused(&self.endpoint, status, None, &body));
@@ -144,7 +144,7 @@ impl OtcBackend {
                 Err(wrong) => diagnostics.extend(wrong),
             }
         }
-        Ok(Offers::new(tools).with_diagnostics(diagnostics))
+        Ok(OfferedTools::new(tools).with_diagnostics(diagnostics))
     }
 
     fn offer(&self, json: &Value) -> Result<(Tool, ToolBackend), Vec<Diagnostic>> {
@@ -167,7 +167,7 @@ impl OtcBackend {
             return Err(ToolError::new(ErrorKind::NoBackend, message));
         };
         let body = request::body(&call, tool_id)?;
-        let hears_events = call.is_streamed() || call.context().is_listened_to();
+        let hears_events = call.is_streamed() || call.context().has_progress_listener();
         let accepts = if hears_events { "text/event-stream, application/json" } else { "application/json" };
         let response = self.endpoint.post("/tools/call", body, accepts).await?;
         if response.status() == StatusCode::OK && http::is(&response, EVENT_STREAM) {
@@ -198,7 +198,7 @@ impl Backend for OtcBackend {
         BackendKind::Provider
     }
 
-    fn tools(&self) -> BoxFuture<'_, Result<Offers, ToolError>> {
+    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
         Box::pin(self.endpoint.within(self.list()))
     }
 

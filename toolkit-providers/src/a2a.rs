@@ -10,7 +10,7 @@ use super::loss::Side;
 use super::request::{Member, RequestLimits};
 use super::tool_export::{ToolExport, loss, unsupported_fields};
 use toolkit::catalog::Catalog;
-use toolkit::tool::{InvalidTool, META_KEY, Tool, ToolId};
+use toolkit::tool::{META_KEY, ParseToolError, Tool, ToolId};
 use toolkit_schema::is_too_deep;
 
 /// Returns the highest version of each tool as a skill of an agent, in the order of the ids.
@@ -92,14 +92,14 @@ pub fn skill(tool: &Tool) -> ToolExport {
 /// let tool = a2a::read(&skill)?;
 /// assert_eq!((tool.id().version(), tool.title()), (Some("1.0.0"), Some("Search notes")));
 /// assert_eq!(a2a::skill(&tool).json, skill);
-/// # Ok::<(), toolkit::tool::InvalidTool>(())
+/// # Ok::<(), toolkit::tool::ParseToolError>(())
 /// ```
 ///
 /// # Errors
 ///
 /// Returns an error if the skill has no valid `id`, or if a field has the wrong type.
-pub fn read(skill: &Value) -> Result<Tool, InvalidTool> {
-    let invalid = |reason: &str| InvalidTool::Json(reason.to_owned());
+pub fn read(skill: &Value) -> Result<Tool, ParseToolError> {
+    let invalid = |reason: &str| ParseToolError::Json(reason.to_owned());
     let Value::Object(fields) = skill else {
         return Err(invalid("a skill is an object"));
     };
@@ -108,7 +108,7 @@ pub fn read(skill: &Value) -> Result<Tool, InvalidTool> {
     }
     let mut fields = fields.clone();
     let id = match fields.remove("id") {
-        Some(Value::String(id)) => id.parse::<ToolId>().map_err(|error| InvalidTool::Json(error.to_string()))?,
+        Some(Value::String(id)) => id.parse::<ToolId>().map_err(|error| ParseToolError::Json(error.to_string()))?,
         _ => return Err(invalid("a skill has an `id`")),
     };
     let Some(Value::String(name)) = fields.remove("name") else {

@@ -9,7 +9,7 @@ use super::request::{Member, RequestLimits, apply_limits};
 use super::strictly::{StrictResult, is_requested, lower_strict};
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
-use toolkit::tool::{InvalidTool, Tool};
+use toolkit::tool::{ParseToolError, Tool};
 
 /// Options of the export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -162,13 +162,13 @@ fn written(tool: &Tool, name: &str, strict: bool, options: Options) -> ToolExpor
 ///
 /// let tool = read(&json!({ "name": "now", "input_schema": { "type": "object" } }))?;
 /// assert_eq!(tool.name(), "now");
-/// # Ok::<(), toolkit::tool::InvalidTool>(())
+/// # Ok::<(), toolkit::tool::ParseToolError>(())
 /// ```
 ///
 /// # Errors
 ///
 /// Returns an error if a field has the wrong type.
-pub fn read(json: &Value) -> Result<Tool, InvalidTool> {
+pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
     read_function(
         json,
         &Fields { input: "input_schema", output: None, examples: Some("input_examples"), open_api: false },

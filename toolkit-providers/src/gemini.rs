@@ -10,7 +10,7 @@ use super::reading::{Fields, read_function};
 use super::request::RequestLimits;
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
-use toolkit::tool::{InvalidTool, Tool};
+use toolkit::tool::{ParseToolError, Tool};
 
 /// The schema language of the declarations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,17 +94,17 @@ pub fn describe(tool: &Tool, name: &str, format: SchemaFormat) -> ToolExport {
 ///
 /// let tool = read(&json!({ "functionDeclarations": [{ "name": "now" }] }))?;
 /// assert_eq!(tool.name(), "now");
-/// # Ok::<(), toolkit::tool::InvalidTool>(())
+/// # Ok::<(), toolkit::tool::ParseToolError>(())
 /// ```
 ///
 /// # Errors
 ///
 /// Returns an error if there is not exactly one declaration, or if a field has the wrong type.
-pub fn read(json: &Value) -> Result<Tool, InvalidTool> {
+pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
     let declaration = match json.get("functionDeclarations") {
         None => json,
         Some(Value::Array(declarations)) if declarations.len() == 1 => &declarations[0],
-        Some(_) => return Err(InvalidTool::Json("expected exactly one function declaration".to_owned())),
+        Some(_) => return Err(ParseToolError::Json("expected exactly one function declaration".to_owned())),
     };
     let is_open_api = ["parameters", "response"].iter().any(|field| declaration.get(field).is_some());
     let form = if is_open_api {

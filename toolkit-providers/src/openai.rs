@@ -29,7 +29,7 @@ use super::request::{Member, RequestLimits, Usage, schema_usage};
 use super::strictly::{StrictResult, is_requested, lower_strict};
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
-use toolkit::tool::{InvalidTool, Tool};
+use toolkit::tool::{ParseToolError, Tool};
 
 pub use self::namespaces::{find, read_all};
 
@@ -202,13 +202,13 @@ fn as_object(schema: &Value) -> Value {
 ///
 /// let tool = read(&json!({ "type": "function", "name": "now", "parameters": { "type": "object" } }))?;
 /// assert_eq!(tool.name(), "now");
-/// # Ok::<(), toolkit::tool::InvalidTool>(())
+/// # Ok::<(), toolkit::tool::ParseToolError>(())
 /// ```
 ///
 /// # Errors
 ///
 /// Returns an error if `json` is not a function, or if a field has the wrong type.
-pub fn read(json: &Value) -> Result<Tool, InvalidTool> {
+pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
     let fields = Fields { input: "parameters", output: Some("output_schema"), examples: None, open_api: false };
     let function = json.get("function").unwrap_or(json);
     read_function(function, &fields)

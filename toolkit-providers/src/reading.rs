@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use toolkit::tool::{InvalidTool, Tool};
+use toolkit::tool::{ParseToolError, Tool};
 use toolkit_schema::is_too_deep;
 use toolkit_schema::walk;
 
@@ -16,13 +16,13 @@ pub(super) struct Fields {
 }
 
 /// Reads a function. Unknown fields are kept, as for every tool that is read.
-pub(super) fn read_function(function: &Value, fields: &Fields) -> Result<Tool, InvalidTool> {
+pub(super) fn read_function(function: &Value, fields: &Fields) -> Result<Tool, ParseToolError> {
     let mut function = match function {
         Value::Object(function) => function.clone(),
-        _ => return Err(InvalidTool::Json("a function is an object".to_owned())),
+        _ => return Err(ParseToolError::Json("a function is an object".to_owned())),
     };
     if function.values().any(is_too_deep) {
-        return Err(InvalidTool::Json("it is nested deeper than 127 levels".to_owned()));
+        return Err(ParseToolError::Json("it is nested deeper than 127 levels".to_owned()));
     }
     function.remove("type");
     let schema = |schema: Value| if fields.open_api { from_open_api(schema) } else { schema };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use toolkit::tool::InvalidBackend;
+use toolkit::tool::ToolBackendError;
 use toolkit_schema::shown_id;
 
 /// An error of changing an index.
@@ -28,7 +28,7 @@ pub enum IndexError {
         id: String,
     },
     /// The backend is invalid.
-    Backend(InvalidBackend),
+    Backend(ToolBackendError),
 }
 
 impl IndexError {

@@ -51,7 +51,7 @@ mod routes;
 pub use self::answer::Answer;
 pub use self::call::BackendCall;
 pub(crate) use self::call::Parts;
-pub use self::collect::{Collected, Failure};
+pub use self::collect::{BackendError, Collected};
 pub(crate) use self::hop::without_tool_id;
 pub use self::local::LocalBackend;
 pub(crate) use self::normalize::{Normal, normalize};
@@ -96,7 +96,7 @@ pub trait Backend: Send + Sync + 'static {
     /// # Errors
     ///
     /// Returns an error if the list of tools cannot be obtained.
-    fn tools(&self) -> BoxFuture<'_, Result<Offers, ToolError>>;
+    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>>;
 
     /// Completes when the tools may differ from those that [`Backend::tools`] returned last. Never
     /// completes by default.
@@ -146,14 +146,14 @@ pub trait Backend: Send + Sync + 'static {
 /// The tools of a backend, and diagnostics of those that are left out.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Offers {
+pub struct OfferedTools {
     /// The tools, each with its identity in the backend.
     pub tools: Vec<(Tool, ToolBackend)>,
     /// The diagnostics of tools that are left out.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl Offers {
+impl OfferedTools {
     /// Creates a list of tools without diagnostics.
     #[must_use]
     pub fn new(tools: impl IntoIterator<Item = (Tool, ToolBackend)>) -> Self {

@@ -200,7 +200,7 @@ impl<T: ?Sized + Send + Sync + 'static> State for T {}
 
 /// The resolution of a parameter `&T` from the host.
 ///
-/// `Borrowed::<T>::lend` resolves to the inherent functions below for special types, and otherwise to that of
+/// `Borrowed::<T>::from_host` resolves to the inherent functions below for special types, and otherwise to that of
 /// `FromHost`. The type decides, so an alias changes nothing. `X` defers the check of the rejecting bounds to the
 /// call.
 #[doc(hidden)]
@@ -220,7 +220,7 @@ impl<X> Borrowed<str, X> {
     pub const STATE: Option<StateType> = None;
 
     #[doc(hidden)]
-    pub fn lend(_: Host<'_>) -> Result<&str, ToolError>
+    pub fn from_host(_: Host<'_>) -> Result<&str, ToolError>
     where
         String: Borrowable<X>,
     {
@@ -233,7 +233,7 @@ impl<X> Borrowed<String, X> {
     pub const STATE: Option<StateType> = None;
 
     #[doc(hidden)]
-    pub fn lend(host: Host<'_>) -> Result<&String, ToolError>
+    pub fn from_host(host: Host<'_>) -> Result<&String, ToolError>
     where
         String: Borrowable<X>,
     {
@@ -246,7 +246,7 @@ impl<T: 'static, X> Borrowed<[T], X> {
     pub const STATE: Option<StateType> = None;
 
     #[doc(hidden)]
-    pub fn lend(_: Host<'_>) -> Result<&[T], ToolError>
+    pub fn from_host(_: Host<'_>) -> Result<&[T], ToolError>
     where
         Vec<T>: Borrowable<X>,
     {
@@ -259,7 +259,7 @@ impl<T: 'static, X> Borrowed<Vec<T>, X> {
     pub const STATE: Option<StateType> = None;
 
     #[doc(hidden)]
-    pub fn lend(host: Host<'_>) -> Result<&Vec<T>, ToolError>
+    pub fn from_host(host: Host<'_>) -> Result<&Vec<T>, ToolError>
     where
         Vec<T>: Borrowable<X>,
     {

@@ -22,7 +22,7 @@ mod unwritable;
 mod whole;
 
 pub use self::cancel::CancelToken;
-pub(crate) use self::coerce::admit;
+pub(crate) use self::coerce::validated_arguments;
 #[doc(hidden)]
 pub use self::coerce::without_absent;
 pub use self::coerce::{Change, Coercion};

@@ -89,7 +89,7 @@ impl Catalog {
                 diagnostics.extend(check::versions_of_one(&pair[0], &pair[1]));
             }
         }
-        let names = Names::of(&tools, &mut diagnostics);
+        let names = Names::new(&tools, &mut diagnostics);
         Diagnostics::none_or(diagnostics)?;
         Ok(Self { tools, names, records: Records::default() })
     }

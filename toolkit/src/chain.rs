@@ -58,7 +58,7 @@ mod step;
 mod typed;
 
 pub use self::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, ChainDiagnostics};
-pub use self::json::InvalidChain;
+pub use self::json::ParseChainError;
 pub use self::memory::ChainLimits;
 pub use self::outcome::{ChainOutcome, StepResult};
 use self::run::Run;

@@ -2,7 +2,6 @@
 
 mod blocking;
 mod builder;
-mod elsewhere;
 pub(crate) mod encode;
 mod execute;
 pub(crate) mod host;
@@ -10,6 +9,7 @@ pub(crate) mod host;
 mod layer;
 mod limit;
 mod missing;
+mod on_backend;
 mod policy;
 mod prepared;
 mod report;

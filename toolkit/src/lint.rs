@@ -27,7 +27,7 @@ mod schemas;
 mod texts;
 mod unlisted;
 
-pub use self::finding::{Finding, Level, Rule, UnknownRule};
+pub use self::finding::{Finding, Level, Rule, UnknownRuleError};
 use crate::tool::Tool;
 
 /// Checks tools with all rules except those in `off`. The findings are sorted by tool, then by rule.

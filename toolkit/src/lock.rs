@@ -37,7 +37,7 @@ use serde_json::{Value, json};
 
 pub use self::change::{Change, Comparison, Part, Verdict};
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics};
-use crate::manifest::{InvalidManifest, Manifest};
+use crate::manifest::{Manifest, ManifestError};
 use crate::tool::Tool;
 
 /// The version of the file format.
@@ -64,13 +64,13 @@ impl Lock {
     /// Returns an error if the document is not a list of tools, is a lock of another format version, or contains an
     /// entry that is not a tool or has a duplicate id. Ignoring such a tool would make it look as if it had never
     /// existed.
-    pub fn from_json(json: &str) -> Result<Self, InvalidManifest> {
+    pub fn from_json(json: &str) -> Result<Self, ManifestError> {
         let document = serde_json::from_str::<Value>(json).unwrap_or_default();
         let manifest = match document.get("lockVersion") {
             None => Manifest::from_mcp_json(json)?,
             Some(version) if *version == LOCK_VERSION => Manifest::from_json(json)?,
             Some(version) => {
-                return Err(InvalidManifest::new(format!(
+                return Err(ManifestError::new(format!(
                     "unsupported `lockVersion` {version}; expected {LOCK_VERSION}"
                 )));
             }
@@ -80,7 +80,7 @@ impl Lock {
             let is_double = |diagnostic: &Diagnostic| diagnostic.kind() == DiagnosticKind::DuplicateId;
             match listing.tool() {
                 Some(tool) if !listing.diagnostics().iter().any(is_double) => tools.push(tool.clone()),
-                _ => return Err(InvalidManifest::new(format!("invalid tool {listing}"))),
+                _ => return Err(ManifestError::new(format!("invalid tool {listing}"))),
             }
         }
         Ok(Self::sorted(tools))

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::call::Arguments;
 use crate::catalog::{Diagnostic, DiagnosticKind};
 use crate::tool::check::validate_tool;
-use crate::tool::{InvalidTool, Namespace, Object, Text, Tool, Unknown};
+use crate::tool::{Namespace, Object, ParseToolError, Text, Tool, Unknown};
 use toolkit_schema::is_too_deep;
 
 /// A list of tools that another program published, such as the result of `tools/list` of MCP.
@@ -70,7 +70,7 @@ impl Manifest {
     ///
     /// Returns an error if there is no such list, or if it has more than [`Manifest::MAX_TOOLS`] entries. An invalid
     /// tool is not an error; see [`Manifest::listings`].
-    pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, InvalidManifest> {
+    pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ManifestError> {
         Self::read(json.into(), Form::Mcp)
     }
 
@@ -79,12 +79,12 @@ impl Manifest {
     /// # Errors
     ///
     /// Returns the errors of [`Manifest::from_mcp_json`].
-    pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, InvalidManifest> {
+    pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ManifestError> {
         Self::read(json.into(), Form::Canonical)
     }
 
-    fn read(json: Arguments<'_>, form: Form) -> Result<Self, InvalidManifest> {
-        let invalid = |reason: &str| InvalidManifest::new(reason);
+    fn read(json: Arguments<'_>, form: Form) -> Result<Self, ManifestError> {
+        let invalid = |reason: &str| ManifestError::new(reason);
         if matches!(&json, Arguments::Value(value) if is_too_deep(value)) {
             return Err(invalid("it is nested deeper than 127 levels"));
         }
@@ -102,7 +102,7 @@ impl Manifest {
         };
         if tools.len() > Self::MAX_TOOLS {
             let n_tools = tools.len();
-            return Err(InvalidManifest::new(format!("it has {n_tools} tools; the limit is {}", Self::MAX_TOOLS)));
+            return Err(ManifestError::new(format!("it has {n_tools} tools; the limit is {}", Self::MAX_TOOLS)));
         }
         let tools = tools.into_iter().enumerate();
         let mut listings: Vec<Listing> = tools.map(|(index, json)| Listing::read(index, json, form)).collect();
@@ -185,12 +185,12 @@ impl Listing {
             Err(error) => {
                 let diagnostic = |message: String| Diagnostic::new(DiagnosticKind::Malformed, message, []);
                 let diagnostics = match error {
-                    InvalidTool::Form(violations) => violations
+                    ParseToolError::Form(violations) => violations
                         .iter()
                         .take(MAX_DIAGNOSTICS)
                         .map(|violation| diagnostic(violation.to_string()))
                         .collect(),
-                    InvalidTool::Json(reason) => vec![diagnostic(reason)],
+                    ParseToolError::Json(reason) => vec![diagnostic(reason)],
                 };
                 Self { index, read: Err(json), diagnostics }
             }
@@ -257,20 +257,20 @@ impl fmt::Display for Listing {
 
 /// The error of a document without a list of tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidManifest {
+pub struct ManifestError {
     reason: String,
 }
 
-impl InvalidManifest {
+impl ManifestError {
     pub(crate) fn new<R: Into<String>>(reason: R) -> Self {
         Self { reason: reason.into() }
     }
 }
 
-impl fmt::Display for InvalidManifest {
+impl fmt::Display for ManifestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "not a manifest: {}", self.reason)
     }
 }
 
-impl std::error::Error for InvalidManifest {}
+impl std::error::Error for ManifestError {}

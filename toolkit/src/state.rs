@@ -89,13 +89,13 @@ pub(crate) struct StateTypeInfo {
 impl StateType {
     /// Creates the description of `T`.
     #[must_use]
-    pub const fn of<T: ?Sized + 'static>() -> Self {
+    pub const fn new<T: ?Sized + 'static>() -> Self {
         Self { describe: describe::<T> }
     }
 
     /// Creates the description of `Arc<T>`.
     #[must_use]
-    pub const fn of_arc<T: ?Sized + 'static>() -> Self {
+    pub const fn new_arc<T: ?Sized + 'static>() -> Self {
         Self {
             describe: || StateTypeInfo { inner: Some((TypeId::of::<T>(), type_name::<T>())), ..describe::<Arc<T>>() },
         }

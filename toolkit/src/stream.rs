@@ -10,7 +10,7 @@
 //! /// Counts down.
 //! #[tool]
 //! fn countdown(from: u8) -> Chunks<u8> {
-//!     Chunks::of((1..=from).rev())
+//!     Chunks::from_items((1..=from).rev())
 //! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -29,7 +29,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub use self::annotations::Annotations;
-pub use self::backend::{BackendKind, InvalidBackend, ToolBackend};
+pub use self::backend::{BackendKind, ToolBackend, ToolBackendError};
 pub use self::builder::ToolBuilder;
 pub use self::contract::ContractHash;
 pub(crate) use self::diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
@@ -39,15 +39,15 @@ pub use self::foreign::{
     MAX_DESCRIPTION_BYTES, MAX_RECORD_BYTES, MAX_SCHEMA_BYTES, MAX_SCHEMA_TEXT_BYTES, MAX_TITLE_BYTES, bound_mcp_json,
 };
 pub use self::icon::Icon;
-pub use self::id::{InvalidToolId, ToolId};
+pub use self::id::{ToolId, ToolIdError};
 pub(crate) use self::instance::Instance;
-pub use self::json::InvalidTool;
+pub use self::json::ParseToolError;
 pub(crate) use self::json::{Object, drop_nulls};
 pub use self::literal::Literal;
 pub use self::metadata::Metadata;
 pub(crate) use self::name::check_alias;
 pub use self::name::{MAX_NAME_LEN, check_name};
-pub use self::part::{InvalidName, Namespace, ToolName};
+pub use self::part::{NameError, Namespace, ToolName};
 pub use self::requirements::{Authorization, OAuth2, Requirements, Secret};
 pub use self::tags::{MAX_TAG_LEN, MAX_TAGS, normalize_tag, normalize_tags};
 pub use self::text::{META_KEY, Text};
@@ -110,7 +110,7 @@ impl Tool {
     }
 
     /// Moves the function into the namespace of an instance whose state it borrows.
-    pub(crate) fn of_instance(mut self, instance: Arc<Instance>) -> Self {
+    pub(crate) fn for_instance(mut self, instance: Arc<Instance>) -> Self {
         self.id = self.id.in_namespace(instance.namespace.clone());
         self.instance = Some(instance);
         // The aliases change with the namespace.
@@ -286,8 +286,8 @@ impl Tool {
     /// Returns true if the tool is a function of this program that returns `()`. Other tools without an output schema
     /// may still return a result.
     #[must_use]
-    pub fn gives_nothing(&self) -> bool {
-        self.entry.is_some_and(|entry| entry.gives_nothing)
+    pub fn returns_unit(&self) -> bool {
+        self.entry.is_some_and(|entry| entry.returns_unit)
     }
 
     /// Validates arguments against the input schema.

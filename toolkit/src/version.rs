@@ -10,7 +10,7 @@
 //! assert_eq!(version.to_string(), "1.4.0");
 //! assert!(parse_req("^1.2")?.matches(&version));
 //! assert!(is_compatible(&version, &parse("1.2.0")?));
-//! # Ok::<(), toolkit::version::InvalidVersion>(())
+//! # Ok::<(), toolkit::version::VersionError>(())
 //! ```
 //!
 //! Versions that differ only in build metadata are not equal, although neither precedes the other: `==` and `<` of
@@ -21,7 +21,7 @@ use std::fmt;
 use semver::{Comparator, Op};
 pub use semver::{Version, VersionReq};
 
-pub use self::matrix::{Entry, Matrix, NoCompatibleVersion, Verdict};
+pub use self::matrix::{Entry, Matrix, NegotiationError, Verdict};
 
 mod matrix;
 
@@ -41,13 +41,13 @@ mod matrix;
 ///
 /// # Errors
 ///
-/// Returns [`InvalidVersion`] if `text` is not a version of SemVer 2.0.0.
-pub fn parse(text: &str) -> Result<Version, InvalidVersion> {
+/// Returns [`VersionError`] if `text` is not a version of SemVer 2.0.0.
+pub fn parse(text: &str) -> Result<Version, VersionError> {
     let bare = text.strip_prefix('v').unwrap_or(text);
     if bare.is_empty() {
-        return Err(InvalidVersion::new(Wanted::Version, text, "it has no number"));
+        return Err(VersionError::new(Wanted::Version, text, "it has no number"));
     }
-    Version::parse(bare).map_err(|error| InvalidVersion::new(Wanted::Version, text, error))
+    Version::parse(bare).map_err(|error| VersionError::new(Wanted::Version, text, error))
 }
 
 /// Parses a version requirement in Cargo's syntax, with or without a `v` before its versions.
@@ -60,20 +60,20 @@ pub fn parse(text: &str) -> Result<Version, InvalidVersion> {
 /// let req = parse_req(">=v1.2, <2")?;
 /// assert!(req.matches(&parse("1.10.0")?));
 /// assert!(!req.matches(&parse("2.0.0-rc.1")?));
-/// # Ok::<(), toolkit::version::InvalidVersion>(())
+/// # Ok::<(), toolkit::version::VersionError>(())
 /// ```
 ///
 /// # Errors
 ///
-/// Returns [`InvalidVersion`] if `text` is not a requirement. The empty text is invalid; write `*` to accept any
+/// Returns [`VersionError`] if `text` is not a requirement. The empty text is invalid; write `*` to accept any
 /// version.
-pub fn parse_req(text: &str) -> Result<VersionReq, InvalidVersion> {
+pub fn parse_req(text: &str) -> Result<VersionReq, VersionError> {
     if text.trim().is_empty() {
-        return Err(InvalidVersion::new(Wanted::Requirement, text, "it is empty"));
+        return Err(VersionError::new(Wanted::Requirement, text, "it is empty"));
     }
     // Versions contain no commas, so splitting yields the members of the list.
     let bare: Vec<String> = text.split(',').map(drop_v).collect();
-    VersionReq::parse(&bare.join(",")).map_err(|error| InvalidVersion::new(Wanted::Requirement, text, error))
+    VersionReq::parse(&bare.join(",")).map_err(|error| VersionError::new(Wanted::Requirement, text, error))
 }
 
 /// Removes the `v` before the version of a requirement.
@@ -96,7 +96,7 @@ fn drop_v(member: &str) -> String {
 /// # use toolkit::version::{is_compatible, parse};
 /// assert!(is_compatible(&parse("1.5.0")?, &parse("1.0.0")?));
 /// assert!(!is_compatible(&parse("0.9.0")?, &parse("0.2.3")?), "before 1.0 the second number breaks");
-/// # Ok::<(), toolkit::version::InvalidVersion>(())
+/// # Ok::<(), toolkit::version::VersionError>(())
 /// ```
 #[must_use]
 pub fn is_compatible(offered: &Version, wanted: &Version) -> bool {
@@ -115,7 +115,7 @@ pub fn is_compatible(offered: &Version, wanted: &Version) -> bool {
 /// The message contains the beginning of the text, with control characters escaped, and the reason. There is no
 /// [`source`](std::error::Error::source).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidVersion {
+pub struct VersionError {
     wanted: Wanted,
     shown: String,
     reason: String,
@@ -127,13 +127,13 @@ enum Wanted {
     Requirement,
 }
 
-impl InvalidVersion {
+impl VersionError {
     fn new(wanted: Wanted, text: &str, reason: impl fmt::Display) -> Self {
         Self { wanted, shown: excerpt(text), reason: reason.to_string() }
     }
 }
 
-impl fmt::Display for InvalidVersion {
+impl fmt::Display for VersionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, fix) = match self.wanted {
             Wanted::Version => ("a version", "write three numbers, as in `1.2.3`"),
@@ -143,7 +143,7 @@ impl fmt::Display for InvalidVersion {
     }
 }
 
-impl std::error::Error for InvalidVersion {}
+impl std::error::Error for VersionError {}
 
 /// Shortens and escapes a foreign text for a message.
 fn excerpt(text: &str) -> String {

@@ -49,7 +49,7 @@ fn entry(nth: usize) -> &'static Entry {
         input: || serde_json::json!({ "type": "object" }),
         probe: Plan::probe::<()>,
         output: || None,
-        gives_nothing: false,
+        returns_unit: false,
         states: &[],
         code: Code::new(const { &Run::Sync(|_| Err(ToolError::failed("only looked up"))) }),
     }))

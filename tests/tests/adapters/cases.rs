@@ -199,7 +199,7 @@ fn tools_are_exported_as_in_the_cases_or_better() {
     ran(cases.len());
 }
 
-fn read(format: &str, json: &Value) -> Result<Tool, toolkit::tool::InvalidTool> {
+fn read(format: &str, json: &Value) -> Result<Tool, toolkit::tool::ParseToolError> {
     match format {
         "openai" => openai::read(json),
         "anthropic" => anthropic::read(json),

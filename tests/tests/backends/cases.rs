@@ -277,7 +277,8 @@ async fn the_registry_does_what_the_cases_say() {
                 registry.register(local).unwrap();
                 let collected = registry.collect(Catalog::new([]).unwrap()).await;
                 assert_eq!(json!(collected.catalog.len()), case["expect"]["total"]);
-                let is_local = |tool: &&Tool| collected.routes.of(tool.id()).all(|to| to.kind() == BackendKind::Local);
+                let is_local =
+                    |tool: &&Tool| collected.routes.backends(tool.id()).all(|to| to.kind() == BackendKind::Local);
                 assert_eq!(json!(collected.catalog.iter().filter(is_local).count()), case["expect"]["local"]);
             }
             "mcp_backend_round_trip" => {

@@ -40,7 +40,7 @@ async fn a_tool_of_one_contract_in_several_places_is_one_tool_with_several_backe
     let collected = registry.collect(base()).await;
     assert!(collected.diagnostics.is_empty());
     let tool = collected.catalog.get("http:get").unwrap().id().clone();
-    let routes: Vec<String> = collected.routes.of(&tool).map(ToString::to_string).collect();
+    let routes: Vec<String> = collected.routes.backends(&tool).map(ToString::to_string).collect();
     assert_eq!(routes, ["local `get-handler`", "provider `p` with `http:get`", "mcp `m`", "mcp `m2`"]);
 }
 
@@ -61,7 +61,7 @@ async fn a_tool_of_another_contract_is_left_out_and_told_never_swapped() {
     assert!(collected.catalog.get("other:own").is_some(), "its other tools are there");
     let shared = collected.catalog.get("there:shared").unwrap();
     assert!(shared.location().is_some(), "the function stays");
-    assert_eq!(collected.routes.of(shared.id()).count(), 1, "and the honest copy is another way to run it");
+    assert_eq!(collected.routes.backends(shared.id()).count(), 1, "and the honest copy is another way to run it");
 }
 
 /// Servers write the same schema by libraries that write numbers otherwise.
@@ -76,7 +76,7 @@ async fn the_form_of_a_number_makes_no_other_contract() {
     let registry = registered([twin("a", "100"), twin("b", "100.0"), twin("c", "1e2"), twin("d", "101")]);
     let collected = registry.collect(base()).await;
     let tool = collected.catalog.get("http:get").unwrap().id().clone();
-    let routes: Vec<String> = collected.routes.of(&tool).map(ToString::to_string).collect();
+    let routes: Vec<String> = collected.routes.backends(&tool).map(ToString::to_string).collect();
     assert_eq!(routes, ["mcp `a`", "mcp `b`", "mcp `c`"]);
     assert_eq!(collected.diagnostics.len(), 1, "another number is another contract");
 }
@@ -107,7 +107,7 @@ async fn a_higher_version_of_somebody_elses_tool_is_left_out_and_told() {
     assert!(collected.catalog.get("here:increment").unwrap().location().is_some(), "the function keeps its name");
     let get = collected.catalog.get("http:get").unwrap();
     assert_eq!(get.id().to_string(), "http:get:1.1.0", "its own versions stand beside each other");
-    assert_eq!(collected.routes.of(get.id()).count(), 2, "and who has the same version is another way to run it");
+    assert_eq!(collected.routes.backends(get.id()).count(), 2, "and who has the same version is another way to run it");
 }
 
 #[tokio::test]
@@ -134,8 +134,8 @@ async fn problems_that_a_backend_tells_itself_are_told() {
         fn kind(&self) -> BackendKind {
             BackendKind::Mcp
         }
-        fn tools(&self) -> toolkit::dispatch::BoxFuture<'_, Result<toolkit::backend::Offers, ToolError>> {
-            let offers = toolkit::backend::Offers::default().with_diagnostics(self.0.clone());
+        fn tools(&self) -> toolkit::dispatch::BoxFuture<'_, Result<toolkit::backend::OfferedTools, ToolError>> {
+            let offers = toolkit::backend::OfferedTools::default().with_diagnostics(self.0.clone());
             Box::pin(async { Ok(offers) })
         }
         fn call<'a>(

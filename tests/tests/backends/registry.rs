@@ -26,8 +26,8 @@ fn backends_are_listed_by_kind_in_the_order_of_their_registration() {
         Scripted::new("a", BackendKind::Provider, []),
     ]);
     assert_eq!(registry.names(), ["b", "c", "a"]);
-    assert_eq!(registry.of_kind(BackendKind::Provider), ["b", "a"]);
-    assert!(registry.of_kind(BackendKind::Local).is_empty());
+    assert_eq!(registry.names_of_kind(BackendKind::Provider), ["b", "a"]);
+    assert!(registry.names_of_kind(BackendKind::Local).is_empty());
 }
 
 #[tokio::test]
@@ -57,7 +57,7 @@ async fn each_failure_is_told_and_none_hides_another_backend() {
         Scripted::new("silent", BackendKind::Mcp, []).in_mood(Mood::Silent),
         Scripted::new("well", BackendKind::Mcp, [open("tool")]),
     ]);
-    let registry = registry.with_patience(Duration::from_millis(50));
+    let registry = registry.with_request_timeout(Duration::from_millis(50));
     for failures in [registry.start().await, registry.health().await, registry.stop().await] {
         let told: Vec<String> = failures.iter().map(ToString::to_string).collect();
         assert_eq!(

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolkit::backend::{Answer, Backend, BackendCall, Offers};
+use toolkit::backend::{Answer, Backend, BackendCall, OfferedTools};
 use toolkit::dispatch::BoxFuture;
 use toolkit::stream::Chunk;
 use toolkit::tool::{BackendKind, ToolBackend};
@@ -94,9 +94,9 @@ impl Backend for Scripted {
         self.kind
     }
 
-    fn tools(&self) -> BoxFuture<'_, Result<Offers, ToolError>> {
+    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
         let offers = self.tools.iter().map(|tool| (tool.clone(), self.target(tool)));
-        self.answer("tools", Offers::new(offers))
+        self.answer("tools", OfferedTools::new(offers))
     }
 
     fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {

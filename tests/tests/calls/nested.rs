@@ -54,7 +54,7 @@ fn add_one_elsewhere(n: u64) -> u64 {
 /// Gives numbers.
 #[tool(namespace = "nested")]
 fn numbers(n: u64) -> Chunks<u64> {
-    Chunks::of(n..n + 1000)
+    Chunks::from_items(n..n + 1000)
 }
 
 /// Makes a call with its own context.

@@ -123,7 +123,7 @@ async fn add_one(n: u8) -> u8 {
 /// Gives items.
 #[tool(namespace = "panics")]
 fn items(n: u8) -> Chunks<u8> {
-    Chunks::of(0..n)
+    Chunks::from_items(0..n)
 }
 
 /// Reports.

@@ -111,7 +111,7 @@ async fn flaky_unmarked(seen: &Seen) -> Result<usize, ToolError> {
 /// Fails as the test says, in the middle of its result.
 #[tool(namespace = "layers", idempotent)]
 fn flaky_stream(seen: &Seen) -> Result<Chunks<usize>, ToolError> {
-    seen.outcome().map(|begun| Chunks::of([begun]))
+    seen.outcome().map(|begun| Chunks::from_items([begun]))
 }
 
 /// Deletes a file.

@@ -77,7 +77,7 @@ async fn a_server_that_starts_slowly_is_there_for_a_later_call() {
 
 #[tokio::test]
 async fn a_server_that_nobody_waited_for_is_a_change_when_it_is_there() {
-    let backends = Backends::new().with_patience(Duration::from_millis(200));
+    let backends = Backends::new().with_request_timeout(Duration::from_millis(200));
     backends.register(peer(&["slow"])).unwrap();
     let collect = async || backends.collect(Catalog::new([]).unwrap()).await;
     assert_eq!(collect().await.failures.len(), 1);

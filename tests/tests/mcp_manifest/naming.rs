@@ -59,7 +59,7 @@ fn a_clash_reports_the_tools_and_a_naming_that_resolves_it() {
 fn the_default_naming_includes_namespaces_and_keeps_bare_names() {
     check_names(&["files:read", "jira:read", "cloud.mail:read:1.0.0", "read"], Naming::default(), &[]);
     let catalog = catalog_of(&["files:read", "jira:read", "cloud.mail:read:1.0.0", "read"]);
-    let names = WireNames::of(&catalog, Naming::default()).unwrap();
+    let names = WireNames::new(&catalog, Naming::default()).unwrap();
     let names: BTreeSet<&str> = names.iter().map(|(name, _)| name).collect();
     assert_eq!(names, BTreeSet::from(["cloud_mail_read", "files_read", "jira_read", "read"]));
 }
@@ -176,7 +176,7 @@ proptest! {
     ) {
         let leaked: Vec<&'static str> = ids.into_iter().map(|id| &*id.leak()).collect();
         let catalog = catalog_of(&leaked);
-        match WireNames::of(&catalog, naming) {
+        match WireNames::new(&catalog, naming) {
             Ok(names) => {
                 prop_assert!(names_work(&catalog, naming));
                 let latest: Vec<&Tool> = catalog.latest().collect();
@@ -234,7 +234,7 @@ proptest! {
 #[test]
 fn a_message_about_names_lists_the_first_tools_and_counts_the_others() {
     let tool = |idx: usize| Tool::builder("x").namespace(format!("n{idx:02}")).build().unwrap();
-    let problems = WireNames::of(&Catalog::new((0..20).map(tool)).unwrap(), Naming::Name).unwrap_err();
+    let problems = WireNames::new(&Catalog::new((0..20).map(tool)).unwrap(), Naming::Name).unwrap_err();
     let message = problems.iter().next().unwrap().message();
     assert!(message.starts_with("`n00:x` and `n01:x` and "), "{message}");
     assert!(message.contains(" and `n07:x` and 12 more would share the name `x`; "), "{message}");

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Map;
 use toolkit::catalog::Naming;
-use toolkit::tool::InvalidTool;
+use toolkit::tool::ParseToolError;
 use toolkit::{Catalog, tool};
 
 use super::built::full;
@@ -230,7 +230,7 @@ fn every_field_that_is_not_of_its_kind_is_told_at_once() {
         "icons": [{ "mimeType": "image/png" }],
         "_meta": [],
     });
-    let InvalidTool::Form(violations) = Tool::from_mcp_json(&json).unwrap_err() else { panic!("it is JSON") };
+    let ParseToolError::Form(violations) = Tool::from_mcp_json(&json).unwrap_err() else { panic!("it is JSON") };
     let places: Vec<&str> = violations.iter().map(|violation| violation.pointer.as_str()).collect();
     assert_eq!(
         places,

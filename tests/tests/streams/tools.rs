@@ -19,7 +19,7 @@ pub struct Seen {
 /// Counts down.
 #[tool(namespace = "stream", version = "1.0.0")]
 pub fn countdown(from: u8) -> Chunks<u8> {
-    Chunks::of((1..=from).rev())
+    Chunks::from_items((1..=from).rev())
 }
 
 /// Adds one.
@@ -50,7 +50,7 @@ fn fails_midway() -> Chunks<u8> {
 /// Gives one item and panics.
 #[tool(namespace = "stream")]
 fn panics_midway() -> Chunks<u8> {
-    Chunks::of((0..2).map(|n| if n == 0 { 1 } else { panic!("s3cret") }))
+    Chunks::from_items((0..2).map(|n| if n == 0 { 1 } else { panic!("s3cret") }))
 }
 
 /// A number that is written as a text when it is more than one.
@@ -67,7 +67,7 @@ impl Serialize for Fickle {
 /// Gives one item that is a number and one that is not.
 #[tool(namespace = "stream")]
 fn breaks_its_promise() -> Chunks<Fickle> {
-    Chunks::of([Fickle(1), Fickle(2)])
+    Chunks::from_items([Fickle(1), Fickle(2)])
 }
 
 /// Gives one item and no other for a long time.
@@ -83,7 +83,7 @@ async fn too_slow() -> Result<Chunks<u8>, ToolError> {
 /// Never ends.
 #[tool(namespace = "stream")]
 fn endless() -> Chunks<u8> {
-    Chunks::of(std::iter::repeat(1))
+    Chunks::from_items(std::iter::repeat(1))
 }
 
 struct OnDrop(Arc<AtomicUsize>);
@@ -98,7 +98,7 @@ impl Drop for OnDrop {
 #[tool(namespace = "stream")]
 fn counted(seen: &Seen) -> Chunks<u8> {
     let (made, guard) = (Arc::clone(&seen.made), OnDrop(Arc::clone(&seen.dropped)));
-    Chunks::of((0..100).inspect(move |_| {
+    Chunks::from_items((0..100).inspect(move |_| {
         let _ = &guard;
         made.fetch_add(1, Ordering::SeqCst);
     }))
@@ -119,7 +119,7 @@ fn works(ctx: &Context, seen: &Seen) {
 #[tool(namespace = "stream")]
 async fn floods(ctx: &Context) -> Chunks<u8> {
     let ctx = ctx.clone();
-    Chunks::of([1, 2].into_iter().inspect(move |n| {
+    Chunks::from_items([1, 2].into_iter().inspect(move |n| {
         for done in (n - 1) as u32 * 100_000..*n as u32 * 100_000 {
             ctx.progress(done.into(), None, "");
         }

@@ -93,7 +93,7 @@ pub(super) fn call(function: &Function, returned: &TokenStream, krate: &Path) ->
 
 fn inject(ty: &Type, krate: &Path) -> TokenStream {
     let krate = at(krate, ty.span());
-    quote_spanned!(here(ty.span())=> #krate::Borrowed::<#ty>::lend(__host)?)
+    quote_spanned!(here(ty.span())=> #krate::Borrowed::<#ty>::from_host(__host)?)
 }
 
 /// Returns the expression that converts `__returned` to a `Result<_, ToolError>`.

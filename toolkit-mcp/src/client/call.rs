@@ -36,7 +36,7 @@ async fn called(
     arguments: Map<String, Value>,
 ) -> Result<Value, ToolError> {
     let connection = backend.link.connection_for_call(backend).await?;
-    let listener = call.context().is_listened_to().then(|| Listener::new(call.context()));
+    let listener = call.context().has_progress_listener().then(|| Listener::new(call.context()));
     let params = CallToolRequestParams::new(call.tool().name().to_owned()).with_arguments(arguments);
     let ask = || {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));

@@ -8,7 +8,7 @@ use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestPa
 use rmcp::service::ServiceError;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
-use toolkit::backend::Offers;
+use toolkit::backend::OfferedTools;
 use toolkit::call::ErrorKind;
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::lint::{Finding, Level, lint};
@@ -20,7 +20,7 @@ use super::McpBackend;
 use super::connection::Connection;
 
 /// Lists the tools of a server, with their names on the server, in the namespace of the server.
-pub(super) async fn offers(backend: &McpBackend) -> Result<Offers, ToolError> {
+pub(super) async fn offers(backend: &McpBackend) -> Result<OfferedTools, ToolError> {
     let namespace = Namespace::new(backend.name.to_string()).map_err(|error| {
         ToolError::new(
             ErrorKind::Internal,
@@ -53,7 +53,7 @@ pub(super) async fn offers(backend: &McpBackend) -> Result<Offers, ToolError> {
             _ => diagnostics.extend(wrong.into_iter().map(|diagnostic| told(backend, listing, diagnostic))),
         }
     }
-    Ok(Offers::new(tools).with_diagnostics(diagnostics))
+    Ok(OfferedTools::new(tools).with_diagnostics(diagnostics))
 }
 
 /// Returns the lint errors of a tool, such as invisible text or instructions to the model.

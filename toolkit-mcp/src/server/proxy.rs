@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
-use toolkit::backend::{Backends, Collected, ContractChange, Failure, Routes};
+use toolkit::backend::{BackendError, Backends, Collected, ContractChange, Routes};
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::tool::{ToolBackend, ToolId};
 use toolkit::{Catalog, Tool};
@@ -71,7 +71,7 @@ pub struct LeftOut {
     /// The diagnostics of tools that are not served, and the differences from the lock file.
     pub diagnostics: Vec<Diagnostic>,
     /// The backends that could not be listed. Their last tools stay for a while and are then removed.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<BackendError>,
     /// The tools of backends whose contract has changed since the previous collection.
     pub changes: Vec<ContractChange>,
 }
@@ -210,7 +210,7 @@ impl Proxy {
         let own: HashSet<&ToolId> = self.own.iter().map(Tool::id).collect();
         let by_id: HashMap<String, &Tool> = tools.iter().map(|tool| (tool.id().to_string(), tool)).collect();
         let trust = |tool: &&Tool| {
-            let kind = routes.of(tool.id()).next().map(ToolBackend::kind);
+            let kind = routes.backends(tool.id()).next().map(ToolBackend::kind);
             let place = routes.owner(tool.id()).and_then(|owner| names.iter().position(|name| name == owner));
             (!own.contains(tool.id()), kind, place)
         };

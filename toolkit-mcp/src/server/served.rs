@@ -47,7 +47,7 @@ impl ServedTools {
         let catalog = dispatcher.catalog();
         // Also validates the catalog, so that later lists cannot fail.
         let list = list_tools(catalog, Revision::V2026_07_28, naming).map_err(ServeError::Catalog)?;
-        let names = WireNames::of(catalog, naming).map_err(ServeError::Catalog)?;
+        let names = WireNames::new(catalog, naming).map_err(ServeError::Catalog)?;
         let (mut entries, mut listed, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
         let tools = list["tools"].as_array().into_iter().flatten();
         for ((name, tool), shown) in std::iter::zip(names.iter(), tools) {

@@ -57,7 +57,7 @@ impl Definition {
             match_published_style(&mut parameters);
         }
         let output_schema = match tool.output().map(|schema| schema.as_value()) {
-            None if tool.gives_nothing() => None,
+            None if tool.returns_unit() => None,
             None => Some(Default::default()),
             Some(schema) if accepts_only_null(schema) => None,
             Some(schema) => Some(inlined(schema).map_err(|reason| wrong("output", reason))?),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{read, skills};
 use crate::export::Export;
 use toolkit::catalog::Catalog;
-use toolkit::tool::{InvalidTool, Tool};
+use toolkit::tool::{ParseToolError, Tool};
 use toolkit_schema::is_too_deep;
 
 /// The fields of a card that describe the agent itself.
@@ -79,7 +79,7 @@ pub struct Card {
     /// The agent.
     pub agent: Agent,
     /// The skills as tools. A skill that cannot be read does not affect the others.
-    pub skills: Vec<Result<Tool, InvalidTool>>,
+    pub skills: Vec<Result<Tool, ParseToolError>>,
 }
 
 /// Returns the card of an agent with the tools of `catalog` (`AgentCard`, protocol version 1.0).

@@ -8,7 +8,7 @@ use super::{Options, describe, read, strict_schema_usage};
 use crate::export::Export;
 use crate::request::{Member, RequestLimits, tool_usage};
 use toolkit::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
-use toolkit::tool::{InvalidTool, Namespace, Tool};
+use toolkit::tool::{Namespace, ParseToolError, Tool};
 use toolkit_schema::quoted;
 
 /// The longest name of a namespace in characters, the same as for functions.
@@ -107,9 +107,9 @@ pub fn find<'c>(catalog: &'c Catalog, namespace: Option<&str>, name: &str) -> Op
 /// assert!(read[1].is_err());
 /// ```
 #[must_use]
-pub fn read_all(tools: &Value) -> Vec<Result<Tool, InvalidTool>> {
+pub fn read_all(tools: &Value) -> Vec<Result<Tool, ParseToolError>> {
     let Value::Array(tools) = tools else {
-        return vec![Err(InvalidTool::Json("the tools of a request must be an array".to_owned()))];
+        return vec![Err(ParseToolError::Json("the tools of a request must be an array".to_owned()))];
     };
     let mut all = Vec::new();
     for tool in tools {
@@ -118,15 +118,15 @@ pub fn read_all(tools: &Value) -> Vec<Result<Tool, InvalidTool>> {
             None | Some("function") => all.push(read(tool)),
             Some(other) => {
                 let is = format!("it has the type {}, but only functions can be read", quoted(other));
-                all.push(Err(InvalidTool::Json(is)));
+                all.push(Err(ParseToolError::Json(is)));
             }
         }
     }
     all
 }
 
-fn read_namespace(json: &Value) -> Vec<Result<Tool, InvalidTool>> {
-    let invalid = |reason: String| vec![Err(InvalidTool::Json(reason))];
+fn read_namespace(json: &Value) -> Vec<Result<Tool, ParseToolError>> {
+    let invalid = |reason: String| vec![Err(ParseToolError::Json(reason))];
     let namespace = match json["name"].as_str().map(str::parse::<Namespace>) {
         Some(Ok(namespace)) => namespace,
         Some(Err(error)) => return invalid(error.to_string()),

@@ -14,7 +14,7 @@ impl Borrowed<Context> {
     pub const STATE: Option<StateType> = None;
 
     /// Returns the context of the call.
-    pub fn lend(host: Host<'_>) -> Result<&Context, ToolError> {
+    pub fn from_host(host: Host<'_>) -> Result<&Context, ToolError> {
         Ok(host.context())
     }
 }
@@ -24,7 +24,7 @@ impl Borrowed<Dispatcher> {
     pub const STATE: Option<StateType> = None;
 
     /// Returns the dispatcher that runs the call.
-    pub fn lend(host: Host<'_>) -> Result<&Dispatcher, ToolError> {
+    pub fn from_host(host: Host<'_>) -> Result<&Dispatcher, ToolError> {
         Ok(host.dispatcher())
     }
 }
@@ -34,7 +34,7 @@ impl Borrowed<Catalog> {
     pub const STATE: Option<StateType> = None;
 
     /// Returns the catalog that contains the tool.
-    pub fn lend(host: Host<'_>) -> Result<&Catalog, ToolError> {
+    pub fn from_host(host: Host<'_>) -> Result<&Catalog, ToolError> {
         Ok(host.catalog())
     }
 }
@@ -42,10 +42,10 @@ impl Borrowed<Catalog> {
 impl<T: ?Sized + Send + Sync + 'static> Borrowed<Arc<T>> {
     /// The state type. An `Arc` is state like any other type; only the error message for missing
     /// state differs.
-    pub const STATE: Option<StateType> = Some(StateType::of_arc::<T>());
+    pub const STATE: Option<StateType> = Some(StateType::new_arc::<T>());
 
     /// Returns the state.
-    pub fn lend(host: Host<'_>) -> Result<&Arc<T>, ToolError> {
+    pub fn from_host(host: Host<'_>) -> Result<&Arc<T>, ToolError> {
         host.state()
     }
 }
@@ -56,13 +56,13 @@ pub trait FromHost<T: ?Sized> {
     const STATE: Option<StateType>;
 
     /// Returns the state.
-    fn lend(host: Host<'_>) -> Result<&T, ToolError>;
+    fn from_host(host: Host<'_>) -> Result<&T, ToolError>;
 }
 
 impl<T: ?Sized + 'static> FromHost<T> for Borrowed<T> {
-    const STATE: Option<StateType> = Some(StateType::of::<T>());
+    const STATE: Option<StateType> = Some(StateType::new::<T>());
 
-    fn lend(host: Host<'_>) -> Result<&T, ToolError> {
+    fn from_host(host: Host<'_>) -> Result<&T, ToolError> {
         host.state::<T>()
     }
 }

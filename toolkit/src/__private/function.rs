@@ -73,7 +73,7 @@ const fn entry<F: Function>(
         input,
         probe: Plan::probe::<F::Arguments>,
         output: F::Encoding::schema,
-        gives_nothing: <F::Encoding as Encode<F::Output>>::GIVES_NOTHING,
+        returns_unit: <F::Encoding as Encode<F::Output>>::RETURNS_UNIT,
         states: &[],
         code: Code::new(code),
     }

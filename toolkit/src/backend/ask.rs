@@ -12,16 +12,16 @@ use crate::call::ToolError;
 use crate::call::unwind::caught_future;
 
 /// Sends `question` to a backend. A panic or a timeout is returned as an error.
-pub(super) async fn ask<T>(
+pub(super) async fn request<T>(
     backend: &dyn Backend,
     question: for<'b> fn(&'b dyn Backend) -> BoxFuture<'b, Result<T, ToolError>>,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<T, ToolError> {
-    within(patience, pin!(caught_future(|| question(backend)))).await
+    within(timeout, pin!(caught_future(|| question(backend)))).await
 }
 
 /// Runs all requests concurrently and returns the answers in their order.
-pub(super) async fn ask_all<T>(questions: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
+pub(super) async fn join_all<T>(questions: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
     let mut asked: Vec<_> = questions.map(Box::pin).collect();
     let mut answers: Vec<Option<T>> = asked.iter().map(|_| None).collect();
     poll_fn(|cx| {

@@ -31,7 +31,7 @@ impl<'a> BackendCall<'a> {
         self.tool
     }
 
-    /// Returns the tool's identity in the backend, as listed in [`Offers`](super::Offers).
+    /// Returns the tool's identity in the backend, as listed in [`OfferedTools`](super::OfferedTools).
     #[must_use]
     pub fn target(&self) -> &'a ToolBackend {
         self.target

@@ -27,7 +27,7 @@ struct Changed<'c> {
 impl Changes {
     /// Records a change and wakes the waiting tasks. The changed data must be visible before this
     /// call.
-    pub(super) fn tell(&self) {
+    pub(super) fn notify(&self) {
         let waiting = {
             let mut state = self.state();
             state.has_changed = true;
@@ -37,11 +37,11 @@ impl Changes {
     }
 
     /// Clears the flag. Call this before reading the data.
-    pub(super) fn look(&self) {
+    pub(super) fn mark_seen(&self) {
         self.state().has_changed = false;
     }
 
-    /// Completes when a change has occurred since the last [`Changes::look`].
+    /// Completes when a change has occurred since the last [`Changes::mark_seen`].
     pub(super) fn changed(&self) -> impl Future<Output = ()> + Send {
         Changed { changes: self, number: None }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::registry::Registered;
 use super::review::{Review, is_host_code, without_backend};
-use super::{Offers, Route, Routes};
+use super::{OfferedTools, Route, Routes};
 use crate::call::ToolError;
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind};
 use crate::lock::Lock;
@@ -25,7 +25,7 @@ pub struct Collected {
     pub diagnostics: Vec<Diagnostic>,
     /// The backends whose tools could not be listed. Their tools stay unchanged for a while; see
     /// [`Backends::with_grace`](super::Backends::with_grace).
-    pub failures: Vec<Failure>,
+    pub failures: Vec<BackendError>,
     /// The tools that the backends offer, with every claim that they make, whether or not they are
     /// collected. A person reviews this list, and
     /// [`Backends::with_lock`](super::Backends::with_lock) compares with it. Tools that the host
@@ -36,7 +36,7 @@ pub struct Collected {
 /// A backend that failed to start, stop, list its tools or pass its health check.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Failure {
+pub struct BackendError {
     /// The name of the backend.
     pub backend: String,
     /// The error.
@@ -46,9 +46,15 @@ pub struct Failure {
     pub is_pending: bool,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for BackendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.backend, self.error)
+    }
+}
+
+impl std::error::Error for BackendError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
     }
 }
 
@@ -56,7 +62,7 @@ impl fmt::Display for Failure {
 pub(super) struct Asked {
     pub(super) backend: Arc<Registered>,
     /// The current list of tools, or the last known one.
-    pub(super) offers: Option<Offers>,
+    pub(super) offers: Option<OfferedTools>,
     pub(super) error: Option<ToolError>,
     pub(super) is_pending: bool,
 }
@@ -76,7 +82,7 @@ impl Collected {
                 gathered.add_all(&base, &review, &backend, offers);
             }
             if let Some(error) = error {
-                failures.push(Failure { backend: backend.name().to_owned(), error, is_pending });
+                failures.push(BackendError { backend: backend.name().to_owned(), error, is_pending });
             }
         }
         drop(review);
@@ -99,21 +105,21 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn add_all(&mut self, base: &Catalog, review: &Review<'_>, backend: &Arc<Registered>, offers: Offers) {
+    fn add_all(&mut self, base: &Catalog, review: &Review<'_>, backend: &Arc<Registered>, offers: OfferedTools) {
         self.diagnostics.extend(offers.diagnostics);
         let mut offered = HashSet::new();
         for (tool, target) in offers.tools {
             let tool = placed(tool, backend);
             let tool = if is_host_code(backend) { Ok(tool) } else { bounded(tool, backend) };
-            let admitted = tool.and_then(|tool| {
+            let accepted = tool.and_then(|tool| {
                 offered.insert(tool.id().clone());
                 if !is_host_code(backend) {
                     self.offered.push(tool.clone());
                 }
-                review.admit(backend, tool)
+                review.check(backend, tool)
             });
             let route = Route { backend: Arc::clone(backend), target };
-            if let Err(diagnostic) = admitted.and_then(|tool| self.add(base, tool, route)) {
+            if let Err(diagnostic) = accepted.and_then(|tool| self.add(base, tool, route)) {
                 self.diagnostics.push(diagnostic);
             }
         }

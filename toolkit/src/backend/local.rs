@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::changes::Changes;
-use super::{Answer, Backend, BackendCall, Offers};
+use super::{Answer, Backend, BackendCall, OfferedTools};
 use crate::call::{BoxFuture, typed_arguments};
 use crate::call::{Context, ErrorKind, ToolError};
 use crate::catalog::Diagnostics;
@@ -133,13 +133,13 @@ impl LocalBackend {
         let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
         tools.insert(tool.id().to_string(), (tool, Arc::new(handler)));
         drop(tools);
-        self.changes.tell();
+        self.changes.notify();
     }
 
     /// Removes a tool by its id and returns true if it existed. Running calls continue.
     pub fn remove(&self, id: &str) -> bool {
         let removed = self.tools.write().unwrap_or_else(PoisonError::into_inner).remove(id);
-        removed.inspect(|_| self.changes.tell()).is_some()
+        removed.inspect(|_| self.changes.notify()).is_some()
     }
 
     fn handler(&self, name: &str) -> Option<Arc<Handler>> {
@@ -157,10 +157,11 @@ impl Backend for LocalBackend {
         BackendKind::Local
     }
 
-    fn tools(&self) -> BoxFuture<'_, Result<Offers, ToolError>> {
-        self.changes.look();
+    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
+        self.changes.mark_seen();
         let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
-        let offers = Offers::new(tools.iter().map(|(id, (tool, _))| (tool.clone(), ToolBackend::named(id.clone()))));
+        let offers =
+            OfferedTools::new(tools.iter().map(|(id, (tool, _))| (tool.clone(), ToolBackend::named(id.clone()))));
         Box::pin(async { Ok(offers) })
     }
 

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::Offers;
+use super::OfferedTools;
 use super::deadline::within;
 use super::registry::Registered;
 use crate::call::BoxFuture;
 use crate::call::{ToolError, unwind};
 
-type Answer = Result<Offers, ToolError>;
+type Answer = Result<OfferedTools, ToolError>;
 
 /// Requests for tools that no collection currently awaits.
 ///
@@ -48,12 +48,12 @@ struct Waiting<'p> {
 
 impl PendingLists {
     /// Returns the tools of a backend: the answer to a pending request, or to a new one.
-    pub(super) fn list(&self, backend: &Arc<Registered>, patience: Duration) -> impl Future<Output = Answer> {
+    pub(super) fn list(&self, backend: &Arc<Registered>, timeout: Duration) -> impl Future<Output = Answer> {
         let waiting = self.lock().remove(&key(backend));
         let request = waiting.map(|(_, request)| request).unwrap_or_else(|| {
             let backend = Arc::clone(backend);
             Request::Running(Box::pin(async move {
-                within(patience, pin!(unwind::caught_future(|| backend.backend().tools()))).await
+                within(timeout, pin!(unwind::caught_future(|| backend.backend().tools()))).await
             }))
         });
         let mut waiting = Waiting { lists: self, backend: Arc::clone(backend), request: Some(request) };

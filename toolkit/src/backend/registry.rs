@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
-use super::ask::{ask, ask_all, changed, first_of};
+use super::ask::{changed, first_of, join_all, request};
 use super::changes::Changes;
-use super::collect::{Asked, Collected, Failure};
+use super::collect::{Asked, BackendError, Collected};
 use super::deadline::within;
 use super::pending::PendingLists;
 use super::review::{Review, is_host_code};
-use super::{Backend, Offers};
+use super::{Backend, OfferedTools};
 use crate::call::BoxFuture;
 use crate::call::{ErrorKind, ToolError};
 use crate::catalog::Catalog;
 use crate::lock::Lock;
-use crate::tool::{BackendKind, InvalidName, Namespace};
+use crate::tool::{BackendKind, NameError, Namespace};
 
 /// A set of backends, each with a unique name.
 ///
@@ -32,7 +32,7 @@ pub struct Backends {
     /// Notifies of changes in the set of registered or enabled backends.
     changes: Changes,
     pending: PendingLists,
-    patience: Duration,
+    timeout: Duration,
     grace: Duration,
     lock: Option<Lock>,
 }
@@ -48,14 +48,14 @@ pub(crate) struct Registered {
 
 /// The tools that a backend offered last.
 struct LastOffers {
-    offers: Offers,
+    offers: OfferedTools,
     /// The time of the first failed request since then.
     lost_at: Option<Instant>,
 }
 
 /// The default timeout of a request to a backend. It exceeds the timeout of 30 s that backends typically apply
 /// themselves, because their error is more precise.
-const PATIENCE: Duration = Duration::from_secs(40);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(40);
 
 /// The default time for which the tools of an unreachable backend are kept, sufficient to restart a server.
 const GRACE: Duration = Duration::from_secs(60);
@@ -68,7 +68,7 @@ impl Backends {
             registered: RwLock::default(),
             changes: Changes::default(),
             pending: PendingLists::default(),
-            patience: PATIENCE,
+            timeout: REQUEST_TIMEOUT,
             grace: GRACE,
             lock: None,
         }
@@ -98,8 +98,8 @@ impl Backends {
     /// Sets the timeout of each request to a backend: to start, to stop, to check its health and to list its tools.
     /// The default is 40 s. Without the feature `async`, requests have no timeout.
     #[must_use]
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+    pub fn with_request_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
     /// Registers a backend without starting it.
@@ -121,7 +121,7 @@ impl Backends {
             backend: Box::new(backend),
         }));
         drop(registered);
-        self.changes.tell();
+        self.changes.notify();
         Ok(())
     }
 
@@ -142,8 +142,8 @@ impl Backends {
         };
         taken.is_enabled.store(false, Ordering::Release);
         self.pending.retain(self.read().iter());
-        self.changes.tell();
-        ask(&*taken.backend, <dyn Backend>::stop, self.patience).await.map(|()| true)
+        self.changes.notify();
+        request(&*taken.backend, <dyn Backend>::stop, self.timeout).await.map(|()| true)
     }
 
     /// Returns the names of the backends in the order of their registration.
@@ -154,7 +154,7 @@ impl Backends {
 
     /// Returns the names of the backends of one kind.
     #[must_use]
-    pub fn of_kind(&self, kind: BackendKind) -> Vec<String> {
+    pub fn names_of_kind(&self, kind: BackendKind) -> Vec<String> {
         let registered = self.read();
         let of_kind = registered.iter().filter(|backend| backend.backend.kind() == kind);
         of_kind.map(|backend| backend.name().to_owned()).collect()
@@ -175,7 +175,7 @@ impl Backends {
         };
         backend.is_trusted.store(true, Ordering::Release);
         drop(registered);
-        self.changes.tell();
+        self.changes.notify();
         true
     }
 
@@ -196,24 +196,24 @@ impl Backends {
         };
         let switched = self.read().iter().find(|backend| backend.name() == name).map(switched);
         if switched == Some(true) {
-            self.changes.tell();
+            self.changes.notify();
         }
         switched.is_some()
     }
 
     /// Starts all enabled backends concurrently and returns the failures.
-    pub async fn start(&self) -> Vec<Failure> {
+    pub async fn start(&self) -> Vec<BackendError> {
         failures(self.ask(<dyn Backend>::start, Registered::is_enabled).await)
     }
 
     /// Stops all backends concurrently and returns the failures.
-    pub async fn stop(&self) -> Vec<Failure> {
+    pub async fn stop(&self) -> Vec<BackendError> {
         self.read().iter().for_each(|backend| backend.forget());
         failures(self.ask(<dyn Backend>::stop, |_| true).await)
     }
 
     /// Checks the health of all enabled backends concurrently and returns the failures.
-    pub async fn health(&self) -> Vec<Failure> {
+    pub async fn health(&self) -> Vec<BackendError> {
         failures(self.ask(<dyn Backend>::health, Registered::is_enabled).await)
     }
 
@@ -234,24 +234,24 @@ impl Backends {
     /// - Hints about effects, tags and timeouts are dropped, unless the host [trusts](Backend::is_trusted) the backend
     ///   or a [lock](Backends::with_lock) contains exactly that contract.
     pub async fn collect(&self, base: Catalog) -> Collected {
-        self.collect_within(base, self.patience).await
+        self.collect_within(base, self.timeout).await
     }
 
     /// Behaves like [`Backends::collect`], with a limit on the wait for each backend. A backend that exceeds it is
     /// reported as a failure of kind [`TimedOut`](crate::call::ErrorKind::TimedOut). Its request continues:
     /// [`Backends::changed`] completes when it is answered, and the next collection uses the answer.
-    pub async fn collect_within(&self, base: Catalog, patience: Duration) -> Collected {
-        self.changes.look();
+    pub async fn collect_within(&self, base: Catalog, timeout: Duration) -> Collected {
+        self.changes.mark_seen();
         let mut backends = self.read().clone();
         backends.retain(|backend| backend.is_enabled());
         self.pending.retain(backends.iter());
         let review = Review::new(&base, None);
         let is_taken = |backend: &Registered| !is_host_code(backend) && review.is_taken(backend.name());
-        let answers = ask_all(backends.iter().map(|backend| async {
+        let answers = join_all(backends.iter().map(|backend| async {
             if is_taken(backend) {
                 return (Err(name_taken(backend.name())), false);
             }
-            let answer = within(patience, self.pending.list(backend, self.patience)).await;
+            let answer = within(timeout, self.pending.list(backend, self.timeout)).await;
             let is_pending = self.pending.has(backend);
             (answer, is_pending)
         }));
@@ -292,7 +292,7 @@ impl Backends {
     ) -> Vec<(Arc<Registered>, Result<T, ToolError>)> {
         let mut backends = self.read().clone();
         backends.retain(|backend| wanted(backend));
-        let answers = ask_all(backends.iter().map(|backend| ask(&*backend.backend, question, self.patience))).await;
+        let answers = join_all(backends.iter().map(|backend| request(&*backend.backend, question, self.timeout))).await;
         std::iter::zip(backends.iter().cloned(), answers).collect()
     }
 
@@ -333,7 +333,11 @@ impl Registered {
     }
 
     /// Stores the tools that a backend offers. For an unreachable backend, returns the stored tools.
-    fn remember(&self, answer: Result<Offers, ToolError>, grace: Duration) -> (Option<Offers>, Option<ToolError>) {
+    fn remember(
+        &self,
+        answer: Result<OfferedTools, ToolError>,
+        grace: Duration,
+    ) -> (Option<OfferedTools>, Option<ToolError>) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let error = match answer {
             Ok(offers) => {
@@ -391,10 +395,10 @@ impl fmt::Debug for Registered {
     }
 }
 
-fn failures(answers: Vec<(Arc<Registered>, Result<(), ToolError>)>) -> Vec<Failure> {
+fn failures(answers: Vec<(Arc<Registered>, Result<(), ToolError>)>) -> Vec<BackendError> {
     let failures = answers.into_iter().filter_map(|(backend, answer)| {
         let error = answer.err()?;
-        Some(Failure { backend: backend.name().to_owned(), error, is_pending: false })
+        Some(BackendError { backend: backend.name().to_owned(), error, is_pending: false })
     });
     failures.collect()
 }
@@ -404,7 +408,7 @@ fn failures(answers: Vec<(Arc<Registered>, Result<(), ToolError>)>) -> Vec<Failu
 #[non_exhaustive]
 pub enum RegisterError {
     /// The name of the backend is not a valid namespace.
-    Name(InvalidName),
+    Name(NameError),
     /// Another backend has this name.
     Taken(String),
 }

@@ -28,7 +28,7 @@ impl<'r> Review<'r> {
     }
 
     /// Returns the tool with the claims that are kept, or the reason why it is left out.
-    pub(super) fn admit(&self, backend: &Registered, tool: Tool) -> Result<Tool, Diagnostic> {
+    pub(super) fn check(&self, backend: &Registered, tool: Tool) -> Result<Tool, Diagnostic> {
         if is_host_code(backend) {
             return Ok(tool);
         }

@@ -32,7 +32,7 @@ impl Routes {
     }
 
     /// Returns the backends of a tool in the order of preference.
-    pub fn of<'r>(&'r self, tool: &ToolId) -> impl Iterator<Item = &'r ToolBackend> {
+    pub fn backends<'r>(&'r self, tool: &ToolId) -> impl Iterator<Item = &'r ToolBackend> {
         self.routes(tool).iter().map(|route| &route.target)
     }
 

@@ -56,7 +56,7 @@ const MAX_ROUNDS: usize = 8;
 /// # Errors
 ///
 /// Returns an error if the text is not JSON, or with every violation of the schema.
-pub(crate) fn admit(
+pub(crate) fn validated_arguments(
     tool: &Tool,
     arguments: &Arguments<'_>,
     coercion: Coercion,

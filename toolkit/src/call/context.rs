@@ -106,7 +106,7 @@ impl Context {
 
     /// Returns true if the context has a progress listener.
     #[must_use]
-    pub fn is_listened_to(&self) -> bool {
+    pub fn has_progress_listener(&self) -> bool {
         self.progress.is_some()
     }
 

@@ -195,7 +195,7 @@ impl ToolError {
     }
 
     /// Sets the backend that ran the tool, unless it is set already.
-    pub(crate) fn of_backend(mut self, backend: ToolBackend) -> Self {
+    pub(crate) fn with_backend(mut self, backend: ToolBackend) -> Self {
         self.0.backend.get_or_insert(backend);
         self
     }
@@ -217,7 +217,7 @@ impl ToolError {
     }
 
     /// Sets the id of the tool, unless it is set already: the error of a nested call keeps the id of the inner tool.
-    pub(crate) fn of_tool(mut self, tool: &str) -> Self {
+    pub(crate) fn with_tool(mut self, tool: &str) -> Self {
         self.0.tool.get_or_insert_with(|| tool.to_owned());
         self
     }

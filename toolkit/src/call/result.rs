@@ -67,13 +67,13 @@ impl fmt::Debug for RunResult {
 impl RunResult {
     /// Creates a result without output, with the changes made to the arguments.
     #[inline]
-    pub(crate) fn of_function(tool: &'static str, changes: Vec<Change>) -> Self {
+    pub(crate) fn from_function(tool: &'static str, changes: Vec<Change>) -> Self {
         let beside = if changes.is_empty() { None } else { Some(Box::new(Beside { changes, ..Beside::default() })) };
         Self { function: Some(tool), structured: None, beside }
     }
 
     /// Creates the result of a tool that ran on a backend.
-    pub(crate) fn of_backend(
+    pub(crate) fn from_backend(
         tool: String,
         backend: ToolBackend,
         mcp: Option<Map<String, Value>>,

@@ -8,13 +8,13 @@ pub(crate) use crate::unwind::{Panic, catch, catch_future, shielded, text_of};
 impl Panic {
     /// Returns the error of a call whose tool panicked.
     #[cold]
-    pub(crate) fn of_tool(self) -> ToolError {
+    pub(crate) fn into_tool_error(self) -> ToolError {
         ToolError::new(ErrorKind::Panicked, "the tool failed with an internal error").caused_by(self.0)
     }
 
     /// Returns the error of a call during which a layer or another part of the host panicked.
     #[cold]
-    pub(crate) fn of_host(self) -> ToolError {
+    pub(crate) fn into_host_error(self) -> ToolError {
         ToolError::new(ErrorKind::Internal, "the call failed with an internal error").caused_by(self.0)
     }
 }
@@ -22,7 +22,7 @@ impl Panic {
 /// Runs a tool. A panic is returned as an error.
 #[inline]
 pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, ToolError> {
-    catch(work).unwrap_or_else(|panic| Err(panic.of_tool()))
+    catch(work).unwrap_or_else(|panic| Err(panic.into_tool_error()))
 }
 
 /// Polls the future of a tool. A panic is returned as an error.
@@ -30,5 +30,5 @@ pub(crate) async fn caught_future<T, F>(start: impl FnOnce() -> F) -> Result<T, 
 where
     F: Future<Output = Result<T, ToolError>>,
 {
-    catch_future(start).await.unwrap_or_else(|panic| Err(panic.of_tool()))
+    catch_future(start).await.unwrap_or_else(|panic| Err(panic.into_tool_error()))
 }

@@ -115,7 +115,7 @@ impl Catalog {
             }
             for idx in own {
                 is_used[idx] = true;
-                tools.push(tool.clone().of_instance(Arc::clone(&instances[idx])));
+                tools.push(tool.clone().for_instance(Arc::clone(&instances[idx])));
             }
         }
         let unused = instances.iter().zip(is_used).filter(|(_, is_used)| !is_used);

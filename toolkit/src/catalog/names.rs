@@ -43,7 +43,7 @@ enum Form {
 
 impl Names {
     /// Indexes tools that are sorted by id. An alias that is already the name of another tool is reported.
-    pub(crate) fn of(tools: &[Tool], diagnostics: &mut Vec<Diagnostic>) -> Self {
+    pub(crate) fn new(tools: &[Tool], diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut names = Self::default();
         // A tool with a namespace has three names: the id, the id without the version, the bare name.
         let n_ids = |tool: &Tool| if tool.id().namespace().is_some() { 3 } else { 1 };
@@ -61,7 +61,7 @@ impl Names {
             start += versions.len();
             names.latest.push(latest);
             if tools[latest].id().namespace().is_some() {
-                names.set(tools, Name::of(latest, Form::Unversioned));
+                names.set(tools, Name::new(latest, Form::Unversioned));
             }
             names.add_bare(tools, latest);
         }
@@ -117,7 +117,7 @@ impl Names {
     /// Assigns the id to a tool. Ids with different parts have the same text only if a name contains a colon, which is
     /// invalid.
     fn add_id(&mut self, tools: &[Tool], idx: usize, diagnostics: &mut Vec<Diagnostic>) {
-        let name = Name::of(idx, Form::Id);
+        let name = Name::new(idx, Form::Id);
         match self.slot(tools, &name.text(tools)) {
             Slot::Vacant(slot) => {
                 slot.insert(name);
@@ -135,7 +135,7 @@ impl Names {
         let place = u32_of(self.shared.len());
         match self.slot(tools, tools[idx].name()) {
             Slot::Vacant(slot) => {
-                slot.insert(Name::of(idx, Form::Bare));
+                slot.insert(Name::new(idx, Form::Bare));
             }
             Slot::Occupied(mut slot) => {
                 let found = slot.get_mut();
@@ -159,7 +159,7 @@ impl Names {
         let alias = tools[idx].alias(nth);
         match self.slot(tools, alias) {
             Slot::Vacant(slot) => {
-                slot.insert(Name::of(idx, Form::Alias(u32_of(nth))));
+                slot.insert(Name::new(idx, Form::Alias(u32_of(nth))));
             }
             Slot::Occupied(mut slot) => {
                 let other = slot.get().tool as usize;
@@ -167,7 +167,7 @@ impl Names {
                 if !is_same_tool(&tools[other], &tools[idx]) {
                     diagnostics.push(Diagnostic::alias_taken(alias, &tools[idx], &tools[other]));
                 } else if idx > other {
-                    *slot.get_mut() = Name::of(idx, Form::Alias(u32_of(nth)));
+                    *slot.get_mut() = Name::new(idx, Form::Alias(u32_of(nth)));
                 }
             }
         }
@@ -181,7 +181,7 @@ impl Names {
 }
 
 impl Name {
-    fn of(tool: usize, form: Form) -> Self {
+    fn new(tool: usize, form: Form) -> Self {
         Self { tool: u32_of(tool), form }
     }
 

@@ -39,7 +39,7 @@ impl Naming {
     /// let id = "cloud.files:read".parse()?;
     /// assert_eq!(Naming::default().wire_name(&id), "cloud_files_read");
     /// assert_eq!(Naming::Name.wire_name(&id), "read");
-    /// # Ok::<(), toolkit::tool::InvalidToolId>(())
+    /// # Ok::<(), toolkit::tool::ToolIdError>(())
     /// ```
     #[must_use]
     pub fn wire_name(self, id: &ToolId) -> String {
@@ -64,7 +64,7 @@ impl Naming {
 /// }
 ///
 /// let catalog = catalog![add]?;
-/// let names = WireNames::of(&catalog, Naming::default())?;
+/// let names = WireNames::new(&catalog, Naming::default())?;
 /// assert_eq!(names.get("math_add").unwrap().id().to_string(), "math:add");
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
@@ -84,13 +84,13 @@ impl<'c> WireNames<'c> {
     /// `[A-Za-z_][A-Za-z0-9_-]{0,63}`, the pattern that all known clients and providers accept. OpenAI and the MCP
     /// conformance suite limit names to 64 characters, OpenAI and Anthropic reject the dots that MCP allows, and
     /// Gemini rejects a digit or `-` at the start.
-    pub fn of(catalog: &'c Catalog, naming: Naming) -> Result<Self, Diagnostics> {
+    pub fn new(catalog: &'c Catalog, naming: Naming) -> Result<Self, Diagnostics> {
         let mut diagnostics = Vec::new();
         let names = Self::collect(catalog, naming, &mut diagnostics);
         Diagnostics::none_or(diagnostics).map(|()| names)
     }
 
-    /// Behaves like [`WireNames::of`]. The names may be used only if no diagnostic was added.
+    /// Behaves like [`WireNames::new`]. The names may be used only if no diagnostic was added.
     pub(super) fn collect(catalog: &'c Catalog, naming: Naming, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let tools = named(catalog, naming);
         let faults = faults(&tools);

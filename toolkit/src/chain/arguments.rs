@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, Place};
+use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, StepLocation};
 use super::plan::{Previous, Wiring};
 use super::{PREVIOUS, Step};
 use crate::tool::Tool;
@@ -13,7 +13,13 @@ use toolkit_schema::is_too_deep;
 use toolkit_schema::{Schema, Violation};
 
 /// Reports the arguments of the step that `tool` would reject, whatever the earlier steps return.
-pub(super) fn check(place: Place<'_>, step: &Step, wiring: &Wiring<'_>, tool: &Tool, found: &mut Vec<ChainDiagnostic>) {
+pub(super) fn check(
+    at_step: StepLocation<'_>,
+    step: &Step,
+    wiring: &Wiring<'_>,
+    tool: &Tool,
+    found: &mut Vec<ChainDiagnostic>,
+) {
     let mut known = step.constants().clone();
     let mut open: BTreeSet<&str> = step.references().keys().map(String::as_str).collect();
     match wiring.previous {
@@ -23,7 +29,7 @@ pub(super) fn check(place: Place<'_>, step: &Step, wiring: &Wiring<'_>, tool: &T
     }
     if known.values().any(is_too_deep) {
         let message = "the arguments are nested deeper than 127 levels";
-        found.push(place.diagnostic(ChainDiagnosticKind::InvalidArguments, "/args", message));
+        found.push(at_step.diagnostic(ChainDiagnosticKind::InvalidArguments, "/args", message));
         return;
     }
     let schema = if open.is_empty() { Cow::Borrowed(tool.input().as_value()) } else { without_outlook(tool.input()) };
@@ -47,7 +53,7 @@ pub(super) fn check(place: Place<'_>, step: &Step, wiring: &Wiring<'_>, tool: &T
         };
         let line = violation.to_string();
         let message = line.strip_prefix(&format!("{} ", violation.pointer)).unwrap_or(&line);
-        found.push(place.diagnostic(ChainDiagnosticKind::InvalidArguments, &pointer, message));
+        found.push(at_step.diagnostic(ChainDiagnosticKind::InvalidArguments, &pointer, message));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Checks of a chain against the schemas of its tools.
 
-use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, MAX_DIAGNOSTICS, Place, shown};
+use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, MAX_DIAGNOSTICS, StepLocation, shown};
 use super::plan::{Plan, Previous, Taken};
 use super::reach::{Reach, Types, reach};
 use super::{Chain, PREVIOUS, arguments};
@@ -10,28 +10,28 @@ use toolkit_schema::child;
 
 /// Returns the plan of a chain, and its defects with these tools.
 pub(super) fn check<'c>(chain: &'c Chain, catalog: &Catalog) -> (Plan<'c>, Vec<ChainDiagnostic>) {
-    let (plan, mut diagnostics) = Plan::of(chain);
+    let (plan, mut diagnostics) = Plan::new(chain);
     let mut tools: Vec<Option<&Tool>> = Vec::new();
-    for ((place, step), wiring) in Place::all(chain).zip(&plan.wirings) {
+    for ((at_step, step), wiring) in StepLocation::all(chain).zip(&plan.wirings) {
         let tool = match catalog.resolve(step.tool()) {
             Ok(tool) => tool,
             Err(error) => {
-                diagnostics.push(place.diagnostic(ChainDiagnosticKind::UnknownTool, "/toolId", error.message()));
+                diagnostics.push(at_step.diagnostic(ChainDiagnosticKind::UnknownTool, "/toolId", error.message()));
                 tools.push(None);
                 continue;
             }
         };
-        arguments::check(place, step, wiring, tool, &mut diagnostics);
+        arguments::check(at_step, step, wiring, tool, &mut diagnostics);
         for taken in &wiring.taken {
             if let Some(source) = tools[taken.step] {
-                check_taken(place, &child("/from", taken.argument), *taken, source, tool, &mut diagnostics);
+                check_taken(at_step, &child("/from", taken.argument), *taken, source, tool, &mut diagnostics);
             }
         }
         if let Previous::Of(idx) = wiring.previous
             && let Some(source) = tools[idx]
         {
             let taken = Taken { argument: PREVIOUS, step: idx, pointer: "" };
-            check_taken(place, "/usePrevious", taken, source, tool, &mut diagnostics);
+            check_taken(at_step, "/usePrevious", taken, source, tool, &mut diagnostics);
         }
         tools.push(Some(tool));
     }
@@ -42,7 +42,7 @@ pub(super) fn check<'c>(chain: &'c Chain, catalog: &Catalog) -> (Plan<'c>, Vec<C
 
 /// Compares the type that `source` returns with the type that `tool` accepts.
 fn check_taken(
-    place: Place<'_>,
+    at_step: StepLocation<'_>,
     at: &str,
     taken: Taken<'_>,
     source: &Tool,
@@ -57,7 +57,7 @@ fn check_taken(
         Reach::Open => return,
         Reach::Nothing => {
             let message = format!("the result of {} has no value at {}", source.id(), shown(taken.pointer));
-            diagnostics.push(place.diagnostic(ChainDiagnosticKind::NothingThere, &format!("{at}/pointer"), message));
+            diagnostics.push(at_step.diagnostic(ChainDiagnosticKind::NothingThere, &format!("{at}/pointer"), message));
             return;
         }
         Reach::Typed(given) => given,
@@ -66,7 +66,7 @@ fn check_taken(
     let may_be_absent = given.meets(Types::NULL) && !is_required(tool, taken.argument);
     if !given.meets(wanted) && !may_be_absent {
         let message = format!("{} returns {given}, but {} must be {wanted}", source.id(), shown(taken.argument));
-        diagnostics.push(place.diagnostic(ChainDiagnosticKind::TypeMismatch, at, message));
+        diagnostics.push(at_step.diagnostic(ChainDiagnosticKind::TypeMismatch, at, message));
     }
 }
 

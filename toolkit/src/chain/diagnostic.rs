@@ -43,7 +43,7 @@ pub enum ChainDiagnosticKind {
 
 impl ChainDiagnostic {
     /// Creates a diagnostic of the chain as a whole.
-    pub(super) fn of_chain(kind: ChainDiagnosticKind, message: String) -> Self {
+    pub(super) fn new(kind: ChainDiagnosticKind, message: String) -> Self {
         Self { kind, step: None, label: None, pointer: String::new(), message }
     }
 
@@ -128,12 +128,12 @@ impl std::error::Error for ChainDiagnostics {}
 
 /// A step of a chain, as the location of a diagnostic.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'c> {
+pub(super) struct StepLocation<'c> {
     chain: &'c Chain,
     pub(super) idx: usize,
 }
 
-impl<'c> Place<'c> {
+impl<'c> StepLocation<'c> {
     pub(super) fn all(chain: &'c Chain) -> impl Iterator<Item = (Self, &'c Step)> {
         chain.steps().iter().enumerate().map(move |(idx, step)| (Self { chain, idx }, step))
     }

@@ -53,25 +53,25 @@ impl Chain {
     ///     error.to_string(),
     ///     "not a chain:\n/0/arg is not a field; did you mean `args`?"
     /// );
-    /// # Ok::<(), toolkit::chain::InvalidChain>(())
+    /// # Ok::<(), toolkit::chain::ParseChainError>(())
     /// ```
-    pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, InvalidChain> {
+    pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseChainError> {
         let json = json.into();
         if matches!(&json, Arguments::Value(value) if is_too_deep(value)) {
-            return Err(InvalidChain::Json("it is nested deeper than 127 levels".to_owned()));
+            return Err(ParseChainError::Json("it is nested deeper than 127 levels".to_owned()));
         }
-        let value = json.to_value().map_err(|error| InvalidChain::Json(error.message().to_owned()))?;
+        let value = json.to_value().map_err(|error| ParseChainError::Json(error.message().to_owned()))?;
         match value {
             Value::Array(steps) => Self::read(steps, Order::Sequential),
             Value::Object(fields) => Self::read_parallel(fields),
             _ => {
                 let reason = "a chain is a list of steps, or `{\"parallel\": true, \"steps\": […]}`";
-                Err(InvalidChain::Json(reason.to_owned()))
+                Err(ParseChainError::Json(reason.to_owned()))
             }
         }
     }
 
-    fn read_parallel(mut fields: Map<String, Value>) -> Result<Self, InvalidChain> {
+    fn read_parallel(mut fields: Map<String, Value>) -> Result<Self, ParseChainError> {
         /// The form without its steps, which are parsed like those of any chain.
         static FORM: LazyLock<Schema> = LazyLock::new(|| {
             form(json!({
@@ -89,12 +89,14 @@ impl Chain {
         let form = FORM.validate(&Value::Object(fields)).map_err(Violations::into_vec).err().unwrap_or_default();
         match (Self::read(steps, Order::Parallel), form.is_empty()) {
             (read, true) => read,
-            (Err(InvalidChain::Form(steps)), false) => Err(InvalidChain::of_form(form.into_iter().chain(steps))),
-            (_, false) => Err(InvalidChain::of_form(form)),
+            (Err(ParseChainError::Form(steps)), false) => {
+                Err(ParseChainError::from_violations(form.into_iter().chain(steps)))
+            }
+            (_, false) => Err(ParseChainError::from_violations(form)),
         }
     }
 
-    fn read(mut steps: Vec<Value>, order: Order) -> Result<Self, InvalidChain> {
+    fn read(mut steps: Vec<Value>, order: Order) -> Result<Self, ParseChainError> {
         /// The schema of the list, which provides the error messages.
         static FORM: LazyLock<Schema> = LazyLock::new(|| form(generate::input::<Vec<Step>>()));
 
@@ -106,9 +108,9 @@ impl Chain {
                 violation.pointer.insert_str(0, prefix);
                 violation
             };
-            InvalidChain::of_form(violations.into_vec().into_iter().map(moved))
+            ParseChainError::from_violations(violations.into_vec().into_iter().map(moved))
         })?;
-        let steps = Vec::deserialize(steps).map_err(|error| InvalidChain::Json(error.to_string()))?;
+        let steps = Vec::deserialize(steps).map_err(|error| ParseChainError::Json(error.to_string()))?;
         Ok(Self { steps, order })
     }
 }
@@ -147,29 +149,29 @@ impl JsonSchema for Chain {
 /// The error of a document that is not a chain.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum InvalidChain {
+pub enum ParseChainError {
     /// The text is not JSON, or it is neither a list nor an object.
     Json(String),
     /// The violations of the form of a chain.
     Form(Vec<Violation>),
 }
 
-impl InvalidChain {
+impl ParseChainError {
     /// Replaces "argument" by "field" in the messages of a schema.
-    fn of_form(violations: impl IntoIterator<Item = Violation>) -> Self {
+    fn from_violations(violations: impl IntoIterator<Item = Violation>) -> Self {
         let reworded = violations.into_iter().map(|mut violation| {
             violation.rule = violation.rule.replacen("is not an argument", "is not a field", 1);
             violation
         });
-        InvalidChain::Form(reworded.collect())
+        ParseChainError::Form(reworded.collect())
     }
 }
 
-impl fmt::Display for InvalidChain {
+impl fmt::Display for ParseChainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            InvalidChain::Json(reason) => write!(f, "not a chain: {reason}"),
-            InvalidChain::Form(violations) => {
+            ParseChainError::Json(reason) => write!(f, "not a chain: {reason}"),
+            ParseChainError::Form(violations) => {
                 f.write_str("not a chain:")?;
                 violations.iter().try_for_each(|violation| write!(f, "\n{violation}"))
             }
@@ -177,4 +179,4 @@ impl fmt::Display for InvalidChain {
     }
 }
 
-impl std::error::Error for InvalidChain {}
+impl std::error::Error for ParseChainError {}

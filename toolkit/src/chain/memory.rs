@@ -92,21 +92,21 @@ impl Budget {
 }
 
 /// Returns the memory of a result, without the tree that other steps may read.
-pub(super) fn of_result(result: &RunResult) -> usize {
-    let content = of_tree(&result.own_content(), usize::MAX).unwrap_or(usize::MAX);
-    let mcp = result.mcp_result().map_or(0, |mcp| of_tree(mcp, usize::MAX).unwrap_or(usize::MAX));
+pub(super) fn size_of_result(result: &RunResult) -> usize {
+    let content = size_of_tree(&result.own_content(), usize::MAX).unwrap_or(usize::MAX);
+    let mcp = result.mcp_result().map_or(0, |mcp| size_of_tree(mcp, usize::MAX).unwrap_or(usize::MAX));
     result.json().map_or(0, <[u8]>::len).saturating_add(content).saturating_add(mcp)
 }
 
 /// Returns the estimated memory of JSON text when parsed into a tree.
-pub(super) fn of_text(json: &[u8]) -> usize {
+pub(super) fn size_of_text(json: &[u8]) -> usize {
     let mut size = Size::new(usize::MAX, usize::MAX);
     size.scan(json);
     size.tree
 }
 
 /// Returns the memory of a tree, or `None` if it exceeds `limit`.
-pub(super) fn of_tree(value: &impl Serialize, limit: usize) -> Option<usize> {
+pub(super) fn size_of_tree(value: &impl Serialize, limit: usize) -> Option<usize> {
     let mut size = Size::new(usize::MAX, limit);
     serde_json::to_writer(&mut size, value).ok().map(|()| size.tree)
 }
@@ -181,21 +181,21 @@ impl io::Write for Size {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{of_text, of_tree};
+    use super::{size_of_text, size_of_tree};
 
     #[test]
     fn text_and_tree_have_one_estimate_and_the_punctuation_of_strings_does_not_count() {
         for value in [json!(null), json!([1, {}, { "a": [], "b": "x\"y\\" }]), json!("{{{{,,,,[[[[::::")] {
-            assert_eq!(of_tree(&value, usize::MAX), Some(of_text(value.to_string().as_bytes())), "{value}");
+            assert_eq!(size_of_tree(&value, usize::MAX), Some(size_of_text(value.to_string().as_bytes())), "{value}");
         }
-        assert!(of_text(br#""{{{{,,,,[[[[::::\"{""#) < 100);
+        assert!(size_of_text(br#""{{{{,,,,[[[[::::\"{""#) < 100);
     }
 
     #[test]
     fn many_small_objects_weigh_what_they_allocate() {
         let objects: Value = (0..1000).map(|n| json!({ "n": n })).collect();
         // The smallest map of the standard library allocates more than 600 bytes.
-        assert!(of_text(objects.to_string().as_bytes()) > 600_000);
-        assert_eq!(of_tree(&objects, 100_000), None);
+        assert!(size_of_text(objects.to_string().as_bytes()) > 600_000);
+        assert_eq!(size_of_tree(&objects, 100_000), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, MAX_DIAGNOSTICS, Place, shown};
+use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, MAX_DIAGNOSTICS, StepLocation, shown};
 use super::{Chain, MAX_STEPS, Order, PREVIOUS, Step};
 use toolkit_schema::child;
 use toolkit_schema::suggest::suggest;
@@ -55,21 +55,21 @@ pub(super) enum Previous {
 impl<'c> Plan<'c> {
     /// Resolves the references of a chain. Returns the plan without invalid references, and a diagnostic for each of
     /// them.
-    pub(super) fn of(chain: &'c Chain) -> (Self, Vec<ChainDiagnostic>) {
+    pub(super) fn new(chain: &'c Chain) -> (Self, Vec<ChainDiagnostic>) {
         let mut diagnostics = Vec::new();
         if chain.steps().len() > MAX_STEPS {
             let message = format!("the chain has {} steps; the maximum is {MAX_STEPS}", chain.steps().len());
-            diagnostics.push(ChainDiagnostic::of_chain(ChainDiagnosticKind::TooManySteps, message));
+            diagnostics.push(ChainDiagnostic::new(ChainDiagnosticKind::TooManySteps, message));
             return (Self { wirings: Vec::new(), is_read: Vec::new() }, diagnostics);
         }
         let mut earlier = Earlier { ids: HashMap::new(), chain };
         let mut is_read = vec![false; chain.steps().len()];
         let mut wirings = Vec::new();
-        for (place, step) in Place::all(chain) {
-            let wiring = wire(place, step, &earlier, chain.order, &mut diagnostics);
+        for (at_step, step) in StepLocation::all(chain) {
+            let wiring = wire(at_step, step, &earlier, chain.order, &mut diagnostics);
             wiring.sources().for_each(|idx| is_read[idx] = true);
             wirings.push(wiring);
-            earlier.add(place, step, &mut diagnostics);
+            earlier.add(at_step, step, &mut diagnostics);
         }
         (Self { wirings, is_read }, diagnostics)
     }
@@ -82,13 +82,13 @@ struct Earlier<'c> {
 }
 
 impl<'c> Earlier<'c> {
-    fn add(&mut self, place: Place<'c>, step: &'c Step, diagnostics: &mut Vec<ChainDiagnostic>) {
+    fn add(&mut self, at_step: StepLocation<'c>, step: &'c Step, diagnostics: &mut Vec<ChainDiagnostic>) {
         let Some(id) = step.id() else { return };
         if let Some(first) = self.ids.get(id) {
             let message = format!("duplicate id: step {first} has the id {} too", shown(id));
-            diagnostics.push(place.diagnostic(ChainDiagnosticKind::DuplicateId, "/id", message));
+            diagnostics.push(at_step.diagnostic(ChainDiagnosticKind::DuplicateId, "/id", message));
         } else {
-            self.ids.insert(id, place.idx);
+            self.ids.insert(id, at_step.idx);
         }
     }
 
@@ -107,7 +107,7 @@ impl<'c> Earlier<'c> {
 }
 
 fn wire<'c>(
-    place: Place<'c>,
+    at_step: StepLocation<'c>,
     step: &'c Step,
     earlier: &Earlier<'c>,
     order: Order,
@@ -121,11 +121,11 @@ fn wire<'c>(
         let at = child("/from", argument);
         if step.constants().contains_key(argument) {
             let message = format!("the argument {} is also in `args`; keep one of the two", shown(argument));
-            diagnostics.push(place.diagnostic(ChainDiagnosticKind::ArgumentTwice, &at, message));
+            diagnostics.push(at_step.diagnostic(ChainDiagnosticKind::ArgumentTwice, &at, message));
         }
         if argument == PREVIOUS && step.uses_previous() {
             let message = format!("`usePrevious` also passes the argument `{PREVIOUS}`; keep one of the two");
-            diagnostics.push(place.diagnostic(ChainDiagnosticKind::ArgumentTwice, &at, message));
+            diagnostics.push(at_step.diagnostic(ChainDiagnosticKind::ArgumentTwice, &at, message));
         }
         let is_pointer = is_pointer(&reference.pointer);
         if !is_pointer {
@@ -133,18 +133,22 @@ fn wire<'c>(
                 "{} is not a JSON Pointer; write `/key`, with `~1` for `/` and `~0` for `~` in a key",
                 shown(&reference.pointer)
             );
-            diagnostics.push(place.diagnostic(ChainDiagnosticKind::InvalidPointer, &format!("{at}/pointer"), message));
+            diagnostics.push(at_step.diagnostic(
+                ChainDiagnosticKind::InvalidPointer,
+                &format!("{at}/pointer"),
+                message,
+            ));
         }
         match earlier.find(&reference.step) {
             Ok(idx) if is_pointer => wiring.taken.push(Taken { argument, step: idx, pointer: &reference.pointer }),
             Ok(_) => {}
             Err(message) => {
-                diagnostics.push(place.diagnostic(ChainDiagnosticKind::UnknownStep, &format!("{at}/step"), message));
+                diagnostics.push(at_step.diagnostic(ChainDiagnosticKind::UnknownStep, &format!("{at}/step"), message));
             }
         }
     }
     if step.uses_previous() {
-        wiring.previous = place.idx.checked_sub(1).map_or(Previous::Null, Previous::Of);
+        wiring.previous = at_step.idx.checked_sub(1).map_or(Previous::Null, Previous::Of);
     }
     for (nth, id) in step.predecessors().iter().enumerate() {
         if diagnostics.len() >= MAX_DIAGNOSTICS {
@@ -153,7 +157,11 @@ fn wire<'c>(
         match earlier.find(id) {
             Ok(idx) => wiring.needs.push(idx),
             Err(message) => {
-                diagnostics.push(place.diagnostic(ChainDiagnosticKind::UnknownStep, &format!("/after/{nth}"), message));
+                diagnostics.push(at_step.diagnostic(
+                    ChainDiagnosticKind::UnknownStep,
+                    &format!("/after/{nth}"),
+                    message,
+                ));
             }
         }
     }
@@ -161,9 +169,9 @@ fn wire<'c>(
         Order::Sequential => {
             if !step.predecessors().is_empty() {
                 let message = "the steps run one after another already; `after` requires `\"parallel\": true`";
-                diagnostics.push(place.diagnostic(ChainDiagnosticKind::MisplacedAfter, "/after", message));
+                diagnostics.push(at_step.diagnostic(ChainDiagnosticKind::MisplacedAfter, "/after", message));
             }
-            wiring.needs = place.idx.checked_sub(1).into_iter().collect();
+            wiring.needs = at_step.idx.checked_sub(1).into_iter().collect();
         }
         Order::Parallel => {
             wiring.needs.extend(wiring.taken.iter().map(|taken| taken.step));

@@ -144,7 +144,7 @@ impl<'a> Run<'a> {
     /// Returns the effective arguments of a step. If one of them is missing, returns those before it, and an error.
     fn args(&mut self, idx: usize) -> (Value, Result<(), ToolError>) {
         let constants = self.chain.steps()[idx].constants();
-        let found = match memory::of_tree(constants, self.budget.left()) {
+        let found = match memory::size_of_tree(constants, self.budget.left()) {
             Some(bytes) if self.budget.reserve(bytes) => Ok(()),
             _ => Err(self.out_of_budget(idx, ErrorKind::TooLarge)),
         };
@@ -249,10 +249,10 @@ impl<'a> Run<'a> {
     /// Reserves the memory of a result, and parses it if other steps read it.
     fn keep(&mut self, idx: usize, result: RunResult) -> Result<RunResult, ToolError> {
         let tree = match result.json() {
-            Some(json) if self.plan.is_read[idx] => memory::of_text(json),
+            Some(json) if self.plan.is_read[idx] => memory::size_of_text(json),
             _ => 0,
         };
-        if !self.budget.reserve(memory::of_result(&result).saturating_add(tree)) {
+        if !self.budget.reserve(memory::size_of_result(&result).saturating_add(tree)) {
             return Err(self.out_of_budget(idx, ErrorKind::ResultTooLarge));
         }
         if self.plan.is_read[idx] {

@@ -352,7 +352,7 @@ pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Re
     }
     if cfg!(not(feature = "async")) {
         let needs = |tool: &&Tool| {
-            let blocks = |entry: &Entry| matches!(Run::of(entry), Run::Blocking(_));
+            let blocks = |entry: &Entry| matches!(Run::from_entry(entry), Run::Blocking(_));
             tool.timeout().is_some() || tool.entry().is_some_and(blocks)
         };
         diagnostics.extend(catalog.iter().filter(needs).map(|tool| {

@@ -26,7 +26,7 @@ pub trait Encode<T> {
     const WAITS: bool = false;
 
     /// True if the result is always empty.
-    const GIVES_NOTHING: bool = false;
+    const RETURNS_UNIT: bool = false;
 
     /// Encodes the output of an asynchronous call.
     fn encode_async(
@@ -67,7 +67,7 @@ impl<T: Serialize + JsonSchema> Encode<T> for Returns<STRUCTURED> {
 }
 
 impl Encode<()> for Returns<UNIT> {
-    const GIVES_NOTHING: bool = true;
+    const RETURNS_UNIT: bool = true;
 
     fn schema() -> Option<Value> {
         None

@@ -47,7 +47,7 @@ impl Dispatcher {
             return Err(ToolError::new(ErrorKind::NeedsRuntime, message));
         };
         if self.shared.is_unconditional(context, tool) {
-            self.shared.policy.admit(context, arguments)?;
+            self.shared.policy.check_limits(context, arguments)?;
             return self.run_here(context, tool, entry, arguments);
         }
         self.run_sync_under_limit(context, tool, entry, arguments)
@@ -63,7 +63,7 @@ impl Dispatcher {
         arguments: &Arguments<'_>,
     ) -> Result<RunResult, ToolError> {
         let context = &*scoped(context, tool)?;
-        self.shared.policy.admit(context, arguments)?;
+        self.shared.policy.check_limits(context, arguments)?;
         let permit = self.shared.limiter.try_acquire(context.permits())?;
         let context = &*context.under(&permit);
         permit.run(|| self.run_here(context, tool, entry, arguments))
@@ -78,7 +78,7 @@ impl Dispatcher {
         entry: &'static Entry,
         arguments: &Arguments<'_>,
     ) -> Result<RunResult, ToolError> {
-        match Run::of(entry) {
+        match Run::from_entry(entry) {
             Run::Sync(run) | Run::Blocking(run) => {
                 unwind::caught(|| run(self.invocation(context, tool, entry, arguments)))
             }
@@ -99,14 +99,14 @@ impl Dispatcher {
         let entry = match self.shared.select(tool)? {
             Executor::Function(entry) => entry,
             Executor::Backend(route) => {
-                return Box::pin(self.run_elsewhere(context, tool, route, arguments, parts)).await;
+                return Box::pin(self.run_on_backend(context, tool, route, arguments, parts)).await;
             }
         };
         let time_limit = tool.timeout().or(self.shared.policy.timeout);
         if time_limit.is_none() && self.shared.is_unconditional(context, tool) {
-            self.shared.policy.admit(context, &arguments)?;
+            self.shared.policy.check_limits(context, &arguments)?;
             let invocation = self.invocation(context, tool, entry, &arguments);
-            match Run::of(entry) {
+            match Run::from_entry(entry) {
                 Run::Sync(run) => return unwind::caught(|| run(invocation)),
                 Run::Async(run) if is_unbounded(context, time_limit) => {
                     return unwind::caught_future(|| run(Invocation { parts, ..invocation })).await;
@@ -115,10 +115,10 @@ impl Dispatcher {
             }
         }
         let context = &*scoped(context, tool)?;
-        self.shared.policy.admit(context, &arguments)?;
+        self.shared.policy.check_limits(context, &arguments)?;
         // A synchronous tool completes in its first poll. If a permit is free, neither a timeout nor a cancellation
         // can interrupt it.
-        if let (Run::Sync(run), None) = (Run::of(entry), time_limit)
+        if let (Run::Sync(run), None) = (Run::from_entry(entry), time_limit)
             && let Ok(permit) = self.shared.limiter.try_acquire(context.permits())
         {
             let context = &*context.under(&permit);
@@ -128,7 +128,7 @@ impl Dispatcher {
         let work = pin!(async {
             let permit = self.shared.acquire(context).await?;
             let context = &*context.under(&permit);
-            match Run::of(entry) {
+            match Run::from_entry(entry) {
                 Run::Sync(run) => {
                     permit.run(|| unwind::caught(|| run(self.invocation(context, tool, entry, &arguments))))
                 }

@@ -12,7 +12,7 @@ use tower_service::Service;
 use super::scope::scoped;
 use super::{BoxFuture, Dispatcher, DispatcherBuilder};
 use crate::call::unwind::{self, Panic};
-use crate::call::{Arguments, Context, RunResult, ToolError, admit};
+use crate::call::{Arguments, Context, RunResult, ToolError, validated_arguments};
 use crate::stream::Queue;
 use crate::tool::Tool;
 
@@ -84,11 +84,11 @@ impl Call {
         let (tool, policy) = (self.tool(), &self.dispatcher.shared.policy);
         self.dispatcher.shared.select(tool)?;
         scoped(&self.context, tool)?;
-        policy.admit(&self.context, &self.arguments)?;
+        policy.check_limits(&self.context, &self.arguments)?;
         if !policy.validate_input {
             return self.arguments.to_value();
         }
-        admit(tool, &self.arguments, policy.coercion).map(|(tree, _)| tree.value)
+        validated_arguments(tool, &self.arguments, policy.coercion).map(|(tree, _)| tree.value)
     }
 
     /// Returns true if the caller consumes parts of the result before it is complete. Such a call must not be
@@ -167,12 +167,12 @@ where
         // Panics are caught for each layer, so that the outer layers receive an error.
         let service = unwind::catch(|| self.0.clone());
         Box::pin(async move {
-            let mut service = service.map_err(Panic::of_host)?;
+            let mut service = service.map_err(Panic::into_host_error)?;
             let outcome = unwind::catch_future(|| async move {
                 poll_fn(|cx| service.poll_ready(cx)).await.map_err(ToolError::internal)?;
                 service.call(call).await.map_err(ToolError::internal)
             });
-            outcome.await.unwrap_or_else(|panic| Err(panic.of_host()))
+            outcome.await.unwrap_or_else(|panic| Err(panic.into_host_error()))
         })
     }
 }

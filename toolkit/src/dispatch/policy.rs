@@ -20,7 +20,7 @@ pub(crate) struct Policy {
 impl Policy {
     /// Rejects a call that is too large, nested too deeply, or cancelled, before its arguments are parsed.
     #[inline]
-    pub(super) fn admit(&self, context: &Context, arguments: &Arguments<'_>) -> Result<(), ToolError> {
+    pub(super) fn check_limits(&self, context: &Context, arguments: &Arguments<'_>) -> Result<(), ToolError> {
         if arguments.len() > self.max_argument_bytes {
             return Err(self.too_large(arguments));
         }

@@ -6,9 +6,9 @@ use crate::tool::Tool;
 /// Adds the tool and the backend to an error, and logs the cause, which the model must not read.
 #[cold]
 pub(super) fn report(tool: &Tool, error: ToolError) -> ToolError {
-    let error = error.of_tool(&tool.id_text());
+    let error = error.with_tool(&tool.id_text());
     let error = match tool.function_backend() {
-        Some(function) => error.of_backend(function),
+        Some(function) => error.with_backend(function),
         None => error,
     };
     if let ErrorKind::Internal | ErrorKind::Panicked | ErrorKind::InvalidAnswer | ErrorKind::InvalidOutput =

@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 use super::policy::Policy;
 use super::{Encode, Host};
 use crate::call::{
-    Arguments, BoxFuture, Change, Content, RunResult, ToolError, admit, check_value, decode_tree, not_json,
+    Arguments, BoxFuture, Change, Content, RunResult, ToolError, check_value, decode_tree, not_json,
+    validated_arguments,
 };
 use crate::stream::{Chunk, Queue};
 use crate::tool::entry::Entry;
@@ -33,7 +34,7 @@ pub enum Run {
 impl Run {
     /// Returns the code of an entry.
     #[inline]
-    pub(crate) fn of(entry: &Entry) -> Self {
+    pub(crate) fn from_entry(entry: &Entry) -> Self {
         *entry.code.get().expect("generated code stores a `Run`")
     }
 }
@@ -153,7 +154,7 @@ impl Invocation<'_> {
         if !self.policy.validate_input {
             return self.arguments.to_tree();
         }
-        let (tree, changed) = admit(self.tool, self.arguments, self.policy.coercion)?;
+        let (tree, changed) = validated_arguments(self.tool, self.arguments, self.policy.coercion)?;
         *changes = changed;
         Ok(tree)
     }
@@ -185,7 +186,7 @@ impl Invocation<'_> {
     #[inline(always)]
     pub(super) fn empty_result(&self, changes: Vec<Change>) -> RunResult {
         match self.tool.instance() {
-            None => RunResult::of_function(self.entry.id, changes),
+            None => RunResult::from_function(self.entry.id, changes),
             Some(_) => self.result_of_instance(changes),
         }
     }
@@ -194,7 +195,7 @@ impl Invocation<'_> {
     #[cold]
     fn result_of_instance(&self, changes: Vec<Change>) -> RunResult {
         let id = self.tool.id_text().into_owned();
-        RunResult::of_backend(id.clone(), ToolBackend::named(id), None, changes)
+        RunResult::from_backend(id.clone(), ToolBackend::named(id), None, changes)
     }
 
     /// Serializes a result and validates it against the output schema.

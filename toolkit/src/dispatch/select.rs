@@ -29,7 +29,7 @@ impl Shared {
         entry: Option<&'static Entry>,
     ) -> Result<Executor<'s>, ToolError> {
         let selected = unwind::catch(|| self.routes.select(tool, self.selector.as_deref()));
-        match (selected.map_err(unwind::Panic::of_host)??, entry) {
+        match (selected.map_err(unwind::Panic::into_host_error)??, entry) {
             (Some(route), _) => Ok(Executor::Backend(route)),
             (None, Some(entry)) => Ok(Executor::Function(entry)),
             (None, None) => Err(ToolError::new(ErrorKind::NoBackend, "no backend runs this tool")),

@@ -31,7 +31,7 @@ impl Dispatcher {
             let tool = dispatcher.shared.catalog.at(place);
             // A stream ends with an event, even after a panic.
             let work = || dispatcher.run_layered(&context, tool, arguments, Some(&parts));
-            let outcome = unwind::catch_future(work).await.unwrap_or_else(|panic| Err(panic.of_host()));
+            let outcome = unwind::catch_future(work).await.unwrap_or_else(|panic| Err(panic.into_host_error()));
             outcome.map_err(|error| report(tool, error))
         });
         CallStream::new(id, queue, call)

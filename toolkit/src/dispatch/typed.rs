@@ -70,7 +70,7 @@ impl Dispatcher {
         let finish = move |returned: R| finish(returned).map_err(|error| shown(entry, error));
         let time_limit = tool.timeout().or(self.shared.policy.timeout);
         if self.shared.is_unconditional(context, tool) && is_unbounded(context, time_limit) {
-            match (call, Run::of(entry)) {
+            match (call, Run::from_entry(entry)) {
                 (TypedCall::Sync(_), Run::Blocking(_)) => {}
                 (TypedCall::Sync(call), _) => {
                     return unwind::caught(|| finish(call(input, Host::new(context, self, tool))?));
@@ -84,7 +84,7 @@ impl Dispatcher {
         let work = pin!(async {
             let permit = self.shared.acquire(context).await?;
             let context = &*context.under(&permit);
-            match (call, Run::of(entry)) {
+            match (call, Run::from_entry(entry)) {
                 (TypedCall::Sync(call), Run::Blocking(_)) => {
                     let idx = self.catalog().place_of(tool);
                     let work = move |dispatcher: &Self, context: &Context| {

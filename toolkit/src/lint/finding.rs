@@ -108,24 +108,28 @@ impl Serialize for Rule {
 }
 
 impl FromStr for Rule {
-    type Err = UnknownRule;
+    type Err = UnknownRuleError;
 
-    fn from_str(code: &str) -> Result<Self, UnknownRule> {
-        Self::ALL.iter().copied().find(|rule| rule.code() == code).ok_or_else(|| UnknownRule { code: code.to_owned() })
+    fn from_str(code: &str) -> Result<Self, UnknownRuleError> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|rule| rule.code() == code)
+            .ok_or_else(|| UnknownRuleError { code: code.to_owned() })
     }
 }
 
 /// The error of an unknown rule code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownRule {
+pub struct UnknownRuleError {
     code: String,
 }
 
-impl fmt::Display for UnknownRule {
+impl fmt::Display for UnknownRuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let codes: Vec<&str> = Rule::ALL.iter().map(|rule| rule.code()).collect();
         write!(f, "unknown lint rule `{}`; the rules are {}", self.code.escape_debug(), codes.join(", "))
     }
 }
 
-impl std::error::Error for UnknownRule {}
+impl std::error::Error for UnknownRuleError {}

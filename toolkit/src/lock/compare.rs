@@ -29,7 +29,7 @@ pub(super) fn compare(old: &[Tool], new: &[Tool]) -> Comparison {
 fn compare_within(old: &[Tool], new: &[Tool], work: &Work<'_>) -> Comparison {
     let mut comparer = Comparer { old, new, work, changes: Vec::new(), compared: HashSet::new() };
     // Diagnostics of a list of tools are reported where it is parsed.
-    let names = [old, new].map(|tools| Names::of(tools, &mut Vec::new()));
+    let names = [old, new].map(|tools| Names::new(tools, &mut Vec::new()));
     let mut seen: BTreeSet<&ToolId> = BTreeSet::new();
     for (idx, tool) in old.iter().enumerate() {
         match successor(tool, new, &names[1]) {

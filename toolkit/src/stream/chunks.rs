@@ -41,7 +41,7 @@ impl<T: Send + 'static> Chunks<T> {
     }
 
     /// Creates a result from items that are available without waiting.
-    pub fn of<I>(items: I) -> Self
+    pub fn from_items<I>(items: I) -> Self
     where
         I: IntoIterator<Item = T>,
         I::IntoIter: Send + 'static,

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// let error = serde_json::from_value::<ToolBackend>(json!({ "kind": "mcp" })).unwrap_err();
 /// assert_eq!(error.to_string(), "invalid backend: `mcp` needs `mcp.serverName`");
-/// # Ok::<(), toolkit::tool::InvalidBackend>(())
+/// # Ok::<(), toolkit::tool::ToolBackendError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Reference", into = "Reference")]
@@ -60,7 +60,7 @@ impl ToolBackend {
     /// # Errors
     ///
     /// Returns an error if the name is empty.
-    pub fn mcp(server_name: impl Into<String>) -> Result<Self, InvalidBackend> {
+    pub fn mcp(server_name: impl Into<String>) -> Result<Self, ToolBackendError> {
         Ok(ToolBackend::Mcp { server_name: given(server_name.into(), "mcp", "serverName")? })
     }
 
@@ -69,7 +69,7 @@ impl ToolBackend {
     /// # Errors
     ///
     /// Returns an error if one of the ids is empty.
-    pub fn provider(provider_id: impl Into<String>, tool_id: impl Into<String>) -> Result<Self, InvalidBackend> {
+    pub fn provider(provider_id: impl Into<String>, tool_id: impl Into<String>) -> Result<Self, ToolBackendError> {
         Ok(ToolBackend::Provider {
             provider_id: given(provider_id.into(), "provider", "providerId")?,
             tool_id: given(tool_id.into(), "provider", "toolId")?,
@@ -81,7 +81,7 @@ impl ToolBackend {
     /// # Errors
     ///
     /// Returns an error if the name is empty.
-    pub fn local(name: impl Into<String>) -> Result<Self, InvalidBackend> {
+    pub fn local(name: impl Into<String>) -> Result<Self, ToolBackendError> {
         Ok(ToolBackend::Local { name: given(name.into(), "local", "name")? })
     }
 
@@ -143,26 +143,26 @@ impl fmt::Display for ToolBackend {
     }
 }
 
-fn given(text: String, kind: &'static str, field: &'static str) -> Result<String, InvalidBackend> {
+fn given(text: String, kind: &'static str, field: &'static str) -> Result<String, ToolBackendError> {
     if text.is_empty() {
-        return Err(InvalidBackend { reason: format!("`{kind}` needs `{kind}.{field}`") });
+        return Err(ToolBackendError { reason: format!("`{kind}` needs `{kind}.{field}`") });
     }
     Ok(text)
 }
 
 /// The error of an invalid reference to a backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidBackend {
+pub struct ToolBackendError {
     reason: String,
 }
 
-impl fmt::Display for InvalidBackend {
+impl fmt::Display for ToolBackendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "invalid backend: {}", self.reason)
     }
 }
 
-impl std::error::Error for InvalidBackend {}
+impl std::error::Error for ToolBackendError {}
 
 /// The JSON form: a kind, and details in a field of that name. Details of other kinds are ignored.
 #[derive(Default, Serialize, Deserialize)]
@@ -196,9 +196,9 @@ struct LocalReference {
 }
 
 impl TryFrom<Reference> for ToolBackend {
-    type Error = InvalidBackend;
+    type Error = ToolBackendError;
 
-    fn try_from(reference: Reference) -> Result<Self, InvalidBackend> {
+    fn try_from(reference: Reference) -> Result<Self, ToolBackendError> {
         match reference.kind.as_str() {
             "mcp" => Self::mcp(reference.mcp.unwrap_or_default().server_name),
             "provider" => {
@@ -209,7 +209,7 @@ impl TryFrom<Reference> for ToolBackend {
             kind => {
                 let kind: String = kind.chars().take(40).collect();
                 let reason = format!("unknown kind `{}`; expected `mcp`, `provider` or `local`", kind.escape_debug());
-                Err(InvalidBackend { reason })
+                Err(ToolBackendError { reason })
             }
         }
     }

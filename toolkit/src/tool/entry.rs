@@ -41,7 +41,7 @@ pub struct Entry {
     /// Builds the output schema, if the tool declares one.
     pub output: fn() -> Option<Value>,
     /// True if the function returns `()`.
-    pub gives_nothing: bool,
+    pub returns_unit: bool,
     /// The types of the borrowed parameters; `None` for those that every call provides.
     pub states: &'static [Option<StateType>],
     /// The code of the function.

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::part::{Namespace, ToolName};
-use super::{InvalidName, Text};
+use super::{NameError, Text};
 use crate::version::{Version, parse};
 
 /// The id of a tool, unique within a catalog.
@@ -20,7 +20,7 @@ use crate::version::{Version, parse};
 /// let id: ToolId = "weather:forecast:1.2.0".parse()?;
 /// assert_eq!((id.namespace(), id.name(), id.version()), (Some("weather"), "forecast", Some("1.2.0")));
 /// assert_eq!(id.to_string(), "weather:forecast:1.2.0");
-/// # Ok::<(), toolkit::tool::InvalidToolId>(())
+/// # Ok::<(), toolkit::tool::ToolIdError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ToolId {
@@ -43,10 +43,10 @@ impl ToolId {
     /// # Errors
     ///
     /// Returns an error if the version is empty.
-    pub fn with_version(self, version: impl Into<Text>) -> Result<Self, InvalidToolId> {
+    pub fn with_version(self, version: impl Into<Text>) -> Result<Self, ToolIdError> {
         let version = version.into();
         if version.is_empty() {
-            return Err(InvalidToolId::new("version must not be empty"));
+            return Err(ToolIdError::new("version must not be empty"));
         }
         Ok(Self { version: Some(version), ..self })
     }
@@ -154,15 +154,15 @@ impl fmt::Display for ToolId {
 }
 
 impl FromStr for ToolId {
-    type Err = InvalidToolId;
+    type Err = ToolIdError;
 
-    fn from_str(text: &str) -> Result<Self, InvalidToolId> {
+    fn from_str(text: &str) -> Result<Self, ToolIdError> {
         let parts: Vec<&str> = text.splitn(4, ':').collect();
         let (namespace, name, version) = match parts[..] {
             [name] => (None, name, None),
             [namespace, name] => (Some(namespace), name, None),
             [namespace, name, version] => (Some(namespace), name, Some(version)),
-            _ => return Err(InvalidToolId::new("has more than two colons; an id is `namespace:name:version`")),
+            _ => return Err(ToolIdError::new("has more than two colons; an id is `namespace:name:version`")),
         };
         let namespace = namespace.map(str::parse).transpose()?;
         let id = Self::new(namespace, name.parse()?);
@@ -203,26 +203,26 @@ impl PartialOrd for ToolId {
 
 /// The error of a text that is not a tool id.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidToolId {
+pub struct ToolIdError {
     reason: String,
 }
 
-impl InvalidToolId {
+impl ToolIdError {
     fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }
     }
 }
 
-impl From<InvalidName> for InvalidToolId {
-    fn from(name: InvalidName) -> Self {
+impl From<NameError> for ToolIdError {
+    fn from(name: NameError) -> Self {
         Self::new(name.to_string())
     }
 }
 
-impl fmt::Display for InvalidToolId {
+impl fmt::Display for ToolIdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "not a tool id: {}", self.reason)
     }
 }
 
-impl std::error::Error for InvalidToolId {}
+impl std::error::Error for ToolIdError {}

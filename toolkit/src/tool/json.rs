@@ -83,9 +83,9 @@ impl Tool {
     ///     error.to_string(),
     ///     "not a tool:\n/inputSchema is required\n/name must be a string, got 1"
     /// );
-    /// # Ok::<(), toolkit::tool::InvalidTool>(())
+    /// # Ok::<(), toolkit::tool::ParseToolError>(())
     /// ```
-    pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, InvalidTool> {
+    pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseToolError> {
         let fields = object(json.into())?;
         Ok(Self::read(fields.clone())?.with_unknown(fields, Self::to_json))
     }
@@ -129,7 +129,7 @@ impl Tool {
     /// # Errors
     ///
     /// Returns the errors of [`Tool::from_json`].
-    pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, InvalidTool> {
+    pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseToolError> {
         let fields = object(json.into())?;
         let mut canonical = fields.clone();
         canonical.retain(|name, _| !EXTENSIONS.contains(&name.as_str()));
@@ -145,7 +145,7 @@ impl Tool {
             canonical.remove("_meta");
         }
         let Value::Object(mut record) = record else {
-            return Err(InvalidTool::carried("must be an object"));
+            return Err(ParseToolError::carried("must be an object"));
         };
         let id = record.remove("id");
         canonical.extend(record.into_iter().filter(|(name, _)| EXTENSIONS.contains(&name.as_str())));
@@ -153,18 +153,18 @@ impl Tool {
         if let Some(id) = id {
             name_by(&id, &mut canonical)?;
         }
-        let tool = Self::read(canonical).map_err(InvalidTool::of_carried)?;
+        let tool = Self::read(canonical).map_err(ParseToolError::relocate_to_record)?;
         Ok(tool.with_unknown(fields, Self::to_mcp_json_with_record))
     }
 
-    fn read(mut fields: Object) -> Result<Self, InvalidTool> {
+    fn read(mut fields: Object) -> Result<Self, ParseToolError> {
         /// The schema of the canonical form, which provides the error messages.
         static FORM: LazyLock<Schema> = LazyLock::new(|| Schema::generated(input::<Canonical<'static>>()));
 
         drop_nulls(&mut fields);
         let fields = Value::Object(fields);
-        FORM.validate(&fields).map_err(InvalidTool::of_form)?;
-        let read = Canonical::deserialize(fields).map_err(|error| InvalidTool::Json(error.to_string()))?;
+        FORM.validate(&fields).map_err(ParseToolError::from_violations)?;
+        let read = Canonical::deserialize(fields).map_err(|error| ParseToolError::Json(error.to_string()))?;
         let mut metadata = read.metadata.into_owned();
         metadata.tags = normalize_tags(metadata.tags.iter()).into_iter().map(Cow::Owned).collect();
         let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
@@ -223,13 +223,13 @@ impl<'de> Deserialize<'de> for Tool {
     }
 }
 
-fn object(json: Arguments<'_>) -> Result<Object, InvalidTool> {
+fn object(json: Arguments<'_>) -> Result<Object, ParseToolError> {
     if matches!(&json, Arguments::Value(value) if is_too_deep(value)) {
-        return Err(InvalidTool::Json("it is nested deeper than 127 levels".to_owned()));
+        return Err(ParseToolError::Json("it is nested deeper than 127 levels".to_owned()));
     }
-    match json.to_value().map_err(|error| InvalidTool::Json(error.message().to_owned()))? {
+    match json.to_value().map_err(|error| ParseToolError::Json(error.message().to_owned()))? {
         Value::Object(fields) => Ok(fields),
-        _ => Err(InvalidTool::Json("a tool is a JSON object".to_owned())),
+        _ => Err(ParseToolError::Json("a tool is a JSON object".to_owned())),
     }
 }
 
@@ -240,8 +240,8 @@ fn add<'a>(fields: &mut Object, unknown: impl Iterator<Item = (&'a str, &'a Valu
 }
 
 /// Moves the parts of the id in a record to their canonical fields. The name beside the record is a wire name.
-fn name_by(id: &Value, canonical: &mut Object) -> Result<(), InvalidTool> {
-    let id = ToolId::deserialize(id).map_err(|error| InvalidTool::carried(&error.to_string()))?;
+fn name_by(id: &Value, canonical: &mut Object) -> Result<(), ParseToolError> {
+    let id = ToolId::deserialize(id).map_err(|error| ParseToolError::carried(&error.to_string()))?;
     canonical.insert("name".to_owned(), id.name().into());
     let parts = [("namespace", id.namespace()), ("version", id.version())];
     canonical.extend(parts.into_iter().filter_map(|(name, part)| Some((name.to_owned(), part?.into()))));
@@ -277,17 +277,17 @@ pub(crate) fn drop_nulls(fields: &mut Object) {
 /// The error of a document that is not a tool.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum InvalidTool {
+pub enum ParseToolError {
     /// The text is not JSON, or not an object.
     Json(String),
     /// The violations of the form of a tool.
     Form(Violations),
 }
 
-impl InvalidTool {
+impl ParseToolError {
     /// Replaces "argument" by "field" in the messages of a schema.
-    fn of_form(violations: Violations) -> Self {
-        InvalidTool::Form(violations.reworded(|violation| {
+    fn from_violations(violations: Violations) -> Self {
+        ParseToolError::Form(violations.reworded(|violation| {
             if violation.keyword == "additionalProperties" {
                 violation.rule = "is not a field".to_owned();
             }
@@ -295,14 +295,14 @@ impl InvalidTool {
     }
 
     fn carried(rule: &str) -> Self {
-        InvalidTool::Form(Violations::from_type_error(child(&child("", "_meta"), META_KEY), rule.to_owned()))
+        ParseToolError::Form(Violations::from_type_error(child(&child("", "_meta"), META_KEY), rule.to_owned()))
     }
 
     /// Restores the locations of fields that were in the record.
-    fn of_carried(self) -> Self {
-        let InvalidTool::Form(violations) = self else { return self };
+    fn relocate_to_record(self) -> Self {
+        let ParseToolError::Form(violations) = self else { return self };
         let place = child(&child("", "_meta"), META_KEY);
-        InvalidTool::Form(violations.reworded(|violation| {
+        ParseToolError::Form(violations.reworded(|violation| {
             let field = violation.pointer.split('/').nth(1).unwrap_or_default();
             if EXTENSIONS.contains(&field) {
                 violation.pointer.insert_str(0, &place);
@@ -311,20 +311,20 @@ impl InvalidTool {
     }
 }
 
-impl fmt::Display for InvalidTool {
+impl fmt::Display for ParseToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            InvalidTool::Json(reason) => write!(f, "not a tool: {reason}"),
-            InvalidTool::Form(violations) => write!(f, "not a tool:\n{violations}"),
+            ParseToolError::Json(reason) => write!(f, "not a tool: {reason}"),
+            ParseToolError::Form(violations) => write!(f, "not a tool:\n{violations}"),
         }
     }
 }
 
-impl std::error::Error for InvalidTool {
+impl std::error::Error for ParseToolError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            InvalidTool::Json(_) => None,
-            InvalidTool::Form(violations) => Some(violations),
+            ParseToolError::Json(_) => None,
+            ParseToolError::Form(violations) => Some(violations),
         }
     }
 }

@@ -22,11 +22,11 @@ macro_rules! part {
             /// # Errors
             ///
             /// Returns an error if the text is invalid; see [`check_name`].
-            pub fn new(text: impl Into<Text>) -> Result<Self, InvalidName> {
+            pub fn new(text: impl Into<Text>) -> Result<Self, NameError> {
                 let text = text.into();
                 match check_name(&text) {
                     Ok(()) => Ok(Self(text)),
-                    Err(reason) => Err(InvalidName { what: $what, reason }),
+                    Err(reason) => Err(NameError { what: $what, reason }),
                 }
             }
 
@@ -36,9 +36,9 @@ macro_rules! part {
         }
 
         impl FromStr for $Part {
-            type Err = InvalidName;
+            type Err = NameError;
 
-            fn from_str(text: &str) -> Result<Self, InvalidName> {
+            fn from_str(text: &str) -> Result<Self, NameError> {
                 Self::new(text.to_owned())
             }
         }
@@ -90,7 +90,7 @@ part! {
     /// # use toolkit::tool::ToolName;
     /// assert_eq!(ToolName::new("read_file")?.as_ref(), "read_file");
     /// assert_eq!(ToolName::new("").unwrap_err().to_string(), "name must not be empty");
-    /// # Ok::<(), toolkit::tool::InvalidName>(())
+    /// # Ok::<(), toolkit::tool::NameError>(())
     /// ```
     ToolName, "name"
 }
@@ -103,22 +103,22 @@ part! {
     ///
     /// assert_eq!(&*Namespace::new("weather")?, "weather");
     /// assert!(Namespace::new("my tools").is_err());
-    /// # Ok::<(), toolkit::tool::InvalidName>(())
+    /// # Ok::<(), toolkit::tool::NameError>(())
     /// ```
     Namespace, "namespace"
 }
 
 /// The error of a text that is not a valid name or namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidName {
+pub struct NameError {
     what: &'static str,
     reason: String,
 }
 
-impl fmt::Display for InvalidName {
+impl fmt::Display for NameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.what, self.reason)
     }
 }
 
-impl std::error::Error for InvalidName {}
+impl std::error::Error for NameError {}

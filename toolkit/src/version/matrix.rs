@@ -74,19 +74,19 @@ impl Matrix {
     ///
     /// # Errors
     ///
-    /// Returns [`NoCompatibleVersion`] if no version is compatible or none is offered.
+    /// Returns [`NegotiationError`] if no version is compatible or none is offered.
     pub fn negotiate<'v>(
         &self,
         component: &str,
         available: impl IntoIterator<Item = &'v Version>,
-    ) -> Result<&'v Version, NoCompatibleVersion> {
+    ) -> Result<&'v Version, NegotiationError> {
         let mut n_offered = 0;
         available
             .into_iter()
             .inspect(|_| n_offered += 1)
             .filter(|version| self.check(component, version).is_compatible())
             .reduce(|best, version| if version.cmp_precedence(best).is_gt() { version } else { best })
-            .ok_or_else(|| NoCompatibleVersion { component: component.to_owned(), n_offered })
+            .ok_or_else(|| NegotiationError { component: component.to_owned(), n_offered })
     }
 }
 
@@ -194,12 +194,12 @@ impl fmt::Display for Verdict<'_> {
 
 /// The error of a negotiation without a compatible version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoCompatibleVersion {
+pub struct NegotiationError {
     component: String,
     n_offered: usize,
 }
 
-impl fmt::Display for NoCompatibleVersion {
+impl fmt::Display for NegotiationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let component = excerpt(&self.component);
         match self.n_offered {
@@ -210,7 +210,7 @@ impl fmt::Display for NoCompatibleVersion {
     }
 }
 
-impl std::error::Error for NoCompatibleVersion {}
+impl std::error::Error for NegotiationError {}
 
 // Implemented manually to accept the same texts as `parse`, with a leading `v`.
 

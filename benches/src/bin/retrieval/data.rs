@@ -68,7 +68,7 @@ impl Set {
 }
 
 /// A tool as the set has it. Its version says where it stands, so that no two have the same id.
-fn tool(place: usize, record: &Value) -> Result<Tool, toolkit::tool::InvalidTool> {
+fn tool(place: usize, record: &Value) -> Result<Tool, toolkit::tool::ParseToolError> {
     let mut fields = json!({
         "name": record["name"],
         "namespace": record["namespace"],

@@ -8,13 +8,13 @@ use super::policy::Policy;
 use super::scope::scoped;
 use super::{Dispatcher, limit};
 use crate::backend::{BackendCall, Normal, Parts, Route, normalize, without_tool_id};
-use crate::call::{Arguments, Change, Context, RunResult, ToolError, admit, check_output_tree, unwind};
+use crate::call::{Arguments, Change, Context, RunResult, ToolError, check_output_tree, unwind, validated_arguments};
 use crate::stream::Queue;
 use crate::tool::Tool;
 
 impl Dispatcher {
     /// Runs all stages of a call after its backend was selected.
-    pub(super) async fn run_elsewhere(
+    pub(super) async fn run_on_backend(
         &self,
         context: &Context,
         tool: &Tool,
@@ -24,7 +24,7 @@ impl Dispatcher {
     ) -> Result<RunResult, ToolError> {
         let context = &*scoped(context, tool)?;
         let policy = &self.shared.policy;
-        policy.admit(context, &arguments)?;
+        policy.check_limits(context, &arguments)?;
         let (arguments, changes) = policy.fitting(tool, arguments)?;
         let list = tool.output().filter(|schema| policy.validate_output && schema.is_list_of_any_length());
         let parts = parts.map(|queue| Parts { queue, list });
@@ -38,7 +38,7 @@ impl Dispatcher {
         let result = answer.and_then(normalize).and_then(|normal| policy.finish(tool, route, normal, changes));
         result.map_err(|error| {
             let error = error.with_message(|message| without_tool_id(message, tool.name()));
-            error.of_backend(route.target.clone())
+            error.with_backend(route.target.clone())
         })
     }
 }
@@ -55,7 +55,7 @@ impl Policy {
         {
             return Ok((arguments, Vec::new()));
         }
-        let (tree, changes) = admit(tool, &arguments, self.coercion)?;
+        let (tree, changes) = validated_arguments(tool, &arguments, self.coercion)?;
         Ok((if tree.is_rounded() { tree.to_text().into() } else { tree.value.into() }, changes))
     }
 
@@ -64,7 +64,7 @@ impl Policy {
         if let (true, Some(schema)) = (self.validate_output, tool.output()) {
             check_output_tree(schema, structured.as_ref().unwrap_or(&serde_json::Value::Null))?;
         }
-        let result = RunResult::of_backend(tool.id().to_string(), route.target.clone(), mcp, changes);
+        let result = RunResult::from_backend(tool.id().to_string(), route.target.clone(), mcp, changes);
         let result = match structured {
             Some(structured) => result.with_json(serde_json::to_vec(&structured).map_err(ToolError::internal)?),
             None => result,
