@@ -1,4 +1,4 @@
-//! Tools are collected, checked, sorted and found by name.
+//! Collecting, validating, sorting and resolving tools.
 
 use serde_json::json;
 use toolkit::catalog::{DiagnosticKind, Diagnostics, Naming};
@@ -118,7 +118,7 @@ fn a_name_without_a_version_means_the_highest_release() {
 }
 
 #[test]
-fn a_former_name_leads_to_the_tool_that_has_it_now() {
+fn an_alias_resolves_to_its_tool() {
     let catalog = all();
     for alias in ["plus", "arithmetic:add"] {
         assert_eq!(catalog.resolve(alias).unwrap().id().to_string(), "math:add:2.0.0", "{alias}");
@@ -127,13 +127,13 @@ fn a_former_name_leads_to_the_tool_that_has_it_now() {
 }
 
 #[test]
-fn a_bare_name_in_two_namespaces_is_refused_with_both() {
+fn an_ambiguous_name_is_an_error_with_all_ids() {
     let error = all().resolve("add").unwrap_err();
     assert_eq!(error.message(), "several tools are named `add`: `math:add:2.0.0`, `text:add`");
 }
 
 #[test]
-fn an_unknown_name_is_refused_with_the_nearest() {
+fn an_unknown_name_is_an_error_with_a_suggestion() {
     let catalog = all();
     let check = |name: &str, expect: &str| assert_eq!(catalog.resolve(name).unwrap_err().message(), expect);
     check("math:ad", "no tool is named `math:ad`; did you mean `math:add`?");
@@ -146,7 +146,7 @@ fn an_unknown_name_is_refused_with_the_nearest() {
 }
 
 #[test]
-fn every_problem_is_reported_at_once_with_the_places() {
+fn every_defect_is_reported_at_once_with_its_location() {
     let problems = catalog![broken::greedy, broken::greedier, math::add_2].unwrap_err();
     assert_eq!(messages(&problems), ["the alias `math:add` is taken", "the alias `math:add` is taken"]);
     let printed = problems.to_string();
@@ -162,7 +162,7 @@ fn an_enum_whose_every_variant_is_an_object_is_an_argument_struct() {
 }
 
 #[test]
-fn a_check_reports_what_only_schemas_tell() {
+fn a_check_reports_defects_of_schemas() {
     let problems = catalog![broken::examples, broken::pattern].unwrap().check(Naming::default()).unwrap_err();
     let kinds: Vec<DiagnosticKind> = problems.iter().map(|problem| problem.kind()).collect();
     let (example, meta, schema) =
@@ -173,12 +173,12 @@ fn a_check_reports_what_only_schemas_tell() {
 }
 
 #[test]
-fn a_sound_catalogue_passes_its_check() {
+fn a_valid_catalog_passes_its_check() {
     all().check(Naming::NamespaceName).unwrap();
 }
 
 #[test]
-fn an_expected_catalogue_notices_what_is_missing_and_what_is_new() {
+fn expectations_report_missing_and_unexpected_tools() {
     let few = || catalog![add, alone].unwrap();
     assert!(few().expect_count(2).is_ok() && few().expect_ids(["alone", "text:add"]).is_ok());
     let message = few().expect_count(3).unwrap_err().to_string();
@@ -199,12 +199,12 @@ fn an_expected_manifest_names_the_first_line_that_differs() {
     assert!(few().expect_manifest(&path, Revision::default(), Naming::Name).is_ok());
     std::fs::write(&path, manifest.replace("Adds text.", "Adds.")).unwrap();
     let message = few().expect_manifest(&path, Revision::default(), Naming::Name).unwrap_err().to_string();
-    assert!(message.contains(r#"says `"description": "Adds.",`"#), "{message}");
-    assert!(message.contains(r#"the code says `"description": "Adds text.",`"#), "{message}");
+    assert!(message.contains(r#"is `"description": "Adds.",`"#), "{message}");
+    assert!(message.contains(r#"the catalog has `"description": "Adds text.",`"#), "{message}");
 }
 
 #[test]
-fn state_that_nobody_gave_is_reported_for_every_tool_at_once() {
+fn missing_state_is_reported_for_every_tool_at_once() {
     let problems = Dispatcher::new(all()).unwrap_err();
     let expect =
         "missing state of type `catalog::Notebook`, which tools borrow; provide it with `DispatcherBuilder::state`";
@@ -225,7 +225,7 @@ fn two_ids_that_print_the_same_are_one() {
 }
 
 #[test]
-fn a_message_repeats_no_more_of_a_name_than_anybody_reads_and_nothing_that_forges_a_line() {
+fn messages_shorten_names_and_escape_control_characters() {
     let evil = "\u{202e}\n\u{1b}[31m".repeat(10_000);
     let tool = |name: &str| read(json!({ "name": name, "inputSchema": { "type": "object" }, "aliases": [evil] }));
     for problems in [Catalog::new([tool("a"), tool("b")]), Catalog::new([tool(&evil), tool(&evil)])] {
@@ -240,7 +240,7 @@ fn a_message_repeats_no_more_of_a_name_than_anybody_reads_and_nothing_that_forge
 }
 
 #[test]
-fn a_name_that_very_many_have_is_refused_with_the_first_and_how_many_more() {
+fn a_very_ambiguous_name_lists_the_first_ids_and_the_number_of_others() {
     let tool = |idx: usize| Tool::builder("x").namespace(format!("n{idx:02}")).build().unwrap();
     let error = Catalog::new((0..20).map(tool)).unwrap().resolve("x").unwrap_err();
     let message = error.message();
@@ -249,7 +249,7 @@ fn a_name_that_very_many_have_is_refused_with_the_first_and_how_many_more() {
 }
 
 #[test]
-fn versions_that_no_name_would_tell_apart_are_refused() {
+fn equal_versions_are_rejected() {
     let tool = |version: Option<&'static str>| {
         let tool = Tool::builder("x").namespace("a");
         let tool = if let Some(version) = version { tool.version(version) } else { tool };

@@ -284,7 +284,7 @@ fn a_value_is_wrapped_in_a_list_once() {
 }
 
 #[test]
-fn thousands_of_nulls_are_refused() {
+fn thousands_of_nulls_are_rejected() {
     let pages = vec![json!({ "limit": 3, "cursor": null }); 20_000];
     is_refused(Coercion::Lenient, &json!({ "pages": pages }));
 }

@@ -1,6 +1,6 @@
-//! Ids, names and tags: the cases of the systems this library descends from, and the laws behind them.
+//! Ids, names and tags: the cases of the systems that this crate replaces, and the laws behind them.
 //!
-//! Where a case records what those systems do and this one decides otherwise, it is named here with the decision.
+//! A case with a different outcome is listed with the decision.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ fn names_are_checked_as_in_the_cases() {
     }
 }
 
-/// What an id without a part has there.
+/// The text for a missing part of an id.
 fn part(text: &Value) -> Option<&str> {
     text.as_str().filter(|text| !text.is_empty())
 }
@@ -58,7 +58,7 @@ fn ids_are_printed_as_in_the_cases() {
 
 #[test]
 fn ids_are_parsed_into_three_parts_as_in_the_cases() {
-    // The parser checks the characters of every part, so that what it accepts can be printed and parsed again.
+    // The parser checks the characters of every part, so that accepted ids can be printed and parsed again.
     let decided = ["no_charset_check"];
     for case in cases(TOOL_IDS, "parse_with_version") {
         let parsed = case["input"].as_str().unwrap().parse::<ToolId>();
@@ -77,8 +77,8 @@ fn ids_are_parsed_into_three_parts_as_in_the_cases() {
 }
 
 #[test]
-fn what_the_older_parser_of_two_parts_refuses_is_refused() {
-    // It accepts an empty name before a version, which is no name.
+fn texts_rejected_by_the_older_parser_are_rejected() {
+    // It accepts an empty name before a version, which is not a name here.
     let decided = ["empty_name_versioned"];
     for case in cases(TOOL_IDS, "parse") {
         let parsed = case["input"].as_str().unwrap().parse::<ToolId>();
@@ -98,7 +98,8 @@ fn ids_come_back_from_their_text_as_in_the_cases() {
 
 #[test]
 fn ids_of_a_backends_tools_are_ids() {
-    // A backend is a namespace here, and what stands after the second colon is a version: a tool's name has no colon.
+    // A backend is a namespace here, and the part after the second colon is a version, so the name of a tool has no
+    // colon.
     let decided = ["bad:format:tool"];
     for case in cases(TOOL_IDS, "backend_parse") {
         let text = case["input"].as_str().unwrap();
@@ -118,8 +119,8 @@ fn ids_of_a_backends_tools_are_ids() {
 }
 
 #[test]
-fn ids_of_skills_are_ids_or_refused() {
-    // Elsewhere a text that is no id is a name as a whole, and then no two readers agree on its parts.
+fn ids_of_skills_are_valid_or_rejected() {
+    // The other systems treat a text that is not an id as a name, so that its parts are ambiguous.
     let decided = ["a::b", "a:b:"];
     for case in cases(TOOL_IDS, "a2a_skill_id") {
         let (text, expect) = (case["input"].as_str().unwrap(), &case["expect"]);
@@ -134,8 +135,8 @@ fn ids_of_skills_are_ids_or_refused() {
 
 #[test]
 fn tools_are_checked_as_in_the_cases_and_further() {
-    // A namespace with a colon and a version that is none make an id that cannot be read back; a schema that accepts
-    // more than objects takes no arguments by name.
+    // A namespace with a colon and an invalid version make an id that cannot be parsed; a schema that accepts more
+    // than objects has no named arguments.
     for case in cases(TOOL_NAMES, "validate") {
         let tool = Tool::from_json(&case["tool"]).unwrap();
         let manifest = Manifest::from_json(json!([case["tool"]])).unwrap();
@@ -151,7 +152,7 @@ fn tools_are_checked_as_in_the_cases_and_further() {
 }
 
 #[test]
-fn no_name_goes_on_the_wire_that_open_tool_calling_refuses() {
+fn every_wire_name_is_valid_in_open_tool_calling() {
     for case in cases(TOOL_NAMES, "otc_names") {
         let name = case["name"].as_str().unwrap();
         let valid = case["valid"].as_bool().unwrap();
@@ -188,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_an_id_or_refused(text in "\\PC{0,40}|[a-z:]{0,12}") {
+    fn any_text_is_an_id_or_an_error(text in "\\PC{0,40}|[a-z:]{0,12}") {
         if let Ok(id) = text.parse::<ToolId>() {
             prop_assert_eq!(id.to_string(), text);
         }

@@ -1,4 +1,4 @@
-//! What a tool requires of its caller is asked for before it runs, and it sees that and nothing else.
+//! Requirements are checked before a tool runs, and the tool has access to nothing else.
 
 use serde_json::{Value, json};
 use toolkit::call::{Context, Credentials, ErrorKind, SecretString, Stage};
@@ -32,14 +32,14 @@ fn everything() -> Credentials {
 }
 
 #[test]
-fn a_tool_sees_what_it_declared_and_nothing_else() {
+fn a_tool_has_access_only_to_declared_credentials() {
     let context = Context::new().with_credentials(everything());
     let seen = dispatcher().call_sync_with(&context, "needs_all", "{}").unwrap().value();
     assert_eq!(seen, json!(["s3cr3t", "t0k3n", "ada", null]));
 }
 
 #[tokio::test]
-async fn a_tool_that_declared_nothing_sees_nothing() {
+async fn a_tool_without_requirements_has_no_credentials() {
     let context = Context::new().with_credentials(everything());
     let dispatcher = dispatcher();
     let seen = dispatcher.call_with(&context, "needs_nothing", "{}").await.unwrap().value();
@@ -72,13 +72,13 @@ fn everything_that_is_missing_is_listed_before_the_arguments_are_looked_at() {
 }
 
 #[tokio::test]
-async fn a_typed_call_is_asked_for_the_same() {
+async fn a_typed_call_has_the_same_requirements() {
     let error = handle!(needs_all).call(&dispatcher(), ()).await.unwrap_err();
     assert_eq!((error.kind(), error.tool()), (ErrorKind::MissingRequirements, Some("needs_all")));
 }
 
 #[test]
-fn scopes_that_nobody_knows_are_left_to_the_provider() {
+fn unknown_scopes_are_left_to_the_provider() {
     let held = Credentials::new().with_token("google", "t0k3n");
     let required: Requirements = serde_json::from_value(json!({
         "authorization": [{ "id": "google", "oauth2": { "scopes": ["write"] } }],

@@ -1,13 +1,13 @@
-//! What a schema calls secret is never repeated, whatever is wrong with it.
+//! A value that a schema marks as secret is never shown, whatever the violation.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolkit::schema::Schema;
 
-/// Looks like nothing that a schema says.
+/// A marker that does not occur in any schema.
 const SECRET: &str = "hunter2hunter2";
 
-/// The ways to say that the property `secret` is one. Each refuses every value that the tests send.
+/// The ways to mark the property `secret`. Each schema rejects every value of these tests.
 fn schemas() -> Vec<Value> {
     let never = json!({ "not": {} });
     let secret = json!({ "writeOnly": true, "type": "boolean" });
@@ -40,7 +40,7 @@ fn schemas() -> Vec<Value> {
         json!({ "additionalProperties": secret }),
         json!({ "patternProperties": { "^s": secret } }),
         json!({ "unevaluatedProperties": secret }),
-        // One schema says that it is secret, and another one refuses it.
+        // One schema marks it as secret, and another one rejects it.
         json!({ "allOf": [of(json!({ "writeOnly": true })), of(json!({ "type": "boolean" }))] }),
         json!({ "anyOf": [of(json!({ "writeOnly": true, "type": "boolean" })), of(json!({ "type": "null" }))] }),
         json!({ "properties": { "secret": { "type": "boolean" } }, "if": of(json!({ "writeOnly": true })) }),
@@ -49,7 +49,7 @@ fn schemas() -> Vec<Value> {
     ]
 }
 
-/// A value that has the secret somewhere in it, and is no boolean, no `null` and nothing shorter than four.
+/// A value that contains the secret, and is not a boolean, `null` or shorter than four characters.
 fn holding() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         4 => Just(json!(SECRET)),

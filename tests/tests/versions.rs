@@ -1,7 +1,7 @@
-//! Versions and requirements: the cases of the systems this library descends from, and what is decided otherwise.
+//! Versions and requirements: the cases of the systems that this crate replaces, and the decisions that differ.
 //!
-//! Those systems read and compare versions by rules of their own. Here SemVer 2.0.0 and Cargo rule; each case that
-//! comes out differently is named beside the decision, and what happens instead is asserted.
+//! Those systems parse and compare versions by rules of their own, and this crate follows SemVer 2.0.0 and Cargo. Each
+//! case with a different outcome is listed with the decision, and the actual outcome is asserted.
 
 #[path = "versions/laws.rs"]
 mod laws;
@@ -27,12 +27,12 @@ fn version(value: &Value) -> Version {
     parse(text(value)).unwrap()
 }
 
-/// The cases print a `v` before every version; versions are printed here as SemVer writes them.
+/// The cases print a `v` before every version; this crate prints versions as SemVer does.
 fn without_v(printed: &Value) -> &str {
     text(printed).strip_prefix('v').expect("the cases print a `v`")
 }
 
-/// A version from its parts, which is not printed by the code under test.
+/// Creates a version from its parts, without the code under test.
 fn spelled(parts: &Value) -> String {
     let [major, minor, patch] = ["major", "minor", "patch"].map(|part| parts[part].as_u64().unwrap());
     let mut spelled = format!("{major}.{minor}.{patch}");
@@ -47,7 +47,7 @@ fn spelled(parts: &Value) -> String {
 
 #[test]
 fn versions_are_read_as_in_the_cases() {
-    // SemVer 2.0.0 has no leading zeros, and a number that does not fit is an error rather than another number.
+    // SemVer 2.0.0 has no leading zeros, and a number that does not fit is an error and not another number.
     let refused = [
         ("01.02.03", "invalid leading zero in major version number"),
         ("99999999999999999999.0.0", "value of major version number exceeds u64::MAX"),
@@ -84,7 +84,7 @@ fn versions_are_printed_as_in_the_cases_without_the_v() {
 
 #[test]
 fn versions_are_ordered_as_semver_says() {
-    // The cases compare pre-releases as texts, by which the tenth comes before the second.
+    // The cases compare pre-releases as texts, so that the tenth precedes the second.
     let mut differing = Vec::new();
     for case in cases("compare") {
         let (a, b) = (version(&case["a"]), version(&case["b"]));
@@ -103,8 +103,8 @@ fn compatible_is_what_the_cases_say_from_the_first_release_on() {
         let (a, b) = (version(&case["a"]), version(&case["b"]));
         assert_eq!(is_compatible(&a, &b), case["expect"].as_bool().unwrap(), "{a} for {b}");
     }
-    // The cases leave these open. The rule behind them, the same first number and not older, takes all of
-    // them; Cargo looks further before the first release, and takes no pre-release for a release.
+    // The cases leave these open. Their rule (the same first number and not older) accepts all of them; Cargo is
+    // stricter before the first release, and accepts no pre-release in place of a release.
     for (a, b, expect) in [
         ("0.9.0", "0.2.3", false),
         ("0.0.4", "0.0.3", false),
@@ -120,9 +120,9 @@ fn compatible_is_what_the_cases_say_from_the_first_release_on() {
 #[test]
 fn requirements_are_met_as_in_the_cases() {
     let decided = [
-        // Before the first release, the second number is the one that breaks.
+        // Before the first release, a change of the second number breaks.
         ("^0.2.3", "0.9.0", false),
-        // Who asks for what comes before 2.0.0 does not ask for a candidate of it.
+        // A requirement for versions before 2.0.0 does not accept a candidate of 2.0.0.
         ("<2.0.0", "2.0.0-alpha", false),
     ];
     let mut n_decided = 0;
@@ -145,7 +145,7 @@ fn requirements_are_printed_as_in_the_cases_without_the_v() {
     for case in cases("constraint_string") {
         let input = text(&case["input"]);
         let expect = match input {
-            // A version alone means `^` to Cargo, so the operator stays.
+            // A version without an operator means `^` to Cargo, so the operator is kept.
             "=1.0.0" => "=1.0.0".to_owned(),
             _ => text(&case["expect"]).replacen('v', "", 1),
         };
@@ -154,8 +154,8 @@ fn requirements_are_printed_as_in_the_cases_without_the_v() {
 }
 
 #[test]
-fn what_the_cases_refuse_is_refused_unless_cargo_takes_it() {
-    // Versions with parts left out, lists and wildcards: how each is printed, what meets it, and what does not.
+fn requirements_are_rejected_as_in_the_cases_or_accepted_as_by_cargo() {
+    // Versions with omitted parts, lists and wildcards: their text, and the versions that match and do not match.
     let accepted = [
         ("1.0", "^1.0", "1.9.0", "2.0.0"),
         (">=1.0.0,<2.0.0", ">=1.0.0, <2.0.0", "1.9.0", "2.0.0"),
@@ -182,7 +182,7 @@ fn what_the_cases_refuse_is_refused_unless_cargo_takes_it() {
 fn each_operator_takes_what_it_takes_in_cargo() {
     let offered = ["1.2.2", "1.2.3", "1.2.4", "1.3.0", "2.0.0"].map(|version| parse(version).unwrap());
     let operators = [
-        // To the cases no operator is the same as `=`; to Cargo it is the same as `^`.
+        // In the cases, no operator means `=`; to Cargo it means `^`.
         ("", [false, true, true, true, false]),
         ("=", [false, true, false, false, false]),
         (">", [false, false, true, true, true]),
@@ -202,8 +202,8 @@ fn each_operator_takes_what_it_takes_in_cargo() {
 }
 
 #[test]
-fn an_unknown_operator_is_refused_when_it_is_read() {
-    // In the cases it can be made, and is then met by nothing.
+fn an_unknown_operator_is_a_parse_error() {
+    // In the cases it is valid, and no version matches it.
     let document: Value = serde_json::from_str(include_str!("../cases/versions.json")).unwrap();
     assert_eq!(document["unknown_operator"], "Check returns false");
     toolkit_tests::ran(1);

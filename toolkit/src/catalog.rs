@@ -151,6 +151,19 @@ impl Catalog {
     ///
     /// Returns the errors of [`Catalog::resolve`], and an error with the existing versions if none meets the
     /// requirement.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::version::parse_req;
+    /// use toolkit::{Catalog, Tool};
+    ///
+    /// let tool = |version: &'static str| Tool::builder("read").namespace("files").version(version).build();
+    /// let catalog = Catalog::new([tool("1.0.0")?, tool("1.4.0")?, tool("2.0.0")?])?;
+    /// assert_eq!(catalog.resolve("files:read")?.id().version(), Some("2.0.0"));
+    /// assert_eq!(catalog.matching("files:read", &parse_req("^1")?)?.id().version(), Some("1.4.0"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn matching(&self, name: &str, wanted: &VersionReq) -> Result<&Tool, ToolError> {
         let id = self.resolve(name)?.id().unversioned();
         let versions = self.versions_of(&id);

@@ -42,6 +42,17 @@ pub struct Manifest {
 }
 
 /// An entry of a [`Manifest`].
+///
+/// ```
+/// use toolkit::Manifest;
+///
+/// let manifest = Manifest::from_mcp_json(r#"[{"name": "two words", "inputSchema": {"type": "object"}}]"#)?;
+/// let listing = manifest.listings().next().unwrap();
+/// assert!(!listing.is_sound());
+/// assert_eq!(listing.name(), Some("two words"));
+/// assert!(listing.diagnostics()[0].message().starts_with("the name must not contain ` `"));
+/// # Ok::<(), toolkit::manifest::ManifestError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Listing {
     index: usize,

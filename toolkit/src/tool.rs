@@ -60,6 +60,23 @@ use toolkit_schema::{Schema, Violations};
 /// A tool is created from a function with the attribute [`tool`](macro@crate::tool), with a [`ToolBuilder`], or from
 /// JSON ([`Tool::from_json`], [`Tool::from_mcp_json`]). The schemas and the metadata of a function are built once, on
 /// first use. Clones share data where possible.
+///
+/// ```
+/// use toolkit::{catalog, tool};
+///
+/// /// Adds two numbers.
+/// #[tool(namespace = "math", read_only)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// let catalog = catalog![add]?;
+/// let tool = catalog.resolve("math:add")?;
+/// assert_eq!(tool.description(), "Adds two numbers.");
+/// assert_eq!(tool.annotations().read_only, Some(true));
+/// assert!(tool.validate_input(&serde_json::json!({ "a": 1 })).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Tool {
     id: ToolId,

@@ -1,4 +1,4 @@
-//! The cases of the systems that this one replaces.
+//! The cases of the systems that this crate replaces, for backends.
 
 use toolkit::Tool;
 use toolkit::backend::LocalBackend;
@@ -31,7 +31,7 @@ fn mcp(result: &Value) -> toolkit::backend::Answer {
     toolkit::backend::Answer::Mcp(result.as_object().unwrap().clone())
 }
 
-/// Where single calls differ: the case, and what was decided.
+/// The cases of single calls with a different outcome, and the decision.
 const DECIDED: [(&str, &str); 5] = [
     ("mcp_uses_bare_name", "a backend is given the tool and calls it by the name that it has there"),
     ("local_uses_backend_name", "a handler is called by the id of its tool"),
@@ -46,7 +46,7 @@ async fn single_calls_end_in_the_stage_of_the_case() {
     let cases = list(&document, "run");
     for case in cases {
         let id = case["id"].as_str().unwrap();
-        // The schema takes and promises a number, so that this is what the case's validator says.
+        // The schema accepts and returns a number, so this is the verdict of the case's validator.
         let (arguments, answer) = match id {
             "input_invalid" | "input_validation_off" => (json!({}), json!(1)),
             "output_invalid" => (json!({ "n": 1 }), json!("text")),
@@ -98,7 +98,7 @@ async fn single_calls_end_in_the_stage_of_the_case() {
     ran(cases.len());
 }
 
-/// Where finding a tool differs: the case, and what was decided.
+/// The cases of lookups with a different outcome, and the decision.
 const DECIDED_RESOLVE: [(&str, &str); 4] = [
     ("index_first", "a catalogue holds every tool, and routes all of its backends: see the tests of `collect`"),
     ("index_not_found_falls_back", "what else knows tools is a backend, and is collected"),
@@ -168,14 +168,14 @@ async fn results_of_mcp_are_normalised_as_in_the_cases() {
         let outcome = builder(&registered([backend])).await.build().unwrap().call("m:tool", "{}").await;
         match case.get("expect") {
             Some(expected) => assert_eq!(outcome.unwrap().value(), *expected, "{case}"),
-            // What the case calls a gap is closed.
+            // A gap according to the case is closed here.
             None => assert_eq!(case["should_be"], json!("an execution error").clone(), "{:?}", outcome.unwrap_err()),
         }
     }
     ran(cases.len());
 }
 
-/// Where streams differ: the case, and what was decided.
+/// The cases of streams with a different outcome, and the decision.
 const DECIDED_STREAM: [(&str, &str); 6] = [
     ("keeps_existing_id", "an event names the tool that was called, always"),
     ("local_not_supported", "functions stream too"),
@@ -203,7 +203,7 @@ async fn streams_have_the_events_of_the_cases() {
                 }
                 let expected: Vec<&str> =
                     list(case, "events_out").iter().map(|event| event["kind"].as_str().unwrap()).collect();
-                // This backend reports progress and gives a part in every case.
+                // This backend reports progress and sends a part in every case.
                 kinds.retain(|kind| expected.contains(kind));
                 assert_eq!(kinds, expected, "{id}");
             }
@@ -301,9 +301,9 @@ async fn the_registry_does_what_the_cases_say() {
     ran(cases.len());
 }
 
-/// These kinds run code that a model wrote; none of them runs a tool.
+/// These kinds run code that a model wrote; none of them is a backend.
 #[test]
-fn kinds_that_run_code_are_no_backends_of_tools() {
+fn kinds_that_run_code_are_not_backends() {
     let document = document(include_str!("../../cases/registry.json"));
     let kinds = list(&document, "backend_kinds");
     for kind in kinds {

@@ -1,4 +1,4 @@
-//! Tools that change while calls run: who is told, and what a dispatcher for the new ones keeps.
+//! Changes of tools while calls run: notifications, and the state that a new dispatcher keeps.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use tower::util::MapRequestLayer;
 
 use super::*;
 
-/// Whether something is told at once.
+/// Returns true if the change is reported immediately.
 async fn is_told(changed: impl Future<Output = ()>) -> bool {
     tokio::time::timeout(Duration::from_millis(20), changed).await.is_ok()
 }
@@ -22,7 +22,7 @@ fn plugins(names: &[&'static str]) -> LocalBackend {
     plugins
 }
 
-/// Adds a tool that gives back what it is given.
+/// Adds a tool that returns its arguments.
 fn add(plugins: &LocalBackend, name: &'static str) {
     plugins.add(open(name), |arguments: Value, _| async { Ok(arguments) });
 }
@@ -33,14 +33,14 @@ fn counting() -> Catalog {
 
 struct Counter(AtomicUsize);
 
-/// Counts on the host's counter.
+/// Counts with the counter of the host.
 #[tool(namespace = "here")]
 fn count(counter: &Counter) -> usize {
     counter.0.fetch_add(1, Ordering::SeqCst) + 1
 }
 
 #[tokio::test]
-async fn a_change_is_told_until_the_tools_are_asked_for() {
+async fn a_change_is_reported_until_the_tools_are_listed() {
     let plugins = plugins(&["one"]);
     plugins.tools().await.unwrap();
     assert!(!is_told(plugins.changed()).await);
@@ -55,7 +55,7 @@ async fn a_change_is_told_until_the_tools_are_asked_for() {
 }
 
 #[tokio::test]
-async fn who_waits_already_is_told_too() {
+async fn tasks_that_wait_already_are_notified() {
     let plugins = plugins(&[]);
     let registry = Arc::new(Backends::new());
     registry.register(plugins.clone()).unwrap();
@@ -181,7 +181,7 @@ fn other_tools_need_state_that_is_there() {
 }
 
 #[tokio::test]
-async fn who_waits_no_longer_is_forgotten() {
+async fn dropped_waiters_are_removed() {
     use std::task::{Context, Wake, Waker};
 
     struct Nobody;

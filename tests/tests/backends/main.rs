@@ -1,4 +1,4 @@
-//! Tools that something else runs: the registry, what is collected of several, the stages of a call, the cases.
+//! Backends: the registry, collection of their tools, the stages of a call, the cases.
 
 mod cases;
 mod changes;
@@ -22,7 +22,7 @@ fn increment(n: u64) -> u64 {
     n + 1
 }
 
-/// A function of this program that others have too.
+/// A function of this program that backends also offer.
 #[tool(namespace = "there", name = "shared")]
 fn shared(n: u64) -> u64 {
     n
@@ -32,7 +32,7 @@ fn base() -> Catalog {
     toolkit::catalog![increment, shared].unwrap()
 }
 
-/// A dispatcher over `base` and these backends, all of whose tools fit together.
+/// Creates a dispatcher over `base` and these backends, whose tools do not conflict.
 async fn dispatcher(backends: &Backends) -> Dispatcher {
     let collected = backends.collect(base()).await;
     assert!(collected.diagnostics.is_empty() && collected.failures.is_empty(), "{collected:?}");

@@ -1,4 +1,4 @@
-//! The stages of a call that something else runs: each refuses with its own error, in order.
+//! The stages of a call that a backend runs: each rejects with its own error, in order.
 
 use std::error::Error as _;
 use std::future::pending;
@@ -27,7 +27,7 @@ async fn fails(backend: &Scripted, arguments: &str) -> ToolError {
 }
 
 #[tokio::test]
-async fn a_result_names_the_tool_and_what_it_ran_on() {
+async fn a_result_has_the_tool_and_its_backend() {
     let backend = answering(|| Ok(json!(3).into()));
     let result = dispatcher(&registered([backend])).await.call("p:count", r#"{"n": 1}"#).await.unwrap();
     assert_eq!((result.tool(), result.value()), ("p:count", json!(3)));
@@ -38,7 +38,7 @@ async fn a_result_names_the_tool_and_what_it_ran_on() {
 }
 
 #[tokio::test]
-async fn what_the_input_schema_refuses_never_reaches_the_backend() {
+async fn invalid_arguments_never_reach_the_backend() {
     let backend = answering(|| Ok(json!(3).into()));
     for arguments in ["{}", r#"{"n": "1"}"#, r#"{"n": 1, "m": 2}"#, r#"{"n": 1, "n": 2}"#, "[1]", "{"] {
         let error = fails(&backend, arguments).await;
@@ -65,7 +65,7 @@ async fn arguments_that_fit_arrive_as_they_were_sent_and_others_as_they_became()
 }
 
 #[tokio::test]
-async fn what_breaks_the_output_schema_is_withheld() {
+async fn an_invalid_result_is_withheld() {
     let answers: [fn() -> Answer; 4] = [
         || json!("s3cret").into(),
         || Answer::Json(br#""s3cret""#.to_vec()),
@@ -80,7 +80,7 @@ async fn what_breaks_the_output_schema_is_withheld() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_none_is_an_error_of_its_own() {
+async fn a_malformed_answer_is_an_error() {
     let deep = || (0..200).fold(json!(1), |inner, _| json!([inner]));
     type Answers = fn() -> Answer;
     let answers: [(&str, Answers); 5] = [
@@ -132,7 +132,7 @@ async fn the_backends_own_error_is_kept_with_its_cause_and_named() {
 }
 
 #[tokio::test]
-async fn a_result_of_mcp_that_says_it_failed_is_an_error_with_its_content() {
+async fn an_mcp_result_with_is_error_is_an_error_with_its_content() {
     let picture = json!({ "type": "image", "data": "AA==", "mimeType": "image/png", "annotations": { "priority": 1 } });
     let result = json!({ "isError": true, "content": [{ "type": "text", "text": "no such file" }, picture] });
     let error = fails(&answering(move || Ok(mcp(result.clone()))), r#"{"n": 1}"#).await;
@@ -155,7 +155,7 @@ async fn a_result_of_mcp_is_kept_as_it_came() {
 }
 
 #[tokio::test]
-async fn requirements_are_asked_for_before_anything_runs_and_only_they_are_lent() {
+async fn requirements_are_checked_first_and_credentials_are_scoped() {
     let secret = Requirements::NONE.with_secret("KEY");
     let tool = Tool::builder("keyed").description("…").requirements(secret).input(json!({ "type": "object" }));
     let backend = Scripted::new("p", BackendKind::Provider, [tool.build().unwrap()]).doing(|call| {
@@ -217,7 +217,7 @@ async fn a_panic_in_a_backend_is_that_calls_error() {
 }
 
 #[tokio::test]
-async fn a_call_without_a_runtime_says_what_to_do() {
+async fn a_call_without_a_runtime_fails_with_advice() {
     let error = dispatcher(&registered([answering(|| Ok(json!(3).into()))])).await;
     let error = error.call_sync("p:count", r#"{"n": 1}"#).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NeedsRuntime);

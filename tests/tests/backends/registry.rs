@@ -1,4 +1,4 @@
-//! Registering, switching on and off, starting and stopping.
+//! Registering, enabling, disabling, starting and stopping backends.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn backends_are_listed_by_kind_in_the_order_of_their_registration() {
 }
 
 #[tokio::test]
-async fn those_that_are_switched_off_are_neither_started_nor_asked_and_all_are_stopped() {
+async fn disabled_backends_are_not_started_and_all_are_stopped() {
     let (on, off) = (Scripted::new("on", BackendKind::Mcp, []), Scripted::new("off", BackendKind::Mcp, []));
     let registry = registered([on.clone(), off.clone()]);
     assert!(registry.disable("off") && !registry.disable("nobody"));
@@ -50,7 +50,7 @@ async fn those_that_are_switched_off_are_neither_started_nor_asked_and_all_are_s
 }
 
 #[tokio::test]
-async fn each_failure_is_told_and_none_hides_another_backend() {
+async fn each_failure_is_reported_and_affects_no_other_backend() {
     let registry = registered([
         Scripted::new("failing", BackendKind::Mcp, []).in_mood(Mood::Failing),
         Scripted::new("panicking", BackendKind::Mcp, []).in_mood(Mood::Panicking),
@@ -76,7 +76,7 @@ async fn each_failure_is_told_and_none_hides_another_backend() {
 }
 
 #[tokio::test]
-async fn one_that_is_taken_out_is_stopped_and_runs_nothing_more() {
+async fn an_unregistered_backend_is_stopped_and_runs_nothing() {
     let backend = Scripted::new("gone", BackendKind::Provider, [open("tool")]);
     let registry = registered([backend.clone()]);
     let dispatcher = dispatcher(&registry).await;

@@ -1,4 +1,4 @@
-//! A backend that does what a test says.
+//! A backend that follows a script.
 
 use std::future::pending;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use toolkit::{Tool, ToolError};
 
 type Does = dyn Fn(&BackendCall<'_>) -> Result<Answer, ToolError> + Send + Sync;
 
-/// What becomes of a question that is no call.
+/// The outcome of a request that is not a call.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Mood {
     Well,
@@ -29,7 +29,7 @@ pub struct Scripted {
     tools: Vec<Tool>,
     mood: Mood,
     does: Arc<Does>,
-    /// What was asked of it.
+    /// The requests that the backend has received.
     pub asked: Arc<Mutex<Vec<String>>>,
 }
 
@@ -124,12 +124,12 @@ impl Backend for Scripted {
     }
 }
 
-/// A tool that takes any object, and promises nothing.
+/// Creates a tool that accepts any object and has no output schema.
 pub fn open(name: &'static str) -> Tool {
     Tool::builder(name).description("Takes anything.").input(json!({ "type": "object" })).build().unwrap()
 }
 
-/// A tool that takes a number `n`, and promises a number.
+/// Creates a tool that accepts a number `n` and returns a number.
 pub fn numeric(name: &'static str) -> Tool {
     let input: Value = json!({
         "type": "object",

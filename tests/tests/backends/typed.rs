@@ -1,4 +1,4 @@
-//! Handlers with Rust types, of tools that are added while the program runs.
+//! Handlers with Rust types, for tools that are registered at run time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,7 +21,7 @@ struct Shout {
     at: Option<At>,
 }
 
-/// A rule that no schema states.
+/// A rule that no schema contains.
 #[derive(Deserialize, JsonSchema)]
 #[serde(try_from = "u64")]
 #[schemars(with = "u64")]
@@ -96,10 +96,10 @@ async fn a_typed_handler_is_checked_as_a_function_is() {
         json!({ "text": "a", "times": 2 }),
         json!({ "text": "a", "at": 4 }),
         json!({ "text": "a", "times": null }),
-        // Refused by the schema.
+        // Rejected by the schema.
         json!({ "txet": "a" }),
         json!({ "text": "a", "times": 4 }),
-        // Refused by the type, at a place that the schema knows nothing of.
+        // Rejected by the type, at a location that the schema does not describe.
         json!({ "text": "a", "at": 3 }),
     ] {
         for as_text in [true, false] {
@@ -121,7 +121,7 @@ async fn a_typed_handler_is_checked_as_a_function_is() {
 }
 
 #[tokio::test]
-async fn what_a_typed_handler_returns_reaches_the_caller_or_is_refused() {
+async fn results_of_typed_handlers_are_validated() {
     let dispatcher = dispatcher().await;
     let arguments = json!({ "text": "a" });
     let unit = dispatcher.call("plugins:unit", arguments.clone()).await.unwrap();

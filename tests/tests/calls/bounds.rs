@@ -1,4 +1,4 @@
-//! Bounds of a schema hold for the integer that was sent, also where a tree rounds it.
+//! Bounds of a schema apply to the integer that was sent, even if a tree rounds it.
 
 use std::sync::LazyLock;
 
@@ -34,7 +34,7 @@ bounded_integers! {
     not_100 i128 schemars(extend("not" = { "const": TO_100 }));
 }
 
-/// A tool, and its bounds in exact numbers.
+/// A tool with its bounds as exact numbers.
 type Bounded = (&'static str, fn(&BigInt) -> bool);
 
 const BOUNDED: [Bounded; 8] = [

@@ -1,4 +1,4 @@
-//! Work that nobody waits for any more learns about it, wherever it runs.
+//! Cancellation of work whose result is no longer needed, wherever it runs.
 
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use toolkit::call::ErrorKind;
 use toolkit::{CancelToken, Context, Dispatcher, catalog, handle, tool};
 
-/// What the tools of this file tell the tests, and whom they call.
+/// The channels between the tools of this file and the tests.
 pub struct Desk {
     told: Mutex<mpsc::Sender<&'static str>>,
     calls: OnceLock<Dispatcher>,
@@ -33,7 +33,7 @@ fn listen(ctx: &Context, desk: &Desk) {
 fn pass_on(ctx: &Context, desk: &Desk) {
     let dispatcher = desk.calls.get().expect("the test has set it");
     let call = dispatcher.call_with(ctx, "listen_on", "{}");
-    // The call is cancelled, unless the tool comes to its end first, which the same signal has woken.
+    // The call is cancelled, unless the tool, which the same signal wakes, ends first.
     let outcome = tokio::runtime::Handle::current().block_on(call);
     assert!(ctx.is_cancelled(), "{outcome:?}");
     desk.tell("pass_on");
@@ -86,7 +86,7 @@ async fn an_abandoned_blocking_tool_is_woken_after_its_timeout() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn so_it_is_beside_a_token_that_nobody_cancels() {
+async fn several_tokens_cancel_independently() {
     let (dispatcher, hears) = desk();
     let context = Context::new().with_cancel(CancelToken::new());
     assert_eq!(dispatcher.call_with(&context, "listen", "{}").await.unwrap_err().kind(), ErrorKind::TimedOut);
@@ -107,7 +107,7 @@ async fn the_cancellation_of_a_caller_reaches_the_calls_of_its_tool() {
     let context = Context::new().with_cancel(token.clone());
     let call = tokio::spawn(async move { dispatcher.call_with(&context, "pass_on", "{}").await });
     token.cancel();
-    // What the token has woken may come to its end before its caller gives up.
+    // A task that the token has woken may end before its caller is dropped.
     let outcome = call.await.unwrap();
     assert!(outcome.is_ok() || outcome.unwrap_err().kind() == ErrorKind::Cancelled);
 }
@@ -125,7 +125,7 @@ async fn a_token_of_a_tools_own_does_not_replace_its_callers() {
         token.cancel();
     };
     let (outcome, ()) = tokio::join!(call, cancel);
-    // The tool ends by itself, because the call that it made was cancelled, or is cancelled first.
+    // The tool ends because the call that it made was cancelled, or is cancelled first.
     assert!(outcome.is_ok() || outcome.unwrap_err().kind() == ErrorKind::Cancelled);
 }
 

@@ -1,4 +1,4 @@
-//! Results that never end.
+//! Results of unlimited size.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::ser::{Serialize, SerializeSeq, Serializer};
 use toolkit::call::ErrorKind;
 use toolkit::{Dispatcher, catalog, tool};
 
-/// A list of truths without an end.
+/// An infinite list of booleans.
 struct Endless;
 
 impl Serialize for Endless {
@@ -30,7 +30,7 @@ impl JsonSchema for Endless {
     }
 }
 
-/// A text without an end, or a key.
+/// An infinite string or key.
 struct Words<const IS_KEY: bool>;
 
 impl<const IS_KEY: bool> fmt::Display for Words<IS_KEY> {
@@ -106,12 +106,12 @@ fn writing_a_result_stops_at_the_limit() {
 }
 
 #[test]
-fn a_result_may_have_as_many_bytes_as_the_limit_says() {
+fn a_result_may_reach_the_size_limit() {
     for validates in [true, false] {
         let dispatcher = Dispatcher::builder(catalog![long].unwrap());
         let dispatcher = dispatcher.validate_output(validates).max_result_bytes(100).build().unwrap();
         let call = |n_bytes: usize| dispatcher.call_sync("long", format!(r#"{{"n_bytes": {n_bytes}}}"#));
-        // With its quotes.
+        // Including the quotes.
         assert_eq!(call(98).unwrap().json().unwrap().len(), 100);
         for n_bytes in [99, 100, 101, 1 << 20] {
             assert_eq!(call(n_bytes).unwrap_err().kind(), ErrorKind::ResultTooLarge, "{n_bytes}");

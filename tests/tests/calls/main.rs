@@ -1,4 +1,4 @@
-//! Where, when and how long calls run: permits, timeouts, cancellation, panics, typed calls.
+//! Threads, timing and limits of calls: permits, timeouts, cancellation, panics, typed calls.
 
 mod bounds;
 mod cancelled;

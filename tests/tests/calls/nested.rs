@@ -1,4 +1,4 @@
-//! Calls that tools make, under the limits of the call that they are part of.
+//! Calls made by tools, under the limits of the outer call.
 
 use std::future::Future;
 use std::sync::{Arc, OnceLock};
@@ -11,7 +11,7 @@ use toolkit::chain::{Chain, Step};
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Chunks, Context, Dispatcher, RunResult, ToolError, catalog, handle, tool};
 
-/// The dispatchers that the tools of this file call: their own, and another.
+/// The dispatchers that the tools of this file call: their own, and another one.
 #[derive(Default)]
 pub struct Switchboard {
     own: OnceLock<Dispatcher>,
@@ -186,7 +186,7 @@ fn build(configure: impl Fn(DispatcherBuilder) -> DispatcherBuilder) -> Dispatch
     own
 }
 
-/// Long enough for any machine; what hangs takes longer.
+/// Long enough for any machine, and shorter than a deadlock.
 async fn soon<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), work).await.expect("the call hangs")
 }
@@ -229,7 +229,7 @@ async fn so_it_does_on_several_threads_and_with_a_timeout() {
 }
 
 #[tokio::test]
-async fn a_call_that_nothing_ties_to_its_tool_fails_instead_of_waiting_forever() {
+async fn a_call_not_attributed_to_its_tool_fails_instead_of_waiting_forever() {
     let dispatcher = build(|builder| builder.acquire_timeout(Duration::from_millis(30)));
     let error = soon(dispatcher.call("from_a_strange_task", json!({ "tool": "add_one" }))).await.unwrap_err();
     assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Overloaded, true));
@@ -238,7 +238,7 @@ async fn a_call_that_nothing_ties_to_its_tool_fails_instead_of_waiting_forever()
 }
 
 #[tokio::test]
-async fn a_stream_that_nobody_reads_on_holds_its_permit_and_no_call_waits_for_it_forever() {
+async fn an_unpolled_stream_holds_its_permit_and_other_calls_time_out() {
     let dispatcher = build(|builder| builder.acquire_timeout(Duration::from_millis(30)));
     let mut stream = dispatcher.stream("numbers", arguments());
     soon(stream.next()).await.unwrap();

@@ -1,5 +1,5 @@
-//! Every number reaches its function exactly or is refused, however it is spelled, and whichever way it takes: from text
-//! in one pass, or by a tree.
+//! Every number reaches its function exactly or is rejected, in every spelling and on both paths: from text in one
+//! pass, and through a tree.
 
 use std::sync::LazyLock;
 
@@ -26,7 +26,7 @@ macro_rules! integers {
             catalog![$($ty::print),*].unwrap()
         }
 
-        /// Each integer type, and whether it holds an integer.
+        /// Each integer type, with the test of its range.
         const INTEGERS: &[(&str, fn(&str) -> bool)] = &[$(($name, |text| text.parse::<$ty>().is_ok())),*];
     };
 }
@@ -40,7 +40,7 @@ static ALL: LazyLock<Dispatcher> = LazyLock::new(|| Dispatcher::new(integers()).
 static FLOATS: LazyLock<Dispatcher> =
     LazyLock::new(|| Dispatcher::new(catalog![double, single, any].unwrap()).unwrap());
 
-/// An integer in its usual spelling, and another spelling of it.
+/// An integer in its usual spelling, and in another one.
 fn spelled() -> impl Strategy<Value = (String, String)> {
     let digits = prop_oneof![
         "[0-9]",
@@ -70,7 +70,7 @@ fn spelled() -> impl Strategy<Value = (String, String)> {
             1 => format!("{digits}.{}", "0".repeat(n + 1)),
             2 => format!("{digits}e0"),
             3 => format!("{digits}.0E+00"),
-            // The point is moved to the left, and the exponent back to the right.
+            // The point is moved to the left, and the exponent compensates.
             4 if digits != "0" => {
                 let (head, tail) = digits.split_at(1 + n.min(digits.len() - 1));
                 format!("{head}.{}e{}", if tail.is_empty() { "0" } else { tail }, tail.len())
@@ -87,7 +87,7 @@ fn spelled() -> impl Strategy<Value = (String, String)> {
     })
 }
 
-/// What becomes of a call, as one text.
+/// The outcome of a call as one text.
 fn outcome(result: Result<RunResult, ToolError>) -> Result<(Value, Vec<String>), ToolError> {
     let result = result?;
     let changes = result.changes().iter().map(ToString::to_string);
@@ -133,14 +133,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_integer_is_exact_or_refused_in_every_spelling((canonical, spelled) in spelled()) {
+    fn an_integer_is_exact_or_rejected_in_every_spelling((canonical, spelled) in spelled()) {
         for (tool, holds) in INTEGERS {
             check(&ALL, tool, holds(&canonical), &canonical, &spelled);
         }
     }
 
     #[test]
-    fn a_fraction_is_no_integer_however_small_it_is(
+    fn a_fraction_is_never_an_integer(
         (_, integer) in spelled().prop_filter("plain", |(canonical, spelled)| canonical == spelled),
         zeros in 0_usize..40,
     ) {
@@ -296,7 +296,7 @@ fn named(id: String, #[serde(default)] wide: u128) -> String {
 }
 
 #[test]
-fn what_is_coerced_keeps_every_digit() {
+fn coerced_numbers_keep_every_digit() {
     let dispatcher = Dispatcher::builder(catalog![named].unwrap()).coercion(Coercion::Lenient).build().unwrap();
     let call = |text: &str| outcome(dispatcher.call_sync("named", text)).map(|(value, _)| value);
     let id = "123456789012345678901234567890";

@@ -1,4 +1,4 @@
-//! A panic of whatever takes part in a call is that call's error.
+//! A panic of any participant of a call is the error of that call.
 
 use std::sync::{Arc, Mutex};
 use std::task::{Context as TaskContext, Poll};
@@ -13,7 +13,7 @@ use tower_service::Service;
 
 const SECRET: &str = "secret of a host";
 
-/// Where a layer panics.
+/// The place where a layer panics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Where {
     Nowhere,
@@ -29,7 +29,7 @@ enum Where {
 const ALL: [Where; 7] =
     [Where::Clone, Where::Ready, Where::Call, Where::Future, Where::AfterIt, Where::Drop, Where::Error];
 
-/// A layer that panics, and keeps the kinds of the outcomes that it sees.
+/// A layer that panics, and records the kinds of the outcomes.
 #[derive(Clone)]
 struct Panics(Where, Arc<Mutex<Vec<Option<ErrorKind>>>>);
 

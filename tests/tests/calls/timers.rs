@@ -44,8 +44,8 @@ fn a_timeout_needs_no_runtime() {
     block_on(check(&dispatcher()));
 }
 
-// Tokio panics if it is asked for a timer where there is none. Nothing may panic here: a program may be built so that
-// it aborts.
+// Tokio panics if a timer is requested from a runtime without timers. Nothing may panic here, because a program may be
+// built with `panic = "abort"`.
 #[test]
 fn a_timeout_needs_no_timers_of_the_runtime_and_panics_nowhere() {
     let default = std::panic::take_hook();

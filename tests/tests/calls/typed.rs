@@ -1,4 +1,4 @@
-//! A typed call runs where, how long and as often as a call with JSON does.
+//! Threads, timing and limits of typed calls are those of calls with JSON.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use toolkit::call::{Credentials, ErrorKind};
 use toolkit::{CancelToken, Context, Dispatcher, ToolError, catalog, handle, tool};
 
-/// What the tools of this file tell the tests.
+/// The channels between the tools of this file and the tests.
 #[derive(Default)]
 pub struct Seen {
     running: AtomicUsize,
@@ -72,7 +72,7 @@ async fn a_blocking_tool_leaves_the_thread_of_its_caller() {
 }
 
 #[tokio::test]
-async fn a_blocking_tool_is_bound_by_the_timeout_and_told() {
+async fn a_timeout_cancels_the_context_of_a_blocking_tool() {
     let (dispatcher, seen) = dispatcher(|builder| builder.timeout(Duration::from_millis(20)).concurrency(1));
     let error = handle!(block).call(&dispatcher, ()).await.unwrap_err();
     assert_eq!((error.kind(), error.tool()), (ErrorKind::TimedOut, Some("typed:block")));

@@ -1,4 +1,4 @@
-//! The cases of the systems that this one replaces.
+//! The cases of the systems that this crate replaces, for chains.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ fn document() -> Value {
     serde_json::from_str(include_str!("../../cases/chains.json")).unwrap()
 }
 
-/// Each step as the case tells it.
+/// Returns each step as described by the case.
 fn told(outcome: &toolkit::chain::ChainOutcome) -> Vec<Value> {
     let told = outcome.steps().iter().map(|step| match &step.result {
         Ok(result) => json!({ "toolId": step.tool, "structured": result.value() }),
@@ -50,7 +50,7 @@ fn chains_receive_return_and_report_as_in_the_cases() {
     ran(cases.len());
 }
 
-/// Where these chains differ: the case, and what was decided.
+/// The cases with a different outcome, and the decision.
 const DECIDED: [(&str, &str); 3] = [
     ("backend_on_success", "a function of this program is called by its id, and has no other name as a backend"),
     ("backend_on_error", "a function of this program is called by its id, and has no other name as a backend"),

@@ -1,10 +1,10 @@
-//! What is wrong with a chain is said before its first step runs.
+//! Defects of a chain are reported before its first step runs.
 
 use toolkit::{Catalog, Dispatcher, Tool};
 
 use super::*;
 
-/// Every problem as it is printed, and that nothing has run.
+/// Returns every diagnostic as text, and checks that no step has run.
 #[track_caller]
 fn check(chain: Value, expected: &[&str]) {
     let chain = Chain::from_json(chain).unwrap();
@@ -44,7 +44,7 @@ fn constants_are_held_to_the_input_schema() {
 }
 
 #[test]
-fn an_argument_from_elsewhere_is_one_that_the_tool_takes_and_is_there() {
+fn an_argument_from_a_step_must_be_declared_and_present() {
     let geo = json!({ "id": "geo", "toolId": "geo:find", "args": { "name": "Lima" } });
     let from = |argument: &str| json!({ argument: { "step": "geo", "pointer": "/name" } });
     check(
@@ -126,7 +126,7 @@ fn a_pointer_is_one_and_leads_to_what_the_result_may_have() {
 }
 
 #[test]
-fn types_that_never_meet_are_refused_and_those_that_may_are_not() {
+fn incompatible_types_are_rejected_and_overlapping_ones_are_not() {
     let take = |tool: &str, argument: &str, pointer: &str| json!({ "toolId": tool, "from": { argument: { "step": "geo", "pointer": pointer } } });
     check(
         json!([
@@ -166,7 +166,8 @@ fn before_the_first_step_there_is_null() {
     );
 }
 
-/// The problems of a chain of tools that were read, with these schemas for what the first gives and the second takes.
+/// Returns the diagnostics of a chain of two parsed tools with these schemas: the output of the first and the input of
+/// the second.
 fn read(output: Value, input: Value, from: Value, args: Value) -> Vec<String> {
     let tools = [
         json!({ "name": "gives", "inputSchema": { "type": "object" }, "outputSchema": output }),
@@ -185,7 +186,7 @@ fn read(output: Value, input: Value, from: Value, args: Value) -> Vec<String> {
 }
 
 #[test]
-fn what_a_written_schema_leaves_open_is_left_open() {
+fn open_parts_of_a_handwritten_schema_stay_open() {
     let takes = |pointer: &str, output: Value| {
         let input = json!({ "type": "object", "properties": { "n": { "type": "string" } } });
         read(output, input, json!({ "n": { "step": "x", "pointer": pointer } }), json!({}))
@@ -210,7 +211,7 @@ fn what_a_written_schema_leaves_open_is_left_open() {
 }
 
 #[test]
-fn what_looks_at_several_arguments_waits_for_those_that_come_from_elsewhere() {
+fn keywords_over_several_arguments_are_not_checked_while_some_are_open() {
     let input = json!({
         "type": "object",
         "properties": { "kind": { "type": "string" }, "n": { "type": "integer" }, "m": { "type": "integer" } },
@@ -241,7 +242,7 @@ fn a_chain_has_no_more_steps_than_are_taken() {
 }
 
 #[test]
-fn of_very_many_problems_the_first_hundred_are_told() {
+fn at_most_a_hundred_diagnostics_are_reported() {
     let take = |step, idx: usize| Step::take(step, format!("x{idx}"), "nobody", "");
     let chain = Chain::new().then((0..5000).fold(Step::new("a"), take)).then(Step::new("nobody"));
     let problems = chain.check(&dispatcher()).unwrap_err();
@@ -257,7 +258,7 @@ fn a_name_cannot_forge_a_line() {
 }
 
 #[test]
-fn a_long_key_is_cut_where_it_is_told() {
+fn a_long_key_is_shortened_in_messages() {
     let key = "\u{202e}k\n".repeat(10_000);
     let chain = Chain::from_json(json!([{ "toolId": "producer", "from": { key: { "step": "none" } } }])).unwrap();
     let printed = chain.check(&dispatcher()).unwrap_err().to_string();

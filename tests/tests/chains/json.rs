@@ -1,4 +1,4 @@
-//! A chain as JSON.
+//! Serialization of chains.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn error(json: &str) -> String {
 }
 
 #[test]
-fn what_says_nothing_is_not_written() {
+fn empty_fields_are_not_written() {
     let chain = Chain::new().then(Step::new("a"));
     assert_eq!(serde_json::to_string(&chain).unwrap(), r#"[{"toolId":"a"}]"#);
     let chain = Chain::parallel().then(Step::new("a").named("x")).then(Step::new("b").after("x").take("n", "x", ""));
@@ -28,7 +28,7 @@ fn a_field_that_is_null_counts_as_absent() {
 }
 
 #[test]
-fn text_that_is_no_chain_is_refused_with_every_reason() {
+fn text_that_is_not_a_chain_is_an_error_with_every_reason() {
     assert_eq!(
         error(r#"{"toolId": "a"}"#),
         "not a chain:\n/parallel is required\n/steps is required\n/toolId is not a field; expected `parallel`, `steps`"
@@ -58,7 +58,7 @@ fn a_chain_is_read_by_serde_with_the_same_words() {
 }
 
 #[test]
-fn a_value_of_any_depth_is_refused_and_not_followed() {
+fn deeply_nested_arguments_are_rejected_without_recursion() {
     let mut deep = json!(1);
     for _ in 0..200 {
         deep = json!([deep]);

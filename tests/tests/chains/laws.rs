@@ -1,4 +1,4 @@
-//! What holds for every chain.
+//! Laws that hold for every chain.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::tools::Mixed;
 
-/// One step of `run:mix`: its constants, whether it takes what came before, and an earlier step to take `b` from.
+/// A step of `run:mix`: its constants, whether it uses the preceding result, and an earlier step as the source of `b`.
 type Term = (i64, i64, bool, Option<prop::sample::Index>);
 
 fn terms() -> impl Strategy<Value = Vec<Term>> {
@@ -14,7 +14,7 @@ fn terms() -> impl Strategy<Value = Vec<Term>> {
     vec((number.clone(), number, any::<bool>(), any::<Option<prop::sample::Index>>()), 1..12)
 }
 
-/// The place of the step that the term at `idx` takes `b` from.
+/// Returns the index of the step from which the term at `idx` takes `b`.
 fn source(terms: &[Term], idx: usize) -> Option<usize> {
     terms[idx].3.as_ref().filter(|_| idx > 0).map(|source| source.index(idx))
 }
@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn what_does_not_check_does_not_run(terms in terms(), fault in 0..6_usize, parallel in any::<bool>()) {
+    fn an_invalid_chain_does_not_run(terms in terms(), fault in 0..6_usize, parallel in any::<bool>()) {
         let start = if parallel { Chain::parallel() } else { Chain::new() };
         let last = Step::new("run:mix").named("last").arg("a", 1);
         let (last, kind) = match fault {
@@ -115,7 +115,7 @@ proptest! {
         prop_assert_eq!(problems.len(), 1, "{}", problems);
         prop_assert_eq!((problems[0].kind(), problems[0].step()), (kind, Some(terms.len())));
         prop_assert!(script.received().is_empty());
-        // The pointer leads to the step in the chain's JSON.
+        // The pointer refers to the step in the JSON of the chain.
         let step = format!("{}/{}", if parallel { "/steps" } else { "" }, terms.len());
         prop_assert!(problems[0].pointer().starts_with(&step) && json!(chain).pointer(&step).is_some());
     }

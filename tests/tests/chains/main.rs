@@ -1,4 +1,4 @@
-//! Chains of calls: read, checked as a whole, run one after another or side by side, and typed.
+//! Chains of calls: parsing, checking, sequential and parallel execution, and typed chains.
 
 mod cases;
 mod check;

@@ -1,4 +1,4 @@
-//! A chain keeps its arguments and results within a budget: a few kilobytes of steps must not take gigabytes.
+//! The memory budget of a chain: a few kilobytes of steps must not take gigabytes.
 
 use toolkit::chain::{ChainLimits, ChainOutcome, StepResult};
 
@@ -10,7 +10,7 @@ fn limits() -> ChainLimits {
     ChainLimits::new().max_kept_bytes(LIMIT)
 }
 
-/// A first step that returns `value`, and `n` steps that each take all of it.
+/// Creates a chain of a step that returns `value`, and `n` steps that each take all of it.
 fn fan_out(value: &Value, n: usize, chain: Chain) -> Chain {
     let start = chain.then(Step::new("run:echo").named("s0").arg("a", value.clone()).arg("b", 1));
     (0..n).fold(start, |chain, _| chain.then(Step::new("run:echo").take("a", "s0", "/a").arg("b", 1)))
@@ -74,7 +74,7 @@ fn a_tool_is_not_called_with_arguments_beyond_the_budget() {
     assert_eq!(script.received(), [] as [Value; 0]);
 }
 
-/// What the last reader has taken need not stay a second time.
+/// The value that the last reader takes need not be kept twice.
 #[test]
 fn a_long_chain_of_moderate_results_fits() {
     let next = |n: usize| {

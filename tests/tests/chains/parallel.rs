@@ -1,4 +1,4 @@
-//! Steps that run side by side.
+//! Parallel execution of steps.
 
 use super::*;
 use crate::tools::Door;
@@ -12,7 +12,7 @@ async fn independent_steps_run_at_the_same_time() {
     assert_eq!(outcome.result().unwrap().value(), json!(2));
 }
 
-/// The numbers of the steps in the order in which they came to their end.
+/// Returns the indexes of the steps in the order of their completion.
 async fn ends(chain: Chain) -> Vec<Value> {
     let script = Script::default();
     let outcome = chain.run(&dispatcher(), &Context::new().with(script.clone())).await.unwrap();

@@ -1,4 +1,4 @@
-//! How chains run: one step after another.
+//! Sequential execution of steps.
 
 use std::sync::{Arc, Mutex};
 
@@ -38,7 +38,7 @@ async fn an_empty_chain_has_no_steps_no_error_and_no_progress() {
 }
 
 #[test]
-fn what_a_result_may_lack_fails_the_step_that_wants_it_and_its_tool_is_not_called() {
+fn a_missing_optional_result_fails_the_step_before_its_call() {
     let chain = Chain::new()
         .then(Step::new("geo:find").named("geo").arg("name", "Lima"))
         .then(Step::new("weather:forecast").arg("days", 3).take("city", "geo", "/note"));
@@ -53,7 +53,7 @@ fn what_a_result_may_lack_fails_the_step_that_wants_it_and_its_tool_is_not_calle
 }
 
 #[test]
-fn a_result_that_is_taken_twice_by_each_step_does_not_grow_for_ever() {
+fn a_result_taken_twice_by_each_step_is_bounded() {
     let twice = |idx: usize| {
         let before = format!("s{}", idx - 1);
         Step::new("run:echo").named(format!("s{idx}")).take("a", &before, "").take("b", &before, "/a")
@@ -146,7 +146,7 @@ async fn a_step_that_runs_is_cancelled() {
 }
 
 #[test]
-fn what_a_tool_reports_moves_the_chain_within_its_step() {
+fn progress_of_a_tool_counts_within_its_step() {
     let reports = Arc::new(Mutex::new(Vec::new()));
     let listener = Arc::clone(&reports);
     let context = Context::new()

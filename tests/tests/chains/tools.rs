@@ -1,4 +1,4 @@
-//! The tools of these tests. What some of them do stands in a script, which comes along in the context.
+//! The tools of these tests. Some follow a script in the context.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toolkit::{CancelToken, Catalog, Context, Dispatcher, ToolError, tool};
 
-/// What the scripted tools do, and what they were called with.
+/// The script of the tools, and the calls that they received.
 #[derive(Clone, Default)]
 pub struct Script {
     pub handlers: Arc<HashMap<String, Value>>,
@@ -43,7 +43,7 @@ impl Script {
     }
 }
 
-/// Whatever comes. A struct that declares no property would be a map, which is an argument of its own.
+/// Arbitrary arguments. A struct without declared properties would be a map, which is a single argument.
 #[derive(Deserialize, JsonSchema)]
 struct Anything {
     #[serde(default, rename = "_")]
@@ -163,7 +163,7 @@ pub async fn wait() -> bool {
     std::future::pending().await
 }
 
-/// Where two steps meet.
+/// A barrier for two steps.
 pub struct Door(pub tokio::sync::Barrier);
 
 /// Waits for another step that waits too.

@@ -1,4 +1,4 @@
-//! Chains that rustc checks.
+//! Typed chains.
 
 use toolkit::handle;
 
@@ -13,7 +13,7 @@ async fn an_output_goes_in_as_it_is_or_by_into() {
 }
 
 #[tokio::test]
-async fn a_closure_rearranges_what_does_not_fit() {
+async fn a_closure_converts_between_links() {
     let dispatcher = dispatcher();
     let chain = handle!(tools::find)
         .then_map(|place| place.name, handle!(tools::length))

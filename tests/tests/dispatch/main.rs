@@ -1,4 +1,4 @@
-//! How calls run: limits, panics, state, results, handles.
+//! Dispatching calls: limits, panics, state, results, handles.
 
 mod tools;
 
@@ -89,12 +89,12 @@ async fn a_running_call_is_cancelled() {
 }
 
 #[tokio::test]
-async fn a_blocking_tool_learns_that_nobody_waits_and_keeps_its_place_till_then() {
+async fn a_cancelled_blocking_tool_holds_its_permit_until_it_returns() {
     let (builder, seen) = with_seen();
     let dispatcher = builder.concurrency(1).build().unwrap();
     let error = dispatcher.call("run:work", "{}").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TimedOut);
-    // The next call waits until the thread has come to its end.
+    // The next call waits until the thread has ended.
     assert_eq!(dispatcher.call("run:increment", r#"{"n":1}"#).await.unwrap().value(), json!(2));
     assert_eq!(seen.done.load(Ordering::SeqCst), 1);
     assert!(seen.cancelled.load(Ordering::SeqCst));
@@ -133,7 +133,7 @@ fn the_cause_of_a_panic_is_for_the_host() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn as_many_calls_run_at_once_as_may() {
+async fn the_concurrency_limit_holds() {
     let (builder, seen) = with_seen();
     let dispatcher = builder.concurrency(3).build().unwrap();
     let calls: Vec<_> = (0..20)
@@ -154,10 +154,10 @@ async fn as_many_calls_run_at_once_as_may() {
 }
 
 #[test]
-fn without_a_runtime_nobody_waits_for_a_permit() {
+fn without_a_runtime_calls_do_not_wait_for_permits() {
     let place = Arc::new(Mutex::new(None));
     let dispatcher = with(Seen::default(), Arc::clone(&place)).concurrency(1).build().unwrap();
-    // A thread of its own has no part in the permit of the tool that runs.
+    // A new thread does not run under the permit of the tool.
     let stranger = dispatcher.clone();
     let context = Context::new().on_progress(move |_| {
         let stranger = stranger.clone();
@@ -177,7 +177,7 @@ fn without_a_runtime_nobody_waits_for_a_permit() {
 }
 
 #[test]
-fn all_missing_state_is_named_with_all_who_borrow_it() {
+fn missing_state_is_reported_with_all_tools_that_borrow_it() {
     let problems = Dispatcher::new(Catalog::linked().unwrap()).unwrap_err();
     let found: Vec<(DiagnosticKind, usize)> =
         problems.iter().map(|problem| (problem.kind(), problem.tools().count())).collect();
@@ -197,7 +197,7 @@ fn all_missing_state_is_named_with_all_who_borrow_it() {
 }
 
 #[tokio::test]
-async fn state_is_lent_by_its_type() {
+async fn state_is_injected_by_its_type() {
     let dispatcher = dispatcher();
     assert_eq!(dispatcher.call_sync("run:now", "{}").unwrap().value(), json!(12));
     assert_eq!(dispatcher.call("run:later", r#"{"hours":3}"#).await.unwrap().value(), json!(15));
@@ -218,7 +218,7 @@ fn output_that_breaks_its_schema_is_withheld() {
     }
 }
 
-// JSON has no such number and serde writes null, which nobody returned.
+// JSON cannot represent this number, and serde writes `null`, which the function did not return.
 #[test]
 fn a_number_that_json_does_not_have_is_named_with_its_place() {
     let dispatcher = dispatcher();
@@ -251,7 +251,7 @@ fn both_checks_can_be_switched_off() {
     assert_eq!(dispatcher.call_sync("measure", r#"{"percent":101}"#).unwrap_err().kind(), ErrorKind::InvalidOutput);
 }
 
-/// Polls a future on no runtime at all.
+/// Polls a future without a runtime.
 fn poll_once<T>(future: impl Future<Output = T>) -> T {
     let waker = std::task::Waker::noop();
     match std::pin::pin!(future).poll(&mut std::task::Context::from_waker(waker)) {
@@ -261,7 +261,7 @@ fn poll_once<T>(future: impl Future<Output = T>) -> T {
 }
 
 #[test]
-fn what_needs_a_runtime_says_so() {
+fn tools_that_need_a_runtime_fail_without_one() {
     let dispatcher = dispatcher();
     let kind = |outcome: Result<toolkit::RunResult, ToolError>| outcome.unwrap_err().kind();
     assert_eq!(kind(dispatcher.call_sync("run:sleep", "{}")), ErrorKind::NeedsRuntime);
@@ -272,7 +272,7 @@ fn what_needs_a_runtime_says_so() {
 }
 
 #[tokio::test]
-async fn a_handle_runs_only_a_tool_of_the_catalogue() {
+async fn a_handle_runs_only_tools_of_the_catalog() {
     let dispatcher = Dispatcher::new(catalog![increment].unwrap()).unwrap();
     assert_eq!(handle!(increment).call(&dispatcher, 1).await.unwrap(), 2);
     let error = handle!(digit).call(&dispatcher, 1).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! The tools of these tests, and what they tell.
+//! The tools of these tests.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use toolkit::{Context, Dispatcher, ToolError, tool, toolset};
 
-/// What the tools of this file tell the tests.
+/// The channels between the tools of this file and the tests.
 #[derive(Clone, Default)]
 pub struct Seen {
     pub running: Arc<AtomicUsize>,

@@ -1,4 +1,4 @@
-//! What could be better about sound tools, and what is meant to deceive.
+//! Lint rules: poorly described and deceptive tools.
 
 mod poison;
 
@@ -7,7 +7,7 @@ use toolkit::lint::{Finding, Level, Rule, lint};
 use toolkit::tool::ToolBuilder;
 use toolkit::{Catalog, Tool};
 
-/// A tool with nothing to find.
+/// Creates a tool without findings.
 fn sound(name: &'static str) -> ToolBuilder {
     Tool::builder(name).namespace("n").description("Looks for a text among the notes of a user.").input(json!({
         "type": "object",
@@ -26,12 +26,12 @@ fn argument(schema: Value) -> Value {
 }
 
 #[test]
-fn a_sound_tool_has_nothing_to_find() {
+fn a_good_tool_has_no_findings() {
     assert_eq!(found([sound("search")]), []);
 }
 
 #[test]
-fn each_rule_finds_what_it_is_for() {
+fn each_rule_finds_its_defect() {
     let long: &'static str = "a_name_that_goes_on_and_on_and_on_and_on";
     let described = |schema: Value| sound("search").input(argument(schema));
     for (rule, tools, place) in [
@@ -81,7 +81,7 @@ fn versions_of_one_tool_may_be_alike() {
 }
 
 #[test]
-fn a_finding_says_where_what_and_by_which_rule() {
+fn a_finding_has_a_location_a_message_and_a_rule() {
     let finding = &found([sound("delete_note").read_only(true)])[0];
     assert_eq!(
         finding.to_string(),

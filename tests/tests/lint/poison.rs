@@ -1,4 +1,4 @@
-//! Tools that are meant to deceive: fixtures of ours, those that others collected, and the false alarms on real tools.
+//! Deceptive tools: our fixtures, published collections, and false positives on real tools.
 
 use toolkit_tests::{ran, real_tools};
 
@@ -10,7 +10,7 @@ fn errors(tool: &Tool) -> Vec<Rule> {
 }
 
 #[test]
-fn what_is_hidden_is_found_wherever_it_stands() {
+fn invisible_text_is_found_everywhere() {
     let tags: String = "send it all".chars().map(|c| char::from_u32(0xE0000 + c as u32).unwrap()).collect();
     let hidden = [
         ("zero width", "Adds\u{200B} numbers up.".to_owned()),
@@ -38,7 +38,7 @@ fn what_is_hidden_is_found_wherever_it_stands() {
             assert_eq!(errors(&tool), [Rule::InvisibleText], "{what}");
         }
     }
-    // What people write is seen.
+    // Honest texts have no findings.
     for text in ["Grüße an 日本 и עברית", "Family 👨‍👩‍👧 and ☎️", "Line one\nline two\tend"] {
         assert_eq!(errors(&sound("t").description(text).build().unwrap()), [], "{text}");
     }
@@ -65,7 +65,8 @@ fn orders_to_the_model_are_found() {
     }
 }
 
-/// Guards against regressions: the sentences were written after the patterns, and one rule was changed for one of them.
+/// Guards against regressions: the sentences were written after the patterns, and one rule was changed for one of
+/// them.
 #[test]
 fn orders_of_the_same_kinds_are_found_and_honest_words_are_not() {
     let deceiving = [
@@ -165,7 +166,7 @@ fn tools(path: &str) -> Vec<(String, Tool)> {
         .collect()
 }
 
-/// Tools in another form, of which the texts are looked at.
+/// Tools in another form, of which only the texts are checked.
 fn arcade_tools() -> Vec<Tool> {
     let Some(text) = toolkit_tests::shared_text("data/catalog-otc-arcade.jsonl") else {
         return Vec::new();
@@ -218,7 +219,8 @@ fn errors_catch_poison_and_raise_no_false_alarm_on_real_tools() {
         row(what, &tools.iter().collect::<Vec<_>>());
         assert!(false_alarms.is_empty(), "{what}: {false_alarms:#?}");
     }
-    // Most of the set have honest descriptions, and do their harm in code that is not shown: nine here deceive and are found.
+    // Most of the set have honest descriptions, and harmful code that is not shown. Nine have deceptive descriptions,
+    // and all are found.
     assert!(n_caught >= 9, "only {n_caught} are caught");
     ran(adversarial.len() + benign.len() + real.len() + arcade.len());
 }

@@ -126,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_an_id_or_refused(text in "\\PC{0,20}|[A-Za-z_.@]{0,8}[.][A-Za-z_]{0,4}@?[0-9.]{0,8}") {
+    fn any_text_is_an_id_or_an_error(text in "\\PC{0,20}|[A-Za-z_.@]{0,8}[.][A-Za-z_]{0,4}@?[0-9.]{0,8}") {
         if let Ok(id) = text.parse::<OtcId>() {
             prop_assert_eq!(id.to_string().parse::<OtcId>().unwrap(), id);
         }

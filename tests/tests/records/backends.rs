@@ -1,11 +1,11 @@
-//! What runs a tool, by reference.
+//! References to backends.
 
 use toolkit::tool::ToolBackend;
 
 use super::*;
 
 #[test]
-fn backends_are_accepted_and_refused_as_in_the_cases() {
+fn backends_are_accepted_and_rejected_as_in_the_cases() {
     let document: Value = serde_json::from_str(include_str!("../../cases/backends.json")).unwrap();
     let cases = document["backend_validate"].as_array().unwrap();
     for case in cases {
@@ -29,14 +29,14 @@ fn a_backend_is_written_as_it_was_read() {
 }
 
 #[test]
-fn what_is_said_of_other_kinds_is_passed_over() {
+fn details_of_other_kinds_are_ignored() {
     let json = json!({ "kind": "local", "local": { "name": "x" }, "mcp": { "serverName": "" } });
     let backend: ToolBackend = serde_json::from_value(json).unwrap();
     assert_eq!(backend, ToolBackend::local("x").unwrap());
 }
 
 #[test]
-fn a_backend_says_what_it_lacks() {
+fn a_reference_reports_its_missing_field() {
     let error = |json: Value| serde_json::from_value::<ToolBackend>(json).unwrap_err().to_string();
     assert_eq!(error(json!({ "kind": "mcp" })), "invalid backend: `mcp` needs `mcp.serverName`");
     assert_eq!(

@@ -6,7 +6,7 @@ use toolkit::catalog::{DiagnosticKind, Diagnostics};
 
 use super::*;
 
-/// One with everything that a tool can say.
+/// Creates a tool with every field.
 pub(crate) fn full() -> Tool {
     Tool::builder("create_event")
         .namespace("calendar")
@@ -43,7 +43,7 @@ fn requirements() -> Requirements {
 }
 
 #[test]
-fn a_built_tool_says_what_it_was_told() {
+fn a_built_tool_has_every_field_that_was_set() {
     let tool = full();
     assert_eq!(tool.id().to_string(), "calendar:create_event:v1.2.0");
     assert_eq!(tool.id().semver().unwrap().to_string(), "1.2.0");
@@ -63,7 +63,7 @@ fn a_built_tool_says_what_it_was_told() {
 }
 
 #[test]
-fn a_tool_that_promises_nothing_returns_what_it_likes() {
+fn a_tool_without_an_output_schema_may_return_anything() {
     let tool = Tool::builder("now").build().unwrap();
     tool.validate_output(&json!([1])).unwrap();
     tool.validate_input(&json!({})).unwrap();
@@ -102,7 +102,7 @@ fn the_name_for_people_is_the_title_or_that_of_the_annotations_or_the_name() {
 }
 
 #[test]
-fn every_problem_of_a_built_tool_is_told_at_once() {
+fn every_defect_of_a_built_tool_is_reported_at_once() {
     let problems: Diagnostics = Tool::builder("a b")
         .namespace("x:y")
         .version("one")
@@ -130,7 +130,7 @@ fn every_problem_of_a_built_tool_is_told_at_once() {
 }
 
 #[test]
-fn a_clone_says_the_same_and_shares_nothing_that_changes() {
+fn a_clone_is_equal_and_shares_no_mutable_data() {
     let tool = full();
     let copy = tool.clone();
     assert_eq!(copy, tool);
@@ -145,7 +145,7 @@ fn a_clone_says_the_same_and_shares_nothing_that_changes() {
 }
 
 #[test]
-fn what_a_tool_says_is_its_metadata() {
+fn a_tool_has_the_metadata_of_its_function() {
     let metadata: &Metadata = &full().metadata().clone();
     assert_eq!(metadata.meta, Some(Literal::Value(json!({ "com.example/team": "time" }))));
     assert_eq!(serde_json::from_value::<Metadata>(serde_json::to_value(metadata).unwrap()).unwrap(), *metadata);
@@ -166,7 +166,7 @@ fn a_time_limit_is_what_is_published() {
 }
 
 #[test]
-fn a_former_name_of_a_built_tool_is_a_name_or_an_id() {
+fn an_alias_of_a_built_tool_is_a_name_or_an_id() {
     let build = |alias: &'static str| Tool::builder("x").aliases([alias]).build();
     let problems = build("a b").unwrap_err();
     assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [DiagnosticKind::InvalidName]);

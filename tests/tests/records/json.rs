@@ -1,4 +1,4 @@
-//! The two forms of a tool in JSON.
+//! The two JSON forms of a tool.
 
 use proptest::prelude::*;
 use serde_json::Map;
@@ -86,7 +86,7 @@ fn the_form_of_mcp_has_the_fields_of_mcp() {
 }
 
 #[test]
-fn what_mcp_has_no_field_for_can_go_along_in_its_meta() {
+fn fields_unknown_to_mcp_are_carried_in_meta() {
     let json = full().to_mcp_json_with_record();
     let record = json["_meta"][META_KEY].as_object().unwrap();
     assert_eq!(record["id"], "calendar:create_event:v1.2.0");
@@ -111,7 +111,7 @@ fn what_mcp_has_no_field_for_can_go_along_in_its_meta() {
 }
 
 #[test]
-fn a_tool_comes_back_from_its_canonical_form_and_from_mcp_with_its_record() {
+fn a_tool_round_trips_in_canonical_form_and_in_mcp_with_its_record() {
     for tool in [full(), linked(), Tool::builder("x").build().unwrap()] {
         assert_eq!(Tool::from_json(tool.to_json()).unwrap(), tool);
         assert_eq!(Tool::from_json(tool.to_json().to_string()).unwrap(), tool);
@@ -134,7 +134,7 @@ fn a_tool_of_this_program_that_was_read_back_describes_itself_the_same() {
     for naming in [Naming::Name, Naming::NamespaceName] {
         let list = |catalog: &Catalog| toolkit::mcp::list_tools(catalog, Default::default(), naming).unwrap();
         assert_eq!(list(&read), list(&catalog));
-        // The name of a listed tool may be one for the wire; its id says which tool it is.
+        // The name of a listed tool may be a wire name; its id identifies it.
         let again = toolkit::Manifest::from_mcp_json(list(&catalog)).unwrap();
         assert_eq!(again.tools().next().unwrap().id(), catalog.iter().next().unwrap().id());
         assert_eq!(list(&Catalog::new(again.tools().cloned()).unwrap()), list(&catalog));
@@ -168,7 +168,7 @@ fn unknown_fields_come_back_at_every_level() {
 }
 
 #[test]
-fn null_is_no_value_and_comes_back() {
+fn null_counts_as_absent_and_round_trips() {
     let json =
         json!({ "name": "x", "inputSchema": {}, "title": null, "annotations": null, "_meta": null, "icons": [] });
     let tool = Tool::from_mcp_json(&json).unwrap();
@@ -179,7 +179,7 @@ fn null_is_no_value_and_comes_back() {
 }
 
 #[test]
-fn what_says_nothing_further_in_comes_back_too() {
+fn nested_empty_fields_round_trip() {
     let json = json!({
         "name": "x",
         "inputSchema": {},
@@ -221,7 +221,7 @@ fn a_document_is_read_from_whatever_holds_it() {
 }
 
 #[test]
-fn every_field_that_is_not_of_its_kind_is_told_at_once() {
+fn every_field_of_the_wrong_type_is_reported_at_once() {
     let json = json!({
         "title": 1,
         "inputSchema": true,
@@ -251,7 +251,7 @@ fn every_field_that_is_not_of_its_kind_is_told_at_once() {
 }
 
 #[test]
-fn what_is_no_json_object_is_refused_with_the_place() {
+fn a_document_that_is_not_an_object_is_an_error_with_its_location() {
     let error = |text: &str| Tool::from_json(text).unwrap_err().to_string();
     assert_eq!(error("[1]"), "not a tool: a tool is a JSON object");
     assert_eq!(error("{\"name\": }"), "not a tool: not valid JSON: expected value at line 1 column 10");
@@ -294,7 +294,7 @@ fn text() -> impl Strategy<Value = Value> {
     "\\PC{0,20}".prop_map(Value::from)
 }
 
-/// Fields, each of which is there or is not.
+/// Creates an object in which each field is optional.
 fn some_of(fields: Vec<(&'static str, BoxedStrategy<Value>)>) -> impl Strategy<Value = Map<String, Value>> {
     let fields: Vec<_> = fields
         .into_iter()
@@ -371,24 +371,24 @@ fn extensions() -> impl Strategy<Value = Map<String, Value>> {
 
 proptest! {
     #[test]
-    fn any_mcp_document_comes_back_as_it_was(fields in mcp_fields()) {
+    fn any_mcp_document_round_trips(fields in mcp_fields()) {
         let json = Value::Object(fields);
         let tool = Tool::from_mcp_json(&json).unwrap();
         prop_assert_eq!(tool.to_mcp_json(), json.clone());
-        // And through text, which is where a document comes from.
+        // Also through text, the usual form of a document.
         let text = json.to_string();
         let parsed: Value = serde_json::from_str(&text).unwrap();
         prop_assert_eq!(Tool::from_mcp_json(text.as_str()).unwrap().to_mcp_json(), parsed);
     }
 
     #[test]
-    fn any_canonical_document_comes_back_as_it_was(mcp in mcp_fields(), extensions in extensions()) {
+    fn any_canonical_document_round_trips(mcp in mcp_fields(), extensions in extensions()) {
         let json: Value = mcp.into_iter().chain(extensions).collect::<Map<_, _>>().into();
         let tool = Tool::from_json(&json).unwrap();
         prop_assert_eq!(tool.to_json(), json.clone());
         prop_assert_eq!(Tool::from_json(tool.to_json()).unwrap(), tool.clone());
-        // What has no namespace has a version that its id does not say, and the record says it. An empty `_meta` is
-        // not told from one that was made for the record.
+        // The id of a tool without a namespace does not contain its version, and the record does. An empty `_meta` is
+        // indistinguishable from one that was created for the record.
         prop_assume!(json["_meta"] != json!({}));
         let carried = Tool::from_mcp_json(tool.to_mcp_json_with_record()).unwrap();
         prop_assert_eq!(carried.to_json(), tool.to_json());

@@ -1,4 +1,4 @@
-//! The record of a tool: built by hand, written as JSON and read back, one by one and in lists.
+//! The record of a tool: built by hand, written as JSON and parsed, one by one and in lists.
 
 mod backends;
 mod built;

@@ -1,4 +1,4 @@
-//! Lists of tools that others published.
+//! Lists of tools that other programs published.
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,8 @@ fn manifests_of_real_servers_load_and_come_back_as_they_were() {
             match listing.is_sound() {
                 true => {
                     let tool = listing.tool().unwrap().to_mcp_json();
-                    // An input schema of a sound tool may say `type` further in; only then is MCP stricter.
+                    // The input schema of a valid tool may have `type` in a nested schema only; in this case MCP is
+                    // stricter.
                     assert!(official.iter().all(|schema| schema.is_valid(&tool)), "{listing}: {tool}");
                 }
                 false => unsound.push(listing.to_string()),
@@ -47,7 +48,7 @@ fn manifests_of_real_servers_load_and_come_back_as_they_were() {
         assert_eq!(catalog.len(), manifest.tools().count());
     }
     ran(n_tools);
-    // It has a flag where both dialects have a number, as draft-04 had it.
+    // It has a boolean where both dialects have a number, as in draft-04.
     assert_eq!(unsound.len(), 1, "{unsound:#?}");
     assert!(unsound[0].starts_with("0 `read_pdf`\n  the input schema is invalid: "), "{unsound:#?}");
 }
@@ -89,7 +90,7 @@ fn one_bad_tool_hides_no_other() {
             (7, DiagnosticKind::Malformed),
         ]
     );
-    // What MCP only recommends is a problem that is told, and no reason to lose the tool.
+    // A recommendation of MCP is reported as a diagnostic, and the tool is kept.
     let odd = manifest.listings().nth(6).unwrap();
     assert_eq!((odd.name(), odd.tool().map(Tool::name)), (Some("a name"), Some("a name")));
     assert_eq!(odd.to_string(), "6 `a name`\n  the name must not contain ` `; use letters, digits, `_`, `-` and `.`");
@@ -106,7 +107,7 @@ fn a_bare_array_is_a_manifest_and_comes_back_as_one() {
 }
 
 #[test]
-fn what_has_no_list_of_tools_is_no_manifest() {
+fn a_document_without_tools_is_not_a_manifest() {
     let error = |json: Value| Manifest::from_mcp_json(json).unwrap_err().to_string();
     assert_eq!(error(json!({})), "not a manifest: it has no `tools`");
     assert_eq!(error(json!({ "tools": {} })), "not a manifest: `tools` is not an array");
@@ -142,7 +143,7 @@ fn doubles_are_those_of_the_namespace_that_tools_are_in() {
     };
     let moved_together = under(json!([tool(json!("a"), "1.0.0"), tool(json!("b"), "1.0.0")]));
     assert_eq!(kinds(&moved_together), [DiagnosticKind::DuplicateId]);
-    // Without a namespace the version is no part of the id.
+    // Without a namespace, the version is not part of the id.
     let moved_apart = under(json!([tool(Value::Null, "1.0.0"), tool(Value::Null, "2.0.0")]));
     assert_eq!(kinds(&moved_apart), []);
     for manifest in [moved_together, moved_apart] {
@@ -151,7 +152,7 @@ fn doubles_are_those_of_the_namespace_that_tools_are_in() {
 }
 
 #[test]
-fn a_former_name_is_checked_as_that_of_a_function() {
+fn aliases_are_checked_like_those_of_a_function() {
     let tool = |alias: &str| json!({ "name": "x", "inputSchema": { "type": "object" }, "aliases": [alias] });
     let manifest = Manifest::from_json(json!([tool("a:b:1.0.0"), tool(""), tool("a\nb"), tool("a:b:c:d")])).unwrap();
     let listings: Vec<String> = manifest.listings().map(ToString::to_string).collect();
@@ -185,7 +186,7 @@ fn a_tool_that_is_put_under_a_namespace_claims_no_name_outside_of_it() {
         "_meta": { META_KEY: { "id": "evil:pay:1.0.0", "namespace": "other", "aliases": ["bank:pay"] } },
     }]);
     let manifest = Manifest::from_mcp_json(&json).unwrap();
-    // Where the record contradicts itself, the id has the last word.
+    // If the record contradicts itself, the id takes precedence.
     assert_eq!(manifest.tools().next().unwrap().id().to_string(), "evil:pay:1.0.0");
     let manifest = manifest.in_namespace(&Namespace::new("evil").unwrap());
     let catalog = Catalog::new(manifest.tools().cloned()).unwrap();

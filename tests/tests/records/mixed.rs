@@ -1,4 +1,4 @@
-//! Functions of this program and tools that were read, in one catalogue.
+//! Functions of this program and parsed tools in one catalog.
 
 use toolkit::call::{ErrorKind, Stage};
 use toolkit::catalog::DiagnosticKind;
@@ -31,7 +31,7 @@ fn a_tool_that_is_only_described_is_found_and_not_run() {
 }
 
 #[test]
-fn two_tools_with_one_id_are_refused_wherever_they_come_from() {
+fn duplicate_ids_are_rejected() {
     let read = Tool::from_json(json!({ "name": "double", "namespace": "mixed", "inputSchema": { "type": "object" } }));
     let problems = toolkit::catalog![double].unwrap().with([read.unwrap()]).unwrap_err();
     assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [DiagnosticKind::DuplicateId]);
@@ -40,7 +40,7 @@ fn two_tools_with_one_id_are_refused_wherever_they_come_from() {
 
     let twice = [described("a", "b", "1.0.0"), described("a", "b", "1.0.0")];
     assert!(Catalog::new(twice).is_err());
-    // Without a namespace a version is no part of the id.
+    // Without a namespace, the version is not part of the id.
     let twice = ["1.0.0", "2.0.0"].map(|version| Tool::builder("b").version(version).build().unwrap());
     assert!(Catalog::new(twice).is_err());
 }

@@ -1,4 +1,4 @@
-//! What an author reads where state is missing, or is there in another form.
+//! Errors about state that is missing or provided in another form.
 
 use std::sync::Arc;
 
@@ -72,10 +72,10 @@ fn an_arc_or_box_of_a_trait_object_names_shared_state() {
 }
 
 #[test]
-fn a_parameter_that_borrows_the_arc_is_told_to_borrow_the_value() {
+fn borrowing_an_arc_is_an_error_with_advice() {
     let text = message(catalog![arc], |builder| builder.shared_state(Arc::new(Db)));
     assert!(text.ends_with(" as `&state::advice::Db`, without the `Arc`"), "{text}");
-    // The `Arc` itself is state too.
+    // The `Arc` itself is also state.
     assert!(Dispatcher::builder(catalog![arc].unwrap()).state(Arc::new(Db)).build().is_ok());
 }
 

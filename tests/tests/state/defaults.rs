@@ -1,4 +1,4 @@
-//! Defaults of arguments that are written where the argument is.
+//! Defaults of arguments in the signature.
 
 use std::path::PathBuf;
 
@@ -77,7 +77,7 @@ fn an_argument_that_is_left_out_has_its_default() {
     let expect = json!([3, -1.5, "all", "src", 7, "x", null, 84, "Descending", "Ascending", ["a"], 9, 3]);
     assert_eq!(dispatcher.call_sync("echo", "{}").unwrap().value(), expect);
     assert_eq!(dispatcher.call_sync("echo", r#"{"number": 4}"#).unwrap().value()[0], 4);
-    // `null` stands for what is left out.
+    // `null` stands for a missing argument.
     assert_eq!(dispatcher.call_sync("echo", r#"{"number": null}"#).unwrap().value()[0], 3);
     assert_eq!(dispatcher.call_sync("only", "{}").unwrap().value(), 3);
     assert_eq!(dispatcher.call_sync("size", r#"{"_exact": false}"#).unwrap().value(), 20);
@@ -86,7 +86,7 @@ fn an_argument_that_is_left_out_has_its_default() {
 }
 
 #[test]
-fn the_schema_shows_the_default_and_requires_nothing() {
+fn the_schema_has_the_default_and_no_required_argument() {
     let dispatcher = dispatcher();
     let tool: &Tool = dispatcher.catalog().resolve("echo").unwrap();
     let schema = tool.input().as_value();
@@ -104,7 +104,7 @@ fn the_schema_shows_the_default_and_requires_nothing() {
     ] {
         assert_eq!(default(name), Some(expect), "{name}");
     }
-    // What cannot be written as JSON is not shown.
+    // A value that cannot be serialized is not shown.
     assert_eq!(default("silent"), None);
     dispatcher.catalog().check(Default::default()).unwrap();
 }

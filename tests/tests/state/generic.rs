@@ -1,4 +1,4 @@
-//! Toolsets that are generic, with tools for each concrete type.
+//! Generic toolsets, with tools for each concrete type.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

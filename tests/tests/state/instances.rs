@@ -1,4 +1,4 @@
-//! Several instances of one toolset in one program.
+//! Several instances of one toolset in a program.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ fn only(problems: &Diagnostics) -> (DiagnosticKind, String) {
 #[test]
 fn each_instance_has_the_tools_in_its_namespace() {
     let dispatcher = two();
-    // A method without `self` belongs to no instance.
+    // A method without `self` does not belong to an instance.
     let expect = [
         "jira:interface:1.2.0",
         "jira_eu:address:1.2.0",
@@ -95,7 +95,7 @@ async fn a_call_borrows_from_the_instance_that_it_names() {
         let result = dispatcher.call_sync(&id("address"), json!({ "issue": 7 })).unwrap();
         assert_eq!((result.value(), result.tool()), (json!(format!("{site}/7")), &*id("address")));
         assert_eq!(result.backend().to_string(), format!("local `{}`", id("address")));
-        // Without the version, asynchronous, and on another thread.
+        // Without the version, asynchronously, and on another thread.
         assert_eq!(dispatcher.call(&format!("jira_{site}:site"), json!({})).await.unwrap().value(), site);
         assert_eq!(dispatcher.call(&id("blocking_site"), json!({})).await.unwrap().value(), site);
     }
@@ -128,7 +128,7 @@ async fn a_handle_chooses_an_instance() {
     );
     let error = address.instance("jira_cn").call(&dispatcher, 1).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::UnknownTool);
-    // Where there is one, there is nothing to choose.
+    // With a single instance, no choice is needed.
     let one = Dispatcher::builder(jira()).instance("jira_eu", EU).build().unwrap();
     assert_eq!(address.call(&one, 1).await.unwrap(), "eu/1");
 }
@@ -174,11 +174,11 @@ fn a_tool_that_borrows_two_types_takes_what_its_instance_has_and_the_rest_from_t
 }
 
 #[test]
-fn instances_of_a_catalog_that_nobody_calls() {
+fn instances_of_a_catalog_without_a_dispatcher() {
     let catalog = catalog![Jira::address].unwrap();
     let catalog = catalog.with_instances(Instances::new().with("a", EU).with_shared("b", Arc::new(US))).unwrap();
     assert_eq!(ids(&catalog), ["a:address:1.2.0", "b:address:1.2.0"]);
-    // The state goes along with the tools, into another catalog too.
+    // The state stays with the tools in another catalog.
     let catalog = Catalog::new(catalog.iter().cloned()).unwrap();
     let dispatcher = Dispatcher::new(catalog).unwrap();
     assert_eq!(dispatcher.call_sync("b:address", json!({ "issue": 2 })).unwrap().value(), "us/2");
@@ -203,7 +203,7 @@ fn mistakes_with_instances_are_errors_of_build() {
     assert_eq!(kind, DiagnosticKind::InvalidInstance);
     assert!(message.contains("the name of an instance must be a namespace"), "{message}");
 
-    // The namespace of the static tool is taken only while that is there.
+    // The namespace of the static tool is taken only while the tool exists.
     let taken = builder().state(EU).instance("jira", US).build().unwrap_err();
     assert_eq!(only(&taken).0, DiagnosticKind::DuplicateId);
     assert!(builder().instance("jira", US).build().is_ok());

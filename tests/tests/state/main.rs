@@ -1,5 +1,5 @@
-//! State that a host passes to its tools: instances of toolsets, what is said where state is missing, and the
-//! dispatcher as a parameter.
+//! State that a host passes to its tools: instances of toolsets, errors about missing state, and the dispatcher as a
+//! parameter.
 
 mod advice;
 mod defaults;

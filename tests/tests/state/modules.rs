@@ -90,7 +90,7 @@ fn tools_take_over_what_their_module_declares_and_they_do_not() {
     assert_eq!(tool("follow").tags(), ["disk", "graph"]);
     assert_eq!(tool("follow").category(), Some("storage"));
     assert_eq!(tool("read").annotations().read_only, Some(true));
-    // What changes something is not read-only, whatever the module declares.
+    // A tool that modifies something is not read-only, whatever the module declares.
     assert_eq!(tool("write").annotations().read_only, None);
     assert_eq!(tool("empty").annotations().destructive, Some(true));
 }

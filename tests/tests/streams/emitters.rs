@@ -1,4 +1,4 @@
-//! Items that are sent from anywhere: other tasks, other threads, several emitters.
+//! Items sent from other tasks and threads, and by several emitters.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -9,7 +9,7 @@ use toolkit::call::ErrorKind;
 use toolkit::stream::{Emitter, Event};
 use toolkit::{Chunks, Context, Dispatcher, ToolError, catalog, tool};
 
-/// Where the items of `from` come from.
+/// The sender of the items of `from`.
 #[derive(Clone, Copy, Debug)]
 enum Sender {
     Task,
@@ -21,7 +21,7 @@ enum Sender {
 
 const ALL: [Sender; 5] = [Sender::Task, Sender::DetachedTask, Sender::Thread, Sender::ManyTasks, Sender::SelfAndTask];
 
-/// What the tools of this file tell the tests.
+/// The channels between the tools of this file and the tests.
 #[derive(Clone)]
 struct Told(Arc<Mutex<mpsc::Sender<Result<(), ErrorKind>>>>, Arc<AtomicUsize>);
 
@@ -136,7 +136,7 @@ async fn check_drops() {
                 assert!(matches!(soon(stream.next()).await.unwrap().event, Event::Chunk(_)));
             }
             drop(stream);
-            // Let the senders come as far as they can, whether they were stopped or not.
+            // Let the senders proceed as far as they can, whether they were stopped or not.
             tokio::task::yield_now().await;
             drop(context);
             let n_sent = Arc::clone(&told.1);
@@ -163,7 +163,7 @@ async fn a_sender_that_waits_is_woken_when_the_stream_is_dropped() {
         async { Ok(()) }
     });
     assert_eq!(soon(chunks.next()).await.unwrap().unwrap(), 0);
-    // The second item is in its place, and its sender waits.
+    // The second item is in the slot, and its sender waits.
     for _ in 0..10 {
         tokio::task::yield_now().await;
     }
@@ -219,7 +219,7 @@ async fn an_error_of_the_function_ends_the_stream_and_its_senders() {
     assert_eq!(ended.await.unwrap(), Err(ErrorKind::Cancelled));
 }
 
-/// A wait for room that is polled again and again keeps one waker, and one that is given up keeps none.
+/// A sender that is polled repeatedly keeps one waker, and a dropped one keeps none.
 #[tokio::test]
 async fn a_send_that_is_given_up_leaves_the_stream_as_it_was() {
     let mut chunks = Chunks::emit(async |items| {

@@ -1,4 +1,4 @@
-//! The laws of a stream, over every order of what a tool does and when its reader reads.
+//! The laws of streams, over every order of actions of the tool and of the reader.
 
 use std::sync::{Arc, Mutex};
 use std::task::{Context as TaskContext, Poll, Waker};
@@ -10,7 +10,7 @@ use toolkit::{Chunks, ToolError, tool};
 
 use super::*;
 
-/// What a tool does next.
+/// An action of the tool.
 #[derive(Clone, Debug)]
 enum Act {
     Report,
@@ -30,7 +30,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What the tool is to do, and whom it woke.
+/// The script of the tool, and its wakers.
 #[derive(Clone, Default)]
 struct Script(Arc<Mutex<Vec<Act>>>);
 

@@ -1,4 +1,4 @@
-//! Calls as streams of events: chunks, progress, one end, back-pressure, cancellation.
+//! Calls as streams of events: chunks, progress, outcomes, back-pressure, cancellation.
 
 mod emitters;
 mod laws;
@@ -20,7 +20,7 @@ fn dispatcher() -> (Dispatcher, Seen) {
     (dispatcher.max_result_bytes(1000).build().unwrap(), seen)
 }
 
-/// Every event as `kind data`, and its tool.
+/// Returns every event as `kind data`, with its tool.
 async fn events(mut stream: CallStream) -> (Vec<String>, Vec<String>) {
     let (mut told, mut tools) = (Vec::new(), Vec::new());
     while let Some(event) = stream.next().await {
@@ -33,7 +33,7 @@ async fn events(mut stream: CallStream) -> (Vec<String>, Vec<String>) {
 }
 
 #[tokio::test]
-async fn a_tool_that_returns_chunks_gives_its_items_and_then_the_whole() {
+async fn chunks_are_streamed_before_the_whole_result() {
     let (dispatcher, _) = dispatcher();
     let (told, tools) = events(dispatcher.stream("countdown", r#"{"from": 3}"#)).await;
     assert_eq!(told, ["chunk 3", "chunk 2", "chunk 1", "done [3,2,1]"]);
@@ -41,7 +41,7 @@ async fn a_tool_that_returns_chunks_gives_its_items_and_then_the_whole() {
 }
 
 #[tokio::test]
-async fn the_same_tool_called_plainly_gives_the_list() {
+async fn a_plain_call_of_a_chunked_tool_returns_the_list() {
     let (dispatcher, _) = dispatcher();
     let result = dispatcher.call("countdown", r#"{"from": 3}"#).await.unwrap();
     assert_eq!(result.value(), json!([3, 2, 1]));
@@ -62,7 +62,7 @@ async fn any_tool_is_a_stream_of_its_progress_and_its_end() {
 }
 
 #[tokio::test]
-async fn every_refusal_and_failure_is_the_one_error_that_ends_it() {
+async fn every_rejection_and_failure_is_the_last_event() {
     let (dispatcher, _) = dispatcher();
     for (name, arguments, expected) in [
         ("nobody", "{}", &["error \"no tool is named `nobody`\""][..]),
@@ -101,7 +101,7 @@ async fn a_stream_without_an_end_is_ended_where_it_grows_too_large() {
 }
 
 #[tokio::test]
-async fn who_reads_slowly_slows_the_tool_down() {
+async fn a_slow_reader_slows_the_tool_down() {
     let (dispatcher, seen) = dispatcher();
     let mut stream = dispatcher.stream("counted", "{}");
     for n_read in 1..=40 {
@@ -113,7 +113,7 @@ async fn who_reads_slowly_slows_the_tool_down() {
 }
 
 #[tokio::test]
-async fn nothing_runs_before_somebody_waits_and_dropping_the_stream_cancels() {
+async fn a_stream_runs_only_when_polled_and_dropping_it_cancels() {
     let (dispatcher, seen) = dispatcher();
     let stream = dispatcher.stream("counted", "{}");
     tokio::task::yield_now().await;
@@ -181,7 +181,7 @@ async fn a_handle_gives_the_typed_stream() {
 }
 
 #[test]
-fn without_a_runtime_the_call_says_what_to_do() {
+fn without_a_runtime_the_call_fails_with_advice() {
     let error = dispatcher().0.call_sync("countdown", r#"{"from": 1}"#).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NeedsRuntime);
 }

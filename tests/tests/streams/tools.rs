@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use toolkit::{Chunks, Context, ToolError, tool};
 
-/// What the tools tell the tests.
+/// The channels between the tools and the tests.
 #[derive(Clone, Default)]
 pub struct Seen {
     pub made: Arc<AtomicUsize>,
@@ -53,7 +53,7 @@ fn panics_midway() -> Chunks<u8> {
     Chunks::from_items((0..2).map(|n| if n == 0 { 1 } else { panic!("s3cret") }))
 }
 
-/// A number that is written as a text when it is more than one.
+/// A number that is serialized as a string if it is greater than one.
 #[derive(JsonSchema)]
 #[schemars(with = "u8")]
 struct Fickle(u8);

@@ -1,11 +1,11 @@
-//! What holds for every version.
+//! Laws that hold for every version.
 
 use std::cmp::Ordering;
 
 use proptest::prelude::*;
 use toolkit::version::{Entry, Matrix, Version, is_compatible, parse, parse_req};
 
-/// Versions of few values, so that ties and near misses are common, with all kinds of identifiers.
+/// Versions from few values, so that ties and near misses are common, with all kinds of identifiers.
 fn versions() -> impl Strategy<Value = Version> {
     let identifier = "0|[1-9]|10|[1-9][0-9]{18}|[aA-]|a1|0a|-1|rc";
     let pre = prop_oneof![Just(Vec::new()), prop::collection::vec(identifier, 1..4)];
@@ -17,13 +17,13 @@ fn versions() -> impl Strategy<Value = Version> {
     })
 }
 
-/// Precedence, written down from SemVer 2.0.0, section 11.
+/// The precedence of SemVer 2.0.0, section 11.
 fn precedence(a: &Version, b: &Version) -> Ordering {
     let numbers = |v: &Version| [v.major, v.minor, v.patch];
     numbers(a).cmp(&numbers(b)).then_with(|| match (a.pre.is_empty(), b.pre.is_empty()) {
         // A release comes after its pre-releases.
         (true, _) | (_, true) => a.pre.is_empty().cmp(&b.pre.is_empty()),
-        // The list that goes on comes after the one it begins with, as lists do.
+        // A list comes after its prefixes.
         (false, false) => a.pre.split('.').map(Identifier::of).cmp(b.pre.split('.').map(Identifier::of)),
     })
 }
@@ -49,7 +49,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_version_or_refused(text in "\\PC{0,20}|v?[0-9]{1,2}(\\.[0-9]{1,2}){2}[-+.a0-9]{0,8}") {
+    fn any_text_is_a_version_or_an_error(text in "\\PC{0,20}|v?[0-9]{1,2}(\\.[0-9]{1,2}){2}[-+.a0-9]{0,8}") {
         match parse(&text) {
             Ok(version) => prop_assert_eq!(version.to_string(), text.strip_prefix('v').unwrap_or(&text)),
             Err(error) => prop_assert!(error.to_string().contains(" is not a version: ")),
@@ -71,7 +71,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_requirement_or_refused(text in "\\PC{0,20}|[<>=^~v0-2.*, x-]{0,12}") {
+    fn any_text_is_a_requirement_or_an_error(text in "\\PC{0,20}|[<>=^~v0-2.*, x-]{0,12}") {
         if let Ok(req) = parse_req(&text) {
             prop_assert_eq!(&parse_req(&req.to_string()).unwrap(), &req);
         }
@@ -81,7 +81,7 @@ proptest! {
     fn versions_are_totally_ordered_as_semver_orders_them(a in versions(), b in versions(), c in versions()) {
         prop_assert_eq!(a.cmp_precedence(&b), precedence(&a, &b));
         prop_assert_eq!(a.cmp_precedence(&b), b.cmp_precedence(&a).reverse());
-        // What sorts by `<` sorts by precedence as well, and decides every tie but that of equals.
+        // The order by `<` agrees with the precedence, and decides every tie except equality.
         prop_assert_eq!(a.cmp_precedence(&b).then(a.cmp(&b)), a.cmp(&b));
         prop_assert_eq!(a.cmp(&b) == Ordering::Equal, a == b);
         let mut sorted = [&a, &b, &c];
@@ -90,14 +90,14 @@ proptest! {
     }
 
     #[test]
-    fn compatible_is_what_a_caret_takes(a in versions(), b in versions()) {
+    fn compatibility_is_the_caret_operator(a in versions(), b in versions()) {
         prop_assert_eq!(is_compatible(&a, &b), parse_req(&format!("^{b}")).unwrap().matches(&a));
         prop_assert!(is_compatible(&a, &a));
         prop_assert!(!is_compatible(&a, &b) || a.cmp_precedence(&b).is_ge());
     }
 
     #[test]
-    fn what_is_negotiated_is_on_offer_compatible_and_first_among_the_greatest(
+    fn negotiation_selects_the_first_of_the_highest_compatible_versions(
         bounds in prop::collection::vec((versions(), prop::option::of(versions()), any::<bool>()), 0..3),
         available in prop::collection::vec(versions(), 0..8),
     ) {

@@ -1,11 +1,11 @@
-//! The compatibility matrix: the cases, and what they leave open.
+//! The compatibility matrix: the cases, and additional ones.
 
 use serde_json::{Value, json};
 use toolkit::version::{Entry, Matrix, Verdict, parse};
 
 use super::{cases, text, version, without_v};
 
-/// The matrix of a case, through the JSON that users would write.
+/// Creates the matrix of a case from the JSON that users would write.
 fn matrix(case: &Value) -> Matrix {
     let mut entries = case["entries"].clone();
     for entry in entries.as_array_mut().expect("a list") {
@@ -78,7 +78,7 @@ fn bounds_include_themselves_whatever_the_build_metadata() {
 }
 
 #[test]
-fn the_first_entry_that_does_not_hold_is_told() {
+fn the_first_entry_that_does_not_match_is_reported() {
     let [one, two, three] = ["1.0.0", "2.0.0", "3.0.0"].map(|version| parse(version).unwrap());
     let mut matrix = Matrix::new();
     matrix.add(Entry::new("test", one.clone()));

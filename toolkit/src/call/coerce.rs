@@ -18,6 +18,22 @@ use toolkit_schema::{Schema, Violation, Violations, child};
 ///
 /// Arguments are coerced only after validation has failed. The changed arguments are validated in full, and the result
 /// lists the [changes](Change).
+///
+/// ```
+/// use toolkit::{Coercion, Dispatcher, catalog, tool};
+///
+/// /// Doubles a number.
+/// #[tool]
+/// fn double(n: i64) -> i64 {
+///     n * 2
+/// }
+///
+/// let dispatcher = Dispatcher::builder(catalog![double]?).coercion(Coercion::Lenient).build()?;
+/// let result = dispatcher.call_sync("double", r#"{"n": "21"}"#)?;
+/// assert_eq!(result.value(), 42);
+/// assert_eq!(result.changes()[0].to_string(), "/n: text read as an integer");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Coercion {

@@ -98,6 +98,18 @@ impl Context {
     }
 
     /// Sends every progress report of the call to `listener`, which replaces an earlier listener.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use toolkit::Context;
+    ///
+    /// let seen = Arc::new(Mutex::new(Vec::new()));
+    /// let listener = Arc::clone(&seen);
+    /// let context = Context::new().on_progress(move |progress| listener.lock().unwrap().push(progress.done));
+    /// context.progress(1.0, 2.0, "half");
+    /// assert_eq!(*seen.lock().unwrap(), [1.0]);
+    /// ```
     #[must_use]
     pub fn on_progress(mut self, listener: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(listener));

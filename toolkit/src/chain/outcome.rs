@@ -8,6 +8,26 @@ use serde_json::{Map, Value};
 use crate::call::{RunResult, ToolError};
 
 /// The outcome of a chain: every step that was started, and the error that stopped the chain.
+///
+/// ```
+/// use toolkit::chain::{Chain, Step};
+/// use toolkit::{Context, Dispatcher, catalog, tool};
+///
+/// /// Divides two numbers.
+/// #[tool]
+/// fn divide(a: i64, b: i64) -> Result<i64, String> {
+///     a.checked_div(b).ok_or_else(|| "division by zero".to_owned())
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![divide]?)?;
+/// let chain = Chain::new()
+///     .then(Step::new("divide").named("first").arg("a", 4).arg("b", 2))
+///     .then(Step::new("divide").take("a", "first", "").arg("b", 0));
+/// let outcome = chain.run_sync(&dispatcher, &Context::new())?;
+/// assert_eq!(outcome.steps()[0].value(), 2);
+/// assert_eq!(outcome.error().unwrap().message(), "division by zero");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct ChainOutcome {
     pub(super) steps: Vec<StepResult>,

@@ -223,6 +223,20 @@ impl DispatcherBuilder {
     /// By default the closest backend is selected: a function of this program, then backends in the order of
     /// [`BackendKind`](crate::tool::BackendKind), and of one kind the first registered. The list contains only enabled
     /// backends.
+    ///
+    /// ```
+    /// use toolkit::{Dispatcher, Tool, catalog, tool};
+    ///
+    /// /// Returns the time.
+    /// #[tool]
+    /// fn now() -> u64 {
+    ///     7
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::builder(catalog![now]?).select(|_: &Tool, backends| backends.len().checked_sub(1)).build()?;
+    /// assert_eq!(dispatcher.call_sync("now", "{}")?.value(), 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn select(
         mut self,
         selector: impl Fn(&Tool, &[&ToolBackend]) -> Option<usize> + Send + Sync + 'static,

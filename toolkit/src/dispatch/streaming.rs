@@ -11,6 +11,28 @@ impl Dispatcher {
     /// Calls a tool and streams its progress and the parts of its result; see [`stream`](crate::stream).
     ///
     /// Every error is an event, including an unknown name.
+    ///
+    /// ```
+    /// use toolkit::{Chunks, Dispatcher, catalog, tool};
+    ///
+    /// /// Counts up.
+    /// #[tool]
+    /// fn count(to: u8) -> Chunks<u8> {
+    ///     Chunks::from_items(1..=to)
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let dispatcher = Dispatcher::new(catalog![count]?)?;
+    /// let mut events = dispatcher.stream("count", r#"{"to": 2}"#);
+    /// let mut kinds = Vec::new();
+    /// while let Some(event) = events.next().await {
+    ///     kinds.push(event.event.kind());
+    /// }
+    /// assert_eq!(kinds, ["chunk", "chunk", "done"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stream<'a>(&self, name: &str, arguments: impl Into<Arguments<'a>>) -> CallStream {
         self.stream_with(Context::EMPTY, name, arguments)
     }

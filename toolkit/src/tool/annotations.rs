@@ -8,6 +8,16 @@ use super::{Text, Unknown};
 /// The hints of a tool about its effects (`ToolAnnotations` of MCP). They are not guarantees.
 ///
 /// `None` means unspecified, which differs from `Some(false)`.
+///
+/// ```
+/// use toolkit::{Tool, tool::Annotations};
+///
+/// let tool = Tool::builder("read").annotations(Annotations::NONE.with_title("Read a file")).read_only(true).build()?;
+/// assert_eq!(tool.annotations().read_only, Some(true));
+/// assert_eq!(tool.annotations().destructive, None);
+/// assert_eq!(tool.display_name(), "Read a file");
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

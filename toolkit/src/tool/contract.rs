@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_part_of_the_contract_leaves_the_hash_alone() {
+    fn other_fields_do_not_change_the_hash() {
         let plain = hash(lots());
         assert_eq!(plain, hash(lots().namespace("n").version("2.0.0").title("Lots").tags(["luck"]).deprecated("no")));
         let tool = lots().build().unwrap();

@@ -6,6 +6,13 @@ use serde::{Deserialize, Serialize};
 use super::{Text, Unknown};
 
 /// An icon that a client may show beside a tool (`Icon` of MCP).
+///
+/// ```
+/// use toolkit::tool::Icon;
+///
+/// let icon = Icon::new("https://example.com/icon.png".into()).with_sizes(["48x48"]);
+/// assert_eq!(icon.sizes, ["48x48"]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

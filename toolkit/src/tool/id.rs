@@ -43,6 +43,16 @@ impl ToolId {
     /// # Errors
     ///
     /// Returns an error if the version is empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::tool::{Namespace, ToolId, ToolName};
+    ///
+    /// let id = ToolId::new(Some(Namespace::new("weather")?), ToolName::new("forecast")?).with_version("1.2.0")?;
+    /// assert_eq!(id.to_string(), "weather:forecast:1.2.0");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_version(self, version: impl Into<Text>) -> Result<Self, ToolIdError> {
         let version = version.into();
         if version.is_empty() {
