@@ -1,6 +1,6 @@
-//! What the linker and cargo make of tools: programs of users, built and run.
+//! Linking and packaging of tools, with complete programs.
 //!
-//! They are built with their own target directory, so that the first run takes a while.
+//! They are built in a separate target directory, so the first run is slow.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -12,7 +12,7 @@ fn two_tools_with_one_id_in_two_crates_do_not_link() {
         let message = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success(), "it linked under {profile}");
         assert!(message.contains("toolkit tool math:add:1.0.0"), "{profile}: {message}");
-        // Fat LTO says it in its own words, and a release build has no line numbers.
+        // Fat LTO has another message, and a release build has no line numbers.
         assert!(profile == "fat" || message.contains("duplicate symbol"), "{profile}: {message}");
         let places = ["left/src/lib.rs:4", "right/src/lib.rs:4"];
         assert!(profile != "dev" || places.iter().all(|place| message.contains(place)), "{profile}: {message}");
@@ -20,7 +20,7 @@ fn two_tools_with_one_id_in_two_crates_do_not_link() {
 }
 
 #[test]
-fn what_thin_lto_lets_pass_is_refused_when_the_catalogue_is_collected() {
+fn duplicates_that_thin_lto_links_are_rejected_by_the_catalog() {
     let printed = run(&["run", "--package", "duplicate", "--profile", "thin"]);
     let expect = "two tools have the id `math:add:1.0.0`\n  \
                   math:add:1.0.0 at duplicate/left/src/lib.rs:4\n  \
@@ -29,7 +29,7 @@ fn what_thin_lto_lets_pass_is_refused_when_the_catalogue_is_collected() {
 }
 
 #[test]
-fn tools_named_like_functions_of_the_c_library_replace_none_of_them() {
+fn tools_named_like_libc_functions_do_not_replace_them() {
     for profile in ["dev", "release"] {
         let printed = run(&["run", "--package", "c_names", "--profile", profile]);
         assert_eq!(printed, "read 1\nmalloc 1\nwrite 1\nmain 1\n1\n", "{profile}");
@@ -37,7 +37,7 @@ fn tools_named_like_functions_of_the_c_library_replace_none_of_them() {
 }
 
 #[test]
-fn a_dependency_that_is_not_referred_to_brings_no_tools_until_it_is_linked() {
+fn tools_of_an_unreferenced_dependency_require_link() {
     assert_eq!(run(&["run", "--package", "unlinked"]), "0 tools\n");
     assert_eq!(run(&["run", "--package", "unlinked", "--features", "linked"]), "1 tools\n");
 }
@@ -48,13 +48,13 @@ fn a_crate_that_depends_on_itself_through_its_tests_links() {
 }
 
 #[test]
-fn a_renamed_toolkit_is_the_only_dependency_needed() {
+fn a_renamed_toolkit_is_the_only_dependency() {
     let printed = run(&["run", "--package", "renamed"]);
     assert_eq!(printed, "[\"hello Ada\",\"hello Ada\"]\n3\ngreetings:greet\n");
 }
 
 #[test]
-fn a_crate_with_every_lint_on_and_no_prelude_compiles() {
+fn a_crate_with_all_lints_and_without_prelude_compiles() {
     run(&["check", "--package", "strict"]);
 }
 

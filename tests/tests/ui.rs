@@ -1,18 +1,18 @@
-//! Every message that an author can meet, as rustc prints it.
+//! The compile errors of the macros, as rustc prints them.
 //!
-//! `TRYBUILD=overwrite cargo test -p toolkit-tests --test ui` writes the expected outputs anew; a difference in them is
-//! reviewed like code.
+//! `TRYBUILD=overwrite cargo test -p toolkit-tests --test ui` updates the expected outputs. Review the differences like
+//! code.
 
 use std::fs;
 use std::path::Path;
 
 #[test]
-fn each_mistake_is_one_error_at_the_smallest_wrong_token() {
+fn each_mistake_is_one_error_at_the_smallest_token() {
     copy_manifests();
     trybuild::TestCases::new().compile_fail("ui/*/*.rs");
 }
 
-/// The programs are built as a package elsewhere, and what they import is looked for there.
+/// Copies the manifests to the package that trybuild generates, where `import!` reads them.
 fn copy_manifests() {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is a folder of the target's");
     let package = target.join("tests/trybuild").join(env!("CARGO_PKG_NAME")).join("manifests");

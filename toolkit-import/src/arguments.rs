@@ -1,4 +1,4 @@
-//! What stands in `import!(…)`.
+//! Parser of the arguments of `import!`.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(crate) struct Import {
     pub(crate) visibility: Visibility,
     pub(crate) module: Ident,
     pub(crate) path: LitStr,
-    /// The namespace in which the tools stand; the module's name unless given.
+    /// The namespace of the tools. Defaults to the name of the module.
     pub(crate) server: String,
     pub(crate) only: Option<Vec<LitStr>>,
     pub(crate) except: Vec<LitStr>,
@@ -56,12 +56,12 @@ impl Import {
         let option = input.call(Ident::parse_any)?;
         let name = option.to_string();
         if !OPTIONS.contains(&&*name) {
-            let known = || format!("; the options are {}", OPTIONS.map(|option| format!("`{option}`")).join(", "));
+            let known = || format!("; expected one of {}", OPTIONS.map(|option| format!("`{option}`")).join(", "));
             let hint = did_you_mean(&name, OPTIONS.into_iter()).unwrap_or_else(known);
             return Err(Error::new(option.span(), format!("unknown option `{name}`{hint}")));
         }
         if !seen.insert(name.clone()) {
-            return Err(Error::new(option.span(), format!("`{name}` stands here twice")));
+            return Err(Error::new(option.span(), format!("duplicate option `{name}`")));
         }
         input.parse::<Token![=]>()?;
         match &*name {
@@ -82,11 +82,11 @@ impl Import {
     }
 }
 
-/// What can be a namespace in a catalogue; whether it is one, the catalogue says.
+/// Checks that the text can be a namespace. Its length is checked by the catalog.
 fn namespace(text: &LitStr) -> Result<String> {
     let server = text.value();
     if server.is_empty() || !server.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')) {
-        return Err(Error::new(text.span(), "`server` is a namespace: use letters, digits, `_`, `-` and `.`"));
+        return Err(Error::new(text.span(), "`server` must be a namespace: use letters, digits, `_`, `-` and `.`"));
     }
     Ok(server)
 }

@@ -1,14 +1,14 @@
-//! The properties that only the branches of a condition or a choice name.
+//! Properties that only the branches of a condition or alternative declare.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::keywords::{BRANCHES, Object, add, list, required};
 use crate::simplify::Simplifier;
-use crate::words::{BRANCHES, Object, add, list, required};
 
 impl Simplifier<'_> {
-    /// Adds the properties that only the branches of a schema name to those that it has.
+    /// Adds the properties that only the branches of a schema declare.
     pub(crate) fn branches(
         &mut self,
         schema: &Object,
@@ -24,7 +24,7 @@ impl Simplifier<'_> {
         if !has_properties && !is_part {
             return Ok(());
         }
-        // A closed object takes no others, whatever its branches name.
+        // A closed object has no other properties, even if its branches declare some.
         if schema.get("additionalProperties") != Some(&json!(false)) {
             let mut branches = list(schema, "oneOf", place)?;
             branches.extend(list(schema, "anyOf", place)?);
@@ -43,7 +43,7 @@ impl Simplifier<'_> {
         match simple.get_mut("properties") {
             Some(Value::Object(properties)) => add(properties, found.0),
             _ => {
-                required(schema, place)?.iter().filter_map(Value::as_str).for_each(|name| found.name(name));
+                required(schema, place)?.iter().filter_map(Value::as_str).for_each(|name| found.add_name(name));
                 simple.insert(BRANCHES.to_owned(), found.0.into());
             }
         }
@@ -51,12 +51,12 @@ impl Simplifier<'_> {
     }
 }
 
-/// What the branches of one schema name, none of it required: which go together, the dispatcher checks.
+/// The properties in the branches of a schema. None is required; the dispatcher validates their combination.
 #[derive(Default)]
 struct Branches(Object);
 
 impl Branches {
-    /// Adds a branch: a property on which it and another one do not agree is any value.
+    /// Adds the properties of a branch. A property with different schemas in two branches becomes any value.
     fn add(&mut self, mut branch: Object) {
         for word in ["properties", BRANCHES] {
             let Some(Value::Object(properties)) = branch.remove(word) else { continue };
@@ -70,15 +70,15 @@ impl Branches {
         }
     }
 
-    /// Adds what has only a name.
-    fn name(&mut self, name: &str) {
+    /// Adds a property without a schema.
+    fn add_name(&mut self, name: &str) {
         self.0.entry(name).or_insert_with(|| json!({}));
     }
 }
 
-/// Whether two schemas differ in no more than what they say of themselves.
+/// Returns true if two schemas are equal except for their descriptions.
 fn is_same(a: &Value, b: &Value) -> bool {
     let (Value::Object(a), Value::Object(b)) = (a, b) else { return a == b };
-    let says = |schema: &Object| schema.len() - usize::from(schema.contains_key("description"));
-    says(a) == says(b) && a.iter().all(|(word, value)| word == "description" || b.get(word) == Some(value))
+    let n_keywords = |schema: &Object| schema.len() - usize::from(schema.contains_key("description"));
+    n_keywords(a) == n_keywords(b) && a.iter().all(|(word, value)| word == "description" || b.get(word) == Some(value))
 }

@@ -1,21 +1,21 @@
-//! What strangers wrote of their tools, as doc comments: text, whatever it looks like.
+//! Conversion of untrusted descriptions to doc comments.
 
-/// The lines of a doc comment.
+/// Returns the lines of a doc comment as plain text.
 ///
-/// What would be more than text is not: no line is indented or fenced, since rustdoc would compile and run it; brackets
-/// are no links; and what nobody sees is left out.
+/// Lines are not indented or fenced, since rustdoc would compile and run them as doc tests. Markdown is escaped, and
+/// invisible characters are removed.
 pub(crate) fn text(description: &str) -> String {
     let mut lines: Vec<String> = description.lines().map(line).collect();
     lines.truncate(MAX_LINES);
     lines.join("\n").trim().to_owned()
 }
 
-/// Descriptions are prompts, some of them pages long.
+/// The maximum number of lines, since some descriptions are long prompts.
 const MAX_LINES: usize = 200;
 
 fn line(line: &str) -> String {
     let mut text = String::with_capacity(line.len() + 1);
-    // A space of rustdoc's own, as in comments that people write.
+    // The leading space of a doc comment.
     text.push(' ');
     for c in line.trim().chars().filter(|&c| is_visible(c)) {
         if matches!(c, '[' | ']' | '<' | '>' | '`' | '~' | '\\' | '*' | '_' | '|') {
@@ -26,7 +26,7 @@ fn line(line: &str) -> String {
     text
 }
 
-/// A name, without what would end it or is not seen.
+/// Removes backticks and invisible characters from a name.
 pub(crate) fn visible(name: &str) -> String {
     name.chars().filter(|&c| is_visible(c) && c != '`').collect()
 }

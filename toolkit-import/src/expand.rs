@@ -1,4 +1,4 @@
-//! The module of an import.
+//! Generation of the module.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,10 +8,10 @@ use quote::quote;
 use syn::{Error, LitStr};
 
 use crate::arguments::Import;
+use crate::generate::{Direction, Paths, generate};
 use crate::manifest::{Listed, read};
 use crate::suggest::did_you_mean;
 use crate::types::{Types, types};
-use crate::write::{Paths, Way, write};
 use crate::{doc, name};
 
 /// Expands `import!`.
@@ -22,7 +22,7 @@ pub(crate) fn import(input: TokenStream) -> syn::Result<TokenStream> {
     let shown = path.value();
     let listed =
         read(&Path::new(&folder).join(&shown), &shown, server).map_err(|wrong| Error::new(path.span(), wrong))?;
-    let tools = chosen(listed, &import)?;
+    let tools = selected(listed, &import)?;
 
     let names = tools.values().map(|tool| &tool.name);
     let mut plainer = Vec::new();
@@ -32,7 +32,7 @@ pub(crate) fn import(input: TokenStream) -> syn::Result<TokenStream> {
             let wrong = |wrong: String| {
                 let name = &tool.name;
                 let message = format!(
-                    "`{shown}` has a tool `{name}` that cannot be called: {wrong}; `except = [{name:?}]` leaves it out"
+                    "cannot import the tool `{name}` of `{shown}`: {wrong}; exclude it with `except = [{name:?}]`"
                 );
                 Error::new(path.span(), message)
             };
@@ -42,17 +42,17 @@ pub(crate) fn import(input: TokenStream) -> syn::Result<TokenStream> {
     let text = if Path::new(&shown).is_absolute() {
         quote!(::core::include_str!(#path))
     } else {
-        // The compiler notices when the file changes, and the binary holds it only where it is checked against.
+        // Makes the file a dependency of the build. The binary contains it only if `IMPORT.check` is used.
         quote!(::core::include_str!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", #path)))
     };
-    let about = format!(" The tools of the server `{server}`, as `{shown}` lists them.");
+    let about = format!(" The tools of the server `{server}`, imported from `{shown}`.");
     let about = (!attributes.iter().any(|attribute| attribute.path().is_ident("doc"))).then(|| quote!(#[doc = #about]));
     Ok(quote! {
         #about
         #(#attributes)*
         #[allow(dead_code, clippy::all, rustdoc::all)]
         #visibility mod #module {
-            /// What was imported.
+            /// The description of this import.
             pub const IMPORT: #krate::import::Import = #krate::__private::import::import(
                 #server, #text, &[#(#names),*], &[#(#plainer),*],
             );
@@ -61,34 +61,35 @@ pub(crate) fn import(input: TokenStream) -> syn::Result<TokenStream> {
     })
 }
 
-/// The tools that are wanted, by their functions.
-fn chosen(listed: Vec<Listed>, import: &Import) -> syn::Result<BTreeMap<String, Listed>> {
+/// Returns the selected tools by the names of their functions.
+fn selected(listed: Vec<Listed>, import: &Import) -> syn::Result<BTreeMap<String, Listed>> {
     for wanted in import.only.iter().flatten().chain(&import.except) {
         let typed = wanted.value();
         if !listed.iter().any(|tool| tool.name == typed) {
             let hint = did_you_mean(&typed, listed.iter().map(|tool| &*tool.name)).unwrap_or_default();
-            return Err(Error::new(wanted.span(), format!("`{}` lists no tool `{typed}`{hint}", import.path.value())));
+            return Err(Error::new(wanted.span(), format!("`{}` has no tool `{typed}`{hint}", import.path.value())));
         }
     }
     let has = |names: &[LitStr], tool: &Listed| names.iter().any(|name| name.value() == tool.name);
     let is_wanted =
         |tool: &Listed| import.only.as_ref().is_none_or(|only| has(only, tool)) && !has(&import.except, tool);
-    let mut chosen: BTreeMap<String, Listed> = BTreeMap::new();
+    let mut selected: BTreeMap<String, Listed> = BTreeMap::new();
     for tool in listed.into_iter().filter(is_wanted) {
         let function = name::function(&tool.name);
-        if let Some(earlier) = chosen.get(&function).filter(|earlier| earlier.name != tool.name) {
+        if let Some(earlier) = selected.get(&function).filter(|earlier| earlier.name != tool.name) {
             let (a, b) = (&earlier.name, &tool.name);
-            let message =
-                format!("the tools `{a}` and `{b}` would both be `{function}`; `except = [{b:?}]` leaves one out");
+            let message = format!(
+                "the tools `{a}` and `{b}` have the same function name `{function}`; exclude one with `except = [{b:?}]`"
+            );
             return Err(Error::new(import.path.span(), message));
         }
-        // Of the versions of one tool, which a lock has in ascending order, the last answers to the name.
-        chosen.insert(function, tool);
+        // A lock lists the versions of a tool in ascending order, and the highest one is called by default.
+        selected.insert(function, tool);
     }
-    Ok(chosen)
+    Ok(selected)
 }
 
-/// The function of a tool, and the module of its types; what has a plainer type than its schema is told to `plainer`.
+/// Generates the function of a tool and the module with its types. Adds properties with a simplified type to `plainer`.
 fn tool_items(
     function: &str,
     tool: &Listed,
@@ -101,42 +102,52 @@ fn tool_items(
         about = format!(" The tool `{}`.", doc::visible(&tool.name));
     }
     let mut items = TokenStream::new();
-    let (takes, encode) = match types(&tool.input, "Args").map_err(unsound("input"))? {
-        Types::Nothing => (None, quote!(nothing)),
+    let (takes, encode) = match types(&tool.input, "Args").map_err(invalid("input"))? {
+        Types::Empty => (None, quote!(nothing)),
         Types::Typed(types, fields) => {
-            items.extend(write(&types, "Args", &format!(" What `{function}` takes."), &Paths::of(krate, Way::In)));
+            items.extend(generate(
+                &types,
+                "Args",
+                &format!(" The arguments of `{function}`."),
+                &Paths::new(krate, Direction::Input),
+            ));
             about.push_str(&note("argument", &fields));
             plainer.extend(fields.iter().map(|field| format!("{}.{field}", tool.name)));
             (Some(quote!(Args)), quote!(typed_arguments))
         }
         Types::Any => {
             plainer.push(tool.name.clone());
-            about.push_str("\n\n The arguments are any JSON: no type could be made of the input schema.");
+            about.push_str("\n\n The arguments are any JSON, since no type could be generated for the input schema.");
             items.extend(quote! {
-                /// JSON, since no Rust type was made of the input schema: the dispatcher checks it.
+                /// The arguments as JSON, which the dispatcher validates, since no type could be generated for the input schema.
                 pub type Args = #krate::Arguments<'static>;
             });
             (Some(quote!(Args)), quote!(any_arguments))
         }
     };
-    let output = tool.output.as_ref().map(|schema| types(schema, "Output")).transpose().map_err(unsound("output"))?;
+    let output = tool.output.as_ref().map(|schema| types(schema, "Output")).transpose().map_err(invalid("output"))?;
     let decode = match output {
         Some(Types::Typed(types, fields)) => {
-            items.extend(write(&types, "Output", &format!(" What `{function}` gives."), &Paths::of(krate, Way::Out)));
+            items.extend(generate(
+                &types,
+                "Output",
+                &format!(" The result of `{function}`."),
+                &Paths::new(krate, Direction::Output),
+            ));
             about.push_str(&note("result", &fields));
             plainer.extend(fields.iter().map(|field| format!("{}.{field}", tool.name)));
             quote!(typed_result)
         }
         untyped => {
             if matches!(untyped, Some(Types::Any)) {
-                about.push_str("\n\n The result is any JSON: no type could be made of the output schema.");
-                // Once, whatever has no type.
+                about.push_str("\n\n The result is any JSON, since no type could be generated for the output schema.");
+                // Once for a tool, if both schemas have no type.
                 if plainer.last() != Some(&tool.name) {
                     plainer.push(tool.name.clone());
                 }
             }
             items.extend(quote! {
-                /// The result as it is, since no Rust type was made of an output schema.
+                /// The result of the call, since there is no output schema or no type could be generated for it.
                 pub type Output = #krate::RunResult;
             });
             quote!(any_result)
@@ -163,7 +174,7 @@ fn tool_items(
 
         #[doc = #of_tool]
         pub mod #function {
-            /// The tool, for a call with a context.
+            /// The tool, for calls with a context.
             pub const TOOL: #krate::import::ImportedTool<#takes, Output> = #krate::__private::import::tool(
                 #id,
                 #krate::__private::import::#encode,
@@ -174,15 +185,15 @@ fn tool_items(
     })
 }
 
-fn unsound(which: &str) -> impl Fn(String) -> String {
-    move |wrong| format!("its {which} schema is not sound, {wrong}")
+fn invalid(which: &str) -> impl Fn(String) -> String {
+    move |reason| format!("invalid {which} schema: {reason}")
 }
 
-/// Tells of properties that have a plainer type than their schema.
+/// Returns the documentation of properties whose type is simpler than their schema.
 fn note(what: &str, plainer: &[String]) -> String {
     if plainer.is_empty() {
         return String::new();
     }
     let names = plainer.iter().map(|name| format!("`{}`", doc::visible(name))).collect::<Vec<_>>().join(", ");
-    format!("\n\n Of the {what}s, {names} could not be given the type of the schema, and takes more.")
+    format!("\n\n The types of these {what}s accept more than the schema: {names}.")
 }

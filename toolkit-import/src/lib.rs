@@ -1,22 +1,22 @@
 //! Implementation detail of the `toolkit` crate, which documents this macro.
 //!
-//! A file goes through `manifest` (what tools it has), then each schema through `simplify` (what a type can say of it)
-//! and `types` (the type itself, by `typify`, or something plainer); `tidy` reads what `typify` wrote, `write`
-//! writes it as ours, and `expand` puts the module together. Every mistake is an error at the literal it comes from.
+//! `manifest` reads the tools of a file. For each schema, `simplify` keeps the keywords that a Rust type can express, and
+//! `types` generates types with `typify`, or falls back to simpler ones. `parse` reads the output of `typify`, `generate`
+//! writes the final types, and `expand` assembles the module. Each error points to the literal that causes it.
 
 mod arguments;
 mod branches;
 mod doc;
 mod expand;
+mod generate;
+mod keywords;
 mod manifest;
 mod name;
+mod parse;
 mod pointer;
 mod simplify;
 mod suggest;
-mod tidy;
 mod types;
-mod words;
-mod write;
 
 use proc_macro::TokenStream;
 

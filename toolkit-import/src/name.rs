@@ -1,10 +1,12 @@
-//! From the names of tools and fields to those of Rust.
+//! Rust names for tools and types.
 
 use proc_macro2::{Ident, Span};
 
-/// The function of a tool: `create-issue`, `issues/create` and `createIssue` become `create_issue`, `issues_create` and
-/// `create_issue`. All but letters and digits of ASCII becomes `_`, a word begins where lower case ends, a digit in
-/// front gets an `_`, and so does a keyword at its end.
+/// Returns the function name of a tool in snake case: `create-issue`, `issues/create` and `createIssue` become
+/// `create_issue`, `issues_create` and `create_issue`.
+///
+/// Characters other than ASCII letters and digits become `_`. A leading digit gets the prefix `_`, and a keyword the suffix
+/// `_`.
 pub(crate) fn function(name: &str) -> String {
     let mut snake = String::new();
     let mut last_is_lower = false;
@@ -22,15 +24,15 @@ pub(crate) fn function(name: &str) -> String {
     if snake.starts_with(|c: char| c.is_ascii_digit()) {
         snake.insert(0, '_');
     }
-    // `syn` does not know the keyword of edition 2024.
+    // `syn` does not treat this keyword of edition 2024 as one.
     if snake == "gen" || syn::parse_str::<Ident>(&snake).is_err() {
         snake.push('_');
     }
     snake
 }
 
-/// A type: `rich-text_request` becomes `RichTextRequest`.
-pub(crate) fn of_type(name: &str) -> String {
+/// Returns the type name in camel case: `rich-text_request` becomes `RichTextRequest`.
+pub(crate) fn type_name(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect()
 }

@@ -1,34 +1,34 @@
-//! What a Rust type can say of a schema, and nothing else: the types, the names, the choices.
+//! Simplification of a schema to the keywords that a Rust type can express: types, names and alternatives.
 //!
-//! What is left out (ranges, patterns, conditions) only makes the type accept more; the dispatcher checks the rest when
-//! the tool is called. Defaults are left out too, so that a server's default stays the server's.
+//! Other constraints (ranges, patterns, conditions) are omitted, so the type accepts more than the schema; the dispatcher
+//! validates the arguments of each call. Defaults are omitted too, so that the defaults of the server apply.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use crate::keywords::{Object, add, distinct, is_unconstrained, list, required, shown, stand_alone, texts, types};
 use crate::name;
 use crate::pointer::pointer;
-use crate::words::{Object, add, distinct, list, required, says_nothing, shown, stand_alone, texts, types};
 
-/// The schema in the words that `typify` reads well, its type to be named `root`, or what is wrong with it; `None` if it
-/// is too much to read.
+/// Reduces a schema, whose type will be named `root`, to the keywords that `typify` supports well. Returns `None` if the
+/// schema is too large, and an error if it is invalid.
 pub(crate) fn simplify(schema: &Value, root: &str) -> Result<Option<Object>, String> {
     let mut simplifier = Simplifier {
         whole: schema,
         root,
         names: BTreeMap::new(),
         taken: BTreeSet::from([root.to_owned()]),
-        open: Vec::new(),
-        inside: Vec::new(),
+        pending: Vec::new(),
+        inlining: Vec::new(),
         depth: 0,
-        read: 0,
-        copied: 0,
-        gave_up: false,
+        n_visited: 0,
+        n_inlined_bytes: 0,
+        is_too_large: false,
     };
     let Value::Object(mut simple) = simplifier.schema(schema, "")? else { return Ok(Some(Object::new())) };
     let mut definitions = Object::new();
-    while let Some(pointer) = simplifier.open.pop() {
+    while let Some(pointer) = simplifier.pending.pop() {
         let target = schema.pointer(&pointer).unwrap_or(&Value::Null);
         let definition = simplifier.schema(target, &pointer)?;
         definitions.insert(simplifier.names[&pointer].clone(), definition);
@@ -36,73 +36,73 @@ pub(crate) fn simplify(schema: &Value, root: &str) -> Result<Option<Object>, Str
     if !definitions.is_empty() {
         simple.insert("definitions".to_owned(), definitions.into());
     }
-    Ok((!simplifier.gave_up).then_some(simple))
+    Ok((!simplifier.is_too_large).then_some(simple))
 }
 
-/// The same with less to it: a scalar or a list is what it was, and all else is any value.
-pub(crate) fn plain(schema: &Value) -> Value {
-    let mut plain = Object::new();
-    plain.extend(schema.get("description").map(|text| ("description".to_owned(), text.clone())));
-    let is_plain = |name: &Value| name.as_str().is_some_and(|name| name != "object");
-    plain.extend(schema.get("type").filter(|name| is_plain(name)).map(|name| ("type".to_owned(), name.clone())));
-    plain.into()
+/// Reduces a schema to its description and its scalar or array type. Any other schema becomes any value.
+pub(crate) fn fallback(schema: &Value) -> Value {
+    let mut fallback = Object::new();
+    fallback.extend(schema.get("description").map(|text| ("description".to_owned(), text.clone())));
+    let is_simple = |name: &Value| name.as_str().is_some_and(|name| name != "object");
+    fallback.extend(schema.get("type").filter(|name| is_simple(name)).map(|name| ("type".to_owned(), name.clone())));
+    fallback.into()
 }
 
 pub(crate) struct Simplifier<'s> {
     whole: &'s Value,
     root: &'s str,
-    /// What is referred to, by its pointer, and the name that it gets.
+    /// The type names of referenced schemas, by their pointers.
     names: BTreeMap<String, String>,
-    /// The names of types that are given away.
+    /// The type names in use.
     taken: BTreeSet<String>,
-    /// The pointers whose schemas are still to be read.
-    open: Vec<String>,
-    /// The pointers of the references that are being replaced by what they refer to.
-    inside: Vec<String>,
+    /// The pointers of referenced schemas that are not simplified yet.
+    pending: Vec<String>,
+    /// The pointers of the references that are being inlined.
+    inlining: Vec<String>,
     depth: usize,
-    /// How many schemas were read.
-    read: usize,
-    /// How long, as JSON, all that stands in the place of references is.
-    copied: usize,
-    /// Whether there was more than is read.
-    gave_up: bool,
+    /// The number of visited schemas.
+    n_visited: usize,
+    /// The number of bytes of all inlined schemas, as JSON.
+    n_inlined_bytes: usize,
+    /// True if a limit was exceeded.
+    is_too_large: bool,
 }
 
-/// How many schemas are read of one: parts that refer to parts can be far more than what is written.
-const MAX_READ: usize = 1 << 14;
+/// The maximum number of visited schemas, since nested references can grow exponentially.
+const MAX_VISITED: usize = 1 << 14;
 
-/// How many bytes of JSON may stand in the place of references.
-const MAX_COPIED: usize = 1 << 20;
+/// The maximum number of bytes of inlined schemas.
+const MAX_INLINED_BYTES: usize = 1 << 20;
 
-/// How many references may stand within each other.
-const MAX_INSIDE: usize = 64;
+/// The maximum depth of nested references.
+const MAX_INLINING: usize = 64;
 
-/// How deep schemas are read: rustc gives up on structs in structs at a depth of about sixty.
+/// The maximum depth of schemas. rustc fails for structs that are nested about sixty levels deep.
 const MAX_DEPTH: usize = 24;
 
 impl Simplifier<'_> {
     fn schema(&mut self, schema: &Value, place: &str) -> Result<Value, String> {
-        self.deeper(schema, place, false)
+        self.nested(schema, place, false)
     }
 
-    /// A schema, or a part of one whose properties may stand in another part.
-    fn deeper(&mut self, schema: &Value, place: &str, is_part: bool) -> Result<Value, String> {
-        self.read += 1;
-        self.gave_up |= self.read > MAX_READ;
-        if self.gave_up || self.depth == MAX_DEPTH {
+    /// Simplifies a schema. `is_part` is true for a subschema in place, such as in `allOf`.
+    fn nested(&mut self, schema: &Value, place: &str, is_part: bool) -> Result<Value, String> {
+        self.n_visited += 1;
+        self.is_too_large |= self.n_visited > MAX_VISITED;
+        if self.is_too_large || self.depth == MAX_DEPTH {
             return Ok(json!({}));
         }
         self.depth += 1;
-        let simple = self.words(schema, place, is_part);
+        let simple = self.keywords(schema, place, is_part);
         self.depth -= 1;
         simple
     }
 
-    fn words(&mut self, schema: &Value, place: &str, is_part: bool) -> Result<Value, String> {
+    fn keywords(&mut self, schema: &Value, place: &str, is_part: bool) -> Result<Value, String> {
         let schema = match schema {
             Value::Object(schema) => schema,
             Value::Bool(_) => return Ok(json!({})),
-            _ => return Err(format!("{} is no schema", shown(place))),
+            _ => return Err(format!("{} is not a schema", shown(place))),
         };
         let mut simple = Object::new();
         if let Some(description) = schema.get("description").filter(|text| text.is_string()) {
@@ -123,7 +123,7 @@ impl Simplifier<'_> {
         }
         self.merge(schema, &mut simple, place, is_part)?;
         self.branches(schema, &mut simple, place, is_part)?;
-        // Choices between properties that are there already say which of them go together.
+        // Alternatives of an object with properties only constrain which properties go together.
         if !["properties", "$ref", "oneOf"].iter().any(|word| simple.contains_key(*word)) {
             self.choices(schema, &mut simple, place)?;
         }
@@ -135,13 +135,13 @@ impl Simplifier<'_> {
         let mut properties = Object::new();
         match schema.get("properties") {
             Some(Value::Object(given)) => {
-                // In the order of their names, whatever order the maps of this build keep.
+                // Sorted by name, since the order of `serde_json::Map` depends on its features.
                 for (name, property) in BTreeMap::from_iter(given) {
                     let at = format!("{place}/properties/{}", name.replace('~', "~0").replace('/', "~1"));
                     properties.insert(name.clone(), self.schema(property, &at)?);
                 }
             }
-            Some(_) => return Err(format!("{} is no object", shown(&format!("{place}/properties")))),
+            Some(_) => return Err(format!("{} is not an object", shown(&format!("{place}/properties")))),
             None => {}
         }
         let additional = schema.get("additionalProperties");
@@ -150,7 +150,7 @@ impl Simplifier<'_> {
             simple.insert("type".to_owned(), json!("object"));
         }
         let required = required(schema, place)?;
-        // In a choice, what is only required says which properties go together; at the root it is all there is.
+        // In an alternative, `required` alone constrains which properties go together. At the root, it declares properties.
         if properties.is_empty() && (required.is_empty() || !place.is_empty()) {
             let closed = additional.filter(|additional| **additional == json!(false));
             simple.extend(closed.map(|closed| ("additionalProperties".to_owned(), closed.clone())));
@@ -161,7 +161,7 @@ impl Simplifier<'_> {
             simple.insert("required".to_owned(), required.into());
             simple.insert("properties".to_owned(), properties.into());
         }
-        // Properties that nobody named, next to those that have a name, are for those who have a type for them.
+        // Additional properties become a map if they have a type.
         if let Some(additional) = additional.filter(|given| given.is_object() && **given != json!({})) {
             let additional = self.schema(additional, &format!("{place}/additionalProperties"))?;
             if additional != json!({}) || !simple.contains_key("properties") {
@@ -171,7 +171,7 @@ impl Simplifier<'_> {
         Ok(())
     }
 
-    /// One of several schemas.
+    /// Simplifies `oneOf` and `anyOf`.
     fn choices(&mut self, schema: &Object, simple: &mut Object, place: &str) -> Result<(), String> {
         for keyword in ["oneOf", "anyOf"] {
             let mut kept: Vec<Value> = Vec::new();
@@ -182,13 +182,13 @@ impl Simplifier<'_> {
                     kept.push(choice);
                 }
             }
-            if kept.is_empty() || kept.iter().any(says_nothing) {
+            if kept.is_empty() || kept.iter().any(is_unconstrained) {
                 continue;
             }
             if let [Value::Object(only)] = &*kept {
                 add(simple, only.clone());
             } else {
-                // Of any choice a value of Rust is one; of `anyOf`, `typify` would make a struct of all.
+                // A Rust value is one of the alternatives; `typify` would convert `anyOf` to a struct of all.
                 simple.insert("oneOf".to_owned(), kept.into());
             }
             return Ok(());
@@ -196,10 +196,10 @@ impl Simplifier<'_> {
         Ok(())
     }
 
-    /// All of several schemas: their properties together, and of all else the first that is said.
+    /// Merges `allOf`: the union of the properties, and the first value of any other keyword.
     fn merge(&mut self, schema: &Object, simple: &mut Object, place: &str, is_part: bool) -> Result<(), String> {
         let parts = list(schema, "allOf", place)?;
-        // A lone reference stays one, unless it would be the second word, here or where this is a part.
+        // A single reference is kept if the schema has no other keywords and is not merged into another one.
         let is_alone =
             !is_part && parts.len() == 1 && simple.keys().all(|name| name == "description" || name == "type");
         for (at, part) in parts {
@@ -222,45 +222,45 @@ impl Simplifier<'_> {
         Ok(())
     }
 
-    /// A part of a schema, with what it refers to in the place of the reference, but not once more within itself.
+    /// Simplifies a part with its reference inlined. A recursive reference becomes any value.
     pub(crate) fn inlined(&mut self, schema: &Value, place: &str) -> Result<Value, String> {
         let pointer = schema.get("$ref").and_then(Value::as_str).and_then(pointer);
         match pointer.and_then(|pointer| Some((self.whole.pointer(&pointer)?, pointer))) {
-            None => self.deeper(schema, place, true),
-            Some((_, pointer)) if self.inside.contains(&pointer) => Ok(json!({})),
-            Some(_) if self.gave_up || self.inside.len() == MAX_INSIDE => {
-                self.gave_up = true;
+            None => self.nested(schema, place, true),
+            Some((_, pointer)) if self.inlining.contains(&pointer) => Ok(json!({})),
+            Some(_) if self.is_too_large || self.inlining.len() == MAX_INLINING => {
+                self.is_too_large = true;
                 Ok(json!({}))
             }
             Some((target, pointer)) => {
-                self.copied += target.to_string().len();
-                self.gave_up |= self.copied > MAX_COPIED;
-                self.inside.push(pointer.clone());
+                self.n_inlined_bytes += target.to_string().len();
+                self.is_too_large |= self.n_inlined_bytes > MAX_INLINED_BYTES;
+                self.inlining.push(pointer.clone());
                 let simple = self.inlined(target, &pointer);
-                self.inside.pop();
+                self.inlining.pop();
                 simple
             }
         }
     }
 
     fn reference(&mut self, reference: &Value, place: &str) -> Result<Option<(String, Value)>, String> {
-        // An anchor, or another document: any value.
+        // A reference to an anchor or to another document becomes any value.
         let Some(pointer) = reference.as_str().and_then(pointer) else { return Ok(None) };
         if pointer.is_empty() {
             return Ok(Some(("$ref".to_owned(), json!("#"))));
         }
         if self.whole.pointer(&pointer).is_none() {
-            return Err(format!("{} refers to `#{pointer}`, where there is nothing", shown(place)));
+            return Err(format!("{} refers to `#{pointer}`, which does not exist", shown(place)));
         }
         if !self.names.contains_key(&pointer) {
             let last = pointer.rsplit('/').next().unwrap_or_default();
-            let base = format!("{}{}", self.root, name::of_type(last));
+            let base = format!("{}{}", self.root, name::type_name(last));
             let numbered = (2..).map(|n| format!("{base}{n}"));
             let name = std::iter::once(base.clone()).chain(numbered).find(|name| !self.taken.contains(name));
             let name = name.unwrap_or(base);
             self.taken.insert(name.clone());
             self.names.insert(pointer.clone(), name);
-            self.open.push(pointer.clone());
+            self.pending.push(pointer.clone());
         }
         Ok(Some(("$ref".to_owned(), json!(format!("#/definitions/{}", self.names[&pointer])))))
     }

@@ -1,6 +1,6 @@
-//! "Did you mean": the nearest of the names there are, where one is near.
+//! Suggestions for misspelled names.
 
-/// ``; did you mean `x`?``, if a candidate is near.
+/// Returns ``; did you mean `x`?`` for the most similar candidate, if one is similar enough.
 pub(crate) fn did_you_mean<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     let distance = |candidate: &&str| strsim::osa_distance(typed, candidate);
     let near = |candidate: &&str| distance(candidate) <= candidate.len() / 3 + 1;

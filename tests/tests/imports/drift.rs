@@ -1,4 +1,4 @@
-//! Whether a server still fits what was imported.
+//! `Import::check`: changes of a server after the import.
 
 use serde_json::{Value, json};
 use toolkit::lock::Lock;
@@ -9,7 +9,7 @@ use super::{gh, github};
 
 const MANIFEST: &str = include_str!("../../manifests/github.json");
 
-/// What is wrong once the manifest has changed like this.
+/// Returns the diagnostics after a change of the manifest.
 fn after(change: impl FnOnce(&mut Value)) -> Vec<String> {
     let mut manifest: Value = serde_json::from_str(MANIFEST).unwrap();
     change(&mut manifest["tools"]);
@@ -22,7 +22,7 @@ fn after(change: impl FnOnce(&mut Value)) -> Vec<String> {
 }
 
 #[test]
-fn what_breaks_no_caller_fits() {
+fn compatible_changes_pass() {
     assert_eq!(after(|_| {}), [""; 0]);
     let wider = after(|tools| {
         let issue = &mut tools[0];
@@ -37,7 +37,7 @@ fn what_breaks_no_caller_fits() {
 }
 
 #[test]
-fn every_change_that_breaks_is_told() {
+fn every_breaking_change_is_reported() {
     let broken = after(|tools| {
         tools[0]["inputSchema"]["required"] = json!(["owner", "repo", "title", "body"]);
         tools[0]["outputSchema"]["required"] = json!(["number"]);
@@ -51,13 +51,13 @@ fn every_change_that_breaks_is_told() {
         ("github:star-repository", "input"),
     ];
     assert_eq!(broken.len(), expected.len(), "{broken:#?}");
-    for (said, (tool, what)) in broken.iter().zip(expected) {
-        assert!(said.contains(tool) && said.contains(what), "{said}");
+    for (message, (tool, what)) in broken.iter().zip(expected) {
+        assert!(message.contains(tool) && message.contains(what), "{message}");
     }
 }
 
 #[test]
-fn of_several_versions_and_namespaces_what_was_imported_is_checked() {
+fn only_imported_versions_and_namespaces_are_checked() {
     let lock = Lock::from_json(include_str!("../../manifests/versions.json")).unwrap();
     assert_eq!(gh::sum::Args::new("x").b, "x");
 

@@ -1,4 +1,4 @@
-//! The tools of other servers as typed functions: what a manifest becomes, and that a server agrees.
+//! `import!`: generated types and calls, and the check of a server against an import.
 
 mod calls;
 mod drift;

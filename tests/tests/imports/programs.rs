@@ -1,6 +1,6 @@
-//! Whole programs that import: one as strict as can be, and one with every real manifest.
+//! Programs with imports: one with all lints, and one with every real manifest.
 //!
-//! They share a target directory of their own with the other programs, so that the first run takes a while.
+//! They share a separate target directory with the other programs, so the first run is slow.
 
 use std::fmt::Write;
 use std::fs;
@@ -10,7 +10,7 @@ use std::process::Command;
 use toolkit_tests::{ran, shared};
 
 #[test]
-fn what_is_generated_needs_no_crate_but_toolkit_and_passes_every_lint() {
+fn generated_code_depends_on_toolkit_only_and_passes_all_lints() {
     let printed = run(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures"), &["--package", "imports"]);
     let expected = "Some([\"a\", \"b\"]) github:create_issue\n1 math:add\n\
                     [\"odd:match\", \"odd:3d.print/now\", \"odd:getUserByID\", \"odd:IMPORT\"] \
@@ -18,7 +18,7 @@ fn what_is_generated_needs_no_crate_but_toolkit_and_passes_every_lint() {
     assert_eq!(printed, expected);
 }
 
-/// The only places of real manifests where a type says less than its schema: texts that differ in `+` and `-` only.
+/// The properties of real manifests with a simplified type: enumerations whose values differ in `+` and `-` only.
 const PLAINER: [&str; 3] = ["search_issues.sort", "search_issues.sort", "search_pull_requests.sort"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the schemas of a manifest become, and that they accept what the types say.
+//! Generated types, and validation of their values with the schemas.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use toolkit::Manifest;
 use super::{github, math, odd};
 
 #[test]
-fn names_that_are_none_in_rust_become_some() {
+fn names_are_converted_to_rust_identifiers() {
     assert_eq!(odd::IMPORT.server(), "odd");
     assert_eq!(odd::match_::TOOL.id(), "odd:match");
     assert_eq!(odd::import::TOOL.id(), "odd:IMPORT");
@@ -20,17 +20,17 @@ fn names_that_are_none_in_rust_become_some() {
 }
 
 #[test]
-fn of_a_lock_the_tools_of_one_server_are_imported() {
+fn the_tools_of_one_server_are_imported_from_a_lock() {
     assert_eq!(math::IMPORT.tools(), ["add"]);
     assert_eq!(math::add::TOOL.id(), "math:add");
 }
 
 #[test]
-fn what_has_no_type_is_plainer_and_says_so() {
+fn unsupported_schemas_have_simpler_types() {
     assert_eq!(odd::IMPORT.plainer(), ["anything", "plus_and_minus.sort"]);
     assert_eq!(github::IMPORT.plainer(), [""; 0]);
     let _: odd::anything::Args = toolkit::Arguments::from(r#"{"a": 1}"#);
-    // A field named as the constructor has no setter.
+    // A field with the name of the constructor has no setter.
     let args = odd::plus_and_minus::Args { new: Some(1), ..Default::default() };
     assert_eq!(json(&args.sort("reactions--1")), json!({ "new": 1, "sort": "reactions--1" }));
 }
@@ -45,7 +45,7 @@ fn choices_are_enums() {
 }
 
 #[test]
-fn what_is_recursive_is_boxed() {
+fn recursive_types_are_boxed() {
     use odd::tree::{Args, ArgsRoot};
 
     let args = Args::new(ArgsRoot::new("a").children([ArgsRoot::new("b")]));
@@ -58,7 +58,7 @@ fn parts_of_a_schema_are_one_struct() {
 }
 
 #[test]
-fn properties_that_nobody_named_are_a_map_beside_the_others() {
+fn additional_properties_are_a_map() {
     let args = odd::open::Args { extra: BTreeMap::from([("n".to_owned(), 1)]), ..Default::default() };
     assert_eq!(json(&args.a("x")), json!({ "a": "x", "n": 1 }));
 }
@@ -75,7 +75,7 @@ fn an_empty_list_is_not_an_absent_one() {
 
 proptest! {
     #[test]
-    fn an_input_schema_accepts_what_its_type_becomes(
+    fn an_input_schema_accepts_the_values_of_its_type(
         title in ".+", body in proptest::option::of(".*"), labels in proptest::option::of(proptest::collection::vec(".*", 0..3)),
         kind in 0..3_usize, date in proptest::option::of(("[0-9]{4}", any::<bool>())),
     ) {
@@ -88,7 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn so_does_one_that_is_odd(
+    fn an_unusual_input_schema_accepts_the_values_of_its_type(
         text in ".*", number in any::<i64>(), which in 0..3, radius in -1e9..1e9, tags in proptest::collection::btree_map(".*", ".*", 0..3),
     ) {
         use odd::choose::{Args, ArgsShape};
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// Whether the input schema of a tool accepts these arguments.
+/// Validates the arguments with the input schema of a tool.
 fn accepts(manifest: &str, tool: &str, args: &impl Serialize) -> Result<(), TestCaseError> {
     let manifest = Manifest::from_mcp_json(manifest).unwrap();
     let tool = manifest.tools().find(|listed| listed.name() == tool).unwrap();

@@ -1,36 +1,36 @@
-//! The words of a schema one by one, as far as they are sound.
+//! Access to the keywords of a schema, with checks of their values.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-/// The word under which [`Branches`] wait in a schema until there are properties to stand beside.
+/// The internal keyword with the properties of branches, until they are merged into an object with properties.
 pub(crate) const BRANCHES: &str = "branches";
 
 pub(crate) type Object = Map<String, Value>;
 
 const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
-/// The schemas under a keyword, and where they are.
+/// Returns the schemas in the list of a keyword with their pointers.
 pub(crate) fn list<'s>(schema: &'s Object, keyword: &str, place: &str) -> Result<Vec<(String, &'s Value)>, String> {
     match schema.get(keyword) {
         None => Ok(Vec::new()),
         Some(Value::Array(list)) if !list.is_empty() => {
             Ok(list.iter().enumerate().map(|(idx, part)| (format!("{place}/{keyword}/{idx}"), part)).collect())
         }
-        Some(_) => Err(format!("{} is no list of schemas", shown(&format!("{place}/{keyword}")))),
+        Some(_) => Err(format!("{} is not a list of schemas", shown(&format!("{place}/{keyword}")))),
     }
 }
 
-/// Adds what is not there yet.
+/// Adds missing fields.
 pub(crate) fn add(to: &mut Object, fields: Object) {
     for (name, value) in fields {
         to.entry(name).or_insert(value);
     }
 }
 
-/// Leaves a reference or a choice nothing but its description: next to other words `typify` would merge them, and with
-/// what is recursive it would never end.
+/// Removes the keywords next to a reference or `oneOf` except the description. `typify` would merge them, and would not
+/// terminate for recursive schemas.
 pub(crate) fn stand_alone(simple: &mut Object) {
     let word = ["properties", "$ref", "oneOf"].into_iter().find(|word| simple.contains_key(*word));
     match word {
@@ -40,7 +40,8 @@ pub(crate) fn stand_alone(simple: &mut Object) {
     }
 }
 
-pub(crate) fn says_nothing(schema: &Value) -> bool {
+/// Returns true if a schema accepts any value.
+pub(crate) fn is_unconstrained(schema: &Value) -> bool {
     schema.as_object().is_none_or(|schema| schema.keys().all(|name| name == "description"))
 }
 
@@ -49,13 +50,13 @@ pub(crate) fn types(schema: &Object, place: &str) -> Result<Option<Value>, Strin
     let names = given.as_array().cloned().unwrap_or_else(|| vec![given.clone()]);
     let is_type = |name: &Value| name.as_str().is_some_and(|name| TYPES.contains(&name));
     match names.iter().find(|name| !is_type(name)) {
-        Some(wrong) => Err(format!("{} has the type {wrong}, which is none", shown(place))),
-        None if names.is_empty() => Err(format!("{} has no type in its list", shown(place))),
+        Some(wrong) => Err(format!("{} has the unknown type {wrong}", shown(place))),
+        None if names.is_empty() => Err(format!("{} has an empty list of types", shown(place))),
         None => Ok(Some(given.clone())),
     }
 }
 
-/// The texts that are the only ones, where it is texts that are listed.
+/// Returns the values of `const` or `enum` if they are strings, or strings and `null`.
 pub(crate) fn texts(schema: &Object) -> Option<Value> {
     let only = schema.get("const").map(|only| vec![only.clone()]);
     let mut texts = only.or_else(|| schema.get("enum")?.as_array().cloned())?;
@@ -64,7 +65,7 @@ pub(crate) fn texts(schema: &Object) -> Option<Value> {
     is_text.then(|| texts.into())
 }
 
-/// Leaves each value once.
+/// Removes duplicates.
 pub(crate) fn distinct(values: &mut Vec<Value>) {
     let mut seen = BTreeSet::new();
     values.retain(|value| seen.insert(value.to_string()));
@@ -74,10 +75,10 @@ pub(crate) fn required(schema: &Object, place: &str) -> Result<Vec<Value>, Strin
     match schema.get("required") {
         None => Ok(Vec::new()),
         Some(Value::Array(names)) if names.iter().all(Value::is_string) => Ok(names.clone()),
-        Some(_) => Err(format!("{} is no list of names", shown(&format!("{place}/required")))),
+        Some(_) => Err(format!("{} is not a list of names", shown(&format!("{place}/required")))),
     }
 }
 
 pub(crate) fn shown(place: &str) -> String {
-    if place.is_empty() { "its root".to_owned() } else { format!("`{}`", place.escape_debug()) }
+    if place.is_empty() { "the root".to_owned() } else { format!("`{}`", place.escape_debug()) }
 }

@@ -1,7 +1,7 @@
-//! What `typify` wrote, read again: its structs and choices, without what it puts around them.
+//! Parsing of the structs and enums that `typify` generates.
 //!
-//! Its types are good; the forty lines of conversions beside each, its use of `Vec` for a list that is absent and its
-//! paths to crates that the author may not have are not.
+//! Only the types are kept. `typify` also generates many conversions for each type, represents an absent list as an empty
+//! `Vec`, and refers to crates that may not be dependencies of the author.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use crate::name;
 /// The types of a schema.
 pub(crate) struct Items {
     pub(crate) structs: Vec<Struct>,
-    pub(crate) choices: Vec<Choice>,
-    pub(crate) wrappers: Vec<Wrapper>,
+    pub(crate) enums: Vec<Enum>,
+    pub(crate) newtypes: Vec<Newtype>,
 }
 
-/// An object.
+/// A struct.
 pub(crate) struct Struct {
     pub(crate) name: Ident,
     pub(crate) doc: String,
@@ -26,19 +26,19 @@ pub(crate) struct Struct {
 
 pub(crate) struct Field {
     pub(crate) name: Ident,
-    /// Its name in JSON; `None` where the field holds the properties that nobody named.
+    /// The JSON name, or `None` for the map of additional properties.
     pub(crate) json: Option<String>,
     pub(crate) doc: String,
-    /// Without the `Option` of a field that may be absent.
+    /// The type, without the `Option` of an optional field.
     pub(crate) ty: Type,
     pub(crate) is_required: bool,
 }
 
-/// One of several texts or types.
-pub(crate) struct Choice {
+/// An enum.
+pub(crate) struct Enum {
     pub(crate) name: Ident,
     pub(crate) doc: String,
-    /// How serde tells the variants apart.
+    /// The serde attributes, which define the representation.
     pub(crate) serde: Vec<Attribute>,
     pub(crate) variants: Vec<Variant>,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Choice {
 pub(crate) struct Variant {
     pub(crate) name: Ident,
     pub(crate) doc: String,
-    /// Its name in JSON.
+    /// The serde attributes, which define the JSON name.
     pub(crate) serde: Vec<Attribute>,
     pub(crate) shape: Shape,
 }
@@ -57,23 +57,23 @@ pub(crate) enum Shape {
     Struct(Vec<Field>),
 }
 
-/// A type around another one.
-pub(crate) struct Wrapper {
+/// A newtype.
+pub(crate) struct Newtype {
     pub(crate) name: Ident,
     pub(crate) doc: String,
     pub(crate) ty: Type,
 }
 
-/// The types in what `typify` wrote, if there is one named `root` and no two have one name.
-pub(crate) fn tidy(written: TokenStream, root: &str) -> Option<Items> {
-    let file: File = syn::parse2(written).ok()?;
-    let mut items = Items { structs: Vec::new(), choices: Vec::new(), wrappers: Vec::new() };
+/// Parses the output of `typify`. Returns `None` if there is no type named `root` or two types have the same name.
+pub(crate) fn parse(generated: TokenStream, root: &str) -> Option<Items> {
+    let file: File = syn::parse2(generated).ok()?;
+    let mut items = Items { structs: Vec::new(), enums: Vec::new(), newtypes: Vec::new() };
     let mut names = BTreeSet::new();
     for item in file.items {
         match item {
             Item::Struct(item) => {
                 names.insert(item.ident.to_string()).then_some(())?;
-                let doc = text_of(&item.attrs);
+                let doc = doc_text(&item.attrs);
                 match item.fields {
                     Fields::Named(fields) => {
                         let fields = named(fields)?;
@@ -81,7 +81,7 @@ pub(crate) fn tidy(written: TokenStream, root: &str) -> Option<Items> {
                     }
                     Fields::Unnamed(fields) => {
                         let ty = fields.unnamed.into_iter().next()?.ty;
-                        items.wrappers.push(Wrapper { name: item.ident, doc, ty });
+                        items.newtypes.push(Newtype { name: item.ident, doc, ty });
                     }
                     Fields::Unit => return None,
                 }
@@ -89,8 +89,8 @@ pub(crate) fn tidy(written: TokenStream, root: &str) -> Option<Items> {
             Item::Enum(item) => {
                 names.insert(item.ident.to_string()).then_some(())?;
                 let variants = item.variants.into_iter().map(variant).collect::<Option<_>>()?;
-                let doc = text_of(&item.attrs);
-                items.choices.push(Choice { name: item.ident, doc, serde: serde_of(item.attrs), variants });
+                let doc = doc_text(&item.attrs);
+                items.enums.push(Enum { name: item.ident, doc, serde: serde_attributes(item.attrs), variants });
             }
             _ => {}
         }
@@ -104,20 +104,21 @@ fn variant(variant: syn::Variant) -> Option<Variant> {
         Fields::Unnamed(fields) => Shape::Tuple(fields.unnamed.into_iter().map(|field| field.ty).collect()),
         Fields::Named(fields) => Shape::Struct(named(fields)?),
     };
-    Some(Variant { name: variant.ident, doc: text_of(&variant.attrs), serde: serde_of(variant.attrs), shape })
+    Some(Variant { name: variant.ident, doc: doc_text(&variant.attrs), serde: serde_attributes(variant.attrs), shape })
 }
 
-/// What serde is told, but not that other fields are refused: that is the dispatcher's, and the result's stay open.
-fn serde_of(mut attributes: Vec<Attribute>) -> Vec<Attribute> {
-    let refuses = |attribute: &Attribute| match &attribute.meta {
+/// Returns the serde attributes except `deny_unknown_fields`, since the dispatcher validates arguments and results may have
+/// additional properties.
+fn serde_attributes(mut attributes: Vec<Attribute>) -> Vec<Attribute> {
+    let denies_unknown = |attribute: &Attribute| match &attribute.meta {
         Meta::List(list) => list.tokens.to_string() == "deny_unknown_fields",
         _ => false,
     };
-    attributes.retain(|attribute| attribute.path().is_ident("serde") && !refuses(attribute));
+    attributes.retain(|attribute| attribute.path().is_ident("serde") && !denies_unknown(attribute));
     attributes
 }
 
-/// The fields, if no two have one name.
+/// Returns the fields, or `None` if two fields have the same name.
 fn named(fields: FieldsNamed) -> Option<Vec<Field>> {
     let fields = fields.named.into_iter().map(field).collect::<Option<Vec<Field>>>()?;
     let mut names = BTreeSet::new();
@@ -126,24 +127,24 @@ fn named(fields: FieldsNamed) -> Option<Vec<Field>> {
 
 fn field(field: syn::Field) -> Option<Field> {
     let name = field.ident?;
-    let serde = Serde::of(&field.attrs)?;
+    let serde = FieldAttributes::parse(&field.attrs)?;
     let json = (!serde.is_flat).then(|| serde.rename.unwrap_or_else(|| name.to_string()));
-    // `typify` knows the other keywords.
+    // `typify` escapes all other keywords.
     let name = if name == "gen" { name::ident("gen_") } else { name };
     let ty = if serde.is_optional { inner(&field.ty, "Option").cloned().unwrap_or(field.ty) } else { field.ty };
-    Some(Field { name, json, doc: text_of(&field.attrs), ty, is_required: !serde.is_optional && !serde.is_flat })
+    Some(Field { name, json, doc: doc_text(&field.attrs), ty, is_required: !serde.is_optional && !serde.is_flat })
 }
 
-/// What is said of a field under `#[serde(…)]`.
+/// The serde attributes of a field.
 #[derive(Default)]
-struct Serde {
+struct FieldAttributes {
     rename: Option<String>,
     is_optional: bool,
     is_flat: bool,
 }
 
-impl Serde {
-    fn of(attributes: &[Attribute]) -> Option<Self> {
+impl FieldAttributes {
+    fn parse(attributes: &[Attribute]) -> Option<Self> {
         let mut serde = Self::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
             let parsed = attribute.parse_nested_meta(|meta| {
@@ -156,7 +157,7 @@ impl Serde {
                             meta.value()?.parse::<LitStr>()?;
                         }
                     }
-                    // Of what is required and may be `null`.
+                    // For a required field that may be `null`.
                     Some("deserialize_with") => drop(meta.value()?.parse::<LitStr>()?),
                     _ => return Err(meta.error("unexpected")),
                 }
@@ -168,8 +169,8 @@ impl Serde {
     }
 }
 
-/// The text of doc comments, but not what `typify` says where the schema says nothing: the name.
-fn text_of(attributes: &[Attribute]) -> String {
+/// Returns the text of the doc comments. Without a description, `typify` generates the name, which is ignored.
+fn doc_text(attributes: &[Attribute]) -> String {
     let text = |attribute: &Attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
@@ -183,7 +184,7 @@ fn text_of(attributes: &[Attribute]) -> String {
     if is_name(&doc) { String::new() } else { doc }
 }
 
-/// `T` of a `Wrapper<T>`, by the name that `typify` writes.
+/// Returns `T` of a `Wrapper<T>`, under the path that `typify` generates.
 pub(crate) fn inner<'t>(ty: &'t Type, wrapper: &str) -> Option<&'t Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == wrapper)?;

@@ -1,64 +1,64 @@
-//! Types as the author of a program sees them.
+//! Generation of the final types.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Path, Type};
 
 use crate::doc;
-use crate::tidy::{Choice, Field, Items, Shape, Struct, Variant, Wrapper, inner};
+use crate::parse::{Enum, Field, Items, Newtype, Shape, Struct, Variant, inner};
 
-/// Which way values go: a type that goes one way needs the code of one way only, and that of serde is most of it.
+/// The direction of values, which determines the serde trait that a type derives.
 #[derive(Clone, Copy)]
-pub(crate) enum Way {
-    In,
-    Out,
+pub(crate) enum Direction {
+    Input,
+    Output,
 }
 
-/// Where generated code finds what it names.
+/// Paths in generated code.
 pub(crate) struct Paths {
     private: TokenStream,
-    way: Way,
-    /// As the text that serde's attribute takes.
+    direction: Direction,
+    /// The path of serde, as text for the attribute `serde(crate)`.
     serde: String,
 }
 
 impl Paths {
-    pub(crate) fn of(krate: &Path, way: Way) -> Self {
+    pub(crate) fn new(krate: &Path, direction: Direction) -> Self {
         let private = quote!(#krate::__private);
         let text: String = private.to_string().split_whitespace().collect();
-        Self { private, way, serde: format!("{text}::serde") }
+        Self { private, direction, serde: format!("{text}::serde") }
     }
 
     fn derives(&self) -> TokenStream {
         let Self { private, serde, .. } = self;
-        let way = match self.way {
-            Way::In => quote!(Serialize),
-            Way::Out => quote!(Deserialize),
+        let serde_trait = match self.direction {
+            Direction::Input => quote!(Serialize),
+            Direction::Output => quote!(Deserialize),
         };
         quote! {
             #[derive(
-                ::core::clone::Clone, ::core::fmt::Debug, ::core::cmp::PartialEq, #private::serde::#way,
+                ::core::clone::Clone, ::core::fmt::Debug, ::core::cmp::PartialEq, #private::serde::#serde_trait,
             )]
             #[serde(crate = #serde)]
         }
     }
 }
 
-/// The types, with `about` as the doc comment of the root where its schema has none.
-pub(crate) fn write(items: &Items, root: &str, about: &str, paths: &Paths) -> TokenStream {
+/// Generates the types. `about` is the doc comment of the root if its schema has no description.
+pub(crate) fn generate(items: &Items, root: &str, about: &str, paths: &Paths) -> TokenStream {
     let about = |name: &Ident, text: &str| match doc::text(text) {
         text if !text.is_empty() => text,
         _ if name == root => about.to_owned(),
-        _ => format!(" `{name}`, as the schema has it."),
+        _ => format!(" The type `{name}` of the schema."),
     };
-    let structs = items.structs.iter().map(|item| of_struct(item, &about(&item.name, &item.doc), paths));
-    let choices = items.choices.iter().map(|item| of_choice(item, &about(&item.name, &item.doc), paths));
-    let wrappers = items.wrappers.iter().map(|item| of_wrapper(item, &about(&item.name, &item.doc), paths));
-    let written = quote!(#(#structs)* #(#choices)* #(#wrappers)*);
-    rooted(written, paths)
+    let structs = items.structs.iter().map(|item| struct_item(item, &about(&item.name, &item.doc), paths));
+    let enums = items.enums.iter().map(|item| enum_item(item, &about(&item.name, &item.doc), paths));
+    let newtypes = items.newtypes.iter().map(|item| newtype_item(item, &about(&item.name, &item.doc), paths));
+    let types = quote!(#(#structs)* #(#enums)* #(#newtypes)*);
+    with_private_paths(types, paths)
 }
 
-fn of_struct(Struct { name, fields, .. }: &Struct, about: &str, paths: &Paths) -> TokenStream {
+fn struct_item(Struct { name, fields, .. }: &Struct, about: &str, paths: &Paths) -> TokenStream {
     let derives = paths.derives();
     let declared = fields.iter().map(|field| declared(field, &quote!(pub)));
     let (required, optional): (Vec<&Field>, Vec<&Field>) = fields.iter().partition(|field| field.is_required);
@@ -73,13 +73,13 @@ fn of_struct(Struct { name, fields, .. }: &Struct, about: &str, paths: &Paths) -
             .unzip();
         let absent = optional.iter().map(|field| &field.name);
         quote! {
-            /// With what is required, in the order of the names, and nothing else.
+            /// Creates a value with the required fields, sorted by name.
             pub fn new(#(#parameters),*) -> Self {
                 Self { #(#values,)* #(#absent: ::core::default::Default::default(),)* }
             }
         }
     });
-    // A method of one of these names would hide the constructor.
+    // Setters with these names would hide the constructors.
     let has_setter = |field: &&&Field| field.json.is_some() && field.name != "new" && field.name != "default";
     let setters = optional.iter().filter(has_setter).map(|field| {
         let Field { name, ty, .. } = field;
@@ -122,19 +122,19 @@ fn declared(field: &Field, visibility: &TokenStream) -> TokenStream {
 fn about_field(field: &Field) -> String {
     match doc::text(&field.doc) {
         text if !text.is_empty() => text,
-        _ => format!(" `{}`.", doc::visible(field.json.as_deref().unwrap_or("the properties that have no name here"))),
+        _ => format!(" `{}`.", doc::visible(field.json.as_deref().unwrap_or("additional properties"))),
     }
 }
 
-fn of_choice(choice: &Choice, about: &str, paths: &Paths) -> TokenStream {
-    let Choice { name, serde, variants, .. } = choice;
+fn enum_item(choice: &Enum, about: &str, paths: &Paths) -> TokenStream {
+    let Enum { name, serde, variants, .. } = choice;
     let derives = paths.derives();
     let is_of_texts = variants.iter().all(|variant| matches!(variant.shape, Shape::Unit));
     let copy = is_of_texts.then(|| quote!(#[derive(::core::marker::Copy, ::core::cmp::Eq, ::core::hash::Hash)]));
     let declared = variants.iter().map(|Variant { name, doc, serde, shape }| {
         let about = match doc::text(doc) {
             text if !text.is_empty() => text,
-            _ => format!(" `{name}`, one of several."),
+            _ => format!(" The variant `{name}`."),
         };
         let fields = match shape {
             Shape::Unit => quote!(),
@@ -157,8 +157,8 @@ fn of_choice(choice: &Choice, about: &str, paths: &Paths) -> TokenStream {
     }
 }
 
-/// From what a variant holds, where no other variant holds the same.
-fn froms(Choice { name, variants, .. }: &Choice) -> TokenStream {
+/// Generates `From` for the field of each variant whose type is unique.
+fn froms(Enum { name, variants, .. }: &Enum) -> TokenStream {
     let held = variants.iter().filter_map(|variant| match &variant.shape {
         Shape::Tuple(types) => <&[Type; 1]>::try_from(&**types).ok().map(|[ty]| (&variant.name, ty)),
         _ => None,
@@ -169,7 +169,7 @@ fn froms(Choice { name, variants, .. }: &Choice) -> TokenStream {
     alone.map(|(variant, ty)| from(name, ty, &quote!(Self::#variant))).collect()
 }
 
-fn of_wrapper(Wrapper { name, ty, .. }: &Wrapper, about: &str, paths: &Paths) -> TokenStream {
+fn newtype_item(Newtype { name, ty, .. }: &Newtype, about: &str, paths: &Paths) -> TokenStream {
     let derives = paths.derives();
     let from = from(name, ty, &quote!(Self));
     quote! {
@@ -197,7 +197,7 @@ fn from(name: &Ident, ty: &Type, make: &TokenStream) -> TokenStream {
     }
 }
 
-/// What a function takes for a field, and how that becomes the field.
+/// Returns the parameter type of a setter or constructor, and the conversion to the field.
 fn argument(name: &Ident, ty: &Type) -> (TokenStream, TokenStream) {
     if let Some(item) = inner(ty, "Vec").filter(|item| converts(item)) {
         let taken = quote!(impl ::core::iter::IntoIterator<Item = impl ::core::convert::Into<#item>>);
@@ -211,7 +211,8 @@ fn argument(name: &Ident, ty: &Type) -> (TokenStream, TokenStream) {
     (quote!(#ty), quote!(#name))
 }
 
-/// Whether a conversion is of use: a number would have to be one of a certain size, and a list is collected.
+/// Returns true if the parameter is `impl Into`. Numbers are excluded, since literals would need a suffix, and so are lists,
+/// which are collected.
 fn converts(ty: &Type) -> bool {
     !matches!(&*text(ty), "i64" | "u64" | "bool") && inner(ty, "Vec").is_none()
 }
@@ -224,29 +225,29 @@ fn text(ty: &Type) -> String {
     ty.to_token_stream().to_string().replace(' ', "")
 }
 
-/// The same with `::serde` and `::serde_json` where `toolkit` has them.
-fn rooted(tokens: TokenStream, paths: &Paths) -> TokenStream {
-    let mut rooted: Vec<TokenTree> = Vec::new();
+/// Replaces `::serde` and `::serde_json` with the reexports of `toolkit`.
+fn with_private_paths(tokens: TokenStream, paths: &Paths) -> TokenStream {
+    let mut replaced: Vec<TokenTree> = Vec::new();
     for token in tokens {
         match token {
             TokenTree::Group(group) => {
-                let mut inside = Group::new(group.delimiter(), self::rooted(group.stream(), paths));
+                let mut inside = Group::new(group.delimiter(), with_private_paths(group.stream(), paths));
                 inside.set_span(group.span());
-                rooted.push(inside.into());
+                replaced.push(inside.into());
             }
-            TokenTree::Ident(ident) if (ident == "serde" || ident == "serde_json") && follows_root(&rooted) => {
-                // Away with the `::`, which the path begins with if it has one.
-                rooted.truncate(rooted.len() - 2);
-                rooted.extend(paths.private.clone());
-                rooted.extend(quote!(::#ident));
+            TokenTree::Ident(ident) if (ident == "serde" || ident == "serde_json") && follows_root(&replaced) => {
+                // The path of `toolkit` replaces the leading `::`.
+                replaced.truncate(replaced.len() - 2);
+                replaced.extend(paths.private.clone());
+                replaced.extend(quote!(::#ident));
             }
-            token => rooted.push(token),
+            token => replaced.push(token),
         }
     }
-    rooted.into_iter().collect()
+    replaced.into_iter().collect()
 }
 
-/// Whether what comes next is the first name of a path that begins with `::`.
+/// Returns true if the next token is the first segment of a path with a leading `::`.
 fn follows_root(before: &[TokenTree]) -> bool {
     let is_colon = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ':');
     let [rest @ .., a, b] = before else { return false };
