@@ -30,25 +30,25 @@ fn parameters() {
 }
 
 #[test]
-fn lone_argument() {
+fn sole_argument() {
     let function = quote! {
         /// Forecast for a city.
         fn forecast(query: Query) -> Result<Forecast, WeatherError> {
             todo(query)
         }
     };
-    check(tool(quote!(), function), expect_file!["../snapshots/lone_argument.rs"]);
+    check(tool(quote!(), function), expect_file!["../snapshots/sole_argument.rs"]);
 }
 
 #[test]
-fn borrowed_parameters_of_an_asynchronous_function() {
+fn injected_state_of_an_async_function() {
     let function = quote! {
         /// Forecast for a city.
         async fn forecast(#[arg] city: String, ctx: &Context, db: &Db) -> Forecast {
             db.forecast(city, ctx).await
         }
     };
-    check(tool(quote!(timeout = "30s", crate = ::tk), function), expect_file!["../snapshots/borrowed_parameters.rs"]);
+    check(tool(quote!(timeout = "30s", crate = ::tk), function), expect_file!["../snapshots/injected_state.rs"]);
 }
 
 #[test]

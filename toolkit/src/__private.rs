@@ -37,7 +37,7 @@ pub use std::{column, concat, file, line};
 pub use {inventory, schemars, serde, serde_json};
 
 pub use self::argument::{
-    ArgumentStruct, Arguments, Candidate, Case, Lone, LoneArgument, OrStandIn, Owns, Pick, Refused, Unfit,
+    ArgumentStruct, Arguments, Candidate, Case, OrStandIn, Owns, Pick, Refused, SoleArgument, SoleType, Unfit,
     argument_case, result_case,
 };
 pub use self::borrowed::FromHost;

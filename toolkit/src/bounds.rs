@@ -25,7 +25,7 @@ use crate::state::StateType;
     message = "`{Self}` cannot be a tool argument: it implements neither `serde::Deserialize` nor `schemars::JsonSchema`",
     label = "not a tool argument",
     note = "for an argument, add `#[derive(serde::Deserialize, schemars::JsonSchema)]` to the type",
-    note = "for state of the host, such as `Context`, borrow it: write `&{Self}`"
+    note = "for injected state, such as `Context`, write `&{Self}`"
 )]
 pub trait ToolArgument {
     #[doc(hidden)]
@@ -108,7 +108,7 @@ impl<T: ?Sized + SharedArgument> UnsharedArgument for Rc<T> {}
 #[diagnostic::on_unimplemented(
     message = "a shared pointer to `{Self}` cannot be a tool argument",
     label = "not a tool argument",
-    note = "state is borrowed: write `&{Self}`, and pass the `Arc` to the dispatcher with `DispatcherBuilder::shared_state`"
+    note = "for injected state, write `&{Self}` and pass the `Arc` to `DispatcherBuilder::shared_state`"
 )]
 pub trait SharedArgument {}
 
@@ -172,7 +172,7 @@ impl<T: JsonSchema> DescribeResult for T {}
 
 /// A result that is complete when the function returns.
 #[diagnostic::on_unimplemented(
-    message = "a tool that returns `Chunks` cannot be `blocking`: it returns before its items are there",
+    message = "a `blocking` tool cannot return `Chunks`, whose items are created after it returns",
     label = "a stream of items"
 )]
 pub trait BlockingResult {
@@ -187,8 +187,8 @@ impl BlockingResult for NoArguments {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected into a tool",
     label = "not `Send + Sync + 'static`",
-    note = "a borrowed parameter is state that the host gives to the dispatcher and every thread shares",
-    note = "what changes inside needs a lock, such as `Mutex`; a `dyn Trait` needs a trait with the supertraits `Send + Sync`"
+    note = "a `&T` parameter is injected state, which all threads share",
+    note = "use a lock such as `Mutex` for interior mutability; the trait of a `dyn Trait` needs the supertraits `Send + Sync`"
 )]
 pub trait State {
     #[doc(hidden)]
@@ -269,7 +269,7 @@ impl<T: 'static, X> Borrowed<Vec<T>, X> {
 
 /// An error that can become a [`ToolError`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot become a `ToolError`",
+    message = "`{Self}` cannot be converted to a `ToolError`",
     label = "not a tool error",
     note = "implement `std::error::Error` for it: its text is then logged and masked, or shown to the model with \
             `impl toolkit::ShowError for {Self} {{}}`",

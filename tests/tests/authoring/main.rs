@@ -200,7 +200,7 @@ fn input_of(name: &str) -> Value {
 }
 
 #[test]
-fn the_fields_of_a_lone_struct_are_the_arguments() {
+fn the_fields_of_a_sole_struct_are_the_arguments() {
     assert_eq!(json_of(&dispatcher(), "math:add", r#"{"a": 1, "b": 2}"#), json!(3));
     let properties = json!({
         "a": {"type": "integer", "description": "First addend."},
@@ -222,7 +222,7 @@ fn parameters_are_arguments_with_the_attributes_of_fields() {
 }
 
 #[test]
-fn a_lone_scalar_and_what_is_marked_arg_are_one_argument_under_its_name() {
+fn a_sole_scalar_and_an_argument_with_arg_are_named() {
     let dispatcher = dispatcher();
     assert_eq!(json_of(&dispatcher, "double", r#"{"n": 4}"#), json!(8));
     assert_eq!(json_of(&dispatcher, "mode", r#"{"mode": "Slow"}"#), json!("slow"));

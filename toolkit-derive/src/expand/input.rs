@@ -48,7 +48,7 @@ impl Input {
     fn sole(sole: &Argument, krate: &Path) -> Self {
         let (ty, fits, name) = (&sole.ty, sole.fits(), sole.ident.unraw().to_string());
         let description = description::from_attrs(&sole.attrs, krate).unwrap_or_else(|| quote!(""));
-        let choice = quote!(#krate::LoneArgument<{ #krate::Lone::<#ty>::IS_STRUCT }, { #fits::CHOICE }>);
+        let choice = quote!(#krate::SoleArgument<{ #krate::SoleType::<#ty>::IS_STRUCT }, { #fits::CHOICE }>);
         let choice = quote!(<#choice as #krate::Arguments<__Name, #ty>>);
         Self {
             ty: quote!(#ty),
@@ -145,7 +145,7 @@ impl Argument {
         let (ty, owned, fits) = (&self.ty, self.owned(), self.fits());
         let attribute = self.field_attribute().filter(|_| is_sole).map(|attr| {
             let krate = at(&krate, attr.span());
-            let is_struct = quote!(#krate::Lone::<#ty>::IS_STRUCT && #fits::CHOICE);
+            let is_struct = quote!(#krate::SoleType::<#ty>::IS_STRUCT && #fits::CHOICE);
             quote_spanned!(here(attr.span())=>
                 const _: () = <<#krate::Pick<{ #is_struct }> as #krate::OrStandIn<#ty>>::Type as #krate::NamedArgument>::OK;
             )

@@ -191,11 +191,11 @@ a_stand_in!(
 
 /// A probe that decides whether a sole owned parameter of type `T` may be the argument struct.
 ///
-/// `Lone::<T>::IS_STRUCT` resolves to an inherent constant for the types below, which are always a
+/// `SoleType::<T>::IS_STRUCT` resolves to an inherent constant for the types below, which are always a
 /// single argument, and otherwise to the constant of [`ArgumentStruct`]. The compiler decides by
 /// the type, so an alias does not change the result. For other types the schema decides at run time
 /// (`Sole`); the types below need no code for that.
-pub struct Lone<T: ?Sized>(PhantomData<T>);
+pub struct SoleType<T: ?Sized>(PhantomData<T>);
 
 /// The default for all other types.
 pub trait ArgumentStruct {
@@ -203,14 +203,14 @@ pub trait ArgumentStruct {
     const IS_STRUCT: bool = true;
 }
 
-impl<T: ?Sized> ArgumentStruct for Lone<T> {}
+impl<T: ?Sized> ArgumentStruct for SoleType<T> {}
 
 macro_rules! one_argument {
     ($($ty:ty),* $(,)?) => {$(
-        impl Lone<$ty> {
+        impl SoleType<$ty> {
             pub const IS_STRUCT: bool = false;
         }
-        impl Lone<Box<$ty>> {
+        impl SoleType<Box<$ty>> {
             pub const IS_STRUCT: bool = false;
         }
     )*};
@@ -218,10 +218,10 @@ macro_rules! one_argument {
 
 macro_rules! one_generic_argument {
     ($(<$($param:ident),*> $ty:ty),* $(,)?) => {$(
-        impl<$($param),*> Lone<$ty> {
+        impl<$($param),*> SoleType<$ty> {
             pub const IS_STRUCT: bool = false;
         }
-        impl<$($param),*> Lone<Box<$ty>> {
+        impl<$($param),*> SoleType<Box<$ty>> {
             pub const IS_STRUCT: bool = false;
         }
     )*};
@@ -244,19 +244,19 @@ one_generic_argument!(
     <A, B, C, D, E, F, G> (A, B, C, D, E, F, G), <A, B, C, D, E, F, G, H> (A, B, C, D, E, F, G, H),
 );
 
-impl<T: ?Sized + ToOwned> Lone<std::borrow::Cow<'static, T>> {
+impl<T: ?Sized + ToOwned> SoleType<std::borrow::Cow<'static, T>> {
     pub const IS_STRUCT: bool = false;
 }
 
-impl Lone<Box<str>> {
+impl SoleType<Box<str>> {
     pub const IS_STRUCT: bool = false;
 }
 
-impl<T> Lone<Box<[T]>> {
+impl<T> SoleType<Box<[T]>> {
     pub const IS_STRUCT: bool = false;
 }
 
-impl<T, const N: usize> Lone<[T; N]> {
+impl<T, const N: usize> SoleType<[T; N]> {
     pub const IS_STRUCT: bool = false;
 }
 
@@ -268,9 +268,9 @@ impl<const CHOICE: bool> Pick<CHOICE> {
     pub const CHOICE: bool = CHOICE;
 }
 
-/// The conversion of a sole parameter, selected by `Lone::<T>::IS_STRUCT` and by whether the type
+/// The conversion of a sole parameter, selected by `SoleType::<T>::IS_STRUCT` and by whether the type
 /// is accepted.
-pub struct LoneArgument<const IS_STRUCT: bool, const FITS: bool>;
+pub struct SoleArgument<const IS_STRUCT: bool, const FITS: bool>;
 
 /// The type that the JSON arguments are deserialized into, and the conversion from it to the
 /// parameter.
@@ -286,7 +286,7 @@ pub trait Arguments<N, T> {
     fn take(arguments: Self::Arguments) -> T;
 }
 
-impl<N: Named + 'static, T: DeserializeOwned + JsonSchema> Arguments<N, T> for LoneArgument<true, true> {
+impl<N: Named + 'static, T: DeserializeOwned + JsonSchema> Arguments<N, T> for SoleArgument<true, true> {
     type Arguments = Sole<N, T>;
 
     fn schema() -> Value {
@@ -298,7 +298,7 @@ impl<N: Named + 'static, T: DeserializeOwned + JsonSchema> Arguments<N, T> for L
     }
 }
 
-impl<N: Named + 'static, T: DeserializeOwned + JsonSchema> Arguments<N, T> for LoneArgument<false, true> {
+impl<N: Named + 'static, T: DeserializeOwned + JsonSchema> Arguments<N, T> for SoleArgument<false, true> {
     type Arguments = One<N, T>;
 
     fn schema() -> Value {
@@ -310,7 +310,7 @@ impl<N: Named + 'static, T: DeserializeOwned + JsonSchema> Arguments<N, T> for L
     }
 }
 
-impl<N, T, const IS_STRUCT: bool> Arguments<N, T> for LoneArgument<IS_STRUCT, false> {
+impl<N, T, const IS_STRUCT: bool> Arguments<N, T> for SoleArgument<IS_STRUCT, false> {
     type Arguments = NoArguments;
 
     fn schema() -> Value {

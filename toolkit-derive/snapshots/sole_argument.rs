@@ -96,8 +96,8 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
     type __Result = __toolkit::Case<{ __Tool::CASE }>;
     impl __toolkit::Function for __Tool {
         type Input = Query;
-        type Arguments = <__toolkit::LoneArgument<
-            { __toolkit::Lone::<Query>::IS_STRUCT },
+        type Arguments = <__toolkit::SoleArgument<
+            { __toolkit::SoleType::<Query>::IS_STRUCT },
             { __Fits_query::CHOICE },
         > as __toolkit::Arguments<__Name, Query>>::Arguments;
         type Returned = Result<Forecast, WeatherError>;
@@ -108,13 +108,13 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
             { __toolkit::kind(__Tool::SHAPE, __Tool::CASE) },
         >;
         fn input(
-            __arguments: <__toolkit::LoneArgument<
-                { __toolkit::Lone::<Query>::IS_STRUCT },
+            __arguments: <__toolkit::SoleArgument<
+                { __toolkit::SoleType::<Query>::IS_STRUCT },
                 { __Fits_query::CHOICE },
             > as __toolkit::Arguments<__Name, Query>>::Arguments,
         ) -> Query {
-            <__toolkit::LoneArgument<
-                { __toolkit::Lone::<Query>::IS_STRUCT },
+            <__toolkit::SoleArgument<
+                { __toolkit::SoleType::<Query>::IS_STRUCT },
                 { __Fits_query::CHOICE },
             > as __toolkit::Arguments<__Name, Query>>::take(__arguments)
         }
@@ -159,8 +159,8 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
                 __toolkit::line!(),
                 __toolkit::column!(),
             ),
-            <__toolkit::LoneArgument<
-                { __toolkit::Lone::<Query>::IS_STRUCT },
+            <__toolkit::SoleArgument<
+                { __toolkit::SoleType::<Query>::IS_STRUCT },
                 { __Fits_query::CHOICE },
             > as __toolkit::Arguments<__Name, Query>>::schema,
         )
