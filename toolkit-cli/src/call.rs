@@ -27,9 +27,9 @@ use crate::{flags, runtime};
 /// subcommand.
 pub(crate) fn command() -> Command {
     Command::new("call")
-        .about("Calls a tool")
+        .about("Call a tool")
         .long_about(
-            "Calls a tool.\n\nThe arguments are a JSON object, flags, or both; flags take precedence. `-` reads the JSON \
+            "Call a tool.\n\nThe arguments are a JSON object, flags, or both; flags take precedence. `-` reads the JSON \
              from stdin. `call ID --help` lists the flags of a tool.\n\nRequired credentials are read from the \
              environment: a secret from the variable of the same name, the token of a provider from `PROVIDER_TOKEN`, \
              and the id of the user from `USER_ID`.",

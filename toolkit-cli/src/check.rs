@@ -21,7 +21,7 @@ use crate::{limits, runtime, style};
 
 pub(crate) fn command() -> Command {
     Command::new("check")
-        .about("Checks the tools: ids, schemas, examples, wire names, state types and lint rules")
+        .about("Check the tools: ids, schemas, examples, wire names, state types and lint rules")
         .args([
             naming_option(),
             json_switch("Print the problems as JSON"),

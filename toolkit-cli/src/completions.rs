@@ -18,7 +18,7 @@ const MAX_TOOLS_WITH_FLAGS: usize = 200;
 
 pub(crate) fn command() -> Command {
     Command::new("completions")
-        .about("Prints a shell completion script with the tools and their flags")
+        .about("Print a shell completion script with the tools and their flags")
         .arg(Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(Shell)))
 }
 

@@ -97,8 +97,8 @@ fn counter() -> Box<dyn TokenCounter> {
 }
 
 pub(crate) fn command() -> Command {
-    let cost = Command::new("cost").about("Counts the tokens of tool definitions").long_about(
-        "Counts the tokens of the tool definitions that a model reads: in every format, or with --format for each tool, \
+    let cost = Command::new("cost").about("Count the tokens of tool definitions").long_about(
+        "Count the tokens of the tool definitions that a model reads: in every format, or with --format for each tool, \
          the most expensive first.\n\nThe total is that of the JSON as it is sent, and includes the description and the \
          two schemas. On a terminal, the output is a table; otherwise it has tab-separated lines.",
     );

@@ -12,7 +12,7 @@ pub(crate) fn command() -> Command {
     let file = |name: &'static str, value: &'static str| {
         Arg::new(name).value_name(value).required(true).help("A manifest (the result of `tools/list`) or a lock")
     };
-    Command::new("diff").about("Compares two manifests or locks, and fails if a change breaks callers").args([
+    Command::new("diff").about("Compare two manifests or locks, and fail if a change breaks callers").args([
         file("old", "OLD"),
         file("new", "NEW"),
         json_switch("Print the changes as JSON"),

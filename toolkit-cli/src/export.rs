@@ -22,7 +22,7 @@ use crate::style::{self, printable};
 use crate::{limits, missing};
 
 pub(crate) fn command() -> Command {
-    let export = Command::new("export").about("Writes the tools in the format of another system");
+    let export = Command::new("export").about("Write the tools in the format of another system");
     #[cfg(feature = "otc")]
     let export = export.arg(otc::toolkit());
     export.args([

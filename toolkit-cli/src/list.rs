@@ -14,9 +14,9 @@ use crate::style::{self, BOLD, DIM, HIGHLIGHT, cut, padded, printable, width};
 
 pub(crate) fn command() -> Command {
     Command::new("list")
-        .about("Lists the tools")
+        .about("List the tools")
         .long_about(
-            "Lists the tools.\n\nOn a terminal, the output is a table; otherwise it has one line per tool with the \
+            "List the tools.\n\nOn a terminal, the output is a table; otherwise it has one line per tool with the \
              tab-separated columns id, hints and summary.",
         )
         .args([

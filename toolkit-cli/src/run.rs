@@ -48,7 +48,7 @@ fn command(program: &Program) -> Command {
     };
     command
         .bin_name(program_name())
-        .about("Lists, searches, calls, exports, checks and serves the tools of this program")
+        .about("List, search, call, export, check and serve the tools of this program")
         .after_help(EXIT_CODES)
         .subcommand_required(true)
         .arg_required_else_help(true)

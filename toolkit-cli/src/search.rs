@@ -16,9 +16,9 @@ use crate::style::{self, HIGHLIGHT, cut, printable, width};
 
 pub(crate) fn command() -> Command {
     Command::new("search")
-        .about("Searches for tools")
+        .about("Search for tools")
         .long_about(
-            "Searches names, tags, descriptions and arguments of the tools, and lists the best matches first.\n\nThe \
+            "Search names, tags, descriptions and arguments of the tools, and list the best matches first.\n\nThe \
              search is case-insensitive, stems words, and tolerates typos and prefixes of names. On a terminal, the \
              output is a table; otherwise it has one line per tool with the tab-separated columns id, score and summary.",
         )
@@ -89,11 +89,11 @@ fn found(index: &Snapshot, query: Query<'_>, limit: usize, matches: &ArgMatches)
     use toolkit_search::embed::LocalModel;
     use toolkit_search::{Fusion, Semantic};
 
-    let Some(folder) = matches.get_one::<PathBuf>("model") else {
+    let Some(directory) = matches.get_one::<PathBuf>("model") else {
         return Ok(index.search(query, limit));
     };
     let failed = |message: String| CommandError::Other { exit: Exit::Failed, kind: "model", message };
-    let semantic = Semantic::new(LocalModel::open(folder).map_err(|error| failed(error.to_string()))?);
+    let semantic = Semantic::new(LocalModel::open(directory).map_err(|error| failed(error.to_string()))?);
     semantic.update(index).map_err(|error| failed(error.to_string()))?;
     semantic.search(index, query, Fusion::default(), limit).map_err(|error| failed(error.to_string()))
 }

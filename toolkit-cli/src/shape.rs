@@ -4,13 +4,13 @@
 //! dispatcher validates the values.
 
 mod composition;
+mod describe;
 mod kind;
-mod words;
 
 use serde_json::{Map, Value};
 
+pub(crate) use self::describe::{constraints, describe_kind};
 pub(crate) use self::kind::{Kind, Property};
-pub(crate) use self::words::{constraints, describe_kind};
 
 /// A schema merged with the schemas that it refers to.
 #[derive(Clone, Debug)]

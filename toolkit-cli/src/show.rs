@@ -20,7 +20,7 @@ const DEFAULT_COLUMNS: usize = 100;
 
 pub(crate) fn command() -> Command {
     Command::new("show")
-        .about("Shows the description, arguments and result of a tool")
+        .about("Show the description, arguments and result of a tool")
         .args([tool_id(), json_switch("Print the tool as JSON, with its schemas")])
 }
 

@@ -95,7 +95,9 @@ impl Notebook {
                 __host: __toolkit::Host<'_>,
             ) -> __toolkit::Result<Notebook, __toolkit::ToolError> {
                 __toolkit::Ok(
-                    <Notebook>::count(__toolkit::Borrowed::<Notebook>::from_host(__host)?),
+                    <Notebook>::count(
+                        __toolkit::Borrowed::<Notebook>::from_host(__host)?,
+                    ),
                 )
             }
         }

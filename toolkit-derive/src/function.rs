@@ -15,7 +15,7 @@ use crate::name::check_name;
 use crate::parameter::{Argument, Parameter, parameter};
 use crate::report::Report;
 use crate::value::ungrouped_type;
-use crate::{description, example, json_name, recover, returned};
+use crate::{description, example, json_name, output, recover};
 
 /// Returns the keyword of an item, such as `struct`.
 pub(crate) fn keyword(item: &Item) -> TokenStream {
@@ -108,7 +108,7 @@ impl Function {
         let output = match &sig.output {
             ReturnType::Default => None,
             ReturnType::Type(_, ty) => {
-                returned::check(ty, report);
+                output::check(ty, report);
                 Some((**ty).clone())
             }
         };

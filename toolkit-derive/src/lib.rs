@@ -6,32 +6,32 @@
 
 mod arg;
 mod attribute;
+mod catalog;
 mod concrete;
 mod description;
 mod example;
 mod expand;
 mod field;
-mod free;
 mod function;
 mod inherit;
 mod json;
 mod json_name;
 mod krate;
-mod list;
 mod module;
 #[allow(dead_code, reason = "shared with `toolkit`, which uses more of it")]
 mod name;
+mod output;
 mod parameter;
 mod recover;
 mod report;
 mod requirements;
-mod returned;
 mod scan;
 #[cfg(test)]
 mod snapshots;
 mod substitute;
 #[allow(dead_code, reason = "shared with `toolkit`, which uses more of it")]
 mod tags;
+mod tool;
 mod toolset;
 mod value;
 
@@ -40,7 +40,7 @@ use proc_macro::TokenStream;
 /// Expands `#[tool]`, which `toolkit` documents.
 #[proc_macro_attribute]
 pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    free::tool(arguments.into(), item.into()).into()
+    tool::tool(arguments.into(), item.into()).into()
 }
 
 /// Expands `#[toolset]`, which `toolkit` documents.
@@ -52,11 +52,11 @@ pub fn toolset(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Expands `catalog!`, which `toolkit` documents.
 #[proc_macro]
 pub fn catalog(input: TokenStream) -> TokenStream {
-    list::catalog(input.into()).into()
+    catalog::catalog(input.into()).into()
 }
 
 /// Expands `handle!`, which `toolkit` documents.
 #[proc_macro]
 pub fn handle(input: TokenStream) -> TokenStream {
-    list::handle(input.into()).into()
+    catalog::handle(input.into()).into()
 }

@@ -4,7 +4,7 @@ use expect_test::{ExpectFile, expect_file};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::free::tool;
+use crate::tool::tool;
 use crate::toolset::toolset;
 
 #[track_caller]

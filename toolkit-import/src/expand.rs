@@ -18,10 +18,10 @@ use crate::{doc, name};
 pub(crate) fn import(input: TokenStream) -> syn::Result<TokenStream> {
     let import: Import = syn::parse2(input)?;
     let Import { attributes, visibility, module, path, server, krate, .. } = &import;
-    let folder = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let directory = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let shown = path.value();
     let listed =
-        read(&Path::new(&folder).join(&shown), &shown, server).map_err(|wrong| Error::new(path.span(), wrong))?;
+        read(&Path::new(&directory).join(&shown), &shown, server).map_err(|wrong| Error::new(path.span(), wrong))?;
     let tools = selected(listed, &import)?;
 
     let names = tools.values().map(|tool| &tool.name);

@@ -429,7 +429,7 @@ pub use toolkit_derive::handle;
 ///
 /// A value is a literal, or `env!("…")` for a string. A flag is written as `read_only` or `read_only = false`.
 ///
-/// ### `namespace`, `name`, `version`
+/// ## `namespace`, `name`, `version`
 ///
 /// The id of a tool is `namespace:name:version`. The name defaults to that of the function. The version follows Semantic
 /// Versioning, and is part of the id if the tool has a namespace. Callers may leave out the version, and the namespace
@@ -446,7 +446,7 @@ pub use toolkit_derive::handle;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// ### `title`, `description`
+/// ## `title`, `description`
 ///
 /// `title` is a display name for users. `description` replaces the doc comment, which then documents the function for
 /// Rust programmers only.
@@ -463,7 +463,7 @@ pub use toolkit_derive::handle;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// ### `tags`, `category`
+/// ## `tags`, `category`
 ///
 /// Tags group tools and are indexed for search. They are normalized: lowercase, with `-` for white space. A tool has at
 /// most 20 tags of 64 characters each. `category` is one broad group for listings.
@@ -478,7 +478,7 @@ pub use toolkit_derive::handle;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// ### `read_only`, `destructive`, `idempotent`, `open_world`
+/// ## `read_only`, `destructive`, `idempotent`, `open_world`
 ///
 /// The hints of MCP about effects, which clients and layers use to decide about approval and retries. A hint is unset by
 /// default, and MCP then assumes the worst: destructive, not idempotent, open world. `read_only` and `destructive`
@@ -495,7 +495,7 @@ pub use toolkit_derive::handle;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// ### `aliases`, `deprecated`
+/// ## `aliases`, `deprecated`
 ///
 /// `aliases` are earlier names or ids, under which the tool can still be called. `deprecated` tells a model what to use
 /// instead; `#[deprecated(note = "…")]` on the function has the same effect.
@@ -511,7 +511,7 @@ pub use toolkit_derive::handle;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// ### `icons`, `meta`
+/// ## `icons`, `meta`
 ///
 /// `icons` lists icons by their source, or with their media type, sizes and theme. `meta` is a JSON object that MCP
 /// clients receive as `_meta`.
@@ -532,7 +532,7 @@ pub use toolkit_derive::handle;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// ### `examples`
+/// ## `examples`
 ///
 /// Argument objects as JSON, for models. Unknown names and values of the wrong kind are compile-time errors as far as the
 /// macro knows the types; `Catalog::check` validates examples against the schema.
@@ -547,7 +547,7 @@ pub use toolkit_derive::handle;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// ### `requires`
+/// ## `requires`
 ///
 /// The credentials that a call must provide: secrets, OAuth 2 tokens with scopes, and the id of the user. A call without
 /// them fails before the tool runs. The context of the tool contains these credentials and no others. Secrets and tokens
@@ -580,7 +580,7 @@ pub use toolkit_derive::handle;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// ### `timeout`
+/// ## `timeout`
 ///
 /// The timeout of a call, in milliseconds, seconds or minutes: `"500ms"`, `"30s"`, `"2m"`. It takes precedence over
 /// `DispatcherBuilder::timeout`. A synchronous function that is not `blocking` cannot be interrupted.
@@ -596,7 +596,7 @@ pub use toolkit_derive::handle;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// ### `blocking`
+/// ## `blocking`
 ///
 /// Runs a synchronous function on a thread that may block, so that it does not block the executor. If the call is
 /// cancelled or reaches its timeout, the caller gets an error at once and the function runs on; it can check
@@ -611,7 +611,7 @@ pub use toolkit_derive::handle;
 /// }
 /// ```
 ///
-/// ### `show_errors`
+/// ## `show_errors`
 ///
 /// Shows the text of every error of the function to the model: what `Display` prints, without the sources of the error.
 /// Panics and `ToolError::internal` stay masked.
@@ -632,7 +632,7 @@ pub use toolkit_derive::handle;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// ### `crate`
+/// ## `crate`
 ///
 /// The path of `toolkit`, for a dependency under another name and for macros that reexport it.
 ///

@@ -90,7 +90,7 @@ fn show_describes_a_tool() {
         "fixture_tools.rs:",
         "celsius | fahrenheit",
         "celsius: Degrees Celsius.",
-        "list of texts",
+        "list of strings",
         "default 3",
         "How many days ahead. (1 to 14)",
         "\n    latitude ",

@@ -1,8 +1,7 @@
-//! What only generated code uses has no path in a public module.
+//! Items for generated code are not available in public modules.
 
 use toolkit::catalog::StateType;
 use toolkit::dispatch::Encode;
-use toolkit::schema::{plan, portable};
 use toolkit::tool::Code;
 
 fn main() {

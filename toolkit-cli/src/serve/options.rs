@@ -11,9 +11,9 @@ const OTC: bool = cfg!(feature = "otc");
 
 pub(super) fn command() -> Command {
     Command::new("serve")
-        .about("Serves the tools over MCP or Open Tool Calling")
+        .about("Serve the tools over MCP or Open Tool Calling")
         .long_about(format!(
-            "Serves the tools until it receives SIGTERM or Ctrl-C: over MCP on stdin and stdout, over MCP at \
+            "Serve the tools until the process receives SIGTERM or Ctrl-C: over MCP on stdin and stdout, over MCP at \
              http://ADDR/mcp with --http, or over Open Tool Calling with --otc.\n\n\
              A server that other machines can reach requires a token, which clients must send. It is read from the \
              environment variable {TOKEN}, or from the variable of --token-env.\n\n\

@@ -9,7 +9,7 @@ pub(crate) fn program() -> Command {
     let switch = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
     Command::new("cargo toolkit")
         .bin_name("cargo toolkit")
-        .about("Lists, searches, calls, exports, checks and serves the tools of a library")
+        .about("List, search, call, export, check and serve the tools of a library")
         .after_help(
             "Commands: list, search, show, call, export, cost, check, diff, completions, serve; see `cargo toolkit COMMAND --help`.\n\n\
              Tools with injected state require a binary with `toolkit_cli::main_with` for `call`, `check` and `serve`.",

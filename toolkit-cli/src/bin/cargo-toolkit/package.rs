@@ -14,7 +14,7 @@ pub(crate) struct Package {
     pub(crate) version: String,
     /// The crate name of the library.
     pub(crate) krate: String,
-    pub(crate) folder: PathBuf,
+    pub(crate) directory: PathBuf,
     pub(crate) edition: String,
     pub(crate) features: Vec<String>,
     pub(crate) workspace_root: PathBuf,
@@ -41,12 +41,12 @@ impl Package {
         let library = library_of(package)?;
         let toolkit = toolkit_dependency(&metadata, package)
             .ok_or_else(|| format!("`{}` does not depend on `toolkit`", package.name))?;
-        let folder = package.manifest_path.parent().map(PathBuf::from);
+        let directory = package.manifest_path.parent().map(PathBuf::from);
         Ok(Self {
             name: package.name.clone(),
             version: package.version.clone(),
             krate: library.replace('-', "_"),
-            folder: folder.ok_or("the manifest has no parent directory")?,
+            directory: directory.ok_or("the manifest has no parent directory")?,
             edition: package.edition.clone(),
             features: package.features.keys().cloned().collect(),
             toolkit_cli: toolkit_cli_source(toolkit)?,
@@ -131,10 +131,10 @@ fn toolkit_dependency<'m>(metadata: &'m Metadata, package: &PackageMetadata) -> 
 fn toolkit_cli_source(toolkit: &PackageMetadata) -> Result<String, String> {
     match toolkit.source.as_deref() {
         None => {
-            let folder = toolkit.manifest_path.parent().and_then(|folder| folder.parent());
-            let folder = folder.map(|folder| folder.join("toolkit-cli"));
-            match folder.filter(|folder| folder.join("Cargo.toml").exists()) {
-                Some(folder) => Ok(format!("path = {}", quoted(&folder.to_string_lossy()))),
+            let directory = toolkit.manifest_path.parent().and_then(|directory| directory.parent());
+            let directory = directory.map(|directory| directory.join("toolkit-cli"));
+            match directory.filter(|directory| directory.join("Cargo.toml").exists()) {
+                Some(directory) => Ok(format!("path = {}", quoted(&directory.to_string_lossy()))),
                 None => Err(format!("there is no `toolkit-cli` next to {}", toolkit.manifest_path.display())),
             }
         }

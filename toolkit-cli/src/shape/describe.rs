@@ -10,7 +10,7 @@ pub(crate) fn describe_kind(kind: &Kind<'_>) -> String {
         Kind::Boolean => "boolean".to_owned(),
         Kind::Integer => "integer".to_owned(),
         Kind::Number => "number".to_owned(),
-        Kind::Text => "text".to_owned(),
+        Kind::Text => "string".to_owned(),
         Kind::Choice(choices) => {
             let values: Vec<&str> = choices.iter().map(|choice| choice.value).collect();
             values.join(" | ")
@@ -22,7 +22,6 @@ pub(crate) fn describe_kind(kind: &Kind<'_>) -> String {
         Kind::Any(types) if types.is_empty() => "any JSON".to_owned(),
         Kind::Any(types) => {
             let words = types.iter().map(|name| match *name {
-                "string" => "text",
                 "array" => "list",
                 name => name,
             });
@@ -36,7 +35,7 @@ fn plural(kind: &Kind<'_>) -> String {
         Kind::Boolean | Kind::Integer | Kind::Number | Kind::Object(_) | Kind::Map(None) => {
             format!("{}s", describe_kind(kind))
         }
-        Kind::Text => "texts".to_owned(),
+        Kind::Text => "strings".to_owned(),
         Kind::List(items) => format!("lists of {}", plural(&items.kind())),
         Kind::Map(Some(values)) => format!("maps of {}", plural(&values.kind())),
         Kind::Any(types) if types.is_empty() => describe_kind(kind),
