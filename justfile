@@ -1,34 +1,34 @@
-# The commands of a day's work; `.ci/run` is what must pass.
+# Common commands; `.ci/run` is the complete check.
 
 default: test
 
-# All tests, and how many cases they ran.
+# Runs all tests, and prints the number of cases.
 test *args:
     tests/run {{args}}
 
-# What CI runs.
+# Runs the checks of CI.
 ci:
     .ci/run
 
-# Writes expected compile errors and expansions anew; review the difference like code.
+# Updates expected compile errors and expansions; review the difference like code.
 bless:
     TRYBUILD=overwrite cargo test -p toolkit-tests --test ui
     UPDATE_EXPECT=1 cargo test -p toolkit-derive
     UPDATE_EXPECT=1 cargo test -p toolkit-tests
 
-# Formatting and lints.
+# Formats and lints.
 lint:
     cargo fmt --all
     cargo clippy --workspace --all-targets -- -D warnings
 
-# Dependencies: licences, duplicates, sources. Needs no network.
+# Checks dependencies: licenses, duplicates, sources. Needs no network.
 deny:
     cargo deny check bans licenses sources
 
-# Advisories for dependencies. Downloads the RustSec database, so it is not part of `ci`.
+# Checks advisories for dependencies. Downloads the RustSec database, so it is not part of `ci`.
 advisories:
     cargo deny check advisories
 
-# Ratios to plain serde and to other libraries.
+# Measures the ratios to plain serde and to other libraries.
 bench:
     cargo bench -p toolkit-benches --bench dispatch

@@ -1,7 +1,7 @@
-//! What a call of each tool in `examples/` costs, beside serde and the same function.
+//! Cost of a call of each tool in `examples/`, compared to serde and the same function.
 //!
-//! Measured are the tools that compute and nothing else. Those that read files, run programs or wait are left out, and
-//! so are those that a host lends a directory: there the operating system would be measured.
+//! Only tools that compute are measured. Tools that read files, run programs, wait, or use a directory of the host are
+//! omitted, since they would measure the operating system.
 
 use std::hint::black_box;
 
@@ -14,7 +14,7 @@ use toolkit_examples::{dates, json, math, text, units};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// One line of the table: the tool by its name, its arguments by name, what it returns, and a call of it.
+/// Defines one line of the table: the tool, its arguments, its return type, and a call.
 macro_rules! tool {
     ($dispatcher:expr, $name:ident($($argument:ident: $type:ident),*), $returned:expr, $sent:literal) => {{
         #[derive(Deserialize)]

@@ -1,6 +1,6 @@
-//! What layers cost, beside a call without any.
+//! Cost of layers, compared to a call without layers.
 //!
-//! No layer does what it is there for: nothing is refused, nothing fails, nobody listens to the spans.
+//! No layer has an effect: no call is rejected or fails, and no subscriber records the spans.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -17,13 +17,13 @@ use tower::timeout::TimeoutLayer;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Adds two integers, and says that it may be called again.
+/// Adds two integers; declared as read-only, so that it can be retried.
 #[tool(read_only)]
 async fn add(a: i64, b: i64) -> i64 {
     a + b
 }
 
-/// Adds two integers, and says nothing of what it does, so that somebody is asked.
+/// Adds two integers; declares no hints, so that it needs approval.
 #[tool]
 async fn add_asked(a: i64, b: i64) -> i64 {
     a + b
@@ -37,7 +37,7 @@ fn main() {
     let mut table = Table::new("a call of `add`");
     for (name, tool, dispatcher) in &dispatchers {
         let call = async || dispatcher.call(tool, black_box(ARGUMENTS)).await.expect("it succeeds").into_json();
-        // The first call builds what all others use.
+        // The first call builds the schemas that all others use.
         assert_eq!(runtime.block_on(call()), b"42");
         table.row_async(name, "in and out", &runtime, call);
     }
@@ -45,7 +45,7 @@ fn main() {
 }
 
 fn dispatchers() -> Vec<(&'static str, &'static str, Dispatcher)> {
-    // More than can be called.
+    // More than the number of calls.
     let rate = Rate::new(u32::MAX, Duration::from_secs(1));
     let approval = || Approval::new(async |_| Decision::Approve);
     let all = |builder: DispatcherBuilder| {

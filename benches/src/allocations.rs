@@ -1,9 +1,9 @@
-//! Counts what is allocated.
+//! An allocation counter.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, with a count for each thread.
+/// The system allocator with a counter for each thread.
 #[derive(Debug)]
 pub struct Counting;
 
@@ -11,7 +11,7 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How often this thread has asked for memory, or for more of it.
+/// Returns the number of allocations and reallocations of this thread.
 #[must_use]
 pub fn count() -> u64 {
     COUNT.get()
@@ -22,28 +22,28 @@ fn note() {
 }
 
 #[expect(unsafe_code, reason = "there is no safe way to be the global allocator")]
-// SAFETY: everything is the system allocator's; the counter neither allocates nor has a destructor.
+// SAFETY: all calls are forwarded to the system allocator; the counter neither allocates nor has a destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note();
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         note();
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the contract.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         note();
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the contract.
         unsafe { System.realloc(old, layout, new_size) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the contract.
         unsafe { System.dealloc(block, layout) }
     }
 }

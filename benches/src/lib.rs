@@ -1,4 +1,4 @@
-//! What the benchmarks share: taking turns on a machine that others use too, and programs made to be measured.
+//! Shared parts of the benchmarks: rows that run in turns on a shared machine, and generated programs to measure.
 
 pub mod allocations;
 pub mod measure;

@@ -1,7 +1,7 @@
-//! Rows that take turns.
+//! Rows that run in turns.
 //!
-//! All rows of a table run in each round, so that whatever else the machine does meets them alike. A ratio is taken
-//! within a round, and the table has the median of the rounds: that holds where absolute times do not.
+//! All rows of a table run in each round, so that other load on the machine affects them equally. A ratio is computed
+//! within a round, and the table contains the median of the rounds, which is reproducible where absolute times are not.
 
 use std::fmt;
 use std::hint::black_box;
@@ -14,7 +14,7 @@ use crate::allocations;
 const ROUNDS: usize = 41;
 const TURN: Duration = Duration::from_millis(2);
 
-/// Ways to do one piece of work; the first is what the others are compared with.
+/// Implementations of the same work; the first is the reference of the ratios.
 pub struct Table<'a> {
     title: String,
     rows: Vec<Row<'a>>,
@@ -27,12 +27,12 @@ struct Row<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), rows: Vec::new() }
     }
 
-    /// Adds a way; `checked` says what it checks against the schemas.
+    /// Adds an implementation; `checked` names the parts that it checks against the schemas.
     pub fn row<T>(&mut self, name: &'a str, checked: &'a str, call: impl Fn() -> T + 'a) {
         let repeat = move |n_calls| {
             for _ in 0..n_calls {
@@ -42,7 +42,7 @@ impl<'a> Table<'a> {
         self.rows.push(Row { name, checked, repeat: Box::new(repeat) });
     }
 
-    /// Adds an asynchronous way. The runtime is entered once for all calls of a turn.
+    /// Adds an asynchronous implementation. The runtime is entered once for all calls of a turn.
     pub fn row_async<T>(
         &mut self,
         name: &'a str,
@@ -60,7 +60,7 @@ impl<'a> Table<'a> {
         self.rows.push(Row { name, checked, repeat: Box::new(repeat) });
     }
 
-    /// Lets the rows take turns.
+    /// Runs the rows in turns.
     #[must_use]
     pub fn measure(&self) -> Measured<'_> {
         let n_calls: Vec<u32> = self.rows.iter().map(calls_in_a_turn).collect();
@@ -90,14 +90,14 @@ fn calls_in_a_turn(row: &Row<'_>) -> u32 {
     }
 }
 
-/// What came of it, as a table in Markdown.
+/// The measurements, formatted as a Markdown table.
 pub struct Measured<'a> {
     table: &'a Table<'a>,
     nanos: Vec<Vec<f64>>,
 }
 
 impl Measured<'_> {
-    /// The first two rows on one line: the title, the median of each, the ratio.
+    /// Formats the first two rows on one line: the title, the median of each, the ratio.
     #[must_use]
     pub fn pair(&self) -> String {
         let [first, second] = [0, 1].map(|row| nanoseconds(Sorted::of(self.nanos[row].iter().copied()).at(0.5)));
@@ -125,12 +125,12 @@ impl fmt::Display for Measured<'_> {
     }
 }
 
-/// Short times to a tenth.
+/// Formats short times with one decimal.
 fn nanoseconds(nanos: f64) -> String {
     if nanos < 100.0 { format!("{nanos:.1}") } else { format!("{nanos:.0}") }
 }
 
-/// Of one call, without those of entering a runtime.
+/// Allocations of one call, without those of entering a runtime.
 fn allocations_of(row: &Row<'_>) -> u64 {
     const CALLS: u32 = 16;
     let of = |n_calls| {
@@ -146,18 +146,18 @@ fn allocations_of(row: &Row<'_>) -> u64 {
 pub struct Sorted(Vec<f64>);
 
 impl Sorted {
-    /// Sorts them.
+    /// Sorts the numbers.
     pub fn of(numbers: impl IntoIterator<Item = f64>) -> Self {
         let mut numbers: Vec<f64> = numbers.into_iter().collect();
         numbers.sort_by(f64::total_cmp);
         Self(numbers)
     }
 
-    /// The number that the share `quantile` of them does not exceed.
+    /// Returns the smallest number that is not exceeded by the fraction `quantile` of them.
     ///
     /// # Panics
     ///
-    /// There are none.
+    /// Panics if there are no numbers.
     #[must_use]
     pub fn at(&self, quantile: f64) -> f64 {
         let last = self.0.len() - 1;

@@ -1,4 +1,4 @@
-//! Programs that are written, built and run to be measured.
+//! Programs that are generated, built and run for measurements.
 
 use std::fs;
 use std::io;
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// A workspace of generated packages, in a folder of cargo's target directory.
+/// A workspace of generated packages, in a directory below cargo's target directory.
 #[derive(Debug)]
 pub struct Workshop {
     root: PathBuf,
 }
 
 impl Workshop {
-    /// An empty workspace of that name, with this one's versions of everything; what was built in it before is kept.
+    /// Creates an empty workspace with that name, with the lock file and toolchain of this one; keeps earlier build output.
     ///
     /// # Errors
     ///
-    /// Its files cannot be written.
+    /// Returns an error if its files cannot be written.
     pub fn open(name: &str, profiles: &str) -> io::Result<Self> {
         let program = std::env::current_exe()?;
         let target = program.ancestors().nth(2).ok_or_else(|| io::Error::other("not started by cargo"))?;
@@ -37,7 +37,7 @@ impl Workshop {
     ///
     /// # Errors
     ///
-    /// Its files cannot be written.
+    /// Returns an error if its files cannot be written.
     pub fn package(&self, name: &str, dependencies: &str) -> io::Result<()> {
         let manifest = format!(
             "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n{dependencies}"
@@ -50,16 +50,16 @@ impl Workshop {
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn source(&self, package: &str, path: &str, text: &str) -> io::Result<()> {
         self.write(&format!("packages/{package}/{path}"), text)
     }
 
-    /// Runs cargo here, and gives what it printed and the processor time of all that it started.
+    /// Runs cargo in the workspace, and returns its output and the processor time of all processes that it started.
     ///
     /// # Errors
     ///
-    /// It fails.
+    /// Returns an error if cargo fails.
     pub fn cargo(&self, arguments: &[&str]) -> io::Result<(String, Duration)> {
         let before = cpu_time_of_children()?;
         let output = Command::new("cargo")
@@ -67,7 +67,7 @@ impl Workshop {
             .args(arguments)
             .arg("--quiet")
             .env("CARGO_TARGET_DIR", self.root.join("target"))
-            // What was compiled before must not make the next measurement cheaper.
+            // Earlier compilation must not make the next measurement cheaper.
             .env("CARGO_INCREMENTAL", "0")
             .env_remove("RUSTFLAGS")
             .output()?;
@@ -78,7 +78,7 @@ impl Workshop {
         Ok((String::from_utf8_lossy(&output.stdout).into_owned(), cpu_time_of_children()? - before))
     }
 
-    /// A program that was built here in the profile `release`.
+    /// Returns the path of a program that was built in the profile `release`.
     #[must_use]
     pub fn released(&self, program: &str) -> PathBuf {
         self.root.join("target/release").join(program)
@@ -91,22 +91,22 @@ impl Workshop {
     }
 }
 
-/// How many tools the command line asks for.
+/// The numbers of tools on the command line.
 #[derive(Debug)]
 pub enum Size {
-    /// `--quick`: few, to see that the program works.
+    /// `--quick`: few tools, as a smoke test.
     Quick,
-    /// Nothing was said.
+    /// No argument.
     Usual,
-    /// These numbers of them.
+    /// Explicit numbers.
     Given(Vec<usize>),
 }
 
-/// Reads the command line.
+/// Parses the command line.
 ///
 /// # Errors
 ///
-/// It has something else than `--quick` or numbers.
+/// Returns an error if an argument is neither `--quick` nor a number.
 pub fn sizes() -> io::Result<Size> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match &arguments[..] {
@@ -119,19 +119,19 @@ pub fn sizes() -> io::Result<Size> {
     }
 }
 
-/// The root of this project.
+/// Returns the root directory of this project.
 #[must_use]
 pub fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in the project")
 }
 
-/// User and system time of every descendant that has been waited for; Linux alone tells.
+/// Returns the user and system time of all descendants that have been waited for; only available on Linux.
 fn cpu_time_of_children() -> io::Result<Duration> {
-    /// `USER_HZ`, which is the same on every machine that this is likely to run on.
+    /// `USER_HZ`, which is 100 on all common machines.
     const TICKS_A_SECOND: u64 = 100;
 
     let stat = fs::read_to_string("/proc/self/stat")?;
-    // The name of the program, in brackets, may hold spaces.
+    // The name of the program, in parentheses, may contain spaces.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
     let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
     Ok(Duration::from_millis(ticks * 1_000 / TICKS_A_SECOND))

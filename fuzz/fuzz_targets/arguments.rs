@@ -1,6 +1,7 @@
 //! Random bytes as the arguments of tools.
 //!
-//! No call panics. What is accepted fits the schema, what fits the schema is accepted, and a refusal gives reasons.
+//! No call panics. Accepted arguments are valid under the schema, valid arguments are accepted, and a rejection
+//! contains reasons.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -54,7 +55,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// A refusal is the caller's fault, short, and has its reasons.
+/// Checks that a rejection is an error of the caller, is short, and contains its reasons.
 fn explained(error: &ToolError) {
     match error.kind() {
         ErrorKind::MalformedJson => {}
@@ -64,8 +65,8 @@ fn explained(error: &ToolError) {
     assert!(error.to_string().len() < 64 << 10, "{} bytes of error", error.to_string().len());
 }
 
-/// Returns true if a number is a float, of which a text may say more than a tree keeps and which may be read as an
-/// integer, or has more digits than 64 bits hold: a schema has no bound there, and a type has.
+/// Returns true if a number is a float, whose text may be more precise than a tree and may be read as an integer, or
+/// has more digits than 64 bits hold: in that range a type has bounds and a schema has none.
 fn is_wide(value: &Value) -> bool {
     match value {
         Value::Number(number) if number.is_f64() => true,

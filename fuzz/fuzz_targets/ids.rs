@@ -1,6 +1,6 @@
 //! Random text as the name of a tool.
 //!
-//! What parses is printed as it was written, and nothing that does not parse finds a tool.
+//! A name that parses is printed unchanged, and a name that does not parse finds no tool.
 #![no_main]
 
 use std::sync::LazyLock;

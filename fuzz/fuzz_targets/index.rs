@@ -1,18 +1,19 @@
 //! Random bytes as the file of an index.
 //!
-//! No file makes opening or searching panic. What was opened answers, changes, and is saved as it answers.
+//! No file causes a panic while opening or searching. An opened index can be searched, changed and saved, and the saved
+//! index returns the same results.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use toolkit_search::Index;
 
-/// Where the head of a file ends.
+/// The end of the header of a file.
 const HEAD: usize = 32;
 
 const QUESTIONS: [&str; 6] = ["", "send an email", "sned", "re", "the of", "\u{1f980} письмо 検索"];
 
 fuzz_target!(|bytes: &[u8]| {
-    // As it is, hardly any file is let in.
+    // Without a valid header, almost every file is rejected.
     let _ = Index::open("fuzz", bytes);
     let Some(index) = Index::open("fuzz", &forged(bytes)[..]).ok() else { return };
     let snapshot = index.snapshot();
@@ -40,7 +41,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(index.snapshot().is_empty());
 });
 
-/// The same with the head that makes a file of it.
+/// Prepends the header of a valid file.
 fn forged(bytes: &[u8]) -> Vec<u8> {
     let mut file = bytes.to_vec();
     file.resize(bytes.len().max(HEAD), 0);

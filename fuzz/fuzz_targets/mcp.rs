@@ -1,7 +1,7 @@
-//! Random bytes as messages to a server of MCP, over a pipe and over HTTP.
+//! Random bytes as messages to an MCP server, over a pipe and over HTTP.
 //!
-//! Whatever comes, nothing panics and nothing hangs: each line, and each request, has one answer in JSON-RPC, or none where
-//! it was a notification.
+//! No input causes a panic or a hang: each line and each request has one JSON-RPC response, or none if it is a
+//! notification.
 #![no_main]
 
 use std::io::{self, Cursor, Write};
@@ -19,7 +19,7 @@ use tower_service::Service as _;
 
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads"));
-/// One that shows its tools, and one that shows how to find them.
+/// A server that lists its tools, and one that lists the search tools.
 static SERVERS: LazyLock<[Server; 2]> = LazyLock::new(|| [1000, 0].map(server));
 static SERVICES: LazyLock<[Service; 2]> =
     LazyLock::new(|| SERVERS.each_ref().map(|server| server.http().into_service()));
@@ -58,7 +58,7 @@ fn over_a_pipe(server: &Server, input: &[u8]) {
     let written = Written::default();
     let served = RUNTIME.block_on(server.pipes(Cursor::new(input.to_vec()), written.clone()));
     served.expect("what is in memory can be read and written");
-    // All that was asked is answered, but perhaps not written yet.
+    // All requests have been processed, but the responses may not have been written yet.
     let n_lines = input.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
     let output = std::mem::take(&mut *written.0.lock().expect("nobody panics"));
     let lines = output.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
@@ -94,7 +94,7 @@ async fn over_http(service: &Service, message: &[u8], is_modern: bool) {
     }
 }
 
-/// What there is of a body: a stream of changes has no end.
+/// Returns the available part of a body, since a stream of changes has no end.
 async fn read(response: Response<Body>) -> Vec<u8> {
     let mut body = response.into_body();
     let mut bytes = Vec::new();
@@ -111,7 +111,7 @@ async fn read(response: Response<Body>) -> Vec<u8> {
     }
 }
 
-/// Whether a message answers a request; it may be a notification instead.
+/// Returns true if a message responds to a request; it may be a notification instead.
 fn is_answer(message: &[u8]) -> bool {
     let shown = || String::from_utf8_lossy(message).into_owned();
     let message: Value = serde_json::from_slice(message).unwrap_or_else(|error| panic!("{error}: {}", shown()));

@@ -1,7 +1,7 @@
 //! Random bytes as definitions of tools, and as lists of them.
 //!
-//! No document makes the reader panic. What was read becomes a tool or a list of problems, and such a tool is published
-//! again, and reads the same.
+//! No document causes a panic of the reader. A document becomes a tool or a list of diagnostics, and such a tool is
+//! published again and reads the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Random schemas with random instances, and random arguments of typed tools: what is checked in passing fares no
-//! better and no worse than what is checked as a tree.
+//! Random schemas with random instances, and random arguments of typed tools: checking while reading has the same
+//! result as checking a tree.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -7,16 +7,16 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use toolkit::__private::plan::Plan;
 use toolkit::Dispatcher;
 use toolkit::call::{Arguments, Coercion};
 use toolkit::schema::Schema;
-use toolkit::__private::plan::Plan;
 
 static TOOLS: LazyLock<Dispatcher> = LazyLock::new(|| {
     Dispatcher::builder(toolkit_fuzz::tools()).coercion(Coercion::Off).build().expect("the tools borrow nothing")
 });
 
-// A schema and an instance, each on a line of its own; or the number of a tool, and its arguments.
+// A schema and an instance, each on its own line; or the number of a tool, and its arguments.
 fuzz_target!(|bytes: &[u8]| {
     let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
         return;
@@ -37,7 +37,7 @@ fn check(schema: &[u8], json: &[u8]) {
     let (Some(plan), Ok(checked)) = (plan, Schema::from_value(schema.clone())) else {
         return;
     };
-    // A tree, every key once.
+    // A tree without duplicate keys.
     let tree = Arguments::from(json).to_value().ok();
     let decoded = plan.decode::<Value>(json).ok();
     assert_eq!(plan.decode::<IgnoredAny>(json).is_ok(), decoded.is_some(), "what is ignored is checked: {schema}");
@@ -53,7 +53,7 @@ fn check(schema: &[u8], json: &[u8]) {
         assert_eq!(written, serde_json::to_vec(&tree).expect("a tree is JSON"), "writes something else");
         assert!(checked.is_valid(&tree), "{schema} writes {tree}");
     }
-    // Nothing is refused that is written and means just what it says.
+    // The plan rejects no valid instance in canonical notation.
     if is_plain(&tree) && !is_particular(&schema) && checked.is_valid(&tree) {
         let text = tree.to_string();
         assert!(plan.decode::<Value>(text.as_bytes()).is_ok(), "{schema} refuses {tree}");
@@ -68,7 +68,7 @@ fn call(number: usize, json: &[u8]) {
         assert!(TOOLS.call_sync(&tool, json).is_err(), "{tool} takes what is no JSON");
         return;
     };
-    // Of a number that is no plain integer a text says more than the float that a tree keeps of it.
+    // The text of a number that is not a plain integer may be more precise than the float in a tree.
     if !is_plain(&tree) {
         return;
     }
@@ -79,7 +79,8 @@ fn call(number: usize, json: &[u8]) {
     }
 }
 
-/// Whether all numbers are integers of 64 bits that are written as such, and no key is one of `serde_json`'s own.
+/// Returns true if all numbers are 64-bit integers in integer notation, and no key is one of `serde_json`'s private
+/// keys.
 fn is_plain(value: &Value) -> bool {
     match value {
         Value::Number(number) => !number.is_f64(),
@@ -89,8 +90,8 @@ fn is_plain(value: &Value) -> bool {
     }
 }
 
-/// Whether a schema has something that a plan leaves to the tree now and then: a tag that has to come first, items or
-/// keys that have to differ.
+/// Returns true if a schema contains a feature that a plan may leave to the tree: a tag that has to come first, or
+/// items or keys that have to be unique.
 fn is_particular(schema: &Value) -> bool {
     let text = schema.to_string();
     ["anyOf", "oneOf", "uniqueItems", "minProperties"].iter().any(|keyword| text.contains(keyword))

@@ -1,6 +1,7 @@
 //! Random bytes as the records of tools.
 //!
-//! No document makes a reader panic. What was read is written as it was, field by field, and reads the same again.
+//! No document causes a panic of a reader. A document that was read is written field by field unchanged, and reads the
+//! same again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -13,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
         let again = Tool::from_json(&written).expect("what was written is a tool");
         assert_eq!(again.to_json(), written);
         let carried = Tool::from_mcp_json(tool.to_mcp_json_with_record());
-        // An id can be carried only if it is one; whether it is, the check says.
+        // A record can carry only a valid id; invalid ids are reported by the check.
         assert!(carried.is_ok() || tool.id().to_string().parse::<toolkit::ToolId>().is_err());
     }
     if let Ok(tool) = Tool::from_mcp_json(bytes) {

@@ -1,7 +1,7 @@
 //! Random text as a schema, and a value for it: two lines.
 //!
-//! Nothing panics or runs away. A schema that is taken gives one verdict, whichever way it is asked, and it is the one
-//! that the validator alone would give; one that is refused is refused in a few words.
+//! No input causes a panic or an unbounded computation. An accepted schema gives one verdict through every interface,
+//! which is that of the validator alone. The error of a rejected schema is short.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -54,7 +54,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// A refusal says in a few words what is wrong, each time in another place.
+/// Checks that an error is short, and that each defect has its own location.
 fn explained(error: &SchemaError) {
     let text = error.to_string();
     assert!(text.len() < 16 << 10, "{} bytes of error", text.len());

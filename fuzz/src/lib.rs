@@ -1,4 +1,4 @@
-//! Tools of every shape, for random bytes to call.
+//! Tools with all kinds of arguments, to call with random bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ struct Route {
     back: Option<Box<Route>>,
 }
 
-/// Structs in structs.
+/// Nested structs.
 #[tool]
 fn nested(route: Route) -> Route {
     route
@@ -64,7 +64,7 @@ enum Adjacent {
     Nothing,
 }
 
-/// Enums with their tag inside, outside and beside.
+/// Enums with internal, external and adjacent tags.
 #[tool]
 fn tagged(shape: Shape, choice: Choice, beside: Option<Adjacent>) -> (Shape, Choice, Option<Adjacent>) {
     (shape, choice, beside)
@@ -79,7 +79,7 @@ enum Either {
     List(Vec<Either>),
 }
 
-/// Enums that are told apart by their form.
+/// Untagged enums.
 #[tool]
 fn untagged(#[arg] either: Either, #[serde(default)] others: Vec<Either>) -> (Either, Vec<Either>) {
     (either, others)
@@ -101,13 +101,13 @@ struct Query {
     rest: BTreeMap<String, u32>,
 }
 
-/// Structs flattened into one another.
+/// Flattened structs.
 #[tool]
 fn flattened(query: Query) -> Query {
     query
 }
 
-/// Every width of number, and anything at all.
+/// Every width of number, and any JSON.
 #[tool]
 fn scalars(
     a: i8,
@@ -122,17 +122,17 @@ fn scalars(
     (a, b, f)
 }
 
-/// One value of any kind.
+/// One value of each kind.
 #[tool]
 fn anything(#[arg] value: Value) -> Value {
     value
 }
 
-/// The tools.
+/// Returns the catalog of the tools.
 ///
 /// # Panics
 ///
-/// Never: the list is sound.
+/// Never panics, since the list is sound.
 #[must_use]
 pub fn tools() -> Catalog {
     catalog![nested, tagged, untagged, flattened, scalars, anything].expect("the list has no tool twice")

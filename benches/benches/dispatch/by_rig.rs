@@ -1,7 +1,7 @@
-//! The same tools by rig: from arguments to the rendered output, through the call that it makes without their types.
+//! The same tools with rig: from arguments to the rendered output, through its type-erased call.
 //!
-//! Less than the other libraries' rows do: no envelope, and no look-up, since a tool is called that was found before.
-//! Nothing is checked beyond what serde checks.
+//! This is less work than in the rows of the other libraries: there is no envelope and no lookup, since the tool is
+//! given. Only serde's checks are made.
 
 use std::convert::Infallible;
 
@@ -84,7 +84,8 @@ pub(crate) fn tool(name: &str) -> Box<dyn ErasedTool> {
 }
 
 pub(crate) async fn call(tool: &dyn ErasedTool, arguments: &[u8]) -> Vec<u8> {
-    // It takes text of its own, which a model's answer already is: bytes have to be copied and looked through.
+    // It takes an owned string, which the response of a model already is; bytes have to be copied and validated as
+    // UTF-8.
     let arguments = str::from_utf8(arguments).expect("JSON is text").to_owned();
     let result = tool.execute(arguments, &mut ToolContext::new()).await;
     assert!(result.is_success());

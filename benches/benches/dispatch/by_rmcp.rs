@@ -1,6 +1,6 @@
-//! The same tools by rmcp: from the `params` of a call to the bytes of its result, through its router.
+//! The same tools with rmcp: from the `params` of a call to the bytes of its result, through its router.
 //!
-//! Its results hold the data twice, as a structure and as text; nothing is checked beyond what serde checks.
+//! Its results contain the data twice, as structured content and as text; only serde's checks are made.
 
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::tool::ToolCallContext;
@@ -38,7 +38,7 @@ impl Tools {
 
 impl ServerHandler for Tools {}
 
-/// A router built once, and what it wants to know of a request, made once too.
+/// A router and the context of a request, both created once.
 pub(crate) struct Rmcp {
     router: ToolRouter<Tools>,
     request: RequestContext<RoleServer>,

@@ -1,7 +1,8 @@
-//! The same tools by rust-mcp-sdk: from the `params` of a call to the bytes of its result, through its `tool_box!`.
+//! The same tools with rust-mcp-sdk: from the `params` of a call to the bytes of its result, through its `tool_box!`.
 //!
-//! What its examples do in the handler of a call, without the handler: that wants a running server, and costs one boxed
-//! future more. Results hold the data twice, as a structure and as text; nothing is checked beyond what serde checks.
+//! This is the code in the call handler of its examples, without the handler, which needs a running server and costs
+//! one more boxed future. Results contain the data twice, as structured content and as text; only serde's checks are
+//! made.
 
 use rust_mcp_sdk::macros::mcp_tool;
 use rust_mcp_sdk::schema::{CallToolRequestParams, CallToolResult, TextContent};
@@ -11,7 +12,7 @@ use serde_json::Value;
 
 use crate::tools::{self, Add as AddArgs, Batch as BatchArgs, Search as SearchArgs};
 
-// The variants of the box are named as these are.
+// The variants of the box have the names of these types.
 #[mcp_tool(name = "add", description = "Adds two integers.")]
 type Add = AddArgs;
 
@@ -33,7 +34,7 @@ pub(crate) fn call(params: &[u8]) -> Vec<u8> {
     serde_json::to_vec(&result).expect("a result is JSON")
 }
 
-/// The library takes a tree for the structure, and leaves the text to the tool.
+/// The library takes a tree for the structured content, and leaves the text to the tool.
 fn answer(data: impl Serialize) -> CallToolResult {
     let text = serde_json::to_string(&data).expect("a result is JSON");
     let Value::Object(structured) = serde_json::to_value(data).expect("a result is JSON") else {

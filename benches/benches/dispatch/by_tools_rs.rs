@@ -1,6 +1,6 @@
-//! The same tools by tools-rs, which has no enums: it takes text in their place.
+//! The same tools with tools-rs, which does not support enums and takes strings instead.
 //!
-//! Nothing is checked beyond what serde checks.
+//! Only serde's checks are made.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -59,7 +59,7 @@ async fn batch(rows: Vec<Row>) -> Bills {
 
 pub(crate) async fn call(tools: &ToolCollection, name: &str, arguments: &[u8]) -> Vec<u8> {
     let arguments: Value = serde_json::from_slice(arguments).expect("valid");
-    // Without an id of its own: making one costs as much as the call.
+    // No id of its own: creating one costs as much as the call.
     let call = FunctionCall { id: None, name: name.to_owned(), arguments };
     let response = tools.call(call).await.expect("it succeeds");
     serde_json::to_vec(&response.result).expect("a result is JSON")

@@ -1,7 +1,8 @@
-//! What a call costs from bytes to bytes, beside serde alone and beside other libraries.
+//! Cost of a call from bytes to bytes, compared to serde alone and to other libraries.
 //!
-//! The floor is what no library can avoid: bytes to arguments by serde, the function, its result to bytes by serde.
-//! Rows that do more, from the `params` of a protocol to its result, or less, say so in their names.
+//! The floor is the work that no library can avoid: deserializing the arguments with serde, the function, and
+//! serializing the result. Rows with more work (from the `params` of a protocol to its result) or less work are named
+//! accordingly.
 
 #[cfg(feature = "rig")]
 mod by_rig;
@@ -76,7 +77,7 @@ impl Bench {
         let prepared = dispatcher.prepared(name).expect("it is linked");
         let mut table = Table::new(name);
         table.row("floor: serde, function, serde", "nothing", || floor(black_box(arguments), tool));
-        table.row("`Prepared::call_sync`, found by name before", "in and out", || {
+        table.row("`Prepared::call_sync`, resolved before", "in and out", || {
             prepared.call_sync(black_box(arguments)).expect("it succeeds").into_json()
         });
         table.row("`Dispatcher::call_sync`", "in and out", || call_sync(dispatcher, name, black_box(arguments)));
@@ -106,7 +107,7 @@ impl Bench {
         println!("{}", table.measure());
     }
 
-    /// A call with Rust types, beside the same with JSON.
+    /// Measures a call with Rust types, compared to the same call with JSON.
     fn typed(&self) {
         let Self { dispatcher, runtime, .. } = self;
         let (add, add_async) = (handle!(tools::add), handle!(tools::add_async));
@@ -123,14 +124,14 @@ impl Bench {
         println!("{}", table.measure());
     }
 
-    /// A call that is refused with everything that is wrong with it.
+    /// Measures a call that is rejected with all of its violations.
     fn refused(&self) {
         let Self { dispatcher, .. } = self;
         let tree = Tree::of(dispatcher, "search");
-        let refuse = |arguments: &[u8]| dispatcher.call_sync("search", arguments).expect_err("it is refused");
+        let refuse = |arguments: &[u8]| dispatcher.call_sync("search", arguments).expect_err("it is rejected");
         let n_errors = tree.errors(tools::REFUSED).len();
         assert_eq!(n_errors, refuse(tools::REFUSED).violations().len());
-        let mut table = Table::new(format!("`search` refused, {n_errors} errors"));
+        let mut table = Table::new(format!("`search` rejected, {n_errors} errors"));
         table.row("tree and `iter_errors`, to text", "in", || tree.errors(black_box(tools::REFUSED)));
         table.row("`Dispatcher::call_sync`", "in", || refuse(black_box(tools::REFUSED)));
         println!("{}", table.measure());
@@ -154,14 +155,14 @@ fn value(json: &[u8]) -> Value {
     serde_json::from_slice(json).expect("valid")
 }
 
-/// Whether the result of a protocol is a success with this data, as a structure and as text.
+/// Returns true if the result of a protocol is a success with this data, as structured content and as text.
 fn says(result: &[u8], expected: &Value) -> bool {
     let result = value(result);
     let text = result["content"][0]["text"].as_str().expect("it has a text");
     result["isError"] != true && result["structuredContent"] == *expected && value(text.as_bytes()) == *expected
 }
 
-/// The usual way to check: a tree of each side, and a compiled schema to walk over it.
+/// Checks in the usual way: a tree of each side, and a compiled schema that walks it.
 struct Tree {
     input: Validator,
     output: Validator,

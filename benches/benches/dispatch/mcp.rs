@@ -1,9 +1,9 @@
-//! `toolkit` doing what an MCP server does with a call: from its `params` to the bytes of its result.
+//! The work of an MCP server for a call, with `toolkit`: from its `params` to the bytes of its result.
 
 use toolkit::Dispatcher;
 use toolkit::mcp::{CallParams, Revision, write_result};
 
-/// The data twice, as text and as a structure, in the fields that the other libraries write.
+/// Writes the data twice, as text and as structured content, in the fields that the other libraries write.
 pub(crate) async fn call(dispatcher: &Dispatcher, params: &[u8]) -> Vec<u8> {
     let params = CallParams::parse(params).expect("valid");
     let tool = dispatcher.prepared(params.name()).expect("it is there");
@@ -11,7 +11,7 @@ pub(crate) async fn call(dispatcher: &Dispatcher, params: &[u8]) -> Vec<u8> {
     write_result(tool.tool(), &result, Revision::V2026_07_28)
 }
 
-/// The `params` of a call, as 2026-07-28 wants them: with a `_meta`, without which rust-mcp-sdk refuses them.
+/// The `params` of a call in revision 2026-07-28: with a `_meta`, without which rust-mcp-sdk rejects them.
 pub(crate) fn params(name: &str, arguments: &[u8]) -> Vec<u8> {
     let arguments = str::from_utf8(arguments).expect("JSON is text");
     let meta =

@@ -1,4 +1,4 @@
-//! Finding a tool among many by its name.
+//! Lookup of a tool by name among many tools.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -14,10 +14,10 @@ pub(crate) fn measure() {
         let entries: Vec<&'static Entry> = (0..n_tools).map(entry).collect();
         let catalog = catalog_of(&entries).expect("no two have one name");
         let map: HashMap<&str, usize> = entries.iter().enumerate().map(|(idx, entry)| (entry.id, idx)).collect();
-        // In an order that no cache foresees, and not the catalogue's own copies.
+        // In an order that no cache predicts, and with strings that are not the catalog's own.
         let asked: Vec<String> = (0..4_096).map(|nth| entries[nth * 7_919 % n_tools].id.to_owned()).collect();
 
-        let mut table = Table::new(format!("4,096 look-ups among {n_tools} tools"));
+        let mut table = Table::new(format!("4,096 lookups among {n_tools} tools"));
         table.row("`HashMap<&str, usize>`", "–", || {
             for name in &asked {
                 black_box(map.get(&**name));
@@ -32,7 +32,7 @@ pub(crate) fn measure() {
     }
 }
 
-/// The record that `#[tool]` writes, made at run time: a macro would have rustc compile each of them.
+/// Creates the record that `#[tool]` generates, at run time: with a macro, rustc would compile each of them.
 fn entry(nth: usize) -> &'static Entry {
     let name: &'static str = format!("look_up_this_tool_{nth:06}").leak();
     Box::leak(Box::new(Entry {

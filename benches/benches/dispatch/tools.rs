@@ -1,6 +1,6 @@
-//! The three pieces of work: tiny, middling with many rules, and large with few.
+//! Three workloads: tiny, medium with many rules, and large with few rules.
 
-// What rust-mcp-sdk asks of arguments beside `Debug`: a schema by a derive of its own.
+// rust-mcp-sdk requires `Debug` and its own schema derive for arguments.
 #[cfg(feature = "peers")]
 use rust_mcp_sdk::macros::JsonSchema as SdkSchema;
 use schemars::JsonSchema;
@@ -82,7 +82,7 @@ struct Hit {
 
 pub(crate) const SEARCH: &[u8] = br#"{"query":"rust json schema","limit":20,"offset":40,"sort":"newest","lang":"en-GB","tags":["library","serde","validation"],"min_score":0.25,"exact":false}"#;
 
-/// As wrong as it gets: nine faults.
+/// Arguments with nine violations.
 pub(crate) const REFUSED: &[u8] = br#"{"query":"","limit":2000,"offset":-1,"sort":"best","lang":"english","tags":["","serde",7],"min_score":7.5,"exact":false,"extra":1}"#;
 
 /// Searches.

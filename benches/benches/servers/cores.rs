@@ -1,16 +1,16 @@
-//! Which cores a server and its client run on.
+//! Assignment of processor cores to a server and its client.
 
 use std::fmt;
 use std::process::{Command, Stdio};
 
-/// A core for the server and another for this process, so that neither takes time from the other.
+/// One core for the server and another for this process, so that neither takes time from the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cores {
     server: Option<usize>,
 }
 
 impl Cores {
-    /// Leaves the first core that this process may use to the servers, and moves this process to the second.
+    /// Reserves the first available core for the servers, and moves this process to the second.
     pub(crate) fn share() -> Self {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).map(listed);
@@ -21,7 +21,7 @@ impl Cores {
         Self { server: is_moved.then_some(*first) }
     }
 
-    /// A command that starts `program` where servers run.
+    /// Creates a command that starts `program` on the core of the servers.
     pub(crate) fn command(self, program: &str) -> Command {
         let Some(core) = self.server else { return Command::new(program) };
         let mut command = Command::new("taskset");
@@ -39,7 +39,7 @@ impl fmt::Display for Cores {
     }
 }
 
-/// The numbers of a list such as `0,2-5`.
+/// Parses the numbers of a list such as `0,2-5`.
 fn listed(list: &str) -> Vec<usize> {
     let ranges = list.trim().split(',').filter_map(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));

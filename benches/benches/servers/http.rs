@@ -1,4 +1,4 @@
-//! Calls over HTTP, on connections that stay open, one call at a time on each.
+//! Calls over HTTP, on persistent connections, one call at a time on each.
 
 use std::io::{BufRead, BufReader};
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ pub(crate) enum Revision {
 }
 
 impl Revision {
-    /// A request of a client that has no session.
+    /// Builds a request of a client without a session.
     fn request(self, address: &str) -> String {
         let (name, headers, meta) = match self {
             Self::V2025_11_25 => ("2025-11-25", "", ""),
@@ -42,7 +42,7 @@ impl Revision {
     }
 }
 
-/// A server, and where it is.
+/// A server and its address.
 pub(crate) struct Http {
     process: Process,
     address: String,
@@ -64,7 +64,7 @@ impl Http {
 
 impl Client for Http {
     fn turn(&mut self, n_in_flight: usize, time: Duration) -> Turn {
-        // Made for each turn: some servers close a connection on which nothing comes for five seconds.
+        // Opened for each turn, since some servers close a connection that is idle for five seconds.
         let connections = self.runtime.block_on(async {
             let mut connections = Vec::new();
             for _ in 0..n_in_flight {
@@ -99,7 +99,7 @@ impl Connection {
         Self { stream: AsyncBufReader::new(stream), request, line: String::new(), body: Vec::new() }
     }
 
-    /// How long each call took.
+    /// The duration of each call.
     async fn ask_until(mut self, end: Instant) -> Vec<Duration> {
         let mut taken = Vec::new();
         let mut now = Instant::now();

@@ -1,8 +1,8 @@
-//! What a call costs a server of tools, over HTTP and over pipes: `cargo bench -p toolkit-benches --bench servers`, or
+//! Cost of a call for a tool server, over HTTP and over pipes: `cargo bench -p toolkit-benches --bench servers`, or
 //! `benches/benches/servers/run`, which installs the libraries of other languages first.
 //!
-//! Each server is a process of its own, started by this one, and does the same work: it takes `{"a": 1, "b": 2}`, adds,
-//! and answers with the sum as data and as text. All are asked by the same client.
+//! Each server is a separate process that this one starts, and does the same work: it takes `{"a": 1, "b": 2}`, adds,
+//! and responds with the sum as data and as text. The same client calls all of them.
 
 mod cores;
 mod http;
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// How busy the machine is, over one, five and fifteen minutes: who reads the tables should know.
+/// The load of the machine, over one, five and fifteen minutes, for readers of the tables.
 fn load_average() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().take(3).collect::<Vec<_>>().join(" ")

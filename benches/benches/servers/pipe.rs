@@ -15,7 +15,7 @@ const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialize
 
 const CALL: &str = r#""method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2}}"#;
 
-/// A server, and the ends of its pipes.
+/// A server and the ends of its pipes.
 pub(crate) struct Pipe {
     process: Process,
     ends: Ends,
@@ -48,7 +48,7 @@ impl Client for Pipe {
 }
 
 impl Ends {
-    /// A call is asked for as soon as another is answered, until the time is over; gives how long each took.
+    /// Sends a call as soon as a response arrives, until the time is over; returns the duration of each call.
     fn ask(&mut self, n_in_flight: usize, time: Duration) -> Vec<Duration> {
         let started = Instant::now();
         let mut taken = Vec::new();
@@ -60,7 +60,7 @@ impl Ends {
                 requests.clear();
                 let now = Instant::now();
                 for place in idle.drain(..) {
-                    // The place is in the id, since answers may come in any order.
+                    // The id contains the index of the call, since responses may arrive in any order.
                     let id = self.n_asked * n_in_flight + place;
                     self.n_asked += 1;
                     writeln!(requests, r#"{{"jsonrpc":"2.0","id":{id},{CALL}}}"#).expect("memory is there");
@@ -71,7 +71,7 @@ impl Ends {
             if idle.len() == n_in_flight {
                 return taken;
             }
-            // One answer, and what has come with it.
+            // Waits for one response, and takes those that arrived with it.
             loop {
                 let place = self.answered() % n_in_flight;
                 taken.push(sent[place].elapsed());
@@ -83,7 +83,7 @@ impl Ends {
         }
     }
 
-    /// The id of the next answer.
+    /// Returns the id of the next response.
     fn answered(&mut self) -> usize {
         self.line.clear();
         self.from.read_line(&mut self.line).expect("the server answers");

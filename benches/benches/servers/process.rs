@@ -1,4 +1,4 @@
-//! A server as a process, and what calls cost it.
+//! A server as a process, and the processor time of its calls.
 
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -8,16 +8,16 @@ use toolkit_benches::measure::Sorted;
 use crate::cores::Cores;
 use crate::rows::Row;
 
-/// What came of one turn.
+/// Measurements of one turn.
 pub(crate) struct Turn {
     pub(crate) calls_a_second: f64,
-    /// Of the server, as the two below, in microseconds.
+    /// Processor time of the server, in microseconds, like the two fields below.
     pub(crate) processor: f64,
     pub(crate) p50: f64,
     pub(crate) p99: f64,
 }
 
-/// A server that runs until this is dropped.
+/// A server process, which is killed on drop.
 pub(crate) struct Process(pub(crate) Child);
 
 impl Process {
@@ -27,7 +27,7 @@ impl Process {
         Self(command.spawn().unwrap_or_else(|error| panic!("{} does not start: {error}", row.name)))
     }
 
-    /// What the calls cost that `make` makes; it tells how long each took.
+    /// Measures the calls that `make` makes and whose durations it returns.
     pub(crate) fn measure(&self, make: impl FnOnce() -> Vec<Duration>) -> Turn {
         let (before, started) = (self.processor_seconds(), Instant::now());
         let taken = make();
@@ -43,10 +43,10 @@ impl Process {
     }
 
     fn processor_seconds(&self) -> f64 {
-        /// Of the units of `/proc`, which Linux fixes for all who read them.
+        /// Ticks per second in `/proc`, which Linux fixes for user space.
         const TICKS_A_SECOND: f64 = 100.0;
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id())).expect("Linux tells");
-        // The name of the program, in brackets, may have spaces.
+        // The name of the program, in parentheses, may contain spaces.
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
         let ticks = |nth: usize| fields[nth].parse::<f64>().expect("a number");
         (ticks(11) + ticks(12)) / TICKS_A_SECOND

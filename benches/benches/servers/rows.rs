@@ -5,20 +5,20 @@ use std::process::Command;
 use crate::cores::Cores;
 use crate::http::Revision;
 
-/// One server.
+/// A server to compare.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
-    /// What it checks of arguments and results against their schemas.
+    /// The parts of a call that the server checks against schemas.
     pub(crate) checked: &'static str,
     pub(crate) program: Program,
-    /// As the program calls it.
+    /// The name of the server in its program.
     pub(crate) server: &'static str,
 }
 
-/// What runs a server.
+/// The program that contains a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
-    /// This one, in `serve`.
+    /// This program, in `serve`.
     This,
     /// `peers/serve.py`.
     Python,
@@ -30,7 +30,7 @@ const fn row(name: &'static str, checked: &'static str, program: Program, server
     Row { name, checked, program, server }
 }
 
-/// Over HTTP; the first is what the others are compared with.
+/// Servers over HTTP; the first is the reference of the ratios.
 pub(crate) fn http(revision: Revision) -> Vec<Row> {
     let mut rows = vec![
         row("a handler of axum", "nothing", Program::This, "axum"),
@@ -41,12 +41,12 @@ pub(crate) fn http(revision: Revision) -> Vec<Row> {
         row("rmcp 3.9.0, macros, one handler cloned", "nothing", Program::This, "rmcp-cloned"),
         row("rmcp 3.9.0, macros, as in its examples", "nothing", Program::This, "rmcp"),
     ];
-    // Version 1 refuses what is later than 2025-11-25.
+    // Version 1 rejects revisions after 2025-11-25.
     rows.extend(peers().filter(|row| revision == Revision::V2025_11_25 || row.server != "v1"));
     rows
 }
 
-/// Over pipes, likewise.
+/// Servers over pipes; the first is the reference of the ratios.
 pub(crate) fn pipe() -> Vec<Row> {
     let mut rows = vec![
         row("a loop over lines", "nothing", Program::This, "loop"),
@@ -70,12 +70,12 @@ fn peers() -> impl Iterator<Item = Row> {
 }
 
 impl Program {
-    /// Whether it can be run: the others are where `TOOLKIT_PEERS` says, and `python` and `node` are found.
+    /// Returns true if the server can run: the peers need `TOOLKIT_PEERS`, `python` and `node`.
     pub(crate) fn is_there(self) -> bool {
         self == Self::This || std::env::var_os("TOOLKIT_PEERS").is_some()
     }
 
-    /// What starts it, short of the name of the server.
+    /// Returns the command that starts it, without the name of the server.
     pub(crate) fn command(self, cores: Cores) -> Command {
         let peers = || std::env::var("TOOLKIT_PEERS").expect("it is there");
         let (program, arguments) = match self {

@@ -1,4 +1,4 @@
-//! The servers that this program is itself.
+//! The servers that are part of this program.
 
 mod by_rmcp;
 mod least;
@@ -15,7 +15,7 @@ pub(crate) fn serve(name: &str, transport: &str) {
     if name == "loop" {
         return least::lines();
     }
-    // As `#[tokio::main]` makes it.
+    // The same runtime as that of `#[tokio::main]`.
     Runtime::new().expect("a runtime").block_on(async {
         match (name, transport) {
             ("toolkit", "http") => over_http().await,
@@ -62,7 +62,7 @@ async fn over_http() {
     listening.run(std::future::pending()).await;
 }
 
-/// A listener, whose address is printed.
+/// Binds a listener and prints its address.
 async fn listener() -> TcpListener {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     println!("{}", listener.local_addr().expect("it has one"));

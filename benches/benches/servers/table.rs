@@ -1,4 +1,4 @@
-//! Servers that take turns, and a table of what came of it.
+//! Servers that run in turns, and a table of the measurements.
 
 use std::time::Duration;
 
@@ -7,26 +7,26 @@ use toolkit_benches::measure::Sorted;
 use crate::process::Turn;
 use crate::rows::Row;
 
-/// How often, and how long each time.
+/// Number and duration of the turns.
 #[derive(Clone, Copy)]
 pub(crate) struct Pace {
     pub(crate) n_rounds: usize,
     pub(crate) turn: Duration,
 }
 
-/// A server that runs, and whoever asks it.
+/// A running server and its client.
 pub(crate) trait Client {
-    /// Calls for as long as `time`, with so many calls in flight.
+    /// Makes calls for the duration `time`, with the given number of calls in flight.
     fn turn(&mut self, n_in_flight: usize, time: Duration) -> Turn;
 }
 
 const IN_FLIGHT: [usize; 2] = [1, 64];
 
-/// Prints a table in Markdown: the medians of the rounds, and of the ratios that are taken within a round.
+/// Prints a Markdown table: the medians of the rounds, and of the ratios within a round.
 pub(crate) fn print<C: Client>(title: &str, rows: Vec<Row>, pace: Pace, start: impl Fn(&Row) -> C) {
     let (rows, absent): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| row.program.is_there());
     let mut clients: Vec<C> = rows.iter().map(start).collect();
-    // Code that is compiled while it runs wants to be run.
+    // Lazily compiled code needs some calls before it is fast.
     for client in &mut clients {
         client.turn(IN_FLIGHT[1], 2 * pace.turn);
     }
@@ -57,14 +57,14 @@ fn cells(turns: &[Turn]) -> String {
     format!("{:.0} | {} | {} | {}", median(|turn| turn.calls_a_second), short(p50), short(p99), short(processor))
 }
 
-/// Of the server's processor time to that of the first row.
+/// Ratio of the server's processor time to that of the first row.
 fn ratio(turns: &[Turn], first: &[Turn]) -> String {
     let ratios = std::iter::zip(turns, first).map(|(turn, first)| turn.processor / first.processor);
     let ratios = Sorted::of(ratios);
     format!("{:.2} ({:.2}–{:.2})", ratios.at(0.5), ratios.at(0.1), ratios.at(0.9))
 }
 
-/// Short times to a tenth.
+/// Formats short times with one decimal.
 fn short(micros: f64) -> String {
     if micros < 100.0 { format!("{micros:.1}") } else { format!("{micros:.0}") }
 }

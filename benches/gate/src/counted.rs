@@ -1,19 +1,19 @@
-//! Instructions, counted by callgrind.
+//! Instruction counts from callgrind.
 
 use std::io;
 use std::process::Command;
 
-/// Whether there is anything to count with.
+/// Returns true if valgrind is available.
 pub(crate) fn is_possible() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// What one call of a row takes: twice as many calls take that many times more, and whatever comes before them is the
-/// same.
+/// Counts the instructions of one call of a row: the difference between twice as many calls and as many, since
+/// everything before the calls is the same.
 ///
 /// # Errors
 ///
-/// Valgrind cannot be run, or does not say what it counted.
+/// Returns an error if valgrind cannot be run, or its output contains no count.
 pub(crate) fn instructions(row: &str, n_calls: u64) -> io::Result<u64> {
     let once = all_instructions(row, n_calls)?;
     let twice = all_instructions(row, 2 * n_calls)?;

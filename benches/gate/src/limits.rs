@@ -1,17 +1,17 @@
-//! What is committed, and whether it still holds.
+//! The committed limits, and the comparison with them.
 
 use std::process::ExitCode;
 
 use crate::counted;
 
-/// The calls of a floor, and what each may take beside it.
+/// The calls of a floor, with the maximum ratio of each to it.
 struct Limits {
     floor: &'static str,
     n_calls: u64,
     rows: &'static [(&'static str, f64)],
 }
 
-/// With room for what another compiler may do differently. The floor is not the least: `serde_json` reads it.
+/// Leaves room for differences between compilers. The floor is not a minimum: `serde_json` reads it.
 const LIMITS: [Limits; 4] = [
     Limits {
         floor: "floor-add",
@@ -35,10 +35,10 @@ const LIMITS: [Limits; 4] = [
         n_calls: 5,
         rows: &[("prepared-batch", 0.85), ("batch", 0.85), ("batch_async", 0.85), ("mcp-batch", 1.17)],
     },
-    Limits { floor: "floor-refused", n_calls: 200, rows: &[("refused", 2.19)] },
+    Limits { floor: "floor-rejected", n_calls: 200, rows: &[("rejected", 2.19)] },
 ];
 
-/// Counts every row and prints the table; fails where one takes more than it may.
+/// Counts all rows and prints the table; fails if a row exceeds its limit.
 pub(crate) fn hold() -> ExitCode {
     if !counted::is_possible() {
         println!("skipped 1 check: valgrind is not installed, so that no instructions can be counted");

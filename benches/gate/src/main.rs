@@ -1,8 +1,9 @@
-//! Counts the instructions of a call, and fails where a call takes more of them, beside the floor, than is committed.
+//! Counts the instructions of a call, and fails if a call takes more of them, relative to the floor, than the committed
+//! limit.
 //!
-//! Instructions are the same from run to run on any machine with the same compiler, so a gate can hold them where
-//! times only swing. The floor is what no library can avoid: bytes to arguments by serde, the function, its result to
-//! bytes by serde; nothing is checked there.
+//! Instruction counts are the same in every run and on every machine with the same compiler, so a gate can rely on
+//! them, while times vary. The floor is the work that no library can avoid: deserializing the arguments with serde, the
+//! function, and serializing the result, without any check.
 
 mod counted;
 mod limits;

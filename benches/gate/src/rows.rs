@@ -1,4 +1,4 @@
-//! What is counted: the floor and the calls, each by a name.
+//! The rows to count: the floor and the calls, each with a name.
 
 use std::hint::black_box;
 
@@ -12,7 +12,7 @@ use toolkit::{Catalog, Dispatcher, handle};
 use crate::mcp;
 use crate::tools::{self, Add};
 
-/// Everything that a row needs, made once.
+/// The data of all rows, created once.
 pub(crate) struct Rows {
     dispatcher: Dispatcher,
     runtime: Runtime,
@@ -44,15 +44,15 @@ impl Rows {
             "floor-add" => each(n_calls, || floor(black_box(arguments), |Add { a, b }| tools::add(a, b))),
             "floor-search" => each(n_calls, || floor(black_box(arguments), tools::search)),
             "floor-batch" => each(n_calls, || floor(black_box(arguments), tools::batch)),
-            "floor-refused" => each(n_calls, || self.errors(black_box(arguments))),
+            "floor-rejected" => each(n_calls, || self.errors(black_box(arguments))),
             "add" | "search" | "batch" => each(n_calls, || self.sync(row, arguments)),
             "prepared-add" | "prepared-search" | "prepared-batch" => {
                 let tool = self.dispatcher.prepared(&row["prepared-".len()..]).expect("it is linked");
                 each(n_calls, || tool.call_sync(black_box(arguments)).expect("it succeeds").into_json());
             }
-            // Its message is its violations as text.
-            "refused" => {
-                each(n_calls, || self.dispatcher.call_sync("search", black_box(arguments)).expect_err("it is refused"))
+            // Its message contains its violations as text.
+            "rejected" => {
+                each(n_calls, || self.dispatcher.call_sync("search", black_box(arguments)).expect_err("it is rejected"))
             }
             "mcp-add" | "mcp-search" | "mcp-batch" => {
                 let params = mcp::params(&row["mcp-".len()..], arguments);
@@ -84,7 +84,7 @@ impl Rows {
         });
     }
 
-    /// What a bare validator says of a call that is refused.
+    /// Formats the errors of a bare validator for a rejected call.
     fn errors(&self, arguments: &[u8]) -> Vec<String> {
         let arguments: Value = serde_json::from_slice(arguments).expect("valid");
         let errors = self.search.iter_errors(&arguments);

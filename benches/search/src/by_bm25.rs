@@ -1,4 +1,4 @@
-//! The same texts in the crate bm25, as it comes: with stop words and stems of English.
+//! The same texts in the crate bm25, with its defaults: English stop words and stemming.
 
 use std::cell::RefCell;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! The same texts in Python's bm25s, where there is one.
+//! The same texts in Python's bm25s, if it is installed.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -8,7 +8,8 @@ use crate::corpus::Corpus;
 
 const SCRIPT: &str = include_str!("by_bm25s.py");
 
-/// Prints its row, or how to install it. It builds and asks by itself, behind the others and not in turns with them.
+/// Prints its row, or how to install it. It builds and queries in a separate process, after the others and not in turns
+/// with them.
 pub(crate) fn print(corpus: &Corpus) -> Result<(), Box<dyn Error>> {
     let python = std::env::var_os("BM25S_PYTHON").map_or_else(|| "target/bm25s/bin/python".into(), PathBuf::from);
     let folder = std::env::temp_dir();

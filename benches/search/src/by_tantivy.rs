@@ -16,7 +16,7 @@ pub(crate) struct ByTantivy {
     searcher: tantivy::Searcher,
     text: Field,
     number: Field,
-    /// Looked up beforehand.
+    /// Terms, looked up beforehand.
     questions: Vec<Box<dyn Query>>,
 }
 
@@ -47,7 +47,7 @@ impl ByTantivy {
         Ok(peer)
     }
 
-    /// Any of the words will do.
+    /// A disjunction of the words.
     fn question(&self, words: &str) -> Box<dyn Query> {
         let mut words: Vec<&str> = words.split(' ').collect();
         words.sort_unstable();
@@ -64,7 +64,7 @@ impl ByTantivy {
         self.searcher.search(&*self.questions[question], &TopDocs::with_limit(limit).order_by_score())
     }
 
-    /// The score of each tool that has one, by its place.
+    /// Returns the score of each matching tool, by index.
     pub(crate) fn scores(&self, question: usize, limit: usize) -> tantivy::Result<HashMap<usize, f32>> {
         let found = self.found(question, limit)?;
         let scores = found.into_iter().map(|(score, address)| {
@@ -81,7 +81,7 @@ impl Searcher for ByTantivy {
         self.found(question, LIMIT).map(|found| found.len()).unwrap_or(0)
     }
 
-    /// A commit, which is for many at once.
+    /// A commit, which is meant for many changes at once.
     fn update(&self, _: &Corpus, _: usize) -> bool {
         false
     }

@@ -7,7 +7,7 @@ use toolkit_search::{Index, Ranking};
 use crate::corpus::Corpus;
 use crate::rows::{LIMIT, Searcher};
 
-/// An index that was built from the tools.
+/// An index built from the tools.
 pub(crate) struct ByToolkit {
     index: Index,
     questions: Vec<String>,
@@ -38,7 +38,7 @@ impl Searcher for ByToolkit {
     }
 }
 
-/// The same index, opened. Building and saving it is not measured, and neither is reading the bytes of the file.
+/// The same index, opened. Building and saving it, and reading the bytes of the file, are not measured.
 pub(crate) struct Opened;
 
 impl Opened {

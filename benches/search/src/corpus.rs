@@ -1,4 +1,4 @@
-//! Made-up tools and questions: as many as are wanted, and the same on every run.
+//! Generated tools and questions, in any number, and the same in every run.
 
 use std::cell::OnceCell;
 use std::io;
@@ -11,10 +11,10 @@ const VOCABULARY: usize = 20_000;
 const WORDS_IN_DESCRIPTION: usize = 28;
 const QUESTIONS: usize = 300;
 
-/// Draws words, the first far more often than the last, as languages do.
+/// A source of words with a Zipf-like distribution, as in natural languages.
 struct Words {
     state: u64,
-    /// For each word, the share of all draws that it or a more frequent one gets.
+    /// The cumulative probability of each word.
     shares: Vec<f64>,
 }
 
@@ -44,7 +44,7 @@ impl Words {
     }
 }
 
-/// A word that nothing stems, and that is not in any list of stop words.
+/// Creates a word that stemming does not change, and that is not a stop word.
 fn word(mut rank: usize) -> String {
     let mut word = String::new();
     loop {
@@ -61,10 +61,10 @@ fn word(mut rank: usize) -> String {
 /// Tools, and questions of three words.
 pub(crate) struct Corpus {
     pub(crate) tools: Vec<Tool>,
-    /// Of each tool all its words, once with those of its name and once without.
+    /// All words of each tool, once with those of its name and once without.
     pub(crate) texts: Vec<String>,
     pub(crate) questions: Vec<String>,
-    /// The index of the tools as it is saved.
+    /// The saved index of the tools.
     file: OnceCell<Vec<u8>>,
 }
 
@@ -77,7 +77,7 @@ impl Corpus {
         Self { tools, texts, questions, file: OnceCell::new() }
     }
 
-    /// The index of the tools as it is saved.
+    /// Saves the index of the tools.
     pub(crate) fn file(&self) -> io::Result<&[u8]> {
         if self.file.get().is_none() {
             let mut file = Vec::new();
@@ -95,7 +95,7 @@ fn tool(number: usize, words: &mut Words) -> (Tool, String) {
     let text = format!("{} {description}", name.replace('_', " "));
     let fields = json!({
         "name": name,
-        // The numbers stay out of what is searched: a version is not.
+        // The numbers are in the version, which is not searched.
         "namespace": "",
         "version": format!("{number:06}"),
         "description": description,

@@ -1,7 +1,8 @@
-//! What finding tools costs, beside other searchers over the same texts, and whether scores are those of tantivy.
+//! Cost of search, compared to other search libraries over the same texts, and comparison of the scores with those of
+//! tantivy.
 //!
-//! Run it as `cargo run --release -p toolkit-search-bench`, with numbers of tools as arguments where others than 1,000,
-//! 10,000 and 100,000 are wanted. `tokens` as the argument counts what a model reads instead, see [`tokens`].
+//! Run it with `cargo run --release -p toolkit-search-bench`, with numbers of tools as arguments instead of 1,000,
+//! 10,000 and 100,000. The argument `tokens` counts the tokens for a model instead, see [`tokens`].
 
 mod by_bm25;
 mod by_bm25s;

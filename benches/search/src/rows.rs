@@ -1,4 +1,4 @@
-//! What is measured of each searcher, in turns.
+//! The measurements of each search library, in turns.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -9,36 +9,36 @@ use cpu_time::ProcessTime;
 use crate::MEMORY;
 use crate::corpus::Corpus;
 
-/// How many tools a question wants.
+/// The number of results of a query.
 pub(crate) const LIMIT: usize = 10;
-/// Each question is asked so often in a row, and the median counts: the machine has other things to do as well.
+/// The number of repetitions of each query, whose median counts, since the machine is shared.
 const ROUNDS: usize = 15;
-/// A searcher that takes long is asked less often.
+/// The time above which a query is repeated less often.
 const LONG: Duration = Duration::from_millis(20);
-/// Each searcher is built so often, and the least time counts.
+/// The number of times that each index is built, whose minimum counts.
 const BUILDS: usize = 3;
 
-/// A searcher over a corpus.
+/// A search library with an index of a corpus.
 pub(crate) trait Searcher {
-    /// How many tools it finds for the question at this place.
+    /// Returns the number of results for the question at this index.
     fn search(&self, question: usize) -> usize;
 
-    /// Replaces the tool at this place; `false` where it has no way to.
+    /// Replaces the tool at this index; returns `false` if that is not supported.
     fn update(&self, corpus: &Corpus, place: usize) -> bool;
 }
 
 type Build = fn(&Corpus) -> Result<Box<dyn Searcher>, Box<dyn Error>>;
 
-/// A searcher, and what it takes.
+/// Measurements of a search library.
 pub(crate) struct Row {
     name: &'static str,
     build: Build,
     built: Option<Box<dyn Searcher>>,
-    /// Of all threads: where the machine is busy, more threads get more of it.
+    /// Processor time of all threads, since more threads get more time on a busy machine.
     time: Duration,
-    /// In bytes, when it is built and while it is.
+    /// Memory in bytes, after the build and at most during the build.
     memory: (usize, usize),
-    /// For each question, in µs.
+    /// The time of each query, in µs.
     times: Vec<f64>,
     update: Option<f64>,
 }
@@ -67,7 +67,7 @@ impl Row {
     }
 }
 
-/// Builds all, again and again, and then asks all of them each question.
+/// Builds all indexes repeatedly, and then runs each question on all of them.
 pub(crate) fn measure(rows: &mut [Row], corpus: &Corpus) -> Result<(), Box<dyn Error>> {
     for _ in 0..BUILDS {
         for row in &mut *rows {

@@ -1,4 +1,4 @@
-//! Whether scores are those of tantivy.
+//! Comparison of scores with those of tantivy.
 
 use std::error::Error;
 
@@ -7,14 +7,14 @@ use toolkit_search::{Index, Ranking};
 use crate::by_tantivy::ByTantivy;
 use crate::corpus::Corpus;
 
-/// Scores are whole 65,536ths, and each word's part is cut off to one.
+/// Scores are integers in units of 1/65,536, and the part of each word is truncated to one.
 const ROUNDING: f32 = 1e-4;
 
-/// Every score of every question, beside tantivy's; how many they are.
+/// Compares every score of every question with that of tantivy, and returns their number.
 ///
 /// # Errors
 ///
-/// One differs by more than rounding, or a tool is found by one of the two only.
+/// Returns an error if scores differ by more than rounding, or only one library finds a tool.
 pub(crate) fn compare(n_tools: usize) -> Result<usize, Box<dyn Error>> {
     let corpus = Corpus::of(n_tools);
     let peer = ByTantivy::of(&corpus)?;

@@ -1,7 +1,7 @@
-//! What a model reads to find a tool among those of real manifests, beside the whole list.
+//! Tokens that a model needs to find a tool among those of real manifests, compared to the whole list.
 //!
-//! Tokens are those of o200k_base. Of a list a model reads the name, the description and the input schema of each tool,
-//! which is what the interfaces of models take; of a call it writes the arguments, and of an answer it reads the text.
+//! Tokens are those of o200k_base. For a list, the name, the description and the input schema of each tool count, which
+//! is the input of provider interfaces; for a call, the arguments that the model writes; for a response, its text.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -15,7 +15,7 @@ use toolkit::tool::{META_KEY, Namespace};
 use toolkit::{Catalog, Dispatcher, Manifest, Tool};
 use toolkit_mcp::server::Server;
 
-/// One tool in so many is looked for.
+/// Every n-th tool is searched.
 const EACH: usize = 8;
 
 pub(crate) fn print() -> Result<(), Box<dyn Error>> {
@@ -25,7 +25,7 @@ pub(crate) fn print() -> Result<(), Box<dyn Error>> {
     println!("| tools | | requests | answers | together | of the whole list |");
     println!("|---:|---|---:|---:|---:|---:|");
     for n_tools in [100, 400, tools.len()] {
-        // Of all servers alike.
+        // Distributed evenly over all servers.
         let some: Vec<Tool> = (0..n_tools).map(|nth| tools[nth * tools.len() / n_tools].clone()).collect();
         let asked: Vec<&Tool> = some.iter().step_by(EACH).filter(|tool| !tool.summary().is_empty()).collect();
         let dispatcher = Dispatcher::new(Catalog::new(some.iter().cloned())?)?;
@@ -49,7 +49,7 @@ pub(crate) fn print() -> Result<(), Box<dyn Error>> {
         let named: Vec<Value> =
             asked.iter().map(|tool| json!({ "name": names.get(&*tool.id().to_string()) })).collect();
         let describe = Cost::new(&bpe, &found, "describe_tool", &named)?;
-        // Beside what a direct call takes.
+        // In addition to a direct call.
         let call = named.iter().map(|name| count(&json!({ "name": name["name"], "arguments": {} }))).sum::<f64>()
             / named.len() as f64;
         let row = |name: &str, requests: f64, answers: f64| {
@@ -71,11 +71,11 @@ pub(crate) fn print() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What asking one of the three costs on average, in tokens.
+/// Average cost of one of the three tools, in tokens.
 struct Cost {
     request: f64,
     answer: f64,
-    /// As the server estimates the answer.
+    /// The server's own estimate of the response.
     estimated: f64,
 }
 
@@ -100,7 +100,7 @@ impl Cost {
     }
 }
 
-/// What an interface of a model takes of a tool.
+/// Returns the parts of a tool that a provider interface takes.
 fn shown(tool: &Value) -> Value {
     json!({ "name": tool["name"], "description": tool["description"], "parameters": tool["inputSchema"] })
 }
@@ -109,12 +109,12 @@ fn request(method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
 }
 
-/// What a server answers, in order.
+/// Returns the responses of a server, in order.
 fn answers(server: &Server, requests: &[Value]) -> Result<Vec<Value>, Box<dyn Error>> {
     let output = Output::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     for request in requests {
-        // One after another: answers come as they are ready.
+        // One request after another, since responses are sent in order of completion.
         runtime.block_on(server.pipes(Cursor::new(format!("{request}\n")), output.clone()))?;
     }
     let written = output.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -122,7 +122,7 @@ fn answers(server: &Server, requests: &[Value]) -> Result<Vec<Value>, Box<dyn Er
     if answers.len() == requests.len() { Ok(answers) } else { Err("the server did not answer all".into()) }
 }
 
-/// What a server writes to.
+/// A sink for the output of a server.
 #[derive(Clone, Default)]
 struct Output(Arc<Mutex<Vec<u8>>>);
 
@@ -136,7 +136,7 @@ impl Write for Output {
     }
 }
 
-/// The tools of all manifests, each in a namespace of its own.
+/// Returns the tools of all manifests, each with its own namespace.
 fn tools() -> Result<Vec<Tool>, Box<dyn Error>> {
     let folder = std::env::var_os("TOOLKIT_SHARED")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from)

@@ -1,6 +1,7 @@
-//! What a tool costs to compile, and which crates come along.
+//! Compilation cost of a tool, and the number of crates it needs.
 //!
-//! Each way to write tools is a package. It is compiled without tools and with many, and the difference is divided.
+//! Each way to write tools is a package. It is compiled without tools and with many, and the difference is divided by
+//! their number.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,7 +9,7 @@ use std::io;
 
 use toolkit_benches::program::{Size, Workshop, project, sizes};
 
-/// The compiler's defaults: they are what an author waits for.
+/// The compiler's defaults, which an author waits for.
 const PROFILES: &str = "";
 
 fn main() -> io::Result<()> {
@@ -42,7 +43,7 @@ struct Way {
     package: &'static str,
     name: &'static str,
     dependencies: String,
-    /// So many of them.
+    /// The number of tools.
     tools: fn(usize) -> String,
 }
 
@@ -139,7 +140,8 @@ fn function(nth: usize) -> String {
     format!("pub fn add_{nth}(args: Add{nth}) -> i64 {{ args.a + args.b }}\n")
 }
 
-/// In routers of a hundred: nobody writes a longer `impl`. They are public, since rustc leaves out what nobody can call.
+/// Routers of a hundred tools, since a longer `impl` is unrealistic. They are public, since rustc drops unreachable
+/// private code.
 fn by_rmcp(n_tools: usize) -> String {
     let mut source = String::from(
         "use rmcp::handler::server::wrapper::Parameters;\nuse rmcp::{tool, tool_router};\npub struct Tools;\n",
@@ -158,7 +160,7 @@ fn by_rmcp(n_tools: usize) -> String {
     source
 }
 
-/// The least that is of use of each library: package, name, dependencies.
+/// The minimal useful configuration of each library: package, name, dependencies.
 fn minimal() -> Vec<(&'static str, &'static str, String)> {
     let toolkit = project().join("toolkit");
     vec![
@@ -188,6 +190,6 @@ fn minimal() -> Vec<(&'static str, &'static str, String)> {
 fn n_crates(workshop: &Workshop, package: &str) -> io::Result<usize> {
     let (printed, _) = workshop.cargo(&["tree", "--package", package, "--edges", "normal", "--prefix", "none"])?;
     let crates = printed.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.is_empty());
-    // The package itself is no dependency.
+    // The package itself is not a dependency.
     Ok(crates.collect::<BTreeSet<_>>().len() - 1)
 }

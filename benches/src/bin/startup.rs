@@ -1,7 +1,8 @@
-//! What linked tools cost a program before it calls any of them.
+//! Cost of linked tools for a program before it calls any of them.
 //!
-//! Programs with more and more tools are written and built, and then started in turns. All tools share one argument
-//! type, whose schema counts how often it is built; with a type each, it is rustc that would be measured.
+//! Programs with growing numbers of tools are generated and built, and then started in turns. All tools share one
+//! argument type, whose schema counts how often it is built; with one type for each tool, the measurement would be that
+//! of rustc.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,10 +13,10 @@ use std::time::{Duration, Instant};
 use toolkit_benches::measure::Sorted;
 use toolkit_benches::program::{Size, Workshop, project, sizes};
 
-/// rustc takes a crate of a thousand tools in its stride; ten thousand are ten of them.
+/// The number of tools in one crate, which rustc compiles easily; ten thousand tools are ten crates.
 const TOOLS_IN_A_CRATE: usize = 1_000;
 
-// Bounds the time that the build takes; the cost of a tool at the start is that of its data, not of its code.
+// Bounds the build time; the startup cost of a tool is that of its data, not of its code.
 const PROFILES: &str = "[profile.release]\nopt-level = 1\nlto = \"off\"\n";
 
 fn main() -> io::Result<()> {
@@ -130,7 +131,7 @@ impl JsonSchema for Answer {
 }
 "#;
 
-/// Prints what `Run` reads.
+/// Prints the values that `Run` parses.
 const PROGRAM: &str = r#"
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -194,7 +195,8 @@ fn print(runs: &BTreeMap<usize, Vec<Run>>) {
         let schemas_built: u64 = of_size.iter().map(|run| run.schemas_built).sum();
         println!("| {size} | {process:.2} | {:+.2} | {linked:.3} | {resident:.0} | {schemas_built} |", median(more));
     }
-    // The first tool brings in the code that all of them share, so that a tool more is counted from a few on.
+    // The first tool links the code that all tools share, so the cost of one more tool is computed from a small number
+    // on.
     let few = runs.range(1..).next();
     for (few, many) in few.into_iter().flat_map(|few| runs.range(few.0 + 1..).map(move |many| (few, many))) {
         let n_tools = (many.0 - few.0) as f64;

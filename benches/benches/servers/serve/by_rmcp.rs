@@ -1,4 +1,4 @@
-//! rmcp, whose sessions are off and which answers with JSON in place of events. Nothing is checked but by serde.
+//! rmcp with sessions disabled and responses in JSON instead of events. Only serde's checks are made.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ struct Terms {
     b: i64,
 }
 
-/// As rmcp's examples are written: a router in a field.
+/// As in rmcp's examples: a router in a field.
 #[derive(Clone)]
 pub(super) struct Adder {
     tool_router: ToolRouter<Self>,

@@ -1,4 +1,4 @@
-//! The least that each transport allows: servers that know nothing of the protocol but this one call.
+//! The minimum for each transport: servers that implement nothing of the protocol but this one call.
 
 use std::io::{BufRead, BufReader, BufWriter, Write, stdin, stdout};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ struct Terms {
     b: i64,
 }
 
-/// The response, by the shortest way that there is.
+/// Writes the response in the shortest way.
 fn answered(message: &[u8]) -> String {
     let message: Message<'_, Params> = serde_json::from_slice(message).expect("valid");
     let Terms { a, b } = message.params.arguments;
@@ -52,7 +52,7 @@ pub(super) async fn axum() {
     axum::serve(listener().await, router).await.expect("it serves");
 }
 
-/// A handler of axum around a dispatcher, which finds the tool by its name and checks arguments and result.
+/// A handler of axum with a dispatcher, which looks up the tool and checks arguments and result.
 pub(super) async fn axum_with(dispatcher: Dispatcher) {
     let dispatcher = Arc::new(dispatcher);
     let handler = move |body: Bytes| {
@@ -75,7 +75,7 @@ async fn dispatched(dispatcher: &Dispatcher, message: &[u8]) -> Vec<u8> {
     response
 }
 
-/// HTTP read by hand: a head, and as many bytes as it says.
+/// HTTP read by hand: a head, and the number of bytes in its `content-length`.
 pub(super) async fn socket() {
     let listener = listener().await;
     loop {
@@ -97,12 +97,12 @@ async fn connection(mut stream: TcpStream) {
         let head =
             format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
         stream.write_all((head + &body).as_bytes()).await.expect("somebody reads");
-        // One call at a time: nothing comes after it.
+        // One call at a time: nothing follows it.
         read.clear();
     }
 }
 
-/// One thread that reads lines and writes lines, and sends them when there is nothing left to read.
+/// One thread that reads and writes lines, and flushes when there is no further input.
 pub(super) fn lines() {
     let (mut input, mut output) = (BufReader::new(stdin()), BufWriter::new(stdout()));
     let mut line = Vec::new();

@@ -1,9 +1,9 @@
-//! The best lexical baseline that was published for these sets, called L2 there.
+//! The best lexical baseline that was published for these sets, where it is called L2.
 //!
-//! It shares no code with the index. Identifiers and prose are split at the borders of words, of case and of digits;
+//! It shares no code with the index. Identifiers and prose are split at the boundaries of words, of case and of digits;
 //! stop words and single characters are dropped; the name counts three times, the namespace twice, tags, description,
-//! names and descriptions of arguments once; the words of a question count once; a score is Okapi BM25 (k1 1.2, b 0.75)
-//! over the words, and half of that over their stems.
+//! and names and descriptions of arguments once; the words of a question count once; a score is Okapi BM25 (k1 1.2, b
+//! 0.75) over the words, plus half of that over their stems.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
@@ -38,7 +38,7 @@ impl Baseline {
         self.best(&self.scores(question), limit)
     }
 
-    /// With cosines by place: the sum of `1 / (60 + rank)`, the first rank being 1.
+    /// With cosines by rank: the sum of `1 / (60 + rank)`, the first rank being 1.
     #[cfg(feature = "model")]
     pub(crate) fn by_rank(&self, question: &str, cosines: &[f64], limit: usize) -> Vec<usize> {
         let mut mixed = vec![0.0; self.ids.len()];
@@ -50,7 +50,7 @@ impl Baseline {
         self.best(&mixed, limit)
     }
 
-    /// With cosines by place: half the scores as shares of the best, and half the cosines from 0 to 1.
+    /// With cosines by score: half the scores as fractions of the maximum, and half the cosines scaled from 0 to 1.
     #[cfg(feature = "model")]
     pub(crate) fn by_score(&self, question: &str, cosines: &[f64], limit: usize) -> Vec<usize> {
         let scores = self.scores(question);
@@ -80,7 +80,7 @@ impl Baseline {
     }
 }
 
-/// For each term, who has it and what it is worth there.
+/// For each term, the tools that contain it, with their weights.
 struct Bm25(HashMap<String, Vec<(usize, f64)>>);
 
 impl Bm25 {

@@ -1,17 +1,17 @@
-//! How sure a difference is.
+//! Confidence intervals of differences.
 
 use crate::measures::Measures;
 
-/// How often the questions are drawn anew.
+/// The number of bootstrap resamples.
 const DRAWS: usize = 10_000;
 
-/// The mean of paired differences, and where 95 % of the means lie of as many differences, drawn from these at random
-/// with replacement. The same differences give the same interval.
+/// Returns the mean of paired differences, and the interval that contains 95 % of the means of resamples of the same
+/// size, drawn with replacement. The same differences give the same interval.
 fn interval(differences: &[f64]) -> (f64, f64, f64) {
     let n = differences.len().max(1);
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut draw = || {
-        // xorshift64*, good enough to draw questions.
+        // xorshift64*, which is sufficient to resample questions.
         state ^= state >> 12;
         state ^= state << 25;
         state ^= state >> 27;
@@ -23,7 +23,7 @@ fn interval(differences: &[f64]) -> (f64, f64, f64) {
     (differences.iter().sum::<f64>() / n as f64, at(0.025), at(0.975))
 }
 
-/// What is gained in nDCG@10 over other answers to the same questions, with its interval.
+/// Returns the gain in nDCG@10 over other results for the same questions, with its interval.
 pub(crate) fn gain(measured: &[Measures], over: &[Measures]) -> String {
     let gains: Vec<f64> = measured.iter().zip(over).map(|(a, b)| a.ndcg - b.ndcg).collect();
     if gains.iter().all(|gain| *gain == 0.0) {

@@ -1,4 +1,4 @@
-//! The sets: tools, questions, and which tools answer them.
+//! The data sets: tools, questions, and the tools that answer them.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -9,23 +9,23 @@ use toolkit::Tool;
 
 use crate::measures::Measures;
 
-/// Which of the questions.
+/// A part of the questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Half {
     Both,
-    /// Every other question, from the first.
+    /// Every second question, starting with the first.
     Tuning,
     Test,
 }
 
-/// Tools, and questions to find them by.
+/// Tools, and questions that search for them.
 pub(crate) struct Set {
     pub(crate) tools: Vec<Tool>,
     pub(crate) questions: Vec<Question>,
     places: HashMap<String, usize>,
 }
 
-/// A question, and the places of the tools that answer it.
+/// A question, and the indexes of the tools that answer it.
 pub(crate) struct Question {
     text: String,
     gold: Vec<usize>,
@@ -56,18 +56,18 @@ impl Set {
         Ok(Self { tools, questions, places })
     }
 
-    /// What a search is worth, question by question.
+    /// Evaluates a search, question by question.
     pub(crate) fn measure(&self, search: impl Fn(&str) -> Vec<usize>) -> Vec<Measures> {
         self.questions.iter().map(|question| Measures::of(&search(&question.text), &question.gold)).collect()
     }
 
-    /// The place of a tool among the tools.
+    /// Returns the index of a tool among the tools.
     pub(crate) fn place_of(&self, id: &str) -> usize {
         self.places[id]
     }
 }
 
-/// A tool as the set has it. Its version says where it stands, so that no two have the same id.
+/// A tool of the set. Its version contains its index, so that ids are unique.
 fn tool(place: usize, record: &Value) -> Result<Tool, toolkit::tool::ParseToolError> {
     let mut fields = json!({
         "name": record["name"],

@@ -1,4 +1,4 @@
-//! Words and meaning together, beside the best of what was published for the same sets.
+//! Text and embeddings combined, compared to the best results that were published for the same sets.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use crate::data::{Half, Set};
 use crate::measures::Measures;
 use crate::{DEPTH, SETS, bootstrap, row};
 
-/// What the default of [`Fusion`] was chosen from.
+/// Candidates for the default of [`Fusion`].
 const WORTHS: [f32; 9] = [8.0, 16.0, 24.0, 32.0, 40.0, 48.0, 56.0, 64.0, 80.0];
 
-/// Prints what each way to put words and meaning together is worth, and then what others than the default would be.
+/// Prints the quality of each way to combine text and embeddings, and then that of settings other than the default.
 pub(crate) fn run(half: Half) -> Result<(), Box<dyn Error>> {
     let folder = folder();
     let model = LocalModel::open(&folder).map_err(|error| format!("{error}; `benches/model` fetches it"))?;
-    // So that a second run takes seconds.
+    // Cached, so that a second run takes seconds.
     let vectors = folder.with_extension("vectors");
     let cached = Arc::new(Cached::open(model, "all-MiniLM-L6-v2", &vectors)?);
     let semantic = Semantic::new(Arc::clone(&cached));
@@ -81,7 +81,7 @@ pub(crate) fn run(half: Half) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Where `TOOLKIT_MODEL` says, or where `benches/model` puts it.
+/// The directory in `TOOLKIT_MODEL`, or the one where `benches/model` stores it.
 fn folder() -> PathBuf {
     let fetched = || {
         let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());

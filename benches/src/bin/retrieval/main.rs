@@ -1,12 +1,11 @@
-//! How often the right tool is found: the index beside the best lexical baseline that was published for the same sets.
+//! Quality of search: the index compared to the best lexical baseline that was published for the same sets.
 //!
-//! Run it as `cargo run --release -p toolkit-benches --bin retrieval`. It reads the sets in place, from
-//! `TOOLKIT_SHARED` or `../shared` beside the project: tools, questions, and for each question the tools that answer it.
-//! `tuning` as an argument takes every other question only, `test` the rest; settings were chosen by looking at the
-//! former alone.
+//! Run it with `cargo run --release -p toolkit-benches --bin retrieval`. It reads the sets in place, from
+//! `TOOLKIT_SHARED` or `../shared` beside the project: tools, questions, and the tools that answer each question. The
+//! argument `tuning` takes every second question only, `test` the rest; settings were chosen with the former only.
 //!
-//! `hybrid` compares what words and a model find together; it needs `--features model`, and the model that
-//! `benches/model` fetches.
+//! `hybrid` measures text search and a model together; it needs `--features model`, and the model that `benches/model`
+//! downloads.
 
 mod baseline;
 mod bootstrap;
@@ -25,7 +24,7 @@ use self::measures::Measures;
 
 /// In the order of the published table.
 const SETS: [&str; 6] = ["metatool", "sealtools", "toolbench", "bfcl", "livemcp", "arcade"];
-/// As deep as any measure looks.
+/// The depth of the deepest measure.
 const DEPTH: usize = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {

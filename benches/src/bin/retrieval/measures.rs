@@ -1,15 +1,15 @@
-//! What an answer is worth.
+//! Measures of search quality.
 
-/// What an answer is worth, or many are on average; all from 0 to 1.
+/// Measures of one result list, or their average over many; all from 0 to 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Measures {
-    /// The share of the right tools among the first 1, 3, 5 and 10.
+    /// Recall: the fraction of the right tools among the first 1, 3, 5 and 10.
     pub(crate) recall: [f64; 4],
-    /// Of the first ten, with one right tool being as good as another.
+    /// nDCG of the first ten, with binary relevance.
     pub(crate) ndcg: f64,
-    /// Whether any of the first five is right.
+    /// 1 if any of the first five is right.
     pub(crate) hit5: f64,
-    /// One over the rank of the first right tool among the first ten.
+    /// Reciprocal rank of the first right tool among the first ten.
     pub(crate) mrr: f64,
 }
 
