@@ -1,4 +1,4 @@
-//! The catalogue as a whole.
+//! Tests of the catalog as a whole.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! The tools for CSV and JSON.
+//! Tests of the tools for CSV and JSON.
 
 mod common;
 
@@ -166,7 +166,7 @@ fn validates_json() {
     host.refused("validate_json", json!({"value": 1, "schema": 3}), "a schema must be a JSON object");
 }
 
-/// A long key stands in the path of every part below it, and a part is selected once for each part that it is in.
+/// A long key is part of the path of every descendant, and a value is selected once for each selected ancestor.
 #[test]
 fn what_is_selected_from_a_document_is_bounded() {
     let host = Host::read_only();

@@ -1,4 +1,4 @@
-//! The tools for dates.
+//! Tests of the tools for dates.
 
 mod common;
 
@@ -93,7 +93,7 @@ fn converts_time_zones() {
     let lima = json!({"local": "2024-07-01T02:00:00", "offset": "-05:00", "utc": "2024-07-01T07:00:00Z"});
     assert_eq!(convert("2024-07-01T09:00", "Europe/Berlin", "America/Lima"), lima);
     assert_eq!(convert("2024-01-01T09:00", "Europe/Berlin", "UTC")["local"], "2024-01-01T08:00:00");
-    // The clocks went from 2 to 3 that night.
+    // The clocks changed from 2 to 3 that night.
     assert_eq!(convert("2024-03-31T02:30", "Europe/Berlin", "UTC")["local"], "2024-03-31T01:30:00");
     host.refused(
         "convert_time_zone",

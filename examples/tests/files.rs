@@ -1,4 +1,4 @@
-//! The file tools, and that nothing gets out of the root.
+//! Tests of the file tools, and of their confinement to the root.
 
 #![cfg(unix)]
 
@@ -16,10 +16,10 @@ use serde_json::json;
 use toolkit::call::ErrorKind;
 use toolkit::{CancelToken, Content, Context};
 
-/// Longer than anything here takes on a busy machine.
+/// Longer than any operation here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Paths that must lead nowhere. `out` is a link to the folder around the root, `file` one to a file in it.
+/// Paths that must not resolve. `out` is a link to the parent of the root, `file` one to a file in that parent.
 const ESCAPES: [&str; 22] = [
     "..",
     "../secret.txt",
@@ -105,7 +105,7 @@ fn links_inside_may_be_followed() {
     assert_eq!(host.call("read_file", json!({"path": "alias"}))["text"], "inside");
 }
 
-/// `.git/config` may hold credentials, as part of a URL.
+/// `.git/config` may contain credentials, as part of a URL.
 #[test]
 fn git_internals_are_neither_read_nor_listed() {
     let host = Host::writable();
@@ -151,7 +151,7 @@ fn git_internals_are_neither_read_nor_listed() {
     assert_eq!(found["hits"], json!([]));
 }
 
-/// A hard link looks like any file: it has no target that could be checked.
+/// A hard link cannot be distinguished from other files: it has no target to check.
 #[test]
 fn hard_links_are_refused() {
     let host = Host::writable();
@@ -165,7 +165,7 @@ fn hard_links_are_refused() {
     assert_eq!(host.call("read_file", json!({"path": "mine.txt"}))["text"], "new");
 }
 
-/// Between a look at a path and the opening of it, a pipe may take the place of the file: to open that must not wait.
+/// Between the check of a path and its opening, a named pipe may replace the file; opening it must not block.
 #[test]
 fn a_pipe_in_place_of_a_file_keeps_nobody_waiting() {
     let host = Host::read_only();
@@ -175,7 +175,7 @@ fn a_pipe_in_place_of_a_file_keeps_nobody_waiting() {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // `place` is now the file, now the pipe.
+            // `place` is alternately the file and the pipe.
             while !stop.load(Ordering::Relaxed) {
                 for what in ["text", "pipe"] {
                     let new = inside.join("new");
@@ -369,7 +369,7 @@ fn search_stops_when_it_is_cancelled() {
             cancel.cancel();
         }
     });
-    // With a thread of its own the caller is answered at once; without, the tool gives back what it has.
+    // On its own thread, the tool does not delay the response; otherwise it returns partial results.
     let result = host.dispatcher.call_sync_with(&context, "search_files", r#"{"pattern": "x"}"#).unwrap().value();
     assert_eq!((&result["stopped"], &result["files_searched"]), (&json!("cancelled"), &json!(2)));
     let error = host.run(&context, "search_files", json!({"pattern": "x"})).unwrap_err();
@@ -390,14 +390,14 @@ fn search_stops_when_nobody_waits() {
         reached.send(progress.done).unwrap();
         if progress.done == 3.0 {
             cancel.cancel();
-            // Until the dispatcher has given up the call, of which the tool knows nothing.
+            // Until the dispatcher has abandoned the call, which the tool cannot observe.
             go_on.lock().unwrap().recv_timeout(PATIENCE).unwrap();
         }
     });
     let error = host.run(&context, "search_files", json!({"pattern": "y"})).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
     given_up.send(()).unwrap();
-    // The tool has ended when nothing can report any more.
+    // The tool has ended when no progress can be reported.
     drop(context);
     let mut reported = Vec::new();
     loop {

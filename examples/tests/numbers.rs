@@ -1,4 +1,4 @@
-//! The tools for numbers and units.
+//! Tests of the tools for numbers and units.
 
 mod common;
 

@@ -1,24 +1,77 @@
-//! The Rust blocks of README are programs: complete, and those that run are quoted from `examples/`.
+//! The Rust blocks in README are complete programs, and those that can run are quoted from `examples/`. The chapters of
+//! the guide have no hidden lines, and links lead to files.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Returns the attributes and the code of each Rust block.
+fn rust_blocks(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split("\n```rust").skip(1).map(|block| {
+        let (attributes, rest) = block.split_once('\n').expect("a block has lines");
+        (attributes, rest.split_once("\n```").expect("a block ends").0)
+    })
+}
+
+fn chapters() -> Vec<PathBuf> {
+    fs::read_dir(project().join("docs")).unwrap().map(|chapter| chapter.unwrap().path()).collect()
+}
 
 #[test]
 fn every_rust_block_of_readme_is_a_program_that_is_tested() {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = fs::read_to_string(package.join("../README.md")).unwrap();
-    let programs = fs::read_dir(package.join("examples")).unwrap();
+    let readme = fs::read_to_string(project().join("README.md")).unwrap();
+    let programs = fs::read_dir(project().join("examples/examples")).unwrap();
     let programs: Vec<String> = programs.map(|program| fs::read_to_string(program.unwrap().path()).unwrap()).collect();
 
-    let mut n_blocks = 0;
-    for block in readme.split("\n```rust").skip(1) {
-        let (attributes, block) = block.split_once('\n').unwrap();
-        let (code, _) = block.split_once("\n```").unwrap();
-        n_blocks += 1;
+    for (attributes, code) in rust_blocks(&readme) {
         assert!(code.contains("fn main()"), "a block is not a complete program:\n{code}");
-        assert!(!code.lines().any(|line| line.starts_with("# ")), "a block has hidden lines:\n{code}");
         let is_quoted = programs.iter().any(|program| program.contains(code));
         assert!(is_quoted || attributes.contains("no_run"), "a block is not quoted from `examples/`:\n{code}");
     }
-    assert!(n_blocks > 0);
+    assert!(readme.lines().count() <= 200, "README has more than 200 lines");
+    assert_eq!(rust_blocks(&readme).count(), 2);
+}
+
+#[test]
+fn no_example_has_hidden_lines() {
+    for path in chapters().into_iter().chain([project().join("README.md")]) {
+        let text = fs::read_to_string(&path).unwrap();
+        for (_, code) in rust_blocks(&text) {
+            let is_hidden = |line: &str| line == "#" || line.starts_with("# ");
+            assert!(!code.lines().any(is_hidden), "{} has hidden lines:\n{code}", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_chapter_is_listed_and_a_doc_test() {
+    let guide = fs::read_to_string(project().join("tests/src/guide.rs")).unwrap();
+    let lists = ["README.md", "docs/README.md"].map(|path| fs::read_to_string(project().join(path)).unwrap());
+    for path in chapters() {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if name != "README.md" {
+            assert!(guide.contains(&format!("\"{name}\"")), "`{name}` is not in `tests/src/guide.rs`");
+            assert!(lists.iter().all(|list| list.contains(name)), "a list of chapters lacks `{name}`");
+        }
+    }
+}
+
+#[test]
+fn relative_links_lead_to_files() {
+    let mut n_links = 0;
+    for path in chapters().into_iter().chain([project().join("README.md")]) {
+        let text = fs::read_to_string(&path).unwrap();
+        for link in text.split("](").skip(1) {
+            let link = link.split([')', '#']).next().unwrap();
+            if link.is_empty() || link.contains(':') || link.contains(['\n', '`', '"']) {
+                continue;
+            }
+            n_links += 1;
+            assert!(path.parent().unwrap().join(link).exists(), "{}: `{link}` does not exist", path.display());
+        }
+    }
+    assert!(n_links > 30, "{n_links}");
 }

@@ -8,7 +8,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The names of all functions of the tests, in files and in modules beside the code.
+/// Collects the names of all test functions, in test files and in modules beside the code.
 fn functions(folder: &Path, names: &mut HashSet<String>) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
@@ -22,7 +22,7 @@ fn functions(folder: &Path, names: &mut HashSet<String>) {
             let mut lines = text.lines().map(str::trim).peekable();
             let mut is_test = false;
             while let Some(line) = lines.next() {
-                // Between the attribute and the function there may be others.
+                // Other attributes may follow.
                 is_test = (is_test && line.starts_with('#')) || line.ends_with("test]") || line.contains("::test(");
                 let next = lines.peek().map(|next| next.trim_start_matches("pub ").trim_start_matches("async "));
                 let name = next.and_then(|next| next.strip_prefix("fn ")?.split(['(', '<']).next());

@@ -1,4 +1,4 @@
-//! The text tools.
+//! Tests of the text tools.
 
 mod common;
 
@@ -99,7 +99,7 @@ fn extracts() {
     host.misfit("extract_links", json!({"text": "@".repeat(10_000_000)}), "at most 1000000 characters");
 }
 
-/// What an address ends with is looked at once, however much of it there is.
+/// The end of an address is scanned once, regardless of its length.
 #[test]
 fn addresses_of_brackets_and_punctuation_are_cut_in_one_pass() {
     let host = Host::read_only();
@@ -114,7 +114,7 @@ fn addresses_of_brackets_and_punctuation_are_cut_in_one_pass() {
     assert_eq!(found("https://x/(a)b)"), "https://x/(a)b");
 }
 
-/// A pattern that looks through the rest of the text for each match, and one that keeps thousands of states alive.
+/// A pattern that scans the rest of the text for each match, and one with thousands of live states.
 #[test]
 fn patterns_that_cost_too_much_are_refused() {
     let host = Host::read_only();

@@ -1,4 +1,4 @@
-//! One door to the catalogue: tools are called as a model calls them, by name and with JSON.
+//! Shared access to the catalog: tools are called as a model calls them, by name and with JSON.
 
 #![allow(dead_code, reason = "each test file uses what it needs")]
 
@@ -10,7 +10,7 @@ use toolkit::call::ErrorKind;
 use toolkit::{Catalog, Content, Context, Dispatcher, RunResult, ToolError};
 use toolkit_examples::Root;
 
-/// A directory of its own, and a dispatcher whose root is the folder `inside` of it.
+/// A temporary directory, and a dispatcher whose root is its subdirectory `inside`.
 pub(crate) struct Host {
     pub(crate) dir: TempDir,
     pub(crate) dispatcher: Dispatcher,
@@ -36,7 +36,7 @@ impl Host {
         Self { dir, dispatcher, runtime }
     }
 
-    /// Puts a file below the root.
+    /// Writes a file below the root.
     pub(crate) fn put(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.dir.path().join("inside").join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -47,7 +47,7 @@ impl Host {
         self.runtime.block_on(self.dispatcher.call_with(context, tool, arguments.to_string()))
     }
 
-    /// The events of a call, as JSON.
+    /// Returns the events of a call, as JSON.
     pub(crate) fn events(&self, tool: &str, arguments: Value) -> Vec<Value> {
         let mut stream = self.dispatcher.stream(tool, arguments.to_string());
         let mut events = Vec::new();
@@ -57,7 +57,7 @@ impl Host {
         events
     }
 
-    /// The structured result of a call that succeeds.
+    /// Returns the structured result of a successful call.
     #[track_caller]
     pub(crate) fn call(&self, tool: &str, arguments: Value) -> Value {
         match self.run(&Context::new(), tool, arguments) {
@@ -66,7 +66,7 @@ impl Host {
         }
     }
 
-    /// What a model reads of a call that succeeds.
+    /// Returns the content of a successful call.
     #[track_caller]
     pub(crate) fn content(&self, tool: &str, arguments: Value) -> Vec<Content> {
         match self.run(&Context::new(), tool, arguments) {
@@ -75,13 +75,13 @@ impl Host {
         }
     }
 
-    /// The message of a call that the tool itself refuses.
+    /// Returns the message of a call that the tool itself rejects.
     #[track_caller]
     pub(crate) fn refused(&self, tool: &str, arguments: Value, says: &str) {
         self.fails(tool, arguments, ErrorKind::Failed, says);
     }
 
-    /// The message of a call that the schema refuses.
+    /// Returns the message of a call that the schema rejects.
     #[track_caller]
     pub(crate) fn misfit(&self, tool: &str, arguments: Value, says: &str) {
         self.fails(tool, arguments, ErrorKind::InvalidArguments, says);

@@ -1,4 +1,4 @@
-//! Repositories whose configuration names commands and files: nothing of it has a say.
+//! Repositories whose configuration names commands and files, none of which may take effect.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 use super::common::Host;
 use super::{git, repository};
 
-/// A repository with a trap in it.
+/// A repository with a configuration that would run a command.
 struct Trap {
     host: Host,
     inside: PathBuf,
-    /// Created by the command of the trap.
+    /// The file that the command creates.
     marker: PathBuf,
 }
 
 impl Trap {
-    /// The repository of the other tests, in which every file has the attributes that name drivers.
+    /// Creates the repository of the other tests, in which every file has the attributes that name drivers.
     fn new() -> Self {
         let host = repository();
         let inside = host.dir.path().join("inside");
@@ -37,7 +37,8 @@ impl Trap {
         assert!(output.status.success(), "{arguments:?}: {output:?}");
     }
 
-    /// Adds to the configuration; `RUN` stands for a command that leaves the marker, `ROOT` for the place of it all.
+    /// Adds to the configuration; `RUN` stands for a command that creates the marker, `ROOT` for the temporary
+    /// directory.
     fn configure(&self, text: &str) {
         let path = self.inside.join(".git/config");
         let before = fs::read_to_string(&path).unwrap();
@@ -53,7 +54,7 @@ impl Trap {
     }
 }
 
-/// What each git tool gives for each way to use it.
+/// Returns the results of all git tools, for each way to call them.
 pub(super) fn all_tools(host: &Host) -> Vec<Value> {
     let calls = [
         ("git_log", json!({})),
@@ -71,8 +72,8 @@ pub(super) fn all_tools(host: &Host) -> Vec<Value> {
     calls.into_iter().map(result).collect()
 }
 
-/// One test for each key: the tools give what they gave before, and run nothing; the command of a user springs the trap,
-/// so that it is one.
+/// One test for each key: the tools return the same as before and run nothing. A Git command of a user runs the
+/// command, which verifies that the key is dangerous.
 macro_rules! keys {
     ($($name:ident: $config:expr, $springs:expr;)*) => { $(
         #[test]
@@ -83,7 +84,7 @@ macro_rules! keys {
     )* };
 }
 
-/// `springs` is a command line of Git that springs the trap; empty where a test cannot run it.
+/// `springs` is a Git command line that runs the configured command; empty if a test cannot run it.
 fn check(trap: &Trap, set: impl FnOnce(), springs: &[&str]) {
     let before = all_tools(&trap.host);
     assert!(before.iter().all(|result| result.get("error").is_none()), "{before:?}");
@@ -137,7 +138,7 @@ keys! {
     bare: "[core]\n\tbare = true", &[];
     unknown_extension: "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tfromTheFuture = true", &[];
     unreadable: "[this is no configuration", &[];
-    // Whatever else a key may do: a configuration that cannot be read stops whoever reads it.
+    // Independent of the effect of a key, an unreadable configuration is an error for any program that reads it.
     include: "[include]\n\tpath = ROOT/included", &[];
 }
 
@@ -181,7 +182,7 @@ fn hooks() {
     check(&trap, set, &["checkout", "--quiet", "HEAD"]);
 }
 
-/// A commit that says that it is signed: to look at the signature would run a program of the configuration.
+/// A commit with a signature: verifying it would run a program from the configuration.
 #[test]
 fn signatures_are_not_looked_at() {
     let trap = Trap::new();
@@ -198,7 +199,7 @@ fn signatures_are_not_looked_at() {
     check(&trap, set, &["log", "-1"]);
 }
 
-/// An object that is missing is not asked for at a remote, which may be a command.
+/// A missing object is not fetched from a remote, which may be a command.
 #[test]
 fn missing_objects_are_not_fetched() {
     let trap = Trap::new();
@@ -215,7 +216,7 @@ fn missing_objects_are_not_fetched() {
     assert!(trap.marker.exists(), "the trap is none: {output:?}");
 }
 
-/// What the environment of the host says to Git is not for the repositories of others.
+/// Git's environment variables of the host do not apply to untrusted repositories.
 #[test]
 fn the_environment_has_no_say() {
     let trap = Trap::new();

@@ -1,4 +1,4 @@
-//! The git tools, on repositories that are made here.
+//! Tests of the git tools, on generated repositories.
 
 #![cfg(unix)]
 
@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use common::Host;
 use serde_json::{Value, json};
 
-/// A repository with three commits by two people.
+/// Creates a repository with three commits by two people.
 fn repository() -> Host {
     let host = Host::writable();
     let inside = host.dir.path().join("inside");
@@ -35,7 +35,7 @@ fn repository() -> Host {
     host
 }
 
-/// Git as a user runs it, but for the configuration of this machine.
+/// Runs Git as a user does, without the configuration of this machine.
 fn git(folder: &Path, author: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     command

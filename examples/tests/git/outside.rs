@@ -1,4 +1,4 @@
-//! Repositories that lead out of the root: each such way is refused, and nothing of what lies there is given away.
+//! Repositories that lead out of the root: each of them is rejected, and no content from outside is returned.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use super::common::Host;
 use super::configured::all_tools;
 use super::{git, repository};
 
-/// A repository below the root, and one beside the root with a secret in it.
+/// Creates a repository below the root, and one beside the root that contains a secret.
 fn two() -> (Host, PathBuf, PathBuf) {
     let host = repository();
     let (inside, outside) = (host.dir.path().join("inside"), host.dir.path().join("private"));
@@ -130,7 +130,7 @@ fn a_pipe_in_a_git_directory_keeps_nobody_waiting() {
         let _ = fs::remove_file(&pipe);
         fs::create_dir_all(pipe.parent().unwrap()).unwrap();
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        // It ends: with an error, or without what the pipe would have said.
+        // It ends with an error, or without the content of the pipe.
         let _ = host.run(&Default::default(), "git_log", json!({}));
     }
 }

@@ -1,4 +1,4 @@
-//! What Git may take while it runs, and that it ends.
+//! Tests of the resource limits of Git, and of its termination.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn run(folder: &Path, arguments: &[&str]) {
     assert!(git(folder, "Ann", arguments).status().unwrap().success(), "{arguments:?}");
 }
 
-/// A repository with a file of zeros, which takes next to nothing on disk.
+/// Creates a repository with a file of zeros, which takes almost no space on disk.
 fn with_zeros(mebibytes: u64) -> Host {
     let host = repository();
     let inside = host.dir.path().join("inside");
@@ -50,7 +50,7 @@ fn what_git_prints_is_bounded() {
     host.refused("search_history", json!({"text": "needle"}), "the output of Git is too long");
 }
 
-/// The processes that have this directory in their environment.
+/// Returns the processes with this directory in their environment.
 fn processes_of(host: &Host) -> usize {
     let place = host.dir.path().to_str().unwrap();
     let environments = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path().join("environ"));
@@ -60,13 +60,13 @@ fn processes_of(host: &Host) -> usize {
         .count()
 }
 
-/// Git ends with the call that it was started for, and no more than four run at the same time.
+/// Git ends with the call that it was started for, and at most four processes run at the same time.
 #[cfg(target_os = "linux")]
 #[test]
 fn git_is_killed_with_its_call_and_few_run_at_once() {
     let host = repository();
     let inside = host.dir.path().join("inside");
-    // So many commits that no search through them ends before it is looked at.
+    // Enough commits that no search through them ends before it is observed.
     let mut import = Command::new("git")
         .args(["fast-import", "--quiet", "--force"])
         .current_dir(&inside)
@@ -103,7 +103,7 @@ fn git_is_killed_with_its_call_and_few_run_at_once() {
         most
     });
     assert!((1..=4).contains(&most), "{most} processes at once");
-    // A process that was killed is gone once it is waited for, which the runtime does in its own time.
+    // A killed process disappears after it has been waited for, which the runtime does in the background.
     while processes_of(&host) > 0 {
         std::thread::sleep(Duration::from_millis(10));
     }
