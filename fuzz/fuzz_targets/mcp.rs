@@ -26,7 +26,7 @@ static SERVICES: LazyLock<[Service; 2]> =
 
 fn server(list_at_most: usize) -> Server {
     let dispatcher = Dispatcher::new(toolkit_fuzz::tools()).expect("the tools borrow nothing");
-    let server = Server::builder(dispatcher).list_at_most(list_at_most).page_size(2).empty_lists(true);
+    let server = Server::builder(dispatcher).list_at_most(list_at_most).page_size(2).empty_prompts_and_resources(true);
     server.build().expect("their names are portable")
 }
 

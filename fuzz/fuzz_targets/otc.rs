@@ -27,7 +27,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(tool) = definition.to_tool() else {
         return;
     };
-    let again = Definition::of(&tool, &Naming::default()).expect("a tool that was read can be said");
+    let again = Definition::from_tool(&tool, &Naming::default()).expect("a tool that was read can be said");
     let again = again.to_tool().expect("what was said is a tool");
     assert_eq!(again.id(), tool.id());
     assert_eq!(again.requirements(), tool.requirements());

@@ -57,7 +57,7 @@ impl FormatCost {
             }
             #[cfg(feature = "otc")]
             "otc" => {
-                let published = toolkit_otc::Published::of(catalog, &otc::naming(matches)).to_json();
+                let published = toolkit_otc::Published::new(catalog, &otc::naming(matches)).to_json();
                 costs(listed(published, "/tools"), &|_, tool| tool["id"].as_str().unwrap_or_default().to_owned())
             }
             name => match export_as(catalog, name, options)? {

@@ -73,9 +73,10 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
     #[cfg(feature = "otc")]
     if format == "otc" {
         let naming = otc::naming(matches);
-        let published = toolkit_otc::Published::of(catalog, &naming);
+        let published = toolkit_otc::Published::new(catalog, &naming);
         otc::report_left_out(&published);
-        let defined = catalog.iter().filter_map(|tool| Some((tool, toolkit_otc::Definition::of(tool, &naming).ok()?)));
+        let defined =
+            catalog.iter().filter_map(|tool| Some((tool, toolkit_otc::Definition::from_tool(tool, &naming).ok()?)));
         let losses = defined.map(|(tool, definition)| (tool.id().clone(), definition.losses(tool))).collect::<Vec<_>>();
         report_losses(&losses, matches.get_flag("losses"));
         write(&published.to_json(), matches)?;

@@ -62,7 +62,7 @@ pub use self::builder::ServerBuilder;
 pub use self::filter::{Filter, Hint, InvalidRule, Rule};
 use self::find::Search;
 pub use self::find::search_tools;
-pub use self::http::{Body, Http, HttpError, Listening, Refusal, Service, Verify};
+pub use self::http::{Body, Http, HttpError, Listening, Service, TokenError, Verify};
 use self::metrics::Metrics;
 pub use self::proxy::{LeftOut, Proxy};
 pub use self::request::{Caller, MissingCapability, Request};
@@ -108,7 +108,7 @@ struct Shared {
     list_ttl: u64,
     /// True while a backend has not answered, so that clients do not cache the list.
     is_incomplete: AtomicBool,
-    has_empty_lists: bool,
+    has_empty_prompts_and_resources: bool,
     call_timeout: Option<Duration>,
     calls: CallLimiter,
     pool: ToolPool,

@@ -34,7 +34,7 @@ use crate::id::OtcId;
 /// });
 /// let tool = Definition::from_json(&json)?.to_tool()?;
 /// assert_eq!(tool.id().to_string(), "Calculator:Add:1.0.0");
-/// assert_eq!(serde_json::to_value(Definition::of(&tool, &Default::default())?)?, json);
+/// assert_eq!(serde_json::to_value(Definition::from_tool(&tool, &Default::default())?)?, json);
 /// # Ok(())
 /// # }
 /// ```
@@ -65,7 +65,7 @@ impl Definition {
     }
 }
 
-/// The key in the `_meta` of a tool for the definition that it was read from, if `Definition::of` would produce
+/// The key in the `_meta` of a tool for the definition that it was read from, if `Definition::from_tool` would produce
 /// another.
 const AS_READ: &str = "open-tool-calling/definition";
 

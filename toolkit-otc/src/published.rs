@@ -20,7 +20,7 @@ use crate::{Definition, Naming, OtcId};
 /// # use toolkit_otc::{Naming, Published};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let catalog = Catalog::new([Tool::builder("add").description("Adds two integers.").build()?])?;
-/// let published = Published::of(&catalog, &Naming::new("my-tools", "0.0.0"));
+/// let published = Published::new(&catalog, &Naming::new("my-tools", "0.0.0"));
 /// assert!(published.diagnostics().is_empty());
 /// assert_eq!(published.to_json()["tools"][0]["id"], "my_tools.add@0.0.0");
 /// # Ok(())
@@ -44,11 +44,11 @@ const MAX_NAMED: usize = 16;
 impl Published {
     /// Publishes the tools of a catalog.
     #[must_use]
-    pub fn of(catalog: &Catalog, naming: &Naming) -> Self {
+    pub fn new(catalog: &Catalog, naming: &Naming) -> Self {
         let mut tools: BTreeMap<(String, String), BTreeMap<Version, PublishedTool>> = BTreeMap::new();
         let mut diagnostics = Vec::new();
         for tool in catalog {
-            let definition = match Definition::of(tool, naming) {
+            let definition = match Definition::from_tool(tool, naming) {
                 Ok(definition) => definition,
                 Err(wrong) => {
                     diagnostics.extend(wrong.iter().cloned());

@@ -159,7 +159,7 @@ struct Shared {
 impl Server {
     /// Creates a server without authentication that accepts requests for `localhost` and IP addresses.
     pub fn new(dispatcher: Dispatcher) -> Self {
-        let published = Published::of(dispatcher.catalog(), &Naming::default());
+        let published = Published::new(dispatcher.catalog(), &Naming::default());
         Self {
             dispatcher,
             published,
@@ -172,7 +172,7 @@ impl Server {
 
     /// Sets the defaults for tools without a namespace or a version.
     pub fn naming(mut self, naming: &Naming) -> Self {
-        self.published = Published::of(self.dispatcher.catalog(), naming);
+        self.published = Published::new(self.dispatcher.catalog(), naming);
         self
     }
 

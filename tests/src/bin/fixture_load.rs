@@ -61,7 +61,8 @@ async fn serve(transport: &str, numbers: &Numbers) -> Outcome {
     if transport == "stdio" {
         return Ok(server.stdio().await?);
     }
-    let mut http = server.http().patience(numbers.seconds("io_timeout")).grace(numbers.seconds("shutdown_timeout"));
+    let mut http =
+        server.http().io_timeout(numbers.seconds("io_timeout")).shutdown_timeout(numbers.seconds("shutdown_timeout"));
     if numbers.get("token", 0) == 1 {
         http = http.token("s3cr3t");
     }
@@ -76,7 +77,7 @@ async fn serve(transport: &str, numbers: &Numbers) -> Outcome {
     });
     let listening = http.bind("127.0.0.1:0").await?;
     println!("{}", listening.local_addr()?);
-    listening.run_until_told().await;
+    listening.run_until_signal().await;
     Ok(())
 }
 

@@ -33,14 +33,14 @@ async fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let its_server = ItsServer::default();
     let dispatcher = Dispatcher::builder(Catalog::linked()?).state(Arc::clone(&its_server)).build()?;
     // The suite asks for prompts and resources too, and is told that there are none.
-    let server = Server::builder(dispatcher).named("fixture", "1.0.0").empty_lists(true).build()?;
+    let server = Server::builder(dispatcher).named("fixture", "1.0.0").empty_prompts_and_resources(true).build()?;
     let _ = its_server.set(server.clone());
     match std::env::args().nth(1) {
         None => server.stdio().await?,
         Some(address) => {
             let listening = server.http().bind(address).await?;
             println!("{}", listening.local_addr()?);
-            listening.run_until_told().await;
+            listening.run_until_signal().await;
         }
     }
     Ok(())
@@ -202,7 +202,7 @@ fn ten() -> i64 {
 fn test_missing_capability(ctx: &Context) -> Result<Content, ToolError> {
     let declared = ctx.get::<Request>().and_then(Request::client_capabilities).unwrap_or_default();
     if declared.get("sampling").is_none() {
-        let missing = MissingCapability::of(["sampling"]);
+        let missing = MissingCapability::new(["sampling"]);
         return Err(ToolError::failed("the client does not sample").caused_by(missing));
     }
     Ok(Content::text("the client samples"))

@@ -79,7 +79,7 @@ fn anthropic(tool: &Tool, options: anthropic::Options) -> Said {
 }
 
 fn otc(tool: &Tool) -> Said {
-    let definition = Definition::of(tool, &toolkit_otc::Naming::new("none", "0.0.0")).ok()?;
+    let definition = Definition::from_tool(tool, &toolkit_otc::Naming::new("none", "0.0.0")).ok()?;
     Some((json!(definition), definition.losses(tool)))
 }
 

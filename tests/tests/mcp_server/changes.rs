@@ -148,7 +148,7 @@ async fn a_name_that_no_server_gives_is_no_session() {
 #[tokio::test]
 async fn what_is_not_done_in_time_ends_with_the_server() {
     let server = server();
-    let listening = server.http().grace(Duration::from_millis(50)).bind("127.0.0.1:0").await.unwrap();
+    let listening = server.http().shutdown_timeout(Duration::from_millis(50)).bind("127.0.0.1:0").await.unwrap();
     let client = Client::of(listening.local_addr().unwrap());
     let serving = tokio::spawn(listening.run(std::future::pending()));
     let waiting = waiting(&session(&client).await).await;

@@ -160,7 +160,7 @@ async fn a_thousand_connections_are_all_answered() {
 #[tokio::test]
 async fn who_does_not_read_is_given_up_and_holds_up_nobody() {
     let server = server();
-    let client = Client::of(serve(server.http().patience(Duration::from_millis(100))).await);
+    let client = Client::of(serve(server.http().io_timeout(Duration::from_millis(100))).await);
     let client = client.with("content-type", "application/json");
     let long = request(1, "tools/call", call("long_text", json!({ "n_bytes": 20_000_000 })));
     let unread = client.begin("POST", "/mcp", long.to_string().as_bytes()).await;
@@ -176,7 +176,7 @@ async fn who_does_not_read_is_given_up_and_holds_up_nobody() {
 
 #[tokio::test]
 async fn who_does_not_write_is_given_up() {
-    let client = Client::of(serve(server().http().patience(Duration::from_millis(100))).await);
+    let client = Client::of(serve(server().http().io_timeout(Duration::from_millis(100))).await);
     let client = client.with("content-type", "application/json");
     for (sent, status) in [(b"POST /mcp HT".to_vec(), 0), (client.head("POST", "/mcp", 10), 408)] {
         let mut stream = TcpStream::connect(client.address).await.unwrap();
@@ -216,7 +216,7 @@ async fn sigterm_under_load_finishes_what_was_begun() {
 #[tokio::test]
 async fn a_message_of_unknown_length_holds_room_for_what_it_has() {
     // As long as all messages together may be.
-    let http = server().http().max_body_bytes(256 << 20).patience(Duration::from_secs(5));
+    let http = server().http().max_body_bytes(256 << 20).io_timeout(Duration::from_secs(5));
     let client = Client::of(serve(http).await);
     let mut message = request(1, "tools/call", call("wait", json!({})));
     message["params"]["_meta"]["progressToken"] = 1.into();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use toolkit::Tool;
 use toolkit::call::Credentials;
 use toolkit::dispatch::BoxFuture;
-use toolkit_mcp::server::{Caller, HttpError, Refusal, Verify};
+use toolkit_mcp::server::{Caller, HttpError, TokenError, Verify};
 
 use super::*;
 
@@ -147,7 +147,7 @@ async fn an_address_that_others_reach_wants_a_token() {
     assert!(matches!(&error, HttpError::Unprotected(_)), "{error}");
     assert!(error.to_string().contains("0.0.0.0"), "{error}");
     assert!(server().http().token("t").bind("0.0.0.0:0").await.is_ok());
-    assert!(server().http().open_to_all().bind("0.0.0.0:0").await.is_ok());
+    assert!(server().http().allow_unauthenticated().bind("0.0.0.0:0").await.is_ok());
 }
 
 #[tokio::test]
@@ -180,11 +180,11 @@ async fn without_the_token_nothing_is_told_but_that_there_is_a_server() {
 struct Names;
 
 impl Verify for Names {
-    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, Refusal>> {
+    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>> {
         Box::pin(async move {
             match token {
-                "nobody" => Err(Refusal::Invalid),
-                "guest" => Err(Refusal::InsufficientScope),
+                "nobody" => Err(TokenError::Invalid),
+                "guest" => Err(TokenError::InsufficientScope),
                 name => Ok(Caller::named(name)),
             }
         })

@@ -132,7 +132,7 @@ fn mail(ctx: &Context) -> bool {
 /// Needs a client that samples.
 #[tool]
 fn sample() -> Result<String, ToolError> {
-    Err(ToolError::failed("the client does not sample").caused_by(MissingCapability::of(["sampling"])))
+    Err(ToolError::failed("the client does not sample").caused_by(MissingCapability::new(["sampling"])))
 }
 
 /// Runs a query somewhere.

@@ -25,7 +25,7 @@ fn definitions(document: &Value) -> Vec<Value> {
 
 /// The definition that a tool which was read is published with.
 fn again(definition: &Value) -> Value {
-    json!(Definition::of(&tool_of(definition), &Default::default()).unwrap())
+    json!(Definition::from_tool(&tool_of(definition), &Default::default()).unwrap())
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn dispatcher() -> Dispatcher {
 fn a_function_is_defined_without_references_and_with_every_parameter_described() {
     let dispatcher = dispatcher();
     let tool = dispatcher.catalog().get("geo-2d:move_all").unwrap();
-    let definition = json!(Definition::of(tool, &Naming::default()).unwrap());
+    let definition = json!(Definition::from_tool(tool, &Naming::default()).unwrap());
     assert_eq!(definition["id"], "geo_2d.move_all@1.2.0");
     assert_eq!(definition["name"], "move-all");
     let text = definition.to_string();
@@ -134,7 +134,8 @@ fn tools_of_real_servers_are_defined_and_mean_the_same() {
             continue;
         };
         for tool in manifest.tools() {
-            let definition = json!(Definition::of(tool, &naming).unwrap_or_else(|problems| panic!("{problems}")));
+            let definition =
+                json!(Definition::from_tool(tool, &naming).unwrap_or_else(|problems| panic!("{problems}")));
             let properties = definition["input_schema"]["parameters"]["properties"].as_object();
             let is_described = |schema: &Value| schema["description"].as_str().is_some_and(|text| !text.is_empty());
             assert!(properties.into_iter().flatten().all(|(_, schema)| is_described(schema)), "{definition}");

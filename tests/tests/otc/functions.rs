@@ -95,7 +95,7 @@ fn send(
 fn five_functions_are_the_five_published_definitions() {
     let catalog = toolkit::catalog![add, ring, get_timestamp, get_emails, send].unwrap();
     for tool in &catalog {
-        let json = json!(Definition::of(tool, &Default::default()).unwrap());
+        let json = json!(Definition::from_tool(tool, &Default::default()).unwrap());
         let expected = definition(json["id"].as_str().unwrap());
         assert_eq!(json, expected);
     }

@@ -99,7 +99,7 @@ proptest! {
     #[test]
     fn a_definition_that_became_a_tool_is_published_as_it_was(json in definitions()) {
         let tool = Definition::from_json(&json).unwrap().to_tool().unwrap();
-        let again = Definition::of(&tool, &Default::default()).unwrap();
+        let again = Definition::from_tool(&tool, &Default::default()).unwrap();
         prop_assert_eq!(serde_json::to_value(&again).unwrap(), json);
         prop_assert_eq!(again.to_tool().unwrap(), tool);
     }
@@ -117,12 +117,12 @@ proptest! {
         let Ok(definition) = Definition::from_json(&json) else { return Ok(()) };
         prop_assert_eq!(&serde_json::to_value(&definition).unwrap(), &json);
         let Ok(tool) = definition.to_tool() else { return Ok(()) };
-        let again = Definition::of(&tool, &Default::default()).unwrap();
+        let again = Definition::from_tool(&tool, &Default::default()).unwrap();
         prop_assert_eq!(&again, &definition);
         prop_assert_eq!(&again.to_tool().unwrap(), &tool);
         // The way through a manifest is no other.
         let read = Tool::from_json(serde_json::to_string(&tool.to_json()).unwrap()).unwrap();
-        prop_assert_eq!(&Definition::of(&read, &Default::default()).unwrap(), &definition);
+        prop_assert_eq!(&Definition::from_tool(&read, &Default::default()).unwrap(), &definition);
     }
 
     #[test]

@@ -14,7 +14,7 @@ fn every_definition_of_a_real_catalogue_comes_back_as_it_was() {
     let tools: Vec<Tool> = definitions.iter().map(tool_of).collect();
     let catalog = Catalog::new(tools).unwrap();
     catalog.check(toolkit::catalog::Naming::NamespaceName).unwrap();
-    let published = Published::of(&catalog, &Naming::default());
+    let published = Published::new(&catalog, &Naming::default());
     assert!(published.diagnostics().is_empty(), "{:?}", published.diagnostics());
     let listed = published.to_json();
     let listed = listed["tools"].as_array().unwrap();
@@ -41,7 +41,7 @@ fn a_definition_of_a_real_catalogue_is_the_same_read_twice() {
     let definitions = real_definitions();
     for definition in &definitions {
         let tool = tool_of(definition);
-        let again = json!(Definition::of(&tool, &Naming::default()).unwrap());
+        let again = json!(Definition::from_tool(&tool, &Naming::default()).unwrap());
         assert_eq!(tool_of(&again), tool);
     }
     ran(definitions.len());

@@ -78,11 +78,11 @@ async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>
         http = http.rate(per_second, per_second.saturating_mul(2));
     }
     if matches.get_flag("allow-unauthenticated") {
-        http = http.open_to_all();
+        http = http.allow_unauthenticated();
     }
     let listening = http.bind(address).await.map_err(|error| bind_error(address, &error))?;
     let _ = writeln!(anstream::stderr(), "{} serving at http://{}/mcp", style::NOTE, listening.local_addr()?);
-    listening.run_until_told().await;
+    listening.run_until_signal().await;
     Ok(Exit::Success)
 }
 

@@ -138,7 +138,7 @@ impl McpBackend {
         let mut next = error.source();
         while let Some(error) = next {
             let text = error.to_string();
-            if !texts.iter().any(|told| told.contains(&text)) {
+            if !texts.iter().any(|seen| seen.contains(&text)) {
                 texts.push(text);
             }
             next = error.source();

@@ -50,7 +50,7 @@ pub(super) async fn offers(backend: &McpBackend) -> Result<OfferedTools, ToolErr
         let wrong: Vec<&Diagnostic> = listing.diagnostics().iter().chain(&deceptive_texts).collect();
         match listing.tool() {
             Some(tool) if wrong.is_empty() => tools.push((tool.clone(), target.clone())),
-            _ => diagnostics.extend(wrong.into_iter().map(|diagnostic| told(backend, listing, diagnostic))),
+            _ => diagnostics.extend(wrong.into_iter().map(|diagnostic| describe(backend, listing, diagnostic))),
         }
     }
     Ok(OfferedTools::new(tools).with_diagnostics(diagnostics))
@@ -177,7 +177,7 @@ fn needs_task(tool: &mut Value) -> bool {
 const NEEDS_TASK: &str =
     "it can only be called as a task (`execution.taskSupport` is `required`), and tasks are not supported";
 
-fn told(backend: &McpBackend, listing: &Listing, diagnostic: &Diagnostic) -> Diagnostic {
+fn describe(backend: &McpBackend, listing: &Listing, diagnostic: &Diagnostic) -> Diagnostic {
     left_out(backend, diagnostic.kind(), listing.name().unwrap_or_default(), diagnostic.message(), listing.tool())
 }
 

@@ -71,7 +71,7 @@ pub struct ServerBuilder {
     list_at_most: usize,
     page_size: usize,
     list_ttl: Duration,
-    has_empty_lists: bool,
+    has_empty_prompts_and_resources: bool,
     call_timeout: Option<Duration>,
     concurrency: usize,
     max_result_bytes: usize,
@@ -91,7 +91,7 @@ impl ServerBuilder {
             list_at_most: LIST_AT_MOST,
             page_size: PAGE_SIZE,
             list_ttl: Duration::from_millis(LIST_TTL_MS),
-            has_empty_lists: false,
+            has_empty_prompts_and_resources: false,
             call_timeout: Some(CALL_TIMEOUT),
             concurrency: CONCURRENCY,
             max_result_bytes: MAX_RESULT_BYTES,
@@ -148,8 +148,8 @@ impl ServerBuilder {
 
     /// Declares prompts and resources and answers requests for them with empty lists. Some clients send these requests
     /// to every server and treat an error as fatal. Default: false.
-    pub fn empty_lists(mut self, on: bool) -> Self {
-        self.has_empty_lists = on;
+    pub fn empty_prompts_and_resources(mut self, on: bool) -> Self {
+        self.has_empty_prompts_and_resources = on;
         self
     }
 
@@ -178,7 +178,7 @@ impl ServerBuilder {
     }
 
     /// Sets the time that running calls may take after stdin has ended or shutdown was requested. Default: 30 s. For
-    /// HTTP, see [`Http::grace`](super::Http::grace).
+    /// HTTP, see [`Http::shutdown_timeout`](super::Http::shutdown_timeout).
     pub fn shutdown_timeout(mut self, time: Duration) -> Self {
         self.shutdown_timeout = time;
         self
@@ -262,7 +262,7 @@ impl ServerBuilder {
             page_size: self.page_size,
             list_ttl: self.list_ttl.as_millis().try_into().unwrap_or(LIST_TTL_MS),
             is_incomplete: AtomicBool::new(false),
-            has_empty_lists: self.has_empty_lists,
+            has_empty_prompts_and_resources: self.has_empty_prompts_and_resources,
             call_timeout: self.call_timeout,
             calls: CallLimiter::new(self.concurrency),
             pool: ToolPool::shared(),

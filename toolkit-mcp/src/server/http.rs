@@ -21,7 +21,7 @@ use std::time::Duration;
 use tokio::net::ToSocketAddrs;
 
 use self::auth::{Auth, Resource, Token};
-pub use self::auth::{Refusal, Verify};
+pub use self::auth::{TokenError, Verify};
 pub use self::body::Body;
 pub use self::error::HttpError;
 pub use self::listening::Listening;
@@ -64,8 +64,8 @@ use toolkit_http::{HostGuard, Limits};
 ///     .max_body_bytes(1 << 20)
 ///     .max_connections(256)
 ///     .rate(10, 50)
-///     .patience(Duration::from_secs(10))
-///     .grace(Duration::from_secs(20))
+///     .io_timeout(Duration::from_secs(10))
+///     .shutdown_timeout(Duration::from_secs(20))
 ///     .serve("0.0.0.0:8000")
 ///     .await?;
 /// # Ok(())
@@ -78,7 +78,7 @@ pub struct Http {
     guard: HostGuard,
     auth: Auth,
     rate: Option<Rate>,
-    is_open: bool,
+    allows_unauthenticated: bool,
 }
 
 impl Server {
@@ -90,7 +90,7 @@ impl Server {
             guard: HostGuard::local(),
             auth: Auth::default(),
             rate: None,
-            is_open: false,
+            allows_unauthenticated: false,
         }
     }
 }
@@ -143,8 +143,8 @@ impl Http {
 
     /// Allows clients without a token on an address that other machines can reach. Without this setting, [`Http::bind`]
     /// returns an error for such an address unless the server requires tokens.
-    pub fn open_to_all(mut self) -> Self {
-        self.is_open = true;
+    pub fn allow_unauthenticated(mut self) -> Self {
+        self.allows_unauthenticated = true;
         self
     }
 
@@ -200,13 +200,13 @@ impl Http {
 
     /// Sets the time that a client may take to send the head of a request, to send its body, or to read a response.
     /// Default: 30 s.
-    pub fn patience(mut self, time: Duration) -> Self {
+    pub fn io_timeout(mut self, time: Duration) -> Self {
         self.limits.io_timeout = time;
         self
     }
 
     /// Sets the time that running calls may take after shutdown was requested. Default: 30 s.
-    pub fn grace(mut self, time: Duration) -> Self {
+    pub fn shutdown_timeout(mut self, time: Duration) -> Self {
         self.limits.shutdown_timeout = time;
         self
     }
@@ -246,7 +246,7 @@ impl Http {
     pub async fn bind(mut self, address: impl ToSocketAddrs) -> Result<Listening, HttpError> {
         let addresses: Vec<SocketAddr> = tokio::net::lookup_host(address).await.map_err(HttpError::Io)?.collect();
         let is_local = addresses.iter().all(|address| address.ip().is_loopback());
-        if !is_local && !self.is_open && self.auth.verify.is_none() {
+        if !is_local && !self.allows_unauthenticated && self.auth.verify.is_none() {
             return Err(HttpError::Unprotected(addresses));
         }
         if !is_local && !self.guard.names_hosts() {
@@ -263,7 +263,7 @@ impl Http {
     ///
     /// Returns the errors of [`Http::bind`].
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), HttpError> {
-        self.bind(address).await?.run_until_told().await;
+        self.bind(address).await?.run_until_signal().await;
         Ok(())
     }
 }

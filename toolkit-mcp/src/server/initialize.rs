@@ -48,7 +48,7 @@ impl Server {
     }
 
     fn capabilities(&self) -> Value {
-        match self.shared.has_empty_lists {
+        match self.shared.has_empty_prompts_and_resources {
             true => json!({ "tools": { "listChanged": true }, "prompts": {}, "resources": {} }),
             false => json!({ "tools": { "listChanged": true } }),
         }

@@ -93,7 +93,9 @@ impl Server {
             "server/discover" if is_legacy => return Err(missing("protocolVersion")),
             "server/discover" => reply(&self.discover()),
             "subscriptions/listen" if !is_legacy => Routed::Listen(Listen::new(self, id, params, peer)?),
-            "prompts/list" | "resources/list" | "resources/templates/list" if self.shared.has_empty_lists => {
+            "prompts/list" | "resources/list" | "resources/templates/list"
+                if self.shared.has_empty_prompts_and_resources =>
+            {
                 reply(&empty_list(method, revision))
             }
             _ => {

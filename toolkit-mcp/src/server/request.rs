@@ -154,7 +154,7 @@ impl Caller {
 ///     let declared = ctx.get::<Request>().and_then(Request::client_capabilities).unwrap_or_default();
 ///     if declared.get("elicitation").is_none() {
 ///         let error = ToolError::failed("the client cannot ask its user");
-///         return Err(error.caused_by(MissingCapability::of(["elicitation"])));
+///         return Err(error.caused_by(MissingCapability::new(["elicitation"])));
 ///     }
 ///     Ok("yes".to_owned())
 /// }
@@ -165,7 +165,7 @@ pub struct MissingCapability(Vec<String>);
 impl MissingCapability {
     /// Creates the error from the names of the missing capabilities in `ClientCapabilities`.
     #[must_use]
-    pub fn of<I>(capabilities: I) -> Self
+    pub fn new<I>(capabilities: I) -> Self
     where
         I: IntoIterator,
         I::Item: Into<String>,

@@ -71,7 +71,7 @@ impl Definition {
     /// the title.
     ///
     /// If the definition of that tool would differ from this one, for example for parameters without a `type`, the tool
-    /// keeps this definition in its `_meta` for [`Definition::of`].
+    /// keeps this definition in its `_meta` for [`Definition::from_tool`].
     ///
     /// # Errors
     ///
@@ -79,8 +79,8 @@ impl Definition {
     pub fn to_tool(&self) -> Result<Tool, Diagnostics> {
         let tool = self.builder().build()?;
         let json = serde_json::to_value(self).unwrap_or_default();
-        let is_kept =
-            exceeds(&json, MAX_KEPT_DEPTH) || Self::of(&tool, &Naming::default()).is_ok_and(|again| again == *self);
+        let is_kept = exceeds(&json, MAX_KEPT_DEPTH)
+            || Self::from_tool(&tool, &Naming::default()).is_ok_and(|again| again == *self);
         match is_kept {
             true => Ok(tool),
             false => self.builder().meta(Map::from_iter([(AS_READ.to_owned(), json)])).build(),

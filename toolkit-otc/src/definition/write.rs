@@ -39,7 +39,7 @@ impl Definition {
     ///
     /// Returns an error if the tool lacks a namespace or a version without a default in `naming`, if its version is not
     /// three numbers, if a schema is recursive, or if its name is too long.
-    pub fn of(tool: &Tool, naming: &Naming) -> Result<Self, Diagnostics> {
+    pub fn from_tool(tool: &Tool, naming: &Naming) -> Result<Self, Diagnostics> {
         if let Some(read) = Self::as_read(tool) {
             return Ok(read);
         }

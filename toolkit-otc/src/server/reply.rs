@@ -111,10 +111,10 @@ fn rejection(name: &str, error: &ToolError) -> Option<Rejection> {
             for violation in error.violations() {
                 let name = violation.pointer.split('/').nth(1).unwrap_or_default();
                 let name = name.replace("~1", "/").replace("~0", "~");
-                let told: &mut String = parameter_errors.entry(name).or_default();
-                let separator = if told.is_empty() { "" } else { "; " };
-                told.push_str(separator);
-                told.push_str(&violation.to_string());
+                let text: &mut String = parameter_errors.entry(name).or_default();
+                let separator = if text.is_empty() { "" } else { "; " };
+                text.push_str(separator);
+                text.push_str(&violation.to_string());
             }
             let rejection = Rejection::new(StatusCode::UNPROCESSABLE_ENTITY, message);
             Some(rejection.with(|body| body.parameter_errors = parameter_errors))

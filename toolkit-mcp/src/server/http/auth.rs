@@ -18,14 +18,14 @@ use crate::server::request::Caller;
 ///
 /// ```
 /// use toolkit::dispatch::BoxFuture;
-/// use toolkit_mcp::server::{Caller, Refusal, Verify};
+/// use toolkit_mcp::server::{Caller, TokenError, Verify};
 ///
 /// struct Guests;
 ///
 /// impl Verify for Guests {
-///     fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, Refusal>> {
+///     fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>> {
 ///         Box::pin(async move {
-///             let name = token.strip_prefix("guest-").ok_or(Refusal::Invalid)?;
+///             let name = token.strip_prefix("guest-").ok_or(TokenError::Invalid)?;
 ///             Ok(Caller::named(name))
 ///         })
 ///     }
@@ -37,13 +37,13 @@ pub trait Verify: Send + Sync + 'static {
     /// # Errors
     ///
     /// Returns an error if the token is invalid or does not grant access.
-    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, Refusal>>;
+    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>>;
 }
 
 /// The reason why a token was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum TokenError {
     /// The token is unknown or expired: `401`.
     Invalid,
     /// The token does not grant the required scopes: `403`.
@@ -61,7 +61,7 @@ pub(super) struct Auth {
 
 /// The response to a rejected token.
 pub(super) struct Challenge {
-    pub(super) refusal: Refusal,
+    pub(super) refusal: TokenError,
     /// The value of `WWW-Authenticate`.
     pub(super) header: String,
 }
@@ -73,16 +73,16 @@ impl Auth {
             return Ok(None);
         };
         let Some(token) = bearer(headers) else {
-            return Err(self.challenge(Refusal::Invalid, None));
+            return Err(self.challenge(TokenError::Invalid, None));
         };
         match verify.verify(token).await {
             Ok(caller) => Ok(Some(Arc::new(caller))),
-            Err(refusal @ Refusal::Invalid) => Err(self.challenge(refusal, Some("invalid_token"))),
-            Err(refusal @ Refusal::InsufficientScope) => Err(self.challenge(refusal, Some("insufficient_scope"))),
+            Err(refusal @ TokenError::Invalid) => Err(self.challenge(refusal, Some("invalid_token"))),
+            Err(refusal @ TokenError::InsufficientScope) => Err(self.challenge(refusal, Some("insufficient_scope"))),
         }
     }
 
-    fn challenge(&self, refusal: Refusal, error: Option<&str>) -> Challenge {
+    fn challenge(&self, refusal: TokenError, error: Option<&str>) -> Challenge {
         let mut header = "Bearer".to_owned();
         let error = error.map(|error| format!("error=\"{error}\""));
         let metadata =
@@ -148,10 +148,10 @@ impl Token {
 }
 
 impl Verify for Token {
-    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, Refusal>> {
+    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>> {
         Box::pin(ready(match self.is(token) {
             true => Ok(Caller::anonymous()),
-            false => Err(Refusal::Invalid),
+            false => Err(TokenError::Invalid),
         }))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 
-use super::auth::{Auth, Refusal, WELL_KNOWN};
+use super::auth::{Auth, TokenError, WELL_KNOWN};
 use super::rate::Rate;
 use super::rejection::Rejection;
 use crate::server::metrics::RejectReason;
@@ -80,8 +80,10 @@ impl Gate {
     async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Rejection> {
         self.auth.caller(headers).await.map_err(|challenge| {
             let (status, message) = match challenge.refusal {
-                Refusal::InsufficientScope => (StatusCode::FORBIDDEN, "the token does not grant the required scope"),
-                Refusal::Invalid => (StatusCode::UNAUTHORIZED, "a valid token is required (`Authorization: Bearer …`)"),
+                TokenError::InsufficientScope => (StatusCode::FORBIDDEN, "the token does not grant the required scope"),
+                TokenError::Invalid => {
+                    (StatusCode::UNAUTHORIZED, "a valid token is required (`Authorization: Bearer …`)")
+                }
             };
             let rejection = Rejection::new(RejectReason::Unauthorized, status, message);
             match HeaderValue::from_str(&challenge.header) {

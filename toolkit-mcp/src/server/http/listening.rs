@@ -34,10 +34,10 @@ impl Listening {
     }
 
     /// Serves until the process receives SIGTERM or Ctrl-C; see [`Listening::run`]. A second signal returns at once.
-    pub async fn run_until_told(self) {
+    pub async fn run_until_signal(self) {
         let mut signals = ShutdownSignals::listen();
         let (first, second) = tokio::sync::oneshot::channel();
-        let told = async {
+        let signaled = async {
             signals.next().await;
             let _ = first.send(());
             signals.next().await;
@@ -45,7 +45,7 @@ impl Listening {
         let mut serving = std::pin::pin!(self.run(async { drop(second.await) }));
         tokio::select! {
             () = &mut serving => {}
-            () = told => {}
+            () = signaled => {}
         }
     }
 

@@ -66,7 +66,7 @@ struct Inner {
 
 impl Service {
     pub(super) fn new(http: Http, is_mounted: bool) -> Self {
-        let Http { server, limits, guard, auth, rate, is_open: _ } = http;
+        let Http { server, limits, guard, auth, rate, allows_unauthenticated: _ } = http;
         let bodies = BodyReader::new(&limits);
         let gate = Gate { guard, auth, rate };
         Self { inner: Arc::new(Inner { server, gate, bodies, sessions: Sessions::default(), is_mounted }) }
