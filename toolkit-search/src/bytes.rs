@@ -1,6 +1,6 @@
 //! Serialization of numbers and strings.
 
-use super::damage::Damage;
+use super::open_error::Damage;
 
 /// Writes a variable-length number: seven bits in each byte, the lowest first, and a bit that is set if more bytes
 /// follow.

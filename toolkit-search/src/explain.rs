@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::asked::ParsedQuery;
 use super::fields::each_word_of;
+use super::parsed_query::ParsedQuery;
 use super::part::{Part, idf};
 use super::query::Query;
 use super::ranking::Field;

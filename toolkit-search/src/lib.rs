@@ -32,9 +32,7 @@
 //! # }
 //! ```
 
-mod asked;
 mod bytes;
-mod damage;
 mod docs;
 pub mod embed;
 mod error;
@@ -42,10 +40,12 @@ mod events;
 mod explain;
 mod fields;
 mod fingerprint;
+mod fuzzy;
 mod hit;
 mod index;
-mod near;
+mod open_error;
 mod page;
+mod parsed_query;
 mod part;
 mod query;
 mod ranking;
@@ -57,8 +57,8 @@ mod segment;
 mod semantic;
 mod snapshot;
 mod summary;
+mod tool_words;
 mod words;
-mod words_of;
 
 pub use self::docs::{ArgsSize, Detail, DocEntry, DocError, Docs, ResolveError, SchemaInfo, ToolDoc, ToolExample};
 pub use self::error::IndexError;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::record::Record;
 use super::segment::{self, Segment, Terms};
-use super::words_of::ToolWords;
+use super::tool_words::ToolWords;
 
 /// A segment with its live tools, and the frequencies of its words in the whole index.
 ///

@@ -23,9 +23,9 @@ use std::sync::Arc;
 
 use super::bytes::put_text;
 pub(super) use super::bytes::{Bytes, put_number};
-use super::damage::FORMAT;
-pub use super::damage::{Damage, OpenError};
 use super::index::Index;
+use super::open_error::FORMAT;
+pub use super::open_error::{Damage, OpenError};
 use super::ranking::{Ranking, Weights};
 use super::segment::Segment;
 use super::snapshot::Snapshot;

@@ -12,7 +12,7 @@ mod top;
 use std::cell::RefCell;
 
 pub(super) use self::top::{Found, Top};
-use super::asked::ParsedQuery;
+use super::parsed_query::ParsedQuery;
 use super::part::{Part, idf};
 use super::query::{Filter, Query};
 use super::segment::Posting;

@@ -1,13 +1,13 @@
 //! Semantic search by embeddings, alone or fused with the search by words.
 
-mod blend;
+mod fusion;
 mod text;
 mod vectors;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-pub use self::blend::Fusion;
+pub use self::fusion::Fusion;
 use self::text::text_of;
 use self::vectors::{Cache, Vectors};
 use super::hit::{Hit, ScoreType};

@@ -8,8 +8,8 @@ use super::ranking::Ranking;
 use super::record::Record;
 use super::segment::{self, Segment};
 use super::summary::Summary;
+use super::tool_words::ToolWords;
 use super::words::stem;
-use super::words_of::ToolWords;
 use toolkit::tool::{Tool, ToolBackend};
 
 /// An immutable state of an index, which is cheap to share.

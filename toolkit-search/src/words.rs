@@ -3,13 +3,13 @@
 //! Tools have identifiers as names and prose as descriptions, and queries are prose. All are split in the same way:
 //! `read_file`, `readFile`, `read-file` and "read file" are the same two words.
 
-mod noise;
+mod stop_words;
 
 use std::ops::Range;
 
 use frostem::{Algorithm, Stemmer};
 
-use self::noise::{is_stop_word, is_stop_word_in_query};
+use self::stop_words::{is_stop_word, is_stop_word_in_query};
 
 /// The length in bytes at which words are truncated. Longer ones may be encoded data, and are not searched.
 const MAX_WORD_LEN: usize = 64;

@@ -2,7 +2,7 @@
 
 mod error;
 mod file;
-mod known;
+mod lru;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::{Embedder, EmbedderError};
 use sha2::{Digest, Sha256};
 
 pub use self::error::CacheError;
-use self::known::Known;
+use self::lru::Lru;
 
 /// The SHA-256 digest of a text.
 type Key = [u8; 32];
@@ -47,7 +47,7 @@ pub struct Cached<E> {
     embedder: E,
     model: String,
     path: PathBuf,
-    known: Mutex<Known>,
+    known: Mutex<Lru>,
 }
 
 impl<E> Cached<E> {
@@ -94,7 +94,7 @@ impl<E> Cached<E> {
         self.len() == 0
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, Lru> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,9 +1,9 @@
 //! Models behind an HTTP endpoint.
 
-mod answer;
 mod error;
+mod redact;
+mod response;
 mod retry;
-mod said;
 
 use std::fmt;
 use std::io::ErrorKind;
@@ -17,10 +17,10 @@ use ureq::Agent;
 use ureq::http::{HeaderValue, Uri};
 use ureq::tls::{RootCerts, TlsConfig};
 
-use self::answer::{message, vectors};
 pub use self::error::{InvalidEndpoint, RemoteError};
+use self::redact::{Secrets, shown_message};
+use self::response::{message, vectors};
 use self::retry::{Retry, retry_after};
-use self::said::{Secrets, shown_message};
 
 /// A model behind an HTTP endpoint with the API of OpenAI (`/v1/embeddings`) or Ollama (`/api/embed`).
 ///

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::bytes::{Bytes, put_number, put_text};
-use crate::damage::Damage;
+use crate::open_error::Damage;
 use crate::record::{FileTool, Hints, LazyTool, Record};
 use crate::summary::Summary;
 use toolkit::tool::ToolBackend;

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sha2::{Digest, Sha256};
 
 use super::error::CacheError;
-use super::{Cached, Key, Known};
+use super::{Cached, Key, Lru};
 
 const MAGIC: &[u8; 16] = b"toolkit vectors1";
 const DIGEST: usize = size_of::<Key>();
@@ -20,7 +20,7 @@ const MAX_BYTES: u64 = Cached::<()>::CAPACITY as u64 * (4096 * 4 + DIGEST as u64
 /// The size of everything except the vectors and the name.
 const AROUND: usize = MAGIC.len() + 3 * size_of::<u32>() + DIGEST;
 
-pub(super) fn read(path: &Path, model: &str) -> Result<Known, CacheError> {
+pub(super) fn read(path: &Path, model: &str) -> Result<Lru, CacheError> {
     let mut bytes = Vec::new();
     let mut read = || -> io::Result<()> {
         let mut file = File::open(path)?.take(MAX_BYTES);
@@ -32,7 +32,7 @@ pub(super) fn read(path: &Path, model: &str) -> Result<Known, CacheError> {
         Ok(())
     };
     match read() {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Known::default()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Lru::default()),
         Err(error) => return Err(CacheError::File { path: path.to_owned(), error }),
         Ok(_) => {}
     }
@@ -45,7 +45,7 @@ pub(super) fn read(path: &Path, model: &str) -> Result<Known, CacheError> {
 }
 
 /// Parses the model's name and its vectors; `None` if the file is damaged.
-fn parse(bytes: &[u8]) -> Option<(String, Known)> {
+fn parse(bytes: &[u8]) -> Option<(String, Lru)> {
     let (content, digest) = bytes.split_last_chunk::<DIGEST>()?;
     if *digest != <Key>::from(Sha256::digest(content)) {
         return None;
@@ -64,7 +64,7 @@ fn parse(bytes: &[u8]) -> Option<(String, Known)> {
     if n_vectors > Cached::<()>::CAPACITY || rest.len() != n_vectors.checked_mul(n_bytes)? {
         return None;
     }
-    let mut known = Known::default();
+    let mut known = Lru::default();
     for entry in rest.chunks_exact(n_bytes) {
         let (key, vector) = entry.split_first_chunk::<DIGEST>()?;
         let (numbers, _) = vector.as_chunks::<4>();
@@ -74,7 +74,7 @@ fn parse(bytes: &[u8]) -> Option<(String, Known)> {
 }
 
 /// Serializes the vectors, sorted by key; an error if they exceed the maximum size for reading.
-pub(super) fn bytes(known: &Known, model: &str) -> io::Result<Vec<u8>> {
+pub(super) fn bytes(known: &Lru, model: &str) -> io::Result<Vec<u8>> {
     let mut vectors: Vec<(&Key, &[f32])> = known.iter().collect();
     vectors.sort_unstable_by_key(|(key, _)| *key);
     let dimensions = known.dimensions.unwrap_or(0);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{Cached, Key};
 
 /// A bounded map of vectors by the digests of their texts. When it is full, the least recently used half is removed.
-pub(super) struct Known {
+pub(super) struct Lru {
     /// The number of dimensions, once there is a vector.
     pub(super) dimensions: Option<usize>,
     capacity: usize,
@@ -14,7 +14,7 @@ pub(super) struct Known {
     vectors: HashMap<Key, (u64, Vec<f32>)>,
 }
 
-impl Known {
+impl Lru {
     fn with_capacity(capacity: usize) -> Self {
         Self { dimensions: None, capacity, clock: 0, vectors: HashMap::new() }
     }
@@ -55,7 +55,7 @@ impl Known {
     }
 }
 
-impl Default for Known {
+impl Default for Lru {
     fn default() -> Self {
         Self::with_capacity(Cached::<()>::CAPACITY)
     }
@@ -63,11 +63,11 @@ impl Default for Known {
 
 #[cfg(test)]
 mod tests {
-    use super::Known;
+    use super::Lru;
 
     #[test]
     fn what_is_used_stays() {
-        let mut known = Known::with_capacity(4);
+        let mut known = Lru::with_capacity(4);
         let key = |nth: u8| [nth; 32];
         (0..4).for_each(|nth| known.put(key(nth), &[f32::from(nth)]));
         assert_eq!(known.len(), 4, "there is room for all of them");

@@ -1,6 +1,6 @@
 //! Parsed queries.
 
-use super::near::{self, Replacement};
+use super::fuzzy::{self, Replacement};
 use super::snapshot::Snapshot;
 use super::words::{each_word_of_query, stem};
 
@@ -49,7 +49,7 @@ impl ParsedQuery {
         if snapshot.ranking.fuzzy == 0.0 {
             return query;
         }
-        for replacement in unknown.iter().flat_map(|word| near::replacements(snapshot, word)) {
+        for replacement in unknown.iter().flat_map(|word| fuzzy::replacements(snapshot, word)) {
             if query.words.iter().all(|known| known.text != replacement.word) {
                 let (text, stem) = (replacement.word.clone(), stem(&replacement.word).into_owned());
                 query.words.push(Word { text, stem, factor: snapshot.ranking.fuzzy });
