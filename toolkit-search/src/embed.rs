@@ -18,6 +18,6 @@ mod local;
 
 pub use self::cached::{CacheError, Cached};
 #[cfg(feature = "http")]
-pub use self::http::{InvalidEndpoint, RemoteError, RemoteModel};
+pub use self::http::{ModelUrlError, RemoteError, RemoteModel};
 #[cfg(feature = "local")]
 pub use self::local::{LocalModel, ModelError};

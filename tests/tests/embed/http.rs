@@ -55,7 +55,7 @@ fn open_ai(body: &Value) -> String {
 }
 
 fn model(url: &str) -> RemoteModel {
-    RemoteModel::new(url, "tiny").unwrap().within(Duration::from_secs(20))
+    RemoteModel::new(url, "tiny").unwrap().timeout(Duration::from_secs(20))
 }
 
 #[track_caller]
@@ -69,7 +69,7 @@ fn fails(model: &RemoteModel, expected: &str) {
 #[test]
 fn texts_are_sent_in_batches_with_the_token() {
     let (url, asked) = serve(|_, body| (200, "", open_ai(body)));
-    let model = model(&url).bearer(SecretString::from("s3cr3t-token")).dimensions(2).batch(2);
+    let model = model(&url).bearer(SecretString::from("s3cr3t-token")).dimensions(2).batch_size(2);
     assert_eq!(embed(&model, &["a", "bc", "def"]), [[1.0, 0.5], [2.0, 0.5], [3.0, 0.5]]);
     let asked = asked.lock().unwrap();
     let expected =
@@ -111,14 +111,14 @@ fn retries_end_at_the_timeout() {
 
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/api/embed", silent.local_addr().unwrap());
-    fails(&model(&url).within(Duration::from_millis(200)), "timeout");
+    fails(&model(&url).timeout(Duration::from_millis(200)), "timeout");
 }
 
 #[test]
 fn retries_have_a_minimum_delay() {
     let (url, asked) = serve(|_, _| (429, "retry-after: 0\r\n", String::new()));
     // The status, or the error of a timeout during the request.
-    assert!(model(&url).within(Duration::from_secs(1)).embed(&["some text"]).is_err());
+    assert!(model(&url).timeout(Duration::from_secs(1)).embed(&["some text"]).is_err());
     let n_asked = asked.lock().unwrap().len();
     assert!((2..=21).contains(&n_asked), "{n_asked}");
 }
@@ -126,7 +126,7 @@ fn retries_have_a_minimum_delay() {
 #[test]
 fn the_timeout_may_be_unlimited() {
     let (url, _) = serve(|_, body| (200, "", open_ai(body)));
-    assert_eq!(embed(&model(&url).within(Duration::MAX), &["a"]), [[1.0, 0.5]]);
+    assert_eq!(embed(&model(&url).timeout(Duration::MAX), &["a"]), [[1.0, 0.5]]);
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn an_invalid_response_is_an_error() {
 
 #[test]
 fn a_response_over_the_limit_is_an_error() {
-    let (url, _) = serve(|_, _| (200, "", " ".repeat(RemoteModel::MAX_ANSWER as usize + 1)));
+    let (url, _) = serve(|_, _| (200, "", " ".repeat(RemoteModel::MAX_RESPONSE_BYTES as usize + 1)));
     fails(&model(&url), "limit");
 }
 

@@ -17,8 +17,8 @@ use ureq::Agent;
 use ureq::http::{HeaderValue, Uri};
 use ureq::tls::{RootCerts, TlsConfig};
 
-pub use self::error::{InvalidEndpoint, RemoteError};
-use self::redact::{Secrets, shown_message};
+pub use self::error::{ModelUrlError, RemoteError};
+use self::redact::{Secrets, redacted_message};
 use self::response::{message, vectors};
 use self::retry::{Retry, retry_after};
 
@@ -34,7 +34,7 @@ use self::retry::{Retry, retry_after};
 ///
 /// let model = RemoteModel::new("http://localhost:11434/api/embed", "all-minilm")?;
 /// let semantic = Semantic::new(model);
-/// # Ok::<(), toolkit_search::embed::InvalidEndpoint>(())
+/// # Ok::<(), toolkit_search::embed::ModelUrlError>(())
 /// ```
 pub struct RemoteModel {
     agent: Agent,
@@ -42,8 +42,8 @@ pub struct RemoteModel {
     model: String,
     dimensions: Option<usize>,
     token: Option<SecretString>,
-    batch: usize,
-    within: Duration,
+    batch_size: usize,
+    timeout: Duration,
 }
 
 /// The body of a request, which is the same for both APIs.
@@ -59,7 +59,7 @@ struct Request<'r> {
 
 impl RemoteModel {
     /// The maximum size of a response in bytes.
-    pub const MAX_ANSWER: u64 = 64 << 20;
+    pub const MAX_RESPONSE_BYTES: u64 = 64 << 20;
 
     /// Creates a client for the model `model` at `url`, the full URL of the endpoint, such as
     /// `https://api.openai.com/v1/embeddings`.
@@ -67,13 +67,13 @@ impl RemoteModel {
     /// # Errors
     ///
     /// Returns an error if `url` is not a URL with the scheme `https` or `http`, or contains credentials.
-    pub fn new(url: &str, model: impl Into<String>) -> Result<Self, InvalidEndpoint> {
-        let url: Uri = url.parse().map_err(|error| InvalidEndpoint(format!("invalid URL: {error}")))?;
+    pub fn new(url: &str, model: impl Into<String>) -> Result<Self, ModelUrlError> {
+        let url: Uri = url.parse().map_err(|error| ModelUrlError(format!("invalid URL: {error}")))?;
         if !matches!(url.scheme_str(), Some("http" | "https")) {
-            return Err(InvalidEndpoint("the URL must start with `https://` or `http://`".to_owned()));
+            return Err(ModelUrlError("the URL must start with `https://` or `http://`".to_owned()));
         }
         if url.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            return Err(InvalidEndpoint("the URL must not contain credentials; pass a token to `bearer`".to_owned()));
+            return Err(ModelUrlError("the URL must not contain credentials; pass a token to `bearer`".to_owned()));
         }
         let tls = TlsConfig::builder()
             .root_certs(RootCerts::PlatformVerifier)
@@ -89,8 +89,8 @@ impl RemoteModel {
             model: model.into(),
             dimensions: None,
             token: None,
-            batch: 64,
-            within: Duration::from_secs(30),
+            batch_size: 64,
+            timeout: Duration::from_secs(30),
         })
     }
 
@@ -108,27 +108,27 @@ impl RemoteModel {
 
     /// Sets the maximum number of texts in a request. 64 by default, at least 1.
     #[must_use]
-    pub fn batch(self, n_texts: usize) -> Self {
-        Self { batch: n_texts.max(1), ..self }
+    pub fn batch_size(self, n_texts: usize) -> Self {
+        Self { batch_size: n_texts.max(1), ..self }
     }
 
     /// Sets the timeout of a batch of texts, including all retries. 30 seconds by default.
     #[must_use]
-    pub fn within(self, limit: Duration) -> Self {
-        Self { within: limit, ..self }
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, RemoteError> {
         let Self { model, dimensions, .. } = self;
         let request = Request { model, input: texts, dimensions: *dimensions, encoding_format: "float" };
         let body = serde_json::to_vec(&request).map_err(|error| self.failed(error.to_string()))?;
-        let mut retry = Retry::within(self.within);
+        let mut retry = Retry::new(self.timeout);
         loop {
             let failure = match self.send(&body, texts, retry.left()) {
                 Ok(answer) => return vectors(&answer, texts.len()).map_err(|reason| self.failed(reason)),
                 Err(failure) => failure,
             };
-            if !failure.is_passing || !retry.wait(failure.after) {
+            if !failure.is_transient || !retry.wait(failure.after) {
                 return Err(self.failed(failure.reason));
             }
         }
@@ -139,30 +139,30 @@ impl RemoteModel {
         let mut request = request.header("content-type", "application/json");
         if let Some(token) = &self.token {
             let mut value = HeaderValue::try_from(format!("Bearer {}", token.expose())).map_err(|_| {
-                Failure::lasting("the token has characters that are not allowed in a header".to_owned())
+                Failure::permanent("the token has characters that are not allowed in a header".to_owned())
             })?;
             value.set_sensitive(true);
             request = request.header("authorization", value);
         }
-        let mut response = request.send(body).map_err(|error| Failure::of(&error))?;
+        let mut response = request.send(body).map_err(|error| Failure::from_ureq(&error))?;
         let status = response.status();
         let after = response.headers().get("retry-after").and_then(|value| retry_after(value.to_str().ok()?));
-        let read = response.body_mut().with_config().limit(Self::MAX_ANSWER).read_to_vec();
+        let read = response.body_mut().with_config().limit(Self::MAX_RESPONSE_BYTES).read_to_vec();
         if status.is_success() {
-            return read.map_err(|error| Failure::of(&error));
+            return read.map_err(|error| Failure::from_ureq(&error));
         }
         let token = self.token.as_ref().map(SecretString::expose);
         let secrets = Secrets { token, query: self.url.query().unwrap_or_default(), texts };
-        let said = read.ok().and_then(|body| shown_message(&message(&body)?, &secrets));
-        let said = said.map(|said| format!(": {said}")).unwrap_or_default();
+        let message = read.ok().and_then(|body| redacted_message(&message(&body)?, &secrets));
+        let message = message.map(|message| format!(": {message}")).unwrap_or_default();
         let advice = match status.as_u16() {
             401 | 403 => "; pass a valid token to `bearer`",
             300..=399 => "; redirects are not followed, use the URL of the target",
             _ => "",
         };
         Err(Failure {
-            reason: format!("status {status}{said}{advice}"),
-            is_passing: status.as_u16() == 429 || status.is_server_error(),
+            reason: format!("status {status}{message}{advice}"),
+            is_transient: status.as_u16() == 429 || status.is_server_error(),
             after,
         })
     }
@@ -176,7 +176,7 @@ impl RemoteModel {
 impl Embedder for RemoteModel {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
         let mut all = Vec::with_capacity(texts.len());
-        for batch in texts.chunks(self.batch) {
+        for batch in texts.chunks(self.batch_size) {
             all.append(&mut self.embed_batch(batch)?);
         }
         Ok(all)
@@ -187,24 +187,24 @@ impl Embedder for RemoteModel {
 struct Failure {
     reason: String,
     /// The request may succeed later.
-    is_passing: bool,
+    is_transient: bool,
     after: Option<Duration>,
 }
 
 impl Failure {
-    fn lasting(reason: String) -> Self {
-        Self { reason, is_passing: false, after: None }
+    fn permanent(reason: String) -> Self {
+        Self { reason, is_transient: false, after: None }
     }
 
-    fn of(error: &ureq::Error) -> Self {
+    fn from_ureq(error: &ureq::Error) -> Self {
         use ureq::Error;
-        let is_passing = match error {
+        let is_transient = match error {
             // These kinds stand for rejected certificates and other TLS errors.
             Error::Io(error) => !matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput),
             Error::HostNotFound | Error::ConnectionFailed => true,
             _ => false,
         };
-        Self { is_passing, ..Self::lasting(error.to_string()) }
+        Self { is_transient, ..Self::permanent(error.to_string()) }
     }
 }
 

@@ -23,12 +23,12 @@ impl std::error::Error for RemoteError {}
 
 /// An invalid URL of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidEndpoint(pub(super) String);
+pub struct ModelUrlError(pub(super) String);
 
-impl fmt::Display for InvalidEndpoint {
+impl fmt::Display for ModelUrlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for InvalidEndpoint {}
+impl std::error::Error for ModelUrlError {}

@@ -16,7 +16,7 @@ pub(super) struct Secrets<'s> {
 }
 
 /// Returns the message on one line, truncated; `None` if it contains any of the secrets.
-pub(super) fn shown_message(message: &str, secrets: &Secrets<'_>) -> Option<String> {
+pub(super) fn redacted_message(message: &str, secrets: &Secrets<'_>) -> Option<String> {
     let shown: String = message.chars().take(MAX_CHARS).collect();
     if secrets.are_in(message) || secrets.are_quoted_in(&shown) {
         return None;

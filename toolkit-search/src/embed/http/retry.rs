@@ -22,7 +22,7 @@ pub(super) struct Retry {
 }
 
 impl Retry {
-    pub(super) fn within(limit: Duration) -> Self {
+    pub(super) fn new(limit: Duration) -> Self {
         Self { deadline: Instant::now() + limit.min(YEAR), next: FIRST }
     }
 

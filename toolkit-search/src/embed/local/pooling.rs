@@ -53,13 +53,13 @@ impl Pooling {
         let modules: Vec<Module> = optional(&folder.join("modules.json"))?;
         if modules.is_empty() {
             let path = folder.join("1_Pooling").join("config.json");
-            return Self::of(&optional(&path)?, &path);
+            return Self::from_config(&optional(&path)?, &path);
         }
         let path = folder.join(pooling_folder(&modules, folder)?).join("config.json");
-        Self::of(&json(&path)?, &path)
+        Self::from_config(&json(&path)?, &path)
     }
 
-    fn of(pools: &Pools, path: &Path) -> Result<Self, ModelError> {
+    fn from_config(pools: &Pools, path: &Path) -> Result<Self, ModelError> {
         let is_other = pools.pooling_mode_max_tokens
             || pools.pooling_mode_mean_sqrt_len_tokens
             || pools.pooling_mode_weightedmean_tokens
