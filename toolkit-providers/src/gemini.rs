@@ -6,7 +6,7 @@ use super::dialect::Dialect;
 use super::export::Export;
 use super::loss::Side;
 use super::lower::lower;
-use super::reading::{Fields, read_function};
+use super::reader::{Fields, read_function};
 use super::request::RequestLimits;
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
 use toolkit::catalog::{Catalog, Diagnostics, Naming};

@@ -2,9 +2,9 @@
 
 mod escape;
 mod fields;
+mod kinds;
 mod prose;
 mod section;
-mod words;
 
 use std::collections::HashSet;
 use std::fmt::Write as _;

@@ -2,7 +2,7 @@
 //!
 //! | module | format | reads tools |
 //! |---|---|---|
-//! | [`mcp`] | the Model Context Protocol, revisions 2025-11-25 and 2026-07-28 | yes |
+//! | [`mcp`](toolkit::mcp) | the Model Context Protocol, revisions 2025-11-25 and 2026-07-28 | yes |
 //! | [`openai`] | Chat Completions and Responses | yes |
 //! | [`anthropic`] | Messages | yes |
 //! | [`gemini`] | function declarations, with JSON Schema or OpenAPI's | yes |
@@ -29,9 +29,9 @@ mod loss;
 mod lower;
 pub mod markdown;
 pub mod openai;
-mod reading;
+mod reader;
 mod request;
-mod strictly;
+mod strict;
 mod tool_export;
 
 pub use self::dialect::{Dialect, Limits};

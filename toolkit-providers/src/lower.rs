@@ -4,18 +4,18 @@
 //! whatever the lowered schema accepts, after [`restore`] has removed the nulls that represent absent arguments, unless
 //! a loss reports otherwise.
 
-mod apart;
 mod bounds;
 mod choice;
 mod closed;
+mod disjoint;
 mod join;
 mod legacy;
 mod limits;
 mod list;
+mod merge_objects;
 mod normal;
 mod nullable;
 mod object;
-mod one_object;
 mod optional;
 mod reference;
 mod restore;

@@ -24,9 +24,9 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::Dialect;
 use super::export::Export;
-use super::reading::{Fields, read_function};
+use super::reader::{Fields, read_function};
 use super::request::{Member, RequestLimits, Usage, schema_usage};
-use super::strictly::{StrictResult, is_requested, lower_strict};
+use super::strict::{StrictResult, is_requested, lower_strict};
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
 use toolkit::tool::{ParseToolError, Tool};

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::escape::text;
+use super::kinds::{MAX_INLINE_VALUES, kind, limits, literal, values};
 use super::prose::prose;
-use super::words::{MAX_INLINE_VALUES, kind, limits, literal, values};
 use toolkit_schema::walk;
 
 /// The maximum depth of the tables. The JSON is easier to read below that.

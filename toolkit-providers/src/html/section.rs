@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::escape::{attribute, escaped_json, json, percent_encoded, text};
 use super::fields::{Direction, details, fields};
+use super::kinds::kind;
 use super::prose::prose;
-use super::words::kind;
 use super::{Anchors, Page};
 use toolkit::catalog::Catalog;
 use toolkit::tool::Tool;

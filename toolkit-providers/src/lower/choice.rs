@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::apart::are_disjoint;
 use super::closed::{declares_beyond, may_concern_objects, simplify_unevaluated};
+use super::disjoint::are_disjoint;
 use super::join::join;
 use super::spread::{Spread, spread};
 use super::types::values;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::one_object::merge_objects;
+use super::merge_objects::merge_objects;
 use super::reference::no_arguments;
 use super::{Keywords, Lowering};
 use crate::dialect::Dialect;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::apart::same;
+use super::disjoint::same;
 use super::{Keywords, Lowering};
 use crate::loss::Effect;
 use toolkit_schema::walk::{self, type_of};
