@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::types::applies_only_to;
 use super::{Keywords, Lowering};
 use crate::loss::Effect;
 use toolkit_schema::walk;
@@ -17,7 +18,6 @@ impl Lowering<'_> {
         if !self.dialect.nullable {
             return;
         }
-        let is_null = |branch: &Value| branch.get("type").is_some_and(|name| name == "null" || name == "NULL");
         let is_only_null = keywords.get("type").is_some_and(|name| name == "null" || name == "NULL")
             || keywords.get("enum").is_some_and(|values| *values == json!([null]));
         let Some(Value::Array(branches)) = keywords.get_mut("anyOf") else {
@@ -74,6 +74,23 @@ impl Lowering<'_> {
             }
         }
     }
+}
+
+/// Returns true if a branch accepts null and nothing else.
+fn is_null(branch: &Value) -> bool {
+    let Value::Object(keywords) = branch else {
+        return false;
+    };
+    keywords.get("type").is_some_and(|name| name == "null" || name == "NULL")
+        && keywords.iter().all(|(keyword, value)| match keyword.as_str() {
+            "type" | "nullable" => true,
+            "enum" => value.as_array().is_some_and(|values| values.iter().any(Value::is_null)),
+            "const" => value.is_null(),
+            keyword => {
+                walk::is_annotation(keyword)
+                    || ["object", "array", "string", "number"].iter().any(|other| applies_only_to(keyword, other))
+            }
+        })
 }
 
 /// Removes null from the enum, since `nullable` expresses it; false if the enum does not contain it.

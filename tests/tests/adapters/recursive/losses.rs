@@ -85,6 +85,32 @@ fn null_that_a_choice_and_the_schema_beside_it_allow_can_still_be_sent() {
     }
 }
 
+#[test]
+fn a_null_branch_that_accepts_nothing_is_not_the_null_of_the_choice() {
+    let never = json!({ "type": "null", "oneOf": [{ "type": "number" }] });
+    null_can_be_sent(&json!({ "anyOf": [never, { "type": "null" }] }));
+    let original = json!({ "type": "object", "properties": { "it": { "anyOf": [never, { "type": "string" }] } } });
+    for seed in 0..8 {
+        check_sound(original.clone(), seed).unwrap();
+        check_complete(original.clone(), seed).unwrap();
+    }
+}
+
+#[test]
+fn a_required_property_that_a_referenced_object_leaves_unevaluated_cannot_be_sent() {
+    let original = json!({
+        "$defs": { "A": { "properties": { "a": { "type": "array", "maxItems": 0 } }, "required": ["c"] } },
+        "type": "object",
+        "properties": { "it": { "$ref": "#/$defs/A", "unevaluatedProperties": false } },
+        "required": ["it"],
+        "additionalProperties": false,
+    });
+    for seed in 0..8 {
+        check_sound(original.clone(), seed).unwrap();
+        check_complete(original.clone(), seed).unwrap();
+    }
+}
+
 fn null_can_be_sent(schema: &Value) {
     let original = json!({ "type": "object", "properties": { "it": schema }, "required": ["it"] });
     let sent = json!({ "it": null });
