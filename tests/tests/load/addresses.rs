@@ -1,4 +1,4 @@
-//! The connections of one address. The addresses are those of the machine itself, to which the limit is applied too.
+//! The limit of connections per address, here applied to loopback addresses.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -25,13 +25,13 @@ fn connect_from(address: &str, server: &Server) -> TcpStream {
 }
 
 fn get(mut stream: TcpStream, server: &Server, path: &str) -> Response {
-    // One that was closed is seen by what is read.
+    // A read detects a closed connection.
     let _ = stream.write_all(server.head("GET", path, 0, "").as_bytes());
     Response::read(stream)
 }
 
 #[test]
-fn an_address_with_its_share_of_connections_gives_up_its_own_idle_ones() {
+fn an_address_at_its_limit_evicts_its_own_idle_connections() {
     let server = Server::start(Protocol::Mcp, "of_address=4");
     let others: Vec<TcpStream> = (0..3).map(|_| connect_from(OTHER, &server)).collect();
     let mut own: Vec<TcpStream> = (0..12).map(|_| connect_from(ONE, &server)).collect();
@@ -48,11 +48,11 @@ fn an_address_with_its_share_of_connections_gives_up_its_own_idle_ones() {
 }
 
 #[test]
-fn an_address_whose_connections_are_all_in_use_takes_none_of_others() {
+fn an_address_at_its_limit_evicts_no_connections_of_others() {
     let server = Server::start(Protocol::Mcp, "of_address=4 reserved=2 call_timeout=3600");
     let _held: Vec<TcpStream> = (0..4).map(|_| server.begin("sleep", json!({ "ms": 3_600_000 }))).collect();
     server.wait_until_noted("sleep", 4);
-    // From the reserve.
+    // A connection from the reserve.
     assert_eq!(get(connect_from(ONE, &server), &server, "/healthz").status, 200);
     assert_eq!(get(connect_from(ONE, &server), &server, "/metrics").status, 503);
     assert_eq!(get(connect_from(OTHER, &server), &server, "/metrics").status, 200);

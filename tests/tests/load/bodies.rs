@@ -8,7 +8,7 @@ use super::*;
 
 fn begin(server: &Server, n_announced: usize, n_sent: usize) -> TcpStream {
     let mut stream = server.connect();
-    // A server that has no room any more may close the connection, or not read.
+    // An overloaded server may close the connection or stop reading.
     stream.set_write_timeout(Some(std::time::Duration::from_millis(500))).unwrap();
     let head = server.head("POST", server.protocol.path(), n_announced, "");
     let _ = stream.write_all(head.as_bytes());
@@ -43,7 +43,7 @@ fn unfinished_bodies_stall_no_others_and_take_bounded_memory() {
             begun.into_iter().map(|begun| begun.join().unwrap()).collect()
         });
         server.assert_serves();
-        // A body of some size gets in too: an unfinished one makes room.
+        // A larger body gets room too, since an unfinished one is revoked.
         let text = "x".repeat(1 << 20);
         let answer = server.call("length", serde_json::json!({ "text": text }));
         assert_eq!(answer.status, 200, "{answer:?}");

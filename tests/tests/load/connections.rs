@@ -14,7 +14,7 @@ fn idle_connections_make_room_for_new_ones() {
         let server = Server::start(protocol, "connections=32");
         let _idle: Vec<TcpStream> = (0..200).map(|_| server.connect()).collect();
         server.assert_serves();
-        // As do those that began a request, or were answered before.
+        // Connections with an incomplete request or an earlier response count too.
         let _begun: Vec<TcpStream> = (0..200)
             .map(|nth| {
                 let mut stream = server.connect();
@@ -30,7 +30,7 @@ fn idle_connections_make_room_for_new_ones() {
 fn clients_that_do_not_read_make_room_for_others() {
     for protocol in BOTH {
         let mut server = Server::start(protocol, "connections=100 shutdown_timeout=1");
-        // More than the buffers of the system take.
+        // More than the system buffers hold.
         let _deaf: Vec<TcpStream> = (0..64).map(|_| server.begin("text", json!({ "n_bytes": 6 << 20 }))).collect();
         server.assert_serves();
         assert!(server.peak() < MAX_RESIDENT, "{} MiB", server.peak());
@@ -60,7 +60,7 @@ fn event_streams_leave_connections_for_others() {
     server.assert_ends();
 }
 
-/// Calls that run cannot be evicted. When they have all connections, the reserve is for those who are known.
+/// Connections of running calls cannot be evicted, and the reserve admits health checks and authenticated clients.
 #[test]
 fn the_reserve_is_for_health_checks_and_authenticated_clients() {
     for protocol in BOTH {

@@ -15,5 +15,5 @@ mod threads;
 
 use self::server::{Protocol, Server};
 
-/// What stays below this in every attack, in MiB.
+/// The bound of the peak memory in every attack, in MiB.
 const MAX_RESIDENT: usize = 300;

@@ -1,4 +1,4 @@
-//! A server over stdio, as another process.
+//! A server over stdio in another process.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::server::{process, terminate, until};
 
-/// A process that serves its pipes; it is killed when this is dropped.
+/// A server process, which is killed on drop.
 pub(crate) struct Pipe {
     child: Child,
     input: ChildStdin,
@@ -39,7 +39,7 @@ impl Pipe {
         self.request("tools/call", json!({ "name": format!("Load_{tool}"), "arguments": arguments }))
     }
 
-    /// Reads the next message, which is the answer to this request.
+    /// Reads the next message, which must be the response to this request.
     #[track_caller]
     pub(crate) fn answer_to(&mut self, id: u64) -> String {
         let line = self.lines.next().unwrap().unwrap();
@@ -60,7 +60,7 @@ impl Pipe {
         terminate(&self.child);
     }
 
-    /// Waits until the server begins nothing new.
+    /// Waits until the server rejects new requests.
     #[track_caller]
     pub(crate) fn wait_until_ending(&mut self) {
         until("the end of its requests", || {

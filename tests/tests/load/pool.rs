@@ -1,4 +1,4 @@
-//! The threads for tools, without a server.
+//! The thread pool for tools, without a server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use toolkit_http::ToolPool;
 
 use super::server::PATIENCE;
 
-/// Lets tools go that keep their threads, also when the test fails.
+/// Releases blocked tools on drop, so also when the test fails.
 struct Release(Arc<AtomicBool>);
 
 impl Drop for Release {
@@ -19,7 +19,7 @@ impl Drop for Release {
 }
 
 #[tokio::test]
-async fn a_tool_that_keeps_its_thread_keeps_no_answer_of_another() {
+async fn a_blocking_tool_does_not_delay_results_of_others() {
     let pool = ToolPool::new();
     let release = Release(Arc::default());
     let mut held = Vec::new();
@@ -47,7 +47,7 @@ async fn a_tool_that_keeps_its_thread_keeps_no_answer_of_another() {
 }
 
 #[test]
-fn a_runtime_that_does_nothing_keeps_no_tool_of_another() {
+fn a_stalled_runtime_does_not_delay_tools_of_others() {
     let pool = ToolPool::new();
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let (idle, busy) = (runtime(), runtime());

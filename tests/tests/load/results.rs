@@ -1,4 +1,4 @@
-//! Tools that return more than anybody reads.
+//! Tools with results beyond the limit.
 
 use serde_json::json;
 
@@ -6,9 +6,9 @@ use super::server::BOTH;
 use super::*;
 
 #[test]
-fn a_result_beyond_the_limit_is_an_error_that_names_it() {
+fn a_result_beyond_the_limit_is_an_error_with_the_limit() {
     for protocol in BOTH {
-        // Even to look at so much takes a while without optimization.
+        // Processing so much takes a while without optimization.
         let server = Server::start(protocol, "call_timeout=3600");
         let answer = server.call("text", json!({ "n_bytes": 200 << 20 }));
         assert!(answer.text.contains("16777216"), "{:.500}", answer.text);

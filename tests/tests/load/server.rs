@@ -1,4 +1,4 @@
-//! A server as another process, and clients that send anything.
+//! A server in another process, and clients that can send malformed requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// Longer than anything here takes on a busy machine, and short enough to find what hangs.
+/// A timeout for operations that must not hang, even on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,7 +46,7 @@ impl Protocol {
         message.to_string()
     }
 
-    /// What authenticates a client of a server that was started with `token=1`.
+    /// The credentials for a server that was started with `token=1`.
     pub(crate) fn token(self) -> &'static str {
         match self {
             Protocol::Mcp => "authorization: Bearer s3cr3t\r\n",
@@ -55,7 +55,7 @@ impl Protocol {
     }
 }
 
-/// A process that serves; it is killed when this is dropped.
+/// A server process, which is killed on drop.
 pub(crate) struct Server {
     child: Child,
     pub(crate) protocol: Protocol,
@@ -97,7 +97,7 @@ impl Server {
         )
     }
 
-    /// Begins a call, and leaves what comes back to be read.
+    /// Starts a call without reading the response.
     pub(crate) fn begin(&self, tool: &str, arguments: Value) -> TcpStream {
         let body = self.protocol.call(tool, arguments);
         let mut stream = self.connect();
@@ -137,7 +137,7 @@ impl Server {
         until(&format!("{n} × {line}"), || self.n_noted(line) >= n);
     }
 
-    /// The most memory that it ever had, in MiB.
+    /// Returns the peak memory in MiB.
     pub(crate) fn peak(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -181,7 +181,7 @@ impl Response {
     }
 }
 
-/// Starts a process, with a diary of its own.
+/// Starts a server process with its own log file.
 pub(crate) fn process(transport: &str, numbers: &str, input: Stdio) -> (Child, PathBuf) {
     static N: AtomicUsize = AtomicUsize::new(0);
     let n = N.fetch_add(1, Ordering::Relaxed);

@@ -11,7 +11,7 @@ use super::*;
 /// An hour: longer than any test.
 const FOREVER: u64 = 3_600_000;
 
-/// How many calls there are of each kind. Few spin, so that other tests get on too.
+/// The number of calls of each kind. Few of them spin, so that other tests get CPU time.
 const HOLD: [(&str, usize); 5] =
     [("sleep", 24), ("sleep_in_future", 24), ("sleep_blocking", 8), ("busy", 2), ("busy_in_future", 2)];
 
@@ -28,7 +28,7 @@ fn hold_every_thread(server: &Server) -> Vec<TcpStream> {
 }
 
 #[test]
-fn tools_that_keep_every_thread_stop_nothing_else() {
+fn tools_that_block_all_threads_do_not_block_the_server() {
     for protocol in BOTH {
         let mut server = Server::start(protocol, "shutdown_timeout=1 call_timeout=3600");
         let held = hold_every_thread(&server);
@@ -36,7 +36,7 @@ fn tools_that_keep_every_thread_stop_nothing_else() {
         // Timeouts are measured.
         let overdue = server.call("overdue", json!({ "ms": FOREVER }));
         assert!(overdue.text.contains("took longer"), "{overdue:?}");
-        // A client that hangs up cancels its call.
+        // A disconnected client cancels its call.
         let watched = server.begin("watch", json!({}));
         server.wait_until_noted("watching", 1);
         drop(watched);
@@ -72,9 +72,9 @@ fn calls_of_one_slow_tool_leave_permits_for_others() {
     }
 }
 
-/// A thread that a tool keeps after its timeout is still one that runs: otherwise calls of it would take all threads.
+/// A tool that blocks its thread after its timeout keeps its permit. Otherwise its calls would take all threads.
 #[test]
-fn calls_that_were_given_up_count_until_their_tool_ends() {
+fn timed_out_calls_keep_their_permit_until_the_tool_ends() {
     let server = Server::start(Protocol::Otc, "concurrency=4 call_timeout=1");
     for _ in 0..3 {
         let given_up = server.call("sleep", json!({ "ms": FOREVER }));
@@ -86,7 +86,7 @@ fn calls_that_were_given_up_count_until_their_tool_ends() {
 }
 
 #[test]
-fn tools_that_keep_every_thread_do_not_stop_the_pipe() {
+fn tools_that_block_all_threads_do_not_block_the_pipe() {
     let mut pipe = Pipe::start("shutdown_timeout=1 call_timeout=3600");
     for (tool, n) in HOLD {
         for _ in 0..n {

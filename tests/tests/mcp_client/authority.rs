@@ -1,4 +1,4 @@
-//! An authority of one's own, for servers over TLS.
+//! A private certificate authority for TLS servers.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 
-/// An authority that no platform knows.
+/// A certificate authority that no platform trusts.
 pub(super) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {

@@ -1,4 +1,4 @@
-//! What goes to a server with a call, and what comes back.
+//! Requests and results of calls.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -20,7 +20,7 @@ async fn arguments_arrive_as_they_were_sent() {
 }
 
 #[tokio::test]
-async fn the_trace_of_a_call_goes_along() {
+async fn the_trace_context_is_sent() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let trace = TraceContext::new("00-ab-cd-01").tracestate("a=b");
     let context = Context::new().with(trace);
@@ -30,7 +30,7 @@ async fn the_trace_of_a_call_goes_along() {
 }
 
 #[tokio::test]
-async fn progress_reaches_whoever_listens_in_order() {
+async fn progress_arrives_in_order() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let heard = Arc::new(Mutex::new(Vec::new()));
     let context = Context::new().on_progress({
@@ -57,16 +57,16 @@ async fn progress_that_is_reported_just_before_the_answer_is_never_lost() {
 }
 
 #[tokio::test]
-async fn what_a_server_says_unasked_keeps_no_call_waiting() {
+async fn a_flood_of_notifications_does_not_delay_calls() {
     let backend = peer(&["usual"]);
     let dispatcher = dispatcher(&backend).await;
-    // In a flood of a million messages, an answer is one more message.
+    // The response is one of a million messages.
     assert_eq!(call(&dispatcher, "peer:noise", json!({ "times": 200_000 })).await.unwrap(), "quiet");
     in_the_end(toolkit::backend::Backend::changed(&backend)).await;
 }
 
 #[tokio::test]
-async fn a_call_that_nobody_waits_for_is_cancelled() {
+async fn a_dropped_call_is_cancelled() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let token = CancelToken::new();
     let context = Context::new().with_cancel(token.clone());
@@ -85,7 +85,7 @@ async fn a_call_that_nobody_waits_for_is_cancelled() {
 }
 
 #[tokio::test]
-async fn a_call_that_takes_too_long_is_given_up() {
+async fn a_call_beyond_the_timeout_fails() {
     let dispatcher = dispatcher(&peer(&["usual"]).timeout(Duration::from_millis(100))).await;
     let error = call(&dispatcher, "peer:hang", json!({})).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TimedOut);
@@ -98,7 +98,7 @@ async fn refused(dispatcher: &Dispatcher, code: i64, message: &str) -> (ErrorKin
 }
 
 #[tokio::test]
-async fn errors_of_the_protocol_keep_their_meaning_and_no_secret() {
+async fn protocol_errors_are_converted_without_their_details() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let said = async |code, message| refused(&dispatcher, code, message).await;
     let gone = (ErrorKind::UnknownTool, "the MCP server `peer` no longer has this tool".to_owned());
@@ -113,14 +113,14 @@ async fn errors_of_the_protocol_keep_their_meaning_and_no_secret() {
 }
 
 #[tokio::test]
-async fn a_tool_that_fails_is_believed() {
+async fn an_error_of_a_tool_is_passed_on() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let error = call(&dispatcher, "peer:fail", json!({})).await.unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::Failed, "the disk is full"));
 }
 
 #[tokio::test]
-async fn what_is_no_result_is_an_error() {
+async fn an_invalid_result_is_an_error() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let error = call(&dispatcher, "peer:odd", json!({})).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidAnswer);
@@ -132,7 +132,7 @@ async fn what_is_no_result_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_process_sees_its_own_variables_and_few_others() {
+async fn a_process_inherits_few_variables() {
     let fixture = Program::new(env!("CARGO_BIN_EXE_fixture_peer")).env("ITS_KEY", "k").current_dir("/");
     let dispatcher = dispatcher(&McpBackend::stdio("peer", fixture.clone())).await;
     let seen = call(&dispatcher, "peer:environment", json!({})).await.unwrap();
@@ -147,7 +147,7 @@ async fn a_process_sees_its_own_variables_and_few_others() {
 }
 
 #[tokio::test]
-async fn nothing_that_is_secret_is_printed() {
+async fn debug_output_has_no_secrets() {
     let program = Program::new("x").arg("--key=hunter2").env("KEY", "hunter2");
     let endpoint = toolkit_mcp::client::Endpoint::new("https://example.com/mcp?key=hunter2").unwrap();
     let endpoint = endpoint.header("x-key", "hunter2").unwrap().bearer("hunter2".into());

@@ -1,4 +1,4 @@
-//! The configurations that other hosts keep.
+//! Configuration files of other hosts.
 
 use toolkit::backend::Backend;
 use toolkit_mcp::client::{InvalidServers, McpServers};
@@ -20,7 +20,7 @@ fn wrong(json: &str, expected: &[&str]) {
 }
 
 #[test]
-fn servers_are_read_as_the_hosts_write_them() {
+fn configurations_of_other_hosts_are_read() {
     let servers = read(
         r#"{"mcpServers": {
             "files": {"command": "npx", "args": ["-y", "server", "${HOME:-/root}"], "env": {"A": "${KEY}", "N": 1}, "cwd": "/tmp"},
@@ -42,7 +42,7 @@ fn servers_are_read_as_the_hosts_write_them() {
 }
 
 #[test]
-fn what_is_wrong_names_the_server_and_the_field() {
+fn errors_contain_the_server_and_the_field() {
     let error = |json: &str| read(json).unwrap_err().to_string();
     assert_eq!(error("["), "the text is not JSON: Unterminated array on line 1 column 2");
     assert_eq!(error("{}"), "the object `mcpServers` is missing");
@@ -92,7 +92,7 @@ fn names(servers: McpServers) -> Vec<String> {
 }
 
 #[test]
-fn a_server_that_cannot_be_used_hides_no_other() {
+fn an_invalid_server_does_not_affect_others() {
     let servers = read(
         r#"{"mcpServers": {
             "good": {"command": "x"},
@@ -124,12 +124,12 @@ fn comments_and_trailing_commas_are_read_as_editors_write_them() {
     for not_json in ["{'mcpServers': {}}", "{mcpServers: {}}", r#"{"mcpServers": {} "a": 1}"#] {
         assert!(read(not_json).is_err(), "{not_json}");
     }
-    // Nested so deeply that it could overflow the stack.
+    // Deep enough nesting to overflow the stack.
     assert!(read(&"[".repeat(100_000)).is_err());
 }
 
 #[test]
-fn a_name_that_cannot_be_a_namespace_becomes_one() {
+fn invalid_namespaces_are_changed() {
     let servers = read(
         r#"{"mcpServers": {
             "@acme/files": {"command": "x"},
@@ -152,7 +152,7 @@ fn a_name_that_cannot_be_a_namespace_becomes_one() {
 }
 
 #[test]
-fn a_server_is_trusted_only_if_the_configuration_says_so() {
+fn a_server_is_trusted_only_by_configuration() {
     let servers = read(
         r#"{"mcpServers": {
             "a": {"command": "x"},

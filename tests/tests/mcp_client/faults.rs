@@ -1,4 +1,4 @@
-//! Servers that end, hang, or say what they should not: nothing hangs with them, and the error says what happened.
+//! Servers that exit, hang, or send malformed messages: no call hangs, and errors contain the cause.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use toolkit_mcp::client::{McpBackend, Program};
 
 use super::{call, dispatcher, in_the_end, peer, until};
 
-/// Why it cannot be started.
+/// Returns the error of starting the server.
 async fn not_started(backend: McpBackend) -> (ErrorKind, String) {
     let error = in_the_end(backend.start()).await.unwrap_err();
     (error.kind(), error.message().to_owned())
@@ -21,7 +21,7 @@ fn is_there(pid: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn a_server_that_ends_in_the_middle_of_a_call_is_started_again_by_the_next() {
+async fn a_server_that_exits_during_a_call_is_restarted_by_the_next() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let first = call(&dispatcher, "peer:pid", json!({})).await.unwrap();
     let (error, other) =
@@ -59,7 +59,7 @@ async fn a_line_that_is_too_long_ends_the_connection() {
 }
 
 #[tokio::test]
-async fn a_server_that_asks_without_end_is_given_up() {
+async fn a_server_that_sends_endless_requests_is_disconnected() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let error = call(&dispatcher, "peer:pester", json!({})).await.unwrap_err();
     let how = "the MCP server `peer` disconnected before it answered: it sends requests without reading the responses";
@@ -76,7 +76,7 @@ async fn a_server_that_starts_slowly_is_there_for_a_later_call() {
 }
 
 #[tokio::test]
-async fn a_server_that_nobody_waited_for_is_a_change_when_it_is_there() {
+async fn a_slow_server_is_a_change_once_it_is_connected() {
     let backends = Backends::new().with_request_timeout(Duration::from_millis(200));
     backends.register(peer(&["slow"])).unwrap();
     let collect = async || backends.collect(Catalog::new([]).unwrap()).await;
@@ -90,40 +90,40 @@ async fn a_server_that_nobody_waited_for_is_a_change_when_it_is_there() {
 }
 
 #[tokio::test]
-async fn a_server_is_stopped_while_it_is_waited_for() {
+async fn a_server_can_be_stopped_while_it_starts() {
     let backend = peer(&["mute"]).start_timeout(Duration::from_secs(600));
     let listing = tokio::spawn({
         let backend = backend.clone();
         async move { backend.tools().await.unwrap_err() }
     });
-    // It waits for the server.
+    // This waits for the server.
     tokio::time::sleep(Duration::from_millis(100)).await;
     in_the_end(backend.stop()).await.unwrap();
     assert_eq!(in_the_end(listing).await.unwrap().message(), "the MCP server `peer` is stopped");
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_passed_over() {
+async fn malformed_lines_are_skipped() {
     let dispatcher = dispatcher(&peer(&["chatty"])).await;
     assert!(call(&dispatcher, "peer:pid", json!({})).await.is_ok());
 }
 
 #[tokio::test]
-async fn a_server_that_ends_at_an_unknown_question_is_asked_the_other_way() {
+async fn a_server_that_exits_on_an_unknown_request_is_restarted_with_initialize() {
     let dispatcher = dispatcher(&peer(&["strict"])).await;
     assert!(call(&dispatcher, "peer:pid", json!({})).await.is_ok());
 }
 
 #[tokio::test]
-async fn an_answer_to_a_question_that_was_not_asked_is_passed_over() {
-    // It sends one before each answer, that to `initialize` included.
+async fn a_response_to_an_unknown_request_is_skipped() {
+    // The server sends one before each response.
     let dispatcher = dispatcher(&peer(&["stray"])).await;
     for _ in 0..3 {
         assert!(call(&dispatcher, "peer:pid", json!({})).await.is_ok());
     }
 }
 
-/// A file that lets a peer start, and goes with the test.
+/// A file that lets a peer start and is removed on drop.
 struct Gate(std::path::PathBuf);
 
 impl Gate {
@@ -156,7 +156,7 @@ impl Drop for Gate {
 }
 
 #[tokio::test]
-async fn a_server_that_is_waited_for_delays_no_other_and_is_collected_when_it_is_there() {
+async fn a_slow_server_delays_no_other_and_is_collected_later() {
     let gate = Gate::new("late");
     let backends = Backends::new();
     for backend in [gate.peer("late"), peer(&["mute"]), McpBackend::stdio("quick", env!("CARGO_BIN_EXE_fixture_peer"))]
@@ -184,7 +184,7 @@ async fn a_server_that_is_waited_for_delays_no_other_and_is_collected_when_it_is
 }
 
 #[tokio::test]
-async fn while_a_server_is_restarted_its_tools_stay_and_their_calls_say_so() {
+async fn tools_of_a_restarting_server_stay_and_report_it() {
     let gate = Gate::new("restarted");
     gate.open();
     let backends = Backends::new();
@@ -207,7 +207,7 @@ async fn while_a_server_is_restarted_its_tools_stay_and_their_calls_say_so() {
 }
 
 #[tokio::test]
-async fn the_tools_of_a_server_that_stays_away_are_gone_in_the_end() {
+async fn tools_of_a_lost_server_are_removed_after_the_grace_period() {
     let gate = Gate::new("gone");
     gate.open();
     let backends = Backends::new().with_grace(Duration::from_millis(300));
@@ -218,7 +218,7 @@ async fn the_tools_of_a_server_that_stays_away_are_gone_in_the_end() {
     let dispatcher = toolkit::Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap();
     gate.close();
     call(&dispatcher, "peer:die", json!({})).await.unwrap_err();
-    // Nothing but the time that passes makes it a change.
+    // Only the elapsed time makes it a change.
     in_the_end(async {
         while collect().await.catalog.get("peer:pid").is_some() {
             backends.changed().await;
@@ -235,7 +235,7 @@ async fn the_tools_of_a_server_that_stays_away_are_gone_in_the_end() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_start_is_an_error_that_says_so() {
+async fn a_server_that_does_not_start_is_an_error() {
     let soon = Duration::from_millis(300);
     let no_answer = "the MCP server `peer` did not answer within 300ms while connecting".to_owned();
     assert_eq!(not_started(peer(&["mute"]).start_timeout(soon)).await, (ErrorKind::Unavailable, no_answer.clone()));
@@ -251,7 +251,7 @@ async fn a_server_that_does_not_start_is_an_error_that_says_so() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_be_reached_is_not_tried_again_at_once() {
+async fn reconnecting_has_a_backoff() {
     let backend = McpBackend::stdio("peer", "/nowhere/at-all");
     in_the_end(backend.tools()).await.unwrap_err();
     let error = in_the_end(backend.tools()).await.unwrap_err();
@@ -261,7 +261,7 @@ async fn a_server_that_cannot_be_reached_is_not_tried_again_at_once() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_stopped_ends_and_runs_nothing_until_it_is_started() {
+async fn a_stopped_server_runs_nothing_until_it_is_started() {
     let backend = peer(&["usual"]);
     let dispatcher = dispatcher(&backend).await;
     let pid = call(&dispatcher, "peer:pid", json!({})).await.unwrap();
@@ -274,7 +274,7 @@ async fn a_server_that_is_stopped_ends_and_runs_nothing_until_it_is_started() {
 }
 
 #[tokio::test]
-async fn a_server_that_reads_nothing_and_all_it_started_end_with_the_backend() {
+async fn dropping_the_backend_ends_the_process_group() {
     let script = format!("sleep 3600 & exec {} deaf", env!("CARGO_BIN_EXE_fixture_peer"));
     let backend = McpBackend::stdio("peer", Program::new("sh").args(["-c", &script]));
     in_the_end(backend.start()).await.unwrap();
@@ -290,7 +290,7 @@ struct Process {
     args: String,
 }
 
-/// What runs, but for what has ended and was not asked how.
+/// Returns the running processes, without zombies.
 fn processes() -> Vec<Process> {
     let listed = std::process::Command::new("ps").args(["-eo", "stat=,pgid=,args="]).output().unwrap().stdout;
     let listed = String::from_utf8(listed).unwrap();
@@ -302,7 +302,7 @@ fn processes() -> Vec<Process> {
 }
 
 #[tokio::test]
-async fn a_process_ends_with_the_last_who_holds_its_backend() {
+async fn dropping_the_last_clone_ends_the_process() {
     let backend = peer(&["usual"]);
     let dispatcher = dispatcher(&backend).await;
     let pid = call(&dispatcher, "peer:pid", json!({})).await.unwrap();

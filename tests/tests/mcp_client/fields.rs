@@ -1,4 +1,4 @@
-//! What a server says and nobody here knows arrives all the same, whatever it comes over.
+//! Unknown fields arrive over both transports.
 
 use axum::Router;
 use axum::body::Bytes;
@@ -13,7 +13,7 @@ use toolkit_mcp::client::{Endpoint, McpBackend, Program};
 
 use super::{collected, in_the_end};
 
-/// A tool with all that may stand in one, and more.
+/// A tool with all fields, and unknown ones.
 fn rich() -> Value {
     json!({
         "name": "rich",
@@ -29,12 +29,12 @@ fn rich() -> Value {
     })
 }
 
-/// A tool that `rmcp` cannot read, and one that nobody can.
+/// A tool that `rmcp` cannot parse, and an invalid one.
 fn odd() -> Value {
     json!({ "name": "odd", "inputSchema": { "type": "object" }, "icons": "none", "annotations": { "readOnlyHint": true } })
 }
 
-/// What a server says: what types know and more, or what has no place in them at all.
+/// The results of a server, with known and unknown fields.
 #[derive(Clone, Copy)]
 enum Says {
     More,
@@ -61,7 +61,7 @@ fn result(says: Says) -> Value {
     })
 }
 
-/// Whether a server answers with JSON or with events.
+/// The kind of a server's responses: JSON or events.
 #[derive(Clone, Copy)]
 enum Manner {
     Json,
@@ -111,7 +111,7 @@ fn over_stdio(file: &std::path::Path, says: Says) -> McpBackend {
     McpBackend::stdio("peer", Program::new(env!("CARGO_BIN_EXE_fixture_peer")).arg("usual").arg(file))
 }
 
-/// The tools of a server as they are listed on, and what was wrong with others.
+/// Returns the tools of a server as a proxy lists them, and the diagnostics.
 async fn listed(backend: &McpBackend) -> (Value, Vec<String>) {
     let collected = collected(backend).await;
     assert!(collected.failures.is_empty(), "{:?}", collected.failures);
@@ -129,7 +129,7 @@ async fn a_list_has_all_of_its_fields_over_stdio_and_http() {
         for field in ["icons", "x-vendor", "inputSchema"] {
             assert_eq!(tool[field], rich[field], "{field}");
         }
-        // Without what the server claims of its effects, and without tasks, which a proxy does not run.
+        // Without untrusted annotations, and without tasks, which a proxy does not support.
         assert_eq!(tool["annotations"], json!({ "title": "Rich", "x-cost": 7 }));
         assert_eq!(tool["execution"], json!({ "x-queue": "slow" }));
         assert_eq!(tool["_meta"]["com.example/owner"], rich["_meta"]["com.example/owner"]);
@@ -156,7 +156,7 @@ async fn a_result_has_all_of_its_fields_over_http() {
     }
 }
 
-/// A dispatcher over the tools that are sound.
+/// Creates a dispatcher for the valid tools.
 async fn dispatcher_of_sound(backend: &McpBackend) -> toolkit::Dispatcher {
     let collected = collected(backend).await;
     toolkit::Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap()

@@ -1,4 +1,4 @@
-//! `serve --proxy`: the servers change while it runs, and so does what it serves.
+//! `serve --proxy`: changes of the servers while it runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use toolkit_mcp::client::{McpBackend, Program};
 use super::ours::serving;
 use super::{call, collected, in_the_end, until};
 
-/// A proxy in front of a peer whose list is a file, and this host as the proxy's client.
+/// A proxy for a peer whose list is a file, with this process as its client.
 struct Proxied {
     folder: PathBuf,
     backend: McpBackend,
@@ -23,7 +23,7 @@ fn tool(name: &str) -> Value {
     json!({ "name": name, "description": "Does something.", "inputSchema": { "type": "object" } })
 }
 
-/// The tools that the tests need to have the peer do something, and these.
+/// Returns these tools and those that control the peer.
 fn with(tools: impl IntoIterator<Item = Value>) -> Vec<Value> {
     ["change", "pid", "wait", "listed"].map(tool).into_iter().chain(tools).collect()
 }
@@ -41,7 +41,7 @@ impl Proxied {
         proxied
     }
 
-    /// In front of the server that is configured so.
+    /// Starts a proxy for the configured server.
     fn configured(server: impl FnOnce(&Path) -> Value, flags: &[&str]) -> Self {
         static N_PROXIES: AtomicUsize = AtomicUsize::new(0);
         let n = N_PROXIES.fetch_add(1, Ordering::Relaxed);
@@ -54,9 +54,9 @@ impl Proxied {
         Self { folder, backend: McpBackend::stdio("proxy", program) }
     }
 
-    /// What the peer lists from now on, without a word of it.
+    /// Changes the list of the peer without a notification.
     fn list(&self, tools: Vec<Value>) {
-        // Renamed, since the peer may read it at any time.
+        // Renames the file, since the peer may read it at any time.
         let (new, old) = (self.folder.join("new.json"), self.folder.join("tools.json"));
         std::fs::write(&new, Value::from(tools).to_string()).unwrap();
         std::fs::rename(new, old).unwrap();
@@ -66,7 +66,7 @@ impl Proxied {
         super::dispatcher(&self.backend).await
     }
 
-    /// The tools of the peer that the proxy lists now, by the names that the peer has for them.
+    /// Returns the tools of the peer that the proxy lists, by their names in the peer.
     async fn names(&self) -> Vec<String> {
         let collected = collected(&self.backend).await;
         assert!(collected.failures.is_empty(), "{:?}", collected.failures);
@@ -78,7 +78,7 @@ impl Proxied {
         self.names().await.iter().any(|other| other == name)
     }
 
-    /// The peer lists these tools, and says so.
+    /// Changes the list of the peer with a notification.
     async fn change(&self, dispatcher: &Dispatcher, tools: Vec<Value>) {
         self.list(tools);
         call(dispatcher, "proxy:peer_change", json!({})).await.unwrap();
@@ -92,13 +92,13 @@ impl Drop for Proxied {
 }
 
 #[tokio::test]
-async fn tools_that_come_change_and_go_are_told_and_listed() {
+async fn added_changed_and_removed_tools_are_notified() {
     let proxied = Proxied::new(with([tool("old"), tool("echo")]), &[]);
     let dispatcher = proxied.dispatcher().await;
     let mut echo = tool("echo");
     echo["inputSchema"]["required"] = json!(["word"]);
     proxied.change(&dispatcher, with([tool("new"), echo])).await;
-    // The proxy says so, and nobody has asked.
+    // The proxy notifies without a request.
     in_the_end(proxied.backend.changed()).await;
     until(async || proxied.has("new").await).await;
     assert!(!proxied.has("old").await);
@@ -112,7 +112,7 @@ async fn tools_that_come_change_and_go_are_told_and_listed() {
 }
 
 #[tokio::test]
-async fn a_tool_that_turns_poisonous_is_left_out() {
+async fn a_tool_that_becomes_deceptive_is_left_out() {
     let proxied = Proxied::new(with([tool("turns"), tool("stays")]), &[]);
     let dispatcher = proxied.dispatcher().await;
     let mut turned = tool("turns");
@@ -124,7 +124,7 @@ async fn a_tool_that_turns_poisonous_is_left_out() {
 }
 
 #[tokio::test]
-async fn the_policy_holds_for_tools_that_come_later() {
+async fn the_policy_applies_to_tools_added_later() {
     let reads = |mut tool: Value, is: bool| {
         tool["annotations"]["readOnlyHint"] = is.into();
         tool
@@ -148,7 +148,7 @@ async fn the_policy_holds_for_tools_that_come_later() {
 }
 
 #[tokio::test]
-async fn a_tool_that_no_client_takes_hides_no_other() {
+async fn an_invalid_tool_does_not_affect_others() {
     let proxied = Proxied::new(with([tool("good"), tool(&"x".repeat(63))]), &[]);
     let (dispatcher, mut header) = (proxied.dispatcher().await, tool("header"));
     assert!(proxied.has("good").await);
@@ -178,7 +178,7 @@ async fn a_call_that_runs_over_a_change_is_answered() {
 }
 
 #[tokio::test]
-async fn a_burst_of_changes_is_few_and_its_last_is_not_missed() {
+async fn a_burst_of_changes_is_coalesced() {
     let proxied = Proxied::new(with([]), &[]);
     let dispatcher = proxied.dispatcher().await;
     let listed = async || call(&dispatcher, "proxy:peer_listed", json!({})).await.unwrap().as_u64().unwrap();
@@ -193,28 +193,28 @@ async fn a_burst_of_changes_is_few_and_its_last_is_not_missed() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_killed_comes_back_with_what_it_has_then() {
+async fn a_killed_server_is_restarted_and_listed_again() {
     let proxied = Proxied::new(with([tool("old")]), &[]);
     let dispatcher = proxied.dispatcher().await;
     let pid = call(&dispatcher, "proxy:peer_pid", json!({})).await.unwrap();
     proxied.list(with([tool("new")]));
     assert!(std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
-    // Nobody calls a tool of it in the meantime.
+    // Without calls of its tools in the meantime.
     until(async || proxied.has("new").await).await;
     assert!(!proxied.has("old").await);
     assert_ne!(call(&dispatcher, "proxy:peer_pid", json!({})).await.unwrap(), pid);
 }
 
 #[tokio::test]
-async fn a_server_that_ends_again_and_again_is_started_ever_more_rarely() {
+async fn a_crashing_server_is_restarted_with_backoff() {
     let proxied = Proxied::of("brief", with([]), &[]);
     proxied.names().await;
     let starts = || -> Vec<u64> {
         let starts = std::fs::read_to_string(proxied.folder.join("tools.json.starts")).unwrap_or_default();
-        // The last line may be one that is being written.
+        // The last line may be incomplete.
         starts.split_inclusive('\n').filter_map(|start| start.strip_suffix('\n')?.parse().ok()).collect()
     };
-    // Left to itself, the peer would start several times a second.
+    // Without backoff, the peer would start several times a second.
     let is_rare = |starts: &[u64]| starts.windows(2).any(|pair| pair[1] - pair[0] >= 1000);
     until(async || is_rare(&starts())).await;
     let starts = starts();
@@ -222,7 +222,7 @@ async fn a_server_that_ends_again_and_again_is_started_ever_more_rarely() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_be_started_is_there_when_it_can() {
+async fn a_server_is_started_once_its_program_exists() {
     let at = |folder: &Path| json!({ "command": folder.join("server"), "args": ["usual", folder.join("tools.json")] });
     let proxied = Proxied::configured(at, &[]);
     proxied.list(with([tool("late")]));
@@ -239,14 +239,14 @@ fn link(to: &Path, from: &Path) {
 }
 
 #[tokio::test]
-async fn a_change_that_nobody_sees_is_told_nobody() {
+async fn an_invisible_change_is_not_notified() {
     let proxied = Proxied::new(with([]), &["--deny", "tag=hidden"]);
     let dispatcher = proxied.dispatcher().await;
     let quiet = async || {
         in_the_end(proxied.backend.tools()).await.unwrap();
         tokio::time::timeout(Duration::from_millis(400), proxied.backend.changed()).await.is_err()
     };
-    // Once it listens, it asks again, since there may have been a change before.
+    // After subscribing, the client lists the tools again, since it may have missed a change.
     until(quiet).await;
     call(&dispatcher, "proxy:peer_change", json!({})).await.unwrap();
     assert!(quiet().await);
@@ -263,7 +263,7 @@ async fn the_servers_end_with_the_proxy() {
 }
 
 #[tokio::test]
-async fn calls_of_a_server_over_http_that_is_gone_say_to_try_again() {
+async fn calls_of_a_lost_http_server_are_retryable() {
     let (mut server, address) = serving("127.0.0.1:0").await;
     let proxied = Proxied::configured(|_| json!({ "url": format!("http://{address}/mcp") }), &[]);
     let dispatcher = proxied.dispatcher().await;

@@ -1,4 +1,4 @@
-//! What is at an address over HTTP, and is no server of the protocol, or does not let everybody in.
+//! HTTP servers that require credentials, fail, or do not speak MCP.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use toolkit_mcp::client::{Endpoint, McpBackend};
 
 use super::in_the_end;
 
-/// Something that answers every request with this text: its address, and the requests that it got.
+/// Starts a server that sends this text for each request. Returns its address and the requests.
 async fn answering(answer: String) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -39,7 +39,7 @@ fn at(address: &str) -> McpBackend {
     McpBackend::http("remote", endpoint).start_timeout(Duration::from_secs(20))
 }
 
-/// Why it cannot be connected to.
+/// Returns the error of connecting.
 async fn refusal(answer: &str) -> ToolError {
     let (address, requests) = answering(answer.to_owned()).await;
     let error = in_the_end(at(&address).start()).await.unwrap_err();
@@ -54,7 +54,7 @@ fn check(error: &ToolError, kind: ErrorKind, message: &str) {
 }
 
 #[tokio::test]
-async fn who_is_not_let_in_is_told_so() {
+async fn rejected_credentials_are_an_error() {
     let message = "the MCP server `remote` rejected the credentials of this program";
     for headers in ["www-authenticate: Bearer realm=\"x\"\r\ncontent-length: 0", "content-length: 0"] {
         for status in ["401 Unauthorized", "403 Forbidden"] {
@@ -65,7 +65,7 @@ async fn who_is_not_let_in_is_told_so() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_too_busy_says_when_it_is_not() {
+async fn an_overloaded_server_has_retry_after() {
     let busy = "HTTP/1.1 503 Busy\r\nretry-after: 7\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     let error = refusal(busy).await;
     check(&error, ErrorKind::Unavailable, "the MCP server `remote` answered with status 503");
@@ -73,7 +73,7 @@ async fn a_server_that_is_too_busy_says_when_it_is_not() {
 }
 
 #[tokio::test]
-async fn what_is_not_of_the_protocol_is_no_answer() {
+async fn responses_of_other_protocols_are_errors() {
     let ok = |kind: &str, body: &str| {
         let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}", body.len());
         format!("{head}\r\nconnection: close\r\n\r\n{body}")
@@ -91,7 +91,7 @@ async fn what_is_not_of_the_protocol_is_no_answer() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_cannot_be_reached() {
+async fn a_closed_port_is_unavailable() {
     let address = {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         listener.local_addr().unwrap().to_string()
@@ -104,7 +104,7 @@ async fn what_is_not_there_cannot_be_reached() {
 }
 
 #[tokio::test]
-async fn what_lets_in_is_not_told_however_long_it_is() {
+async fn credentials_are_not_in_errors() {
     let address = {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         listener.local_addr().unwrap().to_string()
@@ -117,7 +117,7 @@ async fn what_lets_in_is_not_told_however_long_it_is() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_answers_is_not_waited_for() {
+async fn connecting_has_a_timeout() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let backend = at(&address).start_timeout(Duration::from_millis(200));
@@ -127,7 +127,7 @@ async fn a_server_that_never_answers_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn what_lets_in_is_shown_to_no_other_host() {
+async fn credentials_are_not_sent_to_other_hosts() {
     let n_asked = Arc::new(AtomicUsize::new(0));
     let elsewhere = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = elsewhere.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! What is made of the list of tools that a server gives.
+//! The conversion of a server's list of tools.
 
 use serde_json::json;
 use toolkit::backend::Backend;
@@ -12,7 +12,7 @@ async fn ids(listing: &str) -> Vec<String> {
     collected.catalog.iter().map(|tool| tool.id().to_string()).collect()
 }
 
-/// Why its tools cannot be listed.
+/// Returns the error of listing the tools.
 async fn failure(listing: &str) -> String {
     let error = in_the_end(peer(&["usual", listing]).tools()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidAnswer);
@@ -20,7 +20,7 @@ async fn failure(listing: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_bad_tool_is_told_and_hides_no_other() {
+async fn an_invalid_tool_is_reported_and_does_not_affect_others() {
     let collected = collected(&peer(&["usual", "bad"])).await;
     let ids: Vec<String> = collected.catalog.iter().map(|tool| tool.id().to_string()).collect();
     assert_eq!(ids, ["peer:good", "peer:persian"]);
@@ -48,7 +48,7 @@ async fn pages_are_followed_to_the_last() {
 }
 
 #[tokio::test]
-async fn a_list_without_an_end_is_refused() {
+async fn an_endless_list_is_an_error() {
     let to_list = "the MCP server `peer` answered to `tools/list` with";
     assert_eq!(failure("circle").await, format!("{to_list} the same cursor twice"));
     assert_eq!(failure("endless").await, format!("{to_list} more than 1000 pages"));
@@ -57,13 +57,13 @@ async fn a_list_without_an_end_is_refused() {
 }
 
 #[tokio::test]
-async fn a_host_that_wants_more_tools_says_so() {
+async fn the_limit_of_tools_can_be_raised() {
     let offers = in_the_end(peer(&["usual", "more"]).max_tools(10_001).tools()).await.unwrap();
     assert_eq!(offers.tools.len(), 10_001);
 }
 
 #[tokio::test]
-async fn a_server_has_no_namespace_but_its_own() {
+async fn a_server_cannot_choose_its_namespace() {
     let backend = peer(&["usual", "claims"]);
     assert_eq!(ids("claims").await, ["peer:files_read:1.0.0", "peer:mail_read:1.0.0"]);
     let dispatcher = dispatcher(&backend).await;
@@ -75,7 +75,7 @@ async fn a_server_has_no_namespace_but_its_own() {
 }
 
 #[tokio::test]
-async fn a_change_of_the_list_is_told_until_it_is_listed() {
+async fn a_change_is_reported_until_the_tools_are_listed() {
     let backend = peer(&["usual"]);
     let dispatcher = dispatcher(&backend).await;
     assert!(tokio::time::timeout(std::time::Duration::from_millis(50), backend.changed()).await.is_err());

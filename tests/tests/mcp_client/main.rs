@@ -1,4 +1,4 @@
-//! The tools of other servers of MCP: our own over stdio and HTTP, and one that does what it should not.
+//! The MCP client: with the server of this crate over stdio and HTTP, and with a faulty server.
 
 mod authority;
 mod calls;
@@ -21,19 +21,19 @@ use toolkit::backend::{Backends, Collected};
 use toolkit::{Catalog, Dispatcher, ToolError};
 use toolkit_mcp::client::{McpBackend, Program};
 
-/// The server that does what it should not.
+/// The faulty server.
 fn peer(arguments: &[&str]) -> McpBackend {
     McpBackend::stdio("peer", Program::new(env!("CARGO_BIN_EXE_fixture_peer")).args(arguments))
 }
 
-/// What this server has, and nothing else.
+/// Collects the tools of this server only.
 async fn collected(backend: &McpBackend) -> Collected {
     let backends = Backends::new();
     backends.register(backend.clone()).unwrap();
     in_the_end(backends.collect(Catalog::new([]).unwrap())).await
 }
 
-/// A dispatcher over the tools of this server, all of which are sound.
+/// Creates a dispatcher for the tools of this server, all of which must be valid.
 async fn dispatcher(backend: &McpBackend) -> Dispatcher {
     let collected = collected(backend).await;
     assert!(collected.diagnostics.is_empty() && collected.failures.is_empty(), "{collected:?}");
@@ -45,12 +45,12 @@ async fn call(dispatcher: &Dispatcher, tool: &str, arguments: Value) -> Result<V
     in_the_end(dispatcher.call(tool, arguments)).await.map(|result| result.value())
 }
 
-/// What comes of it, unless it hangs.
+/// Awaits a future with a timeout.
 async fn in_the_end<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), work).await.expect("it hangs")
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 async fn until<F: Future<Output = bool>>(mut holds: impl FnMut() -> F) {
     in_the_end(async {
         while !holds().await {

@@ -1,4 +1,4 @@
-//! The servers that the makers of the protocol publish, where `tests/clients/servers/run` has installed them.
+//! The reference servers of MCP, if `tests/clients/servers/run` has installed them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use toolkit_mcp::client::McpServers;
 
 use super::{call, in_the_end};
 
-/// Where they are installed; `None`, which counts as a skip, where they are not.
+/// Returns the directory of the servers, or `None` to skip the test.
 fn installed() -> Option<PathBuf> {
     let installed = std::env::var_os("TOOLKIT_SERVERS").map(PathBuf::from);
     if installed.is_none() {
@@ -39,7 +39,7 @@ fn configuration(servers: &Path, folder: &Path) -> String {
 }
 
 #[tokio::test]
-async fn official_servers_are_one_catalogue() {
+async fn official_servers_share_a_catalog() {
     let Some(servers) = installed() else { return };
     let folder = std::env::temp_dir().join(format!("toolkit-servers-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! Our own server, which speaks the newest revision, over both transports.
+//! The server of this crate, with the newest revision, over both transports.
 
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ fn over_stdio() -> McpBackend {
     McpBackend::stdio("ours", FIXTURE)
 }
 
-/// The server on this port, or on any that is free: the process and its address.
+/// Starts the server on this port, or on a free one. Returns the process and its address.
 pub async fn serving(address: &str) -> (Child, String) {
     let mut server = Command::new(FIXTURE).arg(address).stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
     let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
@@ -31,7 +31,7 @@ fn over_http(address: &str) -> McpBackend {
     McpBackend::http("ours", Endpoint::new(&format!("http://{address}/mcp")).unwrap())
 }
 
-/// What holds over either transport.
+/// The checks for both transports.
 async fn is_like_any_other(backend: &McpBackend) {
     let dispatcher = dispatcher(backend).await;
     let sum = call(&dispatcher, "ours:math_add", json!({ "a": 1, "b": 2 })).await.unwrap();
@@ -43,7 +43,7 @@ async fn is_like_any_other(backend: &McpBackend) {
     let error = call(&dispatcher, "ours:test_internal_error", json!({})).await.unwrap_err();
     assert!(!format!("{error:?}").contains("hunter2"));
 
-    // Its arguments are repeated in headers over HTTP.
+    // Over HTTP its arguments are repeated in headers.
     let rows = call(&dispatcher, "ours:test_x_mcp_header", json!({ "region": "eu west", "limit": 3 })).await.unwrap();
     assert_eq!(rows, "3 rows from eu west");
     let picture = in_the_end(dispatcher.call("ours:test_image_content", json!({}))).await.unwrap();
@@ -66,7 +66,7 @@ async fn reports_progress(dispatcher: &Dispatcher) {
 
 async fn is_told_of_changes(backend: &McpBackend, dispatcher: &Dispatcher) {
     in_the_end(async {
-        // The subscription begins beside the first calls.
+        // The subscription starts concurrently with the first calls.
         let announcing = async {
             loop {
                 call(dispatcher, "ours:test_trigger_tool_change", json!({})).await.unwrap();
@@ -107,7 +107,7 @@ async fn many_calls_at_once_get_each_their_own_result() {
 }
 
 #[tokio::test]
-async fn a_server_over_http_that_is_gone_is_an_error_until_it_is_back() {
+async fn a_lost_http_server_is_unavailable_until_it_returns() {
     let (mut server, address) = serving("127.0.0.1:0").await;
     let dispatcher = dispatcher(&over_http(&address)).await;
     let waiting = call(&dispatcher, "ours:sleep", json!({ "ms": 600_000 }));

@@ -1,4 +1,4 @@
-//! `serve --proxy`: many servers in, one out.
+//! `serve --proxy`: several servers behind one.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -59,13 +59,13 @@ fn said(name: &str, servers: &str, flags: &[&str]) -> (bool, String) {
 }
 
 #[test]
-fn a_configuration_that_is_wrong_is_told() {
+fn an_invalid_configuration_is_reported() {
     let (is_served, told) = said("wrong", "[1", &[]);
     assert!(!is_served && told.contains("the text is not JSON"), "{told}");
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_be_used_is_reported_and_hides_no_other() {
+async fn an_invalid_server_is_reported_and_does_not_affect_others() {
     let peer = env!("CARGO_BIN_EXE_fixture_peer");
     let servers = format!(
         r#"{{"mcpServers": {{
@@ -127,7 +127,7 @@ async fn a_lock_is_written_for_review_and_then_holds() {
     let changed =
         [tool("echo", "Echoes it to the world."), tool("pid", "Tells."), tool("change", "Changes."), tool("die", "D.")];
     list(&changed);
-    // While it is served.
+    // While the proxy runs.
     call(&before, "proxy:peer_change", json!({})).await.unwrap();
     let served = async || {
         let collected = super::collected(&backend).await;
@@ -138,7 +138,7 @@ async fn a_lock_is_written_for_review_and_then_holds() {
     assert!(call(&before, "proxy:peer_echo", json!({})).await.is_err());
     in_the_end(backend.stop()).await.unwrap();
 
-    // And when it is started again.
+    // After a restart.
     let (_, told) = said("changed", &servers.to_string(), &with_lock);
     for expected in [
         "`peer:echo` has changed at /description; it is left out",
@@ -193,10 +193,10 @@ async fn an_error_and_progress_pass_through_several_programs_as_they_were() {
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_keeps_no_other_from_being_served() {
+async fn a_hanging_server_does_not_delay_others() {
     let peer = |manner: &str| json!({ "command": env!("CARGO_BIN_EXE_fixture_peer"), "args": [manner] });
     let (backend, file) = proxy("hanging", &json!({ "mcpServers": { "quick": peer("usual"), "mute": peer("mute") } }));
-    // Less than a server may take to start.
+    // Shorter than the start timeout of a server.
     let backend = backend.start_timeout(Duration::from_secs(20));
     let dispatcher = dispatcher(&backend).await;
     assert!(call(&dispatcher, "proxy:quick_pid", json!({})).await.is_ok());

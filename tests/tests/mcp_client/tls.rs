@@ -1,4 +1,4 @@
-//! Servers over HTTPS: who is believed to be who it should be, and what is said to others.
+//! Servers over HTTPS: trusted and untrusted certificates.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use super::authority::Authority;
 use super::{collected, in_the_end};
 
 impl Authority {
-    /// A server with one tool, which shows a certificate for this name.
+    /// Starts a server with one tool and a certificate for this name.
     async fn serve(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Served {
         Served::new(self.acceptor(name, change)).await
     }
@@ -24,9 +24,9 @@ impl Authority {
 
 struct Served {
     address: SocketAddr,
-    /// How often somebody connected, whatever came of it.
+    /// The number of connections, including failed ones.
     n_connected: Arc<AtomicUsize>,
-    /// What was sent over connections that came about.
+    /// The bytes received over established connections.
     heard: Arc<Mutex<String>>,
 }
 
@@ -61,7 +61,7 @@ impl Served {
         Endpoint::new(&url).unwrap().bearer("hunter2".into())
     }
 
-    /// Why it is not believed, and that it was told nothing.
+    /// Returns the error, and asserts that no bytes were received.
     async fn refusal(&self, endpoint: Endpoint) -> String {
         let error = in_the_end(McpBackend::http("remote", endpoint).start()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
@@ -71,7 +71,7 @@ impl Served {
     }
 }
 
-/// What a server of the protocol answers to a request.
+/// Returns the response of an MCP server.
 fn answer(request: &str) -> String {
     let body = request.split_once("\r\n\r\n").map_or("", |(_, body)| body);
     let message: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
@@ -135,7 +135,7 @@ async fn a_malformed_certificate_is_rejected_early() {
     assert!(error.starts_with("malformed certificate: "), "{error}");
 }
 
-/// On other systems the platform's own store decides.
+/// Other systems use their own certificate store.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn the_platforms_variable_names_authorities_too() {

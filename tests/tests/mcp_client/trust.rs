@@ -17,7 +17,7 @@ use toolkit_tower::{Approval, Decision, Retry};
 
 use super::{in_the_end, peer};
 
-/// A list of tools in a file, which a peer reads whenever it is asked.
+/// A list of tools in a file, which the peer reads on each request.
 struct Listing(PathBuf);
 
 impl Listing {
@@ -44,7 +44,7 @@ impl Drop for Listing {
     }
 }
 
-/// A tool that claims to be harmless in every way.
+/// A tool with all annotations of a harmless one.
 fn harmless(name: &str) -> Value {
     json!({
         "name": name,
@@ -71,7 +71,7 @@ fn registered(backend: McpBackend) -> Backends {
     backends
 }
 
-/// A dispatcher that asks about what may destroy, and counts how often.
+/// Creates a dispatcher with approval of destructive tools that counts the requests.
 fn asking(collected: Collected, approval: &Approval) -> Dispatcher {
     let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes);
     dispatcher.layer(approval.clone()).build().unwrap()
@@ -88,7 +88,7 @@ fn counting(answer: Decision) -> (Approval, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn hints_of_a_server_that_nobody_trusts_count_as_absent_everywhere() {
+async fn hints_of_untrusted_servers_are_ignored() {
     let listing = Listing::new(&[harmless("echo")]);
     let collected = collected(&registered(listing.peer())).await;
     assert!(collected.diagnostics.is_empty(), "{:?}", collected.diagnostics);
@@ -101,10 +101,10 @@ async fn hints_of_a_server_that_nobody_trusts_count_as_absent_everywhere() {
     }
     assert!(!Filter::all().read_only().admits(tool));
     assert_eq!(tool.timeout(), None, "it must not lift the limit of the host");
-    // Clients of this program are not told what nobody has checked.
+    // Unverified claims are not passed on to clients.
     let list = list_tools(&collected.catalog, Revision::V2026_07_28, Naming::Name).unwrap();
     assert_eq!(list["tools"][0]["annotations"], json!({ "title": "Look" }));
-    // The claims are there for review.
+    // The claims are available for review.
     assert_eq!(collected.offered.tools().next().unwrap().annotations().read_only, Some(true));
 
     let (approval, n_asked) = counting(Decision::Deny("no".into()));
@@ -127,7 +127,7 @@ async fn hints_count_if_the_host_trusts_the_server() {
 }
 
 #[tokio::test]
-async fn a_call_is_repeated_only_if_somebody_vouches_that_it_may_be() {
+async fn a_call_is_retried_only_with_a_trusted_hint() {
     let listing = Listing::new(&[harmless("die"), harmless("pid")]);
     for (backend, is_repeated) in [(listing.peer(), false), (listing.peer().trusted(), true)] {
         let backends = registered(backend);
@@ -174,10 +174,10 @@ async fn an_approval_for_good_holds_for_the_contract_that_was_approved() {
 }
 
 #[tokio::test]
-async fn of_a_lock_only_what_it_holds_is_collected_and_each_difference_is_named() {
+async fn only_locked_contracts_are_collected_and_differences_are_reported() {
     let listing = Listing::new(&[harmless("echo"), harmless("pid"), harmless("folder")]);
     let lock = collected(&registered(listing.peer())).await.offered;
-    // As a file, since that is what is reviewed.
+    // As a file, for review.
     let lock = Lock::from_json(&lock.to_json()).unwrap();
     let backends = Backends::new().with_lock(lock);
     backends.register(listing.peer()).unwrap();
@@ -233,7 +233,7 @@ async fn a_server_that_is_named_like_a_namespace_of_the_program_is_left_out() {
 }
 
 #[tokio::test]
-async fn texts_of_a_server_are_cut_and_what_cannot_be_cut_is_left_out() {
+async fn long_texts_are_truncated_and_large_tools_are_left_out() {
     let (very_long, long) = ("ä".repeat(1_500_000), "ä".repeat(100_000));
     let with_schema = |name: &str, schema: Value| json!({ "name": name, "description": "D.", "inputSchema": schema });
     let long_enum: Vec<String> = (0..10_000).map(|n| format!("value number {n}")).collect();
@@ -256,7 +256,7 @@ async fn texts_of_a_server_are_cut_and_what_cannot_be_cut_is_left_out() {
         titled,
         heavy,
     ]);
-    // A trusted server is bounded like any other.
+    // Limits apply to trusted servers too.
     for backend in [listing.peer(), listing.peer().trusted()] {
         let collected = collected(&registered(backend)).await;
         let ids: Vec<String> = collected.catalog.iter().map(|tool| tool.id().to_string()).collect();

@@ -14,7 +14,7 @@ fn batch() -> Value {
     json!([request(1, "ping", json!({})), notification(), add, request(3, "nothing", json!({})), 7])
 }
 
-/// What comes back from [`batch`].
+/// The response to [`batch`].
 #[track_caller]
 fn assert_answers(answers: &Value) {
     let ids: Vec<&Value> = answers.as_array().unwrap().iter().map(|answer| &answer["id"]).collect();
@@ -23,9 +23,9 @@ fn assert_answers(answers: &Value) {
     assert_eq!(answers[2]["error"]["code"], -32601);
 }
 
-/// A client over HTTP sends no header with its revision.
+/// HTTP clients of this revision send no version header.
 #[tokio::test]
-async fn batches_are_taken_of_the_revision_that_has_them_and_of_no_other() {
+async fn batches_are_accepted_in_one_revision_only() {
     let client = client().await;
     let batch = batch();
     for client in [client.clone(), client.with("mcp-protocol-version", "2025-03-26")] {
@@ -43,7 +43,7 @@ async fn batches_are_taken_of_the_revision_that_has_them_and_of_no_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn batches_are_taken_over_a_pipe_once_their_revision_is_agreed_on() {
+async fn batches_are_accepted_over_a_pipe_after_negotiation() {
     let (mut pipes, serving) = Pipes::of(server());
     let begin = |version: &str| request(0, "initialize", json!({ "protocolVersion": version }));
     for version in [None, Some(LEGACY), Some("2025-06-18")] {
@@ -61,7 +61,7 @@ async fn batches_are_taken_over_a_pipe_once_their_revision_is_agreed_on() {
         pipes.write(&refused.to_string());
         assert_eq!(pipes.read()["error"]["code"], -32600);
     }
-    // Nothing is answered where there is no request.
+    // A batch without requests gets no response.
     pipes.write(&json!([notification()]).to_string());
     assert_eq!(pipes.ask(&request(5, "ping", json!({})))["id"], 5);
     pipes.close();
@@ -69,7 +69,7 @@ async fn batches_are_taken_over_a_pipe_once_their_revision_is_agreed_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_of_a_batch_holds_up_no_other_message_and_can_be_cancelled() {
+async fn a_call_in_a_batch_delays_no_other_message_and_can_be_cancelled() {
     let (mut pipes, _serving) = Pipes::of(server());
     pipes.write(&request(0, "initialize", json!({ "protocolVersion": REVISION })).to_string());
     assert_eq!(pipes.read()["result"]["protocolVersion"], REVISION);

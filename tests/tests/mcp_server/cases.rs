@@ -1,4 +1,4 @@
-//! The cases of the systems that this one replaces.
+//! The test cases of the systems that this one replaces.
 
 use toolkit::Tool;
 use toolkit::backend::{Backends, LocalBackend};
@@ -7,7 +7,7 @@ use toolkit_tests::ran;
 
 use super::*;
 
-/// Where a server of the protocol differs: the case, and what was decided.
+/// The cases in which an MCP server differs, with the decision.
 const DECIDED: [(&str, &str); 4] = [
     ("process", "a result is a `CallToolResult`, and not what the handler returned"),
     ("GET", "is a stream of changes for clients that accept events, as the protocol has it; for others 405"),
@@ -34,7 +34,7 @@ async fn echoing() -> Client {
 }
 
 #[tokio::test]
-async fn requests_are_answered_as_the_protocol_wants_it() {
+async fn requests_get_the_responses_of_the_protocol() {
     let document: Value = serde_json::from_str(include_str!("../../cases/mcp_requests.json")).unwrap();
     let client = echoing().await;
     let cases = document["mcp_requests"].as_array().unwrap();
@@ -108,7 +108,7 @@ async fn a_registry_serves_its_tools_round_trip() {
                 let list = client.send(&request(1, "tools/list", json!({}))).await.result();
                 assert_eq!(list["tools"].as_array().unwrap().len(), 3);
             }
-            // Backends are registered under a name that none other has: `backends::registry` tries that.
+            // `backends::registry` tests that names of backends are unique.
             "mcp_empty_name" => assert!(Backends::new().register(LocalBackend::new("")).is_err()),
             "mcp_duplicate_name" => {
                 let backends = Backends::new();

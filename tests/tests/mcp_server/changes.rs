@@ -1,4 +1,4 @@
-//! The list changes while the server runs.
+//! Changes of the list while the server runs.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 
 use super::*;
 
-/// The next message of a stream of events.
+/// Returns the next message of an event stream.
 pub async fn next(stream: &mut BufReader<TcpStream>) -> Value {
     let read = async {
         loop {
@@ -39,7 +39,7 @@ async fn a_replaced_catalogue_is_served_at_once() {
 }
 
 #[tokio::test]
-async fn who_listens_is_told_and_who_asked_for_something_else_is_not() {
+async fn only_subscribers_of_tools_are_notified_of_changes() {
     let server = server();
     let client = Client::of(serve(server.http()).await);
     let listen = |notifications: Value| modern(5, "subscriptions/listen", json!({ "notifications": notifications }));
@@ -62,7 +62,7 @@ async fn who_listens_is_told_and_who_asked_for_something_else_is_not() {
     assert_eq!(changed["method"], "notifications/tools/list_changed");
     assert_eq!(changed["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 5);
 
-    // At the end each is told that it is over, and nothing else.
+    // At the end each stream gets its final response and nothing else.
     server.shut_down();
     for stream in [&mut tools, &mut prompts] {
         let end = next(stream).await;
@@ -77,7 +77,7 @@ async fn clients_before_subscriptions_have_a_stream_of_changes() {
     let client = Client::of(serve(server.http()).await);
     let mut stream = client.begin("GET", "/mcp", b"").await;
     assert_eq!(Response::read_head(&mut stream).await.status, 200);
-    // The comment that comes first says that the server listens.
+    // The first comment flushes the response head.
     stream.fill_buf().await.unwrap();
     server.announce();
     let changed = next(&mut stream).await;
@@ -91,7 +91,7 @@ async fn session(client: &Client) -> Client {
     client.with("mcp-session-id", begun.header("mcp-session-id").unwrap())
 }
 
-/// A call that runs, and goes on for ever.
+/// Starts a call that never returns.
 async fn waiting(client: &Client) -> BufReader<TcpStream> {
     let mut message = request(2, "tools/call", call("wait", json!({})));
     message["params"]["_meta"]["progressToken"] = 1.into();
@@ -102,7 +102,7 @@ async fn waiting(client: &Client) -> BufReader<TcpStream> {
     stream
 }
 
-/// What comes before the end.
+/// Reads the events before the end.
 async fn rest(mut stream: BufReader<TcpStream>) -> String {
     let mut rest = String::new();
     let read = tokio::io::AsyncReadExt::read_to_string(&mut stream, &mut rest);
@@ -111,7 +111,7 @@ async fn rest(mut stream: BufReader<TcpStream>) -> String {
 }
 
 #[tokio::test]
-async fn a_session_that_was_ended_is_gone_and_its_calls_with_it() {
+async fn ending_a_session_cancels_its_calls() {
     let session = session(&client().await).await;
     let waiting = waiting(&session).await;
     assert_eq!(session.ask("DELETE", "/mcp", b"").await.status, 204);
@@ -135,9 +135,9 @@ async fn a_call_is_cancelled_by_its_own_session_only() {
 }
 
 #[tokio::test]
-async fn a_name_that_no_server_gives_is_no_session() {
+async fn an_id_in_another_format_is_not_a_session() {
     let client = client().await;
-    // The calls of pipes are known by such names too.
+    // Calls over pipes have such session names.
     for name in ["pipe 0", "0", "", &"A".repeat(32), &"0".repeat(31), &"0".repeat(33)] {
         let client = client.with("mcp-session-id", name);
         assert_eq!(client.send(&request(1, "ping", json!({}))).await.status, 404, "{name}");
@@ -146,7 +146,7 @@ async fn a_name_that_no_server_gives_is_no_session() {
 }
 
 #[tokio::test]
-async fn what_is_not_done_in_time_ends_with_the_server() {
+async fn calls_beyond_the_shutdown_timeout_are_dropped() {
     let server = server();
     let listening = server.http().shutdown_timeout(Duration::from_millis(50)).bind("127.0.0.1:0").await.unwrap();
     let client = Client::of(listening.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! HTTP by hand, so that anything can be sent.
+//! An HTTP client that can send malformed requests.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,17 +9,17 @@ use tokio::net::TcpStream;
 
 use super::{MODERN, assert_official};
 
-/// Longer than anything here takes, and short enough to find what hangs.
+/// A timeout for operations that must not hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A client of the server at an address; every request has a connection of its own.
+/// A client with a new connection for each request.
 #[derive(Clone)]
 pub struct Client {
     pub address: SocketAddr,
     headers: Vec<(String, String)>,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub struct Response {
     pub status: u16,
@@ -33,7 +33,7 @@ impl Client {
         Self { address, headers: vec![("host".to_owned(), format!("localhost:{}", address.port())), accept] }
     }
 
-    /// The same client with a header, in place of any other of that name.
+    /// Returns a client that also sends a header.
     pub fn with(&self, name: &str, value: &str) -> Self {
         let mut client = self.without(name);
         client.headers.push((name.to_owned(), value.to_owned()));
@@ -46,7 +46,7 @@ impl Client {
         client
     }
 
-    /// Posts a message, with the headers that its revision wants; what comes back fits the official schema.
+    /// Posts a message with the headers of its revision, and validates the response against the official schema.
     pub async fn send(&self, message: &Value) -> Response {
         let version = message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str();
         let mut client = self.clone();
@@ -84,7 +84,7 @@ impl Client {
         tokio::time::timeout(PATIENCE, exchange).await.expect("the server answers")
     }
 
-    /// Sends a request, and leaves what comes back to be read.
+    /// Sends a request without reading the response.
     pub async fn begin(&self, method: &str, path: &str, body: &[u8]) -> BufReader<TcpStream> {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         stream.write_all(&self.head(method, path, body.len())).await.unwrap();
@@ -102,7 +102,7 @@ impl Client {
 }
 
 impl Response {
-    /// Reads the head; of the body there is nothing yet.
+    /// Reads the head of the response.
     pub async fn read_head(stream: &mut BufReader<TcpStream>) -> Self {
         let mut lines = Vec::new();
         loop {
@@ -131,7 +131,7 @@ impl Response {
         self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// The one message of the body.
+    /// Returns the only message of the body.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
@@ -144,7 +144,7 @@ impl Response {
         message["result"].clone()
     }
 
-    /// The code of the error.
+    /// Returns the code of the error.
     #[track_caller]
     pub fn code(&self) -> i64 {
         self.json()["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {}", self.text()))
@@ -154,7 +154,7 @@ impl Response {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// Every message of the body, be it one or a stream of events.
+    /// Returns all messages of the body, which may be an event stream.
     pub fn messages(&self) -> Vec<Value> {
         match self.header("content-type") {
             Some("application/json") => vec![self.json()],

@@ -1,4 +1,4 @@
-//! Whatever can go wrong on the way: nothing is lost, nothing hangs, and memory has a bound.
+//! Connection faults: no message is lost, no call hangs, and memory is bounded.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -14,7 +14,7 @@ use super::*;
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
 static GIVEN_UP: AtomicUsize = AtomicUsize::new(0);
 
-/// Waits for a caller who does not come back.
+/// Waits until the call is cancelled.
 #[tool]
 async fn wait_in_vain(ctx: &Context) -> u64 {
     struct Unfinished;
@@ -38,7 +38,7 @@ async fn until(counter: &AtomicUsize, n: usize) {
     tokio::time::timeout(Duration::from_secs(30), reached).await.expect("it comes to that");
 }
 
-/// A server of its own, as a process.
+/// A server in another process.
 struct Process {
     child: Child,
     client: Client,
@@ -57,7 +57,7 @@ impl Process {
         Self { child, client: Client::of(address.trim().parse().unwrap()) }
     }
 
-    /// The most memory that it ever had, in MiB.
+    /// Returns the peak memory in MiB.
     fn peak(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -78,7 +78,7 @@ impl Drop for Process {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_gives_up_its_call() {
+async fn a_disconnected_client_cancels_its_call() {
     let client = client().await.with("content-type", "application/json");
     let quiet = request(1, "tools/call", call("wait_in_vain", json!({})));
     let mut loud = quiet.clone();
@@ -93,7 +93,7 @@ async fn a_client_that_goes_away_gives_up_its_call() {
 }
 
 #[tokio::test]
-async fn a_message_that_breaks_off_is_no_call() {
+async fn an_incomplete_message_is_not_a_call() {
     let client = client().await.with("content-type", "application/json");
     let body = request(1, "tools/call", call("math_add", json!({ "a": 1, "b": 2 }))).to_string();
     let mut stream = TcpStream::connect(client.address).await.unwrap();
@@ -112,13 +112,13 @@ async fn a_body_of_100_mib_is_refused_unread() {
     let refused = client.begin("POST", "/mcp", b"").await;
     drop(refused);
 
-    // It says how long it is, and need not be read.
+    // The announced length suffices for the rejection.
     let mut stream = TcpStream::connect(client.address).await.unwrap();
     stream.write_all(&client.head("POST", "/mcp", 100 << 20)).await.unwrap();
     let response = Response::read(&mut tokio::io::BufReader::new(stream)).await;
     assert_eq!(response.status, 413);
 
-    // It does not say, and is read as far as the limit.
+    // Without an announced length, the body is read up to the limit.
     let mut stream = TcpStream::connect(client.address).await.unwrap();
     let head = String::from_utf8(client.head("POST", "/mcp", 0)).unwrap();
     let head = head.replace("content-length: 0", "transfer-encoding: chunked");
@@ -127,7 +127,7 @@ async fn a_body_of_100_mib_is_refused_unread() {
     let writing = tokio::spawn(async move {
         let chunk = [b"100000\r\n".as_slice(), &vec![b' '; 1 << 20], b"\r\n"].concat();
         for _ in 0..100 {
-            // The server closes the connection in between.
+            // The server may close the connection meanwhile.
             if writer.write_all(&chunk).await.is_err() {
                 break;
             }
@@ -158,7 +158,7 @@ async fn a_thousand_connections_are_all_answered() {
 }
 
 #[tokio::test]
-async fn who_does_not_read_is_given_up_and_holds_up_nobody() {
+async fn a_client_that_does_not_read_is_disconnected() {
     let server = server();
     let client = Client::of(serve(server.http().io_timeout(Duration::from_millis(100))).await);
     let client = client.with("content-type", "application/json");
@@ -175,7 +175,7 @@ async fn who_does_not_read_is_given_up_and_holds_up_nobody() {
 }
 
 #[tokio::test]
-async fn who_does_not_write_is_given_up() {
+async fn a_client_that_does_not_write_is_disconnected() {
     let client = Client::of(serve(server().http().io_timeout(Duration::from_millis(100))).await);
     let client = client.with("content-type", "application/json");
     for (sent, status) in [(b"POST /mcp HT".to_vec(), 0), (client.head("POST", "/mcp", 10), 408)] {
@@ -189,7 +189,7 @@ async fn who_does_not_write_is_given_up() {
 }
 
 #[tokio::test]
-async fn sigterm_under_load_finishes_what_was_begun() {
+async fn sigterm_under_load_finishes_running_calls() {
     let mut process = Process::start();
     let client = process.client.with("content-type", "application/json");
     let mut message = request(1, "tools/call", call("test_tool_with_progress", json!({})));
@@ -197,7 +197,7 @@ async fn sigterm_under_load_finishes_what_was_begun() {
     let mut streams = Vec::new();
     for _ in 0..50 {
         let mut stream = client.begin("POST", "/mcp", message.to_string().as_bytes()).await;
-        // The head is there once the tool has reported something: it runs.
+        // The head arrives with the first progress, so the tool runs.
         let head = Response::read_head(&mut stream).await;
         assert_eq!(head.status, 200);
         streams.push(stream);
@@ -214,8 +214,8 @@ async fn sigterm_under_load_finishes_what_was_begun() {
 }
 
 #[tokio::test]
-async fn a_message_of_unknown_length_holds_room_for_what_it_has() {
-    // As long as all messages together may be.
+async fn a_message_of_unknown_length_is_charged_by_its_size() {
+    // The budget of all messages.
     let http = server().http().max_body_bytes(256 << 20).io_timeout(Duration::from_secs(5));
     let client = Client::of(serve(http).await);
     let mut message = request(1, "tools/call", call("wait", json!({})));
@@ -227,11 +227,11 @@ async fn a_message_of_unknown_length_holds_room_for_what_it_has() {
     stream.write_all(format!("{head}{:x}\r\n{message}\r\n0\r\n\r\n", message.len()).as_bytes()).await.unwrap();
     let mut stream = tokio::io::BufReader::new(stream);
     assert_eq!(Response::read_head(&mut stream).await.status, 200);
-    // The call runs, and another is read beside it.
+    // Another call is read while this one runs.
     assert_eq!(client.send(&request(2, "ping", json!({}))).await.status, 200);
 }
 
-/// Proxies and clients take a connection without traffic for a dead one.
+/// Proxies and clients close a connection without traffic.
 #[tokio::test]
 async fn a_long_call_without_progress_sends_bytes_from_time_to_time() {
     let client = client().await.with("content-type", "application/json");

@@ -1,9 +1,9 @@
-//! What HTTP repeats of a message must be what the message says.
+//! HTTP headers must match the message.
 
 use super::*;
 
 #[tokio::test]
-async fn a_header_that_says_something_else_is_refused() {
+async fn a_header_that_differs_from_the_message_is_rejected() {
     let client = client().await;
     let add = modern(1, "tools/call", call("math_add", json!({ "a": 1, "b": 2 })));
     for (name, value) in [
@@ -22,7 +22,7 @@ async fn a_header_that_says_something_else_is_refused() {
 }
 
 #[tokio::test]
-async fn a_header_that_is_missing_is_refused() {
+async fn a_missing_header_is_rejected() {
     let client = client().await;
     let body = modern(1, "tools/call", call("math_add", json!({ "a": 1, "b": 2 }))).to_string();
     let all = client.with("mcp-protocol-version", MODERN).with("mcp-method", "tools/call").with("mcp-name", "math_add");
@@ -34,7 +34,7 @@ async fn a_header_that_is_missing_is_refused() {
 }
 
 #[tokio::test]
-async fn parameters_are_repeated_in_headers_where_the_schema_says_so() {
+async fn annotated_arguments_are_repeated_in_headers() {
     let client = client().await;
     let query = |arguments: Value| modern(1, "tools/call", call("query", arguments));
     let both = client.with("mcp-param-region", "eu").with("mcp-param-limit", "5.0");
@@ -51,13 +51,13 @@ async fn parameters_are_repeated_in_headers_where_the_schema_says_so() {
         let response = client.send(&query(arguments.clone())).await;
         assert_eq!((response.status, response.code()), (400, -32020), "{arguments}");
     }
-    // Before 2026-07-28 nobody repeats anything.
+    // Earlier revisions do not repeat arguments.
     let legacy = client.send(&request(1, "tools/call", call("query", json!({ "region": "eu" })))).await;
     assert_eq!(legacy.result()["isError"], false);
 }
 
 #[test]
-fn a_tool_that_clients_would_leave_out_is_not_served() {
+fn a_tool_with_an_invalid_header_annotation_is_rejected() {
     for (property, expected) in [
         (json!({ "type": ["string", "null"], "x-mcp-header": "Region" }), "never `null`"),
         (json!({ "type": "number", "x-mcp-header": "Region" }), "an integer"),

@@ -1,4 +1,4 @@
-//! `tools/list`: which tools, in which order, on which page.
+//! `tools/list`: filter, order and pages.
 
 use toolkit::catalog::Naming;
 use toolkit_mcp::server::{Filter, Rule};
@@ -20,7 +20,7 @@ fn rule(text: &str) -> Rule {
 }
 
 #[tokio::test]
-async fn the_list_is_that_of_the_catalogue_in_its_order() {
+async fn the_list_has_the_order_of_the_catalog() {
     let client = client().await;
     let catalog = Catalog::linked().unwrap();
     let expected: Vec<String> = catalog.latest().map(|tool| Naming::NamespaceName.wire_name(tool.id())).collect();
@@ -62,7 +62,7 @@ async fn pages_together_are_the_list() {
 }
 
 #[tokio::test]
-async fn a_list_says_for_how_long_and_for_whom_it_may_be_kept() {
+async fn a_list_has_cache_hints() {
     let server = Server::builder(dispatcher()).list_ttl(std::time::Duration::from_secs(90)).build().unwrap();
     let client = Client::of(serve(server.http()).await);
     let list = client.send(&modern(1, "tools/list", json!({}))).await.result();
@@ -72,7 +72,7 @@ async fn a_list_says_for_how_long_and_for_whom_it_may_be_kept() {
 }
 
 #[tokio::test]
-async fn only_what_is_admitted_is_listed_and_called() {
+async fn only_tools_that_pass_the_filter_are_listed_and_called() {
     for (filter, listed) in [
         (Filter::all().allow(rule("namespace=math")), &["math_add", "math_half"][..]),
         (Filter::all().allow(rule("tag=arithmetic")).deny(rule("math:half")), &["math_add"]),
@@ -91,7 +91,7 @@ async fn only_what_is_admitted_is_listed_and_called() {
 }
 
 #[test]
-fn a_rule_that_is_none_says_what_would_be_one() {
+fn an_invalid_rule_is_an_error_with_the_valid_forms() {
     for text in ["color=red", "hint=nice", "tag=", "a:b:c:d", "a b"] {
         assert!(text.parse::<Rule>().is_err(), "{text}");
     }

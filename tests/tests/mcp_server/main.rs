@@ -38,7 +38,7 @@ fn server() -> Server {
     Server::builder(dispatcher()).named("tests", "1.0.0").build().unwrap()
 }
 
-/// Serves until the test ends.
+/// Starts a server that runs until the end of the test.
 async fn serve(http: Http) -> SocketAddr {
     let listening = http.bind("127.0.0.1:0").await.unwrap();
     let address = listening.local_addr().unwrap();
@@ -50,7 +50,7 @@ async fn client() -> Client {
     Client::of(serve(server().http()).await)
 }
 
-/// A request of 2026-07-28, which has in `_meta` what it must have.
+/// Creates a request of 2026-07-28 with the required `_meta`.
 fn modern(id: u64, method: &str, mut params: Value) -> Value {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
@@ -65,7 +65,7 @@ fn call(name: &str, arguments: Value) -> Value {
     json!({ "name": name, "arguments": arguments })
 }
 
-/// Holds a message against the official schema of what it is.
+/// Validates a message against the official schema of its kind.
 #[track_caller]
 fn assert_official(version: &str, message: &Value) {
     let definition = match message {
@@ -86,7 +86,7 @@ fn assert_official(version: &str, message: &Value) {
 #[track_caller]
 fn assert_fits(version: &str, definition: &str, instance: &Value) {
     type Built = BTreeMap<(String, String), Option<Arc<jsonschema::Validator>>>;
-    // Each is built once.
+    // Schemas are cached.
     static BUILT: Mutex<Built> = Mutex::new(Built::new());
     let build = || {
         let mut schema = shared_json(&format!("spec/mcp/{version}.schema.json"))?;

@@ -1,9 +1,9 @@
-//! What each method answers, in both eras.
+//! The responses of each method, in both eras.
 
 use super::*;
 
 #[tokio::test]
-async fn initialize_answers_in_the_clients_own_revision_or_in_the_newest_that_has_it() {
+async fn initialize_negotiates_the_revision() {
     let client = client().await;
     for (asked, answered) in [
         ("2025-11-25", "2025-11-25"),
@@ -23,7 +23,7 @@ async fn initialize_answers_in_the_clients_own_revision_or_in_the_newest_that_ha
 }
 
 #[tokio::test]
-async fn discover_says_what_there_is_and_for_how_long() {
+async fn discover_returns_capabilities_and_cache_hints() {
     let client = client().await;
     let result = client.send(&modern(1, "server/discover", json!({}))).await.result();
     assert_eq!(result["supportedVersions"][0], MODERN);
@@ -33,7 +33,7 @@ async fn discover_says_what_there_is_and_for_how_long() {
 }
 
 #[tokio::test]
-async fn a_call_gives_data_and_text() {
+async fn a_call_returns_data_and_text() {
     let client = client().await;
     let params = call("math_add", json!({ "a": 40, "b": 2 }));
     let legacy = client.send(&request(1, "tools/call", params.clone())).await.result();
@@ -49,7 +49,7 @@ async fn a_call_gives_data_and_text() {
 }
 
 #[tokio::test]
-async fn a_result_that_is_no_object_is_one_for_the_earlier_revision_only() {
+async fn a_result_that_is_not_an_object_is_wrapped_for_earlier_revisions() {
     let client = client().await;
     let params = call("math_half", json!({ "n": 3.0 }));
     let legacy = client.send(&request(1, "tools/call", params.clone())).await.result();
@@ -84,7 +84,7 @@ async fn bad_arguments_are_a_result_with_every_violation() {
 }
 
 #[tokio::test]
-async fn an_unknown_tool_is_an_error_of_the_protocol_that_names_the_nearest() {
+async fn an_unknown_tool_is_a_protocol_error_with_a_suggestion() {
     let client = client().await;
     for make in [request, modern] {
         for typed in ["math_ad", "ad", "add"] {
@@ -98,7 +98,7 @@ async fn an_unknown_tool_is_an_error_of_the_protocol_that_names_the_nearest() {
 }
 
 #[tokio::test]
-async fn failures_say_what_the_tool_says_and_nothing_of_what_it_does_not() {
+async fn only_errors_for_the_model_are_sent() {
     let client = client().await;
     for (name, says) in [("fail", "the disk is full"), ("fail_inside", "internal error"), ("panics", "internal error")]
     {
@@ -110,7 +110,7 @@ async fn failures_say_what_the_tool_says_and_nothing_of_what_it_does_not() {
 }
 
 #[tokio::test]
-async fn progress_comes_before_the_result_where_it_is_asked_for() {
+async fn requested_progress_precedes_the_result() {
     let client = client().await;
     for make in [request, modern] {
         let mut params = call("count", json!({}));
@@ -128,7 +128,7 @@ async fn progress_comes_before_the_result_where_it_is_asked_for() {
         assert!(last["result"]["isError"] == false, "{last}");
         assert_eq!(told.header("x-accel-buffering"), Some("no"));
 
-        // Nobody is sent what it cannot read.
+        // Clients get only what they accept.
         let unread = client.with("accept", "application/json").send(&make(1, "tools/call", params)).await;
         assert_eq!(unread.header("content-type"), Some("application/json"));
     }
@@ -149,7 +149,7 @@ async fn a_tool_sees_the_trace_and_the_client() {
 }
 
 #[tokio::test]
-async fn a_capability_that_the_client_lacks_is_an_error_of_the_protocol() {
+async fn a_missing_client_capability_is_a_protocol_error() {
     let response = client().await.send(&modern(1, "tools/call", call("sample", json!({})))).await;
     assert_eq!((response.status, response.code()), (400, -32021));
     assert_eq!(response.json()["error"]["data"]["requiredCapabilities"], json!({ "sampling": {} }));
@@ -169,7 +169,7 @@ async fn each_era_has_its_own_methods() {
 }
 
 #[tokio::test]
-async fn what_a_modern_request_must_say_is_asked_for() {
+async fn required_fields_of_modern_requests_are_checked() {
     let client = client().await.with("mcp-protocol-version", MODERN).with("mcp-method", "tools/list");
     for params in [
         json!({}),
@@ -184,7 +184,7 @@ async fn what_a_modern_request_must_say_is_asked_for() {
 }
 
 #[tokio::test]
-async fn an_unknown_revision_is_told_which_are_known() {
+async fn an_unknown_revision_gets_the_list_of_supported_ones() {
     let client = client().await.with("mcp-protocol-version", "2030-01-01").with("mcp-method", "tools/list");
     let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2030-01-01", "io.modelcontextprotocol/clientCapabilities": {} });
     let response = client.post(request(1, "tools/list", json!({ "_meta": meta })).to_string().as_bytes()).await;
@@ -195,7 +195,7 @@ async fn an_unknown_revision_is_told_which_are_known() {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_refused_without_being_repeated() {
+async fn malformed_messages_are_rejected_without_an_echo() {
     let client = client().await.with("mcp-protocol-version", LEGACY);
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let in_params = format!(
@@ -225,7 +225,7 @@ async fn what_is_no_message_is_refused_without_being_repeated() {
 }
 
 #[tokio::test]
-async fn notifications_and_responses_are_taken_without_an_answer() {
+async fn notifications_and_responses_get_no_response() {
     let client = client().await;
     for message in [
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),

@@ -1,11 +1,11 @@
-//! The protocol over pipes, one message a line.
+//! The stdio transport.
 
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};
 use std::process::{Command, Stdio};
 
 use super::*;
 
-/// The other ends of a server's pipes.
+/// The client's ends of the pipes.
 pub struct Pipes {
     to: PipeWriter,
     from: BufReader<PipeReader>,
@@ -30,7 +30,7 @@ impl Pipes {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
-    /// Ends what the server reads.
+    /// Closes the server's input.
     pub fn close(self) {}
 
     pub fn ask(&mut self, message: &Value) -> Value {
@@ -69,14 +69,14 @@ async fn progress_comes_before_the_result() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cancelled_call_is_not_answered_and_holds_up_no_other() {
+async fn a_cancelled_call_gets_no_response_and_delays_no_other() {
     let (mut pipes, _serving) = Pipes::of(server());
     pipes.write(&request(1, "tools/call", call("sleep", json!({ "ms": 600_000 }))).to_string());
     assert_eq!(pipes.ask(&request(2, "ping", json!({})))["id"], 2);
     let twice = pipes.ask(&request(1, "tools/call", call("math_add", json!({ "a": 1, "b": 2 }))));
     assert_eq!(twice["error"]["code"], -32600, "an id stands for one request");
     pipes.write(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}"#);
-    // The id is free again when the call is gone, and until then nothing else comes.
+    // The id can be reused once the call has ended.
     loop {
         let answer = pipes.ask(&request(1, "tools/call", call("math_add", json!({ "a": 1, "b": 2 }))));
         if answer.get("result").is_some() {
@@ -87,7 +87,7 @@ async fn a_cancelled_call_is_not_answered_and_holds_up_no_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_line_that_is_no_message_harms_no_other() {
+async fn a_malformed_line_does_not_affect_others() {
     let (mut pipes, serving) = Pipes::of(server());
     for (line, code) in [("{\"jsonrpc\":\"2.0\",\"id\":1,", -32700), ("[]", -32600), ("\u{0}", -32700)] {
         pipes.write(line);
@@ -95,7 +95,7 @@ async fn a_line_that_is_no_message_harms_no_other() {
     }
     pipes.write("");
     pipes.write("\r");
-    // Far more than is read of one line, and all of it is passed over.
+    // A line beyond the limit, which is skipped.
     let piece = "x".repeat(1 << 20);
     for _ in 0..30 {
         pipes.to.write_all(piece.as_bytes()).unwrap();
@@ -103,14 +103,14 @@ async fn a_line_that_is_no_message_harms_no_other() {
     pipes.write("");
     assert_eq!(pipes.read()["error"]["code"], -32600);
     assert_eq!(pipes.ask(&request(2, "ping", json!({})))["result"], json!({}));
-    // Half a line, and then the client is gone.
+    // An incomplete line before the client disconnects.
     pipes.to.write_all(b"{\"jsonrpc\":\"2.0\"").unwrap();
     drop(pipes.to);
     serving.await.unwrap().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_asked_is_answered_before_the_end() {
+async fn all_requests_are_answered_before_the_end() {
     let (mut pipes, serving) = Pipes::of(server());
     for n in 0..100 {
         pipes.write(&request(n, "tools/call", call("sleep", json!({ "ms": 50 }))).to_string());
@@ -131,7 +131,7 @@ async fn what_was_asked_is_answered_before_the_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reader_that_stops_holds_up_the_writer_and_loses_nothing() {
+async fn backpressure_of_a_slow_reader_loses_nothing() {
     let (mut pipes, serving) = Pipes::of(server());
     let mut to = pipes.to.try_clone().unwrap();
     let writing = std::thread::spawn(move || {
@@ -155,7 +155,7 @@ async fn a_reader_that_stops_holds_up_the_writer_and_loses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_are_told_of_changes_as_their_revision_has_it() {
+async fn changes_are_notified_in_the_form_of_the_revision() {
     let server = server();
     let (mut pipes, serving) = Pipes::of(server.clone());
     pipes.ask(&request(1, "initialize", json!({ "protocolVersion": LEGACY })));
@@ -203,7 +203,7 @@ fn tools_and_their_processes_cannot_read_messages_from_stdin() {
         let mut to = child.stdin.take().unwrap();
         let mut from = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         for (nth, tool) in [(1, "reads_stdin"), (2, "starts_a_reader")] {
-            // Were stdin still the pipe, the tool would wait for the end of it, and take the `ping` away.
+            // If stdin were the pipe, the tool would wait for its end and consume the `ping`.
             writeln!(to, "{}", request(nth, "tools/call", call(tool, json!({})))).unwrap();
             let answer: Value = serde_json::from_str(&from.next().unwrap()).unwrap();
             assert_eq!(answer["result"]["content"][0]["text"], "", "{tool}: {answer}");
@@ -217,7 +217,7 @@ fn tools_and_their_processes_cannot_read_messages_from_stdin() {
 }
 
 #[test]
-fn sigterm_over_a_pipe_finishes_what_was_begun() {
+fn sigterm_over_a_pipe_finishes_running_calls() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_fixture_mcp"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -231,12 +231,12 @@ fn sigterm_over_a_pipe_finishes_what_was_begun() {
         writeln!(to, "{}", request(n, "tools/call", params.clone())).unwrap();
     }
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    // It runs once it reports something.
+    // The tool runs once it reports progress.
     let begun = lines.by_ref().filter(|line| line.contains("notifications/progress"));
     assert_eq!(begun.take(50).count(), 50);
     let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
-    // stdin stays open: the server ends because it was told to.
+    // stdin stays open, so only the signal ends the server.
     let answered = lines.filter(|line| line.contains(r#""isError":false"#)).count();
     assert_eq!(answered, 50);
     assert!(child.wait().unwrap().success());
@@ -244,7 +244,7 @@ fn sigterm_over_a_pipe_finishes_what_was_begun() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_end_when_nobody_reads_the_answers() {
+async fn calls_are_cancelled_when_the_output_is_closed() {
     let server = server();
     let (mut pipes, serving) = Pipes::of(server.clone());
     pipes.write(&request(1, "tools/call", call("wait", json!({}))).to_string());

@@ -1,4 +1,4 @@
-//! The tools of backends, served along with those of this program and followed as they change.
+//! A proxy: tools of backends next to those of the program, and their changes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use super::changes::next;
 use super::pipes::Pipes;
 use super::*;
 
-/// Adds a tool that says which one it is.
+/// Adds a tool that returns its name.
 fn add(backend: &LocalBackend, name: &str) {
     add_tool(backend, Tool::builder(name.to_owned()).description("Does something.").build().unwrap());
 }
@@ -28,7 +28,7 @@ fn add_tool(backend: &LocalBackend, tool: Tool) {
     });
 }
 
-/// These backends, each with a tool `first`.
+/// Creates backends, each with a tool `first`.
 fn backends<const N: usize>(names: [&str; N]) -> (Arc<Backends>, [LocalBackend; N]) {
     let registered = Arc::new(Backends::new());
     let local = names.map(|name| {
@@ -40,7 +40,7 @@ fn backends<const N: usize>(names: [&str; N]) -> (Arc<Backends>, [LocalBackend; 
     (registered, local)
 }
 
-/// Follows until the test ends, and keeps what is told.
+/// Follows changes until the end of the test and records the reports.
 fn follow(proxy: Proxy) -> Arc<Mutex<Vec<LeftOut>>> {
     let told: Arc<Mutex<Vec<LeftOut>>> = Arc::default();
     let telling = Arc::clone(&told);
@@ -94,7 +94,7 @@ async fn tools_of_one_name_in_two_namespaces_are_served_and_called_by_default() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_of_both_eras_are_told_over_http_and_pipes() {
+async fn clients_of_both_eras_are_notified_over_http_and_pipes() {
     let (registered, [plugins]) = backends(["plugins"]);
     let server = builder(dispatcher()).build().unwrap();
     let proxy = Proxy::new(server.clone(), registered);
@@ -132,7 +132,7 @@ async fn clients_of_both_eras_are_told_over_http_and_pipes() {
 }
 
 #[tokio::test]
-async fn what_the_server_was_set_up_with_holds_for_tools_that_come_later() {
+async fn settings_of_the_server_apply_to_tools_added_later() {
     let n_seen = Arc::new(AtomicUsize::new(0));
     let layer = MapRequestLayer::new({
         let n_seen = Arc::clone(&n_seen);
@@ -157,19 +157,19 @@ async fn what_the_server_was_set_up_with_holds_for_tools_that_come_later() {
 }
 
 #[tokio::test]
-async fn of_tools_in_each_others_way_the_first_stays() {
+async fn of_conflicting_tools_the_most_trusted_one_stays() {
     let server = builder(dispatcher()).build().unwrap();
-    // In the order in which they are registered, which is that of trust and not that of names.
+    // The order of registration is that of trust.
     let (registered, [second, first]) = backends(["z", "a"]);
     let proxy = Proxy::new(server.clone(), registered);
     let client = Client::of(serve(server.http()).await);
-    // `z.x` and `z_x` are one name on the wire.
+    // `z.x` and `z_x` have the same name on the wire.
     let clash = |name: &str, ns: &str| {
         Tool::builder(name.to_owned()).namespace(ns.to_owned()).description("Does something.").build().unwrap()
     };
     add_tool(&second, clash("b_c", "same"));
     add_tool(&first, clash("c", "same_b"));
-    // One in the namespace of its backend, and one that brings its own.
+    // One tool in the namespace of its backend, and one with its own namespace.
     add(&second, "d_e");
     add_tool(&first, clash("e", "z_d"));
     add_tool(&first, clash("add", "math.x"));
@@ -187,7 +187,7 @@ async fn of_tools_in_each_others_way_the_first_stays() {
 }
 
 #[tokio::test]
-async fn no_backend_takes_the_place_of_the_tools_that_search() {
+async fn no_backend_replaces_the_search_tools() {
     let server = builder(dispatcher()).list_at_most(0).build().unwrap();
     let (registered, [searcher, caller, _honest]) = backends(["search", "call", "honest"]);
     add(&searcher, "tools");
@@ -203,7 +203,7 @@ async fn no_backend_takes_the_place_of_the_tools_that_search() {
 }
 
 #[tokio::test]
-async fn a_backend_that_is_registered_later_is_served_too() {
+async fn a_backend_registered_later_is_served() {
     let server = builder(dispatcher()).build().unwrap();
     let registered = Arc::new(Backends::new());
     let client = Client::of(serve(server.http()).await);
@@ -218,7 +218,7 @@ async fn a_backend_that_is_registered_later_is_served_too() {
 }
 
 #[tokio::test]
-async fn a_list_is_not_to_be_kept_while_a_server_is_still_starting() {
+async fn a_list_is_not_cacheable_while_a_backend_starts() {
     let gate = std::env::temp_dir().join(format!("toolkit-ttl-{}", std::process::id()));
     let open = gate.with_extension("go");
     let program = toolkit_mcp::client::Program::new(env!("CARGO_BIN_EXE_fixture_peer"));
@@ -247,7 +247,7 @@ async fn a_list_is_not_to_be_kept_while_a_server_is_still_starting() {
 }
 
 #[tokio::test]
-async fn a_contract_that_changes_while_it_is_served_is_told() {
+async fn a_changed_contract_is_reported() {
     let server = builder(dispatcher()).build().unwrap();
     let listing = std::env::temp_dir().join(format!("toolkit-changed-{}.json", std::process::id()));
     let list = |description: &str| {

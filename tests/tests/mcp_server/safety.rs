@@ -1,4 +1,4 @@
-//! Who is answered, and who is not.
+//! Security: hosts, origins, tokens and limits.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn list() -> Value {
 }
 
 #[tokio::test]
-async fn only_the_machines_own_names_are_answered() {
+async fn only_loopback_hosts_are_accepted_by_default() {
     let client = client().await;
     let port = client.address.port();
     for host in ["localhost", "127.0.0.1", "127.0.0.2", "[::1]", "LOCALHOST"] {
@@ -29,7 +29,7 @@ async fn only_the_machines_own_names_are_answered() {
     assert_eq!(client.without("host").send(&list()).await.status, 403);
 }
 
-/// Of a request target in absolute form, the host is the one that counts (RFC 9112, 3.2.2).
+/// The host of a request target in absolute form takes precedence (RFC 9112, 3.2.2).
 #[tokio::test]
 async fn the_target_of_a_request_is_checked_like_its_host() {
     let client = client().await.with("content-type", "application/json");
@@ -43,9 +43,9 @@ async fn the_target_of_a_request_is_checked_like_its_host() {
     assert_eq!(client.ask("POST", "http://localhost/mcp", body.as_bytes()).await.status, 403);
 }
 
-/// What stands before the server may have looked at another value than the server does.
+/// A proxy may read another value of a repeated header than the server.
 #[tokio::test]
-async fn headers_that_decide_who_is_answered_must_not_be_repeated() {
+async fn security_headers_must_not_be_repeated() {
     let client = Client::of(serve(server().http().token("s3cr3t")).await);
     let ours = client.with("authorization", "Bearer s3cr3t");
     assert_eq!(ours.send(&list()).await.status, 200);
@@ -57,7 +57,7 @@ async fn headers_that_decide_who_is_answered_must_not_be_repeated() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_server_answers_at_whichever_loopback_address_it_has() {
+async fn all_loopback_addresses_are_accepted() {
     let listening = server().http().bind("127.0.0.2:0").await.unwrap();
     let address = listening.local_addr().unwrap();
     tokio::spawn(listening.run(pending()));
@@ -117,7 +117,7 @@ async fn the_server_can_be_mounted_at_any_path() {
 }
 
 #[tokio::test]
-async fn only_the_machines_own_pages_are_answered() {
+async fn only_loopback_origins_are_accepted_by_default() {
     let client = client().await;
     for origin in ["http://localhost:3000", "http://127.0.0.1", "https://[::1]:8443"] {
         let response = client.with("origin", origin).send(&list()).await;
@@ -134,7 +134,7 @@ async fn only_the_machines_own_pages_are_answered() {
 }
 
 #[tokio::test]
-async fn other_names_and_pages_are_answered_where_the_host_says_so() {
+async fn configured_hosts_and_origins_are_accepted() {
     let http = server().http().allow_host("tools.example").allow_origin("https://app.example");
     let client = Client::of(serve(http).await).with("host", "tools.example:443").with("origin", "https://app.example");
     assert_eq!(client.send(&list()).await.status, 200);
@@ -142,7 +142,7 @@ async fn other_names_and_pages_are_answered_where_the_host_says_so() {
 }
 
 #[tokio::test]
-async fn an_address_that_others_reach_wants_a_token() {
+async fn a_reachable_address_requires_a_token() {
     let error = server().http().bind("0.0.0.0:0").await.unwrap_err();
     assert!(matches!(&error, HttpError::Unprotected(_)), "{error}");
     assert!(error.to_string().contains("0.0.0.0"), "{error}");
@@ -151,7 +151,7 @@ async fn an_address_that_others_reach_wants_a_token() {
 }
 
 #[tokio::test]
-async fn without_the_token_nothing_is_told_but_that_there_is_a_server() {
+async fn without_a_token_only_health_and_metadata_are_available() {
     let http = server().http().token("s3cr3t").resource("https://tools.example/mcp", ["https://login.example"]);
     let client = Client::of(serve(http).await);
     for wrong in [
@@ -176,7 +176,7 @@ async fn without_the_token_nothing_is_told_but_that_there_is_a_server() {
     assert_eq!(metadata["authorization_servers"], json!(["https://login.example"]));
 }
 
-/// Tokens that are names.
+/// A verifier whose tokens are names.
 struct Names;
 
 impl Verify for Names {
@@ -192,7 +192,7 @@ impl Verify for Names {
 }
 
 #[tokio::test]
-async fn a_tool_knows_whom_the_host_has_verified() {
+async fn a_tool_can_read_the_verified_caller() {
     let client = Client::of(serve(server().http().verify(Names)).await);
     let ada = client.with("authorization", "Bearer ada");
     let who = ada.send(&modern(1, "tools/call", call("who", json!({})))).await.result();
@@ -207,7 +207,7 @@ async fn a_tool_knows_whom_the_host_has_verified() {
 }
 
 #[tokio::test]
-async fn what_a_tool_requires_is_what_the_host_holds() {
+async fn a_tool_gets_the_credentials_of_the_host() {
     let server = Server::builder(dispatcher()).credentials(|_| Credentials::new().with_secret("MAIL_KEY", "k"));
     let client = Client::of(serve(server.build().unwrap().http()).await);
     let mail = client.send(&modern(1, "tools/call", call("mail", json!({})))).await.result();
@@ -215,7 +215,7 @@ async fn what_a_tool_requires_is_what_the_host_holds() {
 }
 
 #[tokio::test]
-async fn who_asks_too_often_is_told_when_to_ask_again() {
+async fn requests_beyond_the_rate_limit_get_retry_after() {
     let client = Client::of(serve(server().http().verify(Names).rate(1, 3)).await);
     let ada = client.with("authorization", "Bearer ada");
     for _ in 0..3 {
@@ -242,7 +242,7 @@ async fn messages_are_json_and_sent_with_post() {
 }
 
 #[tokio::test]
-async fn a_call_that_takes_too_long_is_given_up() {
+async fn a_call_beyond_the_timeout_fails() {
     let server = Server::builder(dispatcher()).call_timeout(Duration::from_millis(30)).build().unwrap();
     let client = Client::of(serve(server.http()).await);
     let mut params = call("sleep", json!({ "ms": 600_000 }));
@@ -255,7 +255,7 @@ async fn a_call_that_takes_too_long_is_given_up() {
 }
 
 #[tokio::test]
-async fn calls_beyond_the_limit_wait_for_their_turn() {
+async fn calls_beyond_the_concurrency_limit_wait() {
     let server = Server::builder(dispatcher()).concurrency(2).build().unwrap();
     let client = Client::of(serve(server.http()).await);
     let calls = (0..20).map(|_| {
@@ -270,7 +270,7 @@ async fn calls_beyond_the_limit_wait_for_their_turn() {
 }
 
 #[tokio::test]
-async fn metrics_say_what_has_happened() {
+async fn metrics_count_calls_and_rejections() {
     let client = client().await;
     client.send(&modern(1, "tools/call", call("math_add", json!({ "a": 1, "b": 2 })))).await;
     client.send(&modern(1, "tools/call", call("math_add", json!({})))).await;
@@ -290,7 +290,7 @@ async fn metrics_say_what_has_happened() {
 }
 
 #[tokio::test]
-async fn names_that_clients_make_up_are_counted_as_one() {
+async fn unknown_tools_share_one_label() {
     let server = server();
     let client = Client::of(serve(server.http()).await);
     for n in 0..20 {
@@ -302,7 +302,7 @@ async fn names_that_clients_make_up_are_counted_as_one() {
 }
 
 #[tokio::test]
-async fn tools_that_are_gone_are_remembered_as_long_as_they_are_few() {
+async fn metrics_of_removed_tools_are_kept_up_to_a_limit() {
     let tool = |name: String| Tool::builder(name).description("Does something.").build().unwrap();
     let serving = |tools: Vec<Tool>| Dispatcher::new(Catalog::new(tools).unwrap()).unwrap();
     let server = Server::new(serving(vec![tool("gone".to_owned())])).unwrap();
@@ -316,7 +316,7 @@ async fn tools_that_are_gone_are_remembered_as_long_as_they_are_few() {
 }
 
 #[tokio::test]
-async fn the_server_is_a_service_of_whatever_router() {
+async fn the_server_is_a_tower_service() {
     use http_body_util::{BodyExt, Full};
     use tower_service::Service;
 
@@ -334,7 +334,7 @@ async fn the_server_is_a_service_of_whatever_router() {
 }
 
 #[tokio::test]
-async fn health_is_no_longer_told_once_the_server_is_to_end() {
+async fn health_reports_shutdown() {
     use tower_service::Service;
 
     let server = server();
@@ -349,7 +349,7 @@ async fn health_is_no_longer_told_once_the_server_is_to_end() {
 }
 
 #[tokio::test]
-async fn tokens_are_not_guessed_without_end() {
+async fn the_rate_limit_applies_to_rejected_tokens() {
     let client = Client::of(serve(server().http().token("s3cr3t").rate(1, 3)).await);
     let with = |token: &str| client.with("authorization", &format!("Bearer {token}"));
     for guess in ["a", "b", "c"] {
@@ -362,7 +362,7 @@ async fn tokens_are_not_guessed_without_end() {
 }
 
 #[tokio::test]
-async fn a_page_reads_what_it_may_ask_and_no_other() {
+async fn cors_headers_are_sent_to_accepted_origins_only() {
     let client = Client::of(serve(server().http().verify(Names)).await);
     let allowed = async |origin: &str, token: &str| {
         let client = client.with("origin", origin).with("authorization", &format!("Bearer {token}"));

@@ -1,4 +1,4 @@
-//! Three tools in place of many.
+//! The search tools that replace a long list.
 
 use super::*;
 
@@ -11,7 +11,7 @@ async fn asked(client: &Client, name: &str, arguments: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_long_list_is_three_tools_that_lead_to_all() {
+async fn a_long_list_is_replaced_by_three_search_tools() {
     let client = Client::of(serve(many().http()).await);
     for make in [request, modern] {
         let list = client.send(&make(1, "tools/list", json!({}))).await.result();
@@ -32,7 +32,7 @@ async fn a_long_list_is_three_tools_that_lead_to_all() {
 }
 
 #[tokio::test]
-async fn the_three_refuse_as_other_tools_do() {
+async fn the_search_tools_validate_their_arguments() {
     let client = Client::of(serve(many().http()).await);
     for (name, arguments, says) in [
         ("search_tools", json!({}), "query"),
@@ -50,7 +50,7 @@ async fn the_three_refuse_as_other_tools_do() {
 }
 
 #[tokio::test]
-async fn a_host_may_search_by_other_means() {
+async fn a_host_can_replace_the_search() {
     let server = Server::builder(dispatcher()).list_at_most(0).search(|catalog, query, limit| {
         assert_eq!((query, limit > 0), ("anything", true));
         catalog.iter().map(|tool| tool.id().to_string()).filter(|id| id.starts_with("math:half")).collect()
@@ -61,7 +61,7 @@ async fn a_host_may_search_by_other_means() {
 }
 
 #[tokio::test]
-async fn a_short_list_has_none_of_the_three() {
+async fn a_short_list_has_no_search_tools() {
     let client = client().await;
     assert_eq!(
         client.send(&modern(1, "tools/call", call("search_tools", json!({ "query": "x" })))).await.code(),
@@ -70,7 +70,7 @@ async fn a_short_list_has_none_of_the_three() {
 }
 
 #[tokio::test]
-async fn an_answer_of_the_three_has_what_the_next_step_needs_and_no_more() {
+async fn search_results_have_only_the_fields_for_the_next_step() {
     let long = "Reads what there is to read, and then some more of it. ".repeat(20);
     let record = json!({
         "name": "read", "title": "Read!", "description": long, "tags": ["files"],

@@ -1,4 +1,4 @@
-//! What is served.
+//! The served tools.
 
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ fn fail() -> Result<String, ToolError> {
     Err(ToolError::failed("the disk is full"))
 }
 
-/// Fails with an error whose text is nobody's business.
+/// Fails with an error whose text must not be sent.
 #[tool]
 fn fail_inside() -> Result<String, ToolError> {
     Err(ToolError::internal(std::io::Error::other("the password is hunter2")))
@@ -67,7 +67,7 @@ fn panics() -> String {
     panic!("the password is hunter2")
 }
 
-/// Reports its progress, and one report that is none.
+/// Reports progress, and one report that does not increase.
 #[tool]
 async fn count(ctx: &Context) -> u8 {
     for done in [1.0, 1.0, 2.0, 3.0] {
@@ -87,26 +87,26 @@ async fn sleep(
     ms
 }
 
-/// Reports that it runs, and waits for ever.
+/// Reports progress and never returns.
 #[tool]
 async fn wait(ctx: &Context) -> u64 {
     ctx.progress(1.0, None, "waiting");
     std::future::pending().await
 }
 
-/// Says a lot.
+/// Returns a long text.
 #[tool]
 fn long_text(n_bytes: usize) -> String {
     "x".repeat(n_bytes)
 }
 
-/// How long a text is.
+/// Returns the length of a text.
 #[tool]
 fn length(text: String) -> usize {
     text.len()
 }
 
-/// Says what is known of the caller.
+/// Returns the properties of the caller.
 #[tool]
 fn who(ctx: &Context) -> Value {
     let request = ctx.get::<Request>();
@@ -117,7 +117,7 @@ fn who(ctx: &Context) -> Value {
     })
 }
 
-/// Tells the user's id.
+/// Returns the id of the user.
 #[tool(requires(user_id))]
 fn whose(ctx: &Context) -> String {
     ctx.user_id().unwrap_or_default().to_owned()

@@ -1,4 +1,4 @@
-//! Who may come in.
+//! Authentication.
 
 use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
@@ -14,7 +14,7 @@ fn jwt(secret: &str) -> Auth {
     Auth::jwt(secret.to_owned()).unwrap()
 }
 
-/// What a client shows, and whether a server that wants the key or the secret `right` lets it in.
+/// The credentials of a client, and whether a server with the key or secret `right` accepts them.
 fn clients() -> [(&'static str, Auth); 5] {
     [
         ("none", Auth::none()),
@@ -26,13 +26,13 @@ fn clients() -> [(&'static str, Auth); 5] {
 }
 
 #[tokio::test]
-async fn a_client_comes_in_with_what_the_server_asks_for_and_nothing_else() {
+async fn a_client_needs_the_credentials_of_the_server() {
     let variables = [("SECRET_OF_TEST", SECRET)];
     for (option, admitted) in [("--token-env", "key"), ("--jwt-secret-env", "jwt")] {
         let provider = Provider::start_with(&format!("auth-{admitted}"), "0", &[option, "SECRET_OF_TEST"], &variables);
         for (shown, auth) in clients() {
             let backend = OtcBackend::new("remote", &provider.url).unwrap().auth(auth);
-            // Whether it runs is nobody's secret.
+            // Health checks need no credentials.
             backend.health().await.unwrap();
             match backend.tools().await {
                 Ok(_) => {
@@ -79,7 +79,7 @@ fn nothing_prints_a_key() {
 }
 
 #[test]
-fn a_short_secret_is_refused() {
+fn a_short_secret_is_rejected() {
     for secret in ["", "s3cr3t", &"x".repeat(31)] {
         let weak = Auth::jwt(secret.to_owned()).unwrap_err().to_string();
         assert!(weak.starts_with(&format!("the secret has {} bytes", secret.len())), "{weak}");
@@ -93,9 +93,9 @@ fn a_short_secret_is_refused() {
     assert!(!said.contains("s3cr3t"), "{said}");
 }
 
-/// Of two headers, another program on the way may have checked the other one.
+/// A proxy may have checked the other one of two headers.
 #[tokio::test]
-async fn repeated_credentials_are_refused() {
+async fn repeated_credentials_are_rejected() {
     let dispatcher = dispatcher_of([tool_of(&definition("Doorbell.Ring@0.1.0"))], |_, _, _| panic!("it ran")).await;
     let router = Server::new(dispatcher).auth(Auth::api_key(SECRET)).router();
     for (keys, status) in
@@ -110,7 +110,7 @@ async fn repeated_credentials_are_refused() {
 }
 
 #[tokio::test]
-async fn a_token_for_another_server_is_refused() {
+async fn a_token_for_another_server_is_rejected() {
     let ours = || jwt(SECRET).with_audience("ours").with_issuer("host");
     for (sent, expected, is_in) in [
         (ours(), ours(), true),
@@ -130,9 +130,9 @@ async fn a_token_for_another_server_is_refused() {
     }
 }
 
-/// What stands before the server may have looked at another value than the server does.
+/// A proxy may read another value of a repeated header than the server.
 #[tokio::test]
-async fn headers_that_decide_who_comes_in_must_not_be_repeated() {
+async fn security_headers_must_not_be_repeated() {
     let dispatcher = dispatcher_of([tool_of(&definition("Doorbell.Ring@0.1.0"))], |_, _, _| panic!("it ran")).await;
     let router = Server::new(dispatcher).auth(Auth::api_key("s3cr3t")).router();
     let with = |headers: &[(&'static str, &str)]| {
@@ -147,7 +147,7 @@ async fn headers_that_decide_who_comes_in_must_not_be_repeated() {
     let ours = ("oxp-api-key", "s3cr3t");
     http::ask(&router, with(&[ours, ("host", "evil.example")])).await.is(403);
     http::ask(&router, with(&[ours, ("origin", "http://localhost"), ("origin", "https://evil.example")])).await.is(403);
-    // The host of a request target in absolute form is the one that counts.
+    // The host of a request target in absolute form takes precedence.
     let mut absolute = with(&[ours]);
     *absolute.uri_mut() = "http://evil.example/tools".parse().unwrap();
     http::ask(&router, absolute).await.is(403);

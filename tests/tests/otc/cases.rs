@@ -1,4 +1,4 @@
-//! The cases of the published documents.
+//! The test cases of the published documents.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn definitions(document: &Value) -> Vec<Value> {
     definitions.map(|case| case.get("definition").unwrap_or(case).clone()).collect()
 }
 
-/// The definition that a tool which was read is published with.
+/// Returns the definition that the tool of a definition is published with.
 fn again(definition: &Value) -> Value {
     json!(Definition::from_tool(&tool_of(definition), &Default::default()).unwrap())
 }
@@ -40,7 +40,7 @@ fn definitions_are_read_and_come_back() {
 
 #[test]
 fn valid_variants_are_read_and_come_back() {
-    /// Where a variant says nothing, it is published without it.
+    /// An absent field stays absent.
     const SAYS_NOTHING: &str = "requirements may be an empty object";
 
     let document = document();
@@ -128,7 +128,7 @@ async fn call_requests_are_taken() {
             .await;
     for case in cases {
         let tool_id = case["request"]["tool_id"].as_str().unwrap();
-        // The doorbell gives nothing back, and says so.
+        // The doorbell returns nothing, according to its definition.
         let expected =
             if tool_id.starts_with("Doorbell") { json!(null) } else { json!({ "status": "SMS:Send:0.1.2" }) };
         let expected_of_tool = expected.clone();
@@ -151,7 +151,7 @@ async fn call_requests_are_taken() {
     ran(cases.len());
 }
 
-/// A server that gives every call the same answer.
+/// Starts a server with the same response to every call.
 async fn server_that_answers(response: Value) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -163,7 +163,7 @@ async fn server_that_answers(response: Value) -> String {
     url
 }
 
-/// A tool that may give anything.
+/// A tool that may return any value.
 fn any_result() -> Value {
     let mut definition = definition("Calculator.Add@1.0.0");
     definition["id"] = json!("Any.Thing@1.0.0");
@@ -223,7 +223,7 @@ async fn flows_go_as_in_the_cases() {
     .await;
     let router = Server::new(dispatcher).router();
     for case in cases {
-        // The examples say `POST /call`, the pages around them `/tools/call`.
+        // The examples have `POST /call`, the surrounding pages `/tools/call`.
         assert_eq!(case["request_line"], "POST /call HTTP/1.1");
         let status: u16 = case["response_line"].as_str().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
         let got = http::ask(&router, http::post("/tools/call", case["request"].to_string())).await.is(status);
@@ -241,7 +241,7 @@ async fn flows_go_as_in_the_cases() {
                 }
             }
             _ => {
-                // No two calls take the same time, and what caused an error stays here.
+                // Durations differ, and causes of errors are not sent.
                 assert!(got["result"]["duration"].is_u64());
                 got["result"]["duration"] = expected["result"]["duration"].clone();
                 expected["result"]["error"].as_object_mut().unwrap().remove("developer_message");

@@ -1,4 +1,4 @@
-//! What a client makes of servers that are not as they should be.
+//! A client of faulty servers.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use toolkit_otc::OtcBackend;
 
 use super::*;
 
-/// What a server sends to whoever calls a tool: bytes, and whether it then keeps the connection open.
+/// The response to a call: bytes, and whether the connection stays open.
 struct Sends(Vec<u8>, bool);
 
-/// A server that lists one tool, which takes and gives anything, and answers each call with the same bytes.
+/// A server that lists one tool without constraints and answers each call with the same bytes.
 async fn server(sends: Sends) -> OtcBackend {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -99,7 +99,7 @@ async fn every_status_has_its_meaning() {
 }
 
 #[tokio::test]
-async fn what_is_missing_and_what_does_not_fit_is_told() {
+async fn missing_requirements_and_violations_are_reported() {
     let missing = json!({
         "message": "no",
         "missing_requirements": {
@@ -119,7 +119,7 @@ async fn what_is_missing_and_what_does_not_fit_is_told() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_none_is_an_error_and_no_panic() {
+async fn an_invalid_response_is_an_error() {
     let deep = format!("{}{}", "[".repeat(2000), "]".repeat(2000));
     for body in [
         String::new(),
@@ -159,7 +159,7 @@ async fn null_counts_as_absent_in_what_others_write() {
 }
 
 #[tokio::test]
-async fn a_server_that_breaks_off_is_unavailable() {
+async fn a_disconnected_server_is_unavailable() {
     let whole = response("200 OK", "application/json", &json!({ "result": { "success": true } }).to_string());
     for sends in [
         Sends(Vec::new(), false),
@@ -175,7 +175,7 @@ async fn a_server_that_breaks_off_is_unavailable() {
 }
 
 #[tokio::test]
-async fn a_server_that_says_nothing_more_is_not_waited_for_for_ever() {
+async fn a_silent_server_times_out() {
     for sends in [Sends(Vec::new(), true), Sends(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{".to_vec(), true)] {
         let error = outcome(sends).await.unwrap_err();
         assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::TimedOut, true));
@@ -203,7 +203,7 @@ async fn events_are_read_as_the_standard_says() {
 }
 
 #[tokio::test]
-async fn definitions_that_are_none_are_left_out_and_told() {
+async fn invalid_definitions_are_left_out_and_reported() {
     let right = definition("Calculator.Add@1.0.0");
     let mut unsound = right.clone();
     unsound["input_schema"]["parameters"]["properties"]["a"]["type"] = json!("numeral");
@@ -224,7 +224,7 @@ async fn definitions_that_are_none_are_left_out_and_told() {
 }
 
 #[test]
-fn only_urls_that_can_be_used_are_taken() {
+fn invalid_urls_are_rejected() {
     for (url, reason) in [
         ("", "syntax"),
         ("localhost:80", "it must begin"),

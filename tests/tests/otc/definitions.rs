@@ -46,7 +46,7 @@ fn timeless() {}
 #[tool(namespace = "wood", version = "1.0.0-rc.1")]
 fn early() {}
 
-/// Is called like another, in this format.
+/// Has the same id as another tool in this format.
 #[tool(namespace = "geo.2d", name = "move_all", version = "1.2.0")]
 fn move_them() {}
 
@@ -73,7 +73,7 @@ fn a_function_is_defined_without_references_and_with_every_parameter_described()
 }
 
 #[test]
-fn what_cannot_be_said_is_told_and_left_out() {
+fn inexpressible_tools_are_left_out_and_reported() {
     let server = Server::new(dispatcher());
     let offered: Vec<String> = server.published().definitions().map(|definition| definition.id().to_string()).collect();
     assert_eq!(offered, ["geo_2d.move_all@1.2.0"]);
@@ -92,14 +92,14 @@ fn what_cannot_be_said_is_told_and_left_out() {
 }
 
 #[test]
-fn what_a_tool_has_no_word_for_can_be_given() {
+fn naming_provides_defaults() {
     let server = Server::new(dispatcher()).naming(&Naming::new("my-tools", "0.0.0"));
     let offered: Vec<String> = server.published().definitions().map(|definition| definition.id().to_string()).collect();
     assert_eq!(offered, ["geo_2d.move_all@1.2.0", "my_tools.homeless@1.0.0", "wood.timeless@0.0.0"]);
 }
 
 #[test]
-fn a_definition_that_is_nested_too_deep_is_refused() {
+fn a_deeply_nested_definition_is_rejected() {
     let mut deep = json!(1);
     for _ in 0..200 {
         deep = Value::Array(vec![deep]);

@@ -1,4 +1,4 @@
-//! Requests to a server's routes, without a connection.
+//! Requests to the routes of a server, without a connection.
 
 use axum::Router;
 use axum::body::{Body, to_bytes};

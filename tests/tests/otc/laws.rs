@@ -1,4 +1,4 @@
-//! What holds for every definition.
+//! Properties of all definitions.
 
 use proptest::prelude::*;
 use toolkit_otc::{Definition, OtcId};
@@ -55,7 +55,7 @@ fn requirements() -> impl Strategy<Value = Value> {
 
 type Edit = fn(&mut Value);
 
-/// Other words for a part of a definition.
+/// Equivalent forms of a part of a definition.
 fn edit() -> impl Strategy<Value = Edit> {
     let edits: [Edit; 9] = [
         |json| json["input_schema"]["parameters"] = json!({}),
@@ -120,7 +120,7 @@ proptest! {
         let again = Definition::from_tool(&tool, &Default::default()).unwrap();
         prop_assert_eq!(&again, &definition);
         prop_assert_eq!(&again.to_tool().unwrap(), &tool);
-        // The way through a manifest is no other.
+        // The path through a manifest gives the same result.
         let read = Tool::from_json(serde_json::to_string(&tool.to_json()).unwrap()).unwrap();
         prop_assert_eq!(&Definition::from_tool(&read, &Default::default()).unwrap(), &definition);
     }
@@ -132,7 +132,7 @@ proptest! {
         }
     }
 
-    /// Whatever a server lists, reading it ends, and gives a tool or a reason.
+    /// Any list is read as tools or diagnostics.
     #[test]
     fn any_document_is_a_definition_or_refused(
         json in definitions(),

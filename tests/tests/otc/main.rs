@@ -22,7 +22,7 @@ use toolkit::backend::{Backend, Backends, LocalBackend};
 use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError};
 use toolkit_tests::ran;
 
-/// A dispatcher for tools that are described by definitions and run by `handler`.
+/// Creates a dispatcher for tools of these definitions that run `handler`.
 async fn dispatcher_of(
     tools: impl IntoIterator<Item = Tool>,
     handler: impl Fn(String, Value, Context) -> Result<Value, ToolError> + Clone + Send + Sync + 'static,
@@ -38,7 +38,7 @@ async fn dispatcher_of(
     dispatcher_on(local).await
 }
 
-/// A dispatcher for the tools of a backend, and no others.
+/// Creates a dispatcher for the tools of a backend.
 async fn dispatcher_on(backend: impl Backend) -> Dispatcher {
     let backends = Backends::new();
     backends.register(backend).unwrap();

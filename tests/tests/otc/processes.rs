@@ -15,7 +15,7 @@ async fn dispatcher(provider: &Provider) -> Dispatcher {
     dispatcher_on(OtcBackend::new("remote", &provider.url).unwrap()).await
 }
 
-/// Waits for what must come, and fails where it hangs.
+/// Awaits a future with a timeout.
 async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future).await.expect("nothing hangs")
 }
@@ -31,7 +31,7 @@ async fn a_tool_of_another_process_is_called_as_one_of_this() {
     assert_eq!(json!(result.backend()), backend);
     let properties = &dispatcher.catalog().get("Math:add").unwrap().input().as_value()["properties"];
     assert_eq!(properties["a"]["description"], "The first addend.");
-    // A tool without a namespace is in that of its program.
+    // A tool without a namespace gets that of its program.
     let result = soon(dispatcher.call("fixture_otc:shout", r#"{"text": "hey"}"#)).await.unwrap();
     assert_eq!(result.value(), "HEY");
 }
@@ -45,7 +45,7 @@ async fn arguments_that_do_not_fit_never_leave_this_process() {
 }
 
 #[tokio::test]
-async fn a_refusal_arrives_with_what_the_model_may_read() {
+async fn a_rejection_has_the_text_for_the_model() {
     let provider = Provider::start("refusal");
     let dispatcher = dispatcher(&provider).await;
     let error = soon(dispatcher.call("Moon:refuse", "{}")).await.unwrap_err();
@@ -58,7 +58,7 @@ async fn a_refusal_arrives_with_what_the_model_may_read() {
 }
 
 #[tokio::test]
-async fn a_tool_is_sent_what_it_requires_and_nothing_else() {
+async fn a_tool_gets_only_the_required_credentials() {
     let provider = Provider::start("requirements");
     let dispatcher = dispatcher(&provider).await;
     let error = soon(dispatcher.call("Mail:send", "{}")).await.unwrap_err();
@@ -70,7 +70,7 @@ async fn a_tool_is_sent_what_it_requires_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn progress_and_parts_arrive_while_the_tool_runs() {
+async fn progress_and_chunks_arrive_while_the_tool_runs() {
     let provider = Provider::start("progress");
     let dispatcher = dispatcher(&provider).await;
     let heard = Arc::new(Mutex::new(Vec::new()));
@@ -145,7 +145,7 @@ async fn a_stream_that_is_dropped_is_cancelled_there() {
 }
 
 #[tokio::test]
-async fn a_time_limit_here_ends_the_call_there() {
+async fn a_timeout_of_the_client_cancels_the_remote_call() {
     let provider = Provider::start("limit");
     let backend = OtcBackend::new("remote", &provider.url).unwrap().timeout(Duration::from_millis(300));
     let error = soon(dispatcher_on(backend).await.call("Slow:hang", "{}")).await.unwrap_err();
@@ -154,7 +154,7 @@ async fn a_time_limit_here_ends_the_call_there() {
 }
 
 #[tokio::test]
-async fn a_provider_that_goes_away_in_the_middle_of_a_call_is_a_clear_error() {
+async fn a_server_that_exits_during_a_call_is_unavailable() {
     for (name, is_heard, after_progress) in
         [("die", false, false), ("die-events", true, false), ("die-progress", true, true)]
     {
@@ -179,7 +179,7 @@ async fn a_provider_that_goes_away_in_the_middle_of_a_call_is_a_clear_error() {
 }
 
 #[tokio::test]
-async fn a_provider_that_comes_back_is_called_again() {
+async fn a_restarted_server_is_called_again() {
     let mut provider = Provider::start("restart");
     let backend = OtcBackend::new("remote", &provider.url).unwrap();
     let dispatcher = dispatcher_on(backend.clone()).await;
@@ -211,7 +211,7 @@ async fn many_calls_at_once_get_each_their_own_answer() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_server_that_is_told_to_stop_lets_calls_end() {
+async fn shutdown_finishes_running_calls() {
     let mut provider = Provider::start("stop");
     let dispatcher = dispatcher(&provider).await;
     let call = dispatcher.call("Slow:nap", r#"{"ms": 300}"#);

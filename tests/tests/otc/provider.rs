@@ -1,30 +1,30 @@
-//! Another process, which provides tools.
+//! A server in another process.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long anything may take that must happen at some time.
+/// A timeout for operations that must not hang.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A process that provides tools; it is killed when this is dropped.
+/// A server process, which is killed on drop.
 pub(crate) struct Provider {
     child: Child,
-    /// Where it is.
+    /// The URL of the server.
     pub(crate) url: String,
-    /// What it said before that.
+    /// The output of the process before its address.
     pub(crate) warnings: String,
     diary: PathBuf,
 }
 
 impl Provider {
-    /// Starts one at a port of the system's choice.
+    /// Starts a process on a free port.
     pub(crate) fn start(name: &str) -> Self {
         Self::start_with(name, "0", &[], &[])
     }
 
-    /// Starts one; `name` is that of the test.
+    /// Starts a process; `name` is that of the test.
     pub(crate) fn start_with(name: &str, address: &str, args: &[&str], variables: &[(&str, &str)]) -> Self {
         let diary = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("otc-{name}-{}.diary", std::process::id()));
         let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_otc"));
@@ -42,29 +42,29 @@ impl Provider {
             }
             warnings.push_str(&line);
         };
-        // What it says from here on must not fill the pipe.
+        // Drains the output, so that it does not fill the pipe.
         std::thread::spawn(move || stderr.read_to_end(&mut Vec::new()));
         Self { child, url, warnings, diary }
     }
 
-    /// Its port.
+    /// Returns the port.
     pub(crate) fn port(&self) -> &str {
         self.url.rsplit(':').next().unwrap()
     }
 
-    /// Kills it, as the system would.
+    /// Sends SIGKILL.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Tells it to stop.
+    /// Sends SIGTERM.
     #[cfg(unix)]
     pub(crate) fn terminate(&self) {
         assert!(Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap().success());
     }
 
-    /// Waits until it has ended.
+    /// Waits until the process has exited.
     pub(crate) async fn ended(&mut self) -> ExitStatus {
         let start = Instant::now();
         loop {
@@ -76,13 +76,13 @@ impl Provider {
         }
     }
 
-    /// Whether one of its tools has noted this.
+    /// Returns true if a tool has logged this text.
     pub(crate) fn has_noted(&self, line: &str) -> bool {
         let diary = std::fs::read_to_string(&self.diary).unwrap_or_default();
         diary.lines().any(|noted| noted == line)
     }
 
-    /// Waits until one of its tools notes this.
+    /// Waits until a tool logs this text.
     pub(crate) async fn notes(&self, line: &str) {
         let start = Instant::now();
         while !self.has_noted(line) {

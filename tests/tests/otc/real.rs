@@ -22,7 +22,7 @@ fn every_definition_of_a_real_catalogue_comes_back_as_it_was() {
     for definition in &definitions {
         let got = listed.iter().find(|listed| listed["id"] == definition["id"]).unwrap();
         let mut expected = definition.clone();
-        // A list of no scopes says nothing, and is left out.
+        // An empty list of scopes is omitted.
         if let Some(authorization) = expected.pointer_mut("/requirements/authorization/0")
             && authorization["oauth2"]["scopes"].as_array().is_none_or(Vec::is_empty)
         {

@@ -1,4 +1,4 @@
-//! Calls that are sent more than once.
+//! Repeated calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use toolkit_otc::{CallId, Limits, OtcBackend, Server};
 use super::provider::{PATIENCE, Provider};
 use super::*;
 
-/// A tool that counts how often it runs, and gives back as many letters as it is asked for.
+/// A tool that counts its runs and returns the requested number of letters.
 async fn counting(n_runs: &Arc<AtomicUsize>) -> Dispatcher {
     let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
     let tool = Tool::builder("Letters").namespace("Any").version("1.0.0").input(schema).build().unwrap();
@@ -33,7 +33,7 @@ fn letters(call_id: &str, n: usize) -> Value {
 async fn a_call_runs_once_and_gets_the_same_answer() {
     let n_runs = Arc::default();
     let router = Server::new(counting(&n_runs).await).router();
-    // A failure is an answer too.
+    // A failure is cached too.
     for n in [3, 0] {
         n_runs.store(0, Ordering::Relaxed);
         let call_id = format!("call-{n}");
@@ -46,7 +46,7 @@ async fn a_call_runs_once_and_gets_the_same_answer() {
 }
 
 #[tokio::test]
-async fn a_call_that_did_not_run_is_not_remembered() {
+async fn a_rejected_call_is_not_cached() {
     let n_runs = Arc::default();
     let router = Server::new(counting(&n_runs).await).router();
     let wrong = json!({ "tool_id": "Any.Letters", "call_id": "1", "input": { "n": "one" } });
@@ -55,7 +55,7 @@ async fn a_call_that_did_not_run_is_not_remembered() {
 }
 
 #[tokio::test]
-async fn the_id_of_another_call_is_refused() {
+async fn the_id_of_another_call_is_rejected() {
     let n_runs = Arc::default();
     let router = Server::new(counting(&n_runs).await).router();
     http::call(&router, letters("1", 1)).await.is(200);
@@ -66,7 +66,7 @@ async fn the_id_of_another_call_is_refused() {
     assert_eq!(n_runs.load(Ordering::Relaxed), 1);
 }
 
-/// A tool that waits until it is told to go on.
+/// A tool that waits for a signal.
 async fn waiting(n_runs: &Arc<AtomicUsize>, go_on: &CancelToken, cancelled: &CancelToken) -> Dispatcher {
     struct Guard(CancelToken, bool);
     impl Drop for Guard {
@@ -96,7 +96,7 @@ fn ring() -> Value {
 }
 
 #[tokio::test]
-async fn calls_that_come_while_the_first_runs_wait_for_it() {
+async fn repeated_calls_wait_for_the_first() {
     let (n_runs, go_on, cancelled) = (Arc::default(), CancelToken::new(), CancelToken::new());
     let router = Server::new(waiting(&n_runs, &go_on, &cancelled).await).router();
     let call = || {
@@ -107,7 +107,7 @@ async fn calls_that_come_while_the_first_runs_wait_for_it() {
     while n_runs.load(Ordering::Relaxed) == 0 {
         tokio::task::yield_now().await;
     }
-    // One that goes away leaves the others their answer, even the first.
+    // A disconnected client, even the first, does not affect the others.
     calls[0].abort();
     tokio::task::yield_now().await;
     go_on.cancel();
@@ -121,7 +121,7 @@ async fn calls_that_come_while_the_first_runs_wait_for_it() {
 }
 
 #[tokio::test]
-async fn a_call_is_cancelled_when_the_last_who_waits_goes_away() {
+async fn a_call_is_cancelled_when_the_last_client_disconnects() {
     let (n_runs, go_on, cancelled) = (Arc::default(), CancelToken::new(), CancelToken::new());
     let router = Server::new(waiting(&n_runs, &go_on, &cancelled).await).router();
     let call = tokio::spawn({
@@ -133,7 +133,7 @@ async fn a_call_is_cancelled_when_the_last_who_waits_goes_away() {
     }
     call.abort();
     tokio::time::timeout(PATIENCE, cancelled.cancelled()).await.expect("the call is cancelled");
-    // It ran, and does not run again.
+    // The call ran, so it does not run again.
     let got = http::call(&router, ring()).await.is(200);
     assert_eq!(got.body["result"]["error"]["message"], "the call was cancelled");
     assert_eq!(n_runs.load(Ordering::Relaxed), 1);
@@ -147,7 +147,7 @@ async fn a_call_that_is_repeated_from_another_process_runs_once() {
     for _ in 0..3 {
         assert_eq!(dispatcher.call_with(&context, "Math:count", "{}").await.unwrap().value(), 1);
     }
-    // Without an id of the host's, each call is one of its own.
+    // Without an id of the host, each call has its own.
     assert_eq!(dispatcher.call("Math:count", "{}").await.unwrap().value(), 2);
     assert_eq!(dispatcher.call("Math:count", "{}").await.unwrap().value(), 3);
 }
@@ -155,7 +155,7 @@ async fn a_call_that_is_repeated_from_another_process_runs_once() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The last answers are remembered, as many as the limit says, and no others.
+    /// The cache keeps the most recent responses up to the limit.
     #[test]
     fn the_answers_that_are_kept_are_the_last_ones(
         ids in prop::collection::vec(0_u8..8, 1..60),

@@ -1,4 +1,4 @@
-//! `serve` of the command line, and what a server does with connections.
+//! `serve` of the command line, and connections.
 
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn serve(args: &[&str]) -> Output {
 }
 
 #[test]
-fn a_command_line_that_would_let_strangers_in_is_refused() {
+fn an_unprotected_command_line_is_rejected() {
     for (args, said) in [
         (&["--allow-unauthenticated"][..], "--otc"),
         (&["--otc", "0", "--read-only"], "cannot be used with"),
@@ -34,7 +34,7 @@ fn a_command_line_that_would_let_strangers_in_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_not_offered_is_told() {
+async fn unpublished_tools_are_reported() {
     let provider = Provider::start("told");
     let line = "warning: omitted: its output schema has a `$ref`";
     assert!(
@@ -47,7 +47,7 @@ async fn what_is_not_offered_is_told() {
 }
 
 #[test]
-fn a_catalogue_is_exported_as_it_is_offered() {
+fn the_export_equals_the_published_list() {
     let export = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_otc"));
         let ran = command.args(["export", "--format", "otc"]).args(args).env("NO_COLOR", "1").output().unwrap();
@@ -71,7 +71,7 @@ fn an_address_that_is_taken_is_an_error() {
     assert!(String::from_utf8_lossy(&ran.stderr).contains(&format!("cannot listen at {address}: ")));
 }
 
-/// A server in this process, for one tool that never ends; it stops when the sender is dropped.
+/// Starts a server with a tool that never returns. It stops when the sender is dropped.
 async fn hanging(limits: Limits) -> (String, oneshot::Sender<()>, tokio::task::JoinHandle<()>) {
     let local = LocalBackend::new("local");
     local.add(tool_of(&definition("Doorbell.Ring@0.1.0")), |_: Value, context: Context| async move {
@@ -112,7 +112,7 @@ async fn calls_that_do_not_end_are_cancelled_when_the_server_stops() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_go_on_is_left() {
+async fn a_stalled_client_is_disconnected() {
     let mut limits = Limits::default();
     limits.read_timeout = Duration::from_millis(50);
     limits.max_connections = 1;
@@ -121,7 +121,7 @@ async fn a_client_that_does_not_go_on_is_left() {
     for (sent, said) in
         [("".to_owned(), ""), (head.to_owned(), ""), (format!("{head}content-length: 100\r\n\r\n{{"), "HTTP/1.1 408 ")]
     {
-        // There is room for one, so each is served only once the one before is left.
+        // With room for one connection, each is served once the one before is disconnected.
         let mut stream = TcpStream::connect(&address).await.unwrap();
         stream.write_all(sent.as_bytes()).await.unwrap();
         let mut answer = Vec::new();
@@ -132,7 +132,7 @@ async fn a_client_that_does_not_go_on_is_left() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_gets_no_tool() {
+async fn malformed_requests_run_no_tool() {
     let (address, _stop, _served) = hanging(Limits::default()).await;
     for sent in ["\r\n\r\nx\r\n\r\n".to_owned(), "GET / HTTP/9.9\r\n\r\n".to_owned(), "\0".repeat(100_000)] {
         let mut stream = TcpStream::connect(&address).await.unwrap();

@@ -1,4 +1,4 @@
-//! What a server takes, what it refuses, and what it says.
+//! Accepted and rejected requests, and their responses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ async fn a_call_gets_an_id_where_it_has_none() {
 }
 
 #[tokio::test]
-async fn messages_that_are_none_are_refused_without_repeating_them() {
+async fn malformed_messages_are_rejected_without_an_echo() {
     let router = Server::new(doorbell().await).router();
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     for body in [
@@ -79,7 +79,7 @@ async fn null_counts_as_absent() {
 }
 
 #[tokio::test]
-async fn only_json_is_taken_and_only_so_much() {
+async fn only_json_within_the_limit_is_accepted() {
     let mut limits = Limits::default();
     limits.max_body_bytes = 1000;
     let router = Server::new(doorbell().await).limits(limits).router();
@@ -98,7 +98,7 @@ async fn only_json_is_taken_and_only_so_much() {
 }
 
 #[tokio::test]
-async fn requests_for_other_hosts_and_of_other_pages_are_refused() {
+async fn requests_with_other_hosts_and_origins_are_rejected() {
     let server = || async { Server::new(doorbell().await) };
     let cases = [
         ("localhost", None, true),
@@ -133,7 +133,7 @@ async fn requests_for_other_hosts_and_of_other_pages_are_refused() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_ready_says_so() {
+async fn a_server_that_is_not_ready_rejects_calls() {
     let server = Server::new(doorbell().await);
     let readiness = server.readiness();
     let router = server.router();
@@ -147,7 +147,7 @@ async fn a_server_that_is_not_ready_says_so() {
 }
 
 #[tokio::test]
-async fn more_calls_than_may_run_are_refused() {
+async fn calls_beyond_the_limit_are_rejected() {
     let (begun, go_on) = (Arc::new(tokio::sync::Notify::new()), CancelToken::new());
     let local = LocalBackend::new("local");
     let (begins, waits) = (Arc::clone(&begun), go_on.clone());
@@ -174,7 +174,7 @@ async fn more_calls_than_may_run_are_refused() {
 }
 
 #[tokio::test]
-async fn a_call_that_takes_too_long_is_a_failure_that_can_be_tried_again() {
+async fn a_timed_out_call_is_retryable() {
     let local = LocalBackend::new("local");
     local.add(tool_of(&definition("Doorbell.Ring@0.1.0")), |_: Value, _: Context| async {
         std::future::pending::<()>().await;
@@ -188,7 +188,7 @@ async fn a_call_that_takes_too_long_is_a_failure_that_can_be_tried_again() {
 }
 
 #[tokio::test]
-async fn what_a_tool_passes_on_of_another_is_its_own_failure() {
+async fn an_error_passed_on_from_another_tool_is_the_tools_own() {
     let inner = doorbell().await;
     let handler = move |_: Value, _: Context| {
         let inner = inner.clone();
@@ -202,7 +202,7 @@ async fn what_a_tool_passes_on_of_another_is_its_own_failure() {
 }
 
 #[tokio::test]
-async fn a_tool_that_has_said_something_ends_in_an_event_whatever_it_ends_in() {
+async fn a_stream_always_ends_with_an_event() {
     let local = LocalBackend::new("local");
     local.add(tool_of(&definition("Doorbell.Ring@0.1.0")), |_: Value, context: Context| async move {
         context.progress(1.0, 2.0, "ringing\nloudly");
@@ -233,7 +233,7 @@ async fn a_tool_that_has_said_something_ends_in_an_event_whatever_it_ends_in() {
 }
 
 #[tokio::test]
-async fn what_is_refused_before_the_tool_runs_is_no_event() {
+async fn a_rejection_before_the_tool_runs_is_not_an_event() {
     let router = Server::new(doorbell().await).router();
     for (request, status) in [
         (json!({ "tool_id": "Doorbell.Ring@9" }), 400),
@@ -249,7 +249,7 @@ async fn what_is_refused_before_the_tool_runs_is_no_event() {
 }
 
 #[tokio::test]
-async fn a_result_of_content_only_is_given_as_its_text_or_its_blocks() {
+async fn a_result_without_data_is_its_text_or_blocks() {
     let local = LocalBackend::new("local");
     let mcp = |content: Value| json!({ "content": content }).as_object().unwrap().clone();
     let picture = json!({ "type": "image", "data": "AA==", "mimeType": "image/png" });

@@ -1,4 +1,4 @@
-//! Servers over HTTPS: who is believed to be who it should be, and what is said to others.
+//! Servers over HTTPS: trusted and untrusted certificates.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,12 +13,12 @@ use super::*;
 
 struct Served {
     port: u16,
-    /// What was sent over connections that came about.
+    /// The bytes received over established connections.
     heard: Arc<Mutex<String>>,
 }
 
 impl Served {
-    /// A server with one tool, which shows a certificate for this name.
+    /// Starts a server with one tool and a certificate for this name.
     async fn new(authority: &Authority, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Self {
         let acceptor = authority.acceptor(name, change);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -58,7 +58,7 @@ impl Served {
         OtcBackend::new("remote", &url).unwrap().auth(Auth::api_key("hunter2"))
     }
 
-    /// Why it is not believed, and that it was sent nothing.
+    /// Returns the error, and asserts that no bytes were received.
     async fn refusal(&self, backend: OtcBackend) -> String {
         let error = backend.tools().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
@@ -97,9 +97,9 @@ async fn a_server_that_is_not_trusted_is_sent_nothing() {
     assert!(served.backend().trust("no certificate").is_err());
 }
 
-/// A server that speaks plain HTTP is not talked to without TLS, and the other way round.
+/// A client does not switch between HTTP and HTTPS.
 #[tokio::test]
-async fn https_is_never_given_up() {
+async fn https_never_falls_back_to_http() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let heard = tokio::spawn(async move {
