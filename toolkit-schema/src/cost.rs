@@ -55,7 +55,7 @@ impl Cost {
     }
 
     /// Returns the rule that `instance` violates by its size, or `None` if it may be validated.
-    pub(super) fn refusal(&self, instance: &Value) -> Option<String> {
+    pub(super) fn exceeded_limit(&self, instance: &Value) -> Option<String> {
         if is_deeper(instance, self.depth) {
             return Some(format!("is nested too deep: this schema accepts at most {} levels", self.depth));
         }

@@ -151,7 +151,7 @@ impl Schema {
     #[must_use]
     pub fn is_valid(&self, instance: &Value) -> bool {
         let instance = &*held_copy(instance);
-        self.checked().is_ok_and(|checked| match checked.cost.refusal(instance) {
+        self.checked().is_ok_and(|checked| match checked.cost.exceeded_limit(instance) {
             None => checked.validator(instance).is_valid(instance),
             Some(_) => self.passes_fast_path(instance),
         })
@@ -176,7 +176,7 @@ impl Schema {
             Ok(checked) => checked,
             Err(error) => return Err(Violations::invalid_schema(error)),
         };
-        match checked.cost.refusal(instance) {
+        match checked.cost.exceeded_limit(instance) {
             Some(_) if self.passes_fast_path(instance) => Ok(()),
             Some(rule) => Err(Violations::from_size_limit(rule)),
             None if checked.validator(instance).is_valid(instance) => Ok(()),
