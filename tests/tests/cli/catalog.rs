@@ -204,7 +204,7 @@ fn deceptive_content_in_a_manifest_is_an_error() {
 fn check_reports_every_problem_with_its_location() {
     let ran: Ran = command(BROKEN, &["check", "--naming", "name"]).output().unwrap().into();
     ran.exits(1)
-        .says("example 1 does not fit")
+        .says("example 1 is invalid")
         .says("would share the name `query`")
         .says("missing state of type `fixture_broken::Db`")
         .says("fixture_broken.rs:")
