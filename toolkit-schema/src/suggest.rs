@@ -5,8 +5,7 @@ use super::excerpt::quoted;
 /// The maximum number of candidates that are compared, since an untrusted schema may have a million names.
 const MAX_CANDIDATES: usize = 1024;
 
-/// Returns the candidate nearest to `typed`, if `typed` could be a typo of it. Compares only the first
-/// [`MAX_CANDIDATES`].
+/// Returns the candidate nearest to `typed`, if `typed` could be a typo of it. Compares only the first 1,024 candidates.
 pub fn suggest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     nearest(typed, candidates.take(MAX_CANDIDATES))
 }
