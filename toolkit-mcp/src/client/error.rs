@@ -25,7 +25,7 @@ impl McpBackend {
     /// Converts the error of a request. Marks the connection as lost if it is not usable any more.
     pub(super) async fn failed(&self, connection: &Connection, error: ServiceError) -> ToolError {
         match (&*self.target, error) {
-            (_, ServiceError::McpError(error)) => self.refused(&error),
+            (_, ServiceError::McpError(error)) => self.convert(&error),
             (Target::Stdio(_), ServiceError::TransportClosed | ServiceError::TransportSend(_)) => {
                 let end = connection.exit_state().wait().await.unwrap_or("it does not answer any more");
                 connection.lose();
@@ -105,20 +105,20 @@ impl McpBackend {
     }
 
     /// Converts a JSON-RPC error of the server.
-    fn refused(&self, error: &ErrorData) -> ToolError {
-        let said = shortened(&error.message);
+    fn convert(&self, error: &ErrorData) -> ToolError {
+        let message = shortened(&error.message);
         match error.code {
-            ErrorCode::INVALID_PARAMS if says_unknown(&said) => {
-                ToolError::new(ErrorKind::UnknownTool, format!("{self} no longer has this tool")).caused_by(said)
+            ErrorCode::INVALID_PARAMS if reports_unknown_tool(&message) => {
+                ToolError::new(ErrorKind::UnknownTool, format!("{self} no longer has this tool")).caused_by(message)
             }
-            ErrorCode::INVALID_PARAMS => ToolError::new(ErrorKind::InvalidArguments, said),
+            ErrorCode::INVALID_PARAMS => ToolError::new(ErrorKind::InvalidArguments, message),
             ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => {
                 ToolError::failed("the tool requires a client capability that this program does not support")
-                    .caused_by(said)
+                    .caused_by(message)
             }
             // The text may be meant for the operator of the server, so the model does not read it.
             ErrorCode(code) => {
-                ToolError::new(ErrorKind::Internal, format!("{self} failed with error {code}")).caused_by(said)
+                ToolError::new(ErrorKind::Internal, format!("{self} failed with error {code}")).caused_by(message)
             }
         }
     }
@@ -165,7 +165,7 @@ fn status_in(text: &str) -> Option<StatusCode> {
 
 /// Returns true if the message reports an unknown tool. The protocol has one code for invalid arguments and unknown
 /// tools.
-fn says_unknown(message: &str) -> bool {
+fn reports_unknown_tool(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     message.contains("tool") && ["unknown", "not found", "no tool"].iter().any(|words| message.contains(words))
 }

@@ -60,8 +60,8 @@ impl Filter {
     /// Returns true if the tool passes the filter.
     #[must_use]
     pub fn admits(&self, tool: &Tool) -> bool {
-        let is_allowed = self.allowed.is_empty() || self.allowed.iter().any(|rule| rule.is_about(tool));
-        let is_denied = self.rejection.iter().any(|rule| rule.is_about(tool));
+        let is_allowed = self.allowed.is_empty() || self.allowed.iter().any(|rule| rule.matches(tool));
+        let is_denied = self.rejection.iter().any(|rule| rule.matches(tool));
         is_allowed && !is_denied && (!self.is_read_only || Hint::ReadOnly.is_of(tool))
     }
 }
@@ -106,7 +106,7 @@ pub enum Hint {
 }
 
 impl Rule {
-    fn is_about(&self, tool: &Tool) -> bool {
+    fn matches(&self, tool: &Tool) -> bool {
         match self {
             Rule::Namespace(namespace) => tool.id().namespace() == Some(namespace),
             Rule::Tag(tag) => tool.tags().iter().any(|other| other == tag),
@@ -129,12 +129,12 @@ impl Hint {
     ];
 
     fn is_of(self, tool: &Tool) -> bool {
-        let said = tool.annotations();
+        let annotations = tool.annotations();
         match self {
-            Hint::ReadOnly => said.read_only == Some(true),
-            Hint::Destructive => said.read_only != Some(true) && said.destructive != Some(false),
-            Hint::Idempotent => said.idempotent == Some(true),
-            Hint::OpenWorld => said.open_world != Some(false),
+            Hint::ReadOnly => annotations.read_only == Some(true),
+            Hint::Destructive => annotations.read_only != Some(true) && annotations.destructive != Some(false),
+            Hint::Idempotent => annotations.idempotent == Some(true),
+            Hint::OpenWorld => annotations.open_world != Some(false),
         }
     }
 }

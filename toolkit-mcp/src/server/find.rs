@@ -234,9 +234,9 @@ pub fn search_tools() -> &'static [Tool] {
                 "additionalProperties": false,
             })
         };
-        let name = json!({ "type": "string", "description": "The name of a tool, as `search_tools` gives it" });
+        let name = json!({ "type": "string", "description": "The name of a tool, as returned by `search_tools`" });
         let search = Tool::builder(SEARCH)
-            .description("Finds tools by what they do. Look here first: this server has more tools than it lists.")
+            .description("Finds tools by a description of the task. Call this first: the server has more tools than it lists.")
             .read_only(true)
             .input(object(
                 json!({
@@ -245,19 +245,19 @@ pub fn search_tools() -> &'static [Tool] {
                         "type": "integer",
                         "minimum": 1,
                         "maximum": MAX_FOUND,
-                        "description": format!("How many tools to give at most; {N_FOUND} if not said"),
+                        "description": format!("The maximum number of tools; default: {N_FOUND}"),
                     },
                 }),
                 &["query"],
             ));
         let describe = Tool::builder(DESCRIBE)
-            .description("Shows what a tool takes and gives. Do this before `call_tool`.")
+            .description("Returns the description and the schemas of a tool. Call this before `call_tool`.")
             .read_only(true)
             .input(object(json!({ "name": name }), &["name"]));
-        let call = Tool::builder(CALL).description("Calls a tool that `search_tools` has found.").input(object(
+        let call = Tool::builder(CALL).description("Calls a tool that `search_tools` has returned.").input(object(
             json!({
                 "name": name,
-                "arguments": { "type": "object", "description": "The arguments, as `describe_tool` shows them" },
+                "arguments": { "type": "object", "description": "The arguments, according to the schema of `describe_tool`" },
             }),
             &["name"],
         ));

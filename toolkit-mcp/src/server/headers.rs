@@ -36,8 +36,8 @@ pub(super) fn check(
     meta: &Meta<'_>,
 ) -> Result<Revision, RpcError> {
     let version = headers.get(&VERSION).map(|value| value.to_str().unwrap_or("?").trim());
-    if let (Some(version), Some(said)) = (version, meta.version())
-        && version != said
+    if let (Some(version), Some(declared)) = (version, meta.version())
+        && version != declared
     {
         return Err(mismatch(&VERSION, "is not the version in `_meta`"));
     }
