@@ -96,7 +96,13 @@ impl Lowering<'_> {
             let part = Value::Object(part);
             let concerns_objects = may_concern_objects(&part);
             if reads && !concerns_objects {
-                kept.push(self.schema(part, &child(&at_parts, &idx.to_string()))?);
+                let part = self.schema(part, &child(&at_parts, &idx.to_string()))?;
+                // Lowering may have simplified the part.
+                let is_joined =
+                    part.as_object().is_some_and(|part| !part.contains_key("allOf") && join(keywords, part));
+                if !is_joined {
+                    kept.push(part);
+                }
                 continue;
             }
             self.report(at, "allOf", Effect::Widened, "cannot be merged into one schema; a part of it is removed");
