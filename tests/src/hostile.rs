@@ -1,10 +1,10 @@
-//! Tools of a stranger who wants more than to be read.
+//! Tools with hostile texts.
 
 use serde_json::json;
 use toolkit::Tool;
 
-/// What they say. It tries to become markup, links, scripts and requests, to leave the place that it stands in, and to
-/// hide.
+/// The texts. They try to become markup, links, scripts or requests, to end the element that contains them, and to
+/// hide characters.
 pub const TEXTS: [&str; 22] = [
     "</script><script>document.title='hacked'</script>",
     "\"><img src=x onerror=\"document.title='hacked'\">",
@@ -30,11 +30,11 @@ pub const TEXTS: [&str; 22] = [
     "*[_`<a href=\"https://evil.example\" onclick=x>`_](https://example.org 'title\" onclick=x')*",
 ];
 
-/// A tool for each of the texts, which it has in every field that takes one.
+/// Returns a tool for each of the texts, with the text in every field that accepts one.
 ///
 /// # Panics
 ///
-/// Never, as long as a tool may say what it wants.
+/// Panics if a tool with one of the texts is rejected.
 #[must_use]
 pub fn tools() -> Vec<Tool> {
     TEXTS.iter().enumerate().map(|(idx, text)| tool(idx, text)).collect()

@@ -1,4 +1,4 @@
-//! Where the tests find the data that nobody here wrote, and how they count what they could not run.
+//! The location of third-party test data, and the count of tests that ran and that were skipped.
 //!
 //! Real manifests, official schemas and conformance suites are third-party material and are read in place: from
 //! `TOOLKIT_SHARED`, or from `../shared` beside the project. Where they are absent and cannot be fetched, a test is
@@ -24,11 +24,11 @@ pub use self::executor::block_on;
 #[doc = include_str!("../../README.md")]
 pub struct Readme;
 
-/// The file or folder at `path` of the shared data, or `None` where the data is absent, which counts as a skip.
+/// Returns the file or folder at `path` of the shared data; `None` if the data is absent, which counts as a skip.
 ///
 /// # Panics
 ///
-/// If the data is absent although `TOOLKIT_REQUIRE_DATA=1` says that it must be there.
+/// Panics if the data is absent although `TOOLKIT_REQUIRE_DATA=1` requires it.
 #[must_use]
 pub fn shared(path: &str) -> Option<PathBuf> {
     let found = shared_path(path);
@@ -57,7 +57,7 @@ fn absent(what: &str) {
 ///
 /// # Panics
 ///
-/// If there is none although `TOOLKIT_REQUIRE_DATA=1` says that there must be.
+/// Panics if it is absent although `TOOLKIT_REQUIRE_DATA=1` requires it.
 #[must_use]
 pub fn json_schema_suite(cache: &str) -> Option<PathBuf> {
     static FETCHED: OnceLock<Option<PathBuf>> = OnceLock::new();
@@ -76,7 +76,7 @@ fn fetch_json_schema_suite(cache: &Path) -> Option<PathBuf> {
     const PACKAGE: &str = "jsonschema-4.26.0";
     let kept = cache.join(PACKAGE);
     if !kept.exists() {
-        // Whoever is first puts it in its place whole.
+        // The first process to finish moves the complete folder into place.
         let making = cache.join(format!("{PACKAGE}-{}", std::process::id()));
         let python = |arguments: &[&str]| {
             let run = Command::new("python3").arg("-m").args(arguments).current_dir(&making).output();
@@ -84,7 +84,7 @@ fn fetch_json_schema_suite(cache: &Path) -> Option<PathBuf> {
         };
         std::fs::create_dir_all(&making).ok()?;
         let wanted = PACKAGE.replace('-', "==");
-        // The index is the one that pip is set up to use.
+        // The package index is the one that pip is configured for.
         let fetched = python(&["pip", "download", "--quiet", "--retries=1", "--no-deps", "--no-binary=:all:", &wanted])
             .and_then(|()| python(&["tarfile", "--extract", &format!("{PACKAGE}.tar.gz"), "."]));
         if fetched.is_some() {
@@ -95,32 +95,32 @@ fn fetch_json_schema_suite(cache: &Path) -> Option<PathBuf> {
     Some(kept.join("json/tests")).filter(|tests| tests.exists())
 }
 
-/// The text of a shared file, or `None` where the data is absent, which counts as a skip.
+/// Returns the text of a shared file; `None` if the data is absent, which counts as a skip.
 ///
 /// # Panics
 ///
-/// If the file is there and cannot be read as UTF-8, or is absent although it is required.
+/// Panics if the file is not UTF-8, or is absent although it is required.
 #[must_use]
 pub fn shared_text(path: &str) -> Option<String> {
     shared(path).map(|found| std::fs::read_to_string(found).expect("shared data is UTF-8"))
 }
 
-/// The JSON of a shared file, or `None` where the data is absent, which counts as a skip.
+/// Returns the JSON of a shared file; `None` if the data is absent, which counts as a skip.
 ///
 /// # Panics
 ///
-/// If the file is there and is not JSON, or is absent although it is required.
+/// Panics if the file is not JSON, or is absent although it is required.
 #[must_use]
 pub fn shared_json(path: &str) -> Option<Value> {
     shared_text(path).map(|text| serde_json::from_str(&text).expect("shared data is JSON"))
 }
 
-/// Says that `n` table-driven cases ran; the test command adds these up.
+/// Records `n` table-driven cases that ran; the test command adds them up.
 pub fn ran(n: usize) {
     count("run", n);
 }
 
-/// Says that `n` cases could not run here.
+/// Records `n` cases that were skipped.
 pub fn skipped(n: usize) {
     count("skipped", n);
 }
@@ -135,21 +135,21 @@ fn count(what: &str, n: usize) {
     }
 }
 
-/// The tools of [`real_manifests`], sound or not.
+/// Returns the tools of [`real_manifests`], valid or not.
 ///
 /// # Panics
 ///
-/// As [`real_manifests`].
+/// Panics in the cases of [`real_manifests`].
 #[must_use]
 pub fn real_tools() -> Vec<toolkit::Tool> {
     real_servers().into_iter().flat_map(|(_, tools)| tools).collect()
 }
 
-/// The tools of [`real_manifests`], sound or not, by the name of the file that they are in.
+/// Returns the tools of [`real_manifests`], valid or not, by the name of their file.
 ///
 /// # Panics
 ///
-/// As [`real_manifests`].
+/// Panics in the cases of [`real_manifests`].
 #[must_use]
 pub fn real_servers() -> Vec<(String, Vec<toolkit::Tool>)> {
     let tools =
@@ -157,11 +157,11 @@ pub fn real_servers() -> Vec<(String, Vec<toolkit::Tool>)> {
     real_files().iter().map(|(name, manifest)| (name.clone(), tools(manifest))).collect()
 }
 
-/// The manifests in the shared data, in no order that matters; none where the data is absent, which counts as a skip.
+/// Returns the manifests of the shared data in any order; none if the data is absent, which counts as a skip.
 ///
 /// # Panics
 ///
-/// If the data is absent although `TOOLKIT_REQUIRE_DATA=1` says that it must be there.
+/// Panics if the data is absent although `TOOLKIT_REQUIRE_DATA=1` requires it.
 #[must_use]
 pub fn real_manifests() -> Vec<toolkit::Manifest> {
     real_files().into_iter().map(|(_, manifest)| manifest).collect()
@@ -188,7 +188,7 @@ fn real_files() -> Vec<(String, toolkit::Manifest)> {
 ///
 /// # Panics
 ///
-/// If the data is absent although `TOOLKIT_REQUIRE_DATA=1` says that it must be there.
+/// Panics if the data is absent although `TOOLKIT_REQUIRE_DATA=1` requires it.
 #[must_use]
 pub fn real_definitions() -> Vec<Value> {
     let text = shared_text("data/catalog-otc-arcade.jsonl").unwrap_or_default();
@@ -219,7 +219,7 @@ fn definition(record: &Value) -> Value {
         "output_schema": typed(&record["output"]["type"], &record["output"]["description"]),
     });
     if let Value::Object(auth) = &record["auth"] {
-        // One that is not named is known by its kind.
+        // A case without a name is identified by its kind.
         let id = auth["providerId"].as_str().or(auth["providerType"].as_str());
         let authorization = json!([{ "id": id, "oauth2": { "scopes": auth["scopes"] } }]);
         definition["requirements"]["authorization"] = authorization;

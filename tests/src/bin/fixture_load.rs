@@ -110,7 +110,7 @@ async fn serve_otc(dispatcher: Dispatcher, numbers: &Numbers) -> Outcome {
 fn note(line: &str) {
     if let Some(path) = std::env::var_os("FIXTURE_DIARY") {
         let diary = OpenOptions::new().create(true).append(true).open(path);
-        // One short line per write, so that nobody reads half of one.
+        // One short line per write, so that a reader never sees a partial line.
         let _ = diary.and_then(|mut diary| diary.write_all(format!("{line}\n").as_bytes()));
     }
 }
@@ -197,7 +197,7 @@ fn length(text: String) -> usize {
     text.len()
 }
 
-/// Keeps its thread until nobody waits for it, and notes that.
+/// Occupies its thread until the call is cancelled, and records the end.
 #[tool(namespace = "Load", version = "1.0.0")]
 fn watch(ctx: &Context) -> bool {
     note("watching");

@@ -1,5 +1,5 @@
-//! A server with the tools that the protocol's conformance suite expects, and some that take their time: over stdio, or
-//! with an address as its argument over HTTP. It prints the address that it has. `serve` is the command of that name.
+//! A server with the tools that the conformance suite of the protocol expects, and some slow ones: over stdio, or over
+//! HTTP if its argument is an address. It prints its address. `serve` is the command of that name.
 
 use std::borrow::Cow;
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
 async fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let its_server = ItsServer::default();
     let dispatcher = Dispatcher::builder(Catalog::linked()?).state(Arc::clone(&its_server)).build()?;
-    // The suite asks for prompts and resources too, and is told that there are none.
+    // The suite lists prompts and resources, too; both lists are empty.
     let server = Server::builder(dispatcher).named("fixture", "1.0.0").empty_prompts_and_resources(true).build()?;
     let _ = its_server.set(server.clone());
     match std::env::args().nth(1) {
@@ -128,7 +128,7 @@ async fn test_tool_with_progress(ctx: &Context) -> Content {
     Content::text("done")
 }
 
-/// A person whose schema has all that a schema may have, and must still have when it is listed.
+/// A type whose schema has keywords of every kind, which must be listed unchanged.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "only its schema is looked at")]

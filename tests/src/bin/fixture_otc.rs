@@ -21,7 +21,7 @@ struct Runs(AtomicU32);
 fn note(line: &str) {
     if let Some(path) = std::env::var_os("FIXTURE_DIARY") {
         let diary = OpenOptions::new().create(true).append(true).open(path);
-        // One short line per write, so that nobody reads half of one.
+        // One short line per write, so that a reader never sees a partial line.
         let _ = diary.and_then(|mut diary| diary.write_all(format!("{line}\n").as_bytes()));
     }
 }
@@ -91,7 +91,7 @@ fn countdown(from: u32) -> Chunks<u32> {
     })
 }
 
-/// Waits until nobody waits for it, and notes that.
+/// Waits until the call is cancelled, and records the end.
 #[tool(namespace = "Slow", version = "1.0.0")]
 fn wait(ctx: &Context) -> bool {
     note("waiting");
@@ -130,7 +130,7 @@ async fn nap(ms: u64) -> bool {
 async fn die(after_progress: bool, ctx: &Context) -> bool {
     if after_progress {
         ctx.progress(1.0, None, "dying");
-        // What was said has to leave this process first.
+        // The output must leave this process first.
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     std::process::exit(7)

@@ -1,5 +1,5 @@
-//! A server of MCP that nobody should have written, over stdio: what it does wrong is said by its arguments, first how
-//! it begins, then what it lists: one of the lists below, or the tools in a file.
+//! A defective MCP server over stdio. Its first argument selects the defect of its start; the second is one of the
+//! lists below, or a file with the tools to list.
 
 use std::io::{BufRead, Write, stdin, stdout};
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn main() {
     if manner == "slow" {
         std::thread::sleep(Duration::from_secs(1));
     }
-    // Starts when there is a file that lets it.
+    // Starts once the file exists.
     if manner == "gate" {
         while !std::path::Path::new(&format!("{listing}.go")).exists() {
             std::thread::sleep(Duration::from_millis(5));
@@ -76,7 +76,7 @@ fn main() {
             "tools/call" if message["params"]["name"] == "listed" => {
                 Ok(json!({ "content": [], "structuredContent": n_listed }))
             }
-            // Answers when the file that it is given is there, and others in the meantime.
+            // Responds once the file exists, and to other requests in the meantime.
             "tools/call" if message["params"]["name"] == "wait" => {
                 let file = message["params"]["arguments"]["file"].as_str().unwrap_or_default().to_owned();
                 std::thread::spawn(move || {
@@ -97,7 +97,7 @@ fn main() {
             _ => Err((-32601, "no such method".to_owned())),
         };
         match result {
-            // Nothing: the caller waits.
+            // No response: the caller waits.
             Ok(Value::Null) => {}
             Ok(result) => say(&json!({ "jsonrpc": "2.0", "id": id, "result": result })),
             Err((code, text)) => {
@@ -181,7 +181,7 @@ fn list(listing: &str, cursor: Option<&str>) -> Value {
     }
 }
 
-/// What a call comes to; `null` where nothing is answered.
+/// Returns the response to a call; `null` for none.
 fn call(params: &Value, cancelled: &[Value]) -> Result<Value, (i64, String)> {
     let arguments = &params["arguments"];
     let structured = |value: Value| Ok(json!({ "content": [], "structuredContent": value }));
@@ -196,7 +196,7 @@ fn call(params: &Value, cancelled: &[Value]) -> Result<Value, (i64, String)> {
             let mut stdout = stdout().lock();
             let piece = [b'x'; 1 << 20];
             for _ in 0..100 {
-                // The other side may have had enough.
+                // The client may have closed the stream.
                 if stdout.write_all(&piece).is_err() {
                     break;
                 }
@@ -204,11 +204,11 @@ fn call(params: &Value, cancelled: &[Value]) -> Result<Value, (i64, String)> {
             let _ = writeln!(stdout);
             Ok(Value::Null)
         }
-        // Asks and asks, and does not hear the answers.
+        // Sends requests without end and reads no response.
         "pester" => loop {
             say(&json!({ "jsonrpc": "2.0", "id": "again", "method": "ping" }));
         },
-        // Tells and tells, and then has told enough.
+        // Sends many notifications, then ends.
         "shout" => {
             for n in 0..20_000 {
                 let report = json!({ "progressToken": n, "progress": n, "message": "x".repeat(100) });
@@ -240,7 +240,7 @@ fn call(params: &Value, cancelled: &[Value]) -> Result<Value, (i64, String)> {
         "odd" => Ok(json!([1, 2])),
         "foo" => Ok(json!({ "foo": 1 })),
         "empty" => Ok(json!({})),
-        // Reports as the last thing before it answers.
+        // Sends a progress notification right before the response.
         "last_word" => {
             for done in 1..=3 {
                 let report = json!({ "progressToken": params["_meta"]["progressToken"], "progress": done });
@@ -248,7 +248,7 @@ fn call(params: &Value, cancelled: &[Value]) -> Result<Value, (i64, String)> {
             }
             structured(json!("said"))
         }
-        // Says what nobody asked for, of every kind, and then answers.
+        // Sends unsolicited messages of every kind before the response.
         "noise" => {
             for n in 0..arguments["times"].as_u64().unwrap_or(1) {
                 for method in ["tools/list_changed", "prompts/list_changed", "resources/updated", "message", "other"] {

@@ -11,7 +11,7 @@ use toolkit::{Chunks, Content, Context, Structured, ToolError, tool, toolset};
 
 fn main() -> ExitCode {
     let program = toolkit_cli::program!().dispatcher(|dispatcher| {
-        // So that a test can see which commands get here.
+        // Shows a test which commands reach this line.
         if std::env::var_os("FIXTURE_NO_SETUP").is_some() {
             panic!("the setup was called");
         }
@@ -179,7 +179,7 @@ struct Tree {
     branches: Vec<Tree>,
 }
 
-/// Types that flags have a hard time with.
+/// Types that are difficult to express as flags.
 #[tool(namespace = "odd", version = "1.0.0")]
 fn shapes(
     either: Vec<Either>,

@@ -1,4 +1,4 @@
-//! What an author writes, and what becomes of it.
+//! Tools as authors write them, and the schemas and results derived from them.
 
 mod errors;
 mod inputs;

@@ -321,7 +321,7 @@ fn huge_strings_and_keys_are_not_repeated() {
     refused(&builder(Coercion::Lenient), "bad:big", json!({ "node": { "name": "", "children": labels } }).to_string());
 }
 
-/// Runs a test once more, in a process of its own with `alone` set, and says how much memory it took at most, in MiB.
+/// Runs a test again in a process of its own with `alone` set, and returns its peak memory in MiB.
 #[cfg(target_os = "linux")]
 fn peak_of(test: &str, alone: &str) -> u64 {
     let output = Command::new(std::env::current_exe().unwrap())

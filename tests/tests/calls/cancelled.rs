@@ -20,7 +20,7 @@ impl Desk {
     }
 }
 
-/// Waits, on a thread of its own, until nobody waits for it.
+/// Waits on a thread of its own until the call is cancelled.
 #[tool(namespace = "cancelled", blocking, timeout = "20ms")]
 fn listen(ctx: &Context, desk: &Desk) {
     tokio::runtime::Handle::current().block_on(ctx.cancelled());

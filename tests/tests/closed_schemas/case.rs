@@ -1,4 +1,4 @@
-//! A type of the zoo with its type forgotten, so that a law is one loop.
+//! A type of the zoo with its type erased, so that a law is one loop.
 
 use jsonschema::{Draft, Validator};
 use proptest::prelude::*;
@@ -11,10 +11,10 @@ use super::sample::{Sample, Source};
 
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// What schemars says, before any rewriting.
+    /// The schema of schemars before any rewriting.
     pub(crate) raw: Value,
     pub(crate) closed: Value,
-    /// Writes the value that the bytes choose.
+    /// Serializes the value that the bytes select.
     pub(crate) write: fn(&[u8]) -> Value,
     pub(crate) serde_reads: fn(&Value) -> bool,
     open: &'static [&'static str],
@@ -38,7 +38,7 @@ impl Case {
         }
     }
 
-    /// Whether any key may stand in the object at `pointer`.
+    /// Returns true if the object at `pointer` accepts any key.
     pub(crate) fn is_open(&self, pointer: &str) -> bool {
         self.open.iter().any(|place| match place.strip_suffix("/**") {
             Some(above) => pointer == above || pointer.starts_with(&format!("{above}/")),
@@ -46,7 +46,7 @@ impl Case {
         })
     }
 
-    /// Runs `law` for values that serde wrote, with a few more bytes to make changes by.
+    /// Runs `law` for serialized values, with additional bytes that select mutations.
     pub(crate) fn for_all(&self, law: impl Fn(Value, &[u8]) -> Result<(), TestCaseError>) -> Result<(), String> {
         let mut runner = TestRunner::new(Config { cases: 128, failure_persistence: None, ..Config::default() });
         let bytes = proptest::collection::vec(any::<u8>(), 0..96);
@@ -56,7 +56,7 @@ impl Case {
     }
 }
 
-/// Runs a law over all types and says for which it fails.
+/// Runs a law over all types and reports the types for which it fails.
 #[track_caller]
 pub(crate) fn hold(cases: &[Case], law: impl Fn(&Case) -> Result<(), String>) {
     let failures: Vec<_> = cases.iter().filter_map(|case| law(case).err()).collect();

@@ -51,8 +51,8 @@ fn rewriting_keeps_every_verdict_that_serde_shares() {
         case.for_all(|written, changes| {
             for value in [written.clone(), mutated(written, changes)] {
                 let verdict = portable.is_valid(&value);
-                // An integer's bounds are in its format before, which nobody checks, and in the schema after.
-                // A flattened `Option` hides what serde thinks of that: what can't be read is `None`.
+                // The bounds of an integer move from its format, which validators do not assert, into the schema.
+                // A flattened `Option` hides the resulting errors of serde: an unreadable value is `None`.
                 let hidden = case.name.starts_with("FlatOption");
                 let tightened = !verdict && (hidden || !(case.serde_reads)(&value));
                 prop_assert!(raw.is_valid(&value) == verdict || tightened, "portable: {value:#}");

@@ -1,4 +1,4 @@
-//! Schemas that nobody would write.
+//! Randomly generated schemas.
 
 use jsonschema::Validator;
 use proptest::prelude::*;

@@ -92,7 +92,7 @@ pub async fn nap(millis: u64) -> u64 {
     millis
 }
 
-/// Works on a thread of its own until nobody waits.
+/// Works on a thread of its own until the call is cancelled.
 #[tool(namespace = "run", blocking, timeout = "50ms")]
 pub fn work(ctx: &Context, seen: &Seen) -> bool {
     seen.enter();

@@ -90,25 +90,25 @@ async fn echo_too(n: u32, seen: &Seen) -> u32 {
     n
 }
 
-/// Fails as the test says.
+/// Fails as the test configures.
 #[tool(namespace = "layers", idempotent)]
 async fn flaky(seen: &Seen) -> Result<usize, ToolError> {
     seen.outcome()
 }
 
-/// Fails as the test says, and changes nothing.
+/// Fails as the test configures, and is read-only.
 #[tool(namespace = "layers", read_only)]
 async fn flaky_reader(seen: &Seen) -> Result<usize, ToolError> {
     seen.outcome()
 }
 
-/// Fails as the test says, and says nothing of what it does.
+/// Fails as the test configures, without hints.
 #[tool(namespace = "layers")]
 async fn flaky_unmarked(seen: &Seen) -> Result<usize, ToolError> {
     seen.outcome()
 }
 
-/// Fails as the test says, in the middle of its result.
+/// Fails as the test configures, in the middle of its result.
 #[tool(namespace = "layers", idempotent)]
 fn flaky_stream(seen: &Seen) -> Result<Chunks<usize>, ToolError> {
     seen.outcome().map(|begun| Chunks::from_items([begun]))
@@ -141,7 +141,7 @@ async fn hangs(seen: &Seen) -> u32 {
     std::future::pending().await
 }
 
-/// Blocks its thread until it is told that nobody waits for it.
+/// Blocks its thread until the call is cancelled.
 #[tool(namespace = "layers", idempotent, blocking)]
 fn blocks(ctx: &Context, seen: &Seen) -> u32 {
     let _running = seen.enter();
@@ -151,7 +151,8 @@ fn blocks(ctx: &Context, seen: &Seen) -> u32 {
     0
 }
 
-/// Blocks its thread until the test lets it go, whoever waits for it; not for ever, so that a test that fails ends.
+/// Blocks its thread until the test releases it, even if the call is cancelled; for a bounded time, so that a failing
+/// test ends.
 #[tool(namespace = "layers", idempotent, blocking)]
 fn stays(seen: &Seen) {
     let _running = seen.enter();

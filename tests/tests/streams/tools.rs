@@ -104,7 +104,7 @@ fn counted(seen: &Seen) -> Chunks<u8> {
     }))
 }
 
-/// Works on a thread of its own until nobody waits.
+/// Works on a thread of its own until the call is cancelled.
 #[tool(namespace = "stream", blocking)]
 fn works(ctx: &Context, seen: &Seen) {
     let start = Instant::now();

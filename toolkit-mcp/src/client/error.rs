@@ -22,7 +22,7 @@ const MAX_MESSAGE_CHARS: usize = 2_000;
 const MAX_RETRY_AFTER: u64 = 24 * 60 * 60;
 
 impl McpBackend {
-    /// Converts the error of a request. Marks the connection as lost if it is not usable any more.
+    /// Converts the error of a request. Marks the connection as lost if it is no longer usable.
     pub(super) async fn failed(&self, connection: &Connection, error: ServiceError) -> ToolError {
         match (&*self.target, error) {
             (_, ServiceError::McpError(error)) => self.convert(&error),

@@ -169,7 +169,7 @@ impl Transport<RoleClient> for Lines {
                     exit_state.wait().await;
                     Err(error)
                 }
-                // A part of the message may have been written, so the stream is not usable any more.
+                // A part of the message may have been written, so the stream is no longer usable.
                 Err(_) => {
                     exit_state.record("it has stopped reading its input".to_owned());
                     *input = None;

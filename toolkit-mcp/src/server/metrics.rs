@@ -85,7 +85,7 @@ impl Metrics {
         self.tool(UNKNOWN)
     }
 
-    /// Removes the metrics of tools that are not served any more once there are many, since a backend may list other
+    /// Removes the metrics of tools that are no longer served once there are many, since a backend may list other
     /// tools every minute.
     pub(super) fn forget_all_but<'s>(&self, served: impl Iterator<Item = &'s str>) {
         let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);

@@ -83,7 +83,7 @@ const BURST: Duration = Duration::from_millis(100);
 /// for slow backends.
 const MAX_REST: Duration = Duration::from_secs(5);
 
-/// The number of remembered contracts of tools that are not listed any more.
+/// The number of remembered contracts of tools that are no longer listed.
 const MAX_GONE: usize = 1_000;
 
 /// The default time to wait for slow backends.

@@ -120,7 +120,7 @@ impl Server {
     }
 }
 
-/// A guard that cancels the calls of a client whose responses are not written any more.
+/// A guard that cancels the calls of a client whose responses are no longer written.
 struct Ending {
     end: CancelToken,
     running: Running,

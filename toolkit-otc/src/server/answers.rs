@@ -131,7 +131,7 @@ pub(super) struct CallGuard {
 }
 
 impl CallGuard {
-    /// Returns the token that is canceled when no request waits any more.
+    /// Returns the token that is canceled when the last waiting request has ended.
     pub(super) fn cancel(&self) -> CancelToken {
         self.running.cancel.clone()
     }
