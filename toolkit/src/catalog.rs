@@ -250,15 +250,16 @@ impl Catalog {
         }
     }
 
-    /// Returns the index of a tool of this catalog, for owners of the catalog that cannot borrow from it.
-    pub(crate) fn place_of(&self, tool: &Tool) -> usize {
-        let place = self.tools.element_offset(tool);
-        place.unwrap_or_else(|| self.tools.partition_point(|other| other.id() < tool.id()))
+    /// Returns the position of a tool of this catalog in [`Catalog::iter`], for owners of the catalog that cannot borrow
+    /// from it.
+    pub(crate) fn position(&self, tool: &Tool) -> usize {
+        let position = self.tools.element_offset(tool);
+        position.unwrap_or_else(|| self.tools.partition_point(|other| other.id() < tool.id()))
     }
 
-    /// Returns the tool at an index from [`Catalog::place_of`].
-    pub(crate) fn at(&self, place: usize) -> &Tool {
-        &self.tools[place]
+    /// Returns the tool at a position from [`Catalog::position`].
+    pub(crate) fn at(&self, position: usize) -> &Tool {
+        &self.tools[position]
     }
 
     fn not_found(&self, name: &str) -> String {

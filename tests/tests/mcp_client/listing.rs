@@ -32,7 +32,7 @@ async fn an_invalid_tool_is_reported_and_does_not_affect_others() {
         "`unsound`, which is left out: the arguments are not an object: ",
         "`bad name`, which is left out: the name must not contain ` `",
         "`whispers`, which is left out: description has 2 invisible characters, the first U+E0041 (a tag character",
-        "`turns`, which is left out: inputSchema/properties/a/description has an invisible character, U+202E (it turns",
+        "`turns`, which is left out: inputSchema/properties/a/description has an invisible character, U+202E (it changes the direction",
         "`good`, which is left out: the tool at index 0 has the same id",
         "``, which is left out: ",
     ];

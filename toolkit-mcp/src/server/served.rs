@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming, WireNames};
+use toolkit::dispatch::Prepared;
 use toolkit::mcp::{META_KEY, Revision, list_tools};
 use toolkit::{Dispatcher, Tool};
 use toolkit_search::Index;
@@ -30,6 +31,8 @@ pub(super) struct ServedTools {
 /// A served tool.
 pub(super) struct ServedTool {
     pub(super) name: String,
+    /// The position in the catalog, so that a call resolves its name once.
+    position: usize,
     /// The id including the version.
     pub(super) id: String,
     pub(super) param_headers: Vec<ParamHeader>,
@@ -62,6 +65,7 @@ impl ServedTools {
             });
             entries.push(ServedTool {
                 name: name.to_owned(),
+                position: catalog.iter().as_slice().partition_point(|other| other.id() < tool.id()),
                 param_headers,
                 has_requirements: !tool.requirements().is_empty(),
                 metrics: metrics.tool(&id),
@@ -89,7 +93,11 @@ impl ServedTools {
     }
 
     pub(super) fn tool(&self, entry: &ServedTool) -> &Tool {
-        self.dispatcher.catalog().get(&entry.id).expect("the tool was listed from this catalog")
+        self.prepared(entry).tool()
+    }
+
+    pub(super) fn prepared(&self, entry: &ServedTool) -> Prepared<'_> {
+        self.dispatcher.prepared_at(entry.position)
     }
 
     pub(super) fn index(&self) -> &Index {

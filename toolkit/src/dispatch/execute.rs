@@ -139,7 +139,7 @@ impl Dispatcher {
                 // Boxed to keep the future of all other calls small.
                 Run::Blocking(run) => {
                     let arguments = arguments.into_owned();
-                    let idx = self.shared.catalog.place_of(tool);
+                    let idx = self.shared.catalog.position(tool);
                     let work = move |dispatcher: &Self, context: &Context| {
                         let tool = dispatcher.shared.catalog.at(idx);
                         run(dispatcher.invocation(context, tool, entry, &arguments))

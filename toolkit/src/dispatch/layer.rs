@@ -39,7 +39,7 @@ impl Call {
     ) -> Self {
         Self {
             dispatcher: dispatcher.clone(),
-            place: dispatcher.catalog().place_of(tool),
+            place: dispatcher.catalog().position(tool),
             // A layer may run the inner service on another task.
             context: context.carried(),
             arguments: arguments.into_owned(),

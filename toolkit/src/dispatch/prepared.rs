@@ -39,6 +39,32 @@ impl Dispatcher {
     pub fn prepared(&self, name: &str) -> Result<Prepared<'_>, ToolError> {
         Ok(Prepared { dispatcher: self, tool: self.shared.catalog.resolve(name)? })
     }
+
+    /// Returns the tool at a position of [`Catalog::iter`](crate::Catalog::iter), without resolving a name. A server that
+    /// stores positions beside the names of its protocol resolves each call once.
+    ///
+    /// ```
+    /// use toolkit::{Dispatcher, catalog, tool};
+    ///
+    /// /// Doubles a number.
+    /// #[tool]
+    /// fn double(n: i64) -> i64 {
+    ///     n * 2
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::new(catalog![double]?)?;
+    /// let position = dispatcher.catalog().iter().position(|tool| tool.name() == "double").unwrap();
+    /// assert_eq!(dispatcher.prepared_at(position).call_sync(r#"{"n": 2}"#)?.value(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Panics if the catalog has no tool at this position.
+    #[must_use]
+    pub fn prepared_at(&self, position: usize) -> Prepared<'_> {
+        Prepared { dispatcher: self, tool: self.shared.catalog.at(position) }
+    }
 }
 
 impl<'d> Prepared<'d> {

@@ -45,7 +45,7 @@ impl Dispatcher {
         };
         let queue = Arc::new(Queue::default());
         // A clone of the tool would build its schemas again.
-        let place = self.shared.catalog.place_of(tool);
+        let place = self.shared.catalog.position(tool);
         let (dispatcher, arguments) = (self.clone(), arguments.into().into_owned());
         let (id, parts) = (tool.id_text(), Arc::clone(&queue));
         let context = reporting_to(context.carried(), Arc::clone(&queue));

@@ -86,7 +86,7 @@ impl Dispatcher {
             let context = &*context.under(&permit);
             match (call, Run::from_entry(entry)) {
                 (TypedCall::Sync(call), Run::Blocking(_)) => {
-                    let idx = self.catalog().place_of(tool);
+                    let idx = self.catalog().position(tool);
                     let work = move |dispatcher: &Self, context: &Context| {
                         let tool = dispatcher.catalog().at(idx);
                         finish(call(input, Host::new(context, dispatcher, tool))?)

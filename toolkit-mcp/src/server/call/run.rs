@@ -34,7 +34,7 @@ fn blocking_threads(call: Arc<Call<'static>>, permit: CallPermit) -> BlockingThr
 pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
     let context = call.context.clone().with(blocking_threads(Arc::clone(&call), permit));
     let work = async {
-        let tool = call.served.dispatcher.prepared(&call.entry().id)?;
+        let tool = call.served.prepared(call.entry());
         tool.call_with(&context, call.arguments.borrowed()).await
     };
     // An unrecorded span is not worth the wrapping.
@@ -51,7 +51,7 @@ pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
 impl Call<'_> {
     /// Returns the timeout of the tool.
     pub(super) fn own_timeout(&self) -> Option<Duration> {
-        self.served.dispatcher.prepared(&self.entry().id).ok()?.timeout()
+        self.served.prepared(self.entry()).timeout()
     }
 
     fn succeeded(&self, run: RunResult) -> Ended {
