@@ -9,16 +9,19 @@ const MAX_POINTER: usize = 240;
 const MAX_ID: usize = 376;
 
 /// Quotes a foreign text for a message: shortened, and without characters that forge or hide a line.
+#[doc(hidden)]
 pub fn quoted(text: &str) -> String {
     format!("`{}`", shown(text, MAX_SHOWN))
 }
 
 /// Shortens a pointer for a message.
+#[doc(hidden)]
 pub fn shown_pointer(pointer: &str) -> String {
     shown(pointer, MAX_POINTER)
 }
 
 /// Shortens an id for a message. A valid id is never shortened.
+#[doc(hidden)]
 pub fn shown_id(id: &(impl fmt::Display + ?Sized)) -> String {
     shown(&id.to_string(), MAX_ID)
 }

@@ -44,6 +44,7 @@ pub(crate) fn syntax_error(text: &[u8]) -> String {
 const MAX_DEPTH: usize = 127;
 
 /// Returns true if a tree is nested deeper than the parser accepts.
+#[doc(hidden)]
 pub fn is_too_deep(value: &Value) -> bool {
     fn exceeds(value: &Value, levels: usize) -> bool {
         match value {

@@ -78,11 +78,11 @@ pub mod violation;
 #[doc(hidden)]
 pub mod walk;
 
+// Hidden at their definitions, since an inlined re-export of this crate ignores an attribute here.
 #[doc(hidden)]
 pub use self::{
     dialect::Dialect,
     excerpt::{quoted, shown_id, shown_pointer},
-    generate::{input, output},
     json::is_too_deep,
     patterns::Matcher,
     violation::{child, declared_pointer},

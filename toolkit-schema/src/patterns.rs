@@ -126,6 +126,7 @@ impl<'i> Keyword<'i> for Annotation {
 }
 
 /// A compiled pattern that matches as validation does.
+#[doc(hidden)]
 pub struct Matcher {
     validator: Validator,
     needs_backtracking: bool,

@@ -53,6 +53,7 @@ pub(super) fn tokens(pointer: &str) -> impl DoubleEndedIterator<Item = Cow<'_, s
 }
 
 /// Appends an escaped token to a pointer.
+#[doc(hidden)]
 pub fn child(pointer: &str, token: &str) -> String {
     if token.contains(['~', '/']) {
         return format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"));

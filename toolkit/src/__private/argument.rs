@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::one::{Named, One};
 use super::sole::{self, Sole};
 use crate::bounds::no_arguments::NoArguments;
-use toolkit_schema as schema;
+use toolkit_schema::generate;
 
 /// A probe of the traits that `T` implements.
 ///
@@ -302,7 +302,7 @@ impl<N: Named + 'static, T: DeserializeOwned + JsonSchema> Arguments<N, T> for S
     type Arguments = One<N, T>;
 
     fn schema() -> Value {
-        schema::input::<One<N, T>>()
+        generate::input::<One<N, T>>()
     }
 
     fn take(arguments: One<N, T>) -> T {
@@ -314,7 +314,7 @@ impl<N, T, const IS_STRUCT: bool> Arguments<N, T> for SoleArgument<IS_STRUCT, fa
     type Arguments = NoArguments;
 
     fn schema() -> Value {
-        schema::input::<NoArguments>()
+        generate::input::<NoArguments>()
     }
 
     fn take(_: NoArguments) -> T {

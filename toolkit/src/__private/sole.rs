@@ -13,7 +13,7 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::Value;
 
 use super::one::{Named, One};
-use toolkit_schema::{self as schema, root};
+use toolkit_schema::{generate, root};
 
 /// The cached form of a tool's sole argument.
 pub struct Form(AtomicU8);
@@ -54,13 +54,13 @@ impl fmt::Debug for Form {
 
 /// Builds the input schema of a tool with a sole argument.
 pub fn schema<N: Named + 'static, T: DeserializeOwned + JsonSchema>() -> Value {
-    decide::<N, T>().unwrap_or_else(schema::input::<One<N, T>>)
+    decide::<N, T>().unwrap_or_else(generate::input::<One<N, T>>)
 }
 
 /// Returns the schema of the argument struct, if `T` is one.
 #[cold]
 fn decide<N: Named, T: JsonSchema>() -> Option<Value> {
-    N::form().decide(schema::input::<T>())
+    N::form().decide(generate::input::<T>())
 }
 
 /// A sole argument, deserialized from either form.

@@ -57,7 +57,7 @@ pub const CHUNKS: u8 = 5;
 
 impl<T: Serialize + JsonSchema> Encode<T> for Returns<STRUCTURED> {
     fn schema() -> Option<Value> {
-        Some(toolkit_schema::output::<T>())
+        Some(toolkit_schema::generate::output::<T>())
     }
 
     fn encode(output: T, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
@@ -102,7 +102,7 @@ impl Encode<Vec<Content>> for Returns<CONTENT> {
 
 impl<T: Serialize + JsonSchema> Encode<Structured<T>> for Returns<STRUCTURED_WITH_CONTENT> {
     fn schema() -> Option<Value> {
-        Some(toolkit_schema::output::<T>())
+        Some(toolkit_schema::generate::output::<T>())
     }
 
     fn encode(output: Structured<T>, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
@@ -116,7 +116,7 @@ impl<T: Serialize + JsonSchema + Send + 'static> Encode<Chunks<T>> for Returns<C
     const WAITS: bool = true;
 
     fn schema() -> Option<Value> {
-        Some(toolkit_schema::output::<Vec<T>>())
+        Some(toolkit_schema::generate::output::<Vec<T>>())
     }
 
     fn encode(_: Chunks<T>, _: &Invocation<'_>, _: Vec<Change>) -> Result<RunResult, ToolError> {

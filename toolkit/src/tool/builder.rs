@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::check::validate_tool;
 use super::diagnostic::Diagnostics;
 use super::{Annotations, Icon, Literal, Metadata, Requirements, Text, Tool, ToolId, normalize_tags};
-use toolkit_schema as schema;
+use toolkit_schema::generate;
 
 /// A builder of a tool that is not a function of this program.
 ///
@@ -184,7 +184,7 @@ impl ToolBuilder {
 
     /// Sets the schema of the arguments to that of a function with the argument struct `T`.
     pub fn input_of<T: JsonSchema>(self) -> Self {
-        self.input(schema::input::<T>())
+        self.input(generate::input::<T>())
     }
 
     /// Sets the schema of the structured result. A tool has no output schema by default.
@@ -195,7 +195,7 @@ impl ToolBuilder {
 
     /// Sets the schema of the structured result to that of a function that returns `T`.
     pub fn output_of<T: JsonSchema>(self) -> Self {
-        self.output(schema::output::<T>())
+        self.output(generate::output::<T>())
     }
 
     /// Builds the tool and validates it like a function of this program.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{META_KEY, Metadata, Tool, ToolId, Unknown, normalize_tags};
 use crate::arguments::Arguments;
 use toolkit_schema::is_too_deep;
-use toolkit_schema::{Schema, Violations, child, input};
+use toolkit_schema::{Schema, Violations, child, generate};
 
 /// A JSON object.
 pub(crate) type Object = Map<String, Value>;
@@ -159,7 +159,7 @@ impl Tool {
 
     fn read(mut fields: Object) -> Result<Self, ParseToolError> {
         /// The schema of the canonical form, which provides the error messages.
-        static FORM: LazyLock<Schema> = LazyLock::new(|| Schema::generated(input::<Canonical<'static>>()));
+        static FORM: LazyLock<Schema> = LazyLock::new(|| Schema::generated(generate::input::<Canonical<'static>>()));
 
         drop_nulls(&mut fields);
         let fields = Value::Object(fields);
