@@ -136,6 +136,11 @@ impl Lowering<'_> {
         let n_lost_before = self.n_lost_references;
         self.lower_unevaluated(&mut keywords, at);
         self.lower_all_of(&mut keywords, at)?;
+        // The parts of `allOf`, such as the target of a reference, may have been merged. A part with a lost reference could
+        // declare any property.
+        if self.n_lost_references == n_lost_before {
+            self.lower_unevaluated(&mut keywords, at);
+        }
         let is_dynamic = keywords.contains_key("$dynamicRef") && !self.follows_references();
         if keywords.contains_key("$ref") || is_dynamic {
             return self.lower_reference(keywords, at);

@@ -10,8 +10,6 @@ use toolkit_schema::child;
 impl Lowering<'_> {
     /// Lowers the keywords of objects; `None` if no value is left.
     pub(super) fn lower_object(&mut self, keywords: &mut Keywords, at: &str) -> Option<()> {
-        // A reference beside it may have been replaced by its target in the meantime.
-        self.lower_unevaluated(keywords, at);
         self.lower_patterns(keywords, at);
         if self.dialect.closed && describes_objects(keywords) && !declare_required(keywords) {
             return self.exclude_type(keywords, "object", at);

@@ -111,6 +111,20 @@ fn a_required_property_that_a_referenced_object_leaves_unevaluated_cannot_be_sen
     }
 }
 
+#[test]
+fn a_property_behind_a_lost_reference_can_be_sent_beside_unevaluated_ones() {
+    let original = json!({
+        "type": "object",
+        "properties": { "it": { "oneOf": [{ "type": "integer" }, { "$ref": "#" }], "unevaluatedProperties": false } },
+        "required": ["it"],
+        "additionalProperties": false,
+    });
+    for seed in 0..8 {
+        check_sound(original.clone(), seed).unwrap();
+        check_complete(original.clone(), seed).unwrap();
+    }
+}
+
 fn null_can_be_sent(schema: &Value) {
     let original = json!({ "type": "object", "properties": { "it": schema }, "required": ["it"] });
     let sent = json!({ "it": null });
