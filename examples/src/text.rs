@@ -94,7 +94,7 @@ pub struct Replaced {
 }
 
 /// Replaces the matches of a regular expression. In the replacement, `$1` and `${name}` stand for capture groups and
-/// `$$` for a dollar sign. In the pattern, `^` and `$` match at line ends. match at line ends.
+/// `$$` for a dollar sign. In the pattern, `^` and `$` match at line ends.
 #[tool(
     namespace = "text",
     version = "1.0.0",
