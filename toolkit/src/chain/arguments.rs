@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, StepLocation};
 use super::plan::{Previous, Wiring};
-use super::{PREVIOUS, Step};
+use super::pointer::{first_token, unescaped};
+use super::step::{PREVIOUS, Step};
 use crate::tool::Tool;
 use toolkit_schema::is_too_deep;
 use toolkit_schema::{Schema, Violation};
@@ -110,12 +111,4 @@ fn remove_null(value: &mut Value, pointer: &str) -> bool {
     let Some((parent, key)) = pointer.rsplit_once('/') else { return false };
     let parent = value.pointer_mut(parent).and_then(Value::as_object_mut);
     parent.is_some_and(|object| object.remove(&unescaped(key)).is_some())
-}
-
-fn first_token(pointer: &str) -> Option<String> {
-    pointer.split('/').nth(1).map(unescaped)
-}
-
-pub(super) fn unescaped(token: &str) -> String {
-    token.replace("~1", "/").replace("~0", "~")
 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Chain, Step};
+use super::definition::Chain;
+use super::step::Step;
 use toolkit_schema::shown_pointer;
 
 /// A defect that prevents a chain from running.

@@ -9,7 +9,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::{Chain, Order, Step};
+use super::definition::{Chain, Order};
+use super::step::Step;
 use crate::call::Arguments;
 use toolkit_schema::is_too_deep;
 use toolkit_schema::{Schema, Violation, Violations, generate};

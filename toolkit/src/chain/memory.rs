@@ -6,6 +6,11 @@ use serde::Serialize;
 
 use crate::call::RunResult;
 
+/// The maximum size of the JSON that one step may take from the results of others, in bytes.
+///
+/// Without this limit, a chain whose steps each take the preceding result twice would double its size with every step.
+pub const MAX_TAKEN_BYTES: usize = 16 << 20;
+
 /// Limits of running a [`Chain`](super::Chain).
 ///
 /// ```

@@ -2,10 +2,15 @@
 
 use std::collections::HashMap;
 
+use super::definition::{Chain, Order};
 use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, MAX_DIAGNOSTICS, StepLocation, shown};
-use super::{Chain, MAX_STEPS, Order, PREVIOUS, Step};
+use super::pointer::is_pointer;
+use super::step::{PREVIOUS, Step};
 use toolkit_schema::child;
 use toolkit_schema::suggest::suggest;
+
+/// The maximum number of steps of a chain.
+pub const MAX_STEPS: usize = 256;
 
 /// The inputs of each step.
 pub(super) struct Plan<'c> {
@@ -181,10 +186,4 @@ fn wire<'c>(
         }
     }
     wiring
-}
-
-/// Returns true if `text` is a JSON Pointer (RFC 6901, section 3).
-fn is_pointer(text: &str) -> bool {
-    let escapes = text.split('~').skip(1);
-    (text.is_empty() || text.starts_with('/')) && escapes.into_iter().all(|rest| rest.starts_with(['0', '1']))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::arguments::unescaped;
+use super::pointer::unescaped;
 use toolkit_schema::walk;
 
 /// The JSON types of a value, as a set.

@@ -1,294 +1,75 @@
-//! Execution of the steps of a chain.
+//! The methods that run a chain.
 
-use std::future::poll_fn;
-use std::task::Poll;
-use std::time::{Duration, Instant};
+use super::check::check;
+use super::definition::Chain;
+use super::diagnostic::ChainDiagnostics;
+use super::execute::Run;
+use super::memory::ChainLimits;
+use super::outcome::ChainOutcome;
+use crate::call::Context;
+use crate::dispatch::Dispatcher;
 
-use serde_json::{Map, Value};
+impl Chain {
+    /// Runs the chain until a step fails or `context` is cancelled.
+    ///
+    /// Every step receives the context. Its progress listener receives reports in units of steps: `0/n started`, then
+    /// `i/n step_completed` or `i/n step_error`, and reports of the tools as fractions of their steps. If a step of a
+    /// parallel chain fails, the steps that are running are completed. Any executor can run a chain, unless a tool
+    /// requires tokio. The memory of arguments and results is limited by [`ChainLimits`].
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Chain::check`], before any step runs. The failure of a step is not an error of this
+    /// method: the outcome contains it, together with the steps before.
+    pub async fn run(&self, dispatcher: &Dispatcher, context: &Context) -> Result<ChainOutcome, ChainDiagnostics> {
+        self.run_with_limits(dispatcher, context, ChainLimits::new()).await
+    }
 
-use super::diagnostic::shown;
-use super::memory::{self, Budget, ChainLimits, Size};
-use super::meter::Meter;
-use super::outcome::{ChainOutcome, StepResult};
-use super::plan::{Plan, Previous, Wiring};
-use super::{Chain, MAX_TAKEN_BYTES, Order, PREVIOUS};
-use crate::call::{Context, ErrorKind, RunResult, ToolError};
-use crate::dispatch::{BoxFuture, Dispatcher};
+    /// Runs the chain with other limits than the default ones.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Chain::run`].
+    pub async fn run_with_limits(
+        &self,
+        dispatcher: &Dispatcher,
+        context: &Context,
+        limits: ChainLimits,
+    ) -> Result<ChainOutcome, ChainDiagnostics> {
+        Ok(self.start(dispatcher, context, limits)?.run().await)
+    }
 
-/// A running chain.
-pub(super) struct Run<'a> {
-    chain: &'a Chain,
-    plan: Plan<'a>,
-    dispatcher: &'a Dispatcher,
-    context: &'a Context,
-    meter: Meter<'a>,
-    finished: Vec<Option<StepResult>>,
-    /// The structured results that other steps still read, as trees; `None` if a result is nested too deeply.
-    values: Vec<Option<Value>>,
-    /// For each step, the number of steps that still read its result, and the memory of the tree.
-    readers: Vec<usize>,
-    trees: Vec<usize>,
-    budget: Budget,
-    failed: Option<usize>,
-}
+    /// Runs a chain of synchronous tools on this thread, in the order of the list, without a runtime.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Chain::run`]. A step with an asynchronous tool fails.
+    pub fn run_sync(&self, dispatcher: &Dispatcher, context: &Context) -> Result<ChainOutcome, ChainDiagnostics> {
+        self.run_sync_with_limits(dispatcher, context, ChainLimits::new())
+    }
 
-/// A finished call.
-struct Called {
-    idx: usize,
-    args: Value,
-    result: Result<RunResult, ToolError>,
-    duration: Duration,
-}
+    /// Runs a chain of synchronous tools with other limits than the default ones.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Chain::run_sync`].
+    pub fn run_sync_with_limits(
+        &self,
+        dispatcher: &Dispatcher,
+        context: &Context,
+        limits: ChainLimits,
+    ) -> Result<ChainOutcome, ChainDiagnostics> {
+        Ok(self.start(dispatcher, context, limits)?.run_sync())
+    }
 
-impl<'a> Run<'a> {
-    pub(super) fn new(
-        chain: &'a Chain,
-        plan: Plan<'a>,
+    fn start<'a>(
+        &'a self,
         dispatcher: &'a Dispatcher,
         context: &'a Context,
         limits: ChainLimits,
-    ) -> Self {
-        let n_steps = chain.steps().len();
-        let mut readers = vec![0; n_steps];
-        plan.wirings.iter().flat_map(Wiring::sources).for_each(|source| readers[source] += 1);
-        Self {
-            chain,
-            plan,
-            readers,
-            trees: vec![0; n_steps],
-            budget: Budget::new(limits),
-            dispatcher,
-            context,
-            meter: Meter::start(context, n_steps),
-            finished: (0..n_steps).map(|_| None).collect(),
-            values: vec![None; n_steps],
-            failed: None,
-        }
+    ) -> Result<Run<'a>, ChainDiagnostics> {
+        let (plan, diagnostics) = check(self, dispatcher.catalog());
+        ChainDiagnostics::none_or(diagnostics)?;
+        Ok(Run::new(self, plan, dispatcher, context, limits))
     }
-
-    pub(super) async fn run(mut self) -> ChainOutcome {
-        match self.chain.order {
-            Order::Sequential => {
-                for idx in 0..self.finished.len() {
-                    if self.is_over() {
-                        break;
-                    }
-                    let called = self.call(idx).await;
-                    self.finish(called);
-                }
-            }
-            Order::Parallel => self.run_parallel().await,
-        }
-        self.outcome()
-    }
-
-    /// Runs the steps one after another on this thread. In the order of the list, the inputs of each step are
-    /// available.
-    pub(super) fn run_sync(mut self) -> ChainOutcome {
-        for idx in 0..self.finished.len() {
-            if self.is_over() {
-                break;
-            }
-            let (tool, context) = (self.chain.steps()[idx].tool(), self.meter.context_of(idx));
-            let (args, found) = self.args(idx);
-            let start = Instant::now();
-            let result = found.and_then(|()| self.dispatcher.call_sync_with(&context, tool, &args));
-            let called = Called { idx, args, result, duration: start.elapsed() };
-            self.finish(called);
-        }
-        self.outcome()
-    }
-
-    /// Polls all steps whose inputs are available, in one task. After a failure no step is started, and the running
-    /// ones are completed, because their effects belong into the outcome.
-    async fn run_parallel(&mut self) {
-        let mut waiting: Vec<usize> = (0..self.finished.len()).collect();
-        let mut running: Vec<BoxFuture<'a, Called>> = Vec::new();
-        loop {
-            if !self.is_over() {
-                let is_ready = |idx: usize| {
-                    let needs = &self.plan.wirings[idx].needs;
-                    needs.iter().all(|&need| self.finished[need].is_some())
-                };
-                let (ready, rest) = waiting.into_iter().partition(|&idx| is_ready(idx));
-                waiting = rest;
-                let ready: Vec<usize> = ready;
-                running.extend(ready.into_iter().map(|idx| self.call(idx)));
-            }
-            if running.is_empty() {
-                return;
-            }
-            let called = next_of(&mut running).await;
-            self.finish(called);
-        }
-    }
-
-    /// Returns true if no further step may be started.
-    fn is_over(&self) -> bool {
-        self.failed.is_some() || self.context.is_cancelled()
-    }
-
-    fn call(&mut self, idx: usize) -> BoxFuture<'a, Called> {
-        let (tool, dispatcher) = (self.chain.steps()[idx].tool(), self.dispatcher);
-        let ((args, found), context) = (self.args(idx), self.meter.context_of(idx));
-        Box::pin(async move {
-            let start = Instant::now();
-            let result = match found {
-                Ok(()) => dispatcher.call_with(&context, tool, &args).await,
-                Err(error) => Err(error),
-            };
-            Called { idx, args, result, duration: start.elapsed() }
-        })
-    }
-
-    /// Returns the effective arguments of a step. If one of them is missing, returns those before it, and an error.
-    fn args(&mut self, idx: usize) -> (Value, Result<(), ToolError>) {
-        let constants = self.chain.steps()[idx].constants();
-        let found = match memory::size_of_tree(constants, self.budget.left()) {
-            Some(bytes) if self.budget.reserve(bytes) => Ok(()),
-            _ => Err(self.out_of_budget(idx, ErrorKind::TooLarge)),
-        };
-        let mut args = if found.is_ok() { constants.clone() } else { Map::new() };
-        let found = found.and_then(|()| self.take(idx, &mut args));
-        self.release_sources(idx);
-        (Value::Object(args), found)
-    }
-
-    fn take(&mut self, idx: usize, args: &mut Map<String, Value>) -> Result<(), ToolError> {
-        let wiring = &self.plan.wirings[idx];
-        let mut room = MAX_TAKEN_BYTES;
-        let mut taken_bytes = 0;
-        for taken in &wiring.taken {
-            let value = self.value(taken.step)?.pointer(taken.pointer).ok_or_else(|| {
-                let message = format!(
-                    "cannot set the argument {}: there is no value at {} in the result of step {}",
-                    shown(taken.argument),
-                    shown(taken.pointer),
-                    self.label(taken.step),
-                );
-                ToolError::new(ErrorKind::InvalidArguments, message)
-            })?;
-            args.insert(taken.argument.to_owned(), self.copied(idx, value, &mut room, &mut taken_bytes)?);
-        }
-        let previous = match wiring.previous {
-            Previous::Unused => None,
-            Previous::Null => Some(Value::Null),
-            Previous::Of(source) => Some(self.copied(idx, self.value(source)?, &mut room, &mut taken_bytes)?),
-        };
-        args.extend(previous.map(|previous| (PREVIOUS.to_owned(), previous)));
-        match self.budget.reserve(taken_bytes) {
-            true => Ok(()),
-            false => Err(self.out_of_budget(idx, ErrorKind::TooLarge)),
-        }
-    }
-
-    /// Copies `value` for a step, if its text and its tree fit into the limits beside the arguments taken so far.
-    fn copied(&self, idx: usize, value: &Value, room: &mut usize, taken_bytes: &mut usize) -> Result<Value, ToolError> {
-        let mut size = Size::new(*room, self.budget.left().saturating_sub(*taken_bytes));
-        // Only the limits of the measure can stop serialization.
-        if serde_json::to_writer(&mut size, value).is_err() {
-            return Err(match size.exceeds_text() {
-                true => {
-                    let message = format!("the arguments from earlier steps exceed {MAX_TAKEN_BYTES} bytes");
-                    ToolError::new(ErrorKind::TooLarge, message)
-                }
-                false => self.out_of_budget(idx, ErrorKind::TooLarge),
-            });
-        }
-        *room -= size.text;
-        *taken_bytes += size.tree;
-        Ok(value.clone())
-    }
-
-    /// Drops the trees that no other step will read.
-    fn release_sources(&mut self, idx: usize) {
-        for source in self.plan.wirings[idx].sources() {
-            self.readers[source] -= 1;
-            if self.readers[source] == 0 {
-                self.values[source] = None;
-                self.budget.release(std::mem::take(&mut self.trees[source]));
-            }
-        }
-    }
-
-    fn out_of_budget(&self, idx: usize, kind: ErrorKind) -> ToolError {
-        let part = if kind == ErrorKind::TooLarge { "arguments" } else { "result" };
-        let message = format!(
-            "with the {part} of step {idx} ({}), the chain exceeds its budget of {} bytes for arguments and results",
-            self.label(idx),
-            self.budget.limit,
-        );
-        ToolError::new(kind, message)
-    }
-
-    /// Returns the result of a step as a tree.
-    fn value(&self, idx: usize) -> Result<&Value, ToolError> {
-        self.values[idx].as_ref().ok_or_else(|| {
-            let message = format!("the result of step {} is nested too deeply to be read", self.label(idx));
-            ToolError::new(ErrorKind::InvalidArguments, message)
-        })
-    }
-
-    fn label(&self, idx: usize) -> String {
-        let step = &self.chain.steps()[idx];
-        shown(step.id().unwrap_or(step.tool()))
-    }
-
-    fn finish(&mut self, called: Called) {
-        let Called { idx, args, result, duration } = called;
-        let result = result.and_then(|result| self.keep(idx, result));
-        if result.is_err() {
-            self.failed.get_or_insert(idx);
-        }
-        self.meter.finish(idx, result.is_ok());
-        let step = &self.chain.steps()[idx];
-        let (id, tool, args) = (step.id().map(str::to_owned), step.tool().to_owned(), object(args));
-        self.finished[idx] = Some(StepResult { index: idx, id, tool, args, result, duration });
-    }
-
-    /// Reserves the memory of a result, and parses it if other steps read it.
-    fn keep(&mut self, idx: usize, result: RunResult) -> Result<RunResult, ToolError> {
-        let tree = match result.json() {
-            Some(json) if self.plan.is_read[idx] => memory::size_of_text(json),
-            _ => 0,
-        };
-        if !self.budget.reserve(memory::size_of_result(&result).saturating_add(tree)) {
-            return Err(self.out_of_budget(idx, ErrorKind::ResultTooLarge));
-        }
-        if self.plan.is_read[idx] {
-            self.values[idx] = result.json().map_or(Some(Value::Null), |json| serde_json::from_slice(json).ok());
-            self.trees[idx] = tree;
-        }
-        Ok(result)
-    }
-
-    fn outcome(self) -> ChainOutcome {
-        let was_left = self.finished.iter().any(Option::is_none);
-        let steps: Vec<StepResult> = self.finished.into_iter().flatten().collect();
-        let failed = self.failed.and_then(|idx| steps.iter().position(|step| step.index == idx));
-        let cancelled = (failed.is_none() && was_left).then(ToolError::cancelled);
-        ChainOutcome { steps, failed, cancelled }
-    }
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(object) => object,
-        _ => Map::new(),
-    }
-}
-
-/// Waits until one of the `running` futures completes, and removes it. Others that complete at the same time are left,
-/// so that each result is measured before the next one exists.
-async fn next_of<T>(running: &mut Vec<BoxFuture<'_, T>>) -> T {
-    poll_fn(|cx| {
-        for idx in 0..running.len() {
-            if let Poll::Ready(value) = running[idx].as_mut().poll(cx) {
-                drop(running.swap_remove(idx));
-                return Poll::Ready(value);
-            }
-        }
-        Poll::Pending
-    })
-    .await
 }

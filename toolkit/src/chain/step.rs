@@ -7,6 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// The name of the argument that `usePrevious` passes.
+pub const PREVIOUS: &str = "previous";
+
 /// A step of a [`Chain`](super::Chain): a tool, and the sources of its arguments.
 ///
 /// ```
