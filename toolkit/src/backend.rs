@@ -40,10 +40,14 @@ mod call;
 mod changes;
 mod collect;
 mod deadline;
+mod error;
 mod hop;
+mod interface;
 mod local;
+mod merge;
 mod normalize;
 mod pending;
+mod registered;
 mod registry;
 mod review;
 mod routes;
@@ -51,119 +55,13 @@ mod routes;
 pub use self::answer::Answer;
 pub use self::call::BackendCall;
 pub(crate) use self::call::Parts;
-pub use self::collect::{BackendError, Collected};
+pub use self::error::{BackendError, RegisterError};
 pub(crate) use self::hop::without_tool_id;
+pub use self::interface::{Backend, OfferedTools};
 pub use self::local::LocalBackend;
+pub use self::merge::Collected;
 pub(crate) use self::normalize::{Normal, normalize};
-pub use self::registry::{Backends, RegisterError};
+pub use self::registry::Backends;
 pub use self::review::ContractChange;
 pub use self::routes::Routes;
 pub(crate) use self::routes::{Route, Selector};
-use crate::call::BoxFuture;
-use crate::call::ToolError;
-use crate::catalog::Diagnostic;
-use crate::tool::{BackendKind, Tool, ToolBackend};
-
-/// An executor of tools.
-///
-/// All methods may be called at any time and from several tasks concurrently. Dropping a future of
-/// a backend must stop its work: the dispatcher drops it when the call is cancelled or exceeds its
-/// timeout. A panic in a backend is an error of that call.
-///
-/// See the [module documentation](self) for an example.
-pub trait Backend: Send + Sync + 'static {
-    /// Returns the unique name of the backend, which is also the namespace of its tools that have
-    /// none.
-    fn name(&self) -> &str;
-
-    /// Returns the kind of the backend. If several backends run the same tool, closer kinds are
-    /// preferred.
-    fn kind(&self) -> BackendKind;
-
-    /// Returns true if the host trusts the hints of this backend's tools: that they are read-only,
-    /// idempotent, or limited to a closed domain. Otherwise hints, tags and timeouts are dropped
-    /// when the tools are collected, and layers and filters treat the tools as destructive.
-    ///
-    /// By default only backends of kind [`BackendKind::Local`] are trusted, whose tools the host
-    /// itself has added. An implementation must return a setting of its host, never a claim of the
-    /// other side.
-    fn is_trusted(&self) -> bool {
-        self.kind() == BackendKind::Local
-    }
-
-    /// Returns the tools that the backend runs at the moment.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the list of tools cannot be obtained.
-    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>>;
-
-    /// Completes when the tools may differ from those that [`Backend::tools`] returned last. Never
-    /// completes by default.
-    ///
-    /// If the future is dropped before it completes, the next call must report the same change.
-    fn changed(&self) -> BoxFuture<'_, ()> {
-        Box::pin(std::future::pending())
-    }
-
-    /// Runs one of the tools. The arguments match the tool's input schema, and the context holds
-    /// only the credentials that the tool requires.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the tool failed or was unreachable
-    /// ([`ErrorKind::Unavailable`](crate::call::ErrorKind::Unavailable)).
-    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>>;
-
-    /// Prepares the backend, for example by connecting. Does nothing by default.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the backend cannot run tools.
-    fn start(&self) -> BoxFuture<'_, Result<(), ToolError>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    /// Reverts [`Backend::start`]. Does nothing by default.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the backend did not stop cleanly.
-    fn stop(&self) -> BoxFuture<'_, Result<(), ToolError>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    /// Checks that the backend can run a tool. Succeeds by default.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error that describes why the backend cannot run tools.
-    fn health(&self) -> BoxFuture<'_, Result<(), ToolError>> {
-        Box::pin(async { Ok(()) })
-    }
-}
-
-/// The tools of a backend, and diagnostics of those that are left out.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct OfferedTools {
-    /// The tools, each with its identity in the backend.
-    pub tools: Vec<(Tool, ToolBackend)>,
-    /// The diagnostics of tools that are left out.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
-impl OfferedTools {
-    /// Creates a list of tools without diagnostics.
-    #[must_use]
-    pub fn new(tools: impl IntoIterator<Item = (Tool, ToolBackend)>) -> Self {
-        Self { tools: tools.into_iter().collect(), diagnostics: Vec::new() }
-    }
-
-    /// Adds diagnostics of tools that are left out.
-    #[must_use]
-    pub fn with_diagnostics(mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) -> Self {
-        self.diagnostics.extend(diagnostics);
-        self
-    }
-}

@@ -5,8 +5,8 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use super::Backend;
 use super::deadline::within;
+use super::interface::Backend;
 use crate::call::BoxFuture;
 use crate::call::ToolError;
 use crate::call::unwind::caught_future;

@@ -1,215 +1,101 @@
-//! Collection of the tools of several backends into one catalog.
+//! Collection of the tools that the backends list at the moment.
 
-use std::collections::{HashMap, HashSet};
-use std::fmt;
+use std::future::pending;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use super::registry::Registered;
-use super::review::{Review, is_host_code, without_backend};
-use super::{OfferedTools, Route, Routes};
-use crate::call::ToolError;
-use crate::catalog::{Catalog, Diagnostic, DiagnosticKind};
-use crate::lock::Lock;
-use crate::tool::{Tool, ToolId};
-use toolkit_schema::shown_id;
+use super::ask::{changed, first_of, join_all};
+use super::deadline::within;
+use super::merge::{Asked, Collected};
+use super::registered::Registered;
+use super::registry::Backends;
+use super::review::{Review, is_host_code};
+use crate::call::{BoxFuture, ErrorKind, ToolError};
+use crate::catalog::Catalog;
 
-/// The result of [`Backends::collect`](super::Backends::collect).
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Collected {
-    /// The catalog of all tools.
-    pub catalog: Catalog,
-    /// The backends that run each tool.
-    pub routes: Routes,
-    /// Diagnostics of tools that were left out, and differences from the lock.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The backends whose tools could not be listed. Their tools stay unchanged for a while; see
-    /// [`Backends::with_grace`](super::Backends::with_grace).
-    pub failures: Vec<BackendError>,
-    /// The tools that the backends offer, with every claim that they make, whether or not they are
-    /// collected. A person reviews this list, and
-    /// [`Backends::with_lock`](super::Backends::with_lock) compares with it. Tools that the host
-    /// added itself ([`BackendKind::Local`](crate::tool::BackendKind::Local)) are not included.
-    pub offered: Lock,
-}
-
-/// A backend that failed to start, stop, list its tools or pass its health check.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct BackendError {
-    /// The name of the backend.
-    pub backend: String,
-    /// The error.
-    pub error: ToolError,
-    /// True while the request is still running in the background;
-    /// [`Backends::changed`](super::Backends::changed) resolves when it is done.
-    pub is_pending: bool,
-}
-
-impl fmt::Display for BackendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.backend, self.error)
+impl Backends {
+    /// Combines the tools of `base` with those of every enabled backend.
+    ///
+    /// A tool without a namespace is put into the namespace named after its backend. If several backends offer a tool
+    /// with the same id and the same schemas, it is one tool with several backends. If the schemas differ, the first
+    /// tool wins: `base` comes before the backends, which are ordered by [`BackendKind`]. The other tool is reported
+    /// as a diagnostic. A new version of a tool is also left out and reported if the tool belongs to another backend.
+    /// If a backend cannot list its tools, it is reported as a failure, and the others are not affected.
+    ///
+    /// The following rules apply to tools of all kinds except [`BackendKind::Local`]:
+    ///
+    /// - They cannot be in a namespace of `base`. A backend with the name of such a namespace is reported as a
+    ///   failure, and its tools are not listed.
+    /// - Texts are cut to [`MAX_DESCRIPTION_BYTES`](crate::tool::MAX_DESCRIPTION_BYTES) and the related constants, and
+    ///   tools with schemas larger than [`MAX_SCHEMA_BYTES`](crate::tool::MAX_SCHEMA_BYTES) are left out and reported.
+    /// - Hints about effects, tags and timeouts are dropped, unless the host [trusts](Backend::is_trusted) the backend
+    ///   or a [lock](Backends::with_lock) contains exactly that contract.
+    pub async fn collect(&self, base: Catalog) -> Collected {
+        self.collect_within(base, self.timeout).await
     }
-}
 
-impl std::error::Error for BackendError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.error)
-    }
-}
-
-/// The outcome of listing the tools of one backend.
-pub(super) struct Asked {
-    pub(super) backend: Arc<Registered>,
-    /// The current list of tools, or the last known one.
-    pub(super) offers: Option<OfferedTools>,
-    pub(super) error: Option<ToolError>,
-    pub(super) is_pending: bool,
-}
-
-impl Collected {
-    pub(super) fn new(base: Catalog, mut asked: Vec<Asked>, lock: Option<&Lock>) -> Self {
-        // The sort is stable: backends of one kind stay in the order of their registration.
-        asked.sort_by_key(|asked| asked.backend.backend().kind());
-        let review = Review::new(&base, lock);
-        let mut gathered = Gathered::default();
-        if let Some(lock) = lock {
-            gathered.diagnostics = without_backend(lock, asked.iter().map(|asked| asked.backend.name()));
-        }
-        let mut failures = Vec::new();
-        for Asked { backend, offers, error, is_pending } in asked {
-            if let Some(offers) = offers {
-                gathered.add_all(&base, &review, &backend, offers);
+    /// Behaves like [`Backends::collect`], with a limit on the wait for each backend. A backend that exceeds it is
+    /// reported as a failure of kind [`TimedOut`](crate::call::ErrorKind::TimedOut). Its request continues:
+    /// [`Backends::changed`] completes when it is answered, and the next collection uses the answer.
+    pub async fn collect_within(&self, base: Catalog, timeout: Duration) -> Collected {
+        self.changes.mark_seen();
+        let mut backends = self.read().clone();
+        backends.retain(|backend| backend.is_enabled());
+        self.pending.retain(backends.iter());
+        let review = Review::new(&base, None);
+        let is_taken = |backend: &Registered| !is_host_code(backend) && review.is_taken(backend.name());
+        let answers = join_all(backends.iter().map(|backend| async {
+            if is_taken(backend) {
+                return (Err(name_taken(backend.name())), false);
             }
-            if let Some(error) = error {
-                failures.push(BackendError { backend: backend.name().to_owned(), error, is_pending });
-            }
-        }
+            let answer = within(timeout, self.pending.list(backend, self.timeout)).await;
+            let is_pending = self.pending.has(backend);
+            (answer, is_pending)
+        }));
+        let answers = answers.await;
         drop(review);
-        let Gathered { tools, routes, mut diagnostics, offered, .. } = gathered;
-        let catalog = join(base, tools, &mut diagnostics);
-        Self { catalog, routes, diagnostics, failures, offered: Lock::from_tools(offered) }
+        let asked = std::iter::zip(backends, answers).map(|(backend, (answer, is_pending))| {
+            let (offers, error) = backend.remember(answer, self.grace);
+            Asked { backend, offers, error, is_pending }
+        });
+        Collected::new(base, asked.collect(), self.lock.as_ref())
     }
-}
 
-/// The tools of backends while they are collected.
-#[derive(Default)]
-struct Gathered {
-    tools: Vec<Tool>,
-    place_of: HashMap<ToolId, usize>,
-    /// The backend that owns each tool, by the id without a version.
-    owner_of: HashMap<ToolId, Arc<Registered>>,
-    routes: Routes,
-    diagnostics: Vec<Diagnostic>,
-    offered: Vec<Tool>,
-}
-
-impl Gathered {
-    fn add_all(&mut self, base: &Catalog, review: &Review<'_>, backend: &Arc<Registered>, offers: OfferedTools) {
-        self.diagnostics.extend(offers.diagnostics);
-        let mut offered = HashSet::new();
-        for (tool, target) in offers.tools {
-            let tool = placed(tool, backend);
-            let tool = if is_host_code(backend) { Ok(tool) } else { bounded(tool, backend) };
-            let accepted = tool.and_then(|tool| {
-                offered.insert(tool.id().clone());
-                if !is_host_code(backend) {
-                    self.offered.push(tool.clone());
-                }
-                review.check(backend, tool)
-            });
-            let route = Route { backend: Arc::clone(backend), target };
-            if let Err(diagnostic) = accepted.and_then(|tool| self.add(base, tool, route)) {
-                self.diagnostics.push(diagnostic);
+    /// Completes when [`Backends::collect`] may return other tools than last time: an enabled backend
+    /// [changed](Backend::changed) or answered a pending request; a backend was registered, unregistered, enabled or
+    /// disabled; or the [grace period](Backends::with_grace) of an unreachable backend is over.
+    ///
+    /// A change is reported until the next collection, and not after it. If several tasks wait and one of them
+    /// collects, the others may miss the change, so a single task should wait and collect.
+    pub async fn changed(&self) {
+        let mut backends = self.read().clone();
+        backends.retain(|backend| backend.is_enabled());
+        let told: BoxFuture<'_, ()> = Box::pin(self.changes.changed());
+        let expired: BoxFuture<'_, ()> = Box::pin(expired(&backends, self.grace));
+        let each = backends.iter().map(|backend| -> BoxFuture<'_, ()> {
+            match self.pending.has(backend) {
+                true => Box::pin(self.pending.answered(backend)),
+                false => changed(backend.backend()),
             }
-        }
-        self.diagnostics.extend(review.removed(backend, &offered));
-    }
-
-    fn add(&mut self, base: &Catalog, tool: Tool, route: Route) -> Result<(), Diagnostic> {
-        let backend = &route.backend;
-        let there = base.exact(tool.id()).or_else(|| self.place_of.get(tool.id()).map(|&place| &self.tools[place]));
-        let left_out = |what: &str, why: &str, tool: &Tool| {
-            let message = format!("the backend `{}` has another {what}, which is left out: {why}", backend.name());
-            Err(Diagnostic::new(DiagnosticKind::DuplicateId, message, [tool]))
-        };
-        let id = shown_id(tool.id());
-        match there {
-            Some(there) if !is_same_contract(there, &tool) => {
-                return left_out(&format!("tool `{id}`"), "it takes or gives something else", there);
-            }
-            // A backend that runs a known tool must claim the effects of that tool.
-            Some(there) if !is_host_code(backend) && !confirms(&tool, there) => {
-                return left_out(&format!("tool `{id}`"), "nothing confirms that it has the same effects", there);
-            }
-            Some(_) => {}
-            None if !self.may_add_version(base, backend, &tool) => {
-                let unversioned = shown_id(&tool.id().unversioned());
-                return left_out(&format!("version of `{unversioned}`"), "that tool is somebody else's", &tool);
-            }
-            None => {
-                self.owner_of.entry(tool.id().unversioned()).or_insert_with(|| Arc::clone(backend));
-                self.place_of.insert(tool.id().clone(), self.tools.len());
-                self.tools.push(tool.clone());
-            }
-        }
-        self.routes.add(tool.id().clone(), route);
-        Ok(())
-    }
-
-    /// Returns true if the backend may add a new version of a tool. The highest version is the one
-    /// that the name without a version resolves to, so a version from another backend would take
-    /// over the name.
-    fn may_add_version(&self, base: &Catalog, backend: &Arc<Registered>, tool: &Tool) -> bool {
-        let owner = self.owner_of.get(&tool.id().unversioned());
-        !base.has_any_version_of(tool.id()) && owner.is_none_or(|owner| Arc::ptr_eq(owner, backend))
+        });
+        first_of(each.chain([told, expired])).await;
     }
 }
 
-/// Puts the tool into its namespace and removes the aliases that it claims. Aliases are the
-/// author's decision within one program; among the tools of other programs they could take over
-/// names.
-fn placed(tool: Tool, backend: &Registered) -> Tool {
-    match tool.id().namespace() {
-        Some(_) => tool.without_aliases(),
-        None => tool.in_namespace(backend.namespace().clone()),
-    }
+/// Waits until the tools of an unreachable backend are removed.
+async fn expired(backends: &[Arc<Registered>], grace: Duration) {
+    let next = backends.iter().filter_map(|backend| backend.expires_at(grace)).min();
+    let Some(next) = next else {
+        return pending().await;
+    };
+    // Without a timer this never completes, like `within`.
+    let _ = within::<()>(next.saturating_duration_since(Instant::now()), pending()).await;
 }
 
-/// Limits the length of the tool's texts.
-fn bounded(tool: Tool, backend: &Registered) -> Result<Tool, Diagnostic> {
-    let id = tool.id().clone();
-    tool.bounded().map_err(|reason| {
-        let message =
-            format!("the backend `{}` offers `{}`, which is left out: {reason}", backend.name(), shown_id(&id));
-        Diagnostic::new(DiagnosticKind::TooLong, message, [])
-    })
-}
-
-/// Returns true if a tool claims every effect that the known tool has.
-fn confirms(tool: &Tool, known: &Tool) -> bool {
-    let claims = std::iter::zip(tool.annotations().effects(), known.annotations().effects());
-    claims.into_iter().all(|(claimed, known)| known.is_none() || claimed == known)
-}
-
-fn is_same_contract(a: &Tool, b: &Tool) -> bool {
-    a.input() == b.input() && a.output() == b.output()
-}
-
-/// Builds the catalog of all tools that can be combined. Tools that conflict with `base` or with
-/// each other are left out and reported.
-fn join(base: Catalog, mut tools: Vec<Tool>, diagnostics: &mut Vec<Diagnostic>) -> Catalog {
-    loop {
-        let wrong = match Catalog::new(base.iter().chain(&tools).cloned()) {
-            Ok(catalog) => return catalog,
-            Err(wrong) => wrong,
-        };
-        let concerned: HashSet<&str> = wrong.iter().flat_map(Diagnostic::tools).map(|(id, _)| id).collect();
-        let before = tools.len();
-        tools.retain(|tool| !concerned.contains(&*tool.id().to_string()));
-        diagnostics.extend(wrong.iter().cloned());
-        if tools.len() == before {
-            return base;
-        }
-    }
+fn name_taken(name: &str) -> ToolError {
+    let message = format!(
+        "its tools are left out, because this program has a namespace `{name}` or one that looks like it; give the \
+         server another name, such as `{name}-server`"
+    );
+    ToolError::new(ErrorKind::NoBackend, message)
 }

@@ -11,8 +11,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::answer::Answer;
+use super::call::BackendCall;
 use super::changes::Changes;
-use super::{Answer, Backend, BackendCall, OfferedTools};
+use super::interface::{Backend, OfferedTools};
 use crate::call::{BoxFuture, typed_arguments};
 use crate::call::{Context, ErrorKind, ToolError};
 use crate::catalog::Diagnostics;

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::OfferedTools;
 use super::deadline::within;
-use super::registry::Registered;
+use super::interface::OfferedTools;
+use super::registered::Registered;
 use crate::call::BoxFuture;
 use crate::call::{ToolError, unwind};
 

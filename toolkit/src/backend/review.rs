@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::registry::Registered;
+use super::registered::Registered;
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind};
 use crate::lock::Lock;
 use crate::tool::{BackendKind, Tool, ToolId};

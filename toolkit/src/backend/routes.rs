@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::registry::Registered;
+use super::registered::Registered;
 use crate::call::{ErrorKind, ToolError};
 use crate::tool::{Tool, ToolBackend, ToolId};
 

@@ -1,0 +1,52 @@
+//! Errors of backends.
+
+use std::fmt;
+
+use crate::call::ToolError;
+use crate::tool::NameError;
+
+/// A backend that failed to start, stop, list its tools or pass its health check.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct BackendError {
+    /// The name of the backend.
+    pub backend: String,
+    /// The error.
+    pub error: ToolError,
+    /// True while the request is still running in the background;
+    /// [`Backends::changed`](super::Backends::changed) resolves when it is done.
+    pub is_pending: bool,
+}
+
+impl fmt::Display for BackendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.backend, self.error)
+    }
+}
+
+impl std::error::Error for BackendError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+/// The error of registering a backend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// The name of the backend is not a valid namespace.
+    Name(NameError),
+    /// Another backend has this name.
+    Taken(String),
+}
+
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RegisterError::Name(invalid) => write!(f, "the name of a backend must be a namespace: {invalid}"),
+            RegisterError::Taken(name) => write!(f, "another backend has the name `{name}`"),
+        }
+    }
+}
+
+impl std::error::Error for RegisterError {}

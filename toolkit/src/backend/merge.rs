@@ -1,0 +1,191 @@
+//! Merging of the tools of several backends into one catalog.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::error::BackendError;
+use super::interface::OfferedTools;
+use super::registered::Registered;
+use super::review::{Review, is_host_code, without_backend};
+use super::routes::{Route, Routes};
+use crate::call::ToolError;
+use crate::catalog::{Catalog, Diagnostic, DiagnosticKind};
+use crate::lock::Lock;
+use crate::tool::{Tool, ToolId};
+use toolkit_schema::shown_id;
+
+/// The result of [`Backends::collect`](super::Backends::collect).
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Collected {
+    /// The catalog of all tools.
+    pub catalog: Catalog,
+    /// The backends that run each tool.
+    pub routes: Routes,
+    /// Diagnostics of tools that were left out, and differences from the lock.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The backends whose tools could not be listed. Their tools stay unchanged for a while; see
+    /// [`Backends::with_grace`](super::Backends::with_grace).
+    pub failures: Vec<BackendError>,
+    /// The tools that the backends offer, with every claim that they make, whether or not they are
+    /// collected. A person reviews this list, and
+    /// [`Backends::with_lock`](super::Backends::with_lock) compares with it. Tools that the host
+    /// added itself ([`BackendKind::Local`](crate::tool::BackendKind::Local)) are not included.
+    pub offered: Lock,
+}
+
+/// The outcome of listing the tools of one backend.
+pub(super) struct Asked {
+    pub(super) backend: Arc<Registered>,
+    /// The current list of tools, or the last known one.
+    pub(super) offers: Option<OfferedTools>,
+    pub(super) error: Option<ToolError>,
+    pub(super) is_pending: bool,
+}
+
+impl Collected {
+    pub(super) fn new(base: Catalog, mut asked: Vec<Asked>, lock: Option<&Lock>) -> Self {
+        // The sort is stable: backends of one kind stay in the order of their registration.
+        asked.sort_by_key(|asked| asked.backend.backend().kind());
+        let review = Review::new(&base, lock);
+        let mut gathered = Gathered::default();
+        if let Some(lock) = lock {
+            gathered.diagnostics = without_backend(lock, asked.iter().map(|asked| asked.backend.name()));
+        }
+        let mut failures = Vec::new();
+        for Asked { backend, offers, error, is_pending } in asked {
+            if let Some(offers) = offers {
+                gathered.add_all(&base, &review, &backend, offers);
+            }
+            if let Some(error) = error {
+                failures.push(BackendError { backend: backend.name().to_owned(), error, is_pending });
+            }
+        }
+        drop(review);
+        let Gathered { tools, routes, mut diagnostics, offered, .. } = gathered;
+        let catalog = join(base, tools, &mut diagnostics);
+        Self { catalog, routes, diagnostics, failures, offered: Lock::from_tools(offered) }
+    }
+}
+
+/// The tools of backends while they are collected.
+#[derive(Default)]
+struct Gathered {
+    tools: Vec<Tool>,
+    place_of: HashMap<ToolId, usize>,
+    /// The backend that owns each tool, by the id without a version.
+    owner_of: HashMap<ToolId, Arc<Registered>>,
+    routes: Routes,
+    diagnostics: Vec<Diagnostic>,
+    offered: Vec<Tool>,
+}
+
+impl Gathered {
+    fn add_all(&mut self, base: &Catalog, review: &Review<'_>, backend: &Arc<Registered>, offers: OfferedTools) {
+        self.diagnostics.extend(offers.diagnostics);
+        let mut offered = HashSet::new();
+        for (tool, target) in offers.tools {
+            let tool = placed(tool, backend);
+            let tool = if is_host_code(backend) { Ok(tool) } else { bounded(tool, backend) };
+            let accepted = tool.and_then(|tool| {
+                offered.insert(tool.id().clone());
+                if !is_host_code(backend) {
+                    self.offered.push(tool.clone());
+                }
+                review.check(backend, tool)
+            });
+            let route = Route { backend: Arc::clone(backend), target };
+            if let Err(diagnostic) = accepted.and_then(|tool| self.add(base, tool, route)) {
+                self.diagnostics.push(diagnostic);
+            }
+        }
+        self.diagnostics.extend(review.removed(backend, &offered));
+    }
+
+    fn add(&mut self, base: &Catalog, tool: Tool, route: Route) -> Result<(), Diagnostic> {
+        let backend = &route.backend;
+        let there = base.exact(tool.id()).or_else(|| self.place_of.get(tool.id()).map(|&place| &self.tools[place]));
+        let left_out = |what: &str, why: &str, tool: &Tool| {
+            let message = format!("the backend `{}` has another {what}, which is left out: {why}", backend.name());
+            Err(Diagnostic::new(DiagnosticKind::DuplicateId, message, [tool]))
+        };
+        let id = shown_id(tool.id());
+        match there {
+            Some(there) if !is_same_contract(there, &tool) => {
+                return left_out(&format!("tool `{id}`"), "it takes or gives something else", there);
+            }
+            // A backend that runs a known tool must claim the effects of that tool.
+            Some(there) if !is_host_code(backend) && !confirms(&tool, there) => {
+                return left_out(&format!("tool `{id}`"), "nothing confirms that it has the same effects", there);
+            }
+            Some(_) => {}
+            None if !self.may_add_version(base, backend, &tool) => {
+                let unversioned = shown_id(&tool.id().unversioned());
+                return left_out(&format!("version of `{unversioned}`"), "that tool is somebody else's", &tool);
+            }
+            None => {
+                self.owner_of.entry(tool.id().unversioned()).or_insert_with(|| Arc::clone(backend));
+                self.place_of.insert(tool.id().clone(), self.tools.len());
+                self.tools.push(tool.clone());
+            }
+        }
+        self.routes.add(tool.id().clone(), route);
+        Ok(())
+    }
+
+    /// Returns true if the backend may add a new version of a tool. The highest version is the one
+    /// that the name without a version resolves to, so a version from another backend would take
+    /// over the name.
+    fn may_add_version(&self, base: &Catalog, backend: &Arc<Registered>, tool: &Tool) -> bool {
+        let owner = self.owner_of.get(&tool.id().unversioned());
+        !base.has_any_version_of(tool.id()) && owner.is_none_or(|owner| Arc::ptr_eq(owner, backend))
+    }
+}
+
+/// Puts the tool into its namespace and removes the aliases that it claims. Aliases are the
+/// author's decision within one program; among the tools of other programs they could take over
+/// names.
+fn placed(tool: Tool, backend: &Registered) -> Tool {
+    match tool.id().namespace() {
+        Some(_) => tool.without_aliases(),
+        None => tool.in_namespace(backend.namespace().clone()),
+    }
+}
+
+/// Limits the length of the tool's texts.
+fn bounded(tool: Tool, backend: &Registered) -> Result<Tool, Diagnostic> {
+    let id = tool.id().clone();
+    tool.bounded().map_err(|reason| {
+        let message =
+            format!("the backend `{}` offers `{}`, which is left out: {reason}", backend.name(), shown_id(&id));
+        Diagnostic::new(DiagnosticKind::TooLong, message, [])
+    })
+}
+
+/// Returns true if a tool claims every effect that the known tool has.
+fn confirms(tool: &Tool, known: &Tool) -> bool {
+    let claims = std::iter::zip(tool.annotations().effects(), known.annotations().effects());
+    claims.into_iter().all(|(claimed, known)| known.is_none() || claimed == known)
+}
+
+fn is_same_contract(a: &Tool, b: &Tool) -> bool {
+    a.input() == b.input() && a.output() == b.output()
+}
+
+/// Builds the catalog of all tools that can be combined. Tools that conflict with `base` or with
+/// each other are left out and reported.
+fn join(base: Catalog, mut tools: Vec<Tool>, diagnostics: &mut Vec<Diagnostic>) -> Catalog {
+    loop {
+        let wrong = match Catalog::new(base.iter().chain(&tools).cloned()) {
+            Ok(catalog) => return catalog,
+            Err(wrong) => wrong,
+        };
+        let concerned: HashSet<&str> = wrong.iter().flat_map(Diagnostic::tools).map(|(id, _)| id).collect();
+        let before = tools.len();
+        tools.retain(|tool| !concerned.contains(&*tool.id().to_string()));
+        diagnostics.extend(wrong.iter().cloned());
+        if tools.len() == before {
+            return base;
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! A registered backend: its settings, and the tools that it offered last.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::interface::{Backend, OfferedTools};
+use crate::call::ToolError;
+use crate::tool::{NameError, Namespace};
+
+/// A registered backend.
+pub(crate) struct Registered {
+    backend: Box<dyn Backend>,
+    name: Namespace,
+    is_enabled: AtomicBool,
+    is_trusted: AtomicBool,
+    last: Mutex<Option<LastOffers>>,
+}
+
+/// The tools that a backend offered last.
+struct LastOffers {
+    offers: OfferedTools,
+    /// The time of the first failed request since then.
+    lost_at: Option<Instant>,
+}
+
+impl Registered {
+    /// Creates the record of an enabled backend.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the name of the backend is not a valid namespace.
+    pub(super) fn new(backend: impl Backend) -> Result<Self, NameError> {
+        Ok(Self {
+            name: Namespace::new(backend.name().to_owned())?,
+            is_enabled: AtomicBool::new(true),
+            is_trusted: AtomicBool::new(backend.is_trusted()),
+            last: Mutex::default(),
+            backend: Box::new(backend),
+        })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn namespace(&self) -> &Namespace {
+        &self.name
+    }
+
+    pub(crate) fn backend(&self) -> &dyn Backend {
+        &*self.backend
+    }
+
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.is_enabled.load(Ordering::Acquire)
+    }
+
+    pub(super) fn is_trusted(&self) -> bool {
+        self.is_trusted.load(Ordering::Acquire)
+    }
+
+    /// Trusts the hints of the backend's tools.
+    pub(super) fn trust(&self) {
+        self.is_trusted.store(true, Ordering::Release);
+    }
+
+    /// Enables or disables the backend, and forgets the tools that it offered last. Returns true if this is a change.
+    pub(super) fn set_enabled(&self, on: bool) -> bool {
+        self.forget();
+        self.is_enabled.swap(on, Ordering::AcqRel) != on
+    }
+
+    /// Stores the tools that a backend offers. For an unreachable backend, returns the stored tools.
+    pub(super) fn remember(
+        &self,
+        answer: Result<OfferedTools, ToolError>,
+        grace: Duration,
+    ) -> (Option<OfferedTools>, Option<ToolError>) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let error = match answer {
+            Ok(offers) => {
+                *last = Some(LastOffers { offers: offers.clone(), lost_at: None });
+                return (Some(offers), None);
+            }
+            Err(error) => error,
+        };
+        let kept = last.take().filter(|_| error.is_retryable()).and_then(|mut kept| {
+            let lost_at = *kept.lost_at.get_or_insert_with(Instant::now);
+            (lost_at.elapsed() < grace).then_some(kept)
+        });
+        let offers = kept.as_ref().map(|kept| kept.offers.clone());
+        *last = kept;
+        (offers, Some(error))
+    }
+
+    /// Forgets the tools that the backend offered last.
+    pub(super) fn forget(&self) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Returns the time at which the tools of an unreachable backend are removed.
+    pub(super) fn expires_at(&self, grace: Duration) -> Option<Instant> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref()?.lost_at?.checked_add(grace)
+    }
+}
+
+impl fmt::Debug for Registered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Backend")
+            .field("name", &self.name())
+            .field("kind", &self.backend.kind())
+            .field("enabled", &self.is_enabled())
+            .finish()
+    }
+}
