@@ -44,6 +44,25 @@ use crate::tool::Tool;
 const LOCK_VERSION: u32 = 1;
 
 /// A snapshot of a catalog.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Lock, catalog, tool};
+///
+/// /// Adds two integers.
+/// #[tool(namespace = "math", version = "1.0.0")]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// let lock = Lock::from_catalog(&catalog![add]?);
+/// let file = lock.to_json();
+/// let read = Lock::from_json(&file)?;
+/// assert_eq!(read, lock);
+/// assert_eq!(read.compare(&lock).verdict(), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lock {
     /// Sorted by id.

@@ -267,6 +267,21 @@ impl fmt::Display for Listing {
 }
 
 /// The error of a document without a list of tools.
+///
+/// An invalid tool is not an error of the manifest; see [`Manifest::listings`].
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::Manifest;
+///
+/// let response = r#"{"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}"#;
+/// let error = Manifest::from_mcp_json(response).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "not a manifest: it has no `tools`; for a JSON-RPC response, pass its `result`"
+/// );
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManifestError {
     reason: String,

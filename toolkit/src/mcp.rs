@@ -21,6 +21,33 @@ use crate::catalog::{Catalog, Diagnostics, Naming};
 pub use crate::tool::META_KEY;
 
 /// A revision of the protocol.
+///
+/// # Examples
+///
+/// The older revision has no results other than objects, so a list is wrapped:
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::mcp::{Revision, list_tools};
+/// use toolkit::catalog::Naming;
+/// use toolkit::{catalog, tool};
+///
+/// /// Lists the planets.
+/// #[tool]
+/// fn planets() -> Vec<String> {
+///     vec!["Mercury".to_owned()]
+/// }
+///
+/// let catalog = catalog![planets]?;
+/// let output = |revision| {
+///     let list = list_tools(&catalog, revision, Naming::Name)?;
+///     Ok::<_, toolkit::catalog::Diagnostics>(list["tools"][0]["outputSchema"]["type"].clone())
+/// };
+/// assert_eq!(output(Revision::V2025_11_25)?, "object");
+/// assert_eq!(output(Revision::V2026_07_28)?, "array");
+/// assert_eq!(Revision::default().as_str(), "2026-07-28");
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Revision {

@@ -55,9 +55,34 @@ pub(crate) use self::queue::{Queue, reporting_to};
 use crate::call::{BoxFuture, RunResult, ToolError};
 use crate::tool::Text;
 
-/// The events of a call; see [the module](self).
+/// The events of a call, started by [`Dispatcher::stream`](crate::Dispatcher::stream).
 ///
 /// The last event is exactly one [`Event::Done`] or [`Event::Error`].
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Context, Dispatcher, catalog, tool};
+///
+/// /// Copies files.
+/// #[tool]
+/// fn copy(files: Vec<String>, ctx: &Context) -> usize {
+///     ctx.progress(0.0, files.len() as f64, "copying");
+///     files.len()
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(catalog![copy]?)?;
+/// let mut events = dispatcher.stream("copy", r#"{"files": ["a", "b"]}"#);
+/// let mut kinds = Vec::new();
+/// while let Some(event) = events.next().await {
+///     kinds.push(event.event.kind());
+/// }
+/// assert_eq!(kinds, ["progress", "done"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "a call runs while its events are waited for"]
 pub struct CallStream {
     tool_id: Text,

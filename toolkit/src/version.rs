@@ -114,6 +114,18 @@ pub fn is_compatible(offered: &Version, wanted: &Version) -> bool {
 ///
 /// The message contains the beginning of the text, with control characters escaped, and the reason. There is no
 /// [`source`](std::error::Error::source).
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::version::{parse, parse_req};
+///
+/// let error = parse("").unwrap_err();
+/// assert_eq!(error.to_string(), "`` is not a version: it has no number; write three numbers, as in `1.2.3`");
+///
+/// let error = parse_req(" ").unwrap_err();
+/// assert!(error.to_string().starts_with("` ` is not a version requirement: it is empty"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionError {
     wanted: Wanted,

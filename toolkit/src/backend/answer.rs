@@ -3,6 +3,27 @@
 use serde_json::{Map, Value};
 
 /// The result of a backend, in the form that the backend has.
+///
+/// A backend returns the form that it has received, and the dispatcher validates it against the output schema.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::backend::Answer;
+///
+/// /// Reads the reply of a server without parsing it.
+/// fn answer(status: u16, body: Vec<u8>) -> Answer {
+///     match status {
+///         204 => Answer::Nothing,
+///         _ => Answer::Json(body),
+///     }
+/// }
+///
+/// assert!(matches!(answer(204, vec![]), Answer::Nothing));
+/// assert!(matches!(answer(200, b"[1,2]".to_vec()), Answer::Json(_)));
+/// assert!(matches!(Answer::from(json!([1, 2])), Answer::Value(_)));
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Answer {

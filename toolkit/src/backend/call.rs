@@ -7,6 +7,33 @@ use crate::tool::{Tool, ToolBackend};
 use toolkit_schema::Schema;
 
 /// A call that is passed to a backend.
+///
+/// A [`Backend`](super::Backend) receives it in [`Backend::call`](super::Backend::call).
+///
+/// # Examples
+///
+/// A backend finds its own name of the tool in the [target](BackendCall::target):
+///
+/// ```
+/// use serde_json::{Value, json};
+/// use toolkit::ToolError;
+/// use toolkit::backend::BackendCall;
+/// use toolkit::call::ErrorKind;
+/// use toolkit::tool::ToolBackend;
+///
+/// /// Returns the request that a provider expects.
+/// fn request(call: &BackendCall<'_>) -> Result<Value, ToolError> {
+///     if call.context().is_cancelled() {
+///         return Err(ToolError::cancelled());
+///     }
+///     match call.target() {
+///         ToolBackend::Provider { tool_id, .. } => {
+///             Ok(json!({ "tool": tool_id, "arguments": call.arguments().to_value()? }))
+///         }
+///         other => Err(ToolError::new(ErrorKind::NoBackend, format!("{other} is another backend"))),
+///     }
+/// }
+/// ```
 #[derive(Debug)]
 pub struct BackendCall<'a> {
     pub(crate) tool: &'a Tool,

@@ -18,18 +18,19 @@ impl Backends {
     ///
     /// A tool without a namespace is put into the namespace named after its backend. If several backends offer a tool
     /// with the same id and the same schemas, it is one tool with several backends. If the schemas differ, the first
-    /// tool wins: `base` comes before the backends, which are ordered by [`BackendKind`]. The other tool is reported
-    /// as a diagnostic. A new version of a tool is also left out and reported if the tool belongs to another backend.
-    /// If a backend cannot list its tools, it is reported as a failure, and the others are not affected.
+    /// tool wins: `base` comes before the backends, which are ordered by [`BackendKind`](crate::tool::BackendKind). The
+    /// other tool is reported as a diagnostic. A new version of a tool is also left out and reported if the tool
+    /// belongs to another backend. If a backend cannot list its tools, it is reported as a failure, and the others are
+    /// not affected.
     ///
-    /// The following rules apply to tools of all kinds except [`BackendKind::Local`]:
+    /// The following rules apply to tools of all kinds except [`BackendKind::Local`](crate::tool::BackendKind::Local):
     ///
     /// - They cannot be in a namespace of `base`. A backend with the name of such a namespace is reported as a
     ///   failure, and its tools are not listed.
     /// - Texts are cut to [`MAX_DESCRIPTION_BYTES`](crate::tool::MAX_DESCRIPTION_BYTES) and the related constants, and
     ///   tools with schemas larger than [`MAX_SCHEMA_BYTES`](crate::tool::MAX_SCHEMA_BYTES) are left out and reported.
-    /// - Hints about effects, tags and timeouts are dropped, unless the host [trusts](Backend::is_trusted) the backend
-    ///   or a [lock](Backends::with_lock) contains exactly that contract.
+    /// - Hints about effects, tags and timeouts are dropped, unless the host [trusts](super::Backend::is_trusted) the
+    ///   backend or a [lock](Backends::with_lock) contains exactly that contract.
     pub async fn collect(&self, base: Catalog) -> Collected {
         self.collect_within(base, self.timeout).await
     }
@@ -62,7 +63,7 @@ impl Backends {
     }
 
     /// Completes when [`Backends::collect`] may return other tools than last time: an enabled backend
-    /// [changed](Backend::changed) or answered a pending request; a backend was registered, unregistered, enabled or
+    /// [changed](super::Backend::changed) or answered a pending request; a backend was registered, unregistered, enabled or
     /// disabled; or the [grace period](Backends::with_grace) of an unreachable backend is over.
     ///
     /// A change is reported until the next collection, and not after it. If several tasks wait and one of them

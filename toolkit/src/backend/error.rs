@@ -6,6 +6,29 @@ use crate::call::ToolError;
 use crate::tool::NameError;
 
 /// A backend that failed to start, stop, list its tools or pass its health check.
+///
+/// # Examples
+///
+/// A host starts its backends and reports those that are unavailable:
+///
+/// ```
+/// use toolkit::backend::{BackendError, Backends, LocalBackend};
+///
+/// /// Describes a failure in one line of a log.
+/// fn line(failure: &BackendError) -> String {
+///     let later = if failure.is_pending { "; still waiting" } else { "" };
+///     format!("backend {} failed: {}{later}", failure.backend, failure.error.message())
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let backends = Backends::new();
+/// backends.register(LocalBackend::new("plugins"))?;
+/// let failures: Vec<String> = backends.start().await.iter().map(line).collect();
+/// assert!(failures.is_empty(), "{failures:?}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct BackendError {
@@ -31,6 +54,20 @@ impl std::error::Error for BackendError {
 }
 
 /// The error of registering a backend.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::backend::{Backends, LocalBackend, RegisterError};
+///
+/// let backends = Backends::new();
+/// backends.register(LocalBackend::new("plugins"))?;
+///
+/// let error = backends.register(LocalBackend::new("plugins")).unwrap_err();
+/// assert_eq!(error, RegisterError::Taken("plugins".to_owned()));
+/// assert_eq!(error.to_string(), "another backend has the name `plugins`");
+/// # Ok::<(), RegisterError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterError {

@@ -12,7 +12,52 @@ use crate::tool::{BackendKind, Tool, ToolBackend};
 /// a backend must stop its work: the dispatcher drops it when the call is cancelled or exceeds its
 /// timeout. A panic in a backend is an error of that call.
 ///
-/// See the [module documentation](super) for an example.
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::backend::{Answer, Backend, BackendCall, Backends, OfferedTools};
+/// use toolkit::call::BoxFuture;
+/// use toolkit::tool::{BackendKind, ToolBackend};
+/// use toolkit::{Catalog, Dispatcher, Tool, ToolError};
+///
+/// struct Warehouse {
+///     stock: u64,
+/// }
+///
+/// impl Backend for Warehouse {
+///     fn name(&self) -> &str {
+///         "warehouse"
+///     }
+///
+///     fn kind(&self) -> BackendKind {
+///         BackendKind::Provider
+///     }
+///
+///     fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
+///         Box::pin(async {
+///             let tool = Tool::builder("stock").description("Returns the number of parts in stock.");
+///             let tool = tool.build().map_err(ToolError::internal)?;
+///             let target = ToolBackend::provider("warehouse", "stock").map_err(ToolError::internal)?;
+///             Ok(OfferedTools::new([(tool, target)]))
+///         })
+///     }
+///
+///     fn call<'a>(&'a self, _: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+///         Box::pin(async { Ok(json!(self.stock).into()) })
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let backends = Backends::new();
+/// backends.register(Warehouse { stock: 12 })?;
+/// let collected = backends.collect(Catalog::linked()?).await;
+/// let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build()?;
+/// assert_eq!(dispatcher.call("warehouse:stock", "{}").await?.value(), 12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Backend: Send + Sync + 'static {
     /// Returns the unique name of the backend, which is also the namespace of its tools that have
     /// none.
@@ -86,6 +131,28 @@ pub trait Backend: Send + Sync + 'static {
 }
 
 /// The tools of a backend, and diagnostics of those that are left out.
+///
+/// [`Backend::tools`] returns it.
+///
+/// # Examples
+///
+/// A backend offers the valid tools of a server and reports the others:
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit::backend::OfferedTools;
+/// use toolkit::tool::ToolBackend;
+///
+/// let mut offers = OfferedTools::default();
+/// for name in ["read_file", "read file"] {
+///     match Tool::builder(name).build() {
+///         Ok(tool) => offers.tools.push((tool, ToolBackend::provider("files", name)?)),
+///         Err(diagnostics) => offers = offers.with_diagnostics(diagnostics.iter().cloned()),
+///     }
+/// }
+/// assert_eq!((offers.tools.len(), offers.diagnostics.len()), (1, 1));
+/// # Ok::<(), toolkit::tool::ToolBackendError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct OfferedTools {

@@ -15,6 +15,35 @@ use crate::tool::{Tool, ToolId};
 use toolkit_schema::shown_id;
 
 /// The result of [`Backends::collect`](super::Backends::collect).
+///
+/// # Examples
+///
+/// Of two tools with one id and different schemas, the second is left out and reported:
+///
+/// ```
+/// use serde_json::{Value, json};
+/// use toolkit::backend::{Backends, LocalBackend};
+/// use toolkit::{Catalog, Context, Tool};
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let backends = Backends::new();
+/// for argument in ["text", "document"] {
+///     let tool = Tool::builder("count").namespace("words").input(json!({
+///         "type": "object",
+///         "properties": { argument: { "type": "string" } },
+///     }));
+///     let backend = LocalBackend::new(argument);
+///     backend.add(tool.build()?, |_: Value, _: Context| async { Ok(json!(0)) });
+///     backends.register(backend)?;
+/// }
+///
+/// let collected = backends.collect(Catalog::new([])?).await;
+/// assert_eq!(collected.catalog.len(), 1);
+/// assert!(collected.diagnostics[0].message().starts_with("the backend `document` has another tool `words:count`"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Collected {

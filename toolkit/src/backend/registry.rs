@@ -19,7 +19,31 @@ use crate::tool::BackendKind;
 /// even for a dispatcher that was built before it was disabled. All methods may be used from several tasks
 /// concurrently.
 ///
-/// See the [module documentation](super) for an example.
+/// # Examples
+///
+/// ```
+/// use serde_json::{Value, json};
+/// use toolkit::backend::{Backends, LocalBackend};
+/// use toolkit::call::ErrorKind;
+/// use toolkit::{Catalog, Context, Dispatcher, Tool};
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let plugins = LocalBackend::new("plugins");
+/// plugins.add(Tool::builder("ping").build()?, |_: Value, _: Context| async { Ok(json!("pong")) });
+/// let backends = Backends::new();
+/// backends.register(plugins)?;
+///
+/// let collected = backends.collect(Catalog::linked()?).await;
+/// let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build()?;
+/// assert_eq!(dispatcher.call("plugins:ping", "{}").await?.value(), "pong");
+///
+/// backends.disable("plugins");
+/// let error = dispatcher.call("plugins:ping", "{}").await.unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Unavailable);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Backends {
     registered: RwLock<Vec<Arc<Registered>>>,

@@ -9,6 +9,30 @@ use crate::call::{ErrorKind, ToolError};
 use crate::tool::{Tool, ToolBackend, ToolId};
 
 /// The backends of each tool, as collected by [`Backends::collect`](super::Backends::collect).
+///
+/// Pass the table to [`DispatcherBuilder::routes`](crate::dispatch::DispatcherBuilder::routes).
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::{Value, json};
+/// use toolkit::backend::{Backends, LocalBackend, Routes};
+/// use toolkit::{Catalog, Context, Tool};
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let plugins = LocalBackend::new("plugins");
+/// plugins.add(Tool::builder("ping").build()?, |_: Value, _: Context| async { Ok(json!("pong")) });
+/// let backends = Backends::new();
+/// backends.register(plugins)?;
+///
+/// let routes: Routes = backends.collect(Catalog::new([])?).await.routes;
+/// let id = "plugins:ping".parse()?;
+/// assert_eq!(routes.owner(&id), Some("plugins"));
+/// assert_eq!(routes.backends(&id).count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
     of_tool: HashMap<ToolId, Vec<Route>>,

@@ -48,6 +48,26 @@ pub enum Coercion {
 }
 
 /// A change that coercion made to the arguments.
+///
+/// [`RunResult::changes`](super::RunResult::changes) returns the changes of a call.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Lists the files of a folder.
+/// #[tool]
+/// fn list(folder: String, limit: Option<u32>, #[arg(default = false)] hidden: bool) -> String {
+///     format!("{folder} {limit:?} {hidden}")
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![list]?)?;
+/// let result = dispatcher.call_sync("list", r#"{"folder": "/", "hidden": null}"#)?;
+/// let change = &result.changes()[0];
+/// assert_eq!((&*change.pointer, change.what), ("/hidden", "null taken as absent"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Change {

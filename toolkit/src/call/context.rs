@@ -278,6 +278,23 @@ impl fmt::Debug for Context {
 }
 
 /// A progress report of a call.
+///
+/// [`Context::progress`] sends reports, and the listener of [`Context::on_progress`] receives them. A serialized report
+/// has the fields of MCP.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::call::Progress;
+///
+/// let report = Progress::new(3.0, 10.0, "copying");
+/// assert_eq!(serde_json::to_value(&report)?, json!({ "progress": 3.0, "total": 10.0, "message": "copying" }));
+///
+/// let without_total = Progress::new(3.0, None, "");
+/// assert_eq!(serde_json::to_value(&without_total)?, json!({ "progress": 3.0 }));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Progress {

@@ -1,6 +1,26 @@
 //! Kinds of errors, and the stages of a call.
 
 /// The kind of a [`ToolError`](super::ToolError).
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::call::ErrorKind;
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Doubles a number.
+/// #[tool]
+/// fn double(n: i64) -> i64 {
+///     n * 2
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![double]?)?;
+/// let kind = |arguments| dispatcher.call_sync("double", arguments).unwrap_err().kind();
+/// assert_eq!(kind(r#"{"n": "#), ErrorKind::MalformedJson);
+/// assert_eq!(kind(r#"{"n": []}"#), ErrorKind::InvalidArguments);
+/// assert_eq!(ErrorKind::InvalidArguments.name(), "invalid_arguments");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -91,6 +111,22 @@ impl ErrorKind {
 }
 
 /// A stage of a call.
+///
+/// The variants are declared in the order in which a call passes the stages.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::call::{ErrorKind, Stage};
+///
+/// /// Returns true if the tool may have run, and may have had effects.
+/// fn may_have_run(kind: ErrorKind) -> bool {
+///     matches!(kind.stage(), Stage::Invoke | Stage::Normalize | Stage::ValidateOutput)
+/// }
+///
+/// assert!(!may_have_run(ErrorKind::InvalidArguments));
+/// assert!(may_have_run(ErrorKind::TimedOut));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stage {

@@ -47,6 +47,35 @@ pub(crate) async fn timeout<W: Future>(limit: Duration, work: W) -> Result<Optio
 /// # Errors
 ///
 /// Returns an error if the timer thread cannot be started.
+///
+/// # Examples
+///
+/// A function that waits longer after each failed attempt, on an executor without timers:
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use toolkit::ToolError;
+/// use toolkit::dispatch::sleep;
+///
+/// async fn retry<T>(mut attempt: impl FnMut() -> Option<T>) -> Result<T, ToolError> {
+///     let mut pause = Duration::from_millis(1);
+///     loop {
+///         match attempt() {
+///             Some(done) => return Ok(done),
+///             None => sleep(pause).await?,
+///         }
+///         pause *= 2;
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let mut answers = [None, None, Some("ready")].into_iter();
+/// assert_eq!(retry(|| answers.next().flatten()).await?, "ready");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub async fn sleep(duration: Duration) -> Result<(), ToolError> {
     after(duration)?.await;
     Ok(())

@@ -7,6 +7,26 @@ use super::step::Step;
 use toolkit_schema::shown_pointer;
 
 /// A defect that prevents a chain from running.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::chain::{Chain, Step};
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Returns the population of a city.
+/// #[tool]
+/// fn population(city: String) -> u64 {
+///     city.len() as u64
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![population]?)?;
+/// let chain = Chain::new().then(Step::new("population").arg("town", "Lima"));
+/// let diagnostics = chain.check(&dispatcher).unwrap_err();
+/// let unknown = &diagnostics[1];
+/// assert_eq!((unknown.step(), unknown.pointer()), (Some(0), "/0/args/town"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainDiagnostic {
     kind: ChainDiagnosticKind,
@@ -17,6 +37,29 @@ pub struct ChainDiagnostic {
 }
 
 /// The kind of a [`ChainDiagnostic`].
+///
+/// # Examples
+///
+/// The result of the first tool is a number, and the second takes text:
+///
+/// ```
+/// use toolkit::chain::{Chain, ChainDiagnosticKind, Step};
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Counts the words of a text.
+/// #[tool]
+/// fn count(text: String) -> usize {
+///     text.split_whitespace().count()
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![count]?)?;
+/// let chain = Chain::new()
+///     .then(Step::new("count").named("first").arg("text", "one two"))
+///     .then(Step::new("count").take("text", "first", ""));
+/// let diagnostics = chain.check(&dispatcher).unwrap_err();
+/// assert_eq!(diagnostics[0].kind(), ChainDiagnosticKind::TypeMismatch);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChainDiagnosticKind {

@@ -148,6 +148,25 @@ impl JsonSchema for Chain {
 }
 
 /// The error of a document that is not a chain.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::chain::{Chain, ParseChainError};
+///
+/// match Chain::from_json(r#"[{"args": {}}]"#) {
+///     Err(ParseChainError::Form(violations)) => {
+///         assert_eq!(violations[0].to_string(), "/0/toolId is required");
+///     }
+///     other => panic!("{other:?}"),
+/// }
+///
+/// let error = Chain::from_json("3").unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     r#"not a chain: a chain is a list of steps, or `{"parallel": true, "steps": […]}`"#
+/// );
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ParseChainError {

@@ -88,6 +88,31 @@ impl ChainOutcome {
 }
 
 /// A step that was started.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::chain::{Chain, Step};
+/// use toolkit::{Context, Dispatcher, catalog, tool};
+///
+/// /// Doubles a number.
+/// #[tool]
+/// fn double(n: u32) -> u32 {
+///     n * 2
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![double]?)?;
+/// let chain = Chain::new()
+///     .then(Step::new("double").named("two").arg("n", 1))
+///     .then(Step::new("double").named("four").take("n", "two", ""));
+/// let outcome = chain.run_sync(&dispatcher, &Context::new())?;
+///
+/// let second = &outcome.steps()[1];
+/// assert_eq!(second.id.as_deref(), Some("four"));
+/// assert_eq!(second.args["n"], 2);
+/// assert_eq!(second.result.as_ref().unwrap().value(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[non_exhaustive]
 pub struct StepResult {
     /// The index of the step in the chain.

@@ -49,6 +49,18 @@ pub struct Step {
 }
 
 /// A part of the structured result of an earlier step.
+///
+/// [`Step::take`] adds a reference.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::chain::Step;
+///
+/// let step = Step::new("weather:forecast").take("city", "geo", "/name");
+/// let reference = &step.references()["city"];
+/// assert_eq!((&*reference.step, &*reference.pointer), ("geo", "/name"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

@@ -8,6 +8,40 @@ use crate::dispatch::Dispatcher;
 use crate::handle::Handle;
 
 /// A part of a typed chain: a [`Handle`], or a chain of handles.
+///
+/// # Examples
+///
+/// A function that accepts a single tool as well as a chain of tools:
+///
+/// ```
+/// use toolkit::chain::Link;
+/// use toolkit::{Context, Dispatcher, ToolError, catalog, handle, tool};
+///
+/// /// Halves a number.
+/// #[tool]
+/// fn half(n: f64) -> f64 {
+///     n / 2.0
+/// }
+///
+/// async fn sum<L>(link: &L, dispatcher: &Dispatcher, inputs: &[f64]) -> Result<f64, ToolError>
+/// where
+///     L: Link<Input = f64, Output = f64>,
+/// {
+///     let mut sum = 0.0;
+///     for &input in inputs {
+///         sum += link.call_with(&Context::new(), dispatcher, input).await?;
+///     }
+///     Ok(sum)
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(catalog![half]?)?;
+/// assert_eq!(sum(&handle!(half), &dispatcher, &[4.0, 8.0]).await?, 6.0);
+/// assert_eq!(sum(&handle!(half).then(handle!(half)), &dispatcher, &[4.0, 8.0]).await?, 3.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Link: Sync {
     /// The input type.
     type Input: Send;
@@ -28,6 +62,43 @@ pub trait Link: Sync {
 }
 
 /// A conversion of an output into the input of the next tool, implemented by [`Into`].
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Dispatcher, catalog, handle, tool};
+///
+/// #[derive(serde::Serialize, schemars::JsonSchema)]
+/// struct City {
+///     name: String,
+/// }
+///
+/// impl From<City> for String {
+///     fn from(city: City) -> String {
+///         city.name
+///     }
+/// }
+///
+/// /// Returns the capital of a country.
+/// #[tool]
+/// fn capital(country: String) -> City {
+///     City { name: format!("capital of {country}") }
+/// }
+///
+/// /// Greets a place.
+/// #[tool]
+/// fn greet(place: String) -> String {
+///     format!("Hello, {place}!")
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(catalog![capital, greet]?)?;
+/// let chain = handle!(capital).then(handle!(greet));
+/// assert_eq!(chain.call(&dispatcher, "Peru".to_owned()).await?, "Hello, capital of Peru!");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the output `{Self}` is not the input `{I}` of the next tool",
     label = "takes `{I}`, and is given `{Self}`",

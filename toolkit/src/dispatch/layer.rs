@@ -19,6 +19,22 @@ use crate::tool::Tool;
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A call that passes through layers. Its tool is resolved, and nothing else is checked yet.
+///
+/// # Examples
+///
+/// A line for a log of all calls, with the arguments that the tool will receive:
+///
+/// ```
+/// use toolkit::ToolError;
+/// use toolkit::dispatch::Call;
+///
+/// struct RequestId(u64);
+///
+/// fn line(call: &Call) -> Result<String, ToolError> {
+///     let request = call.context().get::<RequestId>().map_or(0, |id| id.0);
+///     Ok(format!("{request} {} {}", call.tool().id(), call.checked_arguments()?))
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Call {
     dispatcher: Dispatcher,
@@ -100,6 +116,55 @@ impl Call {
 }
 
 /// The service that a layer wraps: the inner layers and the dispatcher.
+///
+/// A [`Layer`] that is passed to [`DispatcherBuilder::layer`] receives it and returns its own service.
+///
+/// # Examples
+///
+/// ```
+/// use std::task::{Context, Poll};
+///
+/// use toolkit::call::{BoxFuture, ErrorKind, RunResult};
+/// use toolkit::dispatch::{Call, ToolService};
+/// use toolkit::{Dispatcher, ToolError, catalog, tool};
+/// use tower_layer::layer_fn;
+/// use tower_service::Service;
+///
+/// /// Rejects the tools that may change something.
+/// #[derive(Clone)]
+/// struct ReadOnly(ToolService);
+///
+/// impl Service<Call> for ReadOnly {
+///     type Response = RunResult;
+///     type Error = ToolError;
+///     type Future = BoxFuture<'static, Result<RunResult, ToolError>>;
+///
+///     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ToolError>> {
+///         self.0.poll_ready(cx)
+///     }
+///
+///     fn call(&mut self, call: Call) -> Self::Future {
+///         if call.tool().annotations().read_only == Some(true) {
+///             return self.0.call(call);
+///         }
+///         Box::pin(async { Err(ToolError::new(ErrorKind::Denied, "this session is read-only")) })
+///     }
+/// }
+///
+/// /// Deletes a file.
+/// #[tool]
+/// fn delete(path: String) {
+///     drop(path);
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::builder(catalog![delete]?).layer(layer_fn(ReadOnly)).build()?;
+/// let error = dispatcher.call("delete", r#"{"path": "/"}"#).await.unwrap_err();
+/// assert_eq!(error.to_string(), "delete: this session is read-only");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct ToolService(Arc<dyn Run>);
 

@@ -8,6 +8,30 @@ use crate::call::{Arguments, Context, RunResult, ToolError};
 use crate::tool::Tool;
 
 /// A resolved tool of a dispatcher. Calls pass the same stages as calls by name.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use serde_json::json;
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Squares a number.
+/// #[tool(namespace = "math", timeout = "5s")]
+/// fn square(n: u32) -> u32 {
+///     n * n
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![square]?)?;
+/// let square = dispatcher.prepared("square")?;
+/// assert_eq!(square.tool().id().to_string(), "math:square");
+/// assert_eq!(square.timeout(), Some(Duration::from_secs(5)));
+/// for n in 0..10 {
+///     assert_eq!(square.call_sync(json!({ "n": n }))?.value(), n * n);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Prepared<'d> {
     dispatcher: &'d Dispatcher,

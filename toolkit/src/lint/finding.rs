@@ -9,6 +9,24 @@ use crate::tool::Tool;
 use toolkit_schema::shown_id;
 
 /// A defect that a lint rule found in a tool.
+///
+/// `Display` prints it on one line; serialized, it is a record for other programs.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::Tool;
+/// use toolkit::lint::lint;
+///
+/// let input = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
+/// let tool = Tool::builder("read").description("Reads a text file.").input(input).build()?;
+/// let findings = lint([&tool], &[]);
+/// assert_eq!(findings[0].tool, "read");
+/// assert_eq!(findings[0].place, "inputSchema/properties/path");
+/// assert!(findings[0].to_string().ends_with("[undescribed-parameter]"));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
@@ -25,6 +43,28 @@ pub struct Finding {
 }
 
 /// The severity of a finding.
+///
+/// Levels are ordered by severity.
+///
+/// # Examples
+///
+/// A test that accepts warnings:
+///
+/// ```
+/// use toolkit::lint::{Level, lint};
+/// use toolkit::{catalog, tool};
+///
+/// /// Adds.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// let findings = lint(&catalog![add]?, &[]);
+/// assert!(!findings.is_empty());
+/// assert!(findings.iter().all(|finding| finding.level < Level::Error), "{findings:#?}");
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -38,6 +78,21 @@ pub enum Level {
 macro_rules! rules {
     ($($(#[$doc:meta])* $Rule:ident $code:literal $level:ident $reason:literal,)*) => {
         /// A lint rule. Its code switches it off.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use toolkit::lint::{Level, Rule};
+        ///
+        /// let rule: Rule = "invisible-text".parse()?;
+        /// assert_eq!(rule, Rule::InvisibleText);
+        /// assert_eq!(rule.level(), Level::Error);
+        /// assert_eq!(rule.reason(), "A model reads text that a human reviewer cannot see.");
+        ///
+        /// let warnings = Rule::ALL.iter().filter(|rule| rule.level() == Level::Warning);
+        /// assert!(warnings.count() > 0);
+        /// # Ok::<(), toolkit::lint::UnknownRuleError>(())
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Rule { $(#[doc = $reason] $(#[$doc])* $Rule,)* }
@@ -120,6 +175,15 @@ impl FromStr for Rule {
 }
 
 /// The error of an unknown rule code.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::lint::Rule;
+///
+/// let error = "long-names".parse::<Rule>().unwrap_err();
+/// assert!(error.to_string().starts_with("unknown lint rule `long-names`; the rules are invisible-text, "));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownRuleError {
     code: String,

@@ -7,6 +7,24 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// A single change of a tool.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::lock::{Lock, Part};
+/// use toolkit::Tool;
+///
+/// let tool = |maximum: u32| {
+///     let input = json!({ "type": "object", "properties": { "days": { "type": "integer", "maximum": maximum } } });
+///     Tool::builder("forecast").namespace("weather").version("1.2.0").input(input).build()
+/// };
+/// let comparison = Lock::from_tools([tool(14)?]).compare(&Lock::from_tools([tool(7)?]));
+/// let change = comparison.changes().next().unwrap();
+/// assert_eq!((change.part, &*change.pointer), (Part::Input, "/properties/days"));
+/// assert_eq!(change.needs.as_deref(), Some("2.0.0"));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -31,6 +49,23 @@ pub struct Change {
 }
 
 /// The effect of a change on callers.
+///
+/// Verdicts are ordered by severity.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::lock::{Lock, Verdict};
+/// use toolkit::Tool;
+///
+/// let tool = |name: &'static str, title: &'static str| Tool::builder(name).title(title).build();
+/// let old = Lock::from_tools([tool("read", "Read")?]);
+/// let new = Lock::from_tools([tool("read", "Read a file")?, tool("write", "Write")?]);
+/// assert_eq!(old.compare(&new).verdict(), Some(Verdict::Additive));
+/// assert_eq!(new.compare(&old).verdict(), Some(Verdict::Breaking));
+/// assert!(Verdict::Unknown > Verdict::Additive, "an undecided change counts as breaking");
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -46,6 +81,20 @@ pub enum Verdict {
 }
 
 /// A part of a tool.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::lock::{Lock, Part};
+/// use toolkit::Tool;
+///
+/// let tool = |description: &'static str| Tool::builder("read").description(description).build();
+/// let old = Lock::from_tools([tool("Reads a file.")?]);
+/// let new = Lock::from_tools([tool("Reads a text file.")?]);
+/// let parts: Vec<Part> = old.compare(&new).changes().map(|change| change.part).collect();
+/// assert_eq!(parts, [Part::Record]);
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -59,6 +108,29 @@ pub enum Part {
 }
 
 /// The changes between two catalogs, sorted by tool, part and location.
+///
+/// # Examples
+///
+/// A check that fails if callers break without a new version:
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::lock::Lock;
+/// use toolkit::Tool;
+///
+/// let tool = |version: &'static str, argument: &str| {
+///     let input = json!({ "type": "object", "properties": { argument: {} }, "additionalProperties": false });
+///     Tool::builder("read").namespace("files").version(version).input(input).build()
+/// };
+/// let old = Lock::from_tools([tool("1.0.0", "file")?]);
+///
+/// let renamed = Lock::from_tools([tool("1.0.1", "path")?]);
+/// assert!(old.compare(&renamed).unannounced().next().is_some());
+///
+/// let announced = Lock::from_tools([tool("1.0.0", "file")?, tool("2.0.0", "path")?]);
+/// assert!(old.compare(&announced).unannounced().next().is_none());
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Comparison {

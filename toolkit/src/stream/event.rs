@@ -9,6 +9,30 @@ use crate::call::{Progress, RunResult, ToolError};
 use crate::tool::Text;
 
 /// An event of a call, serialized as `{"kind", "toolId", "data"}`.
+///
+/// # Examples
+///
+/// A server forwards each event as JSON:
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::{Chunks, Dispatcher, catalog, tool};
+///
+/// /// Lists the letters of a word.
+/// #[tool]
+/// fn letters(word: String) -> Chunks<char> {
+///     Chunks::from_items(word.chars().collect::<Vec<_>>())
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(catalog![letters]?)?;
+/// let mut events = dispatcher.stream("letters", r#"{"word": "ab"}"#);
+/// let first = events.next().await.unwrap();
+/// assert_eq!(serde_json::to_value(&first)?, json!({ "kind": "chunk", "toolId": "letters", "data": "a" }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct StreamEvent {
@@ -19,6 +43,31 @@ pub struct StreamEvent {
 }
 
 /// The kind of an event, with its data.
+///
+/// # Examples
+///
+/// An error is an event too, and ends the stream:
+///
+/// ```
+/// use toolkit::call::ErrorKind;
+/// use toolkit::stream::Event;
+/// use toolkit::{Catalog, Dispatcher};
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(Catalog::new([])?)?;
+/// let event = dispatcher.stream("fetch", "{}").next().await.unwrap().event;
+/// assert!(event.is_end());
+/// match event {
+///     Event::Error(error) => assert_eq!(error.kind(), ErrorKind::UnknownTool),
+///     Event::Progress(progress) => println!("{}: {}", progress.done, progress.message),
+///     Event::Chunk(chunk) => println!("{}", chunk.json()),
+///     Event::Done(result) => println!("{}", result.value()),
+///     _ => {}
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {

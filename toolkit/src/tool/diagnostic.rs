@@ -25,6 +25,21 @@ pub struct Diagnostic {
 }
 
 /// The kind of a [`Diagnostic`].
+///
+/// # Examples
+///
+/// A host that collects tools of several sources decides by the kind which defects it tolerates:
+///
+/// ```
+/// use toolkit::catalog::DiagnosticKind;
+/// use toolkit::{Catalog, Tool};
+///
+/// let read = |alias: &str| Tool::builder("read").namespace(alias.to_owned()).aliases(["cat"]).build();
+/// let diagnostics = Catalog::new([read("files")?, read("mail")?]).unwrap_err();
+/// let kinds: Vec<DiagnosticKind> = diagnostics.iter().map(|diagnostic| diagnostic.kind()).collect();
+/// assert_eq!(kinds, [DiagnosticKind::AliasTaken]);
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DiagnosticKind {
@@ -144,6 +159,25 @@ pub(crate) fn ids_of<'t>(tools: impl ExactSizeIterator<Item = &'t Tool>, between
 }
 
 /// The diagnostics of a catalog, at least one.
+///
+/// `Display` prints one paragraph for each diagnostic: the message, then the tools concerned with their locations.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Catalog, Tool};
+///
+/// let add = || Tool::builder("add").namespace("math").version("1.0.0").build();
+/// let error = Catalog::new([add()?, add()?]).unwrap_err();
+/// assert_eq!(error.iter().count(), 1);
+/// assert_eq!(
+///     error.to_string(),
+///     "two tools have the id `math:add:1.0.0`
+///   math:add:1.0.0
+///   math:add:1.0.0"
+/// );
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Diagnostics(Vec<Diagnostic>);
 

@@ -100,6 +100,24 @@ impl FromIterator<Entry> for Matrix {
 ///
 /// In JSON the bounds are strings, with or without a leading `v`. Unknown keys are rejected, because a misspelled
 /// bound would not apply.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::version::{Entry, parse};
+///
+/// let entry = Entry::new("search", parse("1.2.0")?).up_to(parse("1.9.0")?).deprecated("use version 2");
+/// let file = json!({
+///     "component": "search",
+///     "minimum": "v1.2.0",
+///     "maximum": "1.9.0",
+///     "deprecated": true,
+///     "message": "use version 2"
+/// });
+/// assert_eq!(serde_json::from_value::<Entry>(file)?, entry);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
@@ -145,6 +163,24 @@ impl Entry {
 }
 
 /// The compatibility of a version. `Display` prints a message for the side that offered the version.
+///
+/// [`Matrix::check`] returns it.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::version::{Entry, Matrix, Verdict, parse};
+///
+/// let old = Entry::new("index", parse("1.0.0")?).deprecated("build the index again");
+/// let matrix = Matrix::from_iter([old]);
+/// let version = parse("1.4.0")?;
+/// let verdict = matrix.check("index", &version);
+/// assert!(verdict.is_compatible());
+/// if let Verdict::Deprecated { message } = verdict {
+///     assert_eq!(message, "build the index again");
+/// }
+/// # Ok::<(), toolkit::version::VersionError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
@@ -193,6 +229,17 @@ impl fmt::Display for Verdict<'_> {
 }
 
 /// The error of a negotiation without a compatible version.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::version::{Entry, Matrix, parse};
+///
+/// let matrix = Matrix::from_iter([Entry::new("search", parse("2.0.0")?)]);
+/// let error = matrix.negotiate("search", &[parse("1.0.0")?, parse("1.5.0")?]).unwrap_err();
+/// assert_eq!(error.to_string(), "no compatible version of `search`: none of the 2 offered is supported");
+/// # Ok::<(), toolkit::version::VersionError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NegotiationError {
     component: String,
