@@ -1,50 +1,21 @@
 //! Export of a catalog as a self-contained HTML page.
 
+mod anchors;
 mod escape;
 mod fields;
 mod kinds;
+mod page;
 mod prose;
 mod section;
 
-use std::collections::HashSet;
 use std::fmt::Write as _;
 
+use self::anchors::Anchors;
 use self::escape::{attribute, text};
+pub use self::page::Page;
 use self::section::{name, section};
 use toolkit::catalog::Catalog;
 use toolkit::tool::Tool;
-
-/// The parts of a page other than its tools.
-///
-/// ```
-/// use toolkit_providers::html::Page;
-///
-/// let page = Page::new("Tools").program("tools");
-/// assert_eq!(page.program, Some("tools"));
-/// ```
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Page<'a> {
-    /// The title of the page.
-    pub title: &'a str,
-    /// The program whose command line runs the tools, for an example of each call; `None` omits the examples.
-    pub program: Option<&'a str>,
-}
-
-impl<'a> Page<'a> {
-    /// Creates a page with a title, without command-line examples.
-    #[must_use]
-    pub const fn new(title: &'a str) -> Self {
-        Self { title, program: None }
-    }
-
-    /// Sets the program whose command line runs the tools.
-    #[must_use]
-    pub const fn program(mut self, program: &'a str) -> Self {
-        self.program = Some(program);
-        self
-    }
-}
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
@@ -155,30 +126,4 @@ fn groups(catalog: &Catalog) -> Vec<(String, Vec<&Tool>)> {
         }
     }
     groups
-}
-
-/// The unique ids of elements.
-#[derive(Default)]
-struct Anchors {
-    taken: HashSet<String>,
-}
-
-impl Anchors {
-    /// Returns the id that the next call of [`Anchors::of`] with this name will return.
-    fn next(&self, name: &str) -> String {
-        let plain = |c: char| match c {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' | '.' | ':' | '/' => c.to_string(),
-            c => format!("~{:x}", u32::from(c)),
-        };
-        let name: String = name.chars().map(plain).collect();
-        let mut candidates = (1..).map(|n| if n == 1 { name.clone() } else { format!("{name}~{n}") });
-        candidates.find(|id| !self.taken.contains(id) && !id.is_empty()).expect("there are infinitely many candidates")
-    }
-
-    /// Creates a unique id for `name`.
-    fn of(&mut self, name: &str) -> String {
-        let id = self.next(name);
-        self.taken.insert(id.clone());
-        id
-    }
 }

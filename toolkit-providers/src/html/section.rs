@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use super::anchors::Anchors;
 use super::escape::{attribute, escaped_json, json, percent_encoded, text};
 use super::fields::{Direction, details, fields};
 use super::kinds::kind;
+use super::page::Page;
 use super::prose::prose;
-use super::{Anchors, Page};
 use toolkit::catalog::Catalog;
 use toolkit::tool::Tool;
 use toolkit_schema::inline;
