@@ -12,6 +12,7 @@ mod join;
 mod legacy;
 mod limits;
 mod list;
+mod lowering;
 mod merge_objects;
 mod normal;
 mod nullable;
@@ -23,8 +24,9 @@ mod root;
 mod spread;
 mod types;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
+use self::lowering::Lowering;
 pub use self::restore::restore;
 use super::dialect::Dialect;
 use super::loss::{Effect, Loss, Side};
@@ -87,72 +89,4 @@ pub fn lower(schema: &Value, dialect: &Dialect, side: Side) -> Lowered {
     lowering.check_limits(&schema);
     schema.sort_all_objects();
     Lowered { schema, losses: lowering.losses }
-}
-
-/// The state of a conversion.
-///
-/// Each step returns `None` for a schema that accepts no value, if the dialect cannot express that. The surrounding
-/// schema then expresses it, by rejecting a property or removing a branch.
-struct Lowering<'d> {
-    dialect: &'d Dialect,
-    side: Side,
-    /// A nested `$id` changes the base of references, so that they cannot be resolved by their pointers.
-    is_opaque: bool,
-    n_lost_references: usize,
-    losses: Vec<Loss>,
-}
-
-type Keywords = Map<String, Value>;
-
-impl Lowering<'_> {
-    fn report(&mut self, at: &str, keyword: &str, effect: Effect, reason: impl Into<String>) {
-        let (side, pointer, keyword) = (self.side, at.to_owned(), keyword.to_owned());
-        self.losses.push(Loss { side, pointer, keyword, effect, reason: reason.into() });
-    }
-
-    /// Lowers a subschema and its subschemas.
-    fn schema(&mut self, schema: Value, at: &str) -> Option<Value> {
-        let keywords = match schema {
-            Value::Object(keywords) => keywords,
-            Value::Bool(false) => Map::from_iter([("not".to_owned(), json!({}))]),
-            _ => Map::new(),
-        };
-        self.keywords(keywords, at).map(Value::Object)
-    }
-
-    fn keywords(&mut self, mut keywords: Keywords, at: &str) -> Option<Keywords> {
-        let excludes_all = |excluded: &Value| *excluded == true || *excluded == json!({});
-        if !self.dialect.reads("not") && keywords.get("not").is_some_and(excludes_all) {
-            return None;
-        }
-        if self.dialect.nullable && keywords.get("nullable") == Some(&Value::Bool(true)) {
-            self.report(
-                at,
-                "nullable",
-                Effect::Widened,
-                "is not a keyword of JSON Schema, but the dialect reads it and accepts null",
-            );
-        }
-        let n_lost_before = self.n_lost_references;
-        self.lower_unevaluated(&mut keywords, at);
-        self.lower_all_of(&mut keywords, at)?;
-        // The parts of `allOf`, such as the target of a reference, may have been merged. A part with a lost reference could
-        // declare any property.
-        if self.n_lost_references == n_lost_before {
-            self.lower_unevaluated(&mut keywords, at);
-        }
-        let is_dynamic = keywords.contains_key("$dynamicRef") && !self.follows_references();
-        if keywords.contains_key("$ref") || is_dynamic {
-            return self.lower_reference(keywords, at);
-        }
-        self.lower_choices(&mut keywords, at)?;
-        self.lower_constant(&mut keywords)?;
-        self.lower_types(&mut keywords, at)?;
-        self.lower_object(&mut keywords, at)?;
-        self.lower_list(&mut keywords, at)?;
-        self.lower_remaining(&mut keywords, at);
-        self.lower_dependent(&mut keywords, n_lost_before, at);
-        self.lower_nullable(&mut keywords, at);
-        Some(keywords)
-    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Keywords, Lowering};
+use super::lowering::{Keywords, Lowering};
 use crate::loss::Effect;
 use toolkit_schema::walk;
 

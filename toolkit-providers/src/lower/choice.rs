@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::closed::{declares_beyond, may_concern_objects, simplify_unevaluated};
 use super::disjoint::are_disjoint;
 use super::join::join;
+use super::lowering::{Keywords, Lowering};
 use super::spread::{Spread, spread};
 use super::types::values;
-use super::{Keywords, Lowering};
 use crate::loss::Effect;
 use toolkit_schema::child;
 

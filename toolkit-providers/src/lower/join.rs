@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Keywords;
+use super::lowering::Keywords;
 use toolkit_schema::walk;
 
 /// Merges `part` into `keywords`. Returns false without a change if one of them depends on adjacent keywords, or if

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Lowering;
+use super::lowering::Lowering;
 use crate::dialect::Limits;
 use crate::loss::Effect;
 use toolkit_schema::walk;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::Keywords;
 use super::closed::{has_in_place, simplify_unevaluated};
 use super::join::names;
+use super::lowering::Keywords;
 
 /// Merges the properties of the parts of a choice or conjunction into the whole schema. Returns a reason if the whole
 /// does not accept some values that the parts accept.

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{Keywords, legacy};
+use super::legacy;
+use super::lowering::Keywords;
 use toolkit_schema::{child, walk};
 
 /// The maximum number of consecutive references that are followed from the root.

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::lowering::{Keywords, Lowering};
 use super::types::applies_only_to;
-use super::{Keywords, Lowering};
 use crate::loss::Effect;
 use toolkit_schema::walk;
 

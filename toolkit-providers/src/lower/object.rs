@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::closed::describes_objects;
-use super::{Keywords, Lowering};
+use super::lowering::{Keywords, Lowering};
 use crate::loss::Effect;
 use toolkit_schema::child;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Keywords;
+use super::lowering::Keywords;
 
 /// Makes every property required, and lets previously optional ones be null.
 pub(super) fn require_all(keywords: &mut Keywords) {

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Keywords, Lowering, types};
+use super::lowering::{Keywords, Lowering};
+use super::types;
 use crate::loss::Effect;
 use toolkit_schema::walk;
 

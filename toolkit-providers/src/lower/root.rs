@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::lowering::{Keywords, Lowering};
 use super::merge_objects::merge_objects;
 use super::reference::no_arguments;
-use super::{Keywords, Lowering};
 use crate::dialect::Dialect;
 use crate::loss::{Effect, Side};
 use toolkit_schema::child;

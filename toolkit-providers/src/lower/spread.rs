@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::Keywords;
 use super::closed::{constrains_object, declares_beyond, describes_objects, has_in_place, simplify_unevaluated};
 use super::disjoint::are_disjoint;
 use super::join::join;
+use super::lowering::Keywords;
 use toolkit_schema::walk;
 
 /// The result of [`spread`].

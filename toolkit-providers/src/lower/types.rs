@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::disjoint::same;
-use super::{Keywords, Lowering};
+use super::lowering::{Keywords, Lowering};
 use crate::loss::Effect;
 use toolkit_schema::walk::{self, type_of};
 
