@@ -33,7 +33,7 @@ use toolkit_schema::is_too_deep;
 #[must_use]
 pub fn skills(catalog: &Catalog) -> Export {
     // Skills have no name other than the id, so that no two names can clash.
-    let members = catalog.latest().map(|tool| Member { name: "", tool, export: skill(tool) }).collect();
+    let members = catalog.latest().map(|tool| Member::new("", tool, skill(tool))).collect();
     Export::from_members(&RequestLimits::NONE, members)
 }
 

@@ -98,9 +98,10 @@ pub fn tools_within(
     options: Options,
 ) -> Result<Export, Diagnostics> {
     let names = catalog.listed(naming)?;
-    let mut members = Member::all(&names, |tool, name| describe(tool, name, options));
+    let strict = |tool: &Tool| is_requested(tool, "strict", options.strict);
+    let mut members = Member::all(&names, |tool, name| described(tool, name, strict(tool), options));
     // Tools that were read as strict count like the others.
-    let strict = apply_limits(limits, &mut members, |tool, name| written(tool, name, false, options));
+    let strict = apply_limits(limits, &mut members, |tool, name| described(tool, name, false, options));
     let strict = strict.into_iter().filter(|usage| options.strict || usage.count > 0);
     let mut export = Export::from_members(limits, members);
     export.usage.extend(strict);
@@ -125,12 +126,15 @@ const OWN: [&str; 2] = ["cache_control", "eager_input_streaming"];
 /// ```
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
-    written(tool, name, is_requested(tool, "strict", options.strict), options)
+    let mut export = described(tool, name, is_requested(tool, "strict", options.strict), options);
+    export.json.sort_all_objects();
+    export
 }
 
-fn written(tool: &Tool, name: &str, strict: bool, options: Options) -> ToolExport {
+/// Describes one tool without sorting its keys.
+fn described(tool: &Tool, name: &str, strict: bool, options: Options) -> ToolExport {
     let strict = strict.then_some(&Dialect::ANTHROPIC_STRICT);
-    let StrictResult { lowered, is_strict, not_strict } = lower_strict(tool, strict, &Dialect::ANTHROPIC);
+    let StrictResult { lowered, is_strict, not_strict, .. } = lower_strict(tool, strict, &Dialect::ANTHROPIC);
     let mut json = Map::from_iter([("name".to_owned(), json!(name)), ("input_schema".to_owned(), lowered.schema)]);
     json.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
     if is_strict {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::dialect::Dialect;
 use super::export::Export;
 use super::loss::Side;
-use super::lower::lower;
+use super::lower::lower_unsorted;
 use super::reader::{Fields, read_function};
 use super::request::RequestLimits;
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
@@ -46,7 +46,7 @@ pub enum SchemaFormat {
 ///
 /// Returns the errors of [`list_tools`](toolkit::mcp::list_tools).
 pub fn tools(catalog: &Catalog, naming: Naming, format: SchemaFormat) -> Result<Export, Diagnostics> {
-    let mut export = Export::new(catalog, naming, &RequestLimits::GEMINI, |tool, name| describe(tool, name, format))?;
+    let mut export = Export::new(catalog, naming, &RequestLimits::GEMINI, |tool, name| described(tool, name, format))?;
     export.json = json!([{ "functionDeclarations": export.json }]);
     Ok(export)
 }
@@ -64,11 +64,18 @@ pub fn tools(catalog: &Catalog, naming: Naming, format: SchemaFormat) -> Result<
 /// ```
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, format: SchemaFormat) -> ToolExport {
+    let mut export = described(tool, name, format);
+    export.json.sort_all_objects();
+    export
+}
+
+/// Describes one tool without sorting its keys.
+fn described(tool: &Tool, name: &str, format: SchemaFormat) -> ToolExport {
     let (dialect, parameters, response) = match format {
         SchemaFormat::JsonSchema => (Dialect::GEMINI, "parametersJsonSchema", "responseJsonSchema"),
         SchemaFormat::OpenApi => (Dialect::GEMINI_OPENAPI, "parameters", "response"),
     };
-    let input = lower(tool.input().as_value(), &dialect, Side::Input);
+    let input = lower_unsorted(tool.input().as_value(), &dialect, Side::Input);
     let mut json = Map::from_iter([("name".to_owned(), json!(name))]);
     json.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
     // An OpenAPI object without properties is rejected; a declaration without parameters is not.
@@ -79,7 +86,7 @@ pub fn describe(tool: &Tool, name: &str, format: SchemaFormat) -> ToolExport {
     let mut losses = unsupported_fields(tool, &["outputSchema"]);
     losses.extend(input.losses);
     if let Some(output) = tool.output() {
-        let output = lower(output.as_value(), &dialect, Side::Output);
+        let output = lower_unsorted(output.as_value(), &dialect, Side::Output);
         json.insert(response.to_owned(), output.schema);
         losses.extend(output.losses);
     }

@@ -27,6 +27,7 @@ mod types;
 use serde_json::Value;
 
 use self::lowering::Lowering;
+use self::normal::Normal;
 pub use self::restore::restore;
 use super::dialect::Dialect;
 use super::loss::{Effect, Loss, Side};
@@ -75,18 +76,33 @@ impl Lowered {
 /// ```
 #[must_use]
 pub fn lower(schema: &Value, dialect: &Dialect, side: Side) -> Lowered {
-    let normal = normal::normalized(schema, |root| root::keeps_root(root, dialect, side));
-    let mut written_out = normal.schema;
-    inline::inline(&mut written_out);
+    let mut lowered = lower_unsorted(schema, dialect, side);
+    lowered.schema.sort_all_objects();
+    lowered
+}
+
+/// Lowers a schema without sorting the keys of the result.
+pub(super) fn lower_unsorted(schema: &Value, dialect: &Dialect, side: Side) -> Lowered {
+    lower_normal(normalize(schema, dialect, side), dialect, side)
+}
+
+/// Normalizes `schema` for `dialect` and every other dialect with the same `root_choice`.
+pub(super) fn normalize(schema: &Value, dialect: &Dialect, side: Side) -> Normal {
+    let mut normal = normal::normalized(schema, |root| root::keeps_root(root, dialect, side));
+    inline::inline(&mut normal.schema);
+    normal
+}
+
+/// Lowers a normalized schema. The keys of the result are not sorted.
+pub(super) fn lower_normal(normal: Normal, dialect: &Dialect, side: Side) -> Lowered {
     let is_opaque = normal.is_opaque;
     let mut lowering = Lowering { dialect, side, is_opaque, n_lost_references: 0, losses: Vec::new() };
     for (at, keyword) in normal.anchors {
         lowering.report(&at, keyword, Effect::MetadataOnly, "is removed; references point to definitions");
     }
-    let mut schema = lowering.root(written_out);
+    let mut schema = lowering.root(normal.schema);
     // A reference may not be recursive any longer.
     inline::inline(&mut schema);
     lowering.check_limits(&schema);
-    schema.sort_all_objects();
     Lowered { schema, losses: lowering.losses }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::dialect::{Dialect, Limits};
 use super::loss::{Effect, Loss, Side};
-use super::lower::lower;
+use super::lower::lower_unsorted;
 use super::tool_export::{ToolExport, with_wire_name};
 use toolkit::catalog::WireNames;
 use toolkit::tool::{Tool, ToolId};
@@ -175,15 +175,30 @@ pub(super) struct Member<'c> {
     pub(super) name: &'c str,
     pub(super) tool: &'c Tool,
     pub(super) export: ToolExport,
+    /// The size of the strict schema, if the export has computed one.
+    strict_size: Option<Limits>,
 }
 
 impl<'c> Member<'c> {
+    pub(super) fn new(name: &'c str, tool: &'c Tool, export: ToolExport) -> Self {
+        Self { name, tool, export, strict_size: None }
+    }
+
     /// Describes each listed tool.
     pub(super) fn all(names: &'c WireNames<'c>, describe: impl Fn(&Tool, &str) -> ToolExport) -> Vec<Self> {
-        names
-            .iter()
-            .map(|(name, tool)| Self { name, tool, export: with_wire_name(describe(tool, name), tool, name) })
-            .collect()
+        Self::all_with_size(names, |tool, name| (describe(tool, name), None))
+    }
+
+    /// Describes each listed tool, with the size of its strict schema if `describe` computes one.
+    pub(super) fn all_with_size(
+        names: &'c WireNames<'c>,
+        describe: impl Fn(&Tool, &str) -> (ToolExport, Option<Limits>),
+    ) -> Vec<Self> {
+        let member = |(name, tool)| {
+            let (export, strict_size) = describe(tool, name);
+            Self { name, tool, export: with_wire_name(export, tool, name), strict_size }
+        };
+        names.iter().map(member).collect()
     }
 }
 
@@ -263,11 +278,13 @@ pub(super) fn tool_usage(limits: &RequestLimits, members: &[Member<'_>]) -> Vec<
     .collect()
 }
 
-/// Returns the use of the limits of `dialect` by the largest schemas. These limits apply to each schema alone.
+/// Returns the use of the limits of a strict dialect by the largest schemas. These limits apply to each schema alone.
 pub(super) fn schema_usage(dialect: &Dialect, members: &[Member<'_>]) -> Vec<Usage> {
+    let measured =
+        |tool: &Tool| Limits::taken_by(&lower_unsorted(tool.input().as_value(), dialect, Side::Input).schema);
     let sizes = members.iter().map(|member| {
-        let lowered = lower(member.tool.input().as_value(), dialect, Side::Input);
-        (member.tool, Limits::taken_by(&lowered.schema).named())
+        let size = member.strict_size.unwrap_or_else(|| measured(member.tool));
+        (member.tool, size.named())
     });
     let sizes: Vec<(&Tool, [(&'static str, usize); Limits::N])> = sizes.collect();
     let limits = dialect.limits.named().into_iter().enumerate();

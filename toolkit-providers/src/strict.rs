@@ -2,15 +2,17 @@
 
 use serde_json::Value;
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Limits};
 use super::loss::{Effect, Loss, Side};
-use super::lower::{Lowered, lower};
+use super::lower::{Lowered, lower_normal, normalize};
 use toolkit::tool::Tool;
 
 /// An input schema, in strict mode where that is possible.
 pub(super) struct StrictResult {
     pub(super) lowered: Lowered,
     pub(super) is_strict: bool,
+    /// The size of the strict schema, even if it does not express the tool; `None` if strict mode was not requested.
+    pub(super) strict_size: Option<Limits>,
     /// The reasons why strict mode was requested but is not possible.
     pub(super) not_strict: Vec<Loss>,
 }
@@ -21,16 +23,21 @@ pub(super) fn is_requested(tool: &Tool, field: &str, options: bool) -> bool {
 }
 
 /// Lowers the input schema of `tool` to `strict`, if that dialect is given and expresses everything that the tool
-/// accepts, or else to `fallback`.
+/// accepts, or else to `fallback`. The keys of the result are not sorted.
 pub(super) fn lower_strict(tool: &Tool, strict: Option<&Dialect>, fallback: &Dialect) -> StrictResult {
-    let schema = tool.input().as_value();
-    let tried = strict.map(|strict| lower(schema, strict, Side::Input));
-    match tried {
-        Some(lowered) if lowered.is_whole() => StrictResult { lowered, is_strict: true, not_strict: Vec::new() },
-        tried => {
-            let mut not_strict = tried.map(|lowered| lowered.losses).unwrap_or_default();
-            not_strict.retain(|loss| loss.effect == Effect::Narrowed);
-            StrictResult { lowered: lower(schema, fallback, Side::Input), is_strict: false, not_strict }
-        }
+    let normal = normalize(tool.input().as_value(), fallback, Side::Input);
+    let Some(strict) = strict else {
+        let lowered = lower_normal(normal, fallback, Side::Input);
+        return StrictResult { lowered, is_strict: false, strict_size: None, not_strict: Vec::new() };
+    };
+    debug_assert_eq!(strict.root_choice, fallback.root_choice, "both dialects have the same normal form");
+    let lowered = lower_normal(normal.clone(), strict, Side::Input);
+    let strict_size = Some(Limits::taken_by(&lowered.schema));
+    if lowered.is_whole() {
+        return StrictResult { lowered, is_strict: true, strict_size, not_strict: Vec::new() };
     }
+    let mut not_strict = lowered.losses;
+    not_strict.retain(|loss| loss.effect == Effect::Narrowed);
+    let lowered = lower_normal(normal, fallback, Side::Input);
+    StrictResult { lowered, is_strict: false, strict_size, not_strict }
 }

@@ -104,9 +104,11 @@ pub struct Card {
 pub fn card(agent: &Agent, catalog: &Catalog) -> Export {
     let mut export = skills(catalog);
     let mut card = fields(agent);
+    card.values_mut().for_each(Value::sort_all_objects);
+    // The skills are sorted already.
     card.insert("skills".to_owned(), export.json);
+    card.sort_keys();
     export.json = card.into();
-    export.json.sort_all_objects();
     export
 }
 

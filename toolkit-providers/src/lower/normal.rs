@@ -12,7 +12,8 @@ use toolkit_schema::{child, walk};
 const MAX_HOPS: usize = 32;
 
 /// A normalized schema.
-pub(super) struct Normal {
+#[derive(Clone)]
+pub(crate) struct Normal {
     pub(super) schema: Value,
     /// The schema has a nested `$id`. It changes the base of the references below it, so that references cannot be
     /// resolved by their pointers.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Options, describe, read, strict_schema_usage};
+use super::function::{described, read, strict_usage};
+use super::options::Options;
 use crate::export::Export;
 use crate::request::{Member, RequestLimits, tool_usage};
 use toolkit::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
@@ -37,16 +38,17 @@ pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Dia
     Diagnostics::none_or(diagnostics)?;
 
     let describe_tool = |tool: &Tool, name: &str| {
-        let mut export = describe(tool, name, options);
+        let (mut export, strict_size) = described(tool, name, options);
         if tool.id().namespace().is_none_or(|namespace| wire(namespace) == namespace) {
             export.losses.retain(|loss| loss.keyword != "namespace");
         }
-        export
+        (export, strict_size)
     };
-    let members: Vec<Member<'_>> = listed.iter().flat_map(|(_, names)| Member::all(names, describe_tool)).collect();
+    let members: Vec<Member<'_>> =
+        listed.iter().flat_map(|(_, names)| Member::all_with_size(names, describe_tool)).collect();
     let mut export = Export::empty();
     export.usage = tool_usage(&RequestLimits::OPENAI, &members);
-    export.usage.extend(strict_schema_usage(&members, options));
+    export.usage.extend(strict_usage(&members, options));
 
     let (mut members, mut all) = (members.into_iter(), Vec::new());
     for (namespace, names) in &listed {

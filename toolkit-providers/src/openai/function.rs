@@ -1,0 +1,101 @@
+//! A tool as a function of either API, and back.
+
+use serde_json::{Map, Value, json};
+
+use super::options::{Interface, Options};
+use crate::dialect::{Dialect, Limits};
+use crate::reader::{Fields, read_function};
+use crate::request::{Member, Usage, schema_usage};
+use crate::strict::{StrictResult, is_requested, lower_strict};
+use crate::tool_export::{ToolExport, provider_description, unsupported_fields};
+use toolkit::tool::{ParseToolError, Tool};
+
+/// Describes one tool under its wire name.
+///
+/// `strict` and `defer_loading` of a tool that was read with them take precedence over the options.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_providers::openai::{Options, describe};
+///
+/// let tool = Tool::builder("now").description("Returns the time.").build()?;
+/// let export = describe(&tool, "now", Options::responses());
+/// assert_eq!(export.json["type"], "function");
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+#[must_use]
+pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
+    let (mut export, _) = described(tool, name, options);
+    export.json.sort_all_objects();
+    export
+}
+
+/// Describes one tool without sorting its keys, with the size of its strict schema if strict mode is requested.
+pub(super) fn described(tool: &Tool, name: &str, options: Options) -> (ToolExport, Option<Limits>) {
+    let strict = is_requested(tool, "strict", options.strict).then_some(&Dialect::OPENAI_STRICT);
+    let StrictResult { lowered, is_strict, strict_size, not_strict } = lower_strict(tool, strict, &Dialect::OPENAI);
+    let mut function = Map::from_iter([("name".to_owned(), json!(name)), ("parameters".to_owned(), lowered.schema)]);
+    function.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
+    let mut supported = vec!["strict"];
+    let json = match options.interface {
+        Interface::ChatCompletions => {
+            if is_strict {
+                function.insert("strict".to_owned(), json!(true));
+            }
+            json!({ "type": "function", "function": function })
+        }
+        Interface::Responses => {
+            function.insert("type".to_owned(), json!("function"));
+            function.insert("strict".to_owned(), json!(is_strict));
+            supported.push("defer_loading");
+            if is_requested(tool, "defer_loading", options.defer_loading) {
+                function.insert("defer_loading".to_owned(), json!(true));
+            }
+            if let Some(is_async) = tool.metadata().unknown.get("async") {
+                supported.push("async");
+                function.insert("async".to_owned(), is_async.clone());
+            }
+            if let Some(output) = tool.output() {
+                supported.push("outputSchema");
+                function.insert("output_schema".to_owned(), as_object(output.as_value()));
+            }
+            function.into()
+        }
+    };
+    let losses = unsupported_fields(tool, &supported).into_iter().chain(lowered.losses).collect();
+    (ToolExport { json, losses, not_strict }, strict_size)
+}
+
+/// Returns the use of the limits of strict mode, if it is requested.
+pub(super) fn strict_usage(members: &[Member<'_>], options: Options) -> Vec<Usage> {
+    if options.strict { schema_usage(&Dialect::OPENAI_STRICT, members) } else { Vec::new() }
+}
+
+/// Replaces a boolean schema by an equivalent object.
+fn as_object(schema: &Value) -> Value {
+    match schema {
+        Value::Bool(true) => json!({}),
+        Value::Bool(false) => json!({ "not": {} }),
+        schema => schema.clone(),
+    }
+}
+
+/// Reads a tool of either API. [`read_all`] also reads namespaces.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit_providers::openai::read;
+///
+/// let tool = read(&json!({ "type": "function", "name": "now", "parameters": { "type": "object" } }))?;
+/// assert_eq!(tool.name(), "now");
+/// # Ok::<(), toolkit::tool::ParseToolError>(())
+/// ```
+///
+/// # Errors
+///
+/// Returns an error if `json` is not a function, or if a field has the wrong type.
+pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
+    let fields = Fields { input: "parameters", output: Some("output_schema"), examples: None, open_api: false };
+    let function = json.get("function").unwrap_or(json);
+    read_function(function, &fields)
+}
