@@ -6,6 +6,17 @@ use super::Violations;
 use super::excerpt::shown_pointer;
 
 /// An error for an invalid schema. It contains one or more [`SchemaDiagnostic`]s.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit_schema::Schema;
+///
+/// let error = Schema::from_value(json!({ "properties": { "to": { "$ref": "#/$defs/User" } } })).unwrap_err();
+/// assert_eq!(error.pointer(), "/properties/to/$ref");
+/// assert!(error.to_string().starts_with("invalid schema: at /properties/to/$ref: "));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError {
     /// Never empty.
@@ -15,6 +26,18 @@ pub struct SchemaError {
 }
 
 /// A single defect of a schema.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit_schema::Schema;
+///
+/// let schema = json!({ "properties": { "age": { "minimum": "zero" }, "name": { "pattern": "(" } } });
+/// let error = Schema::from_value(schema).unwrap_err();
+/// let pointers: Vec<&str> = error.diagnostics().iter().map(|diagnostic| diagnostic.pointer()).collect();
+/// assert_eq!(pointers, ["/properties/age/minimum", "/properties/name/pattern"]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaDiagnostic {
     kind: SchemaErrorKind,
@@ -23,6 +46,19 @@ pub struct SchemaDiagnostic {
 }
 
 /// The kind of a schema defect.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit_schema::{Schema, SchemaErrorKind};
+///
+/// let error = Schema::from_value(json!({ "$ref": "https://example.com/point.json" })).unwrap_err();
+/// assert_eq!(error.kind(), SchemaErrorKind::ExternalReference);
+///
+/// let error = Schema::from_value(json!({ "type": "objekt" })).unwrap_err();
+/// assert_eq!(error.kind(), SchemaErrorKind::InvalidSchema);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SchemaErrorKind {
@@ -40,6 +76,23 @@ pub enum SchemaErrorKind {
 }
 
 /// An error of validation: the schema is invalid, or the value does not match it.
+///
+/// # Examples
+///
+/// A function that accepts a schema and a value from the same source:
+///
+/// ```
+/// use serde_json::{Value, json};
+/// use toolkit_schema::{Schema, ValidationError};
+///
+/// fn check(schema: Value, value: &Value) -> Result<(), ValidationError> {
+///     Ok(Schema::from_value(schema)?.validate(value)?)
+/// }
+///
+/// assert!(matches!(check(json!([]), &json!(1)), Err(ValidationError::Schema(_))));
+/// let error = check(json!({ "maximum": 3 }), &json!(4)).unwrap_err();
+/// assert_eq!(error.to_string(), "the value must be at most 3, got 4");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ValidationError {
@@ -78,8 +131,8 @@ impl SchemaError {
         &self.diagnostics[0].pointer
     }
 
-    /// Returns the diagnostics, at most the first 16. A diagnostic that prevents further checks (the schema is not an object, is
-    /// too large or has an unsupported dialect) is the only one.
+    /// Returns the diagnostics, at most the first 16. A diagnostic that prevents further checks (the schema is not an
+    /// object, is too large or has an unsupported dialect) is the only one.
     #[must_use]
     pub fn diagnostics(&self) -> &[SchemaDiagnostic] {
         &self.diagnostics

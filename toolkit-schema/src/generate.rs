@@ -28,6 +28,23 @@ pub fn input<T: JsonSchema>() -> Value {
 /// Generates the schema of a tool's result: the JSON to which serde serializes a `T`.
 ///
 /// Its objects stay open. In a closed schema, a new field of the result would break callers that validate it.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+///
+/// #[derive(schemars::JsonSchema)]
+/// struct Weather {
+///     /// The temperature in °C.
+///     celsius: i8,
+/// }
+///
+/// let schema = toolkit_schema::generate::output::<Weather>();
+/// assert_eq!(schema["properties"]["celsius"]["description"], "The temperature in °C.");
+/// assert_eq!(schema["required"], json!(["celsius"]));
+/// assert!(schema.get("additionalProperties").is_none());
+/// ```
 #[must_use]
 pub fn output<T: JsonSchema>() -> Value {
     let schema = generator(Contract::Serialize).into_root_schema_for::<T>();

@@ -20,6 +20,23 @@ pub(super) use self::secret::masked;
 pub use self::trim::declared_pointer;
 
 /// A single reason why a value does not match a schema.
+///
+/// The fields contain the parts of the message, for programs.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit_schema::Schema;
+///
+/// let schema = Schema::from_value(json!({ "properties": { "unit": { "enum": ["celsius", "kelvin"] } } }))?;
+/// let violations = schema.validate(&json!({ "unit": "celcius" })).unwrap_err();
+/// let violation = &violations[0];
+/// assert_eq!((&*violation.pointer, &*violation.keyword), ("/unit", "enum"));
+/// assert_eq!(violation.sent, Some(json!("celcius")));
+/// assert_eq!(violation.suggestion.as_deref(), Some("celsius"));
+/// # Ok::<(), toolkit_schema::SchemaError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Violation {

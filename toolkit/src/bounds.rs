@@ -21,6 +21,31 @@ use crate::dispatch::host::Host;
 use crate::state::StateType;
 
 /// The bound of an argument.
+///
+/// A type that implements [`DeserializeArgument`] and [`DescribeArgument`] implements it.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Point {
+///     x: f64,
+///     y: f64,
+/// }
+///
+/// /// Measures the distance of two points.
+/// #[tool]
+/// fn distance(from: Point, to: Point) -> f64 {
+///     (from.x - to.x).hypot(from.y - to.y)
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![distance]?)?;
+/// let result = dispatcher.call_sync("distance", r#"{"from": {"x": 0, "y": 0}, "to": {"x": 3, "y": 4}}"#)?;
+/// assert_eq!(result.value(), 5.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool argument: it implements neither `serde::Deserialize` nor `schemars::JsonSchema`",
     label = "not a tool argument",
@@ -35,7 +60,7 @@ pub trait ToolArgument {
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema> ToolArgument for T {}
 
-/// An argument that can be deserialized from JSON.
+/// An argument that can be deserialized from JSON, as [`ToolArgument`] requires.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool argument: it does not implement `serde::Deserialize`",
     label = "cannot be read from JSON",
@@ -50,6 +75,26 @@ pub trait DeserializeArgument {
 impl<T: DeserializeOwned> DeserializeArgument for T {}
 
 /// An argument that has a schema.
+///
+/// # Examples
+///
+/// A type of another crate, which is described by a type with the same JSON:
+///
+/// ```
+/// use std::net::Ipv4Addr;
+///
+/// use toolkit::{catalog, tool};
+///
+/// /// Pings a machine.
+/// #[tool]
+/// fn ping(#[schemars(with = "String")] address: Ipv4Addr) -> bool {
+///     address.is_loopback()
+/// }
+///
+/// let catalog = catalog![ping]?;
+/// assert_eq!(catalog.resolve("ping")?.input().as_value()["properties"]["address"]["type"], "string");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool argument: it does not implement `schemars::JsonSchema`",
     label = "has no schema",
@@ -80,6 +125,23 @@ pub trait SendArgument {
 impl<T: Send> SendArgument for T {}
 
 /// An argument that borrows nothing.
+///
+/// # Examples
+///
+/// A `&str` is a compile-time error, since the text exists only in the JSON of the call. A `String` is an argument:
+///
+/// ```
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Counts the letters of a word.
+/// #[tool]
+/// fn length(word: String) -> usize {
+///     word.chars().count()
+/// }
+///
+/// assert_eq!(Dispatcher::new(catalog![length]?)?.call_sync("length", r#"{"word": "Lima"}"#)?.value(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` borrows; tool arguments are decoded from JSON, so they must be owned",
     label = "borrowed"
@@ -92,7 +154,7 @@ pub trait OwnedArgument {
 #[diagnostic::do_not_recommend]
 impl OwnedArgument for NoArguments {}
 
-/// An argument that is not a shared pointer to state.
+/// An argument that is not a shared pointer to state; see [`SharedArgument`].
 pub trait UnsharedArgument {
     #[doc(hidden)]
     const OK: () = ();
@@ -105,6 +167,27 @@ impl<T: ?Sized + SharedArgument> UnsharedArgument for Arc<T> {}
 impl<T: ?Sized + SharedArgument> UnsharedArgument for Rc<T> {}
 
 /// A bound that no type satisfies: the target of a shared pointer is state, which a tool borrows.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// struct Greeting(String);
+///
+/// /// Greets a person.
+/// #[tool]
+/// fn greet(name: String, greeting: &Greeting) -> String {
+///     format!("{}, {name}!", greeting.0)
+/// }
+///
+/// let greeting = Arc::new(Greeting("Hello".to_owned()));
+/// let dispatcher = Dispatcher::builder(catalog![greet]?).shared_state(Arc::clone(&greeting)).build()?;
+/// assert_eq!(dispatcher.call_sync("greet", r#"{"name": "Ada"}"#)?.value(), "Hello, Ada!");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a shared pointer to `{Self}` cannot be a tool argument",
     label = "not a tool argument",
@@ -113,6 +196,36 @@ impl<T: ?Sized + SharedArgument> UnsharedArgument for Rc<T> {}
 pub trait SharedArgument {}
 
 /// A sole argument that is passed under its own name.
+///
+/// # Examples
+///
+/// A tool with one struct takes the fields of the struct. `#[arg]` makes the struct a property instead:
+///
+/// ```
+/// use toolkit::{catalog, tool};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Query {
+///     text: String,
+/// }
+///
+/// /// Searches documents.
+/// #[tool]
+/// fn search(query: Query) -> String {
+///     query.text
+/// }
+///
+/// /// Counts documents.
+/// #[tool]
+/// fn count(#[arg] query: Query) -> usize {
+///     query.text.len()
+/// }
+///
+/// let catalog = catalog![search, count]?;
+/// let required = |name| catalog.resolve(name).unwrap().input().as_value()["required"][0].clone();
+/// assert_eq!((required("search"), required("count")), ("text".into(), "query".into()));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "an attribute of serde or schemars needs an argument with a name; mark the argument `#[arg]` to pass it \
                under its own name, or put the attribute on a field of `{Self}`",
@@ -127,6 +240,31 @@ pub trait NamedArgument {
 impl NamedArgument for NoArguments {}
 
 /// The bound of a result.
+///
+/// A type that implements [`SerializeResult`] and [`DescribeResult`] implements it. A tool may also return `()`,
+/// [`Content`](crate::Content), [`Structured`](crate::Structured), [`Chunks`](crate::Chunks), or a `Result` of these.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// #[derive(serde::Serialize, schemars::JsonSchema)]
+/// struct Size {
+///     bytes: usize,
+///     lines: usize,
+/// }
+///
+/// /// Measures a text.
+/// #[tool]
+/// fn measure(text: String) -> Size {
+///     Size { bytes: text.len(), lines: text.lines().count() }
+/// }
+///
+/// let result = Dispatcher::new(catalog![measure]?)?.call_sync("measure", r#"{"text": "a\nb"}"#)?;
+/// assert_eq!(result.value(), serde_json::json!({ "bytes": 3, "lines": 2 }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be returned from a tool: it implements neither `serde::Serialize` nor \
                `schemars::JsonSchema`",
@@ -142,7 +280,7 @@ pub trait ToolResult {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + JsonSchema> ToolResult for T {}
 
-/// A result that can be serialized to JSON.
+/// A result that can be serialized to JSON, as [`ToolResult`] requires.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be returned from a tool: it does not implement `serde::Serialize`",
     label = "cannot be written as JSON",
@@ -156,7 +294,7 @@ pub trait SerializeResult {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> SerializeResult for T {}
 
-/// A result that has a schema.
+/// A result that has a schema, as [`ToolResult`] requires.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be returned from a tool: it does not implement `schemars::JsonSchema`",
     label = "has no schema",
@@ -184,6 +322,31 @@ pub trait BlockingResult {
 impl BlockingResult for NoArguments {}
 
 /// State that a host can inject.
+///
+/// All threads share the state, so a tool that changes it needs a lock or an atomic.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// type Notes = Mutex<Vec<String>>;
+///
+/// /// Remembers a note.
+/// #[tool]
+/// fn remember(note: String, notes: &Notes) -> usize {
+///     let mut notes = notes.lock().unwrap();
+///     notes.push(note);
+///     notes.len()
+/// }
+///
+/// let dispatcher = Dispatcher::builder(catalog![remember]?).state(Notes::default()).build()?;
+/// dispatcher.call_sync("remember", r#"{"note": "milk"}"#)?;
+/// assert_eq!(dispatcher.call_sync("remember", r#"{"note": "bread"}"#)?.value(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected into a tool",
     label = "not `Send + Sync + 'static`",
@@ -268,6 +431,43 @@ impl<T: 'static, X> Borrowed<Vec<T>, X> {
 }
 
 /// An error that can become a [`ToolError`].
+///
+/// # Examples
+///
+/// An error type that chooses for each variant what the model reads:
+///
+/// ```
+/// use toolkit::{Dispatcher, ToolError, catalog, tool};
+///
+/// enum ReadError {
+///     NotFound(String),
+///     Disk(std::io::Error),
+/// }
+///
+/// impl From<ReadError> for ToolError {
+///     fn from(error: ReadError) -> Self {
+///         match error {
+///             ReadError::NotFound(name) => ToolError::failed(format!("there is no note `{name}`")),
+///             ReadError::Disk(error) => ToolError::internal(error),
+///         }
+///     }
+/// }
+///
+/// /// Reads a note.
+/// #[tool]
+/// fn read(name: String) -> Result<String, ReadError> {
+///     match &*name {
+///         "disk" => Err(ReadError::Disk(std::io::Error::other("/dev/sda1 is broken"))),
+///         _ => Err(ReadError::NotFound(name)),
+///     }
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![read]?)?;
+/// let message = |json| dispatcher.call_sync("read", json).unwrap_err().message().to_owned();
+/// assert_eq!(message(r#"{"name": "x"}"#), "there is no note `x`");
+/// assert_eq!(message(r#"{"name": "disk"}"#), "the tool failed with an internal error");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be converted to a `ToolError`",
     label = "not a tool error",

@@ -5,6 +5,22 @@ use std::path::PathBuf;
 
 /// A value that `#[arg(default = …)]` accepts for an argument of type `T`: a `T`, a string literal if `T` owns text,
 /// or the content of an `Option`.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Lists files.
+/// #[tool]
+/// fn list(#[arg(default = ".")] folder: String, #[arg(default = 10)] limit: Option<u32>) -> String {
+///     format!("{folder} {limit:?}")
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![list]?)?;
+/// assert_eq!(dispatcher.call_sync("list", "{}")?.value(), ". Some(10)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the default of this argument must be a `{T}`",
     label = "expected `{T}`, found `{Self}`"

@@ -102,6 +102,18 @@ impl ToolBackend {
 }
 
 /// The kinds of backends in the order of preference.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::tool::{BackendKind, ToolBackend};
+///
+/// let mut backends = [ToolBackend::mcp("files")?, ToolBackend::local("read")?];
+/// backends.sort_by_key(ToolBackend::kind);
+/// assert_eq!(backends[0].kind(), BackendKind::Local);
+/// assert_eq!(backends[0].kind().as_str(), "local");
+/// # Ok::<(), toolkit::tool::ToolBackendError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum BackendKind {
@@ -151,6 +163,15 @@ fn given(text: String, kind: &'static str, field: &'static str) -> Result<String
 }
 
 /// The error of an invalid reference to a backend.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::tool::ToolBackend;
+///
+/// let error = ToolBackend::provider("weather", "").unwrap_err();
+/// assert_eq!(error.to_string(), "invalid backend: `provider` needs `provider.toolId`");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolBackendError {
     reason: String,

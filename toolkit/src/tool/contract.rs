@@ -12,6 +12,23 @@ use toolkit_schema::equality::write_canonical;
 /// The SHA-256 of a tool's contract; see [`Tool::contract_hash`].
 ///
 /// `Display` prints 64 lowercase hexadecimal digits.
+///
+/// # Examples
+///
+/// An approval that holds until the contract of the tool changes:
+///
+/// ```
+/// use std::collections::HashSet;
+///
+/// use toolkit::Tool;
+/// use toolkit::tool::ContractHash;
+///
+/// let tool = |description: &'static str| Tool::builder("read").description(description).build();
+/// let approved: HashSet<ContractHash> = [tool("Reads a file.")?.contract_hash()].into();
+/// assert!(approved.contains(&tool("Reads a file.")?.contract_hash()));
+/// assert!(!approved.contains(&tool("Reads a file, and sends it.")?.contract_hash()));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContractHash([u8; 32]);
 

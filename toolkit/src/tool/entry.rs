@@ -74,6 +74,23 @@ impl fmt::Debug for Code {
 }
 
 /// The source location of a tool.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{catalog, tool};
+///
+/// /// Adds two integers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// let catalog = catalog![add]?;
+/// let location = catalog.resolve("add")?.location().unwrap();
+/// assert_eq!(location.to_string(), format!("{}:{}", location.file, location.line));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Location {

@@ -33,6 +33,24 @@ const CUT: &str = "… [cut]";
 /// # Errors
 ///
 /// Returns a description of the part that is too long and cannot be cut.
+///
+/// The limits are [`MAX_DESCRIPTION_BYTES`], [`MAX_TITLE_BYTES`], [`MAX_SCHEMA_TEXT_BYTES`], [`MAX_SCHEMA_BYTES`] and
+/// [`MAX_RECORD_BYTES`].
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::tool::{MAX_DESCRIPTION_BYTES, bound_mcp_json};
+///
+/// let mut tool = json!({ "name": "read", "description": "x".repeat(1_000_000), "inputSchema": {} });
+/// bound_mcp_json(&mut tool)?;
+/// assert!(tool["description"].as_str().unwrap().len() <= MAX_DESCRIPTION_BYTES);
+///
+/// let mut tool = json!({ "name": "read", "inputSchema": { "enum": vec!["a"; 100_000] } });
+/// assert_eq!(bound_mcp_json(&mut tool).unwrap_err(), "the input schema has more than 65536 bytes");
+/// # Ok::<(), String>(())
+/// ```
 pub fn bound_mcp_json(tool: &mut Value) -> Result<(), String> {
     let Some(fields) = tool.as_object_mut() else {
         return Ok(());

@@ -212,6 +212,18 @@ impl PartialOrd for ToolId {
 }
 
 /// The error of a text that is not a tool id.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::ToolId;
+///
+/// let error = "files:read:1.0.0:beta".parse::<ToolId>().unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "not a tool id: has more than two colons; an id is `namespace:name:version`"
+/// );
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolIdError {
     reason: String,

@@ -275,6 +275,20 @@ pub(crate) fn drop_nulls(fields: &mut Object) {
 }
 
 /// The error of a document that is not a tool.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit::tool::ParseToolError;
+///
+/// let error = Tool::from_mcp_json(r#"{"name": "read", "inputSchema": []}"#).unwrap_err();
+/// let ParseToolError::Form(violations) = error else { panic!("{error}") };
+/// assert_eq!(violations[0].pointer, "/inputSchema");
+///
+/// let error = Tool::from_json("[]").unwrap_err();
+/// assert!(matches!(error, ParseToolError::Json(_)));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ParseToolError {

@@ -11,6 +11,28 @@ use super::{Annotations, Icon, Literal, Requirements, Text, Unknown, limit};
 /// The metadata of a tool: everything except its id and its schemas.
 ///
 /// Its JSON is part of the canonical form of a tool; see [`Tool::to_json`](super::Tool::to_json).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use serde_json::json;
+/// use toolkit::{catalog, tool};
+///
+/// /// Reads a file.
+/// #[tool(title = "Read a file", tags = ["files"], read_only, timeout = "5s")]
+/// fn read(path: String) -> String {
+///     path
+/// }
+///
+/// let catalog = catalog![read]?;
+/// let metadata = catalog.resolve("read")?.metadata();
+/// assert_eq!(metadata.tags, ["files"]);
+/// assert_eq!(metadata.timeout, Some(Duration::from_secs(5)));
+/// assert_eq!(serde_json::to_value(metadata)?["annotations"], json!({ "readOnlyHint": true }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -10,6 +10,18 @@ pub const MAX_NAME_LEN: usize = 128;
 /// # Errors
 ///
 /// Returns a predicate for an error message, such as ``must not contain ` ` or `!` ``.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::tool::check_name;
+///
+/// assert!(check_name("read_file").is_ok());
+/// assert_eq!(
+///     check_name("read file!").unwrap_err(),
+///     "must not contain ` ` or `!`; use letters, digits, `_`, `-` and `.`"
+/// );
+/// ```
 pub fn check_name(name: &str) -> Result<(), String> {
     if name.is_empty() {
         return Err("must not be empty".to_owned());

@@ -109,6 +109,15 @@ part! {
 }
 
 /// The error of a text that is not a valid name or namespace.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::tool::Namespace;
+///
+/// let error = Namespace::new("my tools").unwrap_err();
+/// assert!(error.to_string().starts_with("namespace must not contain ` `"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameError {
     what: &'static str,

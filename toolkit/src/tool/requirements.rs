@@ -10,6 +10,32 @@ use super::Text;
 /// The requirements of a tool on the credentials of its caller (`requirements` of Open Tool Calling).
 ///
 /// Requirements are published: the names of secrets are public, and their values never leave the host.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::call::{Credentials, ErrorKind};
+/// use toolkit::{Context, Dispatcher, catalog, tool};
+///
+/// /// Sends a text message.
+/// #[tool(requires(secret = "SMS_KEY", user_id))]
+/// fn send(text: String, ctx: &Context) -> String {
+///     format!("{}: {text}", ctx.user_id().unwrap_or_default())
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![send]?)?;
+/// let required = dispatcher.catalog().resolve("send")?.requirements();
+/// assert_eq!(required.to_string(), "the secret `SMS_KEY`; the user's id");
+///
+/// let error = dispatcher.call_sync("send", r#"{"text": "hi"}"#).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::MissingRequirements);
+///
+/// let credentials = Credentials::new().with_user_id("ada").with_secret("SMS_KEY", "s3cr3t");
+/// let context = Context::new().with_credentials(credentials);
+/// let result = dispatcher.call_sync_with(&context, "send", r#"{"text": "hi"}"#)?;
+/// assert_eq!(result.value(), "ada: hi");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -84,6 +110,27 @@ impl fmt::Display for Requirements {
 }
 
 /// A required authorization by a provider.
+///
+/// # Examples
+///
+/// A host sends the user to the provider to grant the missing scopes:
+///
+/// ```
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Lists the events of today.
+/// #[tool(requires(oauth2(id = "google", scopes = ["calendar.read"])))]
+/// fn today() -> Vec<String> {
+///     Vec::new()
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![today]?)?;
+/// let error = dispatcher.call_sync("today", "{}").unwrap_err();
+/// let missing = &error.missing().authorization[0];
+/// assert_eq!(missing.id, "google");
+/// assert_eq!(missing.oauth2.scopes, ["calendar.read"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -106,6 +153,18 @@ impl Authorization {
 }
 
 /// The OAuth 2.0 part of an [`Authorization`].
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::tool::Authorization;
+///
+/// let required = Authorization::new("google", ["calendar.read"]);
+/// let json = json!({ "id": "google", "oauth2": { "scopes": ["calendar.read"] } });
+/// assert_eq!(serde_json::to_value(&required)?, json);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -116,6 +175,15 @@ pub struct OAuth2 {
 }
 
 /// A required secret.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::tool::{Requirements, Secret};
+///
+/// let required = Requirements::NONE.with_secret("TWILIO_API_KEY");
+/// assert_eq!(required.secrets, [Secret::new("TWILIO_API_KEY")]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

@@ -35,6 +35,16 @@ where
 ///
 /// The tag is converted to lower case and trimmed, white space is replaced by `-`, all characters except `a-z`, `0-9`,
 /// `-`, `_` and `.` are removed, and the result is cut at [`MAX_TAG_LEN`].
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::tool::normalize_tag;
+///
+/// assert_eq!(normalize_tag(" Machine  Learning").as_deref(), Some("machine-learning"));
+/// assert_eq!(normalize_tag("C++").as_deref(), Some("c"));
+/// assert_eq!(normalize_tag("!!"), None);
+/// ```
 #[must_use]
 pub fn normalize_tag(tag: &str) -> Option<String> {
     let lower = tag.to_lowercase();

@@ -7,6 +7,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 /// Fields of a parsed document that this crate does not know. They are written back unchanged.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::Tool;
+///
+/// let json = json!({ "name": "read", "inputSchema": {}, "execution": { "taskSupport": "optional" } });
+/// let tool = Tool::from_mcp_json(json.clone())?;
+/// assert_eq!(tool.metadata().unknown.get("execution"), Some(&json!({ "taskSupport": "optional" })));
+/// assert_eq!(tool.to_mcp_json(), json);
+/// # Ok::<(), toolkit::tool::ParseToolError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unknown(Option<Box<Map<String, Value>>>);
 
