@@ -42,6 +42,22 @@ const OWN: [&str; 3] = ["inputModes", "outputModes", "securityRequirements"];
 
 /// Describes a tool as a skill (`AgentSkill`): its canonical id, display name, tags and examples. A skill has no
 /// schemas.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::Tool;
+/// use toolkit_providers::a2a::skill;
+///
+/// let input = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
+/// let search = Tool::builder("search").namespace("notes").title("Search notes").description("Finds notes.");
+/// let search = search.input(input).examples([json!({ "text": "milk" })]).build()?;
+/// let export = skill(&search);
+/// assert_eq!(export.json["id"], "notes:search");
+/// assert_eq!(export.json["name"], "Search notes");
+/// assert_eq!(export.json["examples"], json!([r#"{"text":"milk"}"#]));
+/// assert!(export.losses.iter().any(|loss| loss.keyword == "inputSchema"));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[must_use]
 pub fn skill(tool: &Tool) -> ToolExport {
     let mut skill = Map::from_iter([

@@ -12,6 +12,16 @@ use toolkit::catalog::{Catalog, Diagnostics, Naming};
 use toolkit::tool::{ParseToolError, Tool};
 
 /// Options of the export.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_providers::anthropic::{Options, describe};
+///
+/// let tool = Tool::builder("now").description("Returns the time.").build()?;
+/// let json = describe(&tool, "now", Options::default().strict().deferred()).json;
+/// assert_eq!((&json["strict"], &json["defer_loading"]), (&true.into(), &true.into()));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {

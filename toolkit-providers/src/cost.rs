@@ -14,6 +14,31 @@ pub use self::estimate::Estimate;
 ///
 /// Every function from a text to a number implements it, so that the tokenizer of any crate fits: `|text: &str|
 /// bpe.count(text)`.
+///
+/// # Examples
+///
+/// A counter with state, for a context without a tokenizer:
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_providers::cost::{Cost, TokenCounter};
+///
+/// /// Assumes a fixed number of bytes per token.
+/// struct Average {
+///     bytes_per_token: usize,
+/// }
+///
+/// impl TokenCounter for Average {
+///     fn count(&self, text: &str) -> usize {
+///         text.len().div_ceil(self.bytes_per_token)
+///     }
+/// }
+///
+/// let tool = Tool::builder("add").description("Adds two integers.").build()?;
+/// let cost = Cost::new(&tool.to_mcp_json(), &Average { bytes_per_token: 4 });
+/// assert_eq!(cost.description, 5);
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 pub trait TokenCounter {
     /// Returns the number of tokens of `text`.
     fn count(&self, text: &str) -> usize;

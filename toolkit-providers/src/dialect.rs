@@ -50,6 +50,26 @@ pub struct Dialect {
 }
 
 /// Limits on the size of a schema.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit_providers::{Dialect, Limits, Side, lower};
+///
+/// // An endpoint that accepts few properties.
+/// let mut dialect = Dialect::OPENAI_STRICT;
+/// dialect.limits = Limits::NONE;
+/// dialect.limits.properties = 1;
+///
+/// let boolean = json!({ "type": "boolean" });
+/// let schema = json!({
+///     "type": "object",
+///     "properties": { "a": boolean, "b": boolean },
+///     "required": ["a", "b"],
+///     "additionalProperties": false,
+/// });
+/// let lowered = lower(&schema, &dialect, Side::Input);
+/// assert!(lowered.losses[0].reason.ends_with("is 1 properties, but the schema has 2"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

@@ -13,6 +13,20 @@ use toolkit::catalog::{Catalog, Diagnostics, Naming};
 use toolkit::tool::{ParseToolError, Tool};
 
 /// The schema language of the declarations.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::Tool;
+/// use toolkit_providers::gemini::{SchemaFormat, describe};
+///
+/// let input = json!({ "type": "object", "properties": { "n": { "type": ["integer", "null"] } } });
+/// let tool = Tool::builder("wait").input(input).build()?;
+/// let json = describe(&tool, "wait", SchemaFormat::JsonSchema).json;
+/// assert_eq!(json["parametersJsonSchema"]["properties"]["n"]["type"], json!(["integer", "null"]));
+/// let json = describe(&tool, "wait", SchemaFormat::OpenApi).json;
+/// assert_eq!(json["parameters"]["properties"]["n"], json!({ "type": "INTEGER", "nullable": true }));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaFormat {

@@ -33,6 +33,20 @@ pub struct Loss {
 }
 
 /// A part of a tool.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::Tool;
+/// use toolkit_providers::Side;
+/// use toolkit_providers::openai::{Options, describe};
+///
+/// let output = json!({ "type": "object", "properties": { "meters": { "type": "number" } } });
+/// let export = describe(&Tool::builder("distance").output(output).build()?, "distance", Options::chat_completions());
+/// // Chat Completions has no field for the output schema.
+/// let losses: Vec<_> = export.losses.iter().filter(|loss| loss.side == Side::Output).collect();
+/// assert_eq!(losses[0].keyword, "outputSchema");
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -46,6 +60,21 @@ pub enum Side {
 }
 
 /// The consequence of a loss for a caller.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit_providers::{Dialect, Effect, Side, lower};
+///
+/// let schema = json!({
+///     "type": "object",
+///     "properties": { "days": { "type": "array", "items": { "type": "string" }, "uniqueItems": true } },
+///     "required": ["days"],
+///     "additionalProperties": false,
+/// });
+/// let lowered = lower(&schema, &Dialect::OPENAI_STRICT, Side::Input);
+/// // A model may send a day twice. The dispatcher rejects such a call.
+/// assert_eq!((&*lowered.losses[0].keyword, lowered.losses[0].effect), ("uniqueItems", Effect::Widened));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

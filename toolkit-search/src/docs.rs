@@ -19,6 +19,22 @@ use super::summary::{Summary, cut, summary_text};
 use toolkit::tool::{Annotations, Tool};
 
 /// The level of detail of a tool's documentation.
+///
+/// ```
+/// use std::sync::Arc;
+/// use serde_json::json;
+/// use toolkit::Tool;
+/// use toolkit_search::{Detail, Docs, Index};
+///
+/// let input = json!({ "type": "object", "properties": { "a": { "type": "integer" } } });
+/// let add = Tool::builder("add").input(input).examples([json!({ "a": 1 })]).build()?;
+/// let docs = Docs::new(Arc::new(Index::from_tools(&[add])));
+/// let detail: Detail = "schema".parse()?;
+/// let doc = docs.describe("add", detail)?;
+/// assert!(doc.tool.is_some() && doc.examples.is_empty());
+/// assert_eq!(docs.describe("add", Detail::Full)?.examples.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Detail {
@@ -106,6 +122,19 @@ impl DocEntry {
 }
 
 /// The documentation of a tool. Empty fields are omitted from its JSON.
+///
+/// ```
+/// use std::sync::Arc;
+/// use serde_json::json;
+/// use toolkit::Tool;
+/// use toolkit_search::{Detail, Docs, Index};
+///
+/// let add = Tool::builder("add").description("Adds two integers.\n\nOverflow wraps.").build()?;
+/// let docs = Docs::new(Arc::new(Index::from_tools(&[add])));
+/// let doc = docs.describe("add", Detail::Summary)?;
+/// assert_eq!(serde_json::to_value(&doc)?, json!({ "id": "add", "summary": "Adds two integers." }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -144,6 +173,15 @@ pub struct ToolDoc {
 }
 
 /// The error of a resolver; see [`Docs::with_resolver`].
+///
+/// ```
+/// use toolkit_search::{Detail, DocError, Docs};
+///
+/// let docs = Docs::with_resolver(|_| Err("the registry does not respond".into()));
+/// let error = docs.describe("add", Detail::Full).unwrap_err();
+/// assert!(matches!(error, DocError::Resolver(_)));
+/// assert_eq!(error.to_string(), "cannot resolve the tool: the registry does not respond");
+/// ```
 pub type ResolveError = Box<dyn std::error::Error + Send + Sync>;
 
 type Resolve = dyn Fn(&str) -> Result<Option<Tool>, ResolveError> + Send + Sync;

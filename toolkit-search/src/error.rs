@@ -6,6 +6,23 @@ use toolkit::tool::ToolBackendError;
 use toolkit_schema::shown_id;
 
 /// An error of changing an index.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit::tool::ToolBackend;
+/// use toolkit_search::{Index, IndexError};
+///
+/// let index = Index::from_tools(&[Tool::builder("send").description("Sends an email.").build()?]);
+/// let other = Tool::builder("send").description("Sends a letter.").build()?;
+/// let error = index.register(other.clone(), ToolBackend::mcp("post")?).unwrap_err();
+/// assert!(matches!(&error, IndexError::OtherDefinition { id, .. } if id == "send"));
+///
+/// // `update` replaces the definition, and requires that the tool exists.
+/// index.update(other)?;
+/// let error = index.update(Tool::builder("receive").build()?).unwrap_err();
+/// assert_eq!(error.to_string(), "the index has no tool `receive`");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IndexError {

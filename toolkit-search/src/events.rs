@@ -7,7 +7,23 @@ use serde::Serialize;
 
 use toolkit::tool::ToolBackend;
 
-/// A change of an index.
+/// A change of an index; see [`Index::on_change`](super::Index::on_change).
+///
+/// A change serializes to JSON, for listeners in other processes:
+///
+/// ```
+/// use std::sync::mpsc;
+/// use serde_json::json;
+/// use toolkit::Tool;
+/// use toolkit_search::Index;
+///
+/// let index = Index::from_tools(&[Tool::builder("send").build()?]);
+/// let (sender, changes) = mpsc::channel();
+/// let _subscription = index.on_change(move |change| sender.send(change.clone()).unwrap());
+/// index.unregister_tool("send")?;
+/// assert_eq!(serde_json::to_value(changes.recv()?)?, json!({ "type": "tool_removed", "toolId": "send", "version": 2 }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -26,6 +42,28 @@ pub struct Change {
 }
 
 /// The kind of a change.
+///
+/// ```
+/// use std::sync::mpsc;
+/// use toolkit::Tool;
+/// use toolkit::tool::ToolBackend;
+/// use toolkit_search::{ChangeKind, Index};
+///
+/// let index = Index::new();
+/// let (sender, changes) = mpsc::channel();
+/// let _subscription = index.on_change(move |change| sender.send(change.kind).unwrap());
+///
+/// let send = Tool::builder("send").build()?;
+/// let (mail, backup) = (ToolBackend::mcp("mail")?, ToolBackend::mcp("backup")?);
+/// index.register(send.clone(), mail.clone())?;
+/// index.register(send, backup.clone())?;
+/// index.unregister_backend(&mail);
+/// index.unregister_backend(&backup);
+///
+/// use ChangeKind::*;
+/// assert_eq!(changes.try_iter().collect::<Vec<_>>(), [Registered, Updated, BackendRemoved, ToolRemoved]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -68,6 +106,22 @@ impl Listeners {
 }
 
 /// A subscription to the changes of an index, which ends when it is dropped.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use toolkit_search::Index;
+///
+/// let (index, count) = (Index::new(), Arc::new(AtomicUsize::new(0)));
+/// let subscription = {
+///     let count = Arc::clone(&count);
+///     index.on_change(move |_| _ = count.fetch_add(1, Ordering::Relaxed))
+/// };
+/// index.refresh();
+/// drop(subscription);
+/// index.refresh();
+/// assert_eq!(count.load(Ordering::Relaxed), 1);
+/// ```
 #[must_use = "the subscription ends when it is dropped"]
 pub struct Subscription {
     list: Weak<Mutex<Vec<(u64, Listener)>>>,

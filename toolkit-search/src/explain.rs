@@ -16,6 +16,20 @@ use super::snapshot::Snapshot;
 use super::words::{each_word_at, halves, stem};
 
 /// An explanation of a hit: the contributions to its score.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_search::Index;
+///
+/// let index = Index::from_tools(&[Tool::builder("send_email").description("Sends an email.").build()?]);
+/// let hit = index.search("send email", 1).remove(0);
+/// let explanation = index.snapshot().explain("send email", &hit.summary.id).unwrap();
+/// assert!((explanation.score - hit.score).abs() < 0.01);
+/// for reason in &explanation.reasons {
+///     println!("{:>6.2}  {} ({:?})", reason.score, reason.term, reason.kind);
+/// }
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -27,6 +41,19 @@ pub struct Explanation {
 }
 
 /// A contribution to a score.
+///
+/// A misspelled word is matched through a similar word of a tool's name:
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_search::Index;
+///
+/// let index = Index::from_tools(&[Tool::builder("calendar").build()?]);
+/// let explanation = index.snapshot().explain("calender", "calendar").unwrap();
+/// let reason = &explanation.reasons[0];
+/// assert_eq!(reason.instead_of.as_deref(), Some("calender"));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -45,6 +72,22 @@ pub struct Reason {
 }
 
 /// The kind of a match.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_search::{Index, Match};
+///
+/// let send = Tool::builder("send").description("Posts mails.").build()?;
+/// let snapshot = Index::from_tools(&[send]).snapshot();
+/// let kinds = |query: &str| -> Vec<Match> {
+///     let explanation = snapshot.explain(query, "send");
+///     explanation.into_iter().flat_map(|of| of.reasons).map(|reason| reason.kind).collect()
+/// };
+/// assert_eq!(kinds("posting"), [Match::Stem]);
+/// assert!(kinds("posts").contains(&Match::Word));
+/// assert!(kinds("sends").contains(&Match::Name));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -9,6 +9,27 @@ use toolkit_schema::shown_id;
 pub(super) const FORMAT: u32 = 1;
 
 /// An error of opening a saved index. For all except [`OpenError::Io`], rebuild the index.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_search::{Index, OpenError};
+///
+/// /// Opens a saved index, or builds it if the file cannot be used.
+/// fn open_or_build(file: &[u8], tools: &[Tool]) -> std::io::Result<Index> {
+///     match Index::open("tools of 2.0.0", file) {
+///         Ok(index) => Ok(index),
+///         Err(OpenError::Io(error)) => Err(error),
+///         Err(error) => {
+///             eprintln!("{error}");
+///             Ok(Index::from_tools(tools))
+///         }
+///     }
+/// }
+///
+/// let index = open_or_build(b"the content of another file", &[Tool::builder("send").build()?])?;
+/// assert_eq!(index.snapshot().len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -33,6 +54,19 @@ pub enum OpenError {
 }
 
 /// The kind of damage of a file.
+///
+/// ```
+/// use toolkit_search::{Damage, Index, OpenError};
+///
+/// let mut file = Vec::new();
+/// Index::new().snapshot().save("no tools", &mut file)?;
+/// file.pop();
+///
+/// let error = Index::open("no tools", &file[..]).unwrap_err();
+/// assert!(matches!(error, OpenError::Damaged(Damage::TooShort)));
+/// assert_eq!(error.to_string(), "the index is damaged: the file is too short; rebuild it");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Damage {

@@ -8,6 +8,25 @@ use foldhash::quality::RandomState;
 use serde::Serialize;
 
 /// A page of a result.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_search::Index;
+///
+/// let tools = ["mail", "files", "math"].map(|name| Tool::builder("list").namespace(name).build());
+/// let index = Index::from_tools(&tools.into_iter().collect::<Result<Vec<_>, _>>()?);
+/// let (mut names, mut cursor) = (Vec::new(), None);
+/// loop {
+///     let page = index.namespaces_page(2, cursor.as_deref())?;
+///     names.extend(page.items);
+///     cursor = page.next_cursor;
+///     if cursor.is_none() {
+///         break;
+///     }
+/// }
+/// assert_eq!(names, ["files", "mail", "math"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -20,6 +39,21 @@ pub struct Page<T> {
 }
 
 /// An error of a paginated request.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit::tool::ToolBackend;
+/// use toolkit_search::{CursorError, Index};
+///
+/// let index = Index::from_tools(&[Tool::builder("send").build()?, Tool::builder("send_later").build()?]);
+/// let first = index.page("send", 1, None)?;
+/// index.register(Tool::builder("send_now").build()?, ToolBackend::mcp("mail")?)?;
+///
+/// let error = index.page("send", 1, first.next_cursor.as_deref()).unwrap_err();
+/// assert_eq!(error, CursorError::Stale);
+/// assert_eq!(error.to_string(), "the tools have changed since the last page; start again without a cursor");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CursorError {

@@ -11,9 +11,16 @@ use toolkit::tool::{ToolBackend, normalize_tag};
 /// A text converts to a query without filters.
 ///
 /// ```
-/// # use toolkit_search::{BehaviorHint, Query};
-/// let query = Query::new("send an email").namespace("mail").tag("outgoing").hint(BehaviorHint::Destructive, false);
-/// # assert_eq!(query.text(), "send an email");
+/// use toolkit::Tool;
+/// use toolkit_search::{Index, Query};
+///
+/// let mail = Tool::builder("send").namespace("mail").tags(["outgoing"]).build()?;
+/// let chat = Tool::builder("send").namespace("chat").tags(["outgoing"]).build()?;
+/// let index = Index::from_tools(&[mail, chat]);
+/// assert_eq!(index.search("send", 5).len(), 2);
+/// let hits = index.search(Query::new("send").namespace("mail").tag("outgoing"), 5);
+/// assert_eq!((hits.len(), &*hits[0].summary.id), (1, "mail:send"));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query<'q> {
@@ -22,6 +29,22 @@ pub struct Query<'q> {
 }
 
 /// A behavior hint of a tool (MCP `ToolAnnotations`).
+///
+/// A filter by a hint only matches tools that declare it; a tool without a hint is neither read-only nor modifying.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_search::{BehaviorHint, Index, Query};
+///
+/// let index = Index::from_tools(&[
+///     Tool::builder("read_file").read_only(true).build()?,
+///     Tool::builder("delete_file").read_only(false).build()?,
+///     Tool::builder("copy_file").build()?,
+/// ]);
+/// let hits = index.search(Query::new("file").hint(BehaviorHint::ReadOnly, true), 5);
+/// assert_eq!((hits.len(), &*hits[0].summary.name), (1, "read_file"));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BehaviorHint {

@@ -17,10 +17,18 @@ use serde::Serialize;
 /// `ln(1 + (N − df + 0.5) / (df + 0.5))`, as in Lucene and tantivy.
 ///
 /// ```
-/// use toolkit_search::Ranking;
+/// use toolkit::Tool;
+/// use toolkit_search::{Index, Ranking};
+///
+/// let calendar = Tool::builder("calendar").build()?;
+/// let index = Index::from_tools([&calendar]);
+/// assert_eq!(index.search("calender", 5).len(), 1, "similar words of names match");
 ///
 /// let mut ranking = Ranking::default();
-/// ranking.weights.tags = 2;
+/// ranking.fuzzy = 0.0;
+/// let exact = Index::with_ranking([&calendar], ranking);
+/// assert_eq!(exact.search("calender", 5).len(), 0);
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -40,6 +48,19 @@ pub struct Ranking {
 }
 
 /// The weights of occurrences in each field; 0 excludes the field.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_search::{Index, Ranking};
+///
+/// let tool = Tool::builder("send").description("Sends an email. Supports attachments.").build()?;
+/// let mut ranking = Ranking::default();
+/// ranking.weights.description = 0;
+/// let index = Index::with_ranking([&tool], ranking);
+/// assert_eq!(index.search("email", 5).len(), 1);
+/// assert_eq!(index.search("attachments", 5).len(), 0);
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Weights {
@@ -62,6 +83,17 @@ pub struct Weights {
 }
 
 /// A searched field of a tool.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_search::{Field, Index};
+///
+/// let send = Tool::builder("send").description("Sends an email. The email is sent later.").build()?;
+/// let explanation = Index::from_tools(&[send]).snapshot().explain("email", "send").unwrap();
+/// let fields = &explanation.reasons[0].fields;
+/// assert_eq!((fields[&Field::Lead], fields[&Field::Description]), (1, 1));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

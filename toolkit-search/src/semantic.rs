@@ -17,8 +17,8 @@ use super::snapshot::Snapshot;
 
 /// An embedding model, which maps texts to vectors so that similar texts have similar vectors.
 ///
-/// A model may run in this process or behind an endpoint. The crate `toolkit-embed` has one of each, and a cache of
-/// vectors in a file. Calls may block. Only [`Semantic::update`] embeds the texts of tools; a search embeds its query.
+/// A model may run in this process or behind an endpoint. The module [`embed`](crate::embed) has one of each, and a
+/// cache of vectors in a file. Calls may block. Only [`Semantic::update`] embeds the texts of tools; a search embeds its query.
 ///
 /// ```
 /// use toolkit_search::{Embedder, EmbedderError};
@@ -63,6 +63,26 @@ impl<E: Embedder + ?Sized> Embedder for &E {
 }
 
 /// An error of an embedder.
+///
+/// Any error type converts to it with `?`:
+///
+/// ```
+/// use toolkit_search::{Embedder, EmbedderError};
+///
+/// /// Reads vectors from the lines of a file.
+/// struct Precomputed(std::path::PathBuf);
+///
+/// impl Embedder for Precomputed {
+///     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+///         let lines = std::fs::read_to_string(&self.0)?;
+///         let vectors = lines.lines().take(texts.len());
+///         vectors.map(|line| Ok(line.split(' ').map(str::parse).collect::<Result<_, _>>()?)).collect()
+///     }
+/// }
+///
+/// let error = Precomputed("missing".into()).embed(&["mail"]).unwrap_err();
+/// assert!(error.is::<std::io::Error>());
+/// ```
 pub type EmbedderError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The number of texts in one call of an embedder.
@@ -194,6 +214,29 @@ impl<E> fmt::Debug for Semantic<E> {
 }
 
 /// An error of a semantic search.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_search::{Embedder, EmbedderError, Fusion, Index, Semantic, SemanticError};
+///
+/// /// A model whose server is down.
+/// struct Unreachable;
+///
+/// impl Embedder for Unreachable {
+///     fn embed(&self, _: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+///         Err("connection refused".into())
+///     }
+/// }
+///
+/// let snapshot = Index::from_tools(&[Tool::builder("send").build()?]).snapshot();
+/// let hits = match Semantic::new(Unreachable).search(&snapshot, "send", Fusion::default(), 5) {
+///     // The search by words needs no model.
+///     Err(SemanticError::Embedder(_)) => snapshot.search("send", 5),
+///     other => other?,
+/// };
+/// assert_eq!(hits[0].summary.name, "send");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SemanticError {

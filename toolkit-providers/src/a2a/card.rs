@@ -73,6 +73,26 @@ impl Agent {
 }
 
 /// An agent card that was read.
+///
+/// ```
+/// use toolkit::{Catalog, Tool};
+/// use toolkit_providers::a2a::{Agent, card, read_card};
+///
+/// let agent = Agent::new("Clerk").version("1.0.0").url("https://example.com/a2a");
+/// let mut json = card(&agent, &Catalog::new([Tool::builder("keep").build()?])?).json;
+/// // A skill without an id.
+/// json["skills"].as_array_mut().unwrap().push(serde_json::json!({ "name": "Lose" }));
+///
+/// let card = read_card(&json)?;
+/// assert_eq!(card.agent, agent);
+/// for skill in card.skills {
+///     match skill {
+///         Ok(tool) => assert_eq!(tool.name(), "keep"),
+///         Err(error) => assert!(error.to_string().contains("a skill has an `id`")),
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Card {
@@ -188,6 +208,16 @@ fn fields(agent: &Agent) -> Map<String, Value> {
 }
 
 /// An error of [`read_card`].
+///
+/// ```
+/// use toolkit_providers::a2a::read_card;
+///
+/// let error = read_card(&serde_json::json!({ "name": "Clerk", "url": "https://example.com/a2a" })).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "invalid agent card: missing `url` in `supportedInterfaces`, which version 1.0 requires"
+/// );
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardError {
     reason: String,

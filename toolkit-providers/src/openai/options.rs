@@ -1,6 +1,19 @@
 //! Options of the export.
 
 /// The API that the tools are for.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_providers::openai::{Interface, Options, describe};
+///
+/// let tool = Tool::builder("now").build()?;
+/// let mut options = Options::default();
+/// assert_eq!(options.interface, Interface::Responses);
+/// assert_eq!(describe(&tool, "now", options).json["name"], "now");
+/// options.interface = Interface::ChatCompletions;
+/// assert_eq!(describe(&tool, "now", options).json["function"]["name"], "now");
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Interface {
@@ -12,6 +25,20 @@ pub enum Interface {
 }
 
 /// Options of the export.
+///
+/// ```
+/// use toolkit::{Catalog, Tool};
+/// use toolkit::catalog::Naming;
+/// use toolkit_providers::openai::{Options, tools};
+///
+/// let mail = |name| Tool::builder(name).namespace("mail").build();
+/// let catalog = Catalog::new([mail("send")?, mail("list")?])?;
+/// let export = tools(&catalog, Naming::NamespaceName, Options::responses().namespaced().deferred())?;
+/// assert_eq!((&export.json[0]["type"], &export.json[0]["name"]), (&"namespace".into(), &"mail".into()));
+/// assert_eq!(export.json[0]["tools"][0]["name"], "list");
+/// assert_eq!(export.json[0]["tools"][0]["defer_loading"], true);
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {

@@ -7,6 +7,24 @@ use super::{Detail, ResolveError};
 use toolkit_schema::{Violations, quoted, shown_id};
 
 /// An error of [`Docs`](super::Docs).
+///
+/// ```
+/// use std::sync::Arc;
+/// use serde_json::json;
+/// use toolkit::Tool;
+/// use toolkit_search::{DocError, Docs, Index, ToolExample};
+///
+/// let add = Tool::builder("add").input(json!({ "type": "object", "required": ["a"] })).build()?;
+/// let docs = Docs::new(Arc::new(Index::from_tools(&[add])));
+/// let example = ToolExample::new(json!({ "b": 1 })).title("small numbers");
+/// match docs.register_examples("add", vec![example]) {
+///     Err(DocError::InvalidExample { example, violations, .. }) => {
+///         assert_eq!((&*example, violations.len()), ("small numbers", 1));
+///     }
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DocError {

@@ -4,6 +4,31 @@ use std::path::PathBuf;
 use std::{fmt, io};
 
 /// An error of a [`Cached`](crate::embed::Cached) embedder's file.
+///
+/// ```
+/// use toolkit_search::embed::{CacheError, Cached};
+/// # use toolkit_search::{Embedder, EmbedderError};
+/// # struct Model;
+/// # impl Embedder for Model {
+/// #     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+/// #         Ok(texts.iter().map(|text| vec![text.len() as f32, 1.0]).collect())
+/// #     }
+/// # }
+/// # let path = std::env::temp_dir().join(format!("toolkit-search-other-model-{}", std::process::id()));
+///
+/// Cached::open(Model, "model 1", &path)?.save()?;
+/// // The vectors of another model cannot be compared with these: start with an empty cache.
+/// let cached = match Cached::open(Model, "model 2", &path) {
+///     Err(CacheError::OtherModel { path, found, .. }) => {
+///         assert_eq!(found, "model 1");
+///         std::fs::remove_file(&path)?;
+///         Cached::open(Model, "model 2", &path)?
+///     }
+///     other => other?,
+/// };
+/// assert!(cached.is_empty());
+/// # Ok::<(), EmbedderError>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CacheError {

@@ -4,6 +4,14 @@ use std::path::PathBuf;
 use std::{fmt, io};
 
 /// An error of loading a model.
+///
+/// ```
+/// use toolkit_search::embed::{LocalModel, ModelError};
+///
+/// let error = LocalModel::open("models/missing").unwrap_err();
+/// assert!(matches!(&error, ModelError::File { path, .. } if path.ends_with("config.json")));
+/// assert!(error.to_string().contains("expected a folder with `config.json`, `tokenizer.json` and `model.safetensors`"));
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ModelError {
