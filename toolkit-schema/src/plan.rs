@@ -13,6 +13,7 @@ mod array;
 mod compile;
 mod de;
 mod error;
+mod id;
 mod limited;
 mod node;
 mod number;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::node::{Node, NodeId};
+use super::id::NodeId;
+use super::node::Node;
 
 /// A schema compiled to a form that is checked while serde walks a value.
 pub struct Plan {

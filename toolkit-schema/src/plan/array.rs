@@ -2,7 +2,8 @@
 
 use super::arena::Plan;
 use super::error::{PlanError, ok};
-use super::node::{ANY, NEVER, Node, NodeId};
+use super::id::{ANY, NEVER, NodeId};
+use super::node::Node;
 
 /// The rules of `prefixItems`, `items`, `minItems`, `maxItems` and `uniqueItems`.
 pub(super) struct Array {

@@ -10,7 +10,8 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::node::{ANY, Kinds, NEVER, Node, NodeId};
+use super::id::{ANY, NEVER, NodeId};
+use super::node::{Kinds, Node};
 use super::reason::{self, PlanObstacle};
 
 /// Compiles a schema to nodes and the id of its root, or returns the keyword that prevents a plan.

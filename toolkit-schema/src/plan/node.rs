@@ -8,14 +8,6 @@ use super::number::Number;
 use super::object::{Members, Object};
 use super::string::Text;
 
-/// The index of a node. Schemas may be recursive, so nodes refer to each other by index.
-pub(super) type NodeId = u32;
-
-/// The node of the schema `true`.
-pub(super) const ANY: NodeId = 0;
-/// The node of the schema `false`.
-pub(super) const NEVER: NodeId = 1;
-
 /// The rules for a value, by its type. A missing rule restricts only the type.
 pub(super) struct Node {
     pub(super) kinds: Kinds,

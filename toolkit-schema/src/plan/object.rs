@@ -2,7 +2,7 @@
 
 use super::arena::Plan;
 use super::error::{PRIVATE, PlanError, ok};
-use super::node::{ANY, NEVER, NodeId};
+use super::id::{ANY, NEVER, NodeId};
 use super::property::{Properties, Property};
 use super::special::head;
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::error::PRIVATE;
-use super::node::NodeId;
+use super::id::NodeId;
 use super::special::head;
 
 /// The properties of an object, at most 64 so that a set of them fits in one word.

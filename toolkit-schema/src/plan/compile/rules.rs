@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::super::array::Array;
-use super::super::node::{ANY, Node, NodeId};
+use super::super::id::{ANY, NodeId};
+use super::super::node::Node;
 use super::super::number::{Number, integer};
 use super::super::object::Object;
 use super::super::pattern::Pattern;

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::super::node::{Kinds, NEVER, Node, NodeId};
+use super::super::id::{NEVER, NodeId};
+use super::super::node::{Kinds, Node};
 use super::super::object::{Branch, Object, Tag};
 use super::super::property::{Properties, Property};
 use super::super::string::Text;
