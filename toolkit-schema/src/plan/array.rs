@@ -1,9 +1,7 @@
 //! The rules for arrays, and their state while one is walked.
 
-use super::arena::Plan;
 use super::error::{PlanError, ok};
 use super::id::{ANY, NEVER, NodeId};
-use super::node::Node;
 
 /// The rules of `prefixItems`, `items`, `minItems`, `maxItems` and `uniqueItems`.
 pub(super) struct Array {
@@ -31,16 +29,16 @@ impl<'p> Items<'p> {
         self.count
     }
 
-    /// Returns the rules for the next item. Beyond `maxItems`, nothing is allowed.
+    /// Returns the node of the next item. Beyond `maxItems`, nothing is allowed.
     #[inline]
-    pub(super) fn next(&mut self, plan: &'p Plan) -> &'p Node {
+    pub(super) fn next(&mut self) -> NodeId {
         let id = match self.rule {
             None => ANY,
             Some(rule) if self.count >= rule.most => NEVER,
             Some(rule) => rule.prefix.get(self.count).copied().unwrap_or(rule.items),
         };
         self.count += 1;
-        plan.node(id)
+        id
     }
 
     /// Checks the number of items and their uniqueness. `json` returns the text of the whole array.

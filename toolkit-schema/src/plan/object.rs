@@ -1,6 +1,5 @@
 //! The rules for objects, and their state while one is walked.
 
-use super::arena::Plan;
 use super::error::{PRIVATE, PlanError, ok};
 use super::id::{ANY, NEVER, NodeId};
 use super::property::{Properties, Property};
@@ -114,22 +113,6 @@ impl<'p> Members<'p> {
         }
         ok(rest != NEVER && !key.starts_with(PRIVATE))?;
         Ok(Member::Other(rest))
-    }
-
-    /// Continues with the branch whose tag matches `is_it`.
-    pub(super) fn choose(
-        &mut self,
-        plan: &'p Plan,
-        tag: &'p Tag,
-        is_it: impl Fn(&Branch) -> bool,
-    ) -> Result<(), PlanError> {
-        let branch = tag.branches.iter().find(|branch| is_it(branch));
-        *self = plan.node(branch.ok_or(PlanError)?.node).object()?;
-        // The value is the constant that the property requires, and the property has no other rules.
-        match self.enter(tag.name.as_bytes())? {
-            Member::Known(_) => Ok(()),
-            Member::Other(_) | Member::Tag(_) => Err(PlanError),
-        }
     }
 
     #[inline]

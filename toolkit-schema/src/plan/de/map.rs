@@ -165,8 +165,9 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
     #[inline(never)]
     fn tag(&mut self, tag: &'p Tag) -> Result<Cow<'de, str>, PlanError> {
         let value = self.cursor.any_string()?;
-        let chosen = self.members.choose(self.cursor.plan, tag, |branch| *branch.value == *value);
-        self.cursor.poison_on_err(chosen).map(|()| value)
+        let chosen = self.cursor.plan.choose(tag, |branch| *branch.value == *value);
+        self.members = self.cursor.poison_on_err(chosen)?;
+        Ok(value)
     }
 }
 

@@ -40,7 +40,7 @@ impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
             _ if is_first => {}
             _ => return Err(self.cursor.fail()),
         }
-        Ok(Some(self.items.next(self.cursor.plan)))
+        Ok(Some(self.cursor.plan.node(self.items.next())))
     }
 }
 

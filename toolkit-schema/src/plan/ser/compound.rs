@@ -33,7 +33,7 @@ impl<'w, 'p> Items<'w, 'p> {
         if self.items.count() > 0 {
             self.out.json.push(b',');
         }
-        let node = self.items.next(self.out.plan);
+        let node = self.out.plan.node(self.items.next());
         let written = value.serialize(Writer { out: self.out, node });
         self.out.poison_on_err(written)
     }
@@ -128,7 +128,8 @@ impl<'w, 'p> Fields<'w, 'p> {
         let start = self.out.json.len();
         self.out.write(|s| value.serialize(s))?;
         let written = &self.out.json[start..];
-        self.members.choose(self.out.plan, tag, |branch| *branch.json == *written)
+        self.members = self.out.plan.choose(tag, |branch| *branch.json == *written)?;
+        Ok(())
     }
 
     #[inline(never)]
