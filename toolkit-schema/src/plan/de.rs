@@ -3,6 +3,7 @@
 //! It behaves like `serde_json` where it succeeds. Unusual input is refused, and read again from a tree. Nothing is
 //! scanned twice: the scan that finds a string also finds its end.
 
+mod access;
 mod cursor;
 pub(crate) mod decimal;
 mod enums;
@@ -14,6 +15,7 @@ pub(crate) mod request;
 mod seq;
 mod text;
 pub(crate) mod tree;
+mod value;
 
 use std::borrow::Cow;
 
@@ -24,15 +26,10 @@ use map::Entries;
 use request::Request;
 use seq::Elements;
 use text::{StringValue, Text};
+use value::Value;
 
 use super::error::{PRIVATE, PlanError};
 use super::node::Node;
-
-/// The next value, with the rules that apply to it.
-pub(super) struct Value<'c, 'p, 'de> {
-    cursor: &'c mut Cursor<'p, 'de>,
-    node: &'p Node,
-}
 
 /// Reads one value with a seed and checks that it was consumed. The absence of an error is not sufficient, since a
 /// `Deserialize` may ignore the value.
@@ -54,58 +51,6 @@ pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
 }
 
 impl<'de> Value<'_, '_, 'de> {
-    /// Reads a string without escapes that the schema accepts. Returns `None` if the string needs the slow path.
-    fn plain_string(&mut self) -> Option<&'de str> {
-        let start = self.cursor.position();
-        let text = self.cursor.plain_string()?;
-        if self.node.string(text).is_err() {
-            self.cursor.seek(start);
-            return None;
-        }
-        Some(text)
-    }
-
-    #[inline(never)]
-    fn any_string(&mut self) -> Result<Cow<'de, str>, PlanError> {
-        let text = self.cursor.any_string()?;
-        self.cursor.poison_on_err(self.node.string(&text)).map(|()| text)
-    }
-
-    #[inline]
-    fn string<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
-        if let Some(text) = self.plain_string() {
-            return visitor.visit_borrowed_str(text);
-        }
-        match self.any_string()? {
-            Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
-            Cow::Owned(text) => {
-                let value = visitor.visit_str(&text);
-                self.cursor.give_back(text);
-                value
-            }
-        }
-    }
-
-    fn bytes<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
-        match self.any_string()? {
-            Cow::Borrowed(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
-            Cow::Owned(text) => visitor.visit_bytes(text.as_bytes()),
-        }
-    }
-
-    #[inline]
-    fn boolean<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
-        let value = self.cursor.boolean()?;
-        self.cursor.poison_on_err(self.node.boolean(value))?;
-        visitor.visit_bool(value)
-    }
-
-    #[inline]
-    fn null(self) -> Result<(), PlanError> {
-        self.cursor.literal(b"null")?;
-        self.cursor.poison_on_err(self.node.null())
-    }
-
     #[inline]
     fn array<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         let opened = Elements::open(self.cursor, self.node);

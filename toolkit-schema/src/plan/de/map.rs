@@ -1,9 +1,7 @@
-//! Reading of objects.
+//! The keys of an object, and the rules for their values.
 
 use std::borrow::Cow;
 use std::mem;
-
-use serde::de::{DeserializeSeed, MapAccess};
 
 use super::super::error::PlanError;
 use super::super::node::Node;
@@ -12,25 +10,24 @@ use super::super::property::Property;
 use super::super::special;
 use super::cursor::Cursor;
 use super::names::Names;
-use super::read;
-use super::text::{Key, StringValue, Text};
 
+/// An object that is being read.
 pub(super) struct Entries<'c, 'p, 'de> {
-    cursor: &'c mut Cursor<'p, 'de>,
+    pub(super) cursor: &'c mut Cursor<'p, 'de>,
     members: Members<'p>,
     names: Names<'de>,
     next: Next<'p>,
 }
 
 /// The part of an object that may be read next.
-enum Next<'p> {
+pub(super) enum Next<'p> {
     Key,
     Value(&'p Node),
     Tag(&'p Tag),
 }
 
 /// The outcome of looking for a key.
-enum Step<'p> {
+pub(super) enum Step<'p> {
     Property(&'p Property),
     End,
     /// Needs the slow path.
@@ -63,7 +60,7 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
 
     /// Reads the next key if it has no escapes and is a declared property that has not occurred before, or finds the
     /// end. Consumes nothing and reports no error otherwise.
-    fn property(&mut self) -> Step<'p> {
+    pub(super) fn property(&mut self) -> Step<'p> {
         if !matches!(self.next, Next::Key) {
             return Step::Other;
         }
@@ -134,7 +131,7 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
 
     /// Reads the next key if there is one, and its colon.
     #[inline(never)]
-    fn key(&mut self) -> Result<Option<Cow<'de, str>>, PlanError> {
+    pub(super) fn key(&mut self) -> Result<Option<Cow<'de, str>>, PlanError> {
         let is_first = self.members.count() == 0;
         match (self.cursor.peek(), &self.next) {
             (b'}', Next::Key) => return Ok(None),
@@ -161,42 +158,18 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
         Ok(Some(key))
     }
 
+    /// Returns the part that follows. After it, a key is expected.
+    #[inline]
+    pub(super) fn take_next(&mut self) -> Next<'p> {
+        mem::replace(&mut self.next, Next::Key)
+    }
+
     /// Reads the value of a tag and continues with the branch that it selects.
     #[inline(never)]
-    fn tag(&mut self, tag: &'p Tag) -> Result<Cow<'de, str>, PlanError> {
+    pub(super) fn tag(&mut self, tag: &'p Tag) -> Result<Cow<'de, str>, PlanError> {
         let value = self.cursor.any_string()?;
         let chosen = self.cursor.plan.choose(tag, |branch| *branch.value == *value);
         self.members = self.cursor.poison_on_err(chosen)?;
         Ok(value)
-    }
-}
-
-impl<'de> MapAccess<'de> for &mut Entries<'_, '_, 'de> {
-    type Error = PlanError;
-
-    #[inline]
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, PlanError> {
-        match self.property() {
-            Step::Property(property) => return seed.deserialize(Key(Text::Named(property.name()))).map(Some),
-            Step::End => return Ok(None),
-            Step::Other => {}
-        }
-        match self.key()? {
-            None => Ok(None),
-            Some(Cow::Borrowed(key)) => seed.deserialize(Key(Text::Borrowed(key))).map(Some),
-            Some(Cow::Owned(key)) => seed.deserialize(Key(Text::Resolved(&key))).map(Some),
-        }
-    }
-
-    #[inline]
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, PlanError> {
-        match mem::replace(&mut self.next, Next::Key) {
-            Next::Value(node) => read(self.cursor, node, seed),
-            Next::Tag(tag) => match self.tag(tag)? {
-                Cow::Borrowed(value) => seed.deserialize(StringValue(Text::Borrowed(value))),
-                Cow::Owned(value) => seed.deserialize(StringValue(Text::Resolved(&value))),
-            },
-            Next::Key => Err(self.cursor.fail()),
-        }
     }
 }

@@ -1,17 +1,15 @@
-//! Reading of numbers.
+//! Parsing of numbers.
 
 use std::fmt;
 
 use serde::de::{Deserializer, Visitor};
 
 use super::super::error::PlanError;
-use super::Value;
 use super::cursor::Cursor;
-use super::decimal::Whole;
 
 /// A number in the classification of `serde_json`: a 64-bit integer or a float.
 #[derive(Clone, Copy)]
-enum Number {
+pub(super) enum Number {
     Unsigned(u64),
     Negative(i64),
     Float(f64),
@@ -43,133 +41,28 @@ const MAX_DIGITS: usize = 19;
 const POWERS_OF_TEN: [f64; EXACT_DIGITS + 1] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-impl<'de> Value<'_, '_, 'de> {
-    /// Reads a plain non-negative integer that the schema accepts. Returns `None` if the number needs the slow path.
-    #[inline]
-    fn plain_natural(&mut self) -> Option<u64> {
-        let start = self.cursor.position();
-        let bytes = self.cursor.bytes();
-        let (value, end) = digits(bytes, start, 0);
-        let is_plain = match bytes.get(end) {
-            Some(b'.' | b'e' | b'E') => false,
-            _ => bytes.get(start) != Some(&b'0') || end == start + 1,
-        };
-        if end == start || end > start + MAX_DIGITS || !is_plain || self.node.unsigned(value).is_err() {
-            return None;
-        }
-        self.cursor.seek(end);
-        Some(value)
-    }
+/// Parses a non-negative integer that cannot overflow 64 bits, and returns it with its end. Returns `None` for every
+/// other number.
+#[inline]
+pub(super) fn natural(bytes: &[u8], start: usize) -> Option<(u64, usize)> {
+    let (value, end) = digits(bytes, start, 0);
+    let is_integer = match bytes.get(end) {
+        Some(b'.' | b'e' | b'E') => false,
+        _ => bytes.get(start) != Some(&b'0') || end == start + 1,
+    };
+    (is_integer && end != start && end <= start + MAX_DIGITS).then_some((value, end))
+}
 
-    /// Reads the next number and checks it against the schema.
-    #[inline(never)]
-    fn checked_number(&mut self) -> Result<Number, PlanError> {
-        let number = number(self.cursor)?;
-        let allowed = match number {
-            Number::Unsigned(value) => self.node.unsigned(value),
-            Number::Negative(value) => self.node.negative(value),
-            Number::Float(value) => self.node.float(value),
-        };
-        self.cursor.poison_on_err(allowed).map(|()| number)
-    }
-
-    #[inline]
-    pub(super) fn number<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
-        if let Some(value) = self.plain_natural() {
-            return visitor.visit_u64(value);
-        }
-        match self.checked_number()? {
-            Number::Unsigned(value) => visitor.visit_u64(value),
-            Number::Negative(value) => visitor.visit_i64(value),
-            Number::Float(value) => visitor.visit_f64(value),
-        }
-    }
-
-    /// Reads a number for a type that requests an integer of up to 64 bits.
-    #[inline]
-    pub(super) fn integer<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
-        if let Some(value) = self.plain_natural() {
-            return visitor.visit_u64(value);
-        }
-        let start = self.cursor.position();
-        match self.checked_number()? {
-            Number::Unsigned(value) => visitor.visit_u64(value),
-            Number::Negative(value) => visitor.visit_i64(value),
-            Number::Float(_) => match self.whole(start)? {
-                Whole::Natural(value) => match u64::try_from(value) {
-                    Ok(value) => visitor.visit_u64(value),
-                    Err(_) => Err(self.cursor.fail()),
-                },
-                Whole::Negative(value) => match i64::try_from(value) {
-                    Ok(value) => visitor.visit_i64(value),
-                    Err(_) => Err(self.cursor.fail()),
-                },
-                Whole::Wider | Whole::Fraction => Err(self.cursor.fail()),
-            },
-        }
-    }
-
-    /// Reads a 32-bit float, which `serde_json` can be compiled to round once instead of twice.
-    pub(super) fn short_float<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
-        let text = self.cursor.rest();
-        match self.checked_number()? {
-            Number::Unsigned(value) => visitor.visit_u64(value),
-            Number::Negative(value) => visitor.visit_i64(value),
-            Number::Float(_) => {
-                let text = &text[..text.len() - self.cursor.rest().len()];
-                match serde_json::Deserializer::from_slice(text).deserialize_f32(Sort) {
-                    Ok(Number::Float(value)) => visitor.visit_f64(value),
-                    _ => Err(self.cursor.fail()),
-                }
-            }
-        }
-    }
-
-    /// Reads an integer of up to 128 bits exactly.
-    pub(super) fn wide_integer<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
-        let start = self.cursor.position();
-        match self.checked_number()? {
-            Number::Unsigned(value) => visitor.visit_i128(value.into()),
-            Number::Negative(value) => visitor.visit_i128(value.into()),
-            Number::Float(_) => match self.whole(start)? {
-                Whole::Natural(value) => match i128::try_from(value) {
-                    Ok(value) => visitor.visit_i128(value),
-                    Err(_) => Err(self.cursor.fail()),
-                },
-                Whole::Negative(value) => visitor.visit_i128(value),
-                Whole::Wider | Whole::Fraction => Err(self.cursor.fail()),
-            },
-        }
-    }
-
-    pub(super) fn wide_natural<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
-        let start = self.cursor.position();
-        match self.checked_number()? {
-            Number::Unsigned(value) => visitor.visit_u128(value.into()),
-            Number::Negative(_) => Err(self.cursor.fail()),
-            Number::Float(_) => match self.whole(start)? {
-                Whole::Natural(value) => visitor.visit_u128(value),
-                Whole::Negative(_) | Whole::Wider | Whole::Fraction => Err(self.cursor.fail()),
-            },
-        }
-    }
-
-    /// Returns the integer that was read since `start`, if floats may be read as integers.
-    #[cold]
-    fn whole(&mut self, start: usize) -> Result<Whole, PlanError> {
-        let read = self.cursor.read_since(start).trim_ascii_start();
-        let (Some(whole), Ok(text)) = (&mut self.cursor.whole, str::from_utf8(read)) else {
-            return Err(self.cursor.fail());
-        };
-        if text != "-0" {
-            whole.push(start);
-        }
-        Ok(Whole::read(text))
+/// Parses a 32-bit float with `serde_json`, which can be compiled to round it once instead of twice.
+pub(super) fn short_float(text: &[u8]) -> Option<f64> {
+    match serde_json::Deserializer::from_slice(text).deserialize_f32(Sort) {
+        Ok(Number::Float(value)) => Some(value),
+        _ => None,
     }
 }
 
 /// Parses a number. Unusual ones are parsed by `serde_json`, so that both round equally.
-fn number(cursor: &mut Cursor<'_, '_>) -> Result<Number, PlanError> {
+pub(super) fn number(cursor: &mut Cursor<'_, '_>) -> Result<Number, PlanError> {
     let is_negative = cursor.peek() == b'-';
     let bytes = cursor.bytes();
     let start = cursor.position() + usize::from(is_negative);

@@ -1,15 +1,13 @@
-//! Reading of arrays.
-
-use serde::de::{DeserializeSeed, SeqAccess};
+//! The items of an array, and the rules for them.
 
 use super::super::array::Items;
 use super::super::error::PlanError;
 use super::super::node::Node;
 use super::cursor::Cursor;
-use super::read;
 
+/// An array that is being read.
 pub(super) struct Elements<'c, 'p, 'de> {
-    cursor: &'c mut Cursor<'p, 'de>,
+    pub(super) cursor: &'c mut Cursor<'p, 'de>,
     items: Items<'p>,
     start: usize,
 }
@@ -32,7 +30,7 @@ impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
     }
 
     /// Returns the rules for the next item, or `None` at the end.
-    fn next(&mut self) -> Result<Option<&'p Node>, PlanError> {
+    pub(super) fn next(&mut self) -> Result<Option<&'p Node>, PlanError> {
         let is_first = self.items.count() == 0;
         match self.cursor.peek() {
             b']' => return Ok(None),
@@ -41,17 +39,5 @@ impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
             _ => return Err(self.cursor.fail()),
         }
         Ok(Some(self.cursor.plan.node(self.items.next())))
-    }
-}
-
-impl<'de> SeqAccess<'de> for &mut Elements<'_, '_, 'de> {
-    type Error = PlanError;
-
-    #[inline]
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, PlanError> {
-        match self.next()? {
-            Some(node) => read(self.cursor, node, seed).map(Some),
-            None => Ok(None),
-        }
     }
 }
