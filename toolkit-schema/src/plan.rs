@@ -21,6 +21,7 @@ mod object;
 mod pattern;
 mod property;
 mod reason;
+mod reserved;
 mod ser;
 pub mod special;
 mod string;

@@ -28,8 +28,9 @@ use seq::Elements;
 use text::{StringValue, Text};
 use value::Value;
 
-use super::error::{PRIVATE, PlanError};
+use super::error::PlanError;
 use super::node::Node;
+use super::reserved::is_reserved;
 
 /// Reads one value with a seed and checks that it was consumed. The absence of an error is not sufficient, since a
 /// `Deserialize` may ignore the value.
@@ -148,7 +149,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         visitor: V,
     ) -> Result<V::Value, PlanError> {
         // Raw JSON would be passed on without validation.
-        if name.as_bytes().starts_with(PRIVATE) {
+        if is_reserved(name.as_bytes()) {
             return Err(self.cursor.fail());
         }
         visitor.visit_newtype_struct(self)

@@ -40,6 +40,3 @@ impl serde::ser::Error for PlanError {
 pub(super) fn ok(holds: bool) -> Result<(), PlanError> {
     if holds { Ok(()) } else { Err(PlanError) }
 }
-
-/// The prefix of the keys that `serde_json` reserves for numbers and raw JSON. No ordinary key has it.
-pub(super) const PRIVATE: &[u8] = b"$serde_json::private::";

@@ -1,8 +1,9 @@
 //! The rules for objects, and their state while one is walked.
 
-use super::error::{PRIVATE, PlanError, ok};
+use super::error::{PlanError, ok};
 use super::id::{ANY, NEVER, NodeId};
 use super::property::{Properties, Property};
+use super::reserved::is_reserved;
 use super::special::head;
 
 /// The rules of `properties`, `required`, `additionalProperties`, `minProperties` and `maxProperties`, or those of a
@@ -111,7 +112,7 @@ impl<'p> Members<'p> {
             ok(rule.properties.find(key, head(key)).is_none())?;
             rest = rule.rest;
         }
-        ok(rest != NEVER && !key.starts_with(PRIVATE))?;
+        ok(rest != NEVER && !is_reserved(key))?;
         Ok(Member::Other(rest))
     }
 

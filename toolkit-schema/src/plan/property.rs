@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::error::PRIVATE;
 use super::id::NodeId;
+use super::reserved::is_reserved;
 use super::special::head;
 
 /// The properties of an object, at most 64 so that a set of them fits in one word.
@@ -91,7 +91,7 @@ fn slot(head: u64, shift: u32) -> usize {
 impl Property {
     /// Returns `None` for the names that `serde_json` reserves.
     pub(super) fn new(name: &str, node: NodeId) -> Option<Property> {
-        if name.as_bytes().starts_with(PRIVATE) {
+        if is_reserved(name.as_bytes()) {
             return None;
         }
         let json = format!(",{}:", serde_json::to_string(name).ok()?).into_bytes();

@@ -11,9 +11,10 @@ use std::fmt::Display;
 
 use serde::ser::{Serialize, Serializer};
 
-use super::error::{PRIVATE, PlanError};
+use super::error::PlanError;
 use super::node::{Kinds, Node};
 use super::object::Member;
+use super::reserved::is_reserved;
 use compound::{Fields, Items};
 pub use output::Notes;
 pub(super) use output::Output;
@@ -227,7 +228,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     #[inline]
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'w, 'p>, PlanError> {
         // Raw JSON is not validated.
-        if name.as_bytes().starts_with(PRIVATE) {
+        if is_reserved(name.as_bytes()) {
             return Err(PlanError);
         }
         self.object(b"}")

@@ -3,7 +3,8 @@
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, VariantAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::super::error::{PRIVATE, PlanError};
+use super::super::error::PlanError;
+use super::super::reserved::is_reserved;
 use super::number::{self, Integer};
 use super::request;
 
@@ -69,7 +70,7 @@ macro_rules! string_methods {
             name: &'static str,
             visitor: V,
         ) -> Result<V::Value, PlanError> {
-            if name.as_bytes().starts_with(PRIVATE) {
+            if is_reserved(name.as_bytes()) {
                 return Err(PlanError);
             }
             visitor.visit_newtype_struct(self)
