@@ -6,24 +6,18 @@
 mod compound;
 mod key;
 mod output;
+mod writer;
 
 use std::fmt::Display;
 
 use serde::ser::{Serialize, Serializer};
 
 use super::error::PlanError;
-use super::node::{Kinds, Node};
-use super::object::Member;
 use super::reserved::is_reserved;
 use compound::{Fields, Items};
 pub use output::Notes;
 pub(super) use output::Output;
-
-/// Writes one value, to which the rules of `node` apply.
-pub(super) struct Writer<'w, 'p> {
-    pub(super) out: &'w mut Output<'p>,
-    pub(super) node: &'p Node,
-}
+pub(super) use writer::Writer;
 
 impl<'w, 'p> Writer<'w, 'p> {
     #[inline]
@@ -38,28 +32,6 @@ impl<'w, 'p> Writer<'w, 'p> {
         let members = self.node.object()?;
         self.out.open(b'{')?;
         Ok(Fields::new(self.out, members, tail))
-    }
-
-    /// Writes `null`, as `serde_json` does for such a number.
-    #[cold]
-    fn non_finite(self, value: f64) -> Result<(), PlanError> {
-        self.out.note_float(value);
-        self.serialize_unit()
-    }
-
-    /// Opens the object around the content of a variant. The caller closes it.
-    fn variant(self, variant: &str) -> Result<Writer<'w, 'p>, PlanError> {
-        let mut members = self.node.object()?;
-        let node = match members.enter(variant.as_bytes())? {
-            Member::Known(property) => property.node,
-            Member::Other(node) => node,
-            Member::Tag(_) => return Err(PlanError),
-        };
-        members.finish()?;
-        self.out.open(b'{')?;
-        self.out.string(variant)?;
-        self.out.json.push(b':');
-        Ok(Writer { node: self.out.plan.node(node), out: self.out })
     }
 }
 
@@ -94,8 +66,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
 
     #[inline]
     fn serialize_bool(self, value: bool) -> Result<(), PlanError> {
-        self.node.boolean(value)?;
-        self.out.literal(if value { "true" } else { "false" })
+        self.boolean(value)
     }
 
     fn serialize_i128(self, value: i128) -> Result<(), PlanError> {
@@ -111,31 +82,12 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     }
 
     fn serialize_f32(self, value: f32) -> Result<(), PlanError> {
-        if !value.is_finite() {
-            return self.non_finite(value.into());
-        }
-        self.node.allow(Kinds::FLOAT)?;
-        let start = self.out.json.len();
-        self.out.write(|s| s.serialize_f32(value))?;
-        match self.node.number {
-            None => Ok(()),
-            Some(_) => self.node.float(read_back(&self.out.json[start..])?),
-        }
+        self.short_float(value)
     }
 
     #[inline]
     fn serialize_f64(self, value: f64) -> Result<(), PlanError> {
-        if !value.is_finite() {
-            return self.non_finite(value);
-        }
-        self.node.allow(Kinds::FLOAT)?;
-        let start = self.out.json.len();
-        self.out.write(|s| s.serialize_f64(value))?;
-        match &self.node.number {
-            None => Ok(()),
-            Some(rule) if rule.admits_around(value) => Ok(()),
-            Some(_) => self.node.float(read_back(&self.out.json[start..])?),
-        }
+        self.float(value)
     }
 
     fn serialize_char(self, value: char) -> Result<(), PlanError> {
@@ -144,9 +96,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<(), PlanError> {
-        // The length limit is checked first, since the rules for a string read all of it.
-        self.out.string(value)?;
-        self.node.string(value)
+        self.string(value)
     }
 
     fn serialize_bytes(self, value: &[u8]) -> Result<(), PlanError> {
@@ -165,8 +115,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
 
     #[inline]
     fn serialize_unit(self) -> Result<(), PlanError> {
-        self.node.null()?;
-        self.out.literal("null")
+        self.null()
     }
 
     fn serialize_unit_struct(self, _: &'static str) -> Result<(), PlanError> {
@@ -245,19 +194,6 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), PlanError> {
-        self.node.allow(Kinds::STRING)?;
-        let start = self.out.json.len();
-        self.out.display(value)?;
-        match self.node.string {
-            None => Ok(()),
-            Some(_) => key::with_text(&self.out.json[start..], |text| {
-                self.node.string(std::str::from_utf8(text).map_err(|_| PlanError)?)
-            }),
-        }
+        self.display(value)
     }
-}
-
-/// Parses the number as a reader will, which can differ from the original in the last digit.
-fn read_back(json: &[u8]) -> Result<f64, PlanError> {
-    serde_json::from_slice(json).map_err(|_| PlanError)
 }

@@ -11,7 +11,8 @@ use super::super::node::Node;
 use super::super::object::{Member, Members, Tag};
 use super::super::special;
 use super::key::{WriteKey, with_text};
-use super::{Output, Writer};
+use super::output::Output;
+use super::writer::Writer;
 
 /// An array that is being written.
 pub(in super::super) struct Items<'w, 'p> {

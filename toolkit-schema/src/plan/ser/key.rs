@@ -6,7 +6,7 @@ use std::fmt::Display;
 use serde::ser::{Impossible, Serialize, Serializer};
 
 use super::super::error::PlanError;
-use super::Output;
+use super::output::Output;
 
 /// Writes a key as `serde_json` writes it.
 pub(super) struct WriteKey<'w, 'p>(pub(super) &'w mut Output<'p>);
