@@ -3,6 +3,7 @@
 mod copies;
 mod join;
 mod mode;
+mod objects;
 mod overlap;
 
 use std::cell::Cell;
@@ -11,6 +12,7 @@ use serde_json::{Map, Value};
 
 use self::copies::Copies;
 use self::mode::Mode;
+use self::objects::{is_explicit, refuses_the_rest, seal};
 use super::walk;
 
 /// Closes the objects that `schema` describes, at the root and nested, against properties that it does not declare.
@@ -189,44 +191,11 @@ fn composition(map: &Map<String, Value>) -> Composition {
                 "allOf" => value.as_array().is_some_and(|parts| parts.len() == 1),
                 _ => false,
             };
-            if whole && !map.keys().any(|k| mode::is_about_objects(k)) {
+            if whole && !map.keys().any(|k| objects::is_about_objects(k)) {
                 Composition::Elsewhere
             } else {
                 Composition::Joined
             }
         }
     }
-}
-
-fn is_explicit(map: &Map<String, Value>) -> bool {
-    map.contains_key("additionalProperties") || map.contains_key("unevaluatedProperties")
-}
-
-fn refuses_the_rest(keyword: &str, value: &Value) -> bool {
-    matches!(keyword, "additionalProperties" | "unevaluatedProperties") && *value == false
-}
-
-/// Adds `additionalProperties: false` to a schema that describes an object by its properties.
-fn seal(map: &mut Map<String, Value>) {
-    let by_value = map.contains_key("const") || map.contains_key("enum");
-    if by_value || is_explicit(map) || !mode::allows_objects(map) {
-        return;
-    }
-    let named = |keyword: &str| map.get(keyword).and_then(Value::as_object).map_or(0, Map::len);
-    let by_pattern = named("patternProperties") > 0;
-    // Rules for keys or their number, without declared keys, describe a map.
-    let rules = ["propertyNames", "minProperties", "maxProperties"];
-    if named("properties") == 0 && !by_pattern && rules.iter().any(|k| map.contains_key(*k)) {
-        return;
-    }
-    // A required property is declared, even without a schema of its own.
-    if let (Some(Value::Array(required)), false) = (map.get("required").cloned(), by_pattern) {
-        let properties = map.entry("properties").or_insert_with(|| Map::new().into()).as_object_mut();
-        if let Some(properties) = properties {
-            for name in required.iter().filter_map(Value::as_str) {
-                properties.entry(name).or_insert_with(|| Map::new().into());
-            }
-        }
-    }
-    map.insert("additionalProperties".to_owned(), false.into());
 }

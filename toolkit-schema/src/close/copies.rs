@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::super::walk;
 use super::mode::{Mode, is_in_place};
+use super::objects::{allows_objects, is_explicit};
 
 /// Allocates names for copies at their first reference, and queues the copies.
 pub(super) struct Copies<'a> {
@@ -86,9 +87,8 @@ fn is_inert(schema: &Value) -> bool {
     let Value::Object(map) = schema else {
         return true;
     };
-    let may_describe_objects = super::mode::allows_objects(map)
-        || super::is_explicit(map)
-        || map.keys().any(|k| is_in_place(k) && k == "$ref");
+    let may_describe_objects =
+        allows_objects(map) || is_explicit(map) || map.keys().any(|k| is_in_place(k) && k == "$ref");
     let mut inert = !may_describe_objects;
     walk::each(map, |_, sub| inert = inert && is_inert(sub));
     inert

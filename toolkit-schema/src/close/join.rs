@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::super::walk;
 use super::mode::{self, Mode};
-use super::{Closer, MERGE_DEPTH, refuses_the_rest, seal};
+use super::objects::{is_about_objects, refuses_the_rest, seal};
+use super::{Closer, MERGE_DEPTH};
 
 /// The maximum number of branches of a merged schema.
 const MAX_BRANCHES: usize = 64;
@@ -52,10 +53,10 @@ impl Closer<'_> {
         }
 
         let mut shared = joined.keywords.clone();
-        shared.retain(|k, _| mode::is_about_objects(k));
+        shared.retain(|k, _| is_about_objects(k));
         // `type` is kept in both places, since many readers expect it at the root.
         let mut beside = joined.keywords;
-        beside.retain(|k, _| k == "type" || !mode::is_about_objects(k));
+        beside.retain(|k, _| k == "type" || !is_about_objects(k));
         let mut closed = self.close_inside(&beside);
 
         let mut merged = Vec::new();

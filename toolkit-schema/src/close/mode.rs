@@ -1,7 +1,5 @@
 //! The modes in which schemas are copied.
 
-use serde_json::{Map, Value};
-
 /// The mode in which a schema is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mode {
@@ -54,21 +52,4 @@ pub(super) fn for_keyword(keyword: &str, here: Mode, below: Mode) -> Mode {
 /// Returns true if the subschemas of `keyword` apply to the same value.
 pub(super) fn is_in_place(keyword: &str) -> bool {
     matches!(keyword, "$ref" | "allOf" | "anyOf" | "oneOf" | "then" | "else" | "dependentSchemas" | "dependencies")
-}
-
-/// Returns true if `keyword` determines which objects are accepted, and so must be known where the object is closed.
-pub(super) fn is_about_objects(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "type" | "properties" | "patternProperties" | "required" | "additionalProperties" | "unevaluatedProperties"
-    )
-}
-
-/// Returns true if the keywords of a schema describe objects, as opposed to any value.
-pub(super) fn allows_objects(map: &Map<String, Value>) -> bool {
-    match map.get("type") {
-        Some(Value::String(one)) => one == "object",
-        Some(Value::Array(several)) => several.iter().any(|one| one == "object"),
-        _ => map.contains_key("properties") || map.contains_key("patternProperties"),
-    }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::super::walk;
+use super::objects::allows_objects;
 use super::{Closer, mode};
 
 /// The subschemas for values inside, by keyword and property name.
@@ -103,7 +104,7 @@ impl Closer<'_> {
         let mut seen = std::collections::BTreeSet::new();
         let mut pending = vec![map];
         while let Some(map) = pending.pop() {
-            if mode::allows_objects(map) || self.visit().is_none() {
+            if allows_objects(map) || self.visit().is_none() {
                 return true;
             }
             if let Some(Value::String(reference)) = map.get("$ref")
