@@ -6,13 +6,12 @@ mod mode;
 mod objects;
 mod overlap;
 
-use std::cell::Cell;
-
 use serde_json::{Map, Value};
 
 use self::copies::Copies;
 use self::mode::Mode;
 use self::objects::{is_explicit, refuses_the_rest, seal};
+use self::overlap::Overlap;
 use super::walk;
 
 /// Closes the objects that `schema` describes, at the root and nested, against properties that it does not declare.
@@ -53,18 +52,15 @@ pub fn close(schema: &mut Value) {
 struct Closer<'a> {
     original: &'a Value,
     copies: Copies<'a>,
+    overlap: Overlap<'a>,
     /// The remaining budget for merging, in JSON values.
     fuel: usize,
-    /// The number of schemas that may still be visited. After that, parts are assumed to disagree.
-    visits: Cell<usize>,
     depth: usize,
 }
 
 /// The merge budget of a document, per JSON value and at least. Merging creates copies, and copies of copies.
 const MERGE_FUEL: usize = 20;
 const MERGE_FUEL_MIN: usize = 5_000;
-/// The maximum number of schemas that are visited to find out whether parts disagree.
-const VISIT_BUDGET: usize = 100_000;
 /// The maximum depth of a location at which schemas are merged. Two recursive schemas that disagree can make each merge
 /// lead to a deeper one, without end.
 const MERGE_DEPTH: usize = 64;
@@ -74,8 +70,8 @@ impl<'a> Closer<'a> {
         Self {
             original,
             copies: Copies::new(original),
+            overlap: Overlap::new(original),
             fuel: MERGE_FUEL_MIN + MERGE_FUEL * walk::size(original),
-            visits: Cell::new(VISIT_BUDGET),
             depth: 0,
         }
     }
@@ -129,7 +125,7 @@ impl<'a> Closer<'a> {
     fn guard(&mut self, map: &Map<String, Value>) -> Map<String, Value> {
         let (here, below) = self.without_refusing(map, Mode::Loose);
         let mut guarded = self.copy(map, here, below);
-        if self.describes_an_object(map) {
+        if self.overlap.describes_an_object(map) {
             guarded.insert("unevaluatedProperties".to_owned(), false.into());
         }
         guarded
@@ -138,7 +134,7 @@ impl<'a> Closer<'a> {
     /// Returns `here` and the mode for the values inside. If two parts describe one property differently, closing both
     /// descriptions would reject what either allows, so the values inside are copied unchanged.
     fn without_refusing(&self, map: &Map<String, Value>, here: Mode) -> (Mode, Mode) {
-        match (self.overlaps(map), here) {
+        match (self.overlap.exists_in(map), here) {
             (false, _) => (here, Mode::Closed),
             (true, Mode::Loose) => (Mode::LooseOnly, Mode::Original),
             (true, _) => (Mode::Original, Mode::Original),

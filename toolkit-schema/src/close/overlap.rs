@@ -1,12 +1,13 @@
 //! Detection of properties that two parts of a schema describe differently.
 
-use std::collections::BTreeMap;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use super::super::walk;
+use super::mode;
 use super::objects::allows_objects;
-use super::{Closer, mode};
 
 /// The subschemas for values inside, by keyword and property name.
 type Subschemas<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a Value>>;
@@ -15,14 +16,28 @@ const ANY: (&str, &str) = ("patternProperties", "");
 /// The maximum number of references and nested parts that are followed. Beyond it, parts are assumed to disagree.
 const MAX_DEPTH: usize = 64;
 
-impl Closer<'_> {
+/// The maximum number of schemas that are visited in a document. After that, parts are assumed to disagree.
+const VISIT_BUDGET: usize = 100_000;
+
+/// The comparison of the parts of a document.
+pub(super) struct Overlap<'a> {
+    original: &'a Value,
+    /// The number of schemas that may still be visited.
+    visits: Cell<usize>,
+}
+
+impl<'a> Overlap<'a> {
+    pub(super) fn new(original: &'a Value) -> Self {
+        Self { original, visits: Cell::new(VISIT_BUDGET) }
+    }
+
     /// Returns true if two parts of `map` describe the same inner value differently, or if this cannot be determined.
-    pub(super) fn overlaps(&self, map: &Map<String, Value>) -> bool {
+    pub(super) fn exists_in(&self, map: &'a Map<String, Value>) -> bool {
         let joined = map.keys().any(|k| mode::is_in_place(k));
         joined && self.subschemas(map, &mut 0).is_none()
     }
 
-    fn subschemas<'a>(&'a self, map: &'a Map<String, Value>, depth: &mut usize) -> Option<Subschemas<'a>> {
+    fn subschemas(&self, map: &'a Map<String, Value>, depth: &mut usize) -> Option<Subschemas<'a>> {
         self.visit()?;
         let mut all = Subschemas::new();
         for (keyword, value) in map {
@@ -78,7 +93,7 @@ impl Closer<'_> {
         Some(all)
     }
 
-    fn subschemas_of<'a>(&'a self, schema: &'a Value, depth: &mut usize) -> Option<Subschemas<'a>> {
+    fn subschemas_of(&self, schema: &'a Value, depth: &mut usize) -> Option<Subschemas<'a>> {
         match schema {
             Value::Object(map) => {
                 // This also stops at a schema that includes itself.
@@ -101,7 +116,7 @@ impl Closer<'_> {
 
     /// Returns true if `map` or a part of it describes objects, or if this cannot be determined.
     pub(super) fn describes_an_object(&self, map: &Map<String, Value>) -> bool {
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         let mut pending = vec![map];
         while let Some(map) = pending.pop() {
             if allows_objects(map) || self.visit().is_none() {
