@@ -4,9 +4,9 @@ use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::Value;
 
-use super::Violation;
 use super::locate::{child, follow_refs, is_optional, nodes};
 use super::reason::{Explanation, Quoted, listed, not_one_of, shorten_pointer, type_name, type_names, wrong_type};
+use super::single::Violation;
 use crate::suggest::suggest;
 
 /// The maximum depth of nested choices that are searched for nulls, and the maximum number of errors of each branch.

@@ -6,10 +6,10 @@ use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
-use super::Violation;
 use super::keys::Keys;
 use super::locate::{child, holder, is_optional, is_secret};
 use super::secret::Secrets;
+use super::single::Violation;
 use crate::suggest::suggest;
 
 /// The maximum length of a scalar that a message repeats, in characters.

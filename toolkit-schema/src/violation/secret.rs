@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::super::walk;
-use super::Violation;
 use super::locate::{child, tokens};
+use super::single::Violation;
 
 /// The replacement of a secret, and of an undeclared key inside one.
 const MASK: &str = "…";

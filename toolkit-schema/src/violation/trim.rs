@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::Violation;
 use super::locate::{child, tokens};
+use super::single::Violation;
 
 /// The maximum number of values that are searched for violations.
 const MAX_VALUES: usize = 20_000;
