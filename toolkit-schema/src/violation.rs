@@ -1,11 +1,13 @@
 //! Violations of a schema, described so that a model can correct the value.
 
 mod choice;
+mod explanation;
 mod keys;
 mod locate;
-mod reason;
+mod rule;
 mod secret;
 mod single;
+mod text;
 mod trim;
 
 use std::fmt;
@@ -13,11 +15,12 @@ use std::fmt;
 use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
+use self::explanation::Explanation;
 pub use self::locate::child;
 pub(super) use self::locate::holds_secret;
-use self::reason::{Explanation, shorten_pointer};
 pub(super) use self::secret::masked;
 pub use self::single::Violation;
+use self::text::shorten_pointer;
 pub use self::trim::declared_pointer;
 
 /// The reasons why a value does not match a schema, sorted by pointer.

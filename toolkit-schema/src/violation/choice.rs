@@ -4,9 +4,11 @@ use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::Value;
 
+use super::explanation::Explanation;
 use super::locate::{child, follow_refs, is_optional, nodes};
-use super::reason::{Explanation, Quoted, listed, not_one_of, shorten_pointer, type_name, type_names, wrong_type};
+use super::rule::{not_one_of, type_name, type_names, wrong_type};
 use super::single::Violation;
+use super::text::{Quoted, listed, shorten_pointer};
 use crate::suggest::suggest;
 
 /// The maximum depth of nested choices that are searched for nulls, and the maximum number of errors of each branch.
