@@ -1,10 +1,14 @@
 //! The graph of the schemas in a document and of the values that they apply to.
 
+mod node;
+
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
+use self::node::Place;
+pub(super) use self::node::{Label, Node};
 use super::dialect::Dialect;
 use super::error::{MAX_DIAGNOSTICS, SchemaDiagnostic, SchemaErrorKind};
 use super::limits::MAX_SUBSCHEMAS;
@@ -23,40 +27,8 @@ pub(super) struct Graph<'s> {
     pub(super) compares_items: bool,
 }
 
-/// A single schema.
-pub(super) struct Node<'s> {
-    schema: &'s Value,
-    place: Place<'s>,
-    base: Base,
-    /// The schemas that apply to the same value, and the branches of choices that a tag determines.
-    pub(super) in_place: Vec<usize>,
-    pub(super) tagged: Vec<Vec<usize>>,
-    /// The schemas for the values inside: by key or index, and for the others.
-    pub(super) named: Vec<(Label<'s>, usize)>,
-    pub(super) other_keys: Vec<usize>,
-    pub(super) every_key: Vec<usize>,
-    pub(super) other_items: Vec<usize>,
-    pub(super) every_item: Vec<usize>,
-    /// True if the schema depends on which of the values inside were evaluated by adjacent schemas.
-    pub(super) unevaluated: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Label<'s> {
-    Key(&'s str),
-    Index(usize),
-}
-
 /// The maximum number of targets of all dynamic references together. The validator compiles each target once per path.
 const MAX_DYNAMIC: usize = 10_000;
-
-/// The location of a schema, from which its pointer is built.
-enum Place<'s> {
-    Root,
-    Below(usize, &'s str, Token<'s>),
-    /// The target of a reference, outside of all schema keywords.
-    At(&'s str),
-}
 
 /// A pattern, and the schema that contains it.
 pub(super) struct Pattern<'s> {
@@ -295,56 +267,6 @@ impl<'s> Graph<'s> {
             }
         }
         reached
-    }
-}
-
-impl<'s> Node<'s> {
-    fn new(schema: &'s Value, place: Place<'s>, base: Base) -> Self {
-        Self {
-            schema,
-            place,
-            base,
-            in_place: Vec::new(),
-            tagged: Vec::new(),
-            named: Vec::new(),
-            other_keys: Vec::new(),
-            every_key: Vec::new(),
-            other_items: Vec::new(),
-            every_item: Vec::new(),
-            unevaluated: false,
-        }
-    }
-
-    /// Returns the schemas that apply to the same value.
-    pub(super) fn beside(&self) -> impl Iterator<Item = usize> {
-        self.in_place.iter().chain(self.tagged.iter().flatten()).copied()
-    }
-
-    /// Returns the schemas that apply to the values inside.
-    pub(super) fn below(&self) -> impl Iterator<Item = usize> {
-        let others = [&self.other_keys, &self.every_key, &self.other_items, &self.every_item];
-        self.named.iter().map(|&(_, id)| id).chain(others.into_iter().flatten().copied())
-    }
-
-    fn connect(&mut self, keyword: &str, token: Token<'s>, sub: usize) {
-        match (keyword, token) {
-            ("$defs" | "definitions" | "contentSchema", _) => {}
-            ("properties", Token::Name(name)) => self.named.push((Label::Key(name), sub)),
-            ("prefixItems" | "items", Token::Index(idx)) => self.named.push((Label::Index(idx), sub)),
-            ("items" | "additionalItems", _) => self.other_items.push(sub),
-            ("additionalProperties", _) => self.other_keys.push(sub),
-            ("patternProperties" | "propertyNames", _) => self.every_key.push(sub),
-            ("contains", _) => self.every_item.push(sub),
-            ("unevaluatedProperties", _) => {
-                self.unevaluated = true;
-                self.every_key.push(sub);
-            }
-            ("unevaluatedItems", _) => {
-                self.unevaluated = true;
-                self.every_item.push(sub);
-            }
-            _ => self.in_place.push(sub),
-        }
     }
 }
 
