@@ -81,20 +81,39 @@ impl Schema {
         }
     }
 
-    /// Creates the schema of a tool's arguments. See [`generate::input`].
+    /// Creates the schema of a tool's arguments; see [`generate::input`].
     ///
     /// # Errors
     ///
-    /// The same as [`Schema::from_value`], if a hand-written part of the schema is invalid.
+    /// Returns the errors of [`Schema::from_value`] if a hand-written part of the schema is invalid.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolkit_schema::Schema;
+    ///
+    /// #[derive(schemars::JsonSchema)]
+    /// struct Args {
+    ///     #[schemars(range(min = 1))]
+    ///     count: u32,
+    /// }
+    ///
+    /// let schema = Schema::input::<Args>()?;
+    /// assert!(schema.is_valid(&json!({ "count": 1 })));
+    /// assert!(!schema.is_valid(&json!({ "count": 0 })));
+    /// assert!(!schema.is_valid(&json!({ "count": 1, "color": "red" })), "the arguments are closed");
+    /// # Ok::<(), toolkit_schema::SchemaError>(())
+    /// ```
     pub fn input<T: JsonSchema>() -> Result<Self, SchemaError> {
         Self::from_value(generate::input::<T>())
     }
 
-    /// Creates the schema of a tool's result. See [`generate::output`].
+    /// Creates the schema of a tool's result; see [`generate::output`].
     ///
     /// # Errors
     ///
-    /// The same as [`Schema::from_value`], if a hand-written part of the schema is invalid.
+    /// Returns the errors of [`Schema::from_value`] if a hand-written part of the schema is invalid.
     pub fn output<T: JsonSchema>() -> Result<Self, SchemaError> {
         Self::from_value(generate::output::<T>())
     }
@@ -115,7 +134,7 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// The same as [`Schema::from_value`].
+    /// Returns the errors of [`Schema::from_value`].
     pub fn check(&self) -> Result<(), SchemaError> {
         self.checked().map(drop).map_err(SchemaError::clone)
     }
@@ -233,6 +252,19 @@ impl Schema {
     }
 
     /// Returns true if a value that matches may contain a secret (`writeOnly`), which must not appear in messages.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolkit_schema::Schema;
+    ///
+    /// let schema = Schema::from_value(json!({ "properties": { "pin": { "writeOnly": true, "maxLength": 4 } } }))?;
+    /// assert!(schema.holds_secret());
+    /// let violations = schema.validate(&json!({ "pin": "12345" })).unwrap_err();
+    /// assert!(!violations.to_string().contains("12345"));
+    /// # Ok::<(), toolkit_schema::SchemaError>(())
+    /// ```
     #[must_use]
     pub fn holds_secret(&self) -> bool {
         *self.secret.get_or_init(|| violation::holds_secret(&self.value, &self.value))
@@ -257,6 +289,21 @@ impl Schema {
 
     /// Returns a small value that matches the schema, to show to a caller that sent an invalid one. Returns `None` if
     /// no such value was found.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolkit_schema::Schema;
+    ///
+    /// let schema = Schema::from_value(json!({
+    ///     "type": "object",
+    ///     "properties": { "unit": { "enum": ["celsius", "kelvin"] }, "city": { "type": "string" } },
+    ///     "required": ["unit"]
+    /// }))?;
+    /// assert_eq!(schema.example(), Some(json!({ "unit": "celsius" })));
+    /// # Ok::<(), toolkit_schema::SchemaError>(())
+    /// ```
     #[must_use]
     pub fn example(&self) -> Option<Value> {
         self.checked().ok()?;
@@ -285,8 +332,8 @@ impl FromStr for Schema {
     ///
     /// # Errors
     ///
-    /// The same as [`Schema::from_value`]; also if the text is not JSON, contains a duplicate key in an object, or is
-    /// nested deeper than [`Schema::MAX_DEPTH`] levels.
+    /// Returns the errors of [`Schema::from_value`], and an error if the text is not JSON, contains a duplicate key in
+    /// an object, or is nested deeper than [`Schema::MAX_DEPTH`] levels.
     fn from_str(text: &str) -> Result<Self, SchemaError> {
         let value = json::parse(text.as_bytes()).map_err(|message| {
             SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, "", format!("cannot parse the text: {message}"))

@@ -24,6 +24,21 @@ use self::text::shorten_pointer;
 pub use self::trim::declared_pointer;
 
 /// The reasons why a value does not match a schema, sorted by pointer.
+///
+/// Dereferences to a slice of [`Violation`]s. `Display` prints one line for each.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit_schema::Schema;
+///
+/// let schema = Schema::from_value(json!({ "properties": { "a": { "maximum": 1 }, "b": { "type": "string" } } }))?;
+/// let violations = schema.validate(&json!({ "a": 2, "b": 3 })).unwrap_err();
+/// assert_eq!(violations.len(), 2);
+/// assert_eq!(violations.to_string(), "/a must be at most 1, got 2\n/b must be a string, got 3");
+/// # Ok::<(), toolkit_schema::SchemaError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violations(Vec<Violation>);
 

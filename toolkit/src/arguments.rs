@@ -63,7 +63,7 @@ impl Arguments<'_> {
     ///
     /// # Errors
     ///
-    /// The value cannot be serialized.
+    /// Returns an error if the value cannot be serialized.
     pub fn to_json(&self) -> Result<Cow<'_, [u8]>, serde_json::Error> {
         match self {
             Arguments::Json(text) => Ok(Cow::Borrowed(text)),

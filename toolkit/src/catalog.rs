@@ -75,6 +75,23 @@ impl Catalog {
     /// # Errors
     ///
     /// Returns the errors of [`Catalog::linked`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Catalog, Manifest};
+    ///
+    /// let manifest = Manifest::from_mcp_json(
+    ///     r#"{"tools": [
+    ///         {"name": "write", "inputSchema": {"type": "object"}},
+    ///         {"name": "read", "inputSchema": {"type": "object"}}
+    ///     ]}"#,
+    /// )?;
+    /// let catalog = Catalog::new(manifest.tools().cloned())?;
+    /// let names: Vec<&str> = catalog.iter().map(|tool| tool.name()).collect();
+    /// assert_eq!(names, ["read", "write"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(tools: impl IntoIterator<Item = Tool>) -> Result<Self, Diagnostics> {
         let mut tools: Vec<Tool> = tools.into_iter().collect();
         tools.sort_by(|a, b| (a.id(), a.location()).cmp(&(b.id(), b.location())));
@@ -110,6 +127,18 @@ impl Catalog {
 
     /// Returns an iterator over the latest version of each tool, sorted by id: its highest release, or its highest
     /// pre-release if there is no release.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Catalog, Tool};
+    ///
+    /// let tool = |version: &'static str| Tool::builder("read").namespace("files").version(version).build();
+    /// let catalog = Catalog::new([tool("1.4.0")?, tool("2.0.0")?, tool("3.0.0-beta")?])?;
+    /// let latest: Vec<String> = catalog.latest().map(|tool| tool.id().to_string()).collect();
+    /// assert_eq!(latest, ["files:read:2.0.0"]);
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
     pub fn latest(&self) -> impl Iterator<Item = &Tool> {
         self.names.latest().iter().map(|&idx| &self.tools[idx])
     }
@@ -138,6 +167,21 @@ impl Catalog {
     /// # Errors
     ///
     /// Returns an error if no tool has the name, with the nearest name as a suggestion, or if several tools have it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Catalog, Tool};
+    ///
+    /// let read = Tool::builder("read").namespace("files").version("1.0.0").aliases(["cat"]).build()?;
+    /// let catalog = Catalog::new([read])?;
+    /// for name in ["files:read:1.0.0", "files:read", "read", "cat"] {
+    ///     assert_eq!(catalog.resolve(name)?.id().to_string(), "files:read:1.0.0");
+    /// }
+    /// let error = catalog.resolve("files:raed").unwrap_err();
+    /// assert_eq!(error.message(), "no tool is named `files:raed`; did you mean `files:read`?");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn resolve(&self, name: &str) -> Result<&Tool, ToolError> {
         self.names.get(&self.tools, name).ok_or_else(|| self.unresolved(name))

@@ -65,6 +65,34 @@ impl<I, R> Linked<I, R> {
 impl<I: Send + 'static, O: Send + 'static, R: 'static> Handle<I, O, R> {
     /// Selects an instance of the tool by its namespace; see [`Instances`](crate::catalog::Instances). Not needed if
     /// there is only one instance.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Dispatcher, handle, toolset};
+    ///
+    /// struct Tracker(&'static str);
+    ///
+    /// #[toolset(namespace = "tracker")]
+    /// impl Tracker {
+    ///     /// Returns the host of the tracker.
+    ///     #[tool]
+    ///     fn host(&self) -> &'static str {
+    ///         self.0
+    ///     }
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let dispatcher = Dispatcher::builder(toolkit::catalog![Tracker::host]?)
+    ///     .instance("tracker_eu", Tracker("eu.example.com"))
+    ///     .instance("tracker_us", Tracker("us.example.com"))
+    ///     .build()?;
+    /// let host = handle!(Tracker::host);
+    /// assert_eq!(host.instance("tracker_us").call(&dispatcher, ()).await?, "us.example.com");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn instance(self, namespace: &'static str) -> Self {
         Self { namespace: Some(namespace), ..self }

@@ -152,6 +152,33 @@ impl Catalog {
     ///
     /// Returns a diagnostic for each unannounced breaking change, or an error if the file does not exist or cannot be
     /// read or written.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::catalog::DiagnosticKind;
+    /// use toolkit::{Lock, catalog, tool};
+    ///
+    /// /// Adds two integers.
+    /// #[tool(namespace = "math", version = "1.0.0")]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// /// Negates an integer.
+    /// #[tool(namespace = "math", version = "1.0.0")]
+    /// fn negate(n: i64) -> i64 {
+    ///     -n
+    /// }
+    ///
+    /// let path = std::env::temp_dir().join(format!("tools-{}.lock.json", std::process::id()));
+    /// std::fs::write(&path, Lock::from_catalog(&catalog![add, negate]?).to_json())?;
+    /// let diagnostics = catalog![add]?.expect_lock(&path).unwrap_err();
+    /// std::fs::remove_file(path)?;
+    /// assert_eq!(diagnostics.iter().next().unwrap().kind(), DiagnosticKind::Broken);
+    /// assert!(diagnostics.to_string().starts_with("breaking: math:negate:1.0.0 was removed"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn expect_lock(self, path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
         let path = path.as_ref();
         let failed = |message: String| Diagnostics::from(Diagnostic::new(DiagnosticKind::Unexpected, message, []));

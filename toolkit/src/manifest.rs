@@ -132,6 +132,22 @@ impl Manifest {
     }
 
     /// Moves the tools into a namespace; see [`Tool::in_namespace`]. Duplicate ids are determined again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::tool::Namespace;
+    /// use toolkit::{Catalog, Manifest};
+    ///
+    /// let manifest = |namespace: &'static str| {
+    ///     let manifest = Manifest::from_mcp_json(r#"[{"name": "search", "inputSchema": {"type": "object"}}]"#)?;
+    ///     Ok::<_, Box<dyn std::error::Error>>(manifest.in_namespace(&Namespace::new(namespace)?))
+    /// };
+    /// let (docs, mail) = (manifest("docs")?, manifest("mail")?);
+    /// let catalog = Catalog::new(docs.tools().chain(mail.tools()).cloned())?;
+    /// assert_eq!(catalog.resolve("mail:search")?.id().namespace(), Some("mail"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn in_namespace(mut self, namespace: &Namespace) -> Self {
         for listing in &mut self.listings {

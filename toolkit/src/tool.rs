@@ -182,6 +182,17 @@ impl Tool {
 
     /// Returns the name for people: the title, the title in the annotations, or the name, in the order of
     /// `BaseMetadata.title` of MCP.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    ///
+    /// let tool = Tool::builder("read_file");
+    /// assert_eq!(tool.clone().build()?.display_name(), "read_file");
+    /// assert_eq!(tool.title("Read a file").build()?.display_name(), "Read a file");
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
     #[must_use]
     pub fn display_name(&self) -> &str {
         self.title().or(self.annotations().title.as_deref()).unwrap_or(self.name())
@@ -312,6 +323,24 @@ impl Tool {
     /// # Errors
     ///
     /// Returns the violations; see [`Schema::validate`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolkit::{catalog, tool};
+    ///
+    /// /// Repeats a text.
+    /// #[tool]
+    /// fn repeat(text: String, times: u8) -> String {
+    ///     text.repeat(times.into())
+    /// }
+    ///
+    /// let catalog = catalog![repeat]?;
+    /// let violations = catalog.resolve("repeat")?.validate_input(&json!({ "times": 256 })).unwrap_err();
+    /// assert_eq!(violations.to_string(), "/text is required\n/times must be at most 255, got 256");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn validate_input(&self, arguments: &Value) -> Result<(), Violations> {
         self.input().validate(arguments)
     }

@@ -29,6 +29,29 @@ type Handler = dyn for<'a> Fn(BackendCall<'a>) -> BoxFuture<'a, Result<Answer, T
 /// Clones share their tools, so a host can keep one clone and register another. Added and removed
 /// tools take effect in the next [`Backends::collect`](super::Backends::collect), and
 /// [`Backend::changed`] reports them.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::{Value, json};
+/// use toolkit::backend::{Backend, LocalBackend};
+/// use toolkit::{Context, Tool, ToolError};
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let plugins = LocalBackend::new("plugins");
+/// let upper = Tool::builder("upper").input(json!({ "type": "object", "properties": { "text": {} } }));
+/// plugins.add(upper.build()?, |arguments: Value, _: Context| async move {
+///     let text = arguments["text"].as_str().ok_or_else(|| ToolError::failed("`text` must be a string"))?;
+///     Ok(json!(text.to_uppercase()))
+/// });
+/// assert_eq!(plugins.tools().await?.tools.len(), 1);
+///
+/// assert!(plugins.remove("upper"));
+/// assert!(plugins.tools().await?.tools.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct LocalBackend {
     name: Arc<str>,

@@ -111,6 +111,26 @@ fn reviewed<'l>(backend: &Registered, locked: Option<&'l Tool>, tool: &Tool) -> 
 }
 
 /// A change of a tool: of its description, its schemas, its annotations or any other field.
+///
+/// A proxy reports it for a tool of another server. [`ContractHash`](crate::tool::ContractHash) only detects a change;
+/// this type locates it.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::Tool;
+/// use toolkit::backend::ContractChange;
+///
+/// let tool = |maximum: u32| {
+///     let limit = json!({ "type": "integer", "maximum": maximum });
+///     Tool::builder("list").input(json!({ "type": "object", "properties": { "limit": limit } })).build()
+/// };
+/// let change = ContractChange::between(&tool(10)?, &tool(1000)?).unwrap();
+/// assert_eq!(change.tool.to_string(), "list");
+/// assert_eq!(change.pointers, ["/inputSchema/properties/limit/maximum"]);
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContractChange {

@@ -61,6 +61,32 @@ impl Context {
 
     /// Adds a token that cancels the call. The tokens that the context has already stay in effect, so that a call that
     /// a tool makes with its own context and another token cannot outlive the tool's caller.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::call::{CancelToken, ErrorKind};
+    /// use toolkit::{Context, Dispatcher, ToolError, catalog, tool};
+    ///
+    /// /// Counts to a number.
+    /// #[tool]
+    /// fn count(to: u64, ctx: &Context) -> Result<u64, ToolError> {
+    ///     for _ in 0..to {
+    ///         if ctx.is_cancelled() {
+    ///             return Err(ToolError::cancelled());
+    ///         }
+    ///     }
+    ///     Ok(to)
+    /// }
+    ///
+    /// let token = CancelToken::new();
+    /// let context = Context::new().with_cancel(token.clone());
+    /// token.cancel();
+    /// let dispatcher = Dispatcher::new(catalog![count]?)?;
+    /// let error = dispatcher.call_sync_with(&context, "count", r#"{"to": 1000000}"#).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Cancelled);
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
     #[must_use]
     pub fn with_cancel(mut self, token: CancelToken) -> Self {
         let tokens = self.cancel.as_deref().unwrap_or_default();

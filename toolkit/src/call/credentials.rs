@@ -93,6 +93,17 @@ impl Credentials {
     }
 
     /// Returns the requirements that these credentials do not meet, including scopes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::call::Credentials;
+    /// use toolkit::tool::Requirements;
+    ///
+    /// let required = Requirements::NONE.with_authorization("google", ["mail.read", "mail.send"]);
+    /// let held = Credentials::new().with_authorization("google", "t0k3n", ["mail.read"]);
+    /// assert_eq!(held.missing(&required).to_string(), "an authorization by `google` (`mail.send`)");
+    /// ```
     #[must_use]
     pub fn missing(&self, required: &Requirements) -> Requirements {
         let authorization = required.authorization.iter().filter_map(|required| self.missing_of(required)).collect();

@@ -27,6 +27,28 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// | is marked `#[tool(show_errors)]` | the text of every error that it returns |
 /// | returns a [`std::io::Error`] | its kind, such as "not found", without a path |
 /// | returns any other error, or panics | that the tool failed |
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::call::{ErrorKind, ToolError};
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Returns the stock of an article.
+/// #[tool(namespace = "shop")]
+/// fn stock(article: String) -> Result<u32, ToolError> {
+///     match &*article {
+///         "tea" => Ok(12),
+///         _ => Err(ToolError::failed(format!("there is no article `{article}`"))),
+///     }
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![stock]?)?;
+/// let error = dispatcher.call_sync("stock", r#"{"article": "gold"}"#).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Failed);
+/// assert_eq!(error.to_string(), "shop:stock: there is no article `gold`");
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 pub struct ToolError(Box<Repr>);
 
 struct Repr {
@@ -108,6 +130,18 @@ impl ToolError {
     }
 
     /// Creates an unexpected error. The error is logged, and the model reads only that the tool failed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::error::Error;
+    ///
+    /// use toolkit::ToolError;
+    ///
+    /// let error = ToolError::internal(std::io::Error::other("connection to 10.0.0.7 lost"));
+    /// assert_eq!(error.to_string(), "the tool failed with an internal error");
+    /// assert_eq!(error.source().unwrap().to_string(), "connection to 10.0.0.7 lost");
+    /// ```
     #[must_use]
     pub fn internal(error: impl Into<BoxError>) -> Self {
         let error = error.into();
@@ -165,6 +199,16 @@ impl ToolError {
     }
 
     /// Adds content for the model beside the message, such as a screenshot of the failure.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Content, ToolError};
+    ///
+    /// let screenshot = Content::image(b"\x89PNG", "image/png");
+    /// let error = ToolError::failed("the page has no such button").with_content([screenshot]);
+    /// assert_eq!(error.content().len(), 1);
+    /// ```
     #[must_use]
     pub fn with_content(mut self, content: impl IntoIterator<Item = Content>) -> Self {
         self.0.content.extend(content);
@@ -179,6 +223,18 @@ impl ToolError {
     }
 
     /// Marks the error as retryable: the same call may succeed later, after the given time if it is known.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use toolkit::ToolError;
+    ///
+    /// let error = ToolError::failed("the quota is used up").retryable(Duration::from_secs(30));
+    /// assert!(error.is_retryable());
+    /// assert_eq!(error.retry_after(), Some(Duration::from_secs(30)));
+    /// ```
     #[must_use]
     pub fn retryable(mut self, after: impl Into<Option<Duration>>) -> Self {
         self.0.retry = Some(Retry { after: after.into() });

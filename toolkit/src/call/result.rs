@@ -164,6 +164,24 @@ impl RunResult {
 
     /// Returns the content for the model: that of the tool, or the structured result as text if the tool returned no
     /// content.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Content, Dispatcher, Structured, catalog, tool};
+    ///
+    /// /// Counts the words of a text.
+    /// #[tool]
+    /// fn count(text: String) -> Structured<usize> {
+    ///     let n_words = text.split_whitespace().count();
+    ///     Structured::new(n_words, [Content::text(format!("The text has {n_words} words."))])
+    /// }
+    ///
+    /// let result = Dispatcher::new(catalog![count]?)?.call_sync("count", r#"{"text": "one two"}"#)?;
+    /// assert_eq!(result.value(), 2);
+    /// assert_eq!(result.content()[0].as_text(), Some("The text has 2 words."));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn content(&self) -> Cow<'_, [Content]> {
         if !self.own_content().is_empty() {

@@ -10,6 +10,20 @@ use toolkit_schema::quoted;
 /// The policy that maps the id of a tool to the single name that a protocol supports.
 ///
 /// One policy applies to the whole catalog, so that adding a tool never changes the name of another.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::Catalog;
+/// use toolkit::Tool;
+/// use toolkit::catalog::{Naming, WireNames};
+///
+/// let read = |namespace: &'static str| Tool::builder("read").namespace(namespace).build();
+/// let catalog = Catalog::new([read("files")?, read("mail")?])?;
+/// assert!(WireNames::new(&catalog, Naming::NamespaceName)?.get("mail_read").is_some());
+/// assert!(WireNames::new(&catalog, Naming::Name).is_err(), "two tools would have the name `read`");
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Naming {

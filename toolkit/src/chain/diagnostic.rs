@@ -130,6 +130,22 @@ impl fmt::Display for ChainDiagnostic {
 pub(super) const MAX_DIAGNOSTICS: usize = 100;
 
 /// The defects of a chain in the order of the steps, at most 100.
+///
+/// Dereferences to a slice of [`ChainDiagnostic`]s.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::chain::{Chain, Step};
+/// use toolkit::{Catalog, Dispatcher};
+///
+/// let dispatcher = Dispatcher::new(Catalog::new([])?)?;
+/// let chain = Chain::new().then(Step::new("fetch").named("page")).then(Step::new("fetch").named("page"));
+/// let diagnostics = chain.check(&dispatcher).unwrap_err();
+/// assert_eq!(diagnostics.len(), 3);
+/// assert!(diagnostics.to_string().starts_with("the chain cannot run:\n/0/toolId (`page`): no tool is named `fetch`"));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct ChainDiagnostics(Vec<ChainDiagnostic>);
 

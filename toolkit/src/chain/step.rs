@@ -115,6 +115,24 @@ impl Step {
 
     /// Passes the structured result of the preceding step as the argument `previous`, replacing any argument of that
     /// name. In the first step the argument is `null`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::chain::{Chain, Step};
+    /// use toolkit::{Context, Dispatcher, catalog, tool};
+    ///
+    /// /// Adds one.
+    /// #[tool]
+    /// fn increment(previous: Option<u32>) -> u32 {
+    ///     previous.unwrap_or(0) + 1
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::new(catalog![increment]?)?;
+    /// let chain: Chain = std::iter::repeat_n(Step::new("increment").use_previous(), 3).collect();
+    /// assert_eq!(chain.run_sync(&dispatcher, &Context::new())?.result().unwrap().value(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn use_previous(mut self) -> Self {
         self.use_previous = true;

@@ -207,6 +207,26 @@ where
     }
 
     /// Passes the output to another tool after a conversion by `between`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Dispatcher, catalog, handle, tool};
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let dispatcher = Dispatcher::new(catalog![add]?)?;
+    /// let sum = handle!(add).then_map(|sum| (sum, 10), handle!(add));
+    /// assert_eq!(sum.call(&dispatcher, (1, 2)).await?, 13);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn then_map<B: Link, F>(self, between: F, next: B) -> Then<Self, B, F>
     where
         F: Fn(O) -> B::Input + Sync,

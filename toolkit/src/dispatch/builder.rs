@@ -81,6 +81,28 @@ impl Dispatcher {
     /// # Errors
     ///
     /// Returns the errors of [`DispatcherBuilder::build`].
+    ///
+    /// # Examples
+    ///
+    /// A host replaces its dispatcher when the tools of its backends change:
+    ///
+    /// ```
+    /// use toolkit::backend::Routes;
+    /// use toolkit::{Catalog, Dispatcher, catalog, tool};
+    ///
+    /// struct Greeting(&'static str);
+    ///
+    /// /// Greets a person.
+    /// #[tool]
+    /// fn greet(name: String, greeting: &Greeting) -> String {
+    ///     format!("{}, {name}!", greeting.0)
+    /// }
+    ///
+    /// let without_tools = Dispatcher::builder(Catalog::new([])?).state(Greeting("Hello")).build();
+    /// let dispatcher = without_tools?.with_catalog(catalog![greet]?, Routes::default())?;
+    /// assert_eq!(dispatcher.call_sync("greet", r#"{"name": "Ada"}"#)?.value(), "Hello, Ada!");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_catalog(&self, catalog: Catalog, routes: Routes) -> Result<Self, Diagnostics> {
         check(&catalog, &self.shared.states, &self.shared.limiter)?;
         let Shared { selector, states, policy, limiter, .. } = &*self.shared;
@@ -249,6 +271,29 @@ impl DispatcherBuilder {
     ///
     /// A thread of this crate measures real time, so timeouts work on any executor. A synchronous tool cannot be
     /// stopped before it returns; mark a slow one `blocking`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use toolkit::call::ErrorKind;
+    /// use toolkit::dispatch::sleep;
+    /// use toolkit::{Dispatcher, ToolError, catalog, tool};
+    ///
+    /// /// Waits for an hour.
+    /// #[tool]
+    /// async fn wait() -> Result<(), ToolError> {
+    ///     sleep(Duration::from_secs(3600)).await
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let dispatcher = Dispatcher::builder(catalog![wait]?).timeout(Duration::from_millis(10)).build()?;
+    /// assert_eq!(dispatcher.call("wait", "{}").await.unwrap_err().kind(), ErrorKind::TimedOut);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.policy.timeout = Some(limit);
         self
@@ -286,6 +331,24 @@ impl DispatcherBuilder {
 
     /// Sets the maximum size of a result, in bytes of JSON and of content each. The default is 16 MiB. Serialization
     /// stops at the limit, and the call fails with an error that contains it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::call::ErrorKind;
+    /// use toolkit::{Dispatcher, catalog, tool};
+    ///
+    /// /// Repeats a text.
+    /// #[tool]
+    /// fn repeat(text: String, times: usize) -> String {
+    ///     text.repeat(times)
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::builder(catalog![repeat]?).max_result_bytes(100).build()?;
+    /// let error = dispatcher.call_sync("repeat", r#"{"text": "ab", "times": 1000}"#).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::ResultTooLarge);
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
     pub fn max_result_bytes(mut self, n_bytes: usize) -> Self {
         self.policy.max_result_bytes = n_bytes;
         self
@@ -315,6 +378,25 @@ impl DispatcherBuilder {
     ///
     /// Returns every defect: missing state, two values of one type, an instance without tools or in a namespace that
     /// is taken, tools that need a disabled feature, and a concurrency limit of zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Dispatcher, catalog, tool};
+    ///
+    /// struct Database;
+    ///
+    /// /// Counts the rows of a table.
+    /// #[tool]
+    /// fn count(table: String, _db: &Database) -> usize {
+    ///     table.len()
+    /// }
+    ///
+    /// let diagnostics = Dispatcher::builder(catalog![count]?).build().unwrap_err();
+    /// assert!(diagnostics.to_string().contains("Database"), "{diagnostics}");
+    /// assert!(Dispatcher::builder(catalog![count]?).state(Database).build().is_ok());
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
     pub fn build(self) -> Result<Dispatcher, Diagnostics> {
         let duplicates = missing::duplicate_states(&self.catalog, &self.states);
         let catalog = match self.instances.is_empty() {

@@ -15,6 +15,28 @@ use crate::call::{ErrorKind, ToolError};
 /// A sender of the items of [`Chunks::emit`](super::Chunks::emit), usable from any task and thread.
 ///
 /// Clones send to the same stream. The stream ends when the function has returned and all emitters are dropped.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::stream::Chunks;
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let mut squares = Chunks::emit(async move |squares| {
+///     for n in 1_u32..=3 {
+///         squares.send(n * n).await?;
+///     }
+///     Ok(())
+/// });
+/// let mut seen = Vec::new();
+/// while let Some(square) = squares.next().await {
+///     seen.push(square?);
+/// }
+/// assert_eq!(seen, [1, 4, 9]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Emitter<T> {
     slot: Arc<Slot<T>>,
 }

@@ -82,6 +82,28 @@ pub enum Event {
 }
 
 /// A part of a result, as JSON text.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::stream::{Chunks, Event};
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Reads the measurements of a sensor.
+/// #[tool]
+/// fn measure() -> Chunks<f64> {
+///     Chunks::from_items([20.5, 21.0])
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(catalog![measure]?)?;
+/// let mut events = dispatcher.stream("measure", "{}");
+/// let Some(Event::Chunk(chunk)) = events.next().await.map(|event| event.event) else { panic!("no chunk") };
+/// assert_eq!(chunk.json(), "20.5");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Chunk(Box<RawValue>);
 

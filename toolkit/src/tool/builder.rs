@@ -183,6 +183,25 @@ impl ToolBuilder {
     }
 
     /// Sets the schema of the arguments to that of a function with the argument struct `T`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    ///
+    /// #[derive(schemars::JsonSchema)]
+    /// struct Args {
+    ///     /// The text to search for.
+    ///     query: String,
+    ///     limit: Option<u32>,
+    /// }
+    ///
+    /// let tool = Tool::builder("search").input_of::<Args>().output_of::<Vec<String>>().build()?;
+    /// let input = tool.input().as_value();
+    /// assert_eq!(input["properties"]["query"]["description"], "The text to search for.");
+    /// assert_eq!(input["required"], serde_json::json!(["query"]));
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
     pub fn input_of<T: JsonSchema>(self) -> Self {
         self.input(generate::input::<T>())
     }
@@ -204,6 +223,19 @@ impl ToolBuilder {
     ///
     /// Returns every defect: an invalid name, namespace, version or alias, an invalid schema or one that does not
     /// describe an object, an invalid example, a `_meta` with the reserved key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolkit::Tool;
+    /// use toolkit::catalog::DiagnosticKind;
+    ///
+    /// let input = json!({ "type": "object", "properties": { "days": { "type": "integer" } } });
+    /// let tool = Tool::builder("forecast").input(input).examples([json!({ "days": "three" })]);
+    /// let diagnostics = tool.build().unwrap_err();
+    /// assert_eq!(diagnostics.iter().next().unwrap().kind(), DiagnosticKind::InvalidExample);
+    /// ```
     pub fn build(self) -> Result<Tool, Diagnostics> {
         let id = ToolId::unchecked(self.namespace, self.name, self.version);
         let tool = Tool::given(id, self.metadata, self.input, self.output);

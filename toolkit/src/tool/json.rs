@@ -101,6 +101,19 @@ impl Tool {
 
     /// Serializes the tool in the form of MCP, with the other fields and the id, if it is valid, under [`META_KEY`] of
     /// `_meta`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit::tool::META_KEY;
+    ///
+    /// let tool = Tool::builder("read").namespace("files").version("1.0.0").tags(["disk"]).build()?;
+    /// let json = tool.to_mcp_json_with_record();
+    /// assert_eq!(json["_meta"][META_KEY]["tags"][0], "disk");
+    /// assert_eq!(Tool::from_mcp_json(json)?.id().to_string(), "files:read:1.0.0");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn to_mcp_json_with_record(&self) -> Value {
         let (mut fields, mut record) = (Object::new(), Object::new());
@@ -129,6 +142,18 @@ impl Tool {
     /// # Errors
     ///
     /// Returns the errors of [`Tool::from_json`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    ///
+    /// let tool = Tool::from_mcp_json(
+    ///     r#"{"name": "read", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}}"#,
+    /// )?;
+    /// assert_eq!(tool.annotations().read_only, Some(true));
+    /// # Ok::<(), toolkit::tool::ParseToolError>(())
+    /// ```
     pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseToolError> {
         let fields = object(json.into())?;
         let mut canonical = fields.clone();
