@@ -146,19 +146,19 @@ fn enum_item(choice: &Enum, about: &str, paths: &Paths) -> TokenStream {
         };
         quote!(#[doc = #about] #(#serde)* #name #fields)
     });
-    let froms = froms(choice);
+    let conversions = conversions(choice);
     quote! {
         #[doc = #about]
         #derives
         #copy
         #(#serde)*
         pub enum #name { #(#declared,)* }
-        #froms
+        #conversions
     }
 }
 
 /// Generates `From` for the field of each variant whose type is unique.
-fn froms(Enum { name, variants, .. }: &Enum) -> TokenStream {
+fn conversions(Enum { name, variants, .. }: &Enum) -> TokenStream {
     let held = variants.iter().filter_map(|variant| match &variant.shape {
         Shape::Tuple(types) => <&[Type; 1]>::try_from(&**types).ok().map(|[ty]| (&variant.name, ty)),
         _ => None,
