@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Copies the fixture to a separate directory, with the lock file of this workspace, so that nothing is downloaded.
-///
-/// The directory outlives the test run, so that the second run builds nothing.
 fn fixture() -> PathBuf {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let source = project.join("tests/fixtures/only_a_library");
@@ -24,14 +22,21 @@ fn fixture() -> PathBuf {
     copy
 }
 
+/// The target directory of all programs that tests build: they share the built dependencies, and the second run builds
+/// nothing.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures")
+}
+
 fn cargo_toolkit(folder: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolkit"));
     // cargo passes the name of the subcommand as the first argument.
     command.arg("toolkit").arg("--offline").args(args);
     command.current_dir(folder);
-    for variable in ["CARGO_TARGET_DIR", "RUSTFLAGS", "RUST_BACKTRACE"] {
+    for variable in ["RUSTFLAGS", "RUST_BACKTRACE"] {
         command.env_remove(variable);
     }
+    command.env("CARGO_TARGET_DIR", target());
     command.output().unwrap()
 }
 
@@ -71,7 +76,7 @@ fn a_library_gets_a_command_line() {
 
     // Without the server, the error of its command contains the missing feature.
     assert_ran(&cargo_toolkit(&library, &["call", "reverse", "--text", "no"]), 0, "\"on\"\n");
-    let program = library.join("target/debug/cargo-toolkit-only-a-library");
+    let program = target().join("debug/cargo-toolkit-only-a-library");
     for (args, feature) in [(&["serve", "--http", "0"][..], "mcp"), (&["export", "--format", "html"], "html")] {
         let output = Command::new(&program).args(args).output().unwrap();
         assert_ran(&output, 2, "");
@@ -83,10 +88,10 @@ fn a_library_gets_a_command_line() {
     assert_ran(&cargo_toolkit(&library, &["serve"]), 0, "");
     let version = Command::new(&program).arg("--version").output().unwrap();
     assert_ran(&version, 0, "only-a-library 0.1.0\n");
-    let manifest = fs::read_to_string(library.join("target/cargo-toolkit/only-a-library/Cargo.toml")).unwrap();
+    let manifest = fs::read_to_string(target().join("cargo-toolkit/only-a-library/Cargo.toml")).unwrap();
     assert!(manifest.contains(r#"features = ["mcp"]"#), "{manifest}");
 
-    assert!(library.join("target/cargo-toolkit/only-a-library/src/main.rs").exists());
+    assert!(target().join("cargo-toolkit/only-a-library/src/main.rs").exists());
     let unchanged = fs::read_to_string(library.join("Cargo.lock")).unwrap();
     assert!(!unchanged.contains("cargo-toolkit-only-a-library"));
 }
