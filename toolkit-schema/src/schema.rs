@@ -1,5 +1,7 @@
 //! The schema type: a JSON Schema that was checked, with what it takes to check values against it.
 
+mod validate;
+
 use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -9,11 +11,10 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::check::{self, Checked};
-use crate::cost::{self, ErrorDetail};
 use crate::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind};
 use crate::plan::{CheckPath, Plan};
-use crate::tree::{held, held_copy};
-use crate::violation::{self, Violation, Violations};
+use crate::tree::held;
+use crate::violation;
 use crate::{equality, example, generate, json, limits};
 
 /// A JSON Schema that validates values.
@@ -147,77 +148,6 @@ impl Schema {
             Some(_) => self.check(),
             None => check::check(&self.value).map(drop),
         }
-    }
-
-    /// Validates a value.
-    ///
-    /// # Errors
-    ///
-    /// Returns all violations, sorted by pointer. The list is limited to the first 256, and for a very large value to
-    /// those in its front part. A recursive schema rejects values nested deeper than [`Schema::MAX_DEPTH`] levels; the
-    /// limit is lower if the schema combines many schemas at each level.
-    pub fn validate(&self, instance: &Value) -> Result<(), Violations> {
-        self.verdict(instance, Violations::collect)
-    }
-
-    /// Validates a value and returns at most one violation. The choice of that violation is deterministic.
-    #[must_use]
-    pub fn first_violation(&self, instance: &Value) -> Option<Violation> {
-        self.verdict(instance, Violations::first).err()?.into_vec().into_iter().next()
-    }
-
-    /// Returns true if the value matches the schema.
-    #[must_use]
-    pub fn is_valid(&self, instance: &Value) -> bool {
-        let instance = &*held_copy(instance);
-        self.checked().is_ok_and(|checked| match checked.cost.exceeded_limit(instance) {
-            None => checked.validator(instance).is_valid(instance),
-            Some(_) => self.passes_fast_path(instance),
-        })
-    }
-
-    /// Estimates the cost of validating a value, as a number of visits: pairs of a subschema and a part of the value.
-    #[doc(hidden)]
-    pub fn check_cost(&self, instance: &Value) -> u64 {
-        /// The factor for patterns that need the backtracking engine.
-        const BACKTRACKING_FACTOR: u64 = 50;
-
-        self.checked().map_or(1, |checked| {
-            let factor = if checked.has_backtracking_patterns() { BACKTRACKING_FACTOR } else { 1 };
-            checked.cost.estimate(instance).saturating_mul(factor)
-        })
-    }
-
-    /// Validates a value. On failure, `collect` returns the violations.
-    fn verdict(&self, instance: &Value, collect: Collect) -> Result<(), Violations> {
-        let instance = &*held_copy(instance);
-        let checked = match self.checked() {
-            Ok(checked) => checked,
-            Err(error) => return Err(Violations::invalid_schema(error)),
-        };
-        match checked.cost.exceeded_limit(instance) {
-            Some(_) if self.passes_fast_path(instance) => Ok(()),
-            Some(rule) => Err(Violations::from_size_limit(rule)),
-            None if checked.validator(instance).is_valid(instance) => Ok(()),
-            None => Err(match checked.cost.error_detail(instance) {
-                ErrorDetail::Full => collect(&self.value, self.holds_secret(), checked.validator(instance), instance),
-                ErrorDetail::Discriminated => {
-                    let secret = self.holds_secret();
-                    let alternative = checked.by_discriminator(&self.value);
-                    let violations =
-                        alternative.map(|(schema, validator)| collect(schema, secret, validator, instance));
-                    violations.filter(|violations| !violations.is_empty()).unwrap_or_else(Violations::too_deep)
-                }
-                ErrorDetail::None => Violations::too_deep(),
-            }),
-        }
-    }
-
-    /// Returns true if the plan accepts the value. The plan visits each part of a value once, and so is fast enough for
-    /// values that exceed the cost limits of the validator.
-    fn passes_fast_path(&self, instance: &Value) -> bool {
-        let plan = self.plan().filter(|_| !cost::is_deeper(instance, Self::MAX_DEPTH));
-        plan.is_some_and(|plan| plan.encode(instance, &mut Vec::new()).is_ok())
     }
 
     fn checked(&self) -> Result<&Checked, &SchemaError> {
@@ -355,8 +285,6 @@ impl Serialize for Schema {
         self.value.serialize(serializer)
     }
 }
-
-type Collect = fn(&Value, bool, &jsonschema::Validator, &Value) -> Violations;
 
 /// Drops a value without recursion, since it may be nested too deep for the stack.
 fn dismantle(value: Value) {
