@@ -119,3 +119,60 @@ fn depth(graph: &Graph<'_>, order: &[usize]) -> Result<usize, SchemaDiagnostic> 
     }
     Ok(levels.min(MAX_DEPTH))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, json};
+
+    use super::super::dialect::Dialect;
+    use super::super::reference::References;
+    use super::*;
+
+    fn cost(schema: &Value) -> Result<Cost, SchemaDiagnostic> {
+        let references = References::new(schema, Dialect::Draft202012, false)?;
+        Cost::new(&Graph::new(schema, Dialect::Draft202012, &references)?.0)
+    }
+
+    #[test]
+    fn the_depth_of_a_value_is_bounded_only_if_the_validator_recurses_with_it() {
+        for (schema, depth) in [
+            (json!({}), usize::MAX),
+            (json!({ "properties": { "a": { "items": { "type": "string" } } } }), usize::MAX),
+            (json!({ "uniqueItems": true }), MAX_DEPTH),
+            (json!({ "properties": { "a": { "$ref": "#" } } }), MAX_DEPTH),
+            // Each level has a chain of five schemas: the reference, the root, and three nested parts.
+            (json!({ "allOf": [{ "allOf": [{ "allOf": [{}] }] }], "items": { "$ref": "#" } }), MAX_STACK / 5),
+        ] {
+            assert_eq!(cost(&schema).unwrap().depth, depth, "{schema}");
+        }
+    }
+
+    #[test]
+    fn definitions_that_refer_twice_to_the_next_one_double_the_visits() {
+        let doubling = |n: usize| {
+            let next = |i: usize| json!({ "$ref": format!("#/$defs/{}", i + 1) });
+            let mut definitions: Map<String, Value> =
+                (0..n).map(|i| (i.to_string(), json!({ "allOf": [next(i), { "anyOf": [next(i)] }] }))).collect();
+            definitions.insert(n.to_string(), json!({}));
+            json!({ "$ref": "#/$defs/0", "$defs": definitions })
+        };
+        // Few visits are not counted.
+        assert_eq!(cost(&doubling(4)).unwrap().estimate(&json!(1)), 64);
+        let visits = |n| cost(&doubling(n)).unwrap().estimate(&json!(1));
+        assert!(visits(10) > 1 << 10 && visits(11) > 2 * visits(10), "{} {}", visits(10), visits(11));
+        assert_eq!(cost(&doubling(40)).err().unwrap().kind(), SchemaErrorKind::TooComplex);
+    }
+
+    #[test]
+    fn a_value_is_explained_in_full_only_if_every_branch_can_be_visited() {
+        let branch = |tag: &str| {
+            let properties = json!({ "tag": { "const": tag }, "next": { "$ref": "#" } });
+            json!({ "type": "object", "required": ["tag"], "properties": properties })
+        };
+        let cost = cost(&json!({ "oneOf": [branch("a"), branch("b"), branch("c")] })).unwrap();
+        let nested = |n| (0..n).fold(json!(null), |next, _| json!({ "tag": "a", "next": next }));
+        assert!(matches!(cost.error_detail(&nested(3)), ErrorDetail::Full));
+        assert!(matches!(cost.error_detail(&nested(40)), ErrorDetail::Discriminated));
+        assert!(matches!(cost.error_detail(&nested(MAX_DEPTH + 1)), ErrorDetail::None));
+    }
+}

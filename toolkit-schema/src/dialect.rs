@@ -64,3 +64,30 @@ impl Dialect {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_dialect_is_named_by_its_exact_uri() {
+        let dialect = |schema| Dialect::from_document(&json!({ "$schema": schema }));
+        assert_eq!(Dialect::from_document(&json!({})).unwrap(), Dialect::Draft202012);
+        for known in [Dialect::Draft202012, Dialect::Draft7] {
+            assert_eq!(dialect(json!(known.uri())).unwrap(), known);
+            assert_eq!(dialect(json!(format!("{}#", known.uri()))).unwrap(), known);
+        }
+        for (schema, kind) in [
+            (json!(7), SchemaErrorKind::InvalidSchema),
+            (json!(""), SchemaErrorKind::UnsupportedDialect),
+            (json!("https://json-schema.org/draft-07/schema"), SchemaErrorKind::UnsupportedDialect),
+            (json!("http://json-schema.org/draft-07/schema##"), SchemaErrorKind::UnsupportedDialect),
+            (json!("https://json-schema.org/draft/2019-09/schema"), SchemaErrorKind::UnsupportedDialect),
+        ] {
+            let error = dialect(schema).unwrap_err();
+            assert_eq!((error.kind(), error.pointer()), (kind, "/$schema"));
+        }
+    }
+}

@@ -276,3 +276,56 @@ fn patterns_of<'s>(node: usize, keywords: &'s Map<String, Value>) -> impl Iterat
     let of_text = of_text.map(move |text| Pattern { node, text, of_keys: false });
     of_text.chain(of_keys.map(move |text| Pattern { node, text, of_keys: true }))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_pointer_of_each_schema_leads_to_it() {
+        let root = json!({
+            "$ref": "#/x/hidden",
+            "properties": { "a/b": { "items": [true] }, "": {} },
+            "anyOf": [{}, { "if": {}, "then": { "not": {} } }],
+            "$defs": { "~": { "dependentSchemas": { "k": {} } } },
+            "x": { "hidden": { "contains": {} } },
+        });
+        let references = References::new(&root, Dialect::Draft202012, false).unwrap();
+        let (graph, found) = Graph::new(&root, Dialect::Draft202012, &references).unwrap();
+        assert!(found.diagnostics.is_empty(), "{:?}", found.diagnostics);
+        for (id, node) in graph.nodes.iter().enumerate() {
+            assert_eq!(root.pointer(&graph.pointer(id)).map(std::ptr::from_ref), Some(std::ptr::from_ref(node.schema)));
+        }
+        let mut pointers: Vec<String> = (0..graph.nodes.len()).map(|id| graph.pointer(id)).collect();
+        pointers.sort();
+        let expected = [
+            "",
+            "/$defs/~0",
+            "/$defs/~0/dependentSchemas/k",
+            "/anyOf/0",
+            "/anyOf/1",
+            "/anyOf/1/if",
+            "/anyOf/1/then",
+            "/anyOf/1/then/not",
+            "/properties/",
+            "/properties/a~1b",
+            "/properties/a~1b/items/0",
+            "/x/hidden",
+            "/x/hidden/contains",
+        ];
+        assert_eq!(pointers, expected);
+        let hidden: Vec<String> = graph.unknown_locations().map(|(id, _)| graph.pointer(id)).collect();
+        assert_eq!(hidden, ["/x/hidden"]);
+        let unreached: Vec<String> = graph
+            .reached()
+            .iter()
+            .enumerate()
+            .filter(|(_, reached)| !**reached)
+            .map(|(id, _)| graph.pointer(id))
+            .collect();
+        assert_eq!(unreached.len(), 2, "only the definition that nothing refers to: {unreached:?}");
+        assert!(unreached.iter().all(|pointer| pointer.starts_with("/$defs/")), "{unreached:?}");
+    }
+}

@@ -185,3 +185,29 @@ pub(super) fn has_much_text(instance: &Value) -> bool {
     }
     exceeds(instance, &mut Some(MUCH_TEXT))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_look_around_back_references_and_possessive_quantifiers_need_backtracking() {
+        for pattern in ["(?=a)", "(?<!a)b", r"(a)\1", r"\k<name>", "a++", "a{2}+", "(?>a)"] {
+            assert!(needs_backtracking(pattern), "{pattern}");
+        }
+        for pattern in ["", "^[a-z]+$", "(?:a|b)*", r"\d{2,}", "(a)(b)", "a+?", r"\w\s\."] {
+            assert!(!needs_backtracking(pattern), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn keys_and_strings_of_a_value_count_as_text() {
+        let text = "x".repeat(MUCH_TEXT / 2);
+        assert!(!has_much_text(&json!([text, 1, null])));
+        assert!(!has_much_text(&json!([text, text])));
+        assert!(has_much_text(&json!([text, text, "x"])));
+        assert!(has_much_text(&json!({ text.clone(): { text: "x" } })));
+    }
+}

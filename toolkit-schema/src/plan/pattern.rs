@@ -214,3 +214,39 @@ fn literal(c: char, marks: &str, out: &mut String) -> Option<()> {
         out.push_str(&regex::escape(c.encode_utf8(&mut [0; 4])));
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Pattern, translate};
+
+    #[test]
+    fn constructs_that_engines_disagree_about_are_left_to_the_validator() {
+        for pattern in [
+            "(?=a)", r"\1", r"\b", r"\p{L}", "a**", "*", "(^)*", "[^]", "[]", "[a-]b]", r"[\w-z]", "[z-a]", "[~~]",
+            "a{,2}", "a{", "(a", "a)", r"\", "\u{e9}",
+        ] {
+            assert_eq!(translate(pattern), None, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn classes_and_anchors_mean_what_ecmascript_defines() {
+        for (pattern, matching, others) in [
+            (r"^\d+$", &["0", "129"][..], &["", "1\n", "\u{663}"][..]),
+            (r"^\w$", &["a", "_", "9"], &["\u{e9}", "-"]),
+            (r"\s", &["a b", "\u{feff}", "\u{2028}"], &["ab", "\u{200b}"]),
+            (r"^\S$", &["a"], &[" ", "\u{a0}"]),
+            ("^[a-c-]{2}$", &["a-", "cc"], &["d-", "a", "aaa"]),
+            ("^(?:ab|cd)?$", &["", "ab", "cd"], &["abcd", "a"]),
+            (r"a\.b", &["a.b", "xa.by"], &["axb"]),
+        ] {
+            let compiled = Pattern::compile(pattern).unwrap();
+            for text in matching {
+                assert!(compiled.is_match(text), "{pattern} {text:?}");
+            }
+            for text in others {
+                assert!(!compiled.is_match(text), "{pattern} {text:?}");
+            }
+        }
+    }
+}

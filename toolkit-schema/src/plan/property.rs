@@ -152,3 +152,68 @@ impl Likely {
         Likely(AtomicU8::new(UNKNOWN))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Properties, Property, head};
+
+    fn properties(names: &[String]) -> Option<Properties> {
+        Properties::new(names.iter().map(|name| Property::new(name, 0)).collect::<Option<Vec<_>>>()?)
+    }
+
+    #[test]
+    fn names_with_the_same_first_bytes_are_told_apart() {
+        let names: Vec<String> = (0..64).map(|i| format!("property{i}")).collect();
+        let properties = properties(&names).unwrap();
+        let find = |name: &str| properties.find(name.as_bytes(), head(name.as_bytes()));
+        let mut bits = 0;
+        for name in &names {
+            let property = find(name).unwrap();
+            assert_eq!(property.name(), name);
+            bits |= property.bit;
+        }
+        assert_eq!(bits, u64::MAX);
+        for name in ["", "property", "property64", "Property0", "property\0"] {
+            assert!(find(name).is_none(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_set_of_properties_fits_in_a_word() {
+        let names: Vec<String> = (0..65).map(|i| i.to_string()).collect();
+        assert!(properties(&names[..64]).is_some());
+        assert!(properties(&names).is_none());
+    }
+
+    #[test]
+    fn the_first_successor_of_a_property_is_predicted() {
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let properties = properties(&names).unwrap();
+        let [a, b, c] = ["a", "b", "c"].map(|name| properties.find(name.as_bytes(), head(name.as_bytes())).unwrap());
+        let likely = |after| properties.likely_after(after).map(Property::name);
+        assert_eq!(likely(None), None);
+        properties.learn(None, b);
+        properties.learn(Some(b), a);
+        properties.learn(Some(b), c);
+        assert_eq!((likely(None), likely(Some(b)), likely(Some(a))), (Some("b"), Some("a"), None));
+    }
+
+    #[test]
+    fn a_key_is_recognized_as_it_is_written() {
+        for name in ["", "a", "sevenby", "eightbyt", "longer than a word", "quote\"", "\u{e9}"] {
+            let property = Property::new(name, 0).unwrap();
+            for is_first in [true, false] {
+                let mut json = Vec::new();
+                property.write(is_first, &mut json);
+                let comma = if is_first { "" } else { "," };
+                assert_eq!(json, format!("{comma}{}:", serde_json::to_string(name).unwrap()).into_bytes());
+                assert_eq!(property.is_written_at(&json, is_first), Some(json.len()));
+                let length = json.len();
+                json.extend_from_slice(b" 1 ");
+                assert_eq!(property.is_written_at(&json, is_first), Some(length));
+                json[length - 2] ^= 1;
+                assert_eq!(property.is_written_at(&json, is_first), None, "{name}");
+            }
+        }
+    }
+}

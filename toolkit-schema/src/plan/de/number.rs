@@ -146,3 +146,47 @@ impl Visitor<'_> for Sort {
         Ok(Number::Float(value))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Integer, integer, natural};
+
+    #[test]
+    fn an_integer_key_has_the_notation_of_json() {
+        for (text, value) in [
+            ("0", 0),
+            ("18446744073709551615", i128::from(u64::MAX)),
+            ("-1", -1),
+            ("-9223372036854775808", i128::from(i64::MIN)),
+        ] {
+            match integer(text).unwrap() {
+                Integer::Unsigned(read) => assert_eq!(i128::from(read), value),
+                Integer::Negative(read) => assert_eq!(i128::from(read), value),
+            }
+        }
+        for text in
+            ["", "-", "+1", "01", "-01", "-0", "1.0", "1e2", " 1", "18446744073709551616", "-9223372036854775809"]
+        {
+            assert!(integer(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_natural_number_ends_before_the_next_character() {
+        for (text, read) in [
+            ("0", Some((0, 1))),
+            ("42,", Some((42, 2))),
+            ("7]", Some((7, 1))),
+            ("9999999999999999999 ", Some((9_999_999_999_999_999_999, 19))),
+            ("10000000000000000000", None),
+            ("01", None),
+            ("-1", None),
+            ("1.5", None),
+            ("1e3", None),
+            ("", None),
+            ("x", None),
+        ] {
+            assert_eq!(natural(text.as_bytes(), 0), read, "{text}");
+        }
+    }
+}
