@@ -30,6 +30,11 @@
 //!
 //! `toolkit` exports this crate as `toolkit::schema`.
 
+/// The README, so that its example runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod check;
 pub mod close;
 mod cost;
